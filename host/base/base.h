@@ -1,0 +1,10 @@
+/* The face of base/: what every room stands on. */
+#ifndef TH_BASE_H
+#define TH_BASE_H
+
+#include "buffer.h"
+#include "error.h"
+#include "hash.h"
+#include "memory.h"
+
+#endif

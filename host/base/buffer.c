@@ -1,0 +1,64 @@
+#include "buffer.h"
+
+#include "memory.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+unsigned char *th_buffer_reserve(struct th_buffer *b, size_t more)
+{
+    if (b->capacity - b->size < more) {
+        size_t wanted = b->size + more;
+        size_t doubled = b->capacity * 2 < 64 ? 64 : b->capacity * 2;
+        b->capacity = doubled > wanted ? doubled : wanted;
+        b->data = th_realloc(b->data, b->capacity);
+    }
+    return b->data + b->size;
+}
+
+void th_buffer_add(struct th_buffer *b, const void *data, size_t size)
+{
+    if (size == 0)
+        return;
+    memcpy(th_buffer_reserve(b, size), data, size);
+    b->size += size;
+}
+
+void th_buffer_add_byte(struct th_buffer *b, unsigned char byte)
+{
+    *th_buffer_reserve(b, 1) = byte;
+    b->size++;
+}
+
+void th_buffer_add_text(struct th_buffer *b, const char *text)
+{
+    th_buffer_add(b, text, strlen(text));
+}
+
+void th_buffer_printf(struct th_buffer *b, const char *format, ...)
+{
+    va_list args;
+    va_list again;
+    int length;
+
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    th_buffer_reserve(b, (size_t)length + 1);
+    vsnprintf((char *)b->data + b->size, (size_t)length + 1, format, again);
+    b->size += (size_t)length;
+    va_end(again);
+    va_end(args);
+}
+
+const char *th_buffer_text(struct th_buffer *b)
+{
+    *th_buffer_reserve(b, 1) = 0;
+    return (const char *)b->data;
+}
+
+void th_buffer_free(struct th_buffer *b)
+{
+    th_free(b->data);
+    *b = (struct th_buffer){0};
+}

@@ -1,0 +1,44 @@
+/*
+ * A growable run of bytes: text being built, input being read.
+ *
+ * Start it as `struct th_buffer b = {0}`; th_buffer_free() ends it. One thread at a time.
+ */
+#ifndef TH_BUFFER_H
+#define TH_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct th_buffer {
+    unsigned char *data; /* NULL while capacity is 0 */
+    size_t size;         /* bytes in use */
+    size_t capacity;
+};
+
+/* Makes room for MORE bytes after data[size] and returns the place; size stays. */
+unsigned char *th_buffer_reserve(struct th_buffer *b, size_t more);
+
+void th_buffer_add(struct th_buffer *b, const void *data, size_t size);
+void th_buffer_add_byte(struct th_buffer *b, unsigned char byte);
+void th_buffer_add_text(struct th_buffer *b, const char *text);
+void th_buffer_printf(struct th_buffer *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The content as a string: a 0 byte is put after the last byte, not counted in size. */
+const char *th_buffer_text(struct th_buffer *b);
+
+/* Frees the memory; B is empty and can be used again. */
+void th_buffer_free(struct th_buffer *b);
+
+/*
+ * Grows an array of any type for one more element. ITEMS is the array pointer (NULL at first), COUNT
+ * the elements in use, CAPACITY an lvalue with the elements there is room for.
+ */
+#define TH_ARRAY_GROW(items, count, capacity)                                                      \
+    ((count) < (capacity)                                                                          \
+         ? (void)0                                                                                 \
+         : (void)((capacity) = (capacity) ? 2 * (capacity) : 8,                                    \
+                  (items) = th_realloc((items), (capacity) * sizeof *(items))))
+
+#endif

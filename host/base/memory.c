@@ -1,0 +1,63 @@
+#include "memory.h"
+
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local unsigned long allocations;
+
+static void *checked(void *memory, size_t size)
+{
+    allocations++;
+    if (memory)
+        return memory;
+    fprintf(stderr, "tracehost: out of memory (%zu bytes wanted)\n", size);
+    exit(TH_FAILED);
+}
+
+void *th_alloc(size_t size)
+{
+    return checked(malloc(size ? size : 1), size);
+}
+
+void *th_alloc_zero(size_t size)
+{
+    return checked(calloc(1, size ? size : 1), size);
+}
+
+void *th_realloc(void *old, size_t size)
+{
+    return checked(realloc(old, size), size);
+}
+
+char *th_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+
+    return memcpy(th_alloc(size), text, size);
+}
+
+char *th_printf(const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+    int length;
+
+    va_start(args, format);
+    length = vasprintf(&text, format, args);
+    va_end(args);
+    return checked(length < 0 ? NULL : text, 0);
+}
+
+void th_free(void *memory)
+{
+    free(memory);
+}
+
+unsigned long th_alloc_count(void)
+{
+    return allocations;
+}

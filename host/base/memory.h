@@ -1,0 +1,38 @@
+/*
+ * Memory: allocation that does not return when there is none.
+ *
+ * How much to allocate for data from outside is bounded by the callers' limits, so running out is a
+ * fault of the machine: th_alloc() and th_realloc() say so on stderr and exit with TH_FAILED. What
+ * they return is freed with th_free(). Any thread may free what another allocated.
+ */
+#ifndef TH_MEMORY_H
+#define TH_MEMORY_H
+
+#include <stddef.h>
+
+/* SIZE bytes, aligned to 16, not cleared. */
+void *th_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
+
+/* SIZE bytes of zeros. */
+void *th_alloc_zero(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
+
+/* Grows or shrinks OLD (NULL: allocates) to SIZE bytes, which must not be 0. */
+void *th_realloc(void *old, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
+
+/* Copies TEXT. */
+char *th_strdup(const char *text) __attribute__((malloc, returns_nonnull));
+
+/* A new string made from FORMAT. */
+char *th_printf(const char *format, ...)
+    __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+
+/* NULL is allowed. */
+void th_free(void *memory);
+
+/*
+ * How many times this thread has called th_alloc, th_alloc_zero or th_realloc. Tests of "nothing is
+ * allocated on the event path" compare two readings.
+ */
+unsigned long th_alloc_count(void);
+
+#endif
