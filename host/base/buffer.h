@@ -32,13 +32,12 @@ const char *th_buffer_text(struct th_buffer *b);
 void th_buffer_free(struct th_buffer *b);
 
 /*
- * Grows an array of any type for one more element. ITEMS is the array pointer (NULL at first), COUNT
- * the elements in use, CAPACITY an lvalue with the elements there is room for.
+ * Grows an array of any type for one more element. ITEMS is the array pointer (NULL at first),
+ * COUNT the elements in use, CAPACITY an lvalue with the elements there is room for.
  */
-#define TH_ARRAY_GROW(items, count, capacity)                                                      \
-    ((count) < (capacity)                                                                          \
-         ? (void)0                                                                                 \
-         : (void)((capacity) = (capacity) ? 2 * (capacity) : 8,                                    \
-                  (items) = th_realloc((items), (capacity) * sizeof *(items))))
+#define TH_ARRAY_GROW(items, count, capacity)                                    \
+    ((count) < (capacity) ? (void)0                                              \
+                          : (void)((capacity) = (capacity) ? 2 * (capacity) : 8, \
+                                   (items) = th_realloc((items), (capacity) * sizeof *(items))))
 
 #endif

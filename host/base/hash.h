@@ -2,8 +2,8 @@
  * A hash table from 64-bit keys to pointers: processes by pid, functions by index, libraries by
  * name atom. Open addressing, linear probes, power-of-two sizes, deletion without tombstones.
  *
- * Start it as `struct th_table t = {0}`. Key 0 is not allowed (no term and no pointer is 0). The table owns
- * its slots, never the values. One thread at a time.
+ * Start it as `struct th_table t = {0}`. Key 0 is not allowed (no term and no pointer is 0). The
+ * table owns its slots, never the values. One thread at a time.
  */
 #ifndef TH_HASH_H
 #define TH_HASH_H
@@ -15,7 +15,7 @@ struct th_table {
     struct th_slot {
         uint64_t key; /* 0: free */
         void *value;
-    } *slots;
+    } * slots;
     size_t count;
     size_t capacity; /* 0 or a power of two */
 };
@@ -42,8 +42,8 @@ void *th_table_set(struct th_table *t, uint64_t key, void *value);
 void *th_table_remove(struct th_table *t, uint64_t key);
 
 /*
- * The next used slot from *POSITION on, NULL at the end; start with 0. The order means nothing. Setting or
- * removing keys while walking is not allowed.
+ * The next used slot from *POSITION on, NULL at the end; start with 0. The order means nothing.
+ * Setting or removing keys while walking is not allowed.
  */
 struct th_slot *th_table_next(const struct th_table *t, size_t *position);
 

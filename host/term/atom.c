@@ -1,0 +1,269 @@
+/*
+ * The atom table.
+ *
+ * Two structures, both only ever grown:
+ *   names   index -> name: an array of pages that never move, so that a reader needs one acquire
+ * load. places  hash -> index: open addressing, a power of two of 32-bit cells, index + 1, 0 free.
+ *
+ * Readers load `places` (acquire: the cells and names published with it are seen), walk the cells
+ * (acquire: a cell's name was written before it). Writers hold `lock`. When the cells are three
+ * quarters full, the writer fills a larger copy, then publishes it (release); readers of the old
+ * one miss at most the atoms added since, and then take the lock and look again. Old cell arrays
+ * are kept: sizes double, so that all old ones together are smaller than the newest.
+ */
+#include "atom.h"
+
+#include "utf8.h"
+#include "host/base/base.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { PAGE_ATOMS = 1024, PAGES = TH_ATOM_LIMIT / PAGE_ATOMS, FIRST_CELLS = 4096 };
+
+struct places {
+    struct places *older; /* kept so that leak checkers see that it is reachable */
+    size_t mask;
+    _Atomic uint32_t cells[];
+};
+
+typedef struct th_atom_name *_Atomic page_slot;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all writes below */
+static page_slot *_Atomic pages[PAGES];                  /* release: a page is clear; acquire */
+static struct places *_Atomic places; /* release: the cells are filled; acquire */
+static _Atomic uint32_t count;        /* relaxed: only a figure for readers */
+
+static const struct th_atom_name *name_at(uint32_t index)
+{
+    page_slot *page = atomic_load_explicit(&pages[index / PAGE_ATOMS], memory_order_acquire);
+
+    return page ? atomic_load_explicit(&page[index % PAGE_ATOMS], memory_order_acquire) : NULL;
+}
+
+/* The cell that holds the name, or the free one where the search ended. */
+static _Atomic uint32_t *find_cell(struct places *table, const char *text, size_t bytes,
+                                   uint64_t hash, uint32_t *index_plus_1)
+{
+    for (size_t i = hash & table->mask;; i = (i + 1) & table->mask) {
+        uint32_t cell = atomic_load_explicit(&table->cells[i], memory_order_acquire);
+        const struct th_atom_name *name = cell ? name_at(cell - 1) : NULL;
+        if (!cell ||
+            (name->hash == hash && name->bytes == bytes && memcmp(name->text, text, bytes) == 0)) {
+            *index_plus_1 = cell;
+            return &table->cells[i];
+        }
+    }
+}
+
+static th_term look_up(const char *text, size_t bytes, uint64_t hash)
+{
+    struct places *table = atomic_load_explicit(&places, memory_order_acquire);
+    uint32_t index_plus_1;
+
+    find_cell(table, text, bytes, hash, &index_plus_1);
+    return index_plus_1 ? (th_term)(index_plus_1 - 1) << 6 | TH_TAG_ATOM : TH_NONE;
+}
+
+static struct places *new_places(size_t cells, struct places *older)
+{
+    struct places *table = th_alloc_zero(sizeof *table + cells * sizeof table->cells[0]);
+
+    table->older = older;
+    table->mask = cells - 1;
+    return table;
+}
+
+static void grow_places(struct places *old)
+{
+    struct places *table = new_places(2 * (old->mask + 1), old);
+    uint32_t used = atomic_load_explicit(&count, memory_order_relaxed);
+
+    for (uint32_t index = 0; index < used; index++) {
+        size_t i = name_at(index)->hash & table->mask;
+        while (atomic_load_explicit(&table->cells[i], memory_order_relaxed))
+            i = (i + 1) & table->mask;
+        atomic_store_explicit(&table->cells[i], index + 1, memory_order_relaxed);
+    }
+    atomic_store_explicit(&places, table, memory_order_release);
+}
+
+static struct th_atom_name *new_name(const char *text, size_t bytes, size_t characters,
+                                     uint64_t hash)
+{
+    struct th_atom_name *name = th_alloc(sizeof *name + bytes + 1);
+
+    name->bytes = (uint16_t)bytes;
+    name->characters = (uint16_t)characters;
+    name->latin1 = true;
+    name->hash = hash;
+    name->sort = 0;
+    for (size_t i = 0; i < 4; i++)
+        name->sort = name->sort << 8 | (i < bytes ? (unsigned char)text[i] : 0);
+    for (size_t i = 0; i < bytes; i++)
+        name->latin1 &= (unsigned char)text[i] < 0xC4; /* U+0100 is C4 80 */
+    memcpy(name->text, text, bytes);
+    name->text[bytes] = 0;
+    return name;
+}
+
+/* Adds a name that is not there. The lock is held. */
+static th_term add(const char *text, size_t bytes, size_t characters, uint64_t hash)
+{
+    uint32_t index = atomic_load_explicit(&count, memory_order_relaxed);
+    page_slot *page;
+    uint32_t free_cell;
+
+    if (index == TH_ATOM_LIMIT)
+        return TH_NONE;
+    page = atomic_load_explicit(&pages[index / PAGE_ATOMS], memory_order_relaxed);
+    if (!page) {
+        page = th_alloc_zero(PAGE_ATOMS * sizeof *page);
+        atomic_store_explicit(&pages[index / PAGE_ATOMS], page, memory_order_release);
+    }
+    atomic_store_explicit(&page[index % PAGE_ATOMS], new_name(text, bytes, characters, hash),
+                          memory_order_release);
+    atomic_store_explicit(find_cell(places, text, bytes, hash, &free_cell), index + 1,
+                          memory_order_release);
+    atomic_store_explicit(&count, index + 1, memory_order_relaxed);
+    if (4 * (size_t)(index + 1) > 3 * (places->mask + 1))
+        grow_places(places);
+    return (th_term)index << 6 | TH_TAG_ATOM;
+}
+
+static uint64_t hash_name(const char *text, size_t bytes)
+{
+    uint64_t hash = bytes * 0x9E3779B97F4A7C15u;
+    uint64_t word;
+
+    for (; bytes >= 8; bytes -= 8, text += 8) {
+        memcpy(&word, text, 8);
+        hash = th_mix(hash ^ word);
+    }
+    word = 0;
+    memcpy(&word, text, bytes);
+    return th_mix(hash ^ word);
+}
+
+/* TEXT is known to be valid. */
+static th_term intern(const char *text, size_t bytes, size_t characters)
+{
+    uint64_t hash = hash_name(text, bytes);
+    th_term atom = look_up(text, bytes, hash);
+
+    if (__builtin_expect(atom != TH_NONE, 1))
+        return atom;
+    pthread_mutex_lock(&lock);
+    atom = look_up(text, bytes, hash);
+    if (atom == TH_NONE)
+        atom = add(text, bytes, characters, hash);
+    pthread_mutex_unlock(&lock);
+    return atom;
+}
+
+/* Before main(), so that no caller need ask whether the constants are there. */
+__attribute__((constructor(101))) static void add_constants(void)
+{
+    static const char *const constants[] = {
+#define X(name, text) text,
+        TH_ATOMS(X)
+#undef X
+    };
+
+    atomic_store_explicit(&places, new_places(FIRST_CELLS, NULL), memory_order_release);
+    for (size_t i = 0; i < TH_ATOM_CONSTANTS; i++)
+        intern(constants[i], strlen(constants[i]), strlen(constants[i]));
+}
+
+/* Latin-1 as UTF-8 into BUFFER, which has room for twice as many bytes; the bytes written. */
+static size_t widen(const char *text, size_t bytes, char *buffer)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        used += th_utf8_put((unsigned char)text[i], buffer + used);
+    return used;
+}
+
+static bool is_ascii(const char *text, size_t bytes)
+{
+    unsigned char all = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        all |= (unsigned char)text[i];
+    return all < 0x80;
+}
+
+static bool check_utf8(const char *text, size_t bytes, size_t *characters)
+{
+    return bytes <= TH_ATOM_BYTES && th_utf8_count(text, bytes, characters) &&
+           *characters <= TH_ATOM_CHARACTERS;
+}
+
+th_term th_atom_utf8(const char *text, size_t bytes)
+{
+    size_t characters;
+
+    return check_utf8(text, bytes, &characters) ? intern(text, bytes, characters) : TH_NONE;
+}
+
+th_term th_atom_latin1(const char *text, size_t bytes)
+{
+    char wide[2 * TH_ATOM_CHARACTERS];
+
+    if (bytes > TH_ATOM_CHARACTERS)
+        return TH_NONE;
+    if (is_ascii(text, bytes))
+        return intern(text, bytes, bytes);
+    return intern(wide, widen(text, bytes, wide), bytes);
+}
+
+th_term th_atom(const char *text)
+{
+    return th_atom_latin1(text, strlen(text));
+}
+
+th_term th_atom_existing_utf8(const char *text, size_t bytes)
+{
+    size_t characters;
+
+    return check_utf8(text, bytes, &characters) ? look_up(text, bytes, hash_name(text, bytes))
+                                                : TH_NONE;
+}
+
+th_term th_atom_existing_latin1(const char *text, size_t bytes)
+{
+    char wide[2 * TH_ATOM_CHARACTERS];
+    size_t used;
+
+    if (bytes > TH_ATOM_CHARACTERS)
+        return TH_NONE;
+    used = widen(text, bytes, wide);
+    return look_up(wide, used, hash_name(wide, used));
+}
+
+const struct th_atom_name *th_atom_name(th_term atom)
+{
+    return th_is_atom(atom) && atom >> 6 < TH_ATOM_LIMIT ? name_at(th_atom_index(atom)) : NULL;
+}
+
+int th_atom_compare(th_term a, th_term b)
+{
+    const struct th_atom_name *x = th_atom_name(a);
+    const struct th_atom_name *y = th_atom_name(b);
+    size_t shorter = x->bytes < y->bytes ? x->bytes : y->bytes;
+    int order;
+
+    if (a == b)
+        return 0;
+    if (x->sort != y->sort)
+        return x->sort < y->sort ? -1 : 1;
+    order = memcmp(x->text, y->text, shorter);
+    return order ? order : (int)x->bytes - (int)y->bytes;
+}
+
+size_t th_atom_count(void)
+{
+    return atomic_load_explicit(&count, memory_order_relaxed);
+}

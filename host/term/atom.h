@@ -1,0 +1,119 @@
+/*
+ * Atoms.
+ *
+ * Each distinct name is one word for ever, in all environments and threads. Looking a name up takes
+ * no lock; a new one takes a mutex. The table grows by publishing a larger one and never frees:
+ * memory is bounded by TH_ATOM_LIMIT atoms, the BEAM's default, of at most TH_ATOM_BYTES bytes.
+ */
+#ifndef TH_ATOM_H
+#define TH_ATOM_H
+
+#include "word.h"
+
+enum {
+    TH_ATOM_LIMIT = 1048576,
+    TH_ATOM_CHARACTERS = 255,
+    TH_ATOM_BYTES = 4 * TH_ATOM_CHARACTERS /* of UTF-8 */
+};
+
+/* The atoms that the host itself uses, as constants: th_am_ok is a th_term. X(name, text) */
+#define TH_ATOMS(X)                                                 \
+    X(false, "false")                                               \
+    X(true, "true")                                                 \
+    X(undefined, "undefined")                                       \
+    X(ok, "ok")                                                     \
+    X(error, "error")                                               \
+    X(badarg, "badarg")                                             \
+    X(null, "null")                                                 \
+    X(trace, "trace")                                               \
+    X(trace_ts, "trace_ts")                                         \
+    X(drop, "drop")                                                 \
+    X(discard, "discard")                                           \
+    X(remove, "remove")                                             \
+    X(extra, "extra")                                               \
+    X(match_spec_result, "match_spec_result")                       \
+    X(scheduler_id, "scheduler_id")                                 \
+    X(timestamp, "timestamp")                                       \
+    X(cpu_timestamp, "cpu_timestamp")                               \
+    X(monotonic, "monotonic")                                       \
+    X(strict_monotonic, "strict_monotonic")                         \
+    X(monotonic_timestamp, "monotonic_timestamp")                   \
+    X(strict_monotonic_timestamp, "strict_monotonic_timestamp")     \
+    X(print, "print")                                               \
+    X(apply, "apply")                                               \
+    X(erlang, "erlang")                                             \
+    X(noproc, "noproc")                                             \
+    X(normal, "normal")                                             \
+    X(nonode, "nonode@nohost")                                      \
+    X(console, "console")                                           \
+    X(output, "output")                                             \
+    X(send, "send")                                                 \
+    X(send_to_non_existing_process, "send_to_non_existing_process") \
+    X(receive, "receive")                                           \
+    X(call, "call")                                                 \
+    X(return_to, "return_to")                                       \
+    X(return_from, "return_from")                                   \
+    X(exception_from, "exception_from")                             \
+    X(spawn, "spawn")                                               \
+    X(spawned, "spawned")                                           \
+    X(exit, "exit")                                                 \
+    X(link, "link")                                                 \
+    X(unlink, "unlink")                                             \
+    X(getting_linked, "getting_linked")                             \
+    X(getting_unlinked, "getting_unlinked")                         \
+    X(register, "register")                                         \
+    X(unregister, "unregister")                                     \
+    X(open, "open")                                                 \
+    X(closed, "closed")                                             \
+    X(in, "in")                                                     \
+    X(out, "out")                                                   \
+    X(in_exiting, "in_exiting")                                     \
+    X(out_exiting, "out_exiting")                                   \
+    X(out_exited, "out_exited")                                     \
+    X(gc_minor_start, "gc_minor_start")                             \
+    X(gc_minor_end, "gc_minor_end")                                 \
+    X(gc_major_start, "gc_major_start")                             \
+    X(gc_major_end, "gc_major_end")                                 \
+    X(gc_max_heap_size, "gc_max_heap_size")                         \
+    X(seq_trace, "seq_trace")                                       \
+    X(trace_status, "trace_status")
+
+enum {
+#define X(name, text) TH_ATOM_INDEX_##name,
+    TH_ATOMS(X)
+#undef X
+        TH_ATOM_CONSTANTS
+};
+
+#define TH_AM(name) ((th_term)TH_ATOM_INDEX_##name << 6 | TH_TAG_ATOM)
+
+struct th_atom_name {
+    uint16_t bytes; /* of text, without the 0 byte behind it */
+    uint16_t characters;
+    bool latin1;   /* no character above 255 */
+    uint64_t hash; /* of the bytes */
+    uint32_t sort; /* the first four bytes, big-endian: for quick comparison */
+    char text[];   /* UTF-8 */
+};
+
+/* The atom of that name; TH_NONE if it is no valid UTF-8, too long, or the table is full. */
+th_term th_atom_utf8(const char *text, size_t bytes);
+th_term th_atom_latin1(const char *text, size_t bytes);
+
+/* The atom of a C string in Latin-1, as the host's own names are. */
+th_term th_atom(const char *text);
+
+/* The same, but never makes one: TH_NONE if there is no such atom yet. */
+th_term th_atom_existing_utf8(const char *text, size_t bytes);
+th_term th_atom_existing_latin1(const char *text, size_t bytes);
+
+/* The name of an atom; valid for ever. NULL if ATOM is no atom of this table. */
+const struct th_atom_name *th_atom_name(th_term atom);
+
+/* The order of two atoms by their names: below, equal to or above 0. */
+int th_atom_compare(th_term a, th_term b);
+
+/* How many atoms there are. */
+size_t th_atom_count(void);
+
+#endif

@@ -1,0 +1,45 @@
+#include "clock.h"
+
+#include <stddef.h>
+#include <time.h>
+
+_Thread_local struct th_clock *th_clock_current;
+
+static int64_t read_real(clockid_t id)
+{
+    struct timespec now;
+
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The recorded clock, if there is one that knows the time. */
+static const struct th_clock *recorded(void)
+{
+    struct th_clock *clock = th_clock_current;
+
+    if (!clock || (!clock->ready && !clock->fill(clock)))
+        return NULL;
+    return clock;
+}
+
+int64_t th_clock_monotonic(void)
+{
+    const struct th_clock *clock = recorded();
+
+    return clock ? clock->monotonic : read_real(CLOCK_MONOTONIC);
+}
+
+int64_t th_clock_offset(void)
+{
+    const struct th_clock *clock = recorded();
+
+    return clock ? clock->offset : read_real(CLOCK_REALTIME) - read_real(CLOCK_MONOTONIC);
+}
+
+int64_t th_clock_cpu(void)
+{
+    const struct th_clock *clock = recorded();
+
+    return clock && clock->cpu >= 0 ? clock->cpu : read_real(CLOCK_PROCESS_CPUTIME_ID);
+}

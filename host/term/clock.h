@@ -1,0 +1,31 @@
+/*
+ * The clock that code sees: the real one, or a recording's.
+ *
+ * While a callback runs for a replayed event, enif_monotonic_time() and its kin read the record's
+ * own time. The dispatcher sets the thread's clock; threads that it does not know read real clocks.
+ * monotonic + offset is always the system time.
+ */
+#ifndef TH_CLOCK_H
+#define TH_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct th_clock {
+    int64_t monotonic; /* nanoseconds */
+    int64_t offset;    /* nanoseconds from monotonic to system time (since 1970) */
+    int64_t cpu;       /* nanoseconds of CPU time, -1 where the record has none */
+    bool ready;        /* false: `fill` must be called before the others are read */
+    bool (*fill)(struct th_clock *
+                     self); /* sets the others; false: the record has no time, use the real clock */
+};
+
+/* The thread's clock, NULL: the real one. */
+extern _Thread_local struct th_clock *th_clock_current;
+
+/* Nanoseconds by the thread's clock. */
+int64_t th_clock_monotonic(void);
+int64_t th_clock_offset(void);
+int64_t th_clock_cpu(void);
+
+#endif

@@ -1,0 +1,11 @@
+/* Deep copies from one environment to another. Iterative. */
+#ifndef TH_COPY_H
+#define TH_COPY_H
+
+#include "env.h"
+
+/* T, built anew in ENV; immediates as they are. Shared binaries and magic references take a further
+ * share. Terms that T refers to twice are copied twice, as the BEAM does. */
+th_term th_copy(th_env *env, th_term t);
+
+#endif

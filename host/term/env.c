@@ -1,0 +1,194 @@
+#include "env.h"
+
+#include "host/base/base.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Memory of a heap: this head, then WORDS words. The first chunk has TH_FIRST_WORDS, each further
+ * one twice its predecessor's up to TH_LARGEST_WORDS, or what one term needs. */
+struct th_chunk {
+    struct th_chunk *older;
+    size_t words;
+    th_term heap[];
+};
+
+enum { FIRST_WORDS = 256, LARGEST_WORDS = TH_ENV_KEEP / sizeof(th_term) };
+
+void th_env_init(th_env *env, enum th_env_kind kind)
+{
+    *env = (th_env){.kind = (unsigned char)kind};
+}
+
+th_env *th_env_create(enum th_env_kind kind)
+{
+    th_env *env = th_alloc(sizeof *env);
+
+    th_env_init(env, kind);
+    return env;
+}
+
+static void use_chunk(th_env *env, struct th_chunk *chunk)
+{
+    env->chunks = chunk;
+    env->top = chunk ? chunk->heap : NULL;
+    env->limit = chunk ? chunk->heap + chunk->words : NULL;
+}
+
+th_term *th_env_grow(th_env *env, size_t words)
+{
+    size_t size = env->chunks ? 2 * env->chunks->words : FIRST_WORDS;
+    struct th_chunk *chunk;
+
+    if (size > LARGEST_WORDS)
+        size = LARGEST_WORDS;
+    if (size < words)
+        size = words;
+    chunk = th_alloc(sizeof *chunk + size * sizeof(th_term));
+    chunk->older = env->chunks;
+    chunk->words = size;
+    use_chunk(env, chunk);
+    env->top += words;
+    return chunk->heap;
+}
+
+static void release_offheap(th_env *env, const struct th_offheap *end)
+{
+    while (env->offheap != end) {
+        struct th_offheap *first = env->offheap;
+        env->offheap = first->next;
+        first->release(first);
+    }
+}
+
+/* Frees all chunks but the largest of those that may be kept, and starts the heap anew in that one.
+ */
+static void keep_largest(th_env *env)
+{
+    struct th_chunk *kept = NULL;
+    struct th_chunk *chunk = env->chunks;
+
+    while (chunk) {
+        struct th_chunk *older = chunk->older;
+        struct th_chunk *loser = chunk;
+        if (chunk->words <= LARGEST_WORDS && (!kept || chunk->words > kept->words)) {
+            loser = kept;
+            kept = chunk;
+        }
+        th_free(loser);
+        chunk = older;
+    }
+    if (kept)
+        kept->older = NULL;
+    use_chunk(env, kept);
+}
+
+void th_env_clear(th_env *env)
+{
+    if (env->offheap)
+        release_offheap(env, NULL);
+    env->exception = TH_NONE;
+    env->self = TH_NONE;
+    if (env->chunks && !env->chunks->older && env->chunks->words <= LARGEST_WORDS)
+        env->top = env->chunks->heap;
+    else
+        keep_largest(env);
+}
+
+void th_env_release(th_env *env)
+{
+    release_offheap(env, NULL);
+    while (env->chunks) {
+        struct th_chunk *older = env->chunks->older;
+        th_free(env->chunks);
+        env->chunks = older;
+    }
+    use_chunk(env, NULL);
+}
+
+void th_env_free(th_env *env)
+{
+    if (env)
+        th_env_release(env);
+    th_free(env);
+}
+
+size_t th_env_footprint(const th_env *env)
+{
+    size_t bytes = 0;
+
+    for (const struct th_chunk *chunk = env->chunks; chunk; chunk = chunk->older)
+        bytes += sizeof *chunk + chunk->words * sizeof(th_term);
+    return bytes;
+}
+
+struct th_env_mark th_env_mark(const th_env *env)
+{
+    return (struct th_env_mark){env->chunks, env->top, env->offheap};
+}
+
+void th_env_rewind(th_env *env, struct th_env_mark mark)
+{
+    release_offheap(env, mark.offheap);
+    while (env->chunks != mark.chunk) {
+        struct th_chunk *older = env->chunks->older;
+        th_free(env->chunks);
+        env->chunks = older;
+    }
+    use_chunk(env, mark.chunk);
+    env->top = mark.top;
+}
+
+static struct th_binary *new_binary(size_t extra)
+{
+    struct th_binary *binary = malloc(sizeof *binary + extra);
+
+    if (binary)
+        atomic_init(&binary->count, 1);
+    return binary;
+}
+
+struct th_binary *th_binary_create(size_t size)
+{
+    struct th_binary *binary;
+
+    if (size > SIZE_MAX - sizeof *binary || !(binary = new_binary(size)))
+        return NULL;
+    binary->size = size;
+    binary->free = NULL;
+    binary->owner = NULL;
+    binary->data = (unsigned char *)(binary + 1);
+    return binary;
+}
+
+struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
+                                 void (*release)(struct th_binary *self, void *owner))
+{
+    struct th_binary *binary = new_binary(0);
+
+    if (!binary)
+        return NULL;
+    binary->size = size;
+    binary->free = release;
+    binary->owner = owner;
+    binary->data = data;
+    return binary;
+}
+
+/* Relaxed: whoever keeps a share already holds one, which orders everything that matters. */
+void th_binary_keep(struct th_binary *binary)
+{
+    atomic_fetch_add_explicit(&binary->count, 1, memory_order_relaxed);
+}
+
+/* Release, so that this holder's accesses come before the free; acquire on the last share, so that
+ * the free comes after those of all other holders. */
+void th_binary_release(struct th_binary *binary)
+{
+    if (atomic_fetch_sub_explicit(&binary->count, 1, memory_order_acq_rel) > 1)
+        return;
+    if (binary->free)
+        binary->free(binary, binary->owner);
+    else
+        free(binary);
+}

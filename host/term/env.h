@@ -1,0 +1,117 @@
+/*
+ * Environments: where terms live.
+ *
+ * An environment is a bump heap (chunks of memory that are filled from the bottom and only given
+ * back as a whole), the list of things outside the heap that its terms hold on to (shared binaries,
+ * resources), and what a callback may ask of its surroundings. Terms of an environment are valid
+ * until it is cleared or freed. One thread at a time.
+ *
+ * An environment can be embedded (th_env_init) or allocated (th_env_create). Clearing keeps the
+ * largest chunk, at most TH_ENV_KEEP bytes, so that a steady stream of events allocates nothing; it
+ * takes constant time while nothing outside the heap is held and the heap is one chunk.
+ */
+#ifndef TH_ENV_H
+#define TH_ENV_H
+
+#include "word.h"
+
+enum { TH_ENV_KEEP = 1 << 20 };
+
+/* A thing outside the heap that a term holds a share in. Lies within the term's own words. */
+struct th_offheap {
+    struct th_offheap *next;
+    void (*release)(struct th_offheap *self);
+};
+
+/* Bytes shared between terms and, perhaps, ErlNifBinary structs. */
+struct th_binary {
+    _Atomic size_t count; /* shares held; see th_binary_release() for the orders */
+    size_t size;          /* bytes of data */
+    void (*free)(struct th_binary *self, void *owner); /* NULL: data lies behind this struct */
+    void *owner;
+    unsigned char *data;
+};
+
+struct th_chunk;
+struct th_clock;
+
+/* The ErlNifEnv of erl_nif.h, which only knows the name of the struct. */
+struct enif_environment_t {
+    th_term *top;            /* the next free word */
+    th_term *limit;          /* the end of the chunk */
+    struct th_chunk *chunks; /* the chunk in use first */
+    struct th_offheap *offheap;
+    th_term exception;    /* what was raised, TH_NONE while nothing was */
+    th_term self;         /* the process (a pid) that enif_self tells, TH_NONE: none */
+    void *library;        /* the loaded library whose code runs with it (library/), or NULL */
+    unsigned char kind;   /* enum th_env_kind */
+    unsigned char thread; /* ErlNif thread type (ERL_NIF_THR_*) of the code that runs with it */
+};
+
+enum th_env_kind {
+    TH_ENV_PLAIN,    /* holds terms for the host itself */
+    TH_ENV_CALLBACK, /* given to a function of a library for one call */
+    TH_ENV_MESSAGE   /* made by enif_alloc_env */
+};
+
+typedef struct enif_environment_t th_env;
+
+void th_env_init(th_env *env, enum th_env_kind kind);
+th_env *th_env_create(enum th_env_kind kind);
+
+/* Gives back all terms. The environment can be used again; kind, library and thread stay, exception
+ * and self go. */
+void th_env_clear(th_env *env);
+
+/* Gives back all terms and memory. For an embedded environment th_env_init() must come before its
+ * next use. */
+void th_env_release(th_env *env);
+
+/* th_env_release() and free, for th_env_create(). NULL is allowed. */
+void th_env_free(th_env *env);
+
+/* Bytes that the environment's chunks take. */
+size_t th_env_footprint(const th_env *env);
+
+/* Where the heap stands: th_env_rewind() gives back the terms made since, with what they hold. */
+struct th_env_mark {
+    struct th_chunk *chunk;
+    th_term *top;
+    struct th_offheap *offheap;
+};
+struct th_env_mark th_env_mark(const th_env *env);
+void th_env_rewind(th_env *env, struct th_env_mark mark);
+
+th_term *th_env_grow(th_env *env, size_t words);
+
+/* WORDS words of the heap, not cleared. */
+static inline th_term *th_env_take(th_env *env, size_t words)
+{
+    th_term *place = env->top;
+
+    if (__builtin_expect((size_t)(env->limit - place) < words, 0))
+        return th_env_grow(env, words);
+    env->top = place + words;
+    return place;
+}
+
+/* Hangs SELF, a share taken by a term of ENV, on the environment's list. */
+static inline void th_env_hold(th_env *env, struct th_offheap *self,
+                               void (*release)(struct th_offheap *self))
+{
+    self->release = release;
+    self->next = env->offheap;
+    env->offheap = self;
+}
+
+/* A binary of SIZE bytes, one share, not cleared. NULL if there is no memory. */
+struct th_binary *th_binary_create(size_t size);
+
+/* A binary whose bytes belong to OWNER; RELEASE(self, owner) is called with the last share and must
+ * free SELF too. */
+struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
+                                 void (*release)(struct th_binary *self, void *owner));
+void th_binary_keep(struct th_binary *binary);
+void th_binary_release(struct th_binary *binary);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * The external term format, both ways.
+ * Source: "External Term Format" in the ERTS User's Guide.
+ *
+ * Input is untrusted: every read is bounded, nesting is followed with an explicit stack up to
+ * TH_ETF_DEPTH, sizes are checked against the bytes that are there before anything is allocated for
+ * them, so that memory stays proportional to the input (compressed terms: to `inflate_limit`).
+ * Decoding never makes the process fail.
+ */
+#ifndef TH_ETF_H
+#define TH_ETF_H
+
+#include "env.h"
+#include "host/base/base.h"
+
+enum { TH_ETF_DEPTH = 1 << 20 };
+
+/*
+ * The node whose identifiers are "this node": its pids, ports and references are read as local
+ * ones, and local ones are written with it. NODE 0: the host itself, written as nonode@nohost,
+ * creation 0.
+ */
+struct th_etf_node {
+    th_term node; /* an atom, or 0 */
+    uint32_t creation;
+};
+
+struct th_etf_options {
+    struct th_etf_node here;
+    bool safe;       /* refuse atoms that do not exist yet, and what would make them */
+    bool utf8_atoms; /* write: SMALL_ATOM_UTF8_EXT and ATOM_UTF8_EXT for all atoms, as OTP 26 on;
+                        without it ATOM_EXT for Latin-1, as before */
+    size_t inflate_limit; /* the most bytes that a compressed term may have; 0: 256 MiB */
+};
+
+/*
+ * Decodes one term, with or without the version byte 131 as VERSIONED says, from SIZE bytes. *USED
+ * gets the bytes it took. TH_MALFORMED with a cause that names the byte; then what was built so far
+ * stays in ENV until it is cleared.
+ */
+enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size, bool versioned,
+                             const struct th_etf_options *options, th_term *term, size_t *used);
+
+/* Appends the encoding of T, with the version byte if VERSIONED. TH_FAILED only for a term that
+ * cannot be carried. */
+enum th_status th_etf_encode(struct th_buffer *out, th_term t, bool versioned,
+                             const struct th_etf_options *options);
+
+/*
+ * The bytes of one unversioned term at DATA without decoding it: its structure is checked, its
+ * content is not. 0 if it is damaged, cut off, or nested deeper than TH_ETF_DEPTH.
+ */
+size_t th_etf_skip(const unsigned char *data, size_t size);
+
+#endif

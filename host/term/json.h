@@ -1,0 +1,30 @@
+/*
+ * Terms as JSON values, as the JSON lines of recordings hold them (samples/README.md documents the
+ * format):
+ *
+ *   JSON string that is a field's value   Erlang text
+ *   string inside an array or object      binary
+ *   array, object                         list, map with binary keys
+ *   integer, real                         integer, float
+ *   true, false, null                     the atoms
+ *   {"$etf": BASE64}                      what text cannot carry: one versioned external term
+ *
+ * Values come from and go to Jansson; both ways are iterative or as deep as Jansson itself allows
+ * (2048).
+ */
+#ifndef TH_JSON_H
+#define TH_JSON_H
+
+#include "env.h"
+#include "etf.h"
+
+#include <jansson.h>
+
+/* The term of a field's VALUE. TH_MALFORMED with the cause. HERE: see th_etf_options. */
+enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th_etf_node *here,
+                               th_term *term);
+
+/* A field's value for T: its Erlang text, or {"$etf": ...}. The caller owns the reference. */
+json_t *th_json_from_term(th_term t, const struct th_etf_node *here);
+
+#endif

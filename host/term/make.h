@@ -1,0 +1,170 @@
+/*
+ * Making terms, and taking them apart.
+ *
+ * th_make_*() build in ENV and always succeed, unless said otherwise; elements given to them must
+ * be valid in ENV (immediates, or terms of ENV or of an environment that outlives it). th_get_*()
+ * return false, and leave their results alone, for a term of another type.
+ */
+#ifndef TH_MAKE_H
+#define TH_MAKE_H
+
+#include "env.h"
+#include "word.h"
+
+#include <string.h>
+
+/* Integers of 64 bits; a bignum where a small integer is too narrow. */
+th_term th_make_big_int64(th_env *env, int64_t i);
+th_term th_make_uint64(th_env *env, uint64_t i);
+static inline th_term th_make_int64(th_env *env, int64_t i)
+{
+    return th_fits_small(i) ? th_small(i) : th_make_big_int64(env, i);
+}
+
+/* An integer of COUNT limbs, least significant first, with zero limbs at the end or not: a small
+ * one where it fits. */
+th_term th_make_integer(th_env *env, bool negative, const uint64_t *limbs, size_t count);
+
+bool th_get_int64(th_term t, int64_t *i);
+bool th_get_uint64(th_term t, uint64_t *i);
+
+/* The magnitude of any integer: limbs, their count (0 for 0) and the sign. SCRATCH serves small
+ * ones. */
+bool th_get_limbs(th_term t, uint64_t *scratch, const uint64_t **limbs, size_t *count,
+                  bool *negative);
+
+/* D must be finite. */
+static inline th_term th_make_float(th_env *env, double d)
+{
+    th_term *words = th_env_take(env, 2);
+
+    words[0] = th_header(TH_FLOAT, 1);
+    memcpy(&words[1], &d, sizeof d);
+    return th_boxed(words);
+}
+
+/* T must be a float. */
+static inline double th_float_value(th_term t)
+{
+    double d;
+
+    memcpy(&d, &th_box(t)[1], sizeof d);
+    return d;
+}
+
+static inline th_term th_make_cons(th_env *env, th_term head, th_term tail)
+{
+    th_term *cell = th_env_take(env, 2);
+
+    cell[0] = head;
+    cell[1] = tail;
+    return th_listed(cell);
+}
+
+/* A proper list of COUNT elements. */
+th_term th_make_list(th_env *env, const th_term *elements, size_t count);
+
+/* A list of the bytes, or of the characters, as integers. UTF-8 must be valid. */
+th_term th_make_latin1_string(th_env *env, const unsigned char *bytes, size_t count);
+
+/* The length of a proper list; false for an improper one or none. */
+bool th_get_list_length(th_term t, size_t *length);
+
+/* A tuple whose COUNT elements the caller fills in at *ELEMENTS. */
+static inline th_term th_make_tuple_space(th_env *env, size_t count, th_term **elements)
+{
+    th_term *words = th_env_take(env, count + 1);
+
+    words[0] = th_header(TH_TUPLE, count);
+    *elements = words + 1;
+    return th_boxed(words);
+}
+
+th_term th_make_tuple(th_env *env, const th_term *elements, size_t count);
+
+/* th_make_tuple_of(env, a, b, c) */
+#define th_make_tuple_of(env, ...)                       \
+    th_make_tuple((env), (const th_term[]){__VA_ARGS__}, \
+                  sizeof((const th_term[]){__VA_ARGS__}) / sizeof(th_term))
+
+/*
+ * A bit string of BITS bits in the heap itself. The caller fills the (BITS + 7) / 8 bytes at *DATA;
+ * unused low bits of the last one must be 0.
+ */
+th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data);
+th_term th_make_binary(th_env *env, const void *data, size_t bytes);
+
+/* BITS bits at DATA, inside BINARY, of which the term takes a share of its own. */
+th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsigned char *data,
+                              size_t bits);
+
+/* BYTES bytes from POSITION on of a bit string that has them; shares its memory. */
+th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes);
+
+/* The bits of any bit string; *DATA may be unaligned. */
+bool th_get_bits(th_term t, const unsigned char **data, size_t *bits);
+
+/* The same for whole bytes only: false for other bit strings. */
+bool th_get_bytes(th_term t, const unsigned char **data, size_t *bytes);
+
+/*
+ * Pids, ports and references. NODE is an atom, or 0 for this node; then the result is an immediate
+ * where the number fits. COUNT of a reference is 1 to TH_REF_WORDS.
+ */
+enum { TH_REF_WORDS = 5 };
+th_term th_make_pid(th_env *env, th_term node, uint32_t creation, uint32_t number, uint32_t serial);
+th_term th_make_port(th_env *env, th_term node, uint32_t creation, uint64_t id);
+th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const uint32_t *words,
+                          size_t count);
+
+/* A reference that is unique in this host. Any thread. */
+th_term th_make_new_reference(th_env *env);
+
+struct th_pid_parts {
+    th_term node; /* 0: this node */
+    uint32_t creation, number, serial;
+};
+struct th_port_parts {
+    th_term node;
+    uint32_t creation;
+    uint64_t id;
+};
+struct th_ref_parts {
+    th_term node;
+    uint32_t creation;
+    uint32_t words[TH_REF_WORDS];
+    size_t count;
+    bool magic;
+};
+bool th_get_pid(th_term t, struct th_pid_parts *parts);
+bool th_get_port(th_term t, struct th_port_parts *parts);
+bool th_get_ref(th_term t, struct th_ref_parts *parts);
+
+/*
+ * A magic reference: a reference that keeps OBJECT alive. RELEASE gets the th_offheap inside the
+ * term when it goes; th_magic_object() gives the object back. KEEP is called for each copy that is
+ * made of the term, before it exists.
+ */
+th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
+                      void (*release)(struct th_offheap *self), const uint32_t words[3]);
+
+/* The object of a magic reference, NULL for any other term; also given the th_offheap of one. */
+void *th_magic_object(th_term t);
+void *th_magic_owner(struct th_offheap *self);
+
+/* Funs. FREE variables follow in memory; see word.h. UNIQUE is the 16 bytes of NEW_FUN_EXT. */
+struct th_fun_parts {
+    th_term module;
+    uint32_t arity, index;
+    unsigned char unique[16];
+    th_term old_index, old_unique; /* integers */
+    th_term creator;               /* a pid */
+    const th_term *free;
+    size_t free_count;
+};
+th_term th_make_fun(th_env *env, const struct th_fun_parts *parts);
+bool th_get_fun(th_term t, struct th_fun_parts *parts); /* false for an export */
+th_term th_make_export(th_env *env, th_term module, th_term function, uint32_t arity);
+bool th_get_export(th_term t, th_term *module, th_term *function, uint32_t *arity);
+
+#endif

@@ -1,0 +1,18 @@
+/* The face of term/: Erlang's data types. Begin with word.h. */
+#ifndef TH_TERM_H
+#define TH_TERM_H
+
+#include "atom.h"
+#include "clock.h"
+#include "compare.h"
+#include "copy.h"
+#include "env.h"
+#include "etf.h"
+#include "json.h"
+#include "make.h"
+#include "map.h"
+#include "text.h"
+#include "utf8.h"
+#include "word.h"
+
+#endif

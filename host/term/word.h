@@ -1,0 +1,282 @@
+/*
+ * Terms as words.
+ *
+ * A term is a tagged 64-bit word, laid out as in the BEAM (OTP 25, 64 bits), because tracers are
+ * known to write the words to files and take them apart there:
+ *
+ *   ...iiii iiii 0011  pid         immediate
+ *   ...iiii iiii 0111  port        immediate
+ *   ...iiii ii00 1011  atom        immediate, index << 6
+ *   ...  0000 0011 1011  []        immediate
+ *   ...iiii iiii 1111  small int   immediate, 60 bits signed
+ *   ...pppp pppp pp01  list cell   address of two words: head, tail
+ *   ...pppp pppp pp10  boxed       address of a header word, see below
+ *   ...aaaa aass ss00  header      never a term by itself: s subtag, a words that follow
+ *
+ * Immediates are valid in every environment for ever. 0 is no term (TH_NONE).
+ *
+ * Boxed layouts, one word a line, the header first:
+ *
+ *   tuple     elements...
+ *   bignum    magnitude, 64-bit limbs, least significant first, the last not 0; the sign is in the
+ * subtag. Never a value that fits a small integer. float     the double heap binary  size in bits,
+ * then the bytes, the last word filled up; unused low bits of the last byte 0 shared binary  size
+ * in bits, address of the first byte, struct th_offheap (2 words), struct th_binary * sub binary
+ * size in bits, address of the first byte, the heap binary that holds it map       number of pairs
+ * n, keys..., values...; for n > TH_MAP_SMALL then (n + 1) / 2 words of 32-bit positions of the
+ * keys in ascending order. At most TH_MAP_SMALL keys stand sorted; more stand in the order in which
+ * they were recorded or put. reference node, creation | count << 32 | magic << 40, 32-bit words
+ * packed two a word (3 words); a magic one goes on with struct th_offheap (2 words) and the
+ * object's address fun       module, arity | index << 32, unique value (2 words), old index, old
+ * unique, creator, free variables...   (old index, old unique and creator are terms) export module,
+ * function, arity as a small integer external pid   node, creation, number | serial << 32 external
+ * port  node, creation, id
+ *
+ * A node word is an atom, or 0 for "this node": the node that was recorded, or the host itself.
+ * Pids and ports of this node are immediates unless their numbers are too large for that.
+ */
+#ifndef TH_WORD_H
+#define TH_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t th_term;
+
+#define TH_NONE ((th_term)0)
+#define TH_NIL ((th_term)0x3B)
+
+enum {
+    TH_TAG_HEADER = 0,
+    TH_TAG_LIST = 1,
+    TH_TAG_BOXED = 2,
+    TH_TAG_PID = 0x3,
+    TH_TAG_PORT = 0x7,
+    TH_TAG_ATOM = 0x0B,
+    TH_TAG_SMALL = 0xF,
+    TH_MAP_SMALL = 32 /* the largest number of keys that stand sorted */
+};
+
+/* The subtags, in place in a header word (bits 2 to 5). */
+enum th_subtag {
+    TH_TUPLE = 0x00,
+    TH_POS_BIG = 0x08,
+    TH_NEG_BIG = 0x0C,
+    TH_REF = 0x10,
+    TH_FUN = 0x14,
+    TH_FLOAT = 0x18,
+    TH_EXPORT = 0x1C,
+    TH_SHARED_BINARY = 0x20,
+    TH_HEAP_BINARY = 0x24,
+    TH_SUB_BINARY = 0x28,
+    TH_EXTERNAL_PID = 0x30,
+    TH_EXTERNAL_PORT = 0x34,
+    TH_MAP = 0x3C
+};
+
+#define TH_SMALL_MIN (-((int64_t)1 << 59))
+#define TH_SMALL_MAX (((int64_t)1 << 59) - 1)
+
+static inline th_term th_header(enum th_subtag subtag, size_t words)
+{
+    return (th_term)words << 6 | (th_term)subtag;
+}
+
+static inline size_t th_header_words(th_term header)
+{
+    return header >> 6;
+}
+
+static inline bool th_is_small(th_term t)
+{
+    return (t & 0xF) == TH_TAG_SMALL;
+}
+
+static inline bool th_is_atom(th_term t)
+{
+    return (t & 0x3F) == TH_TAG_ATOM;
+}
+
+static inline bool th_is_list(th_term t)
+{
+    return (t & 3) == TH_TAG_LIST;
+}
+
+static inline bool th_is_boxed(th_term t)
+{
+    return (t & 3) == TH_TAG_BOXED;
+}
+
+static inline bool th_is_immediate(th_term t)
+{
+    return (t & 3) == 3;
+}
+
+/* The words of a boxed term, [0] being its header. */
+static inline th_term *th_box(th_term t)
+{
+    return (th_term *)(uintptr_t)(t - TH_TAG_BOXED);
+}
+
+/* The two words of a list cell: head and tail. */
+static inline th_term *th_cell(th_term t)
+{
+    return (th_term *)(uintptr_t)(t - TH_TAG_LIST);
+}
+
+static inline th_term th_boxed(const th_term *words)
+{
+    return (th_term)(uintptr_t)words + TH_TAG_BOXED;
+}
+
+static inline th_term th_listed(const th_term *words)
+{
+    return (th_term)(uintptr_t)words + TH_TAG_LIST;
+}
+
+/* The subtag of a boxed term. */
+static inline enum th_subtag th_subtag(th_term t)
+{
+    return (enum th_subtag)(*th_box(t) & 0x3C);
+}
+
+static inline bool th_is(th_term t, enum th_subtag subtag)
+{
+    return th_is_boxed(t) && th_subtag(t) == subtag;
+}
+
+static inline bool th_is_tuple(th_term t)
+{
+    return th_is(t, TH_TUPLE);
+}
+
+static inline bool th_is_map(th_term t)
+{
+    return th_is(t, TH_MAP);
+}
+
+static inline bool th_is_big(th_term t)
+{
+    return th_is_boxed(t) && (*th_box(t) & 0x38) == 0x08;
+}
+
+static inline bool th_is_integer(th_term t)
+{
+    return th_is_small(t) || th_is_big(t);
+}
+
+static inline bool th_is_float(th_term t)
+{
+    return th_is(t, TH_FLOAT);
+}
+
+static inline bool th_is_fun(th_term t)
+{
+    return th_is(t, TH_FUN) || th_is(t, TH_EXPORT);
+}
+
+static inline bool th_is_ref(th_term t)
+{
+    return th_is(t, TH_REF);
+}
+
+/* A binary or, with a size that is no multiple of 8, another bit string. */
+static inline bool th_is_bitstring(th_term t)
+{
+    return th_is_boxed(t) && ((*th_box(t) & 0x38) == 0x20 || th_subtag(t) == TH_SUB_BINARY);
+}
+
+static inline bool th_is_local_pid(th_term t)
+{
+    return (t & 0xF) == TH_TAG_PID;
+}
+
+static inline bool th_is_local_port(th_term t)
+{
+    return (t & 0xF) == TH_TAG_PORT;
+}
+
+static inline bool th_is_pid(th_term t)
+{
+    return th_is_local_pid(t) || th_is(t, TH_EXTERNAL_PID);
+}
+
+static inline bool th_is_port(th_term t)
+{
+    return th_is_local_port(t) || th_is(t, TH_EXTERNAL_PORT);
+}
+
+static inline bool th_fits_small(int64_t i)
+{
+    return i >= TH_SMALL_MIN && i <= TH_SMALL_MAX;
+}
+
+/* I must fit. */
+static inline th_term th_small(int64_t i)
+{
+    return (th_term)i << 4 | TH_TAG_SMALL;
+}
+
+static inline int64_t th_small_value(th_term t)
+{
+    return (int64_t)t >> 4;
+}
+
+static inline uint32_t th_atom_index(th_term t)
+{
+    return (uint32_t)(t >> 6);
+}
+
+static inline size_t th_tuple_arity(th_term t)
+{
+    return th_header_words(*th_box(t));
+}
+
+/* The elements of a tuple, [0] being the first. */
+static inline const th_term *th_tuple_elements(th_term t)
+{
+    return th_box(t) + 1;
+}
+
+/*
+ * Pids of this node. Bits 35 to 49 hold the low 15 bits of the number and 50 to 62 the low 13 of
+ * the serial, where readers of raw words look for them; what is above goes to the bits where the
+ * BEAM keeps the slot in its process table: number to 4..16, serial to 17..34 and 63. NUMBER <
+ * 2^28.
+ */
+#define TH_PID_NUMBER_MAX 0x0FFFFFFFu
+
+static inline th_term th_local_pid(uint32_t number, uint32_t serial)
+{
+    th_term low = (th_term)(number & 0x7FFF) << 35 | (th_term)(serial & 0x1FFF) << 50;
+    th_term high = (th_term)(number >> 15) << 4 | (th_term)(serial >> 13 & 0x3FFFF) << 17;
+
+    return low | high | (th_term)(serial >> 31) << 63 | TH_TAG_PID;
+}
+
+static inline uint32_t th_local_pid_number(th_term pid)
+{
+    return (uint32_t)(pid >> 35 & 0x7FFF) | (uint32_t)(pid >> 4 & 0x1FFF) << 15;
+}
+
+static inline uint32_t th_local_pid_serial(th_term pid)
+{
+    return (uint32_t)(pid >> 50 & 0x1FFF) | (uint32_t)(pid >> 17 & 0x3FFFF) << 13 |
+           (uint32_t)(pid >> 63) << 31;
+}
+
+/* Ports of this node. ID <= TH_PORT_ID_MAX. */
+#define TH_PORT_ID_MAX (((uint64_t)1 << 60) - 1)
+
+static inline th_term th_local_port(uint64_t id)
+{
+    return id << 4 | TH_TAG_PORT;
+}
+
+static inline uint64_t th_local_port_id(th_term port)
+{
+    return port >> 4;
+}
+
+#endif
