@@ -1,0 +1,54 @@
+/*
+ * Readers: recorded streams as events.
+ *
+ * A stream is a trace-port file (as dbg:trace_port(file, ...) writes it), a wrap set of such files,
+ * or JSON lines; what it is is told by its content. Files are read, not mapped; memory does not
+ * grow with the stream. One thread at a time.
+ */
+#ifndef TH_READER_H
+#define TH_READER_H
+
+#include "host/trace/trace.h"
+
+struct th_reader;
+
+struct th_reader_options {
+    bool scheduler_id; /* see th_event_from_tuple() */
+};
+
+/*
+ * Opens NAME: a file; "-" for stdin; a file of a wrap set (NAME<N>TAIL, only if its neighbours
+ * N - 1 or N + 1 are there, or it is given as the pattern NAME*TAIL, the star standing for the
+ * number): then the files of the set follow each other from behind the gap on. TH_MALFORMED with
+ * the cause: not there, a folder, no such format...
+ */
+enum th_status th_reader_open(const char *name, const struct th_reader_options *options,
+                              struct th_reader **reader);
+
+/*
+ * The next event. It is valid until the next call.
+ *   TH_OK         *EVENT is it
+ *   TH_END        there are no more
+ *   TH_MALFORMED  this record is damaged, its frame is not: the chain says what and where; go on
+ *   TH_PARTIAL    the stream is cut off or damaged here: the chain says where; a further call goes
+ * on behind the damage if there is anything that can be trusted (the next file of a wrap set, the
+ * next line), else returns TH_END
+ */
+enum th_status th_reader_next(struct th_reader *reader, struct th_event *event);
+
+/* What is known of the whole stream; counts are up to date after each call of th_reader_next(). */
+struct th_reader_info {
+    const char *format;      /* "trace-port", "jsonl" */
+    const char *file;        /* the file being read: differs from the name given for a wrap set */
+    struct th_etf_node node; /* the recorded node; node 0 until the first record */
+    uint64_t records;        /* read so far, drops included */
+    uint64_t drops;          /* events that the recorder says it lost */
+    uint64_t malformed;      /* records skipped */
+    uint64_t damages;        /* times that TH_PARTIAL was returned */
+    uint64_t bytes;          /* read so far */
+};
+const struct th_reader_info *th_reader_info(const struct th_reader *reader);
+
+void th_reader_close(struct th_reader *reader);
+
+#endif

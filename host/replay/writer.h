@@ -1,0 +1,31 @@
+/*
+ * Writers: events as recorded streams, the way back of reader.h.
+ */
+#ifndef TH_WRITER_H
+#define TH_WRITER_H
+
+#include "host/trace/trace.h"
+
+enum th_format { TH_FORMAT_TRACE_PORT, TH_FORMAT_JSONL };
+
+struct th_writer;
+
+/*
+ * Begins FILE ("-": stdout). A file is written beside its name and renamed by th_writer_commit(),
+ * so that no half-written file is ever seen under it. HERE is the recorded node: its identifiers
+ * are local ones.
+ */
+enum th_status th_writer_open(const char *file, enum th_format format, struct th_etf_node here,
+                              struct th_writer **writer);
+
+/* Writes EVENT; terms that it needs are decoded into ENV. TH_MALFORMED if the event is damaged,
+ * TH_FAILED if writing fails. */
+enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, th_env *env);
+
+/* Ends the file and gives it its name. The writer is freed in any case. */
+enum th_status th_writer_commit(struct th_writer *writer);
+
+/* Drops what was written. */
+void th_writer_abandon(struct th_writer *writer);
+
+#endif

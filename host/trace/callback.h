@@ -1,0 +1,32 @@
+/*
+ * The callback that a thread is in.
+ *
+ * Set by the dispatcher around each call of a tracer; read by host/nif (to refuse what a callback
+ * must not do), by the crash handler and by the watchdog.
+ */
+#ifndef TH_CALLBACK_H
+#define TH_CALLBACK_H
+
+#include "event.h"
+
+struct th_session;
+
+struct th_callback {
+    struct th_session *session; /* NULL: the thread is in no callback */
+    const char *function;       /* the callback's name, for example "trace_call" */
+    struct th_event *event;     /* NULL for trace_status outside of an event */
+    th_term tracee;
+    /* Counts the callbacks that this thread began. Relaxed: the watchdog only compares two
+     * readings. */
+    _Atomic uint64_t sequence;
+};
+
+extern _Thread_local struct th_callback th_callback_current;
+
+/*
+ * For enif_send and enif_port_command: true if the thread is in a callback whose tracee is
+ * RECEIVER. Then the attempt is counted, and reported once a session; it must be refused.
+ */
+bool th_callback_refuses(th_term receiver);
+
+#endif

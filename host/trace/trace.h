@@ -1,0 +1,10 @@
+/* The face of trace/: events, sessions, and the one path from the one to the other. */
+#ifndef TH_TRACE_H
+#define TH_TRACE_H
+
+#include "callback.h"
+#include "event.h"
+#include "session.h"
+#include "tags.h"
+
+#endif
