@@ -1,0 +1,68 @@
+#include "tags.h"
+
+#include <string.h>
+
+const uint32_t th_tag_flags[2][TH_TAG_COUNT] = {
+    {
+#define X(tag, process_slot, port_slot, process_flag, port_flag) TH_FLAG_##process_flag,
+        TH_TAGS(X)
+#undef X
+    },
+    {
+#define X(tag, process_slot, port_slot, process_flag, port_flag) TH_FLAG_##port_flag,
+        TH_TAGS(X)
+#undef X
+    },
+};
+
+/* Names that stand for several flags, or for another one. */
+static const struct {
+    const char *name;
+    uint32_t flags;
+} groups[] = {
+    {"all", ((1 << TH_FLAG_BITS) - 1) & ~TH_FLAG_CPU_TIMESTAMP},
+    {"running", TH_FLAG_RUNNING_PROCS},
+#define X(name, bit, help) {#name, TH_FLAG_##bit},
+    TH_FLAGS(X)
+#undef X
+};
+
+enum { GROUPS = sizeof groups / sizeof groups[0] };
+
+static uint32_t flags_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < GROUPS; i++)
+        if (strlen(groups[i].name) == length && memcmp(groups[i].name, name, length) == 0)
+            return groups[i].flags;
+    return 0;
+}
+
+static enum th_status unknown_flag(const char *name, size_t length)
+{
+    struct th_buffer known = {0};
+
+    for (size_t i = 0; i < GROUPS; i++)
+        th_buffer_printf(&known, "%s%s", i ? ", " : "", groups[i].name);
+    th_error_raise(TH_USAGE, "the flags are: %s", th_buffer_text(&known));
+    th_error_context("there is no trace flag '%.*s'", (int)length, name);
+    th_buffer_free(&known);
+    return TH_USAGE;
+}
+
+enum th_status th_flags_parse(const char *list, uint32_t *flags)
+{
+    uint32_t all = 0;
+
+    for (;;) {
+        size_t length = strcspn(list, ",");
+        uint32_t named = flags_named(list, length);
+        if (!named)
+            return unknown_flag(list, length);
+        all |= named;
+        if (!list[length])
+            break;
+        list += length + 1;
+    }
+    *flags = all;
+    return TH_OK;
+}
