@@ -5,6 +5,7 @@
 #include "buffer.h"
 #include "error.h"
 #include "hash.h"
+#include "log.h"
 #include "memory.h"
 
 #endif

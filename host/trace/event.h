@@ -64,7 +64,7 @@ struct th_event_source {
 
 struct th_event {
     enum th_event_kind kind;
-    enum th_tag tag;
+    enum th_tracer_tag tag;
     enum th_fact external, tail; /* of a call, where the recording knows it */
     bool decoded;                /* the terms below are filled */
     bool timed;                  /* time is filled */
@@ -112,9 +112,9 @@ th_term th_event_time_term(const struct th_event_time *time, th_env *env);
 bool th_event_time_from_term(th_term t, struct th_event_time *time);
 
 /* True if a tuple with this tag has Extra as its fifth element. */
-bool th_tag_has_extra(enum th_tag tag);
+bool th_tag_has_extra(enum th_tracer_tag tag);
 
 /* True if an event with this tag can carry a match specification's result. */
-bool th_tag_has_result(enum th_tag tag);
+bool th_tag_has_result(enum th_tracer_tag tag);
 
 #endif

@@ -3,7 +3,8 @@
  * them.
  *
  *   struct th_tracing *tracing = th_tracing_create();
- *   th_session_attach(tracing, &setup, &session);        as often as wanted
+ *   th_session_attach(tracing, &setup, &session);        for each tracer
+ *   th_tracing_new_world(tracing);                       before each stream but the first
  *   th_trace(tracing, &event);                           for each event
  *   th_tracing_free(tracing);                            unloads the tracers
  *
@@ -48,6 +49,12 @@ struct th_session_counts {
 struct th_tracing *th_tracing_create(void);
 void th_tracing_free(struct th_tracing *tracing);
 
+/* Callbacks read real clocks from now on, not the records' own time. */
+void th_tracing_use_wall_clock(struct th_tracing *tracing);
+
+/* Begins the next stream: forgets all processes, ports, names and calls. Sessions stay. */
+void th_tracing_new_world(struct th_tracing *tracing);
+
 /*
  * Asks enabled(trace_status, State, undefined) and attaches. TH_FAILED if the answer is `remove`:
  * then the library is unloaded and nothing else changes.
@@ -73,8 +80,8 @@ struct th_library *th_session_library(const struct th_session *session);
 size_t th_tracing_sessions(const struct th_tracing *tracing);
 struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i);
 
-/* Returns and exceptions whose calls were forgotten, as a process has too many open calls. */
-uint64_t th_tracing_frames_dropped(const struct th_tracing *tracing);
+/* Calls that were forgotten while open, as a process had too many of them: see calls.h. */
+uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing);
 
 /* False if nobody wants anything any more. */
 bool th_tracing_alive(const struct th_tracing *tracing);

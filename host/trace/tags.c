@@ -2,28 +2,43 @@
 
 #include <string.h>
 
-const uint32_t th_tag_flags[2][TH_TAG_COUNT] = {
+const int8_t th_tag_groups[2][TH_TAG_COUNT + 1] = {
     {
-#define X(tag, process_slot, port_slot, process_flag, port_flag) TH_FLAG_##process_flag,
-        TH_TAGS(X)
+#define X(tag, process, port, calls, term, extra) TH_GROUP_##process,
+        TH_TRACER_TAGS(X)
 #undef X
     },
     {
-#define X(tag, process_slot, port_slot, process_flag, port_flag) TH_FLAG_##port_flag,
-        TH_TAGS(X)
+#define X(tag, process, port, calls, term, extra) TH_GROUP_##port,
+        TH_TRACER_TAGS(X)
 #undef X
     },
 };
+
+const uint32_t th_group_flags[TH_GROUPS] = {
+    [TH_GROUP_call] = TH_FLAG_CALL,
+    [TH_GROUP_send] = TH_FLAG_SEND,
+    [TH_GROUP_receive] = TH_FLAG_RECEIVE,
+    [TH_GROUP_procs] = TH_FLAG_PROCS,
+    [TH_GROUP_ports] = TH_FLAG_PORTS,
+    [TH_GROUP_running_procs] = TH_FLAG_RUNNING_PROCS,
+    [TH_GROUP_running_ports] = TH_FLAG_RUNNING_PORTS,
+    [TH_GROUP_garbage_collection] = TH_FLAG_GC,
+};
+
+#define X(tag, process, port, calls, term, extra) \
+    _Static_assert((int)TH_TAG_##tag == TH_ATOM_INDEX_##tag - TH_ATOM_INDEX_send, #tag);
+TH_TRACER_TAGS(X)
+#undef X
 
 /* Names that stand for several flags, or for another one. */
 static const struct {
     const char *name;
     uint32_t flags;
-} groups[] = {
-    {"all", ((1 << TH_FLAG_BITS) - 1) & ~TH_FLAG_CPU_TIMESTAMP},
-    {"running", TH_FLAG_RUNNING_PROCS},
+} groups[] = {{"all", ((1 << TH_FLAG_BITS) - 1) & ~TH_FLAG_CPU_TIMESTAMP},
+              {"running", TH_FLAG_RUNNING_PROCS},
 #define X(name, bit, help) {#name, TH_FLAG_##bit},
-    TH_FLAGS(X)
+              TH_FLAGS(X)
 #undef X
 };
 

@@ -1,65 +1,30 @@
 /*
- * Trace tags, the 18 callback slots, and which tag goes to which slot under which flag.
+ * Trace tags and trace flags, and which tag goes to which group of callbacks under which flag.
  */
 #ifndef TH_TAGS_H
 #define TH_TAGS_H
 
+#include "plugin_api/erl_nif.h"
+#include "plugin_api/erl_tracer.h"
 #include "host/term/term.h"
 
-/*
- * X(tag, slot group of a process, slot group of a port, flag of a process, flag of a port). The
- * tags stand in the order of their atoms in term/atom.h, so that tag and atom are one subtraction
- * apart.
- */
-#define TH_TAGS(X)                                                      \
-    X(send, SEND, SEND, SEND, SEND)                                     \
-    X(send_to_non_existing_process, SEND, SEND, SEND, SEND)             \
-    X(receive, RECEIVE, RECEIVE, RECEIVE, RECEIVE)                      \
-    X(call, CALL, CALL, CALL, CALL)                                     \
-    X(return_to, CALL, CALL, RETURN_TO, RETURN_TO)                      \
-    X(return_from, CALL, CALL, CALL, CALL)                              \
-    X(exception_from, CALL, CALL, CALL, CALL)                           \
-    X(spawn, PROCS, PROCS, PROCS, PROCS)                                \
-    X(spawned, PROCS, PROCS, PROCS, PROCS)                              \
-    X(exit, PROCS, PROCS, PROCS, PROCS)                                 \
-    X(link, PROCS, PORTS, PROCS, PORTS)                                 \
-    X(unlink, PROCS, PORTS, PROCS, PORTS)                               \
-    X(getting_linked, PROCS, PORTS, PROCS, PORTS)                       \
-    X(getting_unlinked, PROCS, PORTS, PROCS, PORTS)                     \
-    X(register, PROCS, PORTS, PROCS, PORTS)                             \
-    X(unregister, PROCS, PORTS, PROCS, PORTS)                           \
-    X(open, PORTS, PORTS, PORTS, PORTS)                                 \
-    X(closed, PORTS, PORTS, PORTS, PORTS)                               \
-    X(in, RUNNING_PROCS, RUNNING_PORTS, RUNNING_PROCS, RUNNING_PORTS)   \
-    X(out, RUNNING_PROCS, RUNNING_PORTS, RUNNING_PROCS, RUNNING_PORTS)  \
-    X(in_exiting, RUNNING_PROCS, RUNNING_PORTS, EXITING, EXITING)       \
-    X(out_exiting, RUNNING_PROCS, RUNNING_PORTS, EXITING, EXITING)      \
-    X(out_exited, RUNNING_PROCS, RUNNING_PORTS, EXITING, EXITING)       \
-    X(gc_minor_start, GARBAGE_COLLECTION, GARBAGE_COLLECTION, GC, GC)   \
-    X(gc_minor_end, GARBAGE_COLLECTION, GARBAGE_COLLECTION, GC, GC)     \
-    X(gc_major_start, GARBAGE_COLLECTION, GARBAGE_COLLECTION, GC, GC)   \
-    X(gc_major_end, GARBAGE_COLLECTION, GARBAGE_COLLECTION, GC, GC)     \
-    X(gc_max_heap_size, GARBAGE_COLLECTION, GARBAGE_COLLECTION, GC, GC) \
-    X(seq_trace, GENERIC, GENERIC, NONE, NONE)
+/* The tags that events have: those of erl_tracer.h but trace_status, the last, which is a question.
+ * They stand in the order of their atoms in term/atom.h, so that tag and atom are one subtraction
+ * apart. */
+enum { TH_TAG_COUNT = TH_TAG_trace_status };
 
-enum th_tag {
-#define X(tag, process_slot, port_slot, process_flag, port_flag) TH_TAG_##tag,
-    TH_TAGS(X)
-#undef X
-        TH_TAG_COUNT
-};
-
-static inline th_term th_tag_atom(enum th_tag tag)
+static inline th_term th_tag_atom(enum th_tracer_tag tag)
 {
     return (th_term)(TH_ATOM_INDEX_send + tag) << 6 | TH_TAG_ATOM;
 }
 
 /* The tag that ATOM names; TH_TAG_COUNT if it is none. */
-static inline enum th_tag th_tag_of(th_term atom)
+static inline enum th_tracer_tag th_tag_of(th_term atom)
 {
     uint32_t index = th_atom_index(atom) - TH_ATOM_INDEX_send;
 
-    return th_is_atom(atom) && index < TH_TAG_COUNT ? (enum th_tag)index : TH_TAG_COUNT;
+    return th_is_atom(atom) && index < TH_TAG_COUNT ? (enum th_tracer_tag)index
+                                                    : (enum th_tracer_tag)TH_TAG_COUNT;
 }
 
 /*
@@ -103,12 +68,26 @@ enum th_flag {
                       TH_FLAG_RUNNING_PORTS | TH_FLAG_EXITING | TH_FLAG_GC
 };
 
-/* The flag that lets an event pass: 0 for seq_trace, which no flag holds back. */
-extern const uint32_t th_tag_flags[2][TH_TAG_COUNT]; /* [is a port][tag] */
+/* The group of callbacks that an event goes to, by what its tracee is; TH_GROUP_none if such a
+ * tracee cannot have it. */
+extern const int8_t th_tag_groups[2][TH_TAG_COUNT + 1]; /* [is a port][tag] */
 
-static inline uint32_t th_tag_flag(enum th_tag tag, th_term tracee)
+static inline enum th_tracer_group th_tag_group(enum th_tracer_tag tag, th_term tracee)
 {
-    return th_tag_flags[th_is_port(tracee)][tag];
+    return (enum th_tracer_group)th_tag_groups[th_is_port(tracee)][tag];
+}
+
+/* The flag that lets events of a group pass; 0 for generic, which is seq_trace: no flag holds it
+ * back. */
+extern const uint32_t th_group_flags[TH_GROUPS];
+
+static inline uint32_t th_tag_flag(enum th_tracer_tag tag, enum th_tracer_group group)
+{
+    if (tag == TH_TAG_return_to)
+        return TH_FLAG_RETURN_TO;
+    if (tag >= TH_TAG_in_exiting && tag <= TH_TAG_out_exited)
+        return TH_FLAG_EXITING;
+    return th_group_flags[group];
 }
 
 /*

@@ -4,6 +4,7 @@
 
 #include "callback.h"
 #include "event.h"
+#include "guard.h"
 #include "session.h"
 #include "tags.h"
 

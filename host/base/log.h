@@ -1,0 +1,13 @@
+/*
+ * What the program has to say while it works: on stderr, a line each. Any thread.
+ */
+#ifndef TH_LOG_H
+#define TH_LOG_H
+
+/* Prints "tracehost: warning: ..." for something that the user should know but that stops nothing. */
+void th_warn(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+/* How many warnings there were. */
+unsigned long th_warnings(void);
+
+#endif

@@ -1,0 +1,259 @@
+/*
+ * The one path that every event takes.
+ *
+ *   1. group and flag: is the tracee traced for such an event?
+ *   2. a process that is scheduled in: trace_status; `remove` takes the session away from it.
+ *   3. enabled; or, for a return, whether its call was wanted.
+ *   4. the first session that wants it has the terms decoded, into the arena that all share.
+ *   5. trace.
+ *
+ * Up to step 4 nothing is built and nothing allocated (but for a process that is seen for the first
+ * time, and once a session has discarded some calls and wanted others: calls.h).
+ */
+#include "tracing.h"
+
+#include "opts.h"
+
+/* What one event is on its way. */
+struct way {
+    struct th_tracing *tracing;
+    struct th_event *event;
+    enum th_tracer_group group;
+    uint32_t flag;
+    th_term tag;
+    th_term tracee;    /* the label for seq_trace, once it is decoded */
+    uint64_t offered;  /* call: sessions whose enabled was asked */
+    uint64_t declined; /* call: those that discarded it; returns: those that may not see it */
+    enum th_status status;
+};
+
+static bool fill_clock(struct th_clock *clock)
+{
+    struct th_event_clock *self = (struct th_event_clock *)clock;
+    struct th_event *event = self->event;
+
+    if (th_event_time(event) != TH_OK || event->time.kind == TH_TIME_NONE) {
+        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        return false;
+    }
+    clock->monotonic = event->time.ns;
+    clock->cpu = event->time.ns;
+    clock->offset = 0;
+    clock->ready = true;
+    return true;
+}
+
+static void begin(struct th_tracing *tracing, struct th_event *event)
+{
+    tracing->clock.clock.ready = false;
+    tracing->clock.clock.fill = fill_clock;
+    tracing->clock.event = event;
+    th_clock_current = tracing->wall_clock ? NULL : &tracing->clock.clock;
+    th_callback_current.event = event;
+    th_callback_current.tracee = event->tracee;
+}
+
+static void end(struct th_tracing *tracing)
+{
+    th_clock_current = NULL;
+    th_callback_current.event = NULL;
+    th_env_clear(&tracing->arena);
+    th_tracing_reclaim(tracing);
+}
+
+/* Where OTP 25 acts on `remove`: not in receive and procs events, which come from outside of the
+ * tracee. */
+static bool can_remove(enum th_tracer_group group)
+{
+    return group != TH_GROUP_receive && group != TH_GROUP_procs && group != TH_GROUP_generic;
+}
+
+/* An answer that is neither trace nor discard counts as remove. */
+static void take_away(struct way *way, struct th_session *session)
+{
+    if (can_remove(way->group))
+        th_tracee_forget(way->tracing, way->event->tracee, session);
+    else
+        session->counts.kept++;
+}
+
+/* Step 3: true if the session wants the event. */
+static bool ask(struct way *way, struct th_session *session)
+{
+    th_term argv[] = {way->tag, session->state, way->tracee};
+    th_term answer;
+
+    session->counts.enabled++;
+    answer = th_session_call(session, TH_SLOT_enabled + 2 * way->group, argv, TH_NONE);
+    way->offered |= (uint64_t)1 << session->index;
+    if (answer == TH_AM(trace))
+        return true;
+    if (answer == TH_AM(discard)) {
+        session->counts.discarded++;
+        way->declined |= (uint64_t)1 << session->index;
+        return false;
+    }
+    take_away(way, session);
+    return false;
+}
+
+/* Step 4. */
+static bool decode(struct way *way)
+{
+    if (way->status == TH_OK)
+        way->status = th_event_decode(way->event, &way->tracing->arena);
+    if (way->status == TH_OK)
+        way->status = th_event_time(way->event);
+    return way->status == TH_OK;
+}
+
+/* {M, F, Args} as {M, F, Arity}, for a session with the flag arity. */
+static th_term with_arity(th_env *env, th_term call)
+{
+    const th_term *mfa = th_tuple_elements(call);
+    size_t arity;
+
+    if (!th_is_tuple(call) || th_tuple_arity(call) != 3 || !th_get_list_length(mfa[2], &arity))
+        return call;
+    return th_make_tuple_of(env, mfa[0], mfa[1], th_small((int64_t)arity));
+}
+
+/* In these groups the callback runs in the tracee itself. */
+static th_term self_of(enum th_tracer_group group, th_term tracee)
+{
+    static const bool has_self[] = {
+#define X(group, flag, self) self,
+        TH_TRACER_GROUPS(X)
+#undef X
+    };
+
+    return has_self[group] && th_is_local_pid(tracee) ? tracee : TH_NONE;
+}
+
+/* Steps 4 and 5. */
+static void hand_over(struct way *way, struct th_session *session, uint32_t flags)
+{
+    struct th_event *event = way->event;
+    th_term argv[5];
+
+    if (!decode(way))
+        return;
+    argv[0] = way->tag;
+    argv[1] = session->state;
+    argv[2] = event->kind == TH_EVENT_SEQ_TRACE ? event->label : way->tracee;
+    argv[3] = event->term;
+    if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call)
+        argv[3] = with_arity(&session->env, event->term);
+    argv[4] = th_opts_make(&session->env, event, flags);
+    session->counts.traced++;
+    th_session_call(session, TH_SLOT_trace + 2 * way->group, argv,
+                    self_of(way->group, way->tracee));
+}
+
+static void offer(struct way *way, const struct th_tracee_ref *ref, bool gated)
+{
+    struct th_session *session = ref->session;
+
+    if (way->flag && !(ref->flags & way->flag)) {
+        session->counts.filtered++;
+    } else if (!gated && way->declined >> session->index & 1) {
+        session->counts.untraced++;
+    } else if (!gated || ask(way, session)) {
+        hand_over(way, session, ref->flags);
+    }
+}
+
+/* Step 2. */
+static bool may_run(struct way *way, struct th_session *session)
+{
+    bool stays;
+
+    if (way->event->tag != TH_TAG_in || way->group != TH_GROUP_running_procs)
+        return true;
+    stays = th_session_ask_status(session, way->tracee);
+    if (!stays)
+        th_tracee_forget(way->tracing, way->tracee, session);
+    return stays;
+}
+
+static const struct th_tracee_refs *refs_of(const struct th_tracing *tracing, th_term id)
+{
+    const struct th_process *process = th_is_immediate(id) ? th_world_see(id) : NULL;
+    const struct th_tracee *tracee = process ? process->tracing : NULL;
+
+    return tracee && tracee->refs ? tracee->refs : tracing->everyone;
+}
+
+/* The refs that are there now serve the whole event: what replaces them counts from the next one
+ * on. */
+static void offer_to_all(struct way *way, bool gated)
+{
+    const struct th_tracee_refs *refs = refs_of(way->tracing, way->event->tracee);
+
+    for (uint32_t i = 0; i < refs->count; i++)
+        if (refs->refs[i].session->attached && may_run(way, refs->refs[i].session))
+            offer(way, &refs->refs[i], gated);
+}
+
+/* A call is offered; then its fate is remembered, unless it is the same as that of all before. */
+static void offer_call(struct way *way)
+{
+    struct th_tracing *tracing = way->tracing;
+    struct th_event *event = way->event;
+    struct th_function function;
+
+    offer_to_all(way, true);
+    if (th_calls_are_habit(&tracing->habit, way->offered, way->declined) || way->status != TH_OK)
+        return;
+    way->status = event->source->function(event, &function);
+    if (way->status == TH_OK && th_is_immediate(event->tracee))
+        th_calls_enter(&th_tracee_own(event->tracee)->calls, &tracing->habit, &function,
+                       way->offered, way->declined, &tracing->calls_forgotten);
+}
+
+/* return_from, exception_from, return_to: who discarded the call does not see how it ends. */
+static void offer_return(struct way *way)
+{
+    struct th_calls_habit *habit = &way->tracing->habit;
+    struct th_event *event = way->event;
+    bool is_to = event->tag == TH_TAG_return_to;
+    struct th_function function = {0};
+
+    way->declined = habit->discarding;
+    if (habit->broken && th_is_immediate(event->tracee)) {
+        struct th_calls *calls = &th_tracee_own(event->tracee)->calls;
+        way->status = event->source->function(event, &function);
+        if (way->status != TH_OK && !is_to)
+            return;
+        way->status = TH_OK; /* a return_to undefined: to no function */
+        way->declined = is_to ? th_calls_return_to(calls, habit, &function)
+                              : th_calls_return_from(calls, habit, &function);
+    }
+    offer_to_all(way, false);
+}
+
+enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
+{
+    struct way way = {.tracing = tracing, .event = event, .tracee = event->tracee};
+
+    if (event->kind == TH_EVENT_DROP || event->kind == TH_EVENT_OTHER)
+        return TH_OK;
+    way.group = th_tag_group(event->tag, event->tracee);
+    if (way.group == TH_GROUP_none)
+        return th_error_raise(TH_MALFORMED, "a %s has no '%s' events",
+                              th_is_port(event->tracee) ? "port" : "process",
+                              th_atom_name(th_tag_atom(event->tag))->text);
+    way.flag = th_tag_flag(event->tag, way.group);
+    way.tag = th_tag_atom(event->tag);
+    if (event->kind == TH_EVENT_SEQ_TRACE)
+        way.tracee = TH_AM(undefined);
+    begin(tracing, event);
+    if (event->tag == TH_TAG_call)
+        offer_call(&way);
+    else if (event->tag > TH_TAG_call && event->tag <= TH_TAG_exception_from)
+        offer_return(&way);
+    else
+        offer_to_all(&way, true);
+    end(tracing);
+    return way.status;
+}

@@ -1,0 +1,40 @@
+/*
+ * The guard: names a callback that crashes or hangs.
+ *
+ * SIGSEGV, SIGBUS, SIGFPE, SIGILL or an abort inside a tracer's code ends the program with
+ * TH_CRASHED, after a report on stderr: tracer, callback, record number and byte, the event as
+ * text. What stdio buffers hold is flushed before. Outside of a tracer's code these signals do what
+ * they always do.
+ *
+ * The report is made in the signal handler, on a stack of its own, in a process whose heap may be
+ * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to
+ * what is useful, and an alarm ends it wherever it stands.
+ */
+#ifndef TH_GUARD_H
+#define TH_GUARD_H
+
+#include "host/base/base.h"
+
+#include <stdint.h>
+
+/* Installs the handlers, for the calling thread's callbacks. Once. */
+void th_guard_install(void);
+
+/*
+ * A callback of the calling thread that takes longer than NANOSECONDS is reported as a crash is.
+ * Starts a thread, which looks eight times in that span. Once, after th_guard_install().
+ */
+enum th_status th_guard_set_timeout(int64_t nanoseconds);
+
+/* Names the stream whose records the report counts; NULL: none. The text must stay until it is
+ * replaced. */
+void th_guard_set_stream(const char *name);
+
+/*
+ * For code of a library that runs outside of events: between these two, a crash is reported as one
+ * of FUNCTION of TRACER.
+ */
+void th_guard_enter(const char *tracer, const char *function);
+void th_guard_leave(void);
+
+#endif
