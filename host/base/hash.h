@@ -25,7 +25,7 @@ static inline uint64_t th_mix(uint64_t x)
 {
     x ^= x >> 32;
     x *= 0x9E3779B97F4A7C15u; /* the golden ratio, 64 bits of it */
-    x ^= x >> 29;
+    x ^= x >> 32;
     return x;
 }
 
