@@ -122,7 +122,7 @@ static th_term with_arity(th_env *env, th_term call)
 static th_term self_of(enum th_tracer_group group, th_term tracee)
 {
     static const bool has_self[] = {
-#define X(group, flag, self) self,
+#define X(group, self) self,
         TH_TRACER_GROUPS(X)
 #undef X
     };
