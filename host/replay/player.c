@@ -1,0 +1,183 @@
+#include "player.h"
+
+#include "host/process/process.h"
+
+struct player {
+    struct th_tracing *tracing;
+    const struct th_player_options *options;
+    struct th_player_counts *counts;
+    void (*complain)(void *context);
+    void *context;
+    bool has_origin;
+    int64_t origin; /* the stream's first time */
+    th_env env;     /* terms of the event at hand that the player itself wants */
+};
+
+static void complain(struct player *player)
+{
+    if (player->complain)
+        player->complain(player->context);
+    th_error_clear();
+}
+
+/* The content of EVENT is no good: tell which one, and count it. */
+static void malformed(struct player *player, const struct th_event *event)
+{
+    player->counts->malformed++;
+    th_error_context("record %llu at byte %llu was skipped", (unsigned long long)event->number,
+                     (unsigned long long)event->position);
+    complain(player);
+}
+
+/* True if the event lies between from and to. TH_MALFORMED in *STATUS if its time is damaged. */
+static bool in_time(struct player *player, struct th_event *event, enum th_status *status)
+{
+    const struct th_player_options *options = player->options;
+    int64_t ns;
+
+    if (!options->has_from && !options->has_to)
+        return true;
+    *status = th_event_time(event);
+    if (*status != TH_OK || event->time.kind == TH_TIME_NONE)
+        return true;
+    ns = event->time.ns;
+    if (!player->has_origin) {
+        player->has_origin = true;
+        player->origin = options->relative ? ns : 0;
+    }
+    ns -= player->origin;
+    return (!options->has_from || ns >= options->from) && (!options->has_to || ns <= options->to);
+}
+
+/* Who comes into being, or gets a name, must be known before the event is offered. */
+static enum th_status world_before(struct player *player, struct th_event *event)
+{
+    enum th_status status;
+
+    if (event->tag != TH_TAG_spawn && event->tag != TH_TAG_register &&
+        event->tag != TH_TAG_unregister)
+        return TH_OK;
+    status = th_event_decode(event, &player->env);
+    if (status != TH_OK)
+        return status;
+    if (event->tag == TH_TAG_spawn && th_is_local_pid(event->term))
+        th_world_see(event->term);
+    else if (event->tag == TH_TAG_register && th_is_atom(event->term))
+        th_world_register(event->tracee, event->term);
+    else if (event->tag == TH_TAG_unregister && th_is_atom(event->term))
+        th_world_unregister(event->term);
+    return TH_OK;
+}
+
+/* Who ends is still there while its last event is offered. */
+static void world_after(struct player *player, const struct th_event *event)
+{
+    bool ends = event->tag == TH_TAG_exit || event->tag == TH_TAG_closed;
+
+    if (!ends || !th_is_immediate(event->tracee))
+        return;
+    th_world_end(event->tracee);
+    th_trace_ended(player->tracing, event->tracee);
+}
+
+static enum th_status offer(struct player *player, struct th_event *event)
+{
+    bool of_this_node = event->kind != TH_EVENT_SEQ_TRACE && th_is_immediate(event->tracee);
+    enum th_status status = of_this_node ? world_before(player, event) : TH_OK;
+
+    if (status == TH_OK && player->options->verify) {
+        status = th_event_decode(event, &player->env);
+        if (status == TH_OK)
+            status = th_event_time(event);
+    }
+    if (status == TH_OK)
+        status = th_trace(player->tracing, event);
+    if (of_this_node)
+        world_after(player, event);
+    return status;
+}
+
+static void play_event(struct player *player, struct th_event *event)
+{
+    struct th_player_counts *counts = player->counts;
+    enum th_status status = TH_OK;
+
+    if (event->kind == TH_EVENT_DROP) {
+        counts->drops++;
+        counts->lost += event->dropped;
+        return;
+    }
+    if (event->kind == TH_EVENT_OTHER) {
+        th_error_raise(TH_MALFORMED, "it is no trace message");
+        malformed(player, event);
+        return;
+    }
+    if (!in_time(player, event, &status)) {
+        counts->skipped++;
+        return;
+    }
+    if (status == TH_OK)
+        status = offer(player, event);
+    if (status == TH_OK)
+        counts->played++;
+    else
+        malformed(player, event);
+    th_env_clear(&player->env);
+}
+
+static bool goes_on(const struct player *player, const volatile int *stop, uint64_t read)
+{
+    uint64_t limit = player->options->max_events;
+
+    return !(stop && *stop) && !(limit && read >= limit) && th_tracing_alive(player->tracing);
+}
+
+static void play_all(struct player *player, struct th_reader *reader, const volatile int *stop)
+{
+    struct th_player_counts *counts = player->counts;
+    struct th_event event = {0};
+    uint64_t read = 0;
+
+    for (;;) {
+        if (!goes_on(player, stop, read)) {
+            counts->stopped = true;
+            return;
+        }
+        switch (th_reader_next(reader, &event)) {
+        case TH_OK:
+            read++;
+            counts->records++;
+            play_event(player, &event);
+            break;
+        case TH_END:
+            return;
+        case TH_MALFORMED:
+            read++;
+            counts->records++;
+            counts->malformed++;
+            complain(player);
+            break;
+        default:
+            counts->damages++;
+            complain(player);
+        }
+    }
+}
+
+void th_play(struct th_tracing *tracing, struct th_reader *reader,
+             const struct th_player_options *options, const volatile int *stop,
+             void (*complain)(void *context), void *context, struct th_player_counts *counts)
+{
+    struct player player = {
+        .tracing = tracing,
+        .options = options,
+        .counts = counts,
+        .complain = complain,
+        .context = context,
+    };
+
+    th_tracing_new_world(tracing);
+    th_env_init(&player.env, TH_ENV_PLAIN);
+    play_all(&player, reader, stop);
+    th_env_release(&player.env);
+}

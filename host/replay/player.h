@@ -1,0 +1,40 @@
+/*
+ * The player: takes a stream's events to the sessions, and keeps the world in step with what they
+ * tell.
+ */
+#ifndef TH_PLAYER_H
+#define TH_PLAYER_H
+
+#include "reader.h"
+
+struct th_player_options {
+    uint64_t max_events;   /* stop after so many records; 0: no limit */
+    bool has_from, has_to; /* only events from and to these times, both included */
+    int64_t from, to;      /* nanoseconds of the recording's clock; records without a time pass */
+    bool relative;         /* from and to count from the stream's first time */
+    bool verify;           /* decode every term of every record, wanted or not */
+};
+
+/* What became of the records. Counts of several streams add up. */
+struct th_player_counts {
+    uint64_t records;   /* read, drops included */
+    uint64_t played;    /* offered to the sessions */
+    uint64_t skipped;   /* outside of from and to */
+    uint64_t drops;     /* drop records */
+    uint64_t lost;      /* events that the recorder dropped, as these say */
+    uint64_t malformed; /* records with a good frame and a damaged or unknown content: skipped */
+    uint64_t damages;   /* places where a stream was cut off or damaged */
+    bool stopped;       /* by max_events, by *STOP, or as nobody is left who wants events */
+};
+
+/*
+ * Plays READER's stream to its end. COMPLAIN is told of each damage and of each malformed record,
+ * the chain saying what it is (it may be NULL). *STOP is looked at between events: another thread
+ * or a signal handler may set it. Damage is no failure: COUNTS say what happened. Begins a new
+ * world.
+ */
+void th_play(struct th_tracing *tracing, struct th_reader *reader,
+             const struct th_player_options *options, const volatile int *stop,
+             void (*complain)(void *context), void *context, struct th_player_counts *counts);
+
+#endif
