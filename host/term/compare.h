@@ -9,8 +9,12 @@
 /*
  * Erlang's total order: number < atom < reference < fun < port < pid < tuple < map < [] < list <
  * bit string. Below, equal to or above 0. With th_compare() an integer equals the float of its
- * value (==), exactly compared whatever its size; with th_compare_exact() the integer is the
- * smaller (the order of map keys and =:=).
+ * value (==), exactly compared whatever its size; with th_compare_exact() every integer is smaller
+ * than every float (the order of map keys, and =:=).
+ *
+ * As in OTP 25, 0.0 and -0.0 are identical (they are two terms from OTP 27 on), and references
+ * are, if they differ only in the number of zero words at their ends. "This node" is compared as
+ * nonode@nohost with creation 0, and comes before another node of that very name.
  */
 int th_compare(th_term a, th_term b);
 int th_compare_exact(th_term a, th_term b);

@@ -64,7 +64,7 @@ static inline th_term th_make_cons(th_env *env, th_term head, th_term tail)
 /* A proper list of COUNT elements. */
 th_term th_make_list(th_env *env, const th_term *elements, size_t count);
 
-/* A list of the bytes, or of the characters, as integers. UTF-8 must be valid. */
+/* A proper list of the bytes as integers. */
 th_term th_make_latin1_string(th_env *env, const unsigned char *bytes, size_t count);
 
 /* The length of a proper list; false for an improper one or none. */
@@ -98,10 +98,14 @@ th_term th_make_binary(th_env *env, const void *data, size_t bytes);
 th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsigned char *data,
                               size_t bits);
 
+/* What a shared binary shares, NULL for any other term. The term's share is not passed on. */
+struct th_binary *th_shared_binary_of(th_term t);
+
 /* BYTES bytes from POSITION on of a bit string that has them; shares its memory. */
 th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes);
 
-/* The bits of any bit string; *DATA may be unaligned. */
+/* The bits of any bit string, the first one being the highest of data[0]; DATA may be at any
+ * address. Unused low bits of the last byte may be anything. */
 bool th_get_bits(th_term t, const unsigned char **data, size_t *bits);
 
 /* The same for whole bytes only: false for other bit strings. */
@@ -147,6 +151,9 @@ bool th_get_ref(th_term t, struct th_ref_parts *parts);
  */
 th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
                       void (*release)(struct th_offheap *self), const uint32_t words[3]);
+
+/* The magic reference T once more, in ENV, with a further share. */
+th_term th_magic_share(th_env *env, th_term t);
 
 /* The object of a magic reference, NULL for any other term; also given the th_offheap of one. */
 void *th_magic_object(th_term t);

@@ -1,9 +1,9 @@
 /*
  * Maps. A map is one run of words (see word.h); every change makes a new one.
  *
- * Keys are told apart as by =:=. At most TH_MAP_SMALL keys stand in term order (integers before
- * floats where they are equal), as in the BEAM; a larger map keeps the order in which its keys
- * came, which is the recording's.
+ * Keys are told apart as by =:=. At most TH_MAP_SMALL keys stand in the order of
+ * th_compare_exact(), as in the BEAM; a larger map keeps the order in which its keys came, which is
+ * the recording's.
  */
 #ifndef TH_MAP_H
 #define TH_MAP_H
@@ -11,8 +11,9 @@
 #include "env.h"
 
 /*
- * A map of COUNT pairs. Where a key comes twice: with LAST_WINS the later value stays at the
- * earlier key's place, without it the result is TH_NONE. Time is COUNT * log COUNT.
+ * A map of COUNT pairs, at most UINT32_MAX. Where a key comes twice: with LAST_WINS the later value
+ * stays at the earlier key's place, without it the result is TH_NONE. Time is COUNT * log COUNT,
+ * COUNT if the keys come in ascending order.
  */
 th_term th_make_map(th_env *env, const th_term *keys, const th_term *values, size_t count,
                     bool last_wins);
@@ -32,8 +33,21 @@ static inline const th_term *th_map_values(th_term map)
     return th_box(map) + 2 + th_map_size(map);
 }
 
-/* The position of the I-th key in ascending term order. */
-size_t th_map_sorted(th_term map, size_t i);
+/* The positions of the keys in ascending order; NULL: they stand in that order. */
+static inline const uint32_t *th_map_order(th_term map)
+{
+    size_t size = th_map_size(map);
+
+    return size > TH_MAP_SMALL ? (const uint32_t *)(th_map_values(map) + size) : NULL;
+}
+
+/* The position of the I-th key in ascending order. */
+static inline size_t th_map_sorted(th_term map, size_t i)
+{
+    const uint32_t *order = th_map_order(map);
+
+    return order ? order[i] : i;
+}
 
 /* The value of KEY, TH_NONE if there is none. */
 th_term th_map_get(th_term map, th_term key);

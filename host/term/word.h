@@ -15,22 +15,28 @@
  *
  * Immediates are valid in every environment for ever. 0 is no term (TH_NONE).
  *
- * Boxed layouts, one word a line, the header first:
+ * Boxed layouts, the words that follow the header:
  *
- *   tuple     elements...
- *   bignum    magnitude, 64-bit limbs, least significant first, the last not 0; the sign is in the
- * subtag. Never a value that fits a small integer. float     the double heap binary  size in bits,
- * then the bytes, the last word filled up; unused low bits of the last byte 0 shared binary  size
- * in bits, address of the first byte, struct th_offheap (2 words), struct th_binary * sub binary
- * size in bits, address of the first byte, the heap binary that holds it map       number of pairs
- * n, keys..., values...; for n > TH_MAP_SMALL then (n + 1) / 2 words of 32-bit positions of the
- * keys in ascending order. At most TH_MAP_SMALL keys stand sorted; more stand in the order in which
- * they were recorded or put. reference node, creation | count << 32 | magic << 40, 32-bit words
- * packed two a word (3 words); a magic one goes on with struct th_offheap (2 words) and the
- * object's address fun       module, arity | index << 32, unique value (2 words), old index, old
- * unique, creator, free variables...   (old index, old unique and creator are terms) export module,
- * function, arity as a small integer external pid   node, creation, number | serial << 32 external
- * port  node, creation, id
+ *   tuple          elements...
+ *   bignum         the magnitude: 64-bit limbs, least significant first, the last one not 0. The
+ *                  sign is in the subtag. Never a value that fits a small integer.
+ *   float          the double
+ *   heap binary    size in bits; then the bytes, the last word filled up with zeros. Unused low
+ *                  bits of the last byte are 0.
+ *   shared binary  size in bits; address of the first byte; struct th_offheap (2 words);
+ *                  struct th_binary *
+ *   sub binary     size in bits; address of the first byte; the heap binary that holds it
+ *   map            number of pairs n; keys...; values...; for n > TH_MAP_SMALL then (n + 1) / 2
+ *                  words of 32-bit positions of the keys in ascending order. At most TH_MAP_SMALL
+ *                  keys stand sorted; more stand in the order in which they were recorded or put.
+ *   reference      node; creation | count << 32 | magic << 40; its 32-bit words, two a word (3
+ *                  words, filled up with zeros). A magic one goes on with struct th_offheap (2
+ *                  words); the object's address; the address of its keep function.
+ *   fun            module; arity | index << 32; unique value (2 words); old index; old unique
+ *                  value; creator; free variables... (the three before them are terms)
+ *   export         module; function; arity as a small integer
+ *   external pid   node; creation; number | serial << 32
+ *   external port  node; creation; id
  *
  * A node word is an atom, or 0 for "this node": the node that was recorded, or the host itself.
  * Pids and ports of this node are immediates unless their numbers are too large for that.

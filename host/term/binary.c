@@ -1,0 +1,109 @@
+/* Bit strings: in the heap, shared, or a part of another. */
+#include "make.h"
+
+/* The words of the two kinds that only refer to their bytes, after the header. */
+enum { BITS = 1, DATA = 2, SHARE = 3, SHARED_BINARY = 5, WHOLE = 3 };
+
+static size_t bytes_of(size_t bits)
+{
+    return bits / 8 + (bits % 8 != 0);
+}
+
+th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data)
+{
+    size_t filled = bytes_of(bits) / 8 + (bytes_of(bits) % 8 != 0);
+    th_term *words = th_env_take(env, filled + 2);
+
+    words[0] = th_header(TH_HEAP_BINARY, filled + 1);
+    words[BITS] = bits;
+    if (filled > 0)
+        words[BITS + filled] = 0;
+    *data = (unsigned char *)(words + 2);
+    return th_boxed(words);
+}
+
+th_term th_make_binary(th_env *env, const void *data, size_t bytes)
+{
+    unsigned char *place;
+    th_term t = th_make_heap_binary(env, 8 * bytes, &place);
+
+    if (bytes > 0)
+        memcpy(place, data, bytes);
+    return t;
+}
+
+static struct th_binary *binary_of(th_term *words)
+{
+    return (struct th_binary *)(uintptr_t)words[SHARED_BINARY];
+}
+
+static void release_share(struct th_offheap *self)
+{
+    th_binary_release(binary_of((th_term *)self - SHARE));
+}
+
+th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsigned char *data,
+                              size_t bits)
+{
+    th_term *words = th_env_take(env, SHARED_BINARY + 1);
+
+    words[0] = th_header(TH_SHARED_BINARY, SHARED_BINARY);
+    words[BITS] = bits;
+    words[DATA] = (th_term)(uintptr_t)data;
+    words[SHARED_BINARY] = (th_term)(uintptr_t)binary;
+    th_binary_keep(binary);
+    th_env_hold(env, (struct th_offheap *)(words + SHARE), release_share);
+    return th_boxed(words);
+}
+
+struct th_binary *th_shared_binary_of(th_term t)
+{
+    return th_is(t, TH_SHARED_BINARY) ? binary_of(th_box(t)) : NULL;
+}
+
+static th_term make_sub(th_env *env, th_term whole, const unsigned char *data, size_t bits)
+{
+    th_term *words = th_env_take(env, WHOLE + 1);
+
+    words[0] = th_header(TH_SUB_BINARY, WHOLE);
+    words[BITS] = bits;
+    words[DATA] = (th_term)(uintptr_t)data;
+    words[WHOLE] = whole;
+    return th_boxed(words);
+}
+
+th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes)
+{
+    const unsigned char *data = NULL;
+    size_t bits;
+
+    th_get_bits(whole, &data, &bits);
+    data += position;
+    if (th_is(whole, TH_SHARED_BINARY))
+        return th_make_shared_binary(env, binary_of(th_box(whole)), data, 8 * bytes);
+    if (th_is(whole, TH_SUB_BINARY))
+        whole = th_box(whole)[WHOLE];
+    return make_sub(env, whole, data, 8 * bytes);
+}
+
+bool th_get_bits(th_term t, const unsigned char **data, size_t *bits)
+{
+    th_term *words;
+
+    if (!th_is_bitstring(t))
+        return false;
+    words = th_box(t);
+    *bits = words[BITS];
+    *data = th_subtag(t) == TH_HEAP_BINARY ? (const unsigned char *)(words + 2)
+                                           : (const unsigned char *)(uintptr_t)words[DATA];
+    return true;
+}
+
+bool th_get_bytes(th_term t, const unsigned char **data, size_t *bytes)
+{
+    if (!th_is_bitstring(t) || th_box(t)[BITS] % 8 != 0)
+        return false;
+    th_get_bits(t, data, bytes);
+    *bytes /= 8;
+    return true;
+}

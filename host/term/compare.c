@@ -1,0 +1,354 @@
+/*
+ * The order of terms.
+ *
+ * Two terms are compared by walking both at once. What is still to be compared stands on a stack of
+ * runs: pairs of arrays of equal length (the elements of two tuples, the keys of two maps), of
+ * which the first pair that is not equal decides. A run leaves the stack with its last pair, so
+ * that long lists take no room.
+ */
+#include "compare.h"
+
+#include "atom.h"
+#include "big.h"
+#include "make.h"
+#include "map.h"
+
+enum { FIRST_RUNS = 16 };
+
+struct run {
+    const th_term *a, *b;
+    const uint32_t *a_order, *b_order; /* the positions to visit, NULL: 0, 1, ... */
+    size_t next, count;                /* next < count */
+    bool exact;
+};
+
+struct walk {
+    struct run *runs;
+    size_t depth, capacity;
+    struct run first[FIRST_RUNS];
+};
+
+/* In the order of types. */
+enum rank { NUMBER, ATOM, REF, FUN, PORT, PID, TUPLE, MAP, NIL, LIST, BITS };
+
+static enum rank rank_of(th_term t)
+{
+    static const unsigned char boxed[16] = {
+        [TH_TUPLE >> 2] = TUPLE,      [TH_POS_BIG >> 2] = NUMBER,
+        [TH_NEG_BIG >> 2] = NUMBER,   [TH_REF >> 2] = REF,
+        [TH_FUN >> 2] = FUN,          [TH_FLOAT >> 2] = NUMBER,
+        [TH_EXPORT >> 2] = FUN,       [TH_SHARED_BINARY >> 2] = BITS,
+        [TH_HEAP_BINARY >> 2] = BITS, [TH_SUB_BINARY >> 2] = BITS,
+        [TH_EXTERNAL_PID >> 2] = PID, [TH_EXTERNAL_PORT >> 2] = PORT,
+        [TH_MAP >> 2] = MAP,
+    };
+
+    if (th_is_boxed(t))
+        return (enum rank)boxed[th_subtag(t) >> 2];
+    if (th_is_list(t))
+        return LIST;
+    if (th_is_small(t))
+        return NUMBER;
+    if (th_is_atom(t))
+        return ATOM;
+    return th_is_local_pid(t) ? PID : th_is_local_port(t) ? PORT : NIL;
+}
+
+static int order_of(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static void grow(struct walk *walk)
+{
+    struct run *grown = th_alloc(2 * walk->capacity * sizeof *grown);
+
+    memcpy(grown, walk->runs, walk->depth * sizeof *grown);
+    if (walk->runs != walk->first)
+        th_free(walk->runs);
+    walk->runs = grown;
+    walk->capacity *= 2;
+}
+
+static void push(struct walk *walk, struct run run)
+{
+    if (run.count == 0)
+        return;
+    if (walk->depth == walk->capacity)
+        grow(walk);
+    walk->runs[walk->depth++] = run;
+}
+
+static int compare_integers(th_term a, th_term b)
+{
+    uint64_t a_scratch, b_scratch;
+    const uint64_t *a_limbs, *b_limbs;
+    size_t a_count, b_count;
+    bool a_negative, b_negative;
+    int order;
+
+    if (th_is_small(a) && th_is_small(b))
+        return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+    th_get_limbs(a, &a_scratch, &a_limbs, &a_count, &a_negative);
+    th_get_limbs(b, &b_scratch, &b_limbs, &b_count, &b_negative);
+    if (a_negative != b_negative)
+        return a_negative ? -1 : 1;
+    order = th_big_compare_magnitudes(a_limbs, a_count, b_limbs, b_count);
+    return a_negative ? -order : order;
+}
+
+static int compare_numbers(th_term a, th_term b, bool exact)
+{
+    bool a_float = th_is_float(a);
+    bool b_float = th_is_float(b);
+
+    if (a_float && b_float)
+        return (th_float_value(a) > th_float_value(b)) - (th_float_value(a) < th_float_value(b));
+    if (!a_float && !b_float)
+        return compare_integers(a, b);
+    if (exact)
+        return a_float ? 1 : -1;
+    return a_float ? -th_big_compare_float(b, th_float_value(a))
+                   : th_big_compare_float(a, th_float_value(b));
+}
+
+/* Nodes by name, then creation; 0, this node, as compare.h says. */
+static int compare_nodes(th_term a, uint32_t a_creation, th_term b, uint32_t b_creation)
+{
+    int order = th_atom_compare(a ? a : TH_AM(nonode), b ? b : TH_AM(nonode));
+
+    if (order == 0)
+        order = order_of(a_creation, b_creation);
+    return order ? order : (a != TH_NONE) - (b != TH_NONE);
+}
+
+static int compare_refs(th_term a, th_term b)
+{
+    struct th_ref_parts x, y;
+    int order;
+
+    th_get_ref(a, &x);
+    th_get_ref(b, &y);
+    order = compare_nodes(x.node, x.creation, y.node, y.creation);
+    for (size_t i = TH_REF_WORDS; order == 0 && i-- > 0;)
+        order = order_of(x.words[i], y.words[i]);
+    return order;
+}
+
+static int compare_ports(th_term a, th_term b)
+{
+    struct th_port_parts x, y;
+    int order;
+
+    th_get_port(a, &x);
+    th_get_port(b, &y);
+    order = compare_nodes(x.node, x.creation, y.node, y.creation);
+    return order ? order : order_of(x.id, y.id);
+}
+
+/* Unlike ports and references, by their numbers before their nodes. */
+static int compare_pids(th_term a, th_term b)
+{
+    struct th_pid_parts x, y;
+    int order;
+
+    th_get_pid(a, &x);
+    th_get_pid(b, &y);
+    order = order_of((uint64_t)x.serial << 32 | x.number, (uint64_t)y.serial << 32 | y.number);
+    return order ? order : compare_nodes(x.node, x.creation, y.node, y.creation);
+}
+
+static int compare_exports(th_term a, th_term b)
+{
+    const th_term *x = th_box(a) + 1;
+    const th_term *y = th_box(b) + 1;
+    int order = th_atom_compare(x[0], y[0]);
+
+    if (order == 0)
+        order = th_atom_compare(x[1], y[1]);
+    return order ? order : compare_integers(x[2], y[2]);
+}
+
+/* Funs before exports. The arity and the unique value come last: the BEAM has them for =:= only. */
+static int compare_funs(struct walk *walk, th_term a, th_term b, bool exact)
+{
+    struct th_fun_parts x, y;
+    int order;
+
+    if (th_is(a, TH_EXPORT) || th_is(b, TH_EXPORT))
+        return th_is(a, TH_EXPORT) && th_is(b, TH_EXPORT) ? compare_exports(a, b)
+               : th_is(a, TH_EXPORT)                      ? 1
+                                                          : -1;
+    th_get_fun(a, &x);
+    th_get_fun(b, &y);
+    order = th_atom_compare(x.module, y.module);
+    if (order == 0)
+        order = order_of(x.index, y.index);
+    if (order == 0)
+        order = compare_integers(x.old_unique, y.old_unique);
+    if (order == 0)
+        order = order_of(x.free_count, y.free_count);
+    if (order == 0)
+        order = order_of(x.arity, y.arity);
+    if (order == 0)
+        order = memcmp(x.unique, y.unique, sizeof x.unique);
+    if (order == 0)
+        push(walk, (struct run){x.free, y.free, NULL, NULL, 0, x.free_count, exact});
+    return order;
+}
+
+static int compare_bits(th_term a, th_term b)
+{
+    const unsigned char *x, *y;
+    size_t x_bits, y_bits, common;
+    int order;
+
+    th_get_bits(a, &x, &x_bits);
+    th_get_bits(b, &y, &y_bits);
+    common = x_bits < y_bits ? x_bits : y_bits;
+    order = common < 8 ? 0 : memcmp(x, y, common / 8);
+    if (order == 0 && common % 8)
+        order = (x[common / 8] >> (8 - common % 8)) - (y[common / 8] >> (8 - common % 8));
+    return order ? order : order_of(x_bits, y_bits);
+}
+
+static int compare_tuples(struct walk *walk, th_term a, th_term b, bool exact)
+{
+    size_t count = th_tuple_arity(a);
+
+    if (count != th_tuple_arity(b))
+        return count < th_tuple_arity(b) ? -1 : 1;
+    push(walk,
+         (struct run){
+             .a = th_tuple_elements(a), .b = th_tuple_elements(b), .count = count, .exact = exact});
+    return 0;
+}
+
+/* By size, then all keys, always exactly, then the values in the order of the keys. */
+static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
+{
+    size_t count = th_map_size(a);
+    struct run run = {NULL, NULL, th_map_order(a), th_map_order(b), 0, count, exact};
+
+    if (count != th_map_size(b))
+        return count < th_map_size(b) ? -1 : 1;
+    run.a = th_map_values(a);
+    run.b = th_map_values(b);
+    push(walk, run);
+    run.a = th_map_keys(a);
+    run.b = th_map_keys(b);
+    run.exact = true;
+    push(walk, run);
+    return 0;
+}
+
+/* Goes on while the heads are the same words; the first cells that differ are left to the stack. */
+static void compare_lists(struct walk *walk, th_term a, th_term b, bool exact)
+{
+    for (;;) {
+        struct run run = {th_cell(a), th_cell(b), NULL, NULL, 0, 2, exact};
+
+        if (run.a[0] == run.b[0]) {
+            a = *++run.a;
+            b = *++run.b;
+            if (a == b)
+                return;
+            if (th_is_list(a) && th_is_list(b))
+                continue;
+            run.count = 1;
+        }
+        push(walk, run);
+        return;
+    }
+}
+
+/* The order of two terms as far as they themselves decide it; what they hold is pushed. */
+static int compare_shallow(struct walk *walk, th_term a, th_term b, bool exact)
+{
+    enum rank rank = rank_of(a);
+    enum rank other = rank_of(b);
+
+    if (rank != other)
+        return rank < other ? -1 : 1;
+    switch (rank) {
+    case NUMBER:
+        return compare_numbers(a, b, exact);
+    case ATOM:
+        return th_atom_compare(a, b);
+    case REF:
+        return compare_refs(a, b);
+    case FUN:
+        return compare_funs(walk, a, b, exact);
+    case PORT:
+        return compare_ports(a, b);
+    case PID:
+        return compare_pids(a, b);
+    case TUPLE:
+        return compare_tuples(walk, a, b, exact);
+    case MAP:
+        return compare_maps(walk, a, b, exact);
+    case LIST:
+        compare_lists(walk, a, b, exact);
+        return 0;
+    case BITS:
+        return compare_bits(a, b);
+    case NIL:
+        break;
+    }
+    return 0;
+}
+
+/* Takes the next pair from the stack; false if nothing is left. */
+static bool take(struct walk *walk, th_term *a, th_term *b, bool *exact)
+{
+    struct run *run;
+    size_t i;
+
+    if (walk->depth == 0)
+        return false;
+    run = &walk->runs[walk->depth - 1];
+    i = run->next++;
+    *a = run->a[run->a_order ? run->a_order[i] : i];
+    *b = run->b[run->b_order ? run->b_order[i] : i];
+    *exact = run->exact;
+    walk->depth -= run->next == run->count;
+    return true;
+}
+
+static int compare(th_term a, th_term b, bool exact)
+{
+    struct walk walk;
+    int order;
+
+    walk.runs = walk.first;
+    walk.depth = 0;
+    walk.capacity = FIRST_RUNS;
+    do
+        order = a == b ? 0 : compare_shallow(&walk, a, b, exact);
+    while (order == 0 && take(&walk, &a, &b, &exact));
+    if (walk.runs != walk.first)
+        th_free(walk.runs);
+    return order;
+}
+
+int th_compare(th_term a, th_term b)
+{
+    return a == b ? 0 : compare(a, b, false);
+}
+
+int th_compare_exact(th_term a, th_term b)
+{
+    return a == b ? 0 : compare(a, b, true);
+}
+
+/* The headers tell most terms apart: only bit strings and references may differ there and yet be
+ * identical. */
+bool th_identical_slow(th_term a, th_term b)
+{
+    if ((a & 3) != (b & 3))
+        return false;
+    if (th_is_boxed(a) && *th_box(a) != *th_box(b) && !(th_is_bitstring(a) && th_is_bitstring(b)) &&
+        !(th_is_ref(a) && th_is_ref(b)))
+        return false;
+    return compare(a, b, true) == 0;
+}

@@ -1,0 +1,160 @@
+/* Pids, ports and references. */
+#include "make.h"
+
+#include <stdatomic.h>
+
+/* The words of a reference after its header, and the numbers of words there are. */
+enum {
+    REF_NODE = 1,
+    REF_FACTS = 2,
+    REF_NUMBERS = 3,
+    REF_SHARE = 6,
+    REF_OBJECT = 8,
+    REF_KEEP = 9,
+    PLAIN_REF = 5,
+    MAGIC_REF = 9
+};
+
+static th_term make_external(th_env *env, enum th_subtag subtag, th_term node, uint32_t creation,
+                             uint64_t data)
+{
+    th_term *words = th_env_take(env, 4);
+
+    words[0] = th_header(subtag, 3);
+    words[1] = node;
+    words[2] = creation;
+    words[3] = data;
+    return th_boxed(words);
+}
+
+th_term th_make_pid(th_env *env, th_term node, uint32_t creation, uint32_t number, uint32_t serial)
+{
+    if (node == TH_NONE && number <= TH_PID_NUMBER_MAX)
+        return th_local_pid(number, serial);
+    return make_external(env, TH_EXTERNAL_PID, node, creation, number | (uint64_t)serial << 32);
+}
+
+th_term th_make_port(th_env *env, th_term node, uint32_t creation, uint64_t id)
+{
+    if (node == TH_NONE && id <= TH_PORT_ID_MAX)
+        return th_local_port(id);
+    return make_external(env, TH_EXTERNAL_PORT, node, creation, id);
+}
+
+bool th_get_pid(th_term t, struct th_pid_parts *parts)
+{
+    if (th_is_local_pid(t)) {
+        *parts = (struct th_pid_parts){TH_NONE, 0, th_local_pid_number(t), th_local_pid_serial(t)};
+        return true;
+    }
+    if (!th_is(t, TH_EXTERNAL_PID))
+        return false;
+    parts->node = th_box(t)[1];
+    parts->creation = (uint32_t)th_box(t)[2];
+    parts->number = (uint32_t)th_box(t)[3];
+    parts->serial = (uint32_t)(th_box(t)[3] >> 32);
+    return true;
+}
+
+bool th_get_port(th_term t, struct th_port_parts *parts)
+{
+    if (th_is_local_port(t)) {
+        *parts = (struct th_port_parts){TH_NONE, 0, th_local_port_id(t)};
+        return true;
+    }
+    if (!th_is(t, TH_EXTERNAL_PORT))
+        return false;
+    *parts = (struct th_port_parts){th_box(t)[1], (uint32_t)th_box(t)[2], th_box(t)[3]};
+    return true;
+}
+
+static void fill_ref(th_term *words, size_t size, th_term node, uint32_t creation,
+                     const uint32_t *numbers, size_t count)
+{
+    uint32_t padded[6] = {0};
+
+    memcpy(padded, numbers, count * sizeof *numbers);
+    words[0] = th_header(TH_REF, size);
+    words[REF_NODE] = node;
+    words[REF_FACTS] = creation | (uint64_t)count << 32 | (uint64_t)(size == MAGIC_REF) << 40;
+    for (size_t i = 0; i < 3; i++)
+        words[REF_NUMBERS + i] = padded[2 * i] | (uint64_t)padded[2 * i + 1] << 32;
+}
+
+th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const uint32_t *words,
+                          size_t count)
+{
+    th_term *place = th_env_take(env, PLAIN_REF + 1);
+
+    fill_ref(place, PLAIN_REF, node, creation, words, count);
+    return th_boxed(place);
+}
+
+/*
+ * The BEAM's local references have the number of the thread that made them in their first word, 18
+ * bits wide. No BEAM has as many threads as that allows, so the last number never comes from a
+ * recording.
+ */
+th_term th_make_new_reference(th_env *env)
+{
+    static _Atomic uint64_t last; /* relaxed: only distinct */
+    uint64_t unique = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    const uint32_t words[] = {0x3FFFF, (uint32_t)unique, (uint32_t)(unique >> 32)};
+
+    return th_make_reference(env, TH_NONE, 0, words, 3);
+}
+
+bool th_get_ref(th_term t, struct th_ref_parts *parts)
+{
+    const th_term *words;
+
+    if (!th_is_ref(t))
+        return false;
+    words = th_box(t);
+    parts->node = words[REF_NODE];
+    parts->creation = (uint32_t)words[REF_FACTS];
+    parts->count = words[REF_FACTS] >> 32 & 0xFF;
+    parts->magic = words[REF_FACTS] >> 40 & 1;
+    for (size_t i = 0; i < TH_REF_WORDS; i++)
+        parts->words[i] = (uint32_t)(words[REF_NUMBERS + i / 2] >> 32 * (i % 2));
+    return true;
+}
+
+th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
+                      void (*release)(struct th_offheap *self), const uint32_t words[3])
+{
+    th_term *place = th_env_take(env, MAGIC_REF + 1);
+
+    fill_ref(place, MAGIC_REF, TH_NONE, 0, words, 3);
+    place[REF_OBJECT] = (th_term)(uintptr_t)object;
+    place[REF_KEEP] = (th_term)(uintptr_t)keep;
+    th_env_hold(env, (struct th_offheap *)(place + REF_SHARE), release);
+    return th_boxed(place);
+}
+
+static bool is_magic(th_term t)
+{
+    return th_is_ref(t) && th_header_words(*th_box(t)) == MAGIC_REF;
+}
+
+th_term th_magic_share(th_env *env, th_term t)
+{
+    struct th_ref_parts parts;
+    const th_term *words = th_box(t);
+    void (*keep)(void *object) = (void (*)(void *))(uintptr_t)words[REF_KEEP];
+    const struct th_offheap *share = (const struct th_offheap *)(words + REF_SHARE);
+
+    th_get_ref(t, &parts);
+    keep(th_magic_object(t));
+    return th_make_magic(env, th_magic_object(t), keep, share->release, parts.words);
+}
+
+void *th_magic_object(th_term t)
+{
+    return is_magic(t) ? (void *)(uintptr_t)th_box(t)[REF_OBJECT] : NULL;
+}
+
+void *th_magic_owner(struct th_offheap *self)
+{
+    return (void *)(uintptr_t)((th_term *)self - REF_SHARE)[REF_OBJECT];
+}
