@@ -7,5 +7,6 @@
 #include "hash.h"
 #include "log.h"
 #include "memory.h"
+#include "output.h"
 
 #endif

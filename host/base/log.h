@@ -4,7 +4,8 @@
 #ifndef TH_LOG_H
 #define TH_LOG_H
 
-/* Prints "tracehost: warning: ..." for something that the user should know but that stops nothing. */
+/* Prints "tracehost: warning: ..." for something that the user should know but that stops nothing.
+ */
 void th_warn(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 /* How many warnings there were. */

@@ -14,8 +14,8 @@
 struct th_clock {
     int64_t monotonic; /* nanoseconds */
     int64_t offset;    /* nanoseconds from monotonic to system time (since 1970) */
-    int64_t cpu;       /* nanoseconds of CPU time; where that was not recorded, the monotonic time */
-    bool ready;        /* false: `fill` must be called before the others are read */
+    int64_t cpu; /* nanoseconds of CPU time; where that was not recorded, the monotonic time */
+    bool ready;  /* false: `fill` must be called before the others are read */
     bool (*fill)(struct th_clock *
                      self); /* sets the others; false: the record has no time, use the real clock */
 };

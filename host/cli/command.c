@@ -1,0 +1,68 @@
+#include "command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *argp_program_version = "tracehost " TH_VERSION " (NIF API 2.18)";
+
+void th_command_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    char *name = th_printf("tracehost %s", argv[0]);
+    char *command = argv[0];
+
+    argp_err_exit_status = TH_USAGE;
+    argv[0] = name;
+    program_invocation_name = program_invocation_short_name = name;
+    argp_parse(argp, argc, argv, 0, NULL, input);
+    argv[0] = command;
+    program_invocation_name = program_invocation_short_name = "tracehost";
+    th_free(name);
+}
+
+int th_command_fail(const char *command)
+{
+    char prefix[64];
+
+    snprintf(prefix, sizeof prefix, "tracehost %s", command);
+    fflush(stdout);
+    th_error_print(stderr, prefix);
+    return th_error_status();
+}
+
+int th_command_finish(const char *command, int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    th_error_raise(TH_FAILED, "cannot write to stdout: %s", strerror(errno));
+    return th_command_fail(command);
+}
+
+uint64_t th_option_count(const char *text, struct argp_state *state, const char *option)
+{
+    char *end;
+    uint64_t count;
+
+    errno = 0;
+    count = strtoull(text, &end, 10);
+    if (errno || end == text || *end || *text == '-')
+        argp_error(state, "%s wants a number, not '%s'", option, text);
+    return count;
+}
+
+int64_t th_option_time(const char *text, struct argp_state *state, const char *option)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"", 1e9}};
+    char *end;
+    double value = strtod(text, &end);
+
+    for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(end, units[i].name) == 0 && value * units[i].ns < 9.2e18 &&
+            value * units[i].ns > -9.2e18)
+            return (int64_t)(value * units[i].ns);
+    argp_error(state, "%s wants a time such as 1.5, 250ms, 10us or 2min, not '%s'", option, text);
+    return 0;
+}

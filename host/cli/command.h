@@ -1,0 +1,55 @@
+/* Subcommands of the program, and what they share. */
+#ifndef TH_COMMAND_H
+#define TH_COMMAND_H
+
+#include "host/base/base.h"
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TH_VERSION "0.1.0"
+
+/* A subcommand. RUN gets what follows the program's name, argv[0] being the command; it returns the
+ * exit status. */
+struct th_command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+};
+
+int th_command_replay(int argc, char **argv);
+int th_command_dump(int argc, char **argv);
+int th_command_convert(int argc, char **argv);
+int th_command_info(int argc, char **argv);
+int th_command_tracers(int argc, char **argv);
+
+/*
+ * Parses the command's arguments with ARGP as "tracehost COMMAND". Wrong usage ends the program
+ * with TH_USAGE,
+ * --help and --version with 0.
+ */
+void th_command_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* Prints the thread's chain of causes as "tracehost COMMAND: ..." and returns its status. */
+int th_command_fail(const char *command);
+
+/* Flushes stdout. Returns STATUS, or TH_FAILED after saying why if what was written did not get
+ * through. */
+int th_command_finish(const char *command, int status);
+
+/* The keys of long options that have no letter. Each command may use those from TH_OPTION_OWN on as
+ * it likes. */
+enum th_option {
+    TH_OPTION_ALLOW_PARTIAL = 256,
+    TH_OPTION_FORMAT,
+    TH_OPTION_SCHEDULER_ID,
+    TH_OPTION_MAX_EVENTS,
+    TH_OPTION_OWN
+};
+
+/* A count, or a time span such as "250ms", of an option; argp_error() if TEXT is none. */
+uint64_t th_option_count(const char *text, struct argp_state *state, const char *option);
+int64_t th_option_time(const char *text, struct argp_state *state, const char *option);
+
+#endif

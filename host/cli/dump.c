@@ -1,0 +1,115 @@
+/* tracehost dump: every record as text. */
+#include "stream.h"
+
+#include <string.h>
+
+struct dump {
+    struct th_stream_options stream;
+    bool jsonl;
+    const char *output; /* NULL: stdout */
+    const char *name;
+};
+
+static const struct argp_option options[] = {
+    {"format", TH_OPTION_FORMAT, "FORMAT", 0,
+     "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it; jsonl: one "
+     "JSON object a line",
+     0},
+    {"output", 'o', "FILE", 0, "Write to FILE, which appears when it is complete", 0},
+    {0},
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct dump *dump = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &dump->stream;
+        return 0;
+    case TH_OPTION_FORMAT:
+        dump->jsonl = strcmp(value, "jsonl") == 0;
+        if (!dump->jsonl && strcmp(value, "term") != 0)
+            argp_error(state, "--format is term or jsonl, not '%s'", value);
+        return 0;
+    case 'o':
+        dump->output = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            argp_error(state, "one STREAM at a time, please");
+        dump->name = value;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which STREAM?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "STREAM",
+    "Prints every record of a recorded stream.\v"
+    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, or - "
+    "for stdin.\n\n"
+    "Examples:\n"
+    "  tracehost dump samples/recordings/s13_procs.trace\n"
+    "  tracehost dump --format=jsonl --max-events=3 samples/recordings/s13_procs.trace",
+    children,
+    NULL,
+    NULL,
+};
+
+static void print_records(struct th_stream *stream, FILE *out)
+{
+    struct th_event event = {0};
+    struct th_buffer text = {0};
+    th_term tuple;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    while (!ferror(out) && th_stream_next(stream, &event)) {
+        if (event.source->whole(&event, &env, &tuple) == TH_OK) {
+            th_text_print(&text, tuple);
+            th_buffer_add_text(&text, ".\n");
+            fwrite(text.data, 1, text.size, out);
+            text.size = 0;
+        } else {
+            th_stream_malformed(stream, &event);
+        }
+        th_env_clear(&env);
+    }
+    th_env_release(&env);
+    th_buffer_free(&text);
+}
+
+static int print_terms(const struct dump *dump)
+{
+    struct th_stream stream = {.command = "dump", .name = dump->name, .options = &dump->stream};
+    struct th_output out;
+    int status = th_stream_open(&stream);
+
+    if (status != TH_OK)
+        return status;
+    if (th_output_open(&out, dump->output) != TH_OK) {
+        th_reader_close(stream.reader);
+        return th_command_fail("dump");
+    }
+    print_records(&stream, out.file);
+    status = th_stream_close(&stream);
+    return th_output_commit(&out) == TH_OK ? status : th_command_fail("dump");
+}
+
+int th_command_dump(int argc, char **argv)
+{
+    struct dump dump = {0};
+
+    th_command_parse(&argp, argc, argv, &dump);
+    if (dump.jsonl)
+        return th_rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
+    return print_terms(&dump);
+}

@@ -1,0 +1,71 @@
+/* The program: finds the subcommand and runs it. */
+#include "command.h"
+
+#include <string.h>
+
+static const struct th_command commands[] = {
+    {"replay", "load tracers by name and play recorded event streams into them", th_command_replay},
+    {"dump", "print every record of a stream as Erlang text or JSON lines", th_command_dump},
+    {"convert", "convert a stream between the trace-port format and JSON lines",
+     th_command_convert},
+    {"info", "count what is in a stream", th_command_info},
+    {"tracers", "list the tracers that are found, or examine one", th_command_tracers},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out)
+{
+    fputs("Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]\n"
+          "A host for Erlang tracers (erl_tracer backends) outside the BEAM.\n\nCommands:\n",
+          out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.\n"
+          "\nExit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or\n"
+          "events lost, 5 a library was refused, 6 a tracer crashed, 128+n ended by signal n.\n",
+          out);
+}
+
+static const struct th_command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+/* tracehost help COMMAND */
+static int help(int argc, char **argv)
+{
+    const struct th_command *command = argc > 2 ? find(argv[2]) : NULL;
+    char *words[] = {NULL, "--help", NULL};
+
+    if (!command) {
+        print_help(stdout);
+        return th_command_finish("help", TH_OK);
+    }
+    words[0] = argv[2];
+    return command->run(2, words);
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+    const struct th_command *command = name ? find(name) : NULL;
+
+    if (!name) {
+        print_help(stderr);
+        return TH_USAGE;
+    }
+    if (command)
+        return command->run(argc - 1, argv + 1);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return help(argc, argv);
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        puts(argp_program_version);
+        return th_command_finish("--version", TH_OK);
+    }
+    fprintf(stderr, "tracehost: there is no command '%s'; see 'tracehost --help'\n", name);
+    return TH_USAGE;
+}

@@ -1,0 +1,45 @@
+/* A stream written anew, in the same format or another. */
+#include "stream.h"
+
+/* Adds EVENT and all that follow. False if writing failed: the chain says why. */
+static bool add_all(struct th_stream *stream, struct th_writer *writer, struct th_event *event)
+{
+    enum th_status status = TH_OK;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    do {
+        status = th_writer_add(writer, event, &env);
+        if (status == TH_MALFORMED)
+            th_stream_malformed(stream, event);
+        th_env_clear(&env);
+    } while (status != TH_FAILED && th_stream_next(stream, event));
+    th_env_release(&env);
+    return status != TH_FAILED;
+}
+
+int th_rewrite(const char *command, const char *name, const struct th_stream_options *options,
+               const char *output, enum th_format format)
+{
+    struct th_stream stream = {.command = command, .name = name, .options = options};
+    struct th_event event = {0};
+    struct th_writer *writer;
+    bool some, written;
+    int status = th_stream_open(&stream);
+
+    if (status != TH_OK)
+        return status;
+    some = th_stream_next(&stream, &event); /* the first record tells the node */
+    if (th_writer_open(output ? output : "-", format, th_reader_info(stream.reader)->node,
+                       &writer) != TH_OK) {
+        th_reader_close(stream.reader);
+        return th_command_fail(command);
+    }
+    written = !some || add_all(&stream, writer, &event);
+    status = th_stream_close(&stream);
+    if (!written)
+        th_writer_abandon(writer);
+    if (!written || th_writer_commit(writer) != TH_OK)
+        return th_command_fail(command);
+    return status;
+}

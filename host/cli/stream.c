@@ -1,0 +1,97 @@
+#include "stream.h"
+
+#include <string.h>
+
+static const struct argp_option options[] = {
+    {"allow-partial", TH_OPTION_ALLOW_PARTIAL, NULL, 0,
+     "Exit with 0 though a stream is damaged or cut off (else 4)", 90},
+    {"max-events", TH_OPTION_MAX_EVENTS, "N", 0, "Stop after N records of each stream", 90},
+    {"scheduler-id", TH_OPTION_SCHEDULER_ID, NULL, 0,
+     "Where one integer may be a match specification's result or a scheduler's number, it is the "
+     "scheduler's: for streams recorded with the flag scheduler_id",
+     90},
+    {0},
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct th_stream_options *into = state->input;
+
+    switch (key) {
+    case TH_OPTION_ALLOW_PARTIAL:
+        into->allow_partial = true;
+        return 0;
+    case TH_OPTION_MAX_EVENTS:
+        into->max_events = th_option_count(value, state, "--max-events");
+        return 0;
+    case TH_OPTION_SCHEDULER_ID:
+        into->scheduler_id = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp th_stream_argp = {.options = options, .parser = parse};
+
+const char *th_stream_title(const char *name)
+{
+    return strcmp(name, "-") == 0 ? "stdin" : name;
+}
+
+int th_stream_open(struct th_stream *stream)
+{
+    struct th_reader_options how = {.scheduler_id = stream->options->scheduler_id};
+
+    stream->status = TH_OK;
+    if (th_reader_open(stream->name, &how, &stream->reader) == TH_OK)
+        return TH_OK;
+    return th_command_fail(stream->command);
+}
+
+void th_stream_complain(struct th_stream *stream)
+{
+    const char *file = th_reader_info(stream->reader)->file;
+
+    th_error_context("%s", th_stream_title(file ? file : stream->name));
+    th_command_fail(stream->command);
+    th_error_clear();
+    stream->status = TH_PARTIAL;
+}
+
+void th_stream_malformed(struct th_stream *stream, const struct th_event *event)
+{
+    th_error_context("record %llu at byte %llu was skipped", (unsigned long long)event->number,
+                     (unsigned long long)event->position);
+    th_stream_complain(stream);
+}
+
+bool th_stream_next(struct th_stream *stream, struct th_event *event)
+{
+    uint64_t limit = stream->options->max_events;
+
+    for (;;) {
+        if (limit && th_reader_info(stream->reader)->records >= limit)
+            return false;
+        switch (th_reader_next(stream->reader, event)) {
+        case TH_OK:
+            return true;
+        case TH_END:
+            return false;
+        default:
+            th_stream_complain(stream);
+        }
+    }
+}
+
+int th_stream_close(struct th_stream *stream)
+{
+    const struct th_reader_info *info = th_reader_info(stream->reader);
+
+    if (stream->status == TH_PARTIAL)
+        fprintf(stderr, "tracehost %s: %s: %llu records were recovered\n", stream->command,
+                th_stream_title(stream->name),
+                (unsigned long long)(info->records - info->malformed));
+    th_reader_close(stream->reader);
+    return stream->options->allow_partial ? TH_OK : stream->status;
+}

@@ -1,0 +1,53 @@
+/* Streams as the commands see them: opened by name, walked to their end, every damage told and
+ * counted. */
+#ifndef TH_STREAM_H
+#define TH_STREAM_H
+
+#include "command.h"
+#include "host/replay/replay.h"
+
+struct th_stream_options {
+    bool allow_partial; /* damage does not change the exit status */
+    bool scheduler_id;
+    uint64_t max_events; /* 0: no limit */
+};
+
+/* The options that all commands on streams have, for an argp child; its input is a struct
+ * th_stream_options. */
+extern const struct argp th_stream_argp;
+
+struct th_stream {
+    const char *command; /* for messages */
+    const char *name;    /* as the user gave it */
+    const struct th_stream_options *options;
+    struct th_reader *reader;
+    int status; /* TH_OK or TH_PARTIAL so far */
+};
+
+/* Opens STREAM->name. Another status than TH_OK was told already. */
+int th_stream_open(struct th_stream *stream);
+
+/* The next sound record. Damage on the way is told on stderr and counted. False at the end, or when
+ * max_events were read. */
+bool th_stream_next(struct th_stream *stream, struct th_event *event);
+
+/* EVENT's content turned out to be damaged: tells it from the chain, and counts it. */
+void th_stream_malformed(struct th_stream *stream, const struct th_event *event);
+
+/* Tells the damage that the thread's chain is about, as one of this stream. */
+void th_stream_complain(struct th_stream *stream);
+
+/* Closes the reader, sums up what was lost on stderr, and returns the exit status. */
+int th_stream_close(struct th_stream *stream);
+
+/*
+ * Writes the stream NAME anew, in FORMAT, to OUTPUT (NULL: stdout), for COMMAND. Returns the exit
+ * status.
+ */
+int th_rewrite(const char *command, const char *name, const struct th_stream_options *options,
+               const char *output, enum th_format format);
+
+/* "stdin" for "-", else the name itself. */
+const char *th_stream_title(const char *name);
+
+#endif
