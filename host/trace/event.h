@@ -72,6 +72,7 @@ struct th_event {
     uint64_t number;             /* of the record in its stream, from 1 */
     uint64_t position;           /* of the record's first byte in its file, from 0 */
     uint64_t dropped;
+    uint32_t tuple_size; /* elements of the tuple that it is or would be */
     const struct th_event_source *source;
     void *reader; /* the source's own */
 

@@ -1,0 +1,205 @@
+#include "census.h"
+
+#include <stdlib.h>
+
+/* A function as a key: the module's atom index + 1, so that no key is 0, the function's, the arity.
+ * Atom indices have 20 bits (TH_ATOM_LIMIT). */
+enum { ARITY_BITS = 23, ATOM_BITS = 20, ARITY_MASK = (1 << ARITY_BITS) - 1 };
+_Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "a function must fit a key");
+
+static uint64_t function_key(const struct th_function *f)
+{
+    uint64_t arity = f->arity < ARITY_MASK ? f->arity : ARITY_MASK;
+
+    return ((uint64_t)th_atom_index(f->module) + 1) << (ATOM_BITS + ARITY_BITS) |
+           (uint64_t)th_atom_index(f->function) << ARITY_BITS | arity;
+}
+
+static th_term atom_of(uint64_t index)
+{
+    return (index & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
+}
+
+struct th_function th_census_function(uint64_t key)
+{
+    return (struct th_function){
+        .module = atom_of((key >> (ATOM_BITS + ARITY_BITS)) - 1),
+        .function = atom_of(key >> ARITY_BITS),
+        .arity = (uint32_t)(key & ARITY_MASK),
+    };
+}
+
+static void count_in(struct th_table *table, uint64_t key)
+{
+    uintptr_t count = (uintptr_t)th_table_get(table, key);
+
+    th_table_set(table, key, (void *)(count + 1)); /* a count, not an address */
+}
+
+static bool is_row(const struct th_census_row *row, const struct th_census_row *wanted)
+{
+    return row->kind == wanted->kind && row->tag == wanted->tag &&
+           row->tuple_size == wanted->tuple_size;
+}
+
+static void count_row(struct th_census *census, struct th_census_row wanted)
+{
+    size_t i = census->row_last;
+
+    if (i >= census->row_count || !is_row(&census->rows[i], &wanted))
+        for (i = 0; i < census->row_count && !is_row(&census->rows[i], &wanted);)
+            i++;
+    if (i == census->row_count) {
+        TH_ARRAY_GROW(census->rows, census->row_count, census->row_capacity);
+        census->rows[census->row_count++] = wanted;
+    }
+    census->rows[i].count++;
+    census->row_last = i;
+}
+
+/* The tag of a row; of seq_trace the kind of its info, {print | send | 'receive', ...}. */
+static th_term row_tag(const struct th_event *event)
+{
+    if (event->kind != TH_EVENT_SEQ_TRACE)
+        return th_tag_atom(event->tag);
+    if (!th_is_tuple(event->term) || th_tuple_arity(event->term) == 0 ||
+        !th_is_atom(th_tuple_elements(event->term)[0]))
+        return TH_AM(undefined);
+    return th_tuple_elements(event->term)[0];
+}
+
+static enum th_status look_into(struct th_event *event, th_env *env, struct th_function *function)
+{
+    enum th_status status = TH_OK;
+
+    if (event->kind == TH_EVENT_SEQ_TRACE)
+        status = th_event_decode(event, env);
+    if (status == TH_OK && event->tag == TH_TAG_call && event->kind != TH_EVENT_SEQ_TRACE)
+        status = event->source->function(event, function);
+    if (status == TH_OK)
+        status = th_event_time(event);
+    return status;
+}
+
+static void count_event(struct th_census *census, const struct th_event *event,
+                        const struct th_function *function)
+{
+    bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
+
+    count_row(census, (struct th_census_row){event->kind, row_tag(event), event->tuple_size, 0});
+    if (has_tracee && event->tag == TH_TAG_call) {
+        census->calls++;
+        count_in(&census->functions, function_key(function));
+    }
+    if (has_tracee && th_is_immediate(event->tracee))
+        count_in(&census->tracees, event->tracee);
+    else if (has_tracee)
+        census->foreign++;
+    if (event->time.kind != TH_TIME_NONE) {
+        if (census->first.kind == TH_TIME_NONE)
+            census->first = event->time;
+        census->last = event->time;
+    }
+}
+
+enum th_status th_census_add(struct th_census *census, struct th_event *event, th_env *env)
+{
+    struct th_function function = {0};
+    enum th_status status;
+    th_term tuple;
+
+    if (event->kind == TH_EVENT_DROP) {
+        census->drops++;
+        census->lost += event->dropped;
+    } else if (event->kind == TH_EVENT_OTHER) {
+        status = event->source->whole(event, env, &tuple);
+        if (status != TH_OK)
+            return status;
+        census->other++;
+    } else {
+        status = look_into(event, env, &function);
+        if (status != TH_OK)
+            return status;
+        count_event(census, event, &function);
+    }
+    census->total++;
+    return TH_OK;
+}
+
+static int by_kind_and_tag(const void *a, const void *b)
+{
+    const struct th_census_row *x = a, *y = b;
+    int tags = th_atom_compare(x->tag, y->tag);
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (tags)
+        return tags;
+    return (x->tuple_size > y->tuple_size) - (x->tuple_size < y->tuple_size);
+}
+
+void th_census_sort_rows(struct th_census *census)
+{
+    if (census->row_count)
+        qsort(census->rows, census->row_count, sizeof *census->rows, by_kind_and_tag);
+}
+
+/* Functions as Erlang orders {M, F, A}. */
+static int by_count_and_function(const void *a, const void *b)
+{
+    const struct th_census_item *x = a, *y = b;
+    struct th_function f = th_census_function(x->key), g = th_census_function(y->key);
+    int order = th_atom_compare(f.module, g.module);
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    if (!order)
+        order = th_atom_compare(f.function, g.function);
+    return order ? order : (f.arity > g.arity) - (f.arity < g.arity);
+}
+
+static int by_count_and_id(const void *a, const void *b)
+{
+    const struct th_census_item *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return th_compare(x->key, y->key);
+}
+
+static struct th_census_list list_of(const struct th_table *table,
+                                     int (*order)(const void *, const void *))
+{
+    struct th_census_list list = {th_alloc(table->count * sizeof *list.items), 0};
+    struct th_slot *slot;
+    size_t position = 0;
+
+    while ((slot = th_table_next(table, &position)))
+        list.items[list.count++] = (struct th_census_item){slot->key, (uintptr_t)slot->value};
+    qsort(list.items, list.count, sizeof *list.items, order);
+    return list;
+}
+
+struct th_census_list th_census_functions(const struct th_census *census)
+{
+    return list_of(&census->functions, by_count_and_function);
+}
+
+struct th_census_list th_census_tracees(const struct th_census *census)
+{
+    return list_of(&census->tracees, by_count_and_id);
+}
+
+const char *th_census_kind(enum th_event_kind kind)
+{
+    static const char *const names[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
+
+    return names[kind];
+}
+
+void th_census_free(struct th_census *census)
+{
+    th_free(census->rows);
+    th_table_free(&census->functions);
+    th_table_free(&census->tracees);
+}

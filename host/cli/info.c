@@ -1,0 +1,289 @@
+/* tracehost info: what is in a stream. */
+#include "census.h"
+#include "stream.h"
+
+#include <jansson.h>
+#include <string.h>
+#include <time.h>
+
+struct info {
+    struct th_stream_options stream;
+    bool json;
+    uint64_t top; /* of functions and tracees; 0: all */
+    const char *name;
+};
+
+enum { TOP = TH_OPTION_OWN };
+
+static const struct argp_option options[] = {
+    {"format", TH_OPTION_FORMAT, "FORMAT", 0, "text (the default) or json", 0},
+    {"top", TOP, "N", 0,
+     "Show the N most frequent functions and tracees; 0: all (the default: 20 as text, all as "
+     "json)",
+     0},
+    {0},
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct info *info = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &info->stream;
+        return 0;
+    case TH_OPTION_FORMAT:
+        info->json = strcmp(value, "json") == 0;
+        if (!info->json && strcmp(value, "text") != 0)
+            argp_error(state, "--format is text or json, not '%s'", value);
+        return 0;
+    case TOP:
+        info->top = th_option_count(value, state, "--top");
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            argp_error(state, "one STREAM at a time, please");
+        info->name = value;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which STREAM?");
+        return 0;
+    case ARGP_KEY_FINI:
+        if (info->top == UINT64_MAX)
+            info->top = info->json ? 0 : 20;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "STREAM",
+    "Counts the records of a stream: by tag, by tracee, by function called; its time span; what "
+    "was dropped or is damaged.\v"
+    "Example:\n"
+    "  tracehost info --top=5 samples/recordings/s04_genserver_pingpong.trace",
+    children,
+    NULL,
+    NULL,
+};
+
+static size_t shown(const struct th_census_list *list, uint64_t top)
+{
+    return top && top < list->count ? (size_t)top : list->count;
+}
+
+static void add_function(struct th_buffer *text, uint64_t key)
+{
+    struct th_function f = th_census_function(key);
+
+    th_text_print_atom(text, f.module);
+    th_buffer_add_byte(text, ':');
+    th_text_print_atom(text, f.function);
+    th_buffer_printf(text, "/%u", f.arity);
+}
+
+static const char *time_kind(enum th_time_kind kind)
+{
+    static const char *const names[] = {"none", "timestamp", "cpu_timestamp", "monotonic_timestamp",
+                                        "strict_monotonic_timestamp"};
+
+    return names[kind];
+}
+
+/* --- text --- */
+
+static void print_time(const struct th_census *census)
+{
+    double span = (double)(census->last.ns - census->first.ns) / 1e9;
+    time_t second = (time_t)(census->first.ns / 1000000000);
+    char date[64] = "";
+
+    if (census->first.kind == TH_TIME_NONE) {
+        printf("time        none recorded\n");
+        return;
+    }
+    if (census->first.kind == TH_TIME_TIMESTAMP)
+        strftime(date, sizeof date, ", from %Y-%m-%d %H:%M:%S UTC", gmtime(&second));
+    printf("time        %.6f s by %s%s\n", span, time_kind(census->first.kind), date);
+}
+
+static void print_head(const struct info *info, const struct th_census *census,
+                       const struct th_reader_info *reader)
+{
+    const struct th_atom_name *node = th_atom_name(reader->node.node);
+
+    printf("stream      %s (%s)\n", th_stream_title(info->name), reader->format);
+    if (reader->node.node)
+        printf("node        %s\n", node->text);
+    printf("records     %llu, %llu bytes\n", (unsigned long long)census->total,
+           (unsigned long long)reader->bytes);
+    print_time(census);
+    if (census->drops)
+        printf("dropped     %llu events, in %llu places\n", (unsigned long long)census->lost,
+               (unsigned long long)census->drops);
+    if (census->other)
+        printf("other       %llu records that are no trace messages\n",
+               (unsigned long long)census->other);
+    if (reader->malformed || reader->damages)
+        printf("damage      %llu records skipped, cut off or damaged in %llu places\n",
+               (unsigned long long)reader->malformed, (unsigned long long)reader->damages);
+}
+
+static void print_list(const char *title, const struct th_census_list *list, uint64_t top,
+                       void (*add)(struct th_buffer *text, uint64_t key))
+{
+    struct th_buffer text = {0};
+
+    if (list->count == 0)
+        return;
+    printf("\n%s\n", title);
+    for (size_t i = 0; i < shown(list, top); i++) {
+        text.size = 0;
+        add(&text, list->items[i].key);
+        printf("%10llu  %s\n", (unsigned long long)list->items[i].count, th_buffer_text(&text));
+    }
+    if (shown(list, top) < list->count)
+        printf("            and %zu more\n", list->count - shown(list, top));
+    th_buffer_free(&text);
+}
+
+static void print_text(const struct info *info, struct th_census *census,
+                       const struct th_reader_info *reader)
+{
+    struct th_census_list functions = th_census_functions(census);
+    struct th_census_list tracees = th_census_tracees(census);
+    char title[96];
+
+    print_head(info, census, reader);
+    if (census->row_count)
+        printf("\n   records  tag\n");
+    for (size_t i = 0; i < census->row_count; i++)
+        printf("%10llu  %s %s/%u\n", (unsigned long long)census->rows[i].count,
+               th_census_kind(census->rows[i].kind), th_atom_name(census->rows[i].tag)->text,
+               census->rows[i].tuple_size);
+    snprintf(title, sizeof title, "   records  tracee (%zu)", tracees.count);
+    print_list(title, &tracees, info->top, th_text_print);
+    snprintf(title, sizeof title, "     calls  function (%llu calls of %zu functions)",
+             (unsigned long long)census->calls, functions.count);
+    print_list(title, &functions, info->top, add_function);
+    th_free(functions.items);
+    th_free(tracees.items);
+}
+
+/* --- json --- */
+
+static json_t *json_rows(const struct th_census *census)
+{
+    json_t *tags = json_array();
+
+    for (size_t i = 0; i < census->row_count;) {
+        const struct th_census_row *first = &census->rows[i];
+        json_t *sizes = json_object();
+        json_int_t count = 0;
+        char size[16];
+        for (; i < census->row_count && census->rows[i].kind == first->kind &&
+               census->rows[i].tag == first->tag;
+             i++) {
+            snprintf(size, sizeof size, "%u", census->rows[i].tuple_size);
+            json_object_set_new(sizes, size, json_integer((json_int_t)census->rows[i].count));
+            count += (json_int_t)census->rows[i].count;
+        }
+        json_array_append_new(
+            tags, json_pack("{s:s, s:s, s:o, s:I}", "kind", th_census_kind(first->kind), "tag",
+                            th_atom_name(first->tag)->text, "tuple_sizes", sizes, "count", count));
+    }
+    return tags;
+}
+
+static json_t *json_list(const char *name, const struct th_census_list *list, uint64_t top,
+                         void (*add)(struct th_buffer *text, uint64_t key))
+{
+    json_t *array = json_array();
+    struct th_buffer text = {0};
+
+    for (size_t i = 0; i < shown(list, top); i++) {
+        text.size = 0;
+        add(&text, list->items[i].key);
+        json_array_append_new(array, json_pack("{s:s, s:I}", name, th_buffer_text(&text), "count",
+                                               (json_int_t)list->items[i].count));
+    }
+    th_buffer_free(&text);
+    return array;
+}
+
+static json_t *json_time(const struct th_census *census)
+{
+    if (census->first.kind == TH_TIME_NONE)
+        return json_null();
+    return json_pack("{s:s, s:I, s:I}", "kind", time_kind(census->first.kind), "first",
+                     (json_int_t)census->first.ns, "last", (json_int_t)census->last.ns);
+}
+
+static void print_json(const struct info *info, const struct th_census *census,
+                       const struct th_reader_info *reader)
+{
+    struct th_census_list functions = th_census_functions(census);
+    struct th_census_list tracees = th_census_tracees(census);
+    const struct th_atom_name *node = th_atom_name(reader->node.node);
+    json_t *all =
+        json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format", reader->format,
+                  "node", reader->node.node ? node->text : NULL, "bytes", (json_int_t)reader->bytes,
+                  "total", (json_int_t)census->total, "drops", (json_int_t)census->drops, "lost",
+                  (json_int_t)census->lost, "other", (json_int_t)census->other, "malformed",
+                  (json_int_t)reader->malformed, "damages", (json_int_t)reader->damages, "partial",
+                  reader->malformed || reader->damages);
+
+    json_object_set_new(all, "time", json_time(census));
+    json_object_set_new(all, "tags", json_rows(census));
+    json_object_set_new(all, "calls_total", json_integer((json_int_t)census->calls));
+    json_object_set_new(all, "calls_distinct", json_integer((json_int_t)functions.count));
+    json_object_set_new(all, "calls", json_list("mfa", &functions, info->top, add_function));
+    json_object_set_new(all, "tracees_distinct", json_integer((json_int_t)tracees.count));
+    json_object_set_new(all, "tracees", json_list("id", &tracees, info->top, th_text_print));
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+    th_free(functions.items);
+    th_free(tracees.items);
+}
+
+static void count_all(struct th_stream *stream, struct th_census *census)
+{
+    struct th_event event = {0};
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    while (th_stream_next(stream, &event)) {
+        if (th_census_add(census, &event, &env) != TH_OK)
+            th_stream_malformed(stream, &event);
+        th_env_clear(&env);
+    }
+    th_env_release(&env);
+}
+
+int th_command_info(int argc, char **argv)
+{
+    struct info info = {.top = UINT64_MAX};
+    struct th_census census = {0};
+    struct th_stream stream = {.command = "info", .options = &info.stream};
+    int status;
+
+    th_command_parse(&argp, argc, argv, &info);
+    stream.name = info.name;
+    status = th_stream_open(&stream);
+    if (status != TH_OK)
+        return status;
+    count_all(&stream, &census);
+    th_census_sort_rows(&census);
+    if (info.json)
+        print_json(&info, &census, th_reader_info(stream.reader));
+    else
+        print_text(&info, &census, th_reader_info(stream.reader));
+    status = th_stream_close(&stream);
+    th_census_free(&census);
+    return th_command_finish("info", status);
+}
