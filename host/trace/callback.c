@@ -5,6 +5,13 @@
 
 _Thread_local struct th_callback th_callback_current;
 
+const char *th_callback_name(void)
+{
+    const struct th_slots *slots = th_callback_current.session->slots;
+
+    return th_slot_name(th_slots_filler(slots, th_callback_current.slot));
+}
+
 bool th_callback_refuses(th_term receiver)
 {
     struct th_session *session = th_callback_current.session;
@@ -13,6 +20,6 @@ bool th_callback_refuses(th_term receiver)
         return false;
     if (session->counts.refused++ == 0)
         th_warn("tracer '%s' sends to its tracee from %s: refused, here and later", session->name,
-                th_callback_current.function);
+                th_callback_name());
     return true;
 }

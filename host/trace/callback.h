@@ -13,7 +13,7 @@ struct th_session;
 
 struct th_callback {
     struct th_session *session; /* NULL: the thread is in no callback */
-    const char *function;       /* the callback's name, for example "trace_call" */
+    enum th_tracer_slot slot;   /* that it was called through */
     struct th_event *event;     /* NULL for trace_status outside of an event */
     th_term tracee;
     /* Counts the callbacks that this thread began. Relaxed: the watchdog only compares two
@@ -22,6 +22,9 @@ struct th_callback {
 };
 
 extern _Thread_local struct th_callback th_callback_current;
+
+/* The name of the callback that runs, for example "trace_call". The thread must be in one. */
+const char *th_callback_name(void);
 
 /*
  * For enif_send and enif_port_command: true if the thread is in a callback whose tracee is

@@ -90,6 +90,8 @@ static void report(int number, siginfo_t *info, void *context)
 {
     struct th_callback *callback = &th_callback_current;
     struct th_session *session = callback->session;
+    const char *tracer = session ? session->name : lone_tracer;
+    const char *function = session ? th_callback_name() : lone_function;
     struct sigaction alarmed = {.sa_handler = give_up, .sa_flags = SA_NODEFER};
     sigset_t alarms;
 
@@ -99,8 +101,7 @@ static void report(int number, siginfo_t *info, void *context)
     sigaddset(&alarms, SIGALRM);
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
     callback->session = NULL; /* a further crash is one of this report */
-    report_who(session ? session->name : lone_tracer, session ? callback->function : lone_function,
-               number, info);
+    report_who(tracer, function, number, info);
     alarm(REPORT_SECONDS);
     if (session && callback->event)
         report_where(callback->event);
