@@ -1,0 +1,94 @@
+#!/bin/sh
+# The list of functions: complete, without doubles, and of the types that OTP's header declares.
+. tests/plugin_api/report
+
+here=tests/plugin_api
+
+# One "name since" a line, from the list.
+cat >"$work/list.c" <<'C'
+#include "plugin_api/nif_functions.h"
+#define ROW(group, type, name, parameters, since) name since;
+TH_NIF_FUNCTIONS(ROW)
+C
+$CC -E -P -I. "$work/list.c" | tr ';' '\n' | sed 's/^ *//' | grep enif_ | sort >"$work/list"
+cut -d' ' -f1 "$work/list" >"$work/names"
+cut -d' ' -f2 "$work/list" | sort -u >"$work/versions"
+
+has_180() {
+    echo "$(wc -l <"$work/names") functions"
+    [ "$(wc -l <"$work/names")" -eq 180 ] && [ "$(uniq "$work/names" | wc -l)" -eq 180 ]
+}
+check 'functions: 180, each once' has_180
+
+versions_known() { ! grep -v -x -E '20[0-9]|21[0-8]' "$work/versions"; }
+check 'functions: all since 2.0 to 2.18' versions_known
+
+# A table of names with a flag that is set elsewhere, as a host has it.
+cat >"$work/table.c" <<'C'
+#include <string.h>
+#include "plugin_api/nif_functions.h"
+static struct { const char *group, *name; int since, implemented; } known[] = {
+#define ROW(group, type, name, parameters, since) {#group, #name, since, 0},
+    TH_NIF_FUNCTIONS(ROW) TH_NIF_COMPANIONS(ROW)
+};
+int main(void)
+{
+    known[0].implemented = 1;
+    return sizeof known / sizeof *known != 182 || strcmp(known[181].name, "enif_scheduler_id");
+}
+C
+names_table() { $CC -Wall -Wextra -Werror -I. "$work/table.c" -o "$work/table" && "$work/table"; }
+check 'functions: a table of names needs no types' names_table
+
+# since_flags MINOR: -D options that compare what version 2.MINOR has.
+since_flags() {
+    while read -r version; do
+        if [ "$version" -le $((200 + $1)) ]; then what=SAME; else what=NEWER; fi
+        echo "-DSINCE_$version(t,n,p)=$what(t,n,p)"
+    done <"$work/versions"
+}
+
+# compare COMPILER STD LANGUAGE FOLDER MINOR
+compare() {
+    since_flags "$5" >"$work/flags"
+    $1 -std="$2" -x "$3" -fsyntax-only -Wall -Wextra -Wno-ignored-attributes -Werror \
+        $(cat "$work/flags") -I"$4" -I. $here/functions.c
+}
+check 'functions: our header declares what the list says' compare "$CC" gnu11 c plugin_api 18
+
+if [ -n "$OTP" ]; then
+    minor=$(sed -n 's/^#define ERL_NIF_MINOR_VERSION //p' "$OTP/erl_nif.h")
+    check "functions: the types are OTP's (2.$minor)" compare "$CC" gnu11 c "$OTP" "$minor"
+    if [ -n "$CXX" ]; then
+        check "functions: the types are OTP's in C++" compare "$CXX" c++17 c++ "$OTP" "$minor"
+    else
+        skip "functions: the types are OTP's in C++" 'no C++ compiler'
+    fi
+    otp_declares_no_more() {
+        echo '#include <erl_nif.h>' | $CC -E -P -I"$OTP" -x c - | tr '\n' ' ' | tr ';' '\n' |
+            sed -n 's/^ *extern .*[ *]\(enif_[a-z0-9_]*\) *(.*/\1/p' | sort -u >"$work/otp"
+        echo "OTP declares $(wc -l <"$work/otp"); not in the list:"
+        [ -s "$work/otp" ] && ! comm -23 "$work/otp" "$work/names" | grep .
+    }
+    check "functions: the list has all that OTP declares" otp_declares_no_more
+else
+    for name in "the types are OTP's" "the types are OTP's in C++" \
+        "the list has all that OTP declares"; do
+        skip "functions: $name" 'no OTP headers'
+    done
+fi
+
+# A BEAM exports what its libraries may import.
+beam=$(find "${OTP:-/nonexistent}/../../" -name beam.smp 2>/dev/null | head -1)
+beam_exports_no_more() {
+    nm -D --defined-only "$beam" | sed -n 's/.* T \(enif_[a-z0-9_]*\)$/\1/p' | sort >"$work/beam"
+    echo "the BEAM exports $(wc -l <"$work/beam"); not in the list:"
+    [ -s "$work/beam" ] && ! comm -23 "$work/beam" "$work/names" | grep .
+}
+if [ -n "$beam" ]; then
+    check 'functions: the list has all that a BEAM exports' beam_exports_no_more
+else
+    skip 'functions: the list has all that a BEAM exports' 'no BEAM'
+fi
+
+finish
