@@ -20,20 +20,21 @@
 enum { TH_HOST_SERIAL = 4096 };
 
 struct th_process {
-    th_term id;    /* a pid or port of this node */
+    th_term id;    /* a pid or port of this node; TH_NONE for one whose number is no BEAM's */
     th_term name;  /* the registered name, TH_NONE: none */
-    void *tracing; /* what trace/ knows of it; NULL: nothing special. See th_world_set_hooks(). */
+    void *tracing; /* what trace/ knows of it; NULL: nothing special. See th_world_reset(). */
     uint32_t seen; /* the sweep in which it was last seen */
 };
 
 /*
- * Begins a new world: forgets processes, ports and names. DROP is called for each struct whose
- * `tracing` is not NULL, here and whenever such a process ends.
+ * Begins a new world: forgets processes, ports, names and the node. DROP (NULL: nothing) is called
+ * for each struct whose `tracing` is not NULL, here and whenever such a process ends.
  */
 void th_world_reset(void (*drop)(struct th_process *process));
 
-/* The struct of ID, made if it is not there. Never NULL; valid until the process ends, or the
- * second next th_world_see() if its `tracing` and `name` are empty. */
+/* The struct of ID, any pid or port, made if it is not there. Never NULL; valid until the process
+ * ends, or the second next th_world_see() if its `tracing` and `name` are empty. Allocates nothing
+ * for one that is there. What has ended stays so, however often it is seen after that. */
 struct th_process *th_world_see(th_term id);
 
 /* The struct of ID, NULL if nothing special is known of it. */
@@ -47,19 +48,25 @@ void th_world_register(th_term id, th_term name);
 void th_world_unregister(th_term name);
 th_term th_world_whereis(th_term name); /* TH_NONE: nobody */
 
+/* The recorded node, whose identifiers are the local ones; {0} until it is set. Set by the world's
+ * thread, read by any. */
+void th_world_set_node(struct th_etf_node node);
+struct th_etf_node th_world_node(void);
+
 /* How many structs there are, how many were ever seen, how many ended: for --stats and tests. */
 struct th_world_counts {
     uint64_t present, seen, ended;
 };
 struct th_world_counts th_world_counts(void);
 
-/* Any thread. ID is a pid or port of this node, or of another one (never alive: there is no
- * distribution). */
+/* Any thread, without a lock. ID is a pid or port of this node, or any other term: what is of
+ * another node (there is no distribution), or is no identifier, is not alive. */
 bool th_process_alive(th_term id);
 
 /*
  * A process of the host itself. RECEIVE is called for each message, one at a time, on the thread
- * that sends; the message is valid during the call. It must not send to the same process.
+ * that sends; the message is valid during the call. It must neither send to nor stop the process
+ * that it is. A stopped process' pid is dead for ever; stopping waits for a message being received.
  */
 struct th_host_process;
 struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
@@ -76,7 +83,8 @@ uint64_t th_mail_dropped(void);
 
 /*
  * The console: a host process that prints every message as an Erlang shell's io:format("~p~n")
- * does, to OUT (default: stdout). Started at the first call; the same pid ever after.
+ * does, but always on one line, to OUT (NULL and default: stdout). Started at the first call; the
+ * same pid ever after. Any thread. OUT is not flushed.
  */
 th_term th_console_pid(void);
 void th_console_set_output(FILE *out);
