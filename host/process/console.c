@@ -1,0 +1,50 @@
+/*
+ * The console.
+ *
+ * What the shell's io:format("~p~n") would break into lines of 80 columns stands here on one line:
+ * a line is a message. Up to 80 columns the two are equal.
+ */
+#include "process.h"
+
+#include <pthread.h>
+
+enum { KEEP = 1 << 16 /* the most bytes of a printed message that stay allocated */ };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct th_host_process *console;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct th_buffer line;
+static FILE *output; /* NULL: stdout */
+
+/* One write a message, so that lines of other threads do not come in between. */
+static void print(void *context, th_term message)
+{
+    (void)context;
+    pthread_mutex_lock(&lock);
+    line.size = 0;
+    th_text_print(&line, message);
+    th_buffer_add_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, output ? output : stdout);
+    if (line.capacity > KEEP)
+        th_buffer_free(&line);
+    pthread_mutex_unlock(&lock);
+}
+
+static void start(void)
+{
+    console = th_host_process_start(print, NULL);
+}
+
+th_term th_console_pid(void)
+{
+    pthread_once(&once, start);
+    return th_host_process_pid(console);
+}
+
+void th_console_set_output(FILE *out)
+{
+    pthread_mutex_lock(&lock);
+    output = out;
+    pthread_mutex_unlock(&lock);
+}

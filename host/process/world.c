@@ -1,0 +1,246 @@
+/*
+ * The world: what is known of processes and ports of the recording.
+ *
+ * Structs are found by the identifier's word. A stream's events come in runs of the same tracee, so
+ * the last one is remembered and costs a comparison. Identifiers that are no immediates (number
+ * beyond what a BEAM gives out: a damaged or made-up recording) are found by a hash of their
+ * content; should two of them meet in one struct, they share a fate, nothing more.
+ *
+ * When there are many structs, a sweep drops those of which nothing special is known and that were
+ * not seen since the sweep before. The next sweep comes when twice as many structs as were left are
+ * there, so that sweeping costs a constant time an event.
+ */
+#include "process.h"
+
+#include "host_process.h"
+#include "life.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { FIRST_SWEEP = 65536 };
+
+static struct {
+    struct th_table processes; /* key_of(id) -> struct th_process */
+    struct th_table names;     /* atom -> struct th_process */
+    th_term last_id;           /* of `last`; TH_NONE: there is no last one */
+    struct th_process *last;
+    struct th_process *spare; /* structs to use again, linked through `tracing` */
+    size_t sweep_at;          /* sweep when there are more structs */
+    uint32_t sweeps;
+    uint64_t seen, ended;
+    void (*drop)(struct th_process *process);
+} world = {.sweep_at = FIRST_SWEEP}; /* used by the thread that replays only */
+
+/* The node and creation that are "this node", atom index << 32 | creation; 0: the host itself. */
+static _Atomic uint64_t world_node; /* relaxed: one word, complete in itself */
+
+static bool is_immediate_id(th_term id)
+{
+    return th_is_local_pid(id) || th_is_local_port(id);
+}
+
+/* No immediate identifier ends in four zero bits, so the two kinds of keys never meet. */
+static uint64_t key_of(th_term id)
+{
+    return is_immediate_id(id) ? id : th_internal_hash(id, 0) << 4 | (uint64_t)1 << 63;
+}
+
+static struct th_process *new_process(void)
+{
+    struct th_process *process = world.spare;
+
+    if (process)
+        world.spare = process->tracing;
+    else
+        process = th_alloc(sizeof *process);
+    return process;
+}
+
+static void forget_name(struct th_process *process)
+{
+    if (process->name != TH_NONE)
+        th_table_remove(&world.names, process->name);
+    process->name = TH_NONE;
+}
+
+/* PROCESS is in the table no more. */
+static void drop_process(struct th_process *process)
+{
+    if (process->tracing && world.drop)
+        world.drop(process);
+    if (process == world.last)
+        world.last_id = TH_NONE;
+    process->tracing = world.spare;
+    world.spare = process;
+}
+
+static bool is_idle(const struct th_process *process)
+{
+    return !process->tracing && process->name == TH_NONE && process->seen != world.sweeps;
+}
+
+static void sweep(void)
+{
+    uint64_t *idle = th_alloc(world.processes.count * sizeof *idle);
+    struct th_slot *slot;
+    size_t position = 0;
+    size_t count = 0;
+
+    while ((slot = th_table_next(&world.processes, &position))) {
+        if (is_idle(slot->value))
+            idle[count++] = slot->key;
+    }
+    for (size_t i = 0; i < count; i++)
+        drop_process(th_table_remove(&world.processes, idle[i]));
+    th_free(idle);
+    world.sweeps++;
+    world.last_id = TH_NONE; /* so that the next look marks it as seen since this sweep */
+    world.sweep_at = 2 * world.processes.count;
+    if (world.sweep_at < FIRST_SWEEP)
+        world.sweep_at = FIRST_SWEEP;
+}
+
+static struct th_process *add_process(th_term id, uint64_t key)
+{
+    struct th_process *process;
+    bool immediate = is_immediate_id(id);
+
+    if (world.processes.count >= world.sweep_at)
+        sweep();
+    process = new_process();
+    *process = (struct th_process){.id = immediate ? id : TH_NONE, .name = TH_NONE};
+    th_table_set(&world.processes, key, process);
+    if (!immediate || th_life_note(id, TH_LIFE_SEEN))
+        world.seen++;
+    return process;
+}
+
+static __attribute__((noinline)) struct th_process *see_another(th_term id)
+{
+    uint64_t key = key_of(id);
+    struct th_process *process = th_table_get(&world.processes, key);
+
+    if (!process)
+        process = add_process(id, key);
+    process->seen = world.sweeps;
+    if (is_immediate_id(id)) {
+        world.last_id = id;
+        world.last = process;
+    }
+    return process;
+}
+
+struct th_process *th_world_see(th_term id)
+{
+    if (__builtin_expect(id == world.last_id, 1))
+        return world.last;
+    return see_another(id);
+}
+
+struct th_process *th_world_find(th_term id)
+{
+    return th_table_get(&world.processes, key_of(id));
+}
+
+void th_world_end(th_term id)
+{
+    struct th_process *process = th_table_remove(&world.processes, key_of(id));
+    bool immediate = is_immediate_id(id);
+
+    if (process) {
+        forget_name(process);
+        drop_process(process);
+    } else if (immediate && th_life_note(id, TH_LIFE_SEEN)) {
+        world.seen++;
+    }
+    if (!immediate || th_life_note(id, TH_LIFE_ENDED))
+        world.ended++;
+}
+
+static void free_processes(void (*drop)(struct th_process *process))
+{
+    struct th_slot *slot;
+    size_t position = 0;
+
+    while ((slot = th_table_next(&world.processes, &position))) {
+        struct th_process *process = slot->value;
+        if (process->tracing && drop)
+            drop(process);
+        th_free(process);
+    }
+    while (world.spare) {
+        struct th_process *process = world.spare;
+        world.spare = process->tracing;
+        th_free(process);
+    }
+}
+
+void th_world_reset(void (*drop)(struct th_process *process))
+{
+    free_processes(drop);
+    th_table_free(&world.processes);
+    th_table_free(&world.names);
+    memset(&world, 0, sizeof world);
+    world.sweep_at = FIRST_SWEEP;
+    world.drop = drop;
+    th_life_reset();
+    th_world_set_node((struct th_etf_node){0});
+}
+
+void th_world_register(th_term id, th_term name)
+{
+    struct th_process *process = th_world_see(id);
+    struct th_process *holder = th_table_set(&world.names, name, process);
+
+    if (holder == process)
+        return;
+    if (holder)
+        holder->name = TH_NONE;
+    forget_name(process);
+    process->name = name;
+}
+
+void th_world_unregister(th_term name)
+{
+    struct th_process *process = th_table_remove(&world.names, name);
+
+    if (process)
+        process->name = TH_NONE;
+}
+
+th_term th_world_whereis(th_term name)
+{
+    struct th_process *process = th_table_get(&world.names, name);
+
+    return process ? process->id : TH_NONE;
+}
+
+struct th_world_counts th_world_counts(void)
+{
+    return (struct th_world_counts){world.processes.count, world.seen, world.ended};
+}
+
+void th_world_set_node(struct th_etf_node node)
+{
+    uint64_t index = node.node ? th_atom_index(node.node) : 0; /* 0 is `false`, no node's name */
+
+    atomic_store_explicit(&world_node, index << 32 | node.creation, memory_order_relaxed);
+}
+
+struct th_etf_node th_world_node(void)
+{
+    uint64_t packed = atomic_load_explicit(&world_node, memory_order_relaxed);
+    th_term index = packed >> 32;
+
+    return (struct th_etf_node){index ? index << 6 | TH_TAG_ATOM : 0, (uint32_t)packed};
+}
+
+bool th_process_alive(th_term id)
+{
+    if (!is_immediate_id(id))
+        return false;
+    if (th_host_process_owns(id))
+        return th_host_process_alive(id);
+    return !th_life_ended(id);
+}
