@@ -161,6 +161,15 @@ struct th_binary *th_binary_create(size_t size)
     return binary;
 }
 
+struct th_binary *th_binary_resize(struct th_binary *binary, size_t size)
+{
+    if (size > SIZE_MAX - sizeof *binary || !(binary = realloc(binary, sizeof *binary + size)))
+        return NULL;
+    binary->size = size;
+    binary->data = (unsigned char *)(binary + 1);
+    return binary;
+}
+
 struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
                                  void (*release)(struct th_binary *self, void *owner))
 {

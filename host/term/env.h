@@ -107,6 +107,10 @@ static inline void th_env_hold(th_env *env, struct th_offheap *self,
 /* A binary of SIZE bytes, one share, not cleared. NULL if there is no memory. */
 struct th_binary *th_binary_create(size_t size);
 
+/* Gives a binary of th_binary_create(), of which the caller holds the only share, another size. It
+ * may move. NULL if there is no memory: then it stays as it is. */
+struct th_binary *th_binary_resize(struct th_binary *binary, size_t size);
+
 /* A binary whose bytes belong to OWNER; RELEASE(self, owner) is called with the last share and must
  * free SELF too. */
 struct th_binary *th_binary_wrap(unsigned char *data, size_t size, void *owner,
