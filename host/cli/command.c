@@ -1,6 +1,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,15 +55,14 @@ int64_t th_option_time(const char *text, struct argp_state *state, const char *o
 {
     static const struct {
         const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"", 1e9}};
+        long double ns;
+    } units[] = {{"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"us", 1e3L}, {"ns", 1}, {"min", 60e9L}};
     char *end;
-    double value = strtod(text, &end);
+    long double value = strtold(text, &end); /* 64 bits of mantissa: every nanosecond since 1970 */
 
     for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].name) == 0 && value * units[i].ns < 9.2e18 &&
-            value * units[i].ns > -9.2e18)
-            return (int64_t)(value * units[i].ns);
+        if (strcmp(end, units[i].name) == 0 && fabsl(value * units[i].ns) < 9.2e18L)
+            return llroundl(value * units[i].ns);
     argp_error(state, "%s wants a time such as 1.5, 250ms, 10us or 2min, not '%s'", option, text);
     return 0;
 }

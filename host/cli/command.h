@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TH_VERSION "0.1.0"
-
 /* A subcommand. RUN gets what follows the program's name, argv[0] being the command; it returns the
  * exit status. */
 struct th_command {
@@ -48,8 +46,10 @@ enum th_option {
     TH_OPTION_OWN
 };
 
-/* A count, or a time span such as "250ms", of an option; argp_error() if TEXT is none. */
+/* The count that TEXT is, for OPTION; ends the program with argp_error() if it is none. */
 uint64_t th_option_count(const char *text, struct argp_state *state, const char *option);
+
+/* The nanoseconds of a time: a number and ns, us, ms, s or min; s without one. Likewise. */
 int64_t th_option_time(const char *text, struct argp_state *state, const char *option);
 
 #endif

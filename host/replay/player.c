@@ -2,6 +2,8 @@
 
 #include "host/process/process.h"
 
+enum { PROGRESS_RECORDS = 1 << 14 };
+
 struct player {
     struct th_tracing *tracing;
     const struct th_player_options *options;
@@ -29,24 +31,30 @@ static void malformed(struct player *player, const struct th_event *event)
     complain(player);
 }
 
-/* True if the event lies between from and to. TH_MALFORMED in *STATUS if its time is damaged. */
+/* Where NS lies on the scale of BOUND. */
+static int64_t place(const struct player *player, const struct th_time_bound *bound, int64_t ns)
+{
+    return bound->relative ? ns - player->origin : ns;
+}
+
+/* True if the event lies between from and to. *STATUS is TH_MALFORMED if its time is damaged. */
 static bool in_time(struct player *player, struct th_event *event, enum th_status *status)
 {
-    const struct th_player_options *options = player->options;
+    const struct th_time_bound *from = &player->options->from;
+    const struct th_time_bound *to = &player->options->to;
     int64_t ns;
 
-    if (!options->has_from && !options->has_to)
+    if (!from->set && !to->set)
         return true;
     *status = th_event_time(event);
     if (*status != TH_OK || event->time.kind == TH_TIME_NONE)
         return true;
     ns = event->time.ns;
-    if (!player->has_origin) {
-        player->has_origin = true;
-        player->origin = options->relative ? ns : 0;
-    }
-    ns -= player->origin;
-    return (!options->has_from || ns >= options->from) && (!options->has_to || ns <= options->to);
+    if (!player->has_origin)
+        player->origin = ns;
+    player->has_origin = true;
+    return (!from->set || place(player, from, ns) >= from->ns) &&
+           (!to->set || place(player, to, ns) <= to->ns);
 }
 
 /* Who comes into being, or gets a name, must be known before the event is offered. */
@@ -145,8 +153,11 @@ static void play_all(struct player *player, struct th_reader *reader, const vola
         }
         switch (th_reader_next(reader, &event)) {
         case TH_OK:
-            read++;
+            if (read++ == 0) /* the first record tells it */
+                th_world_set_node(th_reader_info(reader)->node);
             counts->records++;
+            if (counts->records % PROGRESS_RECORDS == 0 && player->options->progress)
+                player->options->progress(player->context);
             play_event(player, &event);
             break;
         case TH_END:

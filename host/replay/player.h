@@ -8,11 +8,13 @@
 #include "reader.h"
 
 struct th_player_options {
-    uint64_t max_events;   /* stop after so many records; 0: no limit */
-    bool has_from, has_to; /* only events from and to these times, both included */
-    int64_t from, to;      /* nanoseconds of the recording's clock; records without a time pass */
-    bool relative;         /* from and to count from the stream's first time */
-    bool verify;           /* decode every term of every record, wanted or not */
+    uint64_t max_events; /* stop after so many records; 0: no limit */
+    struct th_time_bound {
+        bool set;
+        bool relative; /* counts from the stream's first time, not from the zero of its clock */
+        int64_t ns;
+    } from, to;  /* only events between these, both included; records without a time pass */
+    bool verify; /* decode every term of every record, wanted or not */
 };
 
 /* What became of the records. Counts of several streams add up. */

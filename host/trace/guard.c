@@ -26,10 +26,6 @@ static int64_t timeout;    /* nanoseconds; set before the watchdog starts */
 static pthread_t guarded;
 static struct th_callback *watched; /* the guarded thread's */
 
-/* Outside of an event: who runs. Of the guarded thread. */
-static const char *lone_tracer;
-static const char *lone_function;
-
 static const char *signal_text(int number)
 {
     switch (number) {
@@ -90,8 +86,9 @@ static void report(int number, siginfo_t *info, void *context)
 {
     struct th_callback *callback = &th_callback_current;
     struct th_session *session = callback->session;
-    const char *tracer = session ? session->name : lone_tracer;
-    const char *function = session ? th_callback_name() : lone_function;
+    const struct th_library_call *lone = th_library_running; /* load(), a destructor, ... */
+    const char *tracer = session ? session->name : lone->library;
+    const char *function = lone ? lone->function : th_callback_name();
     struct sigaction alarmed = {.sa_handler = give_up, .sa_flags = SA_NODEFER};
     sigset_t alarms;
 
@@ -113,7 +110,7 @@ static void report(int number, siginfo_t *info, void *context)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (th_callback_current.session || (lone_tracer && pthread_equal(pthread_self(), guarded)))
+    if (th_callback_current.session || th_library_running)
         report(number, info, context);
     /* Not a tracer's: do what would have been done without this handler, when it happens again. */
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
@@ -207,15 +204,4 @@ enum th_status th_guard_set_timeout(int64_t nanoseconds)
 void th_guard_set_stream(const char *name)
 {
     stream = name;
-}
-
-void th_guard_enter(const char *tracer, const char *function)
-{
-    lone_function = function;
-    lone_tracer = tracer;
-}
-
-void th_guard_leave(void)
-{
-    lone_tracer = NULL;
 }

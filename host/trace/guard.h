@@ -1,10 +1,10 @@
 /*
  * The guard: names a callback that crashes or hangs.
  *
- * SIGSEGV, SIGBUS, SIGFPE, SIGILL or an abort inside a tracer's code ends the program with
- * TH_CRASHED, after a report on stderr: tracer, callback, record number and byte, the event as
- * text. What stdio buffers hold is flushed before. Outside of a tracer's code these signals do what
- * they always do.
+ * SIGSEGV, SIGBUS, SIGFPE, SIGILL or an abort inside a tracer's code (its callbacks, load(),
+ * destructors, ...) ends the program with TH_CRASHED, after a report on stderr: tracer, callback,
+ * record number and byte, the event as text. What stdio buffers hold is flushed before. Outside of
+ * a tracer's code these signals do what they always do.
  *
  * The report is made in the signal handler, on a stack of its own, in a process whose heap may be
  * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to
@@ -29,12 +29,5 @@ enum th_status th_guard_set_timeout(int64_t nanoseconds);
 /* Names the stream whose records the report counts; NULL: none. The text must stay until it is
  * replaced. */
 void th_guard_set_stream(const char *name);
-
-/*
- * For code of a library that runs outside of events: between these two, a crash is reported as one
- * of FUNCTION of TRACER.
- */
-void th_guard_enter(const char *tracer, const char *function);
-void th_guard_leave(void);
 
 #endif

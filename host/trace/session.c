@@ -192,6 +192,11 @@ void th_trace_ended(struct th_tracing *tracing, th_term id)
             th_session_status(tracing->sessions[i]);
 }
 
+bool th_session_attached(const struct th_session *session)
+{
+    return session->attached;
+}
+
 const char *th_session_name(const struct th_session *session)
 {
     return session->name;

@@ -74,6 +74,9 @@ void th_trace_ended(struct th_tracing *tracing, th_term id);
  * while attached. */
 bool th_session_status(struct th_session *session);
 
+/* False once its tracer has answered `remove` to a trace_status of its own. */
+bool th_session_attached(const struct th_session *session);
+
 const char *th_session_name(const struct th_session *session);
 const struct th_session_counts *th_session_counts(const struct th_session *session);
 struct th_library *th_session_library(const struct th_session *session);

@@ -1,0 +1,14 @@
+/* SIGINT and SIGTERM: the first one asks the work to end in good order, a second one ends it at
+ * once. */
+#ifndef TH_INTERRUPT_H
+#define TH_INTERRUPT_H
+
+/* The signal that came, 0 while none did. */
+extern volatile int th_interrupted;
+
+void th_interrupt_install(void);
+
+/* STATUS, or 128 + the signal that came. */
+int th_interrupt_status(int status);
+
+#endif

@@ -1,0 +1,290 @@
+/* tracehost replay: recorded streams into tracers. */
+#include "interrupt.h"
+#include "replay_summary.h"
+#include "stream.h"
+#include "tracer_option.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct replay {
+    struct th_stream_options stream;
+    struct th_player_options play;
+    const char **tracers; /* texts of -t */
+    size_t tracer_count, tracer_capacity;
+    const char **folders; /* of -L */
+    size_t folder_count, folder_capacity;
+    uint32_t flags;
+    bool wall_clock, fail_on_loss, stats;
+    int64_t timeout; /* nanoseconds, 0: none */
+    char **streams;
+    size_t stream_count;
+};
+
+enum { FLAGS = TH_OPTION_OWN, CLOCK, FROM, TO, FAIL_ON_LOSS, VERIFY, STATS, TIMEOUT, COLOR };
+
+static const struct argp_option options[] = {
+    {"tracer", 't', "TRACER", 0,
+     "NAME, NAME=STATE or NAME,key=value,...; may be given more than once (default: text)", 1},
+    {NULL, 'L', "DIR", 0,
+     "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
+     1},
+    {"flags", FLAGS, "LIST", 0,
+     "What to trace, as in erlang:trace/3, separated by commas (default: all that was recorded, "
+     "as it was recorded)",
+     2},
+    {"from", FROM, "T", 0, "Leave out events before T", 2},
+    {"to", TO, "T", 0, "Leave out events after T", 2},
+    {"clock", CLOCK, "CLOCK", 0,
+     "recorded (the default): tracers that ask for the time get that of the event; wall: they get "
+     "the real time",
+     2},
+    {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 3},
+    {"verify", VERIFY, NULL, 0, "Decode every term of every record, wanted or not", 3},
+    {"fail-on-loss", FAIL_ON_LOSS, NULL, 0,
+     "Exit with 4 if the recorder dropped events or calls were forgotten", 3},
+    {"stats", STATS, NULL, 0, "Show what became of all events, at the end on stderr", 3},
+    {"color", COLOR, "WHEN", 0,
+     "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed", 3},
+    {0},
+};
+
+static void add_text(const char ***list, size_t *count, size_t *capacity, const char *text)
+{
+    TH_ARRAY_GROW(*list, *count, *capacity);
+    (*list)[(*count)++] = text;
+}
+
+static void set_bound(struct th_time_bound *bound, const char *text, struct argp_state *state,
+                      const char *option)
+{
+    bound->set = true;
+    bound->relative = *text != '@';
+    bound->ns = th_option_time(text + (*text == '@'), state, option);
+}
+
+/* Tracers learn it as other programs do. */
+static void set_color(const char *when, struct argp_state *state)
+{
+    if (strcmp(when, "always") == 0)
+        setenv("CLICOLOR_FORCE", "1", 1);
+    else if (strcmp(when, "never") == 0)
+        unsetenv("CLICOLOR_FORCE"), setenv("NO_COLOR", "1", 1);
+    else if (strcmp(when, "auto") != 0)
+        argp_error(state, "--color is always, never or auto, not '%s'", when);
+}
+
+static void set_clock(struct replay *replay, const char *clock, struct argp_state *state)
+{
+    replay->wall_clock = strcmp(clock, "wall") == 0;
+    if (!replay->wall_clock && strcmp(clock, "recorded") != 0)
+        argp_error(state, "--clock is recorded or wall, not '%s'", clock);
+}
+
+static void set_flags(struct replay *replay, const char *list, struct argp_state *state)
+{
+    if (th_flags_parse(list, &replay->flags) != TH_OK)
+        argp_error(state, "%s; %s", th_error_link(0), th_error_link(1));
+}
+
+static error_t parse_own(int key, char *value, struct argp_state *state)
+{
+    struct replay *replay = state->input;
+
+    switch (key) {
+    case FLAGS:
+        set_flags(replay, value, state);
+        return 0;
+    case CLOCK:
+        set_clock(replay, value, state);
+        return 0;
+    case FROM:
+        set_bound(&replay->play.from, value, state, "--from");
+        return 0;
+    case TO:
+        set_bound(&replay->play.to, value, state, "--to");
+        return 0;
+    case FAIL_ON_LOSS:
+        replay->fail_on_loss = true;
+        return 0;
+    case VERIFY:
+        replay->play.verify = true;
+        return 0;
+    case STATS:
+        replay->stats = true;
+        return 0;
+    case TIMEOUT:
+        replay->timeout = th_option_time(value, state, "--callback-timeout");
+        return 0;
+    case COLOR:
+        set_color(value, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct replay *replay = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &replay->stream;
+        return 0;
+    case 't':
+        add_text(&replay->tracers, &replay->tracer_count, &replay->tracer_capacity, value);
+        return 0;
+    case 'L':
+        add_text(&replay->folders, &replay->folder_count, &replay->folder_capacity, value);
+        return 0;
+    case ARGP_KEY_ARGS:
+        replay->streams = state->argv + state->next;
+        replay->stream_count = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which STREAM?");
+        return 0;
+    default:
+        return parse_own(key, value, state);
+    }
+}
+
+/* The flags, from the table that the code uses. */
+static char *help_filter(int key, const char *text, void *input)
+{
+    struct th_buffer help = {0};
+
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC || !text)
+        return (char *)text;
+    th_buffer_add_text(&help, text);
+    th_buffer_add_text(&help, "\nFlags:\n");
+#define X(name, bit, what) th_buffer_printf(&help, "  %-26s  %s\n", #name, what);
+    TH_FLAGS(X)
+#undef X
+    th_buffer_add_text(&help, "  all                         all but cpu_timestamp");
+    return th_strdup(th_buffer_text(&help)); /* argp frees it */
+}
+
+static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "STREAM...",
+    "Loads tracers by name and plays recorded streams into them, one stream after the other.\v"
+    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, or - "
+    "for stdin.\n\n"
+    "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every callback "
+    "gets, is an Erlang term: STATE; the map of the keys, whose values are integers, true, false "
+    "or else binaries; or #{}. `console` stands for a process that prints what it is sent.\n\n"
+    "T is a time after the stream's first one: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min. After an @ it "
+    "is a time of the recording's own clock: @1795233754.349.\n\n"
+    "Examples:\n"
+    "  tracehost replay samples/recordings/s13_procs.trace\n"
+    "  tracehost replay -t msg -t count,output=counts.txt samples/recordings/s04*.trace\n"
+    "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,return_to,timestamp "
+    "calls.trace\n"
+    "  tracehost replay -t erl_msg_tracer=console --from=10ms --to=20ms sends.jsonl",
+    children,
+    help_filter,
+    NULL,
+};
+
+/* --- the work --- */
+
+static int attach_all(struct replay *replay, struct th_tracing *tracing)
+{
+    struct th_search search;
+    int status = TH_OK;
+
+    if (replay->tracer_count == 0)
+        add_text(&replay->tracers, &replay->tracer_count, &replay->tracer_capacity, "text");
+    th_search_init(&search, replay->folders, replay->folder_count);
+    for (size_t i = 0; i < replay->tracer_count && status == TH_OK; i++) {
+        struct th_tracer_option option;
+        status = th_tracer_option_parse(replay->tracers[i], &option);
+        if (status != TH_OK)
+            break;
+        status = th_tracer_option_attach(&option, &search, replay->flags, tracing);
+        th_tracer_option_free(&option);
+    }
+    th_search_free(&search);
+    return status == TH_OK ? TH_OK : th_command_fail("replay");
+}
+
+static void complain(void *stream)
+{
+    th_stream_complain(stream);
+}
+
+static int play_stream(struct replay *replay, struct th_tracing *tracing, const char *name,
+                       struct th_player_counts *counts)
+{
+    struct th_stream stream = {.command = "replay", .name = name, .options = &replay->stream};
+    int status = th_stream_open(&stream);
+
+    if (status != TH_OK)
+        return status;
+    th_guard_set_stream(th_stream_title(name));
+    th_play(tracing, stream.reader, &replay->play, &th_interrupted, complain, &stream, counts);
+    th_guard_set_stream(NULL);
+    return th_stream_close(&stream);
+}
+
+/* The streams in turn; an unreadable one does not keep the others from being played. */
+static int play_all(struct replay *replay, struct th_tracing *tracing)
+{
+    struct th_player_counts counts = {0};
+    struct timespec began, ended;
+    int worst = TH_OK;
+
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    for (size_t i = 0; i < replay->stream_count && !th_interrupted; i++) {
+        int status = play_stream(replay, tracing, replay->streams[i], &counts);
+        if (worst == TH_OK || status == TH_MALFORMED)
+            worst = status;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    fflush(stdout);
+    th_replay_summary(tracing, &counts, replay->stats,
+                      (double)(ended.tv_sec - began.tv_sec) +
+                          (double)(ended.tv_nsec - began.tv_nsec) / 1e9);
+    if (worst == TH_OK && replay->fail_on_loss &&
+        (counts.lost || th_tracing_calls_forgotten(tracing)))
+        worst = TH_PARTIAL;
+    return worst;
+}
+
+static int run(struct replay *replay)
+{
+    struct th_tracing *tracing = th_tracing_create();
+    int status;
+
+    th_guard_install();
+    if (replay->wall_clock)
+        th_tracing_use_wall_clock(tracing);
+    status = attach_all(replay, tracing);
+    if (status == TH_OK && replay->timeout && th_guard_set_timeout(replay->timeout) != TH_OK)
+        status = th_command_fail("replay");
+    if (status == TH_OK)
+        status = play_all(replay, tracing);
+    th_tracing_free(tracing); /* tracers write what they have left */
+    return th_interrupt_status(th_command_finish("replay", status));
+}
+
+int th_command_replay(int argc, char **argv)
+{
+    struct replay replay = {.flags = TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED};
+    int status;
+
+    th_command_parse(&argp, argc, argv, &replay);
+    replay.play.max_events = replay.stream.max_events;
+    th_interrupt_install();
+    status = run(&replay);
+    th_free(replay.tracers);
+    th_free(replay.folders);
+    return status;
+}

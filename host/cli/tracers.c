@@ -1,0 +1,174 @@
+/* tracehost tracers: which tracers are found, and what is in one. */
+#include "command.h"
+#include "host/library/library.h"
+
+#include <string.h>
+
+struct tracers {
+    const char **folders;
+    size_t folder_count, folder_capacity;
+    const char *name; /* NULL: list all */
+};
+
+static const struct argp_option options[] = {
+    {NULL, 'L', "DIR", 0,
+     "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed", 0},
+    {0},
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct tracers *tracers = state->input;
+
+    switch (key) {
+    case 'L':
+        TH_ARRAY_GROW(tracers->folders, tracers->folder_count, tracers->folder_capacity);
+        tracers->folders[tracers->folder_count++] = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            argp_error(state, "one NAME at a time, please");
+        tracers->name = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "[NAME]",
+    "Lists the libraries in the tracer path; or shows what is in one: its callbacks and what fills "
+    "each slot, its NIF version, the functions it imports.\v"
+    "A library that is shown is opened: its constructors and its nif_init run, its load does "
+    "not.\n\n"
+    "Examples:\n"
+    "  tracehost tracers\n"
+    "  tracehost tracers count\n"
+    "  tracehost tracers ./my_tracer.so",
+    NULL,
+    NULL,
+    NULL,
+};
+
+/* --- the list --- */
+
+static void print_found(const struct th_found *found)
+{
+    struct th_examination e;
+    bool usable = th_examine(found->path, &e) == TH_OK;
+    const char *what = !usable                      ? "refused"
+                       : e.form == TH_LIBRARY_PLAIN ? "plain symbols"
+                                                    : "NIF library";
+
+    printf("%-20s %-14s %-16s %s%s\n", found->name, what, th_search_origin_text(found->origin),
+           found->path, found->shadowed ? " (shadowed by the one above)" : "");
+    if (!usable)
+        printf("    %s\n", th_error_link(0));
+    th_error_clear();
+    th_examination_free(&e);
+}
+
+static void print_list(const struct th_search *search)
+{
+    struct th_found_list list = {0};
+
+    th_search_list(search, &list);
+    for (size_t i = 0; i < list.count; i++)
+        print_found(&list.items[i]);
+    if (list.count == 0)
+        printf("no libraries\n");
+    printf("\nlooked in:\n");
+    for (size_t i = 0; i < search->count; i++)
+        printf("  %s (%s)\n", search->folders[i].path,
+               th_search_origin_text(search->folders[i].origin));
+    th_found_list_free(&list);
+}
+
+/* --- one --- */
+
+static void print_slots(const struct th_library *library)
+{
+    const struct th_slots *slots = th_library_slots(library);
+
+    printf("\nslot                          filled by\n");
+    for (enum th_tracer_slot slot = 0; slot < TH_SLOTS; slot++) {
+        enum th_tracer_slot filler = th_slots_filler(slots, slot);
+        char name[64];
+        snprintf(name, sizeof name, "%s/%u", th_slot_name(slot), th_slot_arity(slot));
+        if (slots->callbacks[slot])
+            printf("%-28s  %s/%u\n", name, th_slot_name(filler), th_slot_arity(filler));
+        else
+            printf("%-28s  nothing\n", name);
+    }
+}
+
+static void print_version(const struct th_library *library)
+{
+    const struct th_examination *e = th_library_examination(library);
+    const struct th_entry *entry = th_library_entry(library);
+
+    printf("module      %s\n", th_atom_name(th_library_name(library))->text);
+    printf("path        %s\n", e->path);
+    if (e->form == TH_LIBRARY_PLAIN) {
+        printf("form        plain symbols\n");
+        return;
+    }
+    printf("form        NIF library, compiled for NIF %d.%d", entry->major, entry->minor);
+    if (entry->oldest_runtime)
+        printf(", at least %s", entry->oldest_runtime);
+    printf("\nfunctions   %zu\n", entry->function_count);
+}
+
+static void print_imports(const struct th_examination *e)
+{
+    struct th_names names = {0};
+    char *joined;
+
+    for (size_t i = 0; i < e->import_count; i++)
+        if (strncmp(e->imports[i].name, "enif_", 5) == 0 ||
+            strcmp(e->imports[i].name, "erl_errno_id") == 0)
+            th_names_add(&names, e->imports[i].name);
+    joined = th_names_join(&names, names.count);
+    printf("\nimports of the NIF API: %zu%s%s\n", names.count, names.count ? "\n  " : "", joined);
+    th_free(joined);
+    th_names_free(&names);
+}
+
+static int print_library(const struct th_search *search, const char *name)
+{
+    struct th_library *library;
+    const struct th_names *remarks;
+    int status = TH_OK;
+
+    if (th_library_find(search, name, &library) != TH_OK)
+        return th_command_fail("tracers");
+    print_version(library);
+    print_slots(library);
+    print_imports(th_library_examination(library));
+    remarks = th_library_remarks(library);
+    for (size_t i = 0; i < remarks->count; i++)
+        printf("%s%s\n", i ? "" : "\nremarks:\n", remarks->items[i]);
+    if (th_library_check_tracer(library) != TH_OK)
+        status = th_command_fail("tracers");
+    th_library_release(library);
+    return status;
+}
+
+int th_command_tracers(int argc, char **argv)
+{
+    struct tracers tracers = {0};
+    struct th_search search;
+    int status = TH_OK;
+
+    th_command_parse(&argp, argc, argv, &tracers);
+    th_search_init(&search, tracers.folders, tracers.folder_count);
+    if (tracers.name)
+        status = print_library(&search, tracers.name);
+    else
+        print_list(&search);
+    th_search_free(&search);
+    th_free(tracers.folders);
+    return th_command_finish("tracers", status);
+}
