@@ -1,0 +1,42 @@
+"""What the program and libtracehost.so export is what is meant for shared objects, no more, no less.
+
+The list that the linker was given is build/<mode>/exported.list; a name in it that the host does
+not define yet is no fault.
+"""
+
+import os
+import re
+import subprocess
+
+
+def symbols(file, *options):
+    """Names defined in FILE, as nm has them."""
+    said = subprocess.run(['nm', '--defined-only', '--format=posix', *options, file], text=True,
+                          stdout=subprocess.PIPE, check=True).stdout
+    return {line.split()[0] for line in said.splitlines() if line}
+
+
+def listed(path):
+    with open(path) as file:
+        return set(re.findall(r'\b(\w+);', file.read()))
+
+
+def faults(exported, defined, names):
+    """EXPORTED and DEFINED symbols of one file against the NAMES of the list."""
+    for name in sorted(exported - names):
+        yield 'exports %s, which is not in the list' % name
+    for name in sorted(names & defined - exported):
+        yield 'does not export %s, which has hidden visibility' % name
+
+
+def check(tree):
+    build = os.environ.get('BUILD_DIR', os.path.join(tree.root, 'build/release'))
+    for file in ('bin/tracehost', 'lib/libtracehost.so'):
+        path = os.path.join(build, file)
+        shown = os.path.relpath(path, tree.root)
+        if not os.path.exists(path):
+            yield shown, 1, 'is not built'
+            continue
+        names = listed(os.path.join(build, 'exported.list'))
+        for message in faults(symbols(path, '-D'), symbols(path), names):
+            yield shown, 1, message

@@ -1,0 +1,86 @@
+"""The order of the rooms: which header may be included from where.
+
+A room of the host includes the faces (host/NAME/NAME.h) of rooms below it, its own headers by their
+plain names, and plugin_api. Shared objects and plugin_api see nothing of the host. The tests of a
+room may open that room's inner headers, otherwise they include faces like everyone.
+"""
+
+import os
+import re
+
+# From the ground up; rooms on one line do not see each other.
+ORDER = [
+    ['base'],
+    ['term', 'progress'],
+    ['process'],
+    ['library'],
+    ['code'],
+    ['breakpoint'],
+    ['trace'],
+    ['runtime'],
+    ['nif', 'replay', 'probe'],
+    ['cli'],
+]
+LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
+FREE_FOR_ALL = 'host/probe/probe.h'  # the macros of the probes
+
+INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def is_face(parts):
+    return len(parts) == 3 and parts[2] == parts[1] + '.h'
+
+
+def fault_in_host(room, header):
+    """What is wrong with a file of ROOM including HEADER, which is in the host."""
+    parts = header.split('/')
+    other = parts[1]
+    if header == FREE_FOR_ALL:
+        return None
+    if other not in LEVEL:
+        return 'no such room: ' + other
+    if other == room:
+        return 'a header of the own room is included by its plain name'
+    if not is_face(parts):
+        return 'an inner header of %s: other rooms include host/%s/%s.h' % (other, other, other)
+    if room is None or LEVEL[other] >= LEVEL[room]:
+        return '%s is not below %s' % (other, room or 'this file')
+    return None
+
+
+def fault(path, header, siblings):
+    """What is wrong with PATH including "HEADER"; SIBLINGS are the files in PATH's folder."""
+    place = path.split('/')
+    parts = header.split('/')
+    if '..' in parts:
+        return 'an include goes by the top of the tree, not by ".."'
+    if parts[0] == 'host':
+        if place[0] == 'host':
+            return fault_in_host(place[1] if len(place) > 2 else None, header)
+        if place[0] == 'tests' and place[1] != 'tracers':
+            return None if is_face(parts) or place[1] == parts[1] or header == FREE_FOR_ALL else \
+                'an inner header of %s: only tests/%s may open it' % (parts[1], parts[1])
+        return 'nothing of the host is seen from here'
+    if len(parts) == 1 and place[0] == 'host' and header not in siblings:
+        return 'no %s in this room' % header
+    return None
+
+
+def check(tree):
+    folders = {}
+    for path in tree.files:
+        folders.setdefault(os.path.dirname(path), set()).add(os.path.basename(path))
+    for path in tree.c_files():
+        place = path.split('/')
+        if place[0] == 'host' and len(place) > 2 and place[1] not in LEVEL:
+            yield path, 1, 'the room %s has no place in the order (tests/lint/rooms.py)' % place[1]
+            continue
+        for number, line in enumerate(tree.lines(path), 1):
+            found = INCLUDE.match(line)
+            if not found:
+                continue
+            quote, header = found.groups()
+            wrong = fault(path, header, folders[os.path.dirname(path)]) if quote == '"' else \
+                'a header of this project goes in quotes' if header.startswith('host/') else None
+            if wrong:
+                yield path, number, '%s: %s' % (header, wrong)

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Each check, on a small tree with faults: it finds them all, and nothing else."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+import clang_format
+import exports
+import names
+import paths
+import rooms
+import scripts
+import sizes
+from tree import Tree
+
+
+class Checks(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, path, text, mode=0o644):
+        whole = os.path.join(self.folder.name, path)
+        os.makedirs(os.path.dirname(whole), exist_ok=True)
+        with open(whole, 'w') as file:
+            file.write(text)
+        os.chmod(whole, mode)
+
+    def found(self, check):
+        """Where CHECK finds something: ["FILE:LINE", ...]."""
+        return ['%s:%d' % finding[:2] for finding in check.check(Tree(self.folder.name))]
+
+    def test_rooms_in_order(self):
+        self.write('host/base/base.h', '')
+        self.write('host/term/etf.h', '')
+        self.write('host/term/etf.c', '#include "etf.h"\n#include "host/base/base.h"\n'
+                   '#include "plugin_api/erl_nif.h"\n#include <stdio.h>\n')
+        self.write('host/cli/main.c', '#include "host/replay/replay.h"\n')
+        self.write('host/base/log.c', '#include "host/probe/probe.h"\n')
+        self.write('tests/term/test_etf.c', '#include "host/term/etf.h"\n'
+                   '#include "host/replay/replay.h"\n')
+        self.write('plugin_api/erl_nif.h', '#include "erl_drv_nif.h"\n')
+        self.assertEqual(self.found(rooms), [])
+
+    def test_rooms_out_of_order(self):
+        self.write('host/base/up.c', '#include "host/term/term.h"\n')
+        self.write('host/cli/inner.c', '\n#include "host/term/etf.h"\n')
+        self.write('host/replay/beside.c', '#include "host/nif/nif.h"\n')
+        self.write('host/term/own.c', '#include "host/term/etf.h"\n#include "../base/base.h"\n'
+                   '#include "nowhere.h"\n#include <host/base/base.h>\n')
+        self.write('host/attic/old.c', '')
+        self.write('plugin_api/erl_nif.h', '  # include "host/term/term.h"\n')
+        self.write('tracers/text/text.c', '#include "host/base/base.h"\n')
+        self.write('tests/cli/test_x.c', '#include "host/term/etf.h"\n')
+        self.assertEqual(self.found(rooms), [
+            'host/attic/old.c:1', 'host/base/up.c:1', 'host/cli/inner.c:2', 'host/replay/beside.c:1',
+            'host/term/own.c:1', 'host/term/own.c:2', 'host/term/own.c:3', 'host/term/own.c:4',
+            'plugin_api/erl_nif.h:1', 'tests/cli/test_x.c:1', 'tracers/text/text.c:1'])
+
+    def test_names(self):
+        for path in ('host/x86_64.S', 'tests/term/test_utf8.c', 'host/commonly.c'):
+            self.write(path, '')
+        for path in ('host/utils.c', 'host/term/etf_helpers.h', 'host/misc/a.c', 'host/trace_2.c',
+                     'host/etf-v2.c', 'tests/20240131.sh'):
+            self.write(path, '')
+        self.assertEqual(self.found(names), [
+            'host/etf-v2.c:1', 'host/misc:1', 'host/term/etf_helpers.h:1', 'host/trace_2.c:1',
+            'host/utils.c:1', 'tests/20240131.sh:1'])
+
+    def test_sizes(self):
+        body = 'int f(void)\n{\n%s}\n'
+        self.write('host/fits.c', body % ('    f();\n' * 78))
+        self.write('host/long.c', body % ('    f();\n' * 79))
+        self.write('host/table.h', '/* Long because: one row for each tag. */\n' * 501)
+        self.write('host/list.h', '#define A\n' * 501)
+        self.write('tests/notes.txt', '\n' * 1000)
+        self.assertEqual(self.found(sizes), ['host/list.h:501', 'host/long.c:2'])
+
+    def test_paths(self):
+        self.write('host/a.c', 'f("/usr/lib", "x/home/y", a/root/b)\n/* see /home/me/x.c */\n')
+        self.write('samples/x.sh', 'cd /work/main\n')
+        self.assertEqual(self.found(paths), ['host/a.c:2', 'samples/x.sh:1'])
+
+    def test_scripts(self):
+        self.write('tests/cli/good.sh', 'if true; then echo; fi\n')
+        self.write('tests/cli/bad.sh', 'if true; then\n')
+        self.write('tests/run', '#!/bin/bash\na=(1 2)\n', 0o755)
+        self.write('samples/start', '#!/bin/sh\n')
+        self.write('tests/x.py', 'def f(:\n')
+        self.assertEqual(sorted({place.split(':')[0] for place in self.found(scripts)}),
+                         ['samples/start', 'tests/cli/bad.sh', 'tests/x.py'])
+
+    def test_clang_format(self):
+        self.write('.clang-format', 'BasedOnStyle: LLVM\n')
+        self.write('host/good.c', 'int a;\n')
+        self.write('host/bad.c', 'int a;\nint   b;\n')
+        self.assertEqual(self.found(clang_format), ['host/bad.c:2'])
+
+    def test_exports(self):
+        listed, defined = {'enif_a', 'enif_b', 'enif_later'}, {'enif_a', 'enif_b', 'th_x'}
+        self.assertEqual(list(exports.faults({'enif_a', 'enif_b'}, defined, listed)), [])
+        self.assertEqual(len(list(exports.faults({'enif_a', 'th_x'}, defined, listed))), 2)
+
+
+if __name__ == '__main__':
+    unittest.main()
