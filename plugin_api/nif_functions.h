@@ -3,8 +3,7 @@
  *
  *     TH_NIF_FUNCTIONS(X) calls X(group, type, name, (parameters), since) for each of the 180.
  *
- * Each group is a macro of its own, with its contract before it. It is all in one file, long as
- * that is, because it is one list.
+ * Each group is a macro of its own, with its contract before it. Long because: it is one list.
  *
  * `since` is the first NIF version that has the function, 100 * major + minor; 200 stands for 2.0
  * and everything before it. From this list come the declarations in erl_nif.h, the host's table of
