@@ -4,7 +4,7 @@ import re
 
 MOST_OF_FUNCTION = 80
 MOST_OF_FILE = 500
-REASON = re.compile(r'(/\*|#|//) Long because: \S')
+REASON = re.compile(r'\bLong because: \S')
 SOURCES = ('.c', '.h', '.S', '.py', '.sh', 'SConstruct', 'SConscript')
 
 
@@ -26,7 +26,7 @@ def check(tree):
         lines = tree.lines(path)
         if len(lines) > MOST_OF_FILE and not any(REASON.search(line) for line in lines):
             yield path, MOST_OF_FILE + 1, \
-                '%d lines: split the file, or say in it /* Long because: ... */' % len(lines)
+                '%d lines: split the file, or say in a comment "Long because: ..."' % len(lines)
         if path.endswith(('.c', '.h')):
             for start, end in functions(lines):
                 if end - start + 1 > MOST_OF_FUNCTION:
