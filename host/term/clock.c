@@ -5,12 +5,24 @@
 
 _Thread_local struct th_clock *th_clock_current;
 
+/* Written before main() and never again: as in the BEAM's default time warp mode, the offset stays
+ * what it was at the start, so that it can be added to readings made at different times. */
+static int64_t real_offset;
+
 static int64_t read_real(clockid_t id)
 {
     struct timespec now;
 
     clock_gettime(id, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+__attribute__((constructor)) static void read_offset(void)
+{
+    int64_t before = read_real(CLOCK_MONOTONIC);
+    int64_t system = read_real(CLOCK_REALTIME);
+
+    real_offset = system - (before + (read_real(CLOCK_MONOTONIC) - before) / 2);
 }
 
 /* The recorded clock, if there is one that knows the time. */
@@ -34,7 +46,7 @@ int64_t th_clock_offset(void)
 {
     const struct th_clock *clock = recorded();
 
-    return clock ? clock->offset : read_real(CLOCK_REALTIME) - read_real(CLOCK_MONOTONIC);
+    return clock ? clock->offset : real_offset;
 }
 
 int64_t th_clock_cpu(void)

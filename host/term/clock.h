@@ -3,7 +3,8 @@
  *
  * While a callback runs for a replayed event, enif_monotonic_time() and its kin read the record's
  * own time. The dispatcher sets the thread's clock; threads that it does not know read real clocks.
- * monotonic + offset is always the system time.
+ * monotonic + offset is always the system time; the real offset is taken once, at the start, and
+ * does not follow later changes of the system's clock.
  */
 #ifndef TH_CLOCK_H
 #define TH_CLOCK_H

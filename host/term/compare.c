@@ -12,6 +12,7 @@
 #include "big.h"
 #include "make.h"
 #include "map.h"
+#include "stack.h"
 
 enum { FIRST_RUNS = 16 };
 
@@ -59,23 +60,12 @@ static int order_of(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static void grow(struct walk *walk)
-{
-    struct run *grown = th_alloc(2 * walk->capacity * sizeof *grown);
-
-    memcpy(grown, walk->runs, walk->depth * sizeof *grown);
-    if (walk->runs != walk->first)
-        th_free(walk->runs);
-    walk->runs = grown;
-    walk->capacity *= 2;
-}
-
 static void push(struct walk *walk, struct run run)
 {
     if (run.count == 0)
         return;
     if (walk->depth == walk->capacity)
-        grow(walk);
+        walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof run);
     walk->runs[walk->depth++] = run;
 }
 
@@ -326,8 +316,7 @@ static int compare(th_term a, th_term b, bool exact)
     do
         order = a == b ? 0 : compare_shallow(&walk, a, b, exact);
     while (order == 0 && take(&walk, &a, &b, &exact));
-    if (walk.runs != walk.first)
-        th_free(walk.runs);
+    th_stack_free(walk.runs, walk.first);
     return order;
 }
 

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Memory of a heap: this head, then WORDS words. The first chunk has TH_FIRST_WORDS, each further
- * one twice its predecessor's up to TH_LARGEST_WORDS, or what one term needs. */
+/* Memory of a heap: this head, then WORDS words. The first chunk has FIRST_WORDS, each further one
+ * twice its predecessor's up to LARGEST_WORDS, or what one term needs. */
 struct th_chunk {
     struct th_chunk *older;
     size_t words;
@@ -14,6 +14,9 @@ struct th_chunk {
 };
 
 enum { FIRST_WORDS = 256, LARGEST_WORDS = TH_ENV_KEEP / sizeof(th_term) };
+
+/* More than any machine has; but its bytes can be counted. */
+static const size_t MOST_WORDS = (PTRDIFF_MAX - sizeof(struct th_chunk)) / sizeof(th_term);
 
 void th_env_init(th_env *env, enum th_env_kind kind)
 {
@@ -35,18 +38,29 @@ static void use_chunk(th_env *env, struct th_chunk *chunk)
     env->limit = chunk ? chunk->heap + chunk->words : NULL;
 }
 
+static struct th_chunk *new_chunk(size_t least, size_t wanted)
+{
+    struct th_chunk *chunk;
+    size_t words = wanted > LARGEST_WORDS ? LARGEST_WORDS : wanted;
+
+    if (words < least)
+        words = least;
+    if (words > MOST_WORDS)
+        words = MOST_WORDS; /* th_alloc() ends the program */
+    chunk = th_alloc(sizeof *chunk + words * sizeof(th_term));
+    chunk->words = words;
+    return chunk;
+}
+
 th_term *th_env_grow(th_env *env, size_t words)
 {
-    size_t size = env->chunks ? 2 * env->chunks->words : FIRST_WORDS;
-    struct th_chunk *chunk;
+    struct th_chunk *chunk = env->spare;
 
-    if (size > LARGEST_WORDS)
-        size = LARGEST_WORDS;
-    if (size < words)
-        size = words;
-    chunk = th_alloc(sizeof *chunk + size * sizeof(th_term));
+    if (chunk && chunk->words >= words)
+        env->spare = NULL;
+    else
+        chunk = new_chunk(words, env->chunks ? 2 * env->chunks->words : FIRST_WORDS);
     chunk->older = env->chunks;
-    chunk->words = size;
     use_chunk(env, chunk);
     env->top += words;
     return chunk->heap;
@@ -61,26 +75,39 @@ static void release_offheap(th_env *env, const struct th_offheap *end)
     }
 }
 
-/* Frees all chunks but the largest of those that may be kept, and starts the heap anew in that one.
- */
-static void keep_largest(th_env *env)
+/* Makes CHUNK the spare one if it is larger than that and may be kept; frees the other. */
+static void spare_larger(th_env *env, struct th_chunk *chunk)
 {
-    struct th_chunk *kept = NULL;
+    struct th_chunk *loser = chunk;
+
+    if (chunk->words <= LARGEST_WORDS && (!env->spare || chunk->words > env->spare->words)) {
+        loser = env->spare;
+        env->spare = chunk;
+    }
+    th_free(loser);
+}
+
+/* Gives back the chunks newer than END. */
+static void drop_chunks(th_env *env, const struct th_chunk *end)
+{
     struct th_chunk *chunk = env->chunks;
 
-    while (chunk) {
+    while (chunk != end) {
         struct th_chunk *older = chunk->older;
-        struct th_chunk *loser = chunk;
-        if (chunk->words <= LARGEST_WORDS && (!kept || chunk->words > kept->words)) {
-            loser = kept;
-            kept = chunk;
-        }
-        th_free(loser);
+        spare_larger(env, chunk);
         chunk = older;
     }
-    if (kept)
-        kept->older = NULL;
-    use_chunk(env, kept);
+    use_chunk(env, chunk);
+}
+
+/* Starts the heap anew in the largest chunk that may be kept. */
+static void restart(th_env *env)
+{
+    drop_chunks(env, NULL);
+    if (env->spare)
+        env->spare->older = NULL;
+    use_chunk(env, env->spare);
+    env->spare = NULL;
 }
 
 void th_env_clear(th_env *env)
@@ -89,21 +116,18 @@ void th_env_clear(th_env *env)
         release_offheap(env, NULL);
     env->exception = TH_NONE;
     env->self = TH_NONE;
-    if (env->chunks && !env->chunks->older && env->chunks->words <= LARGEST_WORDS)
+    if (env->chunks && !env->chunks->older && !env->spare && env->chunks->words <= LARGEST_WORDS)
         env->top = env->chunks->heap;
     else
-        keep_largest(env);
+        restart(env);
 }
 
 void th_env_release(th_env *env)
 {
     release_offheap(env, NULL);
-    while (env->chunks) {
-        struct th_chunk *older = env->chunks->older;
-        th_free(env->chunks);
-        env->chunks = older;
-    }
-    use_chunk(env, NULL);
+    drop_chunks(env, NULL);
+    th_free(env->spare);
+    env->spare = NULL;
 }
 
 void th_env_free(th_env *env)
@@ -115,7 +139,7 @@ void th_env_free(th_env *env)
 
 size_t th_env_footprint(const th_env *env)
 {
-    size_t bytes = 0;
+    size_t bytes = env->spare ? sizeof *env->spare + env->spare->words * sizeof(th_term) : 0;
 
     for (const struct th_chunk *chunk = env->chunks; chunk; chunk = chunk->older)
         bytes += sizeof *chunk + chunk->words * sizeof(th_term);
@@ -130,12 +154,8 @@ struct th_env_mark th_env_mark(const th_env *env)
 void th_env_rewind(th_env *env, struct th_env_mark mark)
 {
     release_offheap(env, mark.offheap);
-    while (env->chunks != mark.chunk) {
-        struct th_chunk *older = env->chunks->older;
-        th_free(env->chunks);
-        env->chunks = older;
-    }
-    use_chunk(env, mark.chunk);
+    if (env->chunks != mark.chunk)
+        drop_chunks(env, mark.chunk);
     env->top = mark.top;
 }
 

@@ -1,0 +1,186 @@
+/*
+ * The hash for tables of this process: a word of state, mixed with each word of the term. What
+ * th_identical() overlooks is left out: how bit strings are held, the recorded order of large maps,
+ * the sign of 0.0, who made a fun.
+ */
+#include "compare.h"
+
+#include "make.h"
+#include "map.h"
+#include "stack.h"
+#include "host/base/base.h"
+
+enum { FIRST_RUNS = 16 };
+
+/* Terms that are still to be hashed. */
+struct run {
+    const th_term *terms;
+    const uint32_t *order; /* the positions to visit, NULL: 0, 1, ... */
+    size_t next, count;    /* next < count */
+};
+
+struct walk {
+    uint64_t state;
+    struct run *runs;
+    size_t depth, capacity;
+    struct run first[FIRST_RUNS];
+};
+
+static void push(struct walk *walk, const th_term *terms, const uint32_t *order, size_t count)
+{
+    if (count == 0)
+        return;
+    if (walk->depth == walk->capacity)
+        walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof walk->runs[0]);
+    walk->runs[walk->depth++] = (struct run){terms, order, 0, count};
+}
+
+static void add(struct walk *walk, uint64_t word)
+{
+    walk->state = th_mix(walk->state ^ word);
+}
+
+static void add_bits(struct walk *walk, th_term t)
+{
+    const unsigned char *data;
+    size_t bits;
+    size_t bytes;
+    uint64_t word;
+
+    th_get_bits(t, &data, &bits);
+    add(walk, bits);
+    for (bytes = bits / 8; bytes >= sizeof word; bytes -= sizeof word, data += sizeof word) {
+        memcpy(&word, data, sizeof word);
+        add(walk, word);
+    }
+    word = bits % 8 ? data[bytes] >> (8 - bits % 8) : 0;
+    for (size_t i = 0; i < bytes; i++)
+        word = word << 8 | data[i];
+    add(walk, word);
+}
+
+static void add_float(struct walk *walk, th_term t)
+{
+    double d = th_float_value(t);
+    uint64_t word;
+
+    if (d == 0)
+        d = 0; /* not -0.0 */
+    memcpy(&word, &d, sizeof word);
+    add(walk, word);
+}
+
+static void add_words(struct walk *walk, const th_term *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add(walk, words[i]);
+}
+
+static void add_ref(struct walk *walk, th_term t)
+{
+    struct th_ref_parts parts;
+
+    th_get_ref(t, &parts);
+    add(walk, parts.node);
+    add(walk, parts.creation);
+    for (size_t i = 0; i < TH_REF_WORDS; i++)
+        add(walk, parts.words[i]);
+}
+
+static void add_fun(struct walk *walk, th_term t)
+{
+    struct th_fun_parts parts;
+
+    th_get_fun(t, &parts);
+    add(walk, parts.module);
+    add(walk, parts.arity | (uint64_t)parts.index << 32);
+    push(walk, parts.free, NULL, parts.free_count);
+}
+
+static void add_map(struct walk *walk, th_term t)
+{
+    size_t size = th_map_size(t);
+
+    add(walk, size);
+    push(walk, th_map_values(t), th_map_order(t), size);
+    push(walk, th_map_keys(t), th_map_order(t), size);
+}
+
+static void add_boxed(struct walk *walk, th_term t)
+{
+    size_t words = th_header_words(*th_box(t));
+
+    switch (th_subtag(t)) {
+    case TH_TUPLE:
+        add(walk, *th_box(t));
+        push(walk, th_tuple_elements(t), NULL, words);
+        break;
+    case TH_POS_BIG:
+    case TH_NEG_BIG:
+    case TH_EXPORT:
+    case TH_EXTERNAL_PID:
+    case TH_EXTERNAL_PORT:
+        add_words(walk, th_box(t), words + 1);
+        break;
+    case TH_REF:
+        add_ref(walk, t);
+        break;
+    case TH_FUN:
+        add_fun(walk, t);
+        break;
+    case TH_FLOAT:
+        add_float(walk, t);
+        break;
+    case TH_SHARED_BINARY:
+    case TH_HEAP_BINARY:
+    case TH_SUB_BINARY:
+        add_bits(walk, t);
+        break;
+    case TH_MAP:
+        add_map(walk, t);
+        break;
+    }
+}
+
+static void add_term(struct walk *walk, th_term t)
+{
+    if (th_is_immediate(t)) {
+        add(walk, t);
+        return;
+    }
+    add(walk, t & 3);
+    if (th_is_boxed(t))
+        add_boxed(walk, t);
+    else
+        push(walk, th_cell(t), NULL, 2);
+}
+
+/* Takes the next term from the stack; false if nothing is left. */
+static bool take(struct walk *walk, th_term *t)
+{
+    struct run *run;
+    size_t i;
+
+    if (walk->depth == 0)
+        return false;
+    run = &walk->runs[walk->depth - 1];
+    i = run->next++;
+    *t = run->terms[run->order ? run->order[i] : i];
+    walk->depth -= run->next == run->count;
+    return true;
+}
+
+uint64_t th_internal_hash(th_term t, uint64_t salt)
+{
+    struct walk walk;
+
+    walk.state = th_mix(salt);
+    walk.runs = walk.first;
+    walk.depth = 0;
+    walk.capacity = FIRST_RUNS;
+    do
+        add_term(&walk, t);
+    while (take(&walk, &t));
+    th_stack_free(walk.runs, walk.first);
+    return walk.state;
+}

@@ -1,0 +1,359 @@
+/*
+ * erlang:phash2/1, which is the same on all nodes and in all releases.
+ *
+ * The 32 bits of state are mixed with each atomic part of the term, in a fixed order (see
+ * jenkins.h); the salts tell the types apart. A map is hashed pair by
+ * pair, each from zero, and the pairs' hashes are combined without regard to order.
+ */
+#include "compare.h"
+
+#include "atom.h"
+#include "jenkins.h"
+#include "make.h"
+#include "map.h"
+#include "stack.h"
+
+/* What is mixed in for each type: multiples of the golden ratio. */
+#define GOLDEN(n) ((uint32_t)(0x9E3779B9u * (n)))
+enum {
+    SALT_SMALL = 1,
+    SALT_FUN = 1,
+    SALT_NIL = 2,
+    SALT_ATOM = 3,
+    SALT_STRING = 4,
+    SALT_PID = 5,
+    SALT_PORT = 6,
+    SALT_REF = 7,
+    SALT_TUPLE = 9,
+    SALT_NEGATIVE = 10,
+    SALT_POSITIVE = 11,
+    SALT_FLOAT = 12,
+    SALT_BINARY = 13,
+    SALT_FUNCTION = 14,
+    SALT_BITS = 15,
+    SALT_MAP = 16,
+    SALT_PAIRS = 19
+};
+
+/* The hash of [] alone, and what stands for it inside a term. */
+#define NIL_ALONE 3468870702u
+#define NIL_INSIDE 2
+
+enum { FIRST_ITEMS = 16 };
+
+/* What is still to be hashed: the rest of an array of terms, or of a map. */
+struct item {
+    const th_term *terms; /* a map's keys, its values behind them */
+    size_t next, count;   /* next < count; a map counts keys and values */
+    bool map;
+    uint32_t before; /* a map: the state when it was met */
+    uint32_t pairs;  /* a map: the pairs so far, combined */
+};
+
+struct walk {
+    uint32_t state;
+    struct item *items;
+    size_t depth, capacity;
+    struct item first[FIRST_ITEMS];
+};
+
+static void add2(struct walk *walk, uint32_t x, uint32_t y, unsigned salt)
+{
+    struct th_jenkins words = {GOLDEN(salt) + x, GOLDEN(salt) + y, walk->state};
+
+    th_jenkins_mix(&words);
+    walk->state = words.c;
+}
+
+static void add(struct walk *walk, uint32_t x, unsigned salt)
+{
+    add2(walk, x, 0, salt);
+}
+
+static void push(struct walk *walk, struct item item)
+{
+    if (item.count == 0)
+        return;
+    if (walk->depth == walk->capacity)
+        walk->items = th_stack_grow(walk->items, walk->first, &walk->capacity, sizeof item);
+    walk->items[walk->depth++] = item;
+}
+
+/* P. J. Weinberger's hash of the name. Characters of Latin-1 count as one byte, as they did before
+ * atoms were UTF-8. */
+static uint32_t hash_atom(th_term atom)
+{
+    const struct th_atom_name *name = th_atom_name(atom);
+    uint32_t hash = 0;
+
+    for (size_t i = 0; i < name->bytes; i++) {
+        unsigned char c = (unsigned char)name->text[i];
+        if ((c & 0xFE) == 0xC2) {
+            c = (unsigned char)(c << 6 | (name->text[i + 1] & 0x3F));
+            i++;
+        }
+        hash = (hash << 4) + c;
+        hash ^= (hash & 0xF0000000) >> 24;
+        hash &= 0x0FFFFFFF;
+    }
+    return hash;
+}
+
+static void add_atom(struct walk *walk, th_term atom)
+{
+    uint32_t hash = hash_atom(atom);
+
+    if (walk->state == 0)
+        walk->state = hash;
+    else
+        add(walk, hash, SALT_ATOM);
+}
+
+static void add_nil(struct walk *walk)
+{
+    if (walk->state == 0)
+        walk->state = NIL_ALONE;
+    else
+        add(walk, NIL_INSIDE, SALT_NIL);
+}
+
+static void add_limbs(struct walk *walk, th_term integer)
+{
+    uint64_t scratch;
+    const uint64_t *limbs;
+    size_t count;
+    bool negative;
+
+    th_get_limbs(integer, &scratch, &limbs, &count, &negative);
+    for (size_t i = 0; i < count; i++)
+        add2(walk, (uint32_t)limbs[i], (uint32_t)(limbs[i] >> 32),
+             negative ? SALT_NEGATIVE : SALT_POSITIVE);
+}
+
+/* Integers of 28 bits, the small ones of 32-bit machines, have a way of their own. */
+static void add_integer(struct walk *walk, th_term t)
+{
+    int64_t i = th_is_small(t) ? th_small_value(t) : INT64_MAX;
+
+    if (i < -(1 << 27) || i >= 1 << 27) {
+        add_limbs(walk, t);
+        return;
+    }
+    if (i < 0)
+        add(walk, (uint32_t)-i, SALT_SMALL);
+    add(walk, (uint32_t)i, SALT_SMALL);
+}
+
+static void add_float(struct walk *walk, th_term t)
+{
+    double d = th_float_value(t);
+    uint64_t bits;
+
+    if (d == 0)
+        d = 0; /* not -0.0 */
+    memcpy(&bits, &d, sizeof bits);
+    add2(walk, (uint32_t)(bits >> 32), (uint32_t)bits, SALT_FLOAT);
+}
+
+static void add_bits(struct walk *walk, th_term t)
+{
+    const unsigned char *data;
+    size_t bits;
+    uint32_t start = GOLDEN(SALT_BINARY) + walk->state;
+
+    th_get_bits(t, &data, &bits);
+    walk->state = bits ? th_jenkins_bytes(data, bits / 8, GOLDEN(1), start) : start;
+    if (bits % 8)
+        add2(walk, bits % 8, data[bits / 8] >> (8 - bits % 8), SALT_BITS);
+}
+
+static void add_pid(struct walk *walk, th_term t)
+{
+    struct th_pid_parts parts;
+
+    th_get_pid(t, &parts);
+    add(walk, parts.number, SALT_PID);
+}
+
+static void add_port(struct walk *walk, th_term t)
+{
+    struct th_port_parts parts;
+
+    th_get_port(t, &parts);
+    add2(walk, (uint32_t)parts.id, (uint32_t)(parts.id >> 32), SALT_PORT);
+}
+
+static void add_ref(struct walk *walk, th_term t)
+{
+    struct th_ref_parts parts;
+
+    th_get_ref(t, &parts);
+    add(walk, parts.words[0], SALT_REF);
+}
+
+static void add_fun(struct walk *walk, th_term t)
+{
+    struct th_fun_parts parts;
+    int64_t old_unique = 0;
+
+    th_get_fun(t, &parts);
+    th_get_int64(parts.old_unique, &old_unique);
+    add2(walk, (uint32_t)parts.free_count, hash_atom(parts.module), SALT_FUN);
+    add2(walk, parts.index, (uint32_t)old_unique, SALT_FUN);
+    push(walk, (struct item){.terms = parts.free, .count = parts.free_count});
+}
+
+static void add_export(struct walk *walk, th_term t)
+{
+    th_term module, function;
+    uint32_t arity;
+
+    th_get_export(t, &module, &function, &arity);
+    add2(walk, arity, hash_atom(module), SALT_FUN);
+    add(walk, hash_atom(function), SALT_FUNCTION);
+}
+
+static bool is_byte(th_term t)
+{
+    return th_is_small(t) && (uint64_t)th_small_value(t) < 256;
+}
+
+/* Bytes at the head of a list go four at a time. What comes after them is left to the stack. */
+static void add_list(struct walk *walk, th_term t)
+{
+    const th_term *cell = th_cell(t);
+    uint32_t word = 0;
+    int bytes = 0;
+    bool more = true;
+
+    while (more && is_byte(cell[0])) {
+        word = word << 8 | (uint32_t)th_small_value(cell[0]);
+        if (++bytes == 4) {
+            add(walk, word, SALT_STRING);
+            word = 0;
+            bytes = 0;
+        }
+        more = th_is_list(cell[1]);
+        cell = more ? th_cell(cell[1]) : cell + 1;
+    }
+    if (bytes > 0)
+        add(walk, word, SALT_STRING);
+    push(walk, (struct item){.terms = cell, .count = more ? 2 : 1});
+}
+
+static void add_map(struct walk *walk, th_term t)
+{
+    size_t size = th_map_size(t);
+
+    add(walk, (uint32_t)size, SALT_MAP);
+    push(walk, (struct item){
+                   .terms = th_map_keys(t), .count = 2 * size, .map = true, .before = walk->state});
+}
+
+static void add_boxed(struct walk *walk, th_term t)
+{
+    switch (th_subtag(t)) {
+    case TH_TUPLE:
+        add(walk, (uint32_t)th_tuple_arity(t), SALT_TUPLE);
+        push(walk, (struct item){.terms = th_tuple_elements(t), .count = th_tuple_arity(t)});
+        break;
+    case TH_POS_BIG:
+    case TH_NEG_BIG:
+        add_integer(walk, t);
+        break;
+    case TH_REF:
+        add_ref(walk, t);
+        break;
+    case TH_FUN:
+        add_fun(walk, t);
+        break;
+    case TH_FLOAT:
+        add_float(walk, t);
+        break;
+    case TH_EXPORT:
+        add_export(walk, t);
+        break;
+    case TH_SHARED_BINARY:
+    case TH_HEAP_BINARY:
+    case TH_SUB_BINARY:
+        add_bits(walk, t);
+        break;
+    case TH_EXTERNAL_PID:
+        add_pid(walk, t);
+        break;
+    case TH_EXTERNAL_PORT:
+        add_port(walk, t);
+        break;
+    case TH_MAP:
+        add_map(walk, t);
+        break;
+    }
+}
+
+static void add_term(struct walk *walk, th_term t)
+{
+    if (th_is_boxed(t))
+        add_boxed(walk, t);
+    else if (th_is_list(t))
+        add_list(walk, t);
+    else if (th_is_small(t))
+        add_integer(walk, t);
+    else if (th_is_atom(t))
+        add_atom(walk, t);
+    else if (t == TH_NIL)
+        add_nil(walk);
+    else if (th_is_local_pid(t))
+        add_pid(walk, t);
+    else
+        add_port(walk, t);
+}
+
+/* The next key or value of a map; TH_NONE after the last, when its hash is complete. */
+static th_term take_from_map(struct walk *walk, struct item *map)
+{
+    size_t i = map->next++;
+
+    if (i % 2)
+        return map->terms[map->count / 2 + i / 2];
+    if (i > 0)
+        map->pairs ^= walk->state;
+    walk->state = 0;
+    if (i < map->count)
+        return map->terms[i / 2];
+    walk->state = map->before;
+    add(walk, map->pairs, SALT_PAIRS);
+    return TH_NONE;
+}
+
+/* Takes the next term from the stack; false if nothing is left. */
+static bool take(struct walk *walk, th_term *t)
+{
+    *t = TH_NONE;
+    while (*t == TH_NONE && walk->depth > 0) {
+        struct item *item = &walk->items[walk->depth - 1];
+
+        if (item->map) {
+            *t = take_from_map(walk, item);
+            walk->depth -= *t == TH_NONE;
+        } else {
+            *t = item->terms[item->next++];
+            walk->depth -= item->next == item->count;
+        }
+    }
+    return *t != TH_NONE;
+}
+
+uint32_t th_phash2(th_term t)
+{
+    struct walk walk;
+
+    walk.state = 0;
+    walk.items = walk.first;
+    walk.depth = 0;
+    walk.capacity = FIRST_ITEMS;
+    do
+        add_term(&walk, t);
+    while (take(&walk, &t));
+    th_stack_free(walk.items, walk.first);
+    return walk.state;
+}

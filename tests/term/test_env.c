@@ -1,0 +1,319 @@
+/* Environments: what they keep, what they give back, and when. */
+#include "host/term/term.h"
+
+#include "host/base/base.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static th_env env;
+
+static int begin(void **state)
+{
+    (void)state;
+    th_env_init(&env, TH_ENV_PLAIN);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_env_release(&env);
+    return 0;
+}
+
+/* Takes WORDS words in pieces and writes to all of them. */
+static void fill(size_t words, size_t piece)
+{
+    for (; words >= piece; words -= piece)
+        memset(th_env_take(&env, piece), 0xA5, piece * sizeof(th_term));
+}
+
+static void taken_words_do_not_overlap(void **state)
+{
+    enum { PIECES = 5000 };
+    static th_term *pieces[PIECES];
+
+    (void)state;
+    for (size_t i = 0; i < PIECES; i++) {
+        pieces[i] = th_env_take(&env, 1 + i % 7);
+        for (size_t k = 0; k < 1 + i % 7; k++)
+            pieces[i][k] = i;
+    }
+    for (size_t i = 0; i < PIECES; i++)
+        for (size_t k = 0; k < 1 + i % 7; k++)
+            assert_int_equal(pieces[i][k], i);
+}
+
+static void clearing_keeps_the_largest_chunk(void **state)
+{
+    unsigned long allocations;
+
+    (void)state;
+    fill(30000, 3);
+    th_env_clear(&env);
+    assert_in_range(th_env_footprint(&env), 10000 * sizeof(th_term), 60000 * sizeof(th_term));
+    allocations = th_alloc_count();
+    for (int i = 0; i < 100; i++) {
+        fill(9000, 3);
+        th_env_clear(&env);
+    }
+    assert_int_equal(th_alloc_count(), allocations);
+}
+
+static void clearing_keeps_no_more_than_its_limit(void **state)
+{
+    (void)state;
+    fill(1, 1);
+    fill(3 * TH_ENV_KEEP / sizeof(th_term), 3 * TH_ENV_KEEP / sizeof(th_term));
+    assert_true(th_env_footprint(&env) > 3 * TH_ENV_KEEP);
+    th_env_clear(&env);
+    assert_true(th_env_footprint(&env) <= TH_ENV_KEEP + 64);
+    fill(100, 10);
+}
+
+static void clearing_forgets_exception_and_self(void **state)
+{
+    int library;
+
+    (void)state;
+    env.exception = TH_NIL;
+    env.self = th_local_pid(1, 0);
+    env.library = &library;
+    env.thread = 2;
+    th_env_clear(&env);
+    assert_int_equal(env.exception, TH_NONE);
+    assert_int_equal(env.self, TH_NONE);
+    assert_ptr_equal(env.library, &library);
+    assert_int_equal(env.thread, 2);
+    assert_int_equal(env.kind, TH_ENV_PLAIN);
+}
+
+static void rewinding_gives_back_what_came_after(void **state)
+{
+    struct th_env_mark mark;
+    th_term *place;
+
+    (void)state;
+    fill(100, 10);
+    mark = th_env_mark(&env);
+    place = th_env_take(&env, 5);
+    fill(5000, 10);
+    th_env_rewind(&env, mark);
+    assert_ptr_equal(th_env_take(&env, 5), place);
+}
+
+/* An event path that marks and rewinds must not allocate each time, wherever the mark stands. */
+static void assert_steady(size_t before, size_t event)
+{
+    struct th_env_mark mark;
+    unsigned long allocations;
+
+    fill(before, 1);
+    mark = th_env_mark(&env);
+    fill(event, 1);
+    th_env_rewind(&env, mark);
+    allocations = th_alloc_count();
+    for (int i = 0; i < 100; i++) {
+        fill(event, 1);
+        th_env_rewind(&env, mark);
+    }
+    assert_int_equal(th_alloc_count(), allocations);
+}
+
+static void rewinding_to_nothing_is_steady(void **state)
+{
+    (void)state;
+    assert_steady(0, 10);
+}
+
+static void rewinding_across_chunks_is_steady(void **state)
+{
+    (void)state;
+    assert_steady(250, 2000);
+}
+
+static void clearing_takes_the_spare_chunk_too(void **state)
+{
+    unsigned long allocations;
+
+    (void)state;
+    assert_steady(250, 2000);
+    th_env_clear(&env);
+    allocations = th_alloc_count();
+    fill(1000, 1);
+    assert_int_equal(th_alloc_count(), allocations);
+}
+
+/* Things outside the heap: each notes when it is released. */
+struct thing {
+    struct th_offheap share;
+    int number;
+};
+
+static int released[16];
+static size_t releases;
+
+static void note_release(struct th_offheap *self)
+{
+    released[releases++] = ((struct thing *)self)->number;
+}
+
+static void hold(int number)
+{
+    struct thing *thing = (struct thing *)th_env_take(&env, sizeof(struct thing) / sizeof(th_term));
+
+    thing->number = number;
+    th_env_hold(&env, &thing->share, note_release);
+}
+
+static void things_outside_are_released_once(void **state)
+{
+    struct th_env_mark mark;
+
+    (void)state;
+    releases = 0;
+    hold(1);
+    mark = th_env_mark(&env);
+    hold(2);
+    fill(5000, 10);
+    hold(3);
+    th_env_rewind(&env, mark);
+    assert_int_equal(releases, 2);
+    assert_int_equal(released[0], 3);
+    assert_int_equal(released[1], 2);
+    hold(4);
+    th_env_clear(&env);
+    assert_int_equal(releases, 4);
+    assert_int_equal(released[2], 4);
+    assert_int_equal(released[3], 1);
+    hold(5);
+    th_env_release(&env);
+    assert_int_equal(releases, 5);
+}
+
+static void more_than_there_can_be_ends_the_program(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+    child = fork();
+    if (child == 0) {
+        int quiet = dup(2);
+        close(2);
+        th_env_take(&env, SIZE_MAX / sizeof(th_term) + 2 - 64);
+        dup2(quiet, 2);
+        _exit(99);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), TH_FAILED);
+}
+
+static int frees;
+
+static void note_free(struct th_binary *self, void *owner)
+{
+    assert_ptr_equal(owner, &frees);
+    frees++;
+    free(self);
+}
+
+static void a_binary_goes_with_its_last_share(void **state)
+{
+    unsigned char data[3] = "abc";
+    struct th_binary *binary = th_binary_wrap(data, 3, &frees, note_free);
+
+    (void)state;
+    frees = 0;
+    assert_ptr_equal(binary->data, data);
+    assert_int_equal(binary->size, 3);
+    th_binary_keep(binary);
+    th_binary_release(binary);
+    assert_int_equal(frees, 0);
+    th_binary_release(binary);
+    assert_int_equal(frees, 1);
+}
+
+static void a_binary_of_its_own(void **state)
+{
+    struct th_binary *binary = th_binary_create(1000);
+
+    (void)state;
+    memset(binary->data, 1, 1000);
+    th_binary_release(binary);
+    assert_null(th_binary_create(SIZE_MAX));
+    assert_null(th_binary_create(SIZE_MAX - 8));
+}
+
+static void *share(void *binary)
+{
+    for (int i = 0; i < 20000; i++) {
+        th_binary_keep(binary);
+        ((volatile unsigned char *)((struct th_binary *)binary)->data)[0];
+        th_binary_release(binary);
+    }
+    th_binary_release(binary);
+    return NULL;
+}
+
+static void shares_are_counted_across_threads(void **state)
+{
+    enum { THREADS = 4 };
+    unsigned char data[1] = {0};
+    struct th_binary *binary = th_binary_wrap(data, 1, &frees, note_free);
+    pthread_t threads[THREADS];
+
+    (void)state;
+    frees = 0;
+    for (int i = 0; i < THREADS; i++) {
+        th_binary_keep(binary);
+        assert_int_equal(pthread_create(&threads[i], NULL, share, binary), 0);
+    }
+    th_binary_release(binary);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(frees, 1);
+}
+
+static void an_allocated_environment_is_freed(void **state)
+{
+    th_env *made = th_env_create(TH_ENV_MESSAGE);
+
+    (void)state;
+    assert_int_equal(made->kind, TH_ENV_MESSAGE);
+    th_env_take(made, 100);
+    th_env_free(made);
+    th_env_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(taken_words_do_not_overlap, begin, end),
+        cmocka_unit_test_setup_teardown(clearing_keeps_the_largest_chunk, begin, end),
+        cmocka_unit_test_setup_teardown(clearing_keeps_no_more_than_its_limit, begin, end),
+        cmocka_unit_test_setup_teardown(clearing_forgets_exception_and_self, begin, end),
+        cmocka_unit_test_setup_teardown(rewinding_gives_back_what_came_after, begin, end),
+        cmocka_unit_test_setup_teardown(rewinding_to_nothing_is_steady, begin, end),
+        cmocka_unit_test_setup_teardown(rewinding_across_chunks_is_steady, begin, end),
+        cmocka_unit_test_setup_teardown(clearing_takes_the_spare_chunk_too, begin, end),
+        cmocka_unit_test_setup_teardown(things_outside_are_released_once, begin, end),
+        cmocka_unit_test_setup_teardown(more_than_there_can_be_ends_the_program, begin, end),
+        cmocka_unit_test(a_binary_goes_with_its_last_share),
+        cmocka_unit_test(a_binary_of_its_own),
+        cmocka_unit_test(shares_are_counted_across_threads),
+        cmocka_unit_test(an_allocated_environment_is_freed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
