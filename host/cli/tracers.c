@@ -94,11 +94,10 @@ static void print_slots(const struct th_library *library)
 
     printf("\nslot                          filled by\n");
     for (enum th_tracer_slot slot = 0; slot < TH_SLOTS; slot++) {
-        enum th_tracer_slot filler = th_slots_filler(slots, slot);
         char name[64];
         snprintf(name, sizeof name, "%s/%u", th_slot_name(slot), th_slot_arity(slot));
-        if (slots->callbacks[slot])
-            printf("%-28s  %s/%u\n", name, th_slot_name(filler), th_slot_arity(filler));
+        if (slots->functions[slot])
+            printf("%-28s  %s/%u\n", name, slots->filled_by[slot], th_slot_arity(slot));
         else
             printf("%-28s  nothing\n", name);
     }

@@ -15,6 +15,7 @@ struct th_player_options {
         int64_t ns;
     } from, to;  /* only events between these, both included; records without a time pass */
     bool verify; /* decode every term of every record, wanted or not */
+    void (*progress)(void *context); /* called now and then; NULL: not */
 };
 
 /* What became of the records. Counts of several streams add up. */

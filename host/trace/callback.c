@@ -7,9 +7,7 @@ _Thread_local struct th_callback th_callback_current;
 
 const char *th_callback_name(void)
 {
-    const struct th_slots *slots = th_callback_current.session->slots;
-
-    return th_slot_name(th_slots_filler(slots, th_callback_current.slot));
+    return th_callback_current.session->slots->filled_by[th_callback_current.slot];
 }
 
 bool th_callback_refuses(th_term receiver)

@@ -75,7 +75,7 @@ th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, co
     callback->session = session;
     /* Only this thread writes it; see callback.h for the reader. */
     atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
-    answer = session->slots->callbacks[slot](env, slot % 2 ? 5 : 3, argv);
+    answer = session->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
     callback->session = NULL;
     if (env->exception != TH_NONE)
         answer = TH_NONE;
