@@ -1,0 +1,196 @@
+#include "scene.h"
+
+#include "host/process/process.h"
+#include "tests/tracers/hooked.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { ANSWERS = 16 };
+
+static struct th_tracing *tracing;
+static struct th_buffer notes;
+static th_env event_env;
+static unsigned decoded;
+static struct {
+    const char *to, *answer;
+} answers[ANSWERS];
+static size_t answer_count;
+
+static ERL_NIF_TERM answer_to(const char *callback, const char *tag, ErlNifEnv *env)
+{
+    const char *answer = strncmp(callback, "enabled", 7) == 0 ? "trace" : "ok";
+    char with_tag[128];
+    th_term term;
+
+    snprintf(with_tag, sizeof with_tag, "%s %s", callback, tag);
+    for (size_t i = 0; i < answer_count; i++)
+        if (strcmp(answers[i].to, callback) == 0 || strcmp(answers[i].to, with_tag) == 0)
+            answer = answers[i].answer;
+    if (strcmp(answer, "BADARG") == 0)
+        return enif_make_badarg(env);
+    assert_int_equal(th_text_parse(env, answer, strlen(answer), &term), TH_OK);
+    return term;
+}
+
+static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifPid self;
+
+    th_buffer_printf(&notes, "%s(", callback);
+    for (int i = 0; i < argc; i++) {
+        if (i)
+            th_buffer_add_byte(&notes, ',');
+        th_text_print(&notes, argv[i]);
+    }
+    th_buffer_add_text(&notes, ")");
+    if (enif_self(env, &self)) {
+        assert_true(self.pid == argv[2]);
+        th_buffer_add_text(&notes, " self");
+    }
+    th_buffer_add_text(&notes, "\n");
+    return answer_to(callback, th_atom_name(argv[0])->text, env);
+}
+
+static struct th_library *open_hooked(void)
+{
+    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
+    struct th_library *library;
+    void *handle;
+
+    if (th_library_open(path, &library) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(handle);
+    *(hooked_variable *)dlsym(handle, "hooked") = note;
+    dlclose(handle);
+    th_free(path);
+    assert_int_equal(th_library_check_tracer(library), TH_OK);
+    return library;
+}
+
+void scene_attach(const char *state, uint32_t flags)
+{
+    struct th_session_setup setup = {"hooked", open_hooked(), TH_NONE, flags};
+    struct th_session *session;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, state, strlen(state), &setup.state), TH_OK);
+    assert_int_equal(th_session_attach(tracing, &setup, &session), TH_OK);
+    th_env_release(&env);
+    scene_log();
+}
+
+void scene_begin(const char *slots)
+{
+    answer_count = 0;
+    if (slots)
+        setenv(HOOKED_SLOTS, slots, 1);
+    else
+        unsetenv(HOOKED_SLOTS);
+    th_env_init(&event_env, TH_ENV_PLAIN);
+    tracing = th_tracing_create();
+    scene_attach("s", TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
+    decoded = 0;
+}
+
+void scene_end(void)
+{
+    th_tracing_free(tracing);
+    tracing = NULL;
+    th_env_release(&event_env);
+    th_buffer_free(&notes);
+}
+
+struct th_tracing *scene_tracing(void)
+{
+    return tracing;
+}
+
+void scene_answer(const char *callback, const char *answer)
+{
+    assert_true(answer_count < ANSWERS);
+    answers[answer_count].to = callback;
+    answers[answer_count++].answer = answer;
+}
+
+/* The fields of the event that th_event_from_tuple() filled: shown only when they are asked for. */
+static struct th_event whole_event;
+
+static enum th_status decode(struct th_event *event, th_env *env)
+{
+    (void)env;
+    decoded++;
+    event->term = whole_event.term;
+    event->extra = whole_event.extra;
+    event->match_spec_result = whole_event.match_spec_result;
+    event->scheduler_id = whole_event.scheduler_id;
+    event->label = whole_event.label;
+    event->decoded = true;
+    return TH_OK;
+}
+
+static enum th_status tell_time(struct th_event *event)
+{
+    event->time = whole_event.time;
+    event->timed = true;
+    return TH_OK;
+}
+
+static enum th_status tell_function(struct th_event *event, struct th_function *function)
+{
+    const th_term *mfa;
+    size_t arity;
+
+    (void)event;
+    if (!th_is_tuple(whole_event.term))
+        return th_error_raise(TH_MALFORMED, "no function");
+    mfa = th_tuple_elements(whole_event.term);
+    arity = th_is_small(mfa[2]) ? (size_t)th_small_value(mfa[2]) : 0;
+    if (!th_is_small(mfa[2]))
+        th_get_list_length(mfa[2], &arity);
+    *function = (struct th_function){mfa[0], mfa[1], (uint32_t)arity};
+    return TH_OK;
+}
+
+static const struct th_event_source source = {decode, tell_time, tell_function, NULL};
+
+enum th_status scene_trace(const char *tuple)
+{
+    struct th_event event = {.number = 1, .source = &source};
+    enum th_status status;
+    th_term term;
+
+    if (th_text_parse(&event_env, tuple, strlen(tuple), &term) != TH_OK)
+        fail_msg("%s: %s", tuple, th_error_link(0));
+    whole_event = event;
+    if (th_event_from_tuple(&whole_event, term, true) != TH_OK)
+        fail_msg("%s: %s", tuple, th_error_link(0));
+    event.kind = whole_event.kind;
+    event.tag = whole_event.tag;
+    event.tracee = whole_event.tracee;
+    status = th_trace(tracing, &event);
+    th_env_clear(&event_env);
+    return status;
+}
+
+const char *scene_log(void)
+{
+    static char *last;
+
+    th_free(last);
+    last = th_strdup(th_buffer_text(&notes));
+    notes.size = 0;
+    return last;
+}
+
+unsigned scene_decoded(void)
+{
+    return decoded;
+}

@@ -1,0 +1,40 @@
+/*
+ * A scene for the tests of trace/: the tracer `hooked` attached, events written as Erlang text,
+ * callbacks noted as text.
+ */
+#ifndef SCENE_H
+#define SCENE_H
+
+#include "host/trace/trace.h"
+
+/* Begins with a tracer that has the callbacks SLOTS (see hooked.h; NULL: all) and everything
+ * recorded as flags. */
+void scene_begin(const char *slots);
+
+/* One more session of the same tracer, with another state and flags. */
+void scene_attach(const char *state, uint32_t flags);
+
+void scene_end(void);
+
+struct th_tracing *scene_tracing(void);
+
+/*
+ * What the tracer answers to CALLBACK, or to it with one tag ("enabled_call", "enabled_procs
+ * spawn"); the last that was said and fits counts. ANSWER is an Erlang term, or "badarg" in
+ * capitals to raise that. Without a word `enabled` callbacks answer trace, others ok.
+ */
+void scene_answer(const char *callback, const char *answer);
+
+/* Takes the event along. */
+enum th_status scene_trace(const char *tuple);
+
+/*
+ * The callbacks since the last call, a line each: "enabled_call(call,s,<0.1.0>)"; those of the
+ * trace family end in " self" where enif_self gave the tracee.
+ */
+const char *scene_log(void);
+
+/* How often terms were decoded. */
+unsigned scene_decoded(void);
+
+#endif

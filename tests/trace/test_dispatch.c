@@ -1,0 +1,567 @@
+/*
+ * What a real BEAM does with a tracer's answers, with missing callbacks, and what each tag gives: a
+ * test for each row of the tables that were measured on OTP 25. Its name tells the row.
+ */
+#include "tests/support/scene.h"
+
+#include "host/process/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static int end(void **state)
+{
+    (void)state;
+    scene_end();
+    return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    scene_begin(NULL);
+    return 0;
+}
+
+static void expect(const char *tuple, const char *callbacks)
+{
+    assert_int_equal(scene_trace(tuple), TH_OK);
+    assert_string_equal(scene_log(), callbacks);
+}
+
+static const struct th_session_counts *counts(void)
+{
+    return th_session_counts(th_tracing_session(scene_tracing(), 0));
+}
+
+/* The tracee has lost its tracer and all flags; others have not. */
+static void expect_removed(void)
+{
+    expect("{trace,<0.1.0>,call,{m,f,[]}}", "");
+    expect("{trace,<0.1.0>,send,hi,<0.2.0>}", "");
+    expect("{trace,<0.2.0>,in,0}", "enabled(trace_status,s,<0.2.0>)\n"
+                                   "enabled_running_procs(in,s,<0.2.0>)\n"
+                                   "trace_running_procs(in,s,<0.2.0>,0,#{}) self\n");
+    assert_int_equal(counts()->removed, 1);
+}
+
+static void expect_kept(void)
+{
+    expect("{trace,<0.1.0>,return_to,{m,f,0}}",
+           "trace_call(return_to,s,<0.1.0>,{m,f,0},#{}) self\n");
+    assert_int_equal(counts()->removed, 0);
+    assert_int_equal(counts()->kept, 1);
+}
+
+/* --- what callbacks return --- */
+
+static void trace_status_remove(void **state)
+{
+    (void)state;
+    scene_answer("enabled trace_status", "remove");
+    expect("{trace,<0.1.0>,in,0}", "enabled(trace_status,s,<0.1.0>)\n");
+    scene_answer("enabled trace_status", "trace");
+    expect_removed();
+}
+
+static void trace_status_discard_or_banana(void **state)
+{
+    static const char *const answers[] = {"discard", "banana"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        scene_answer("enabled trace_status", answers[i]);
+        expect("{trace,<0.1.0>,in,0}", "enabled(trace_status,s,<0.1.0>)\n"
+                                       "enabled_running_procs(in,s,<0.1.0>)\n"
+                                       "trace_running_procs(in,s,<0.1.0>,0,#{}) self\n");
+    }
+}
+
+static void enabled_call_discard(void **state)
+{
+    (void)state;
+    scene_answer("enabled_call", "discard");
+    expect("{trace,<0.1.0>,call,{m,f,[1]}}", "enabled_call(call,s,<0.1.0>)\n");
+    expect("{trace,<0.1.0>,return_from,{m,f,1},ok}", "");
+    expect("{trace,<0.1.0>,return_to,{m,g,0}}", "");
+    expect("{trace,<0.1.0>,exception_from,{m,f,1},{error,x}}", "");
+    assert_int_equal(counts()->untraced, 3);
+}
+
+static void enabled_call_remove_unknown_atom_42_or_badarg(void **state)
+{
+    static const char *const answers[] = {"remove", "unknown", "42", "BADARG"};
+
+    for (size_t i = 0; i < 4; i++) {
+        if (i)
+            begin(state);
+        scene_answer("enabled_call", answers[i]);
+        expect("{trace,<0.1.0>,call,{m,f,[1]}}", "enabled_call(call,s,<0.1.0>)\n");
+        expect_removed();
+        if (i < 3)
+            end(state);
+    }
+}
+
+static void enabled_send_remove(void **state)
+{
+    (void)state;
+    scene_answer("enabled_send", "remove");
+    expect("{trace,<0.1.0>,send,hi,<0.2.0>}", "enabled_send(send,s,<0.1.0>)\n");
+    expect_removed();
+}
+
+static void enabled_running_procs_remove(void **state)
+{
+    (void)state;
+    scene_answer("enabled_running_procs out", "remove");
+    expect("{trace,<0.1.0>,out,0}", "enabled_running_procs(out,s,<0.1.0>)\n");
+    expect_removed();
+}
+
+static void enabled_garbage_collection_remove(void **state)
+{
+    (void)state;
+    scene_answer("enabled_garbage_collection", "remove");
+    expect("{trace,<0.1.0>,gc_minor_start,[]}",
+           "enabled_garbage_collection(gc_minor_start,s,<0.1.0>)\n");
+    expect_removed();
+}
+
+static void enabled_ports_remove(void **state)
+{
+    (void)state;
+    scene_answer("enabled_ports", "remove");
+    expect("{trace,#Port<0.5>,closed,normal}", "enabled_ports(closed,s,#Port<0.5>)\n");
+    expect("{trace,#Port<0.5>,link,<0.1.0>}", "");
+    assert_int_equal(counts()->removed, 1);
+}
+
+static void enabled_procs_remove_only_discards(void **state)
+{
+    (void)state;
+    scene_answer("enabled_procs", "remove");
+    expect("{trace,<0.1.0>,spawn,<0.2.0>,{m,f,[]}}", "enabled_procs(spawn,s,<0.1.0>)\n");
+    expect_kept();
+}
+
+static void enabled_receive_remove_only_discards(void **state)
+{
+    (void)state;
+    scene_answer("enabled_receive", "remove");
+    expect("{trace,<0.1.0>,'receive',hi}", "enabled_receive('receive',s,<0.1.0>)\n");
+    expect_kept();
+}
+
+static void trace_call_anything_is_ignored(void **state)
+{
+    static const char *const answers[] = {"remove", "BADARG", "{error,x}"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        scene_answer("trace_call", answers[i]);
+        expect("{trace,<0.1.0>,call,{m,f,[1]}}", "enabled_call(call,s,<0.1.0>)\n"
+                                                 "trace_call(call,s,<0.1.0>,{m,f,[1]},#{}) self\n");
+    }
+    assert_int_equal(counts()->removed, 0);
+}
+
+/* --- missing callbacks --- */
+
+static void only_enabled_and_trace_are_used_for_all(void **state)
+{
+    scene_begin(" enabled trace ");
+    expect("{trace,<0.1.0>,call,{m,f,[1]}}", "enabled(call,s,<0.1.0>)\n"
+                                             "trace(call,s,<0.1.0>,{m,f,[1]},#{}) self\n");
+    expect("{trace,<0.1.0>,spawn,<0.2.0>,{m,f,[]}}",
+           "enabled(spawn,s,<0.1.0>)\ntrace(spawn,s,<0.1.0>,<0.2.0>,#{extra => {m,f,[]}})\n");
+    (void)state;
+}
+
+static void enabled_call_without_trace_call(void **state)
+{
+    scene_begin(" enabled trace enabled_call ");
+    expect("{trace,<0.1.0>,call,{m,f,[1]}}", "enabled_call(call,s,<0.1.0>)\n"
+                                             "trace(call,s,<0.1.0>,{m,f,[1]},#{}) self\n");
+    (void)state;
+}
+
+static void trace_call_without_enabled_call(void **state)
+{
+    scene_begin(" enabled trace trace_call ");
+    expect("{trace,<0.1.0>,call,{m,f,[1]}}", "enabled(call,s,<0.1.0>)\n"
+                                             "trace_call(call,s,<0.1.0>,{m,f,[1]},#{}) self\n");
+    (void)state;
+}
+
+/* --- what each tag gives --- */
+
+static void call(void **state)
+{
+    (void)state;
+    expect("{trace,<0.1.0>,call,{m,f,2}}", "enabled_call(call,s,<0.1.0>)\n"
+                                           "trace_call(call,s,<0.1.0>,{m,f,2},#{}) self\n");
+    expect("{trace,<0.1.0>,call,{m,f,[]},{m,g,0},3}",
+           "enabled_call(call,s,<0.1.0>)\n"
+           "trace_call(call,s,<0.1.0>,{m,f,[]},#{match_spec_result => {m,g,0},scheduler_id => 3}) "
+           "self\n");
+    expect("{trace,<0.1.0>,call,{m,f,[]},true,3}",
+           "enabled_call(call,s,<0.1.0>)\n"
+           "trace_call(call,s,<0.1.0>,{m,f,[]},#{scheduler_id => 3}) self\n");
+}
+
+static void return_from(void **state)
+{
+    (void)state;
+    expect("{trace,<0.1.0>,return_from,{m,f,1},value}",
+           "trace_call(return_from,s,<0.1.0>,{m,f,1},#{extra => value}) self\n");
+}
+
+static void exception_from(void **state)
+{
+    (void)state;
+    expect("{trace,<0.1.0>,exception_from,{m,f,1},{error,why}}",
+           "trace_call(exception_from,s,<0.1.0>,{m,f,1},#{extra => {error,why}}) self\n");
+}
+
+static void return_to(void **state)
+{
+    (void)state;
+    expect("{trace,<0.1.0>,return_to,{m,f,1}}",
+           "trace_call(return_to,s,<0.1.0>,{m,f,1},#{}) self\n");
+    expect("{trace,<0.1.0>,return_to,undefined}",
+           "trace_call(return_to,s,<0.1.0>,undefined,#{}) self\n");
+}
+
+static void send_to_pid_name_name_at_node_and_port(void **state)
+{
+    static const char *const receivers[] = {"<0.2.0>", "name", "{name,nonode@nohost}",
+                                            "#Port<0.3>"};
+    char tuple[128], log[256];
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(tuple, sizeof tuple, "{trace,<0.1.0>,send,hi,%s}", receivers[i]);
+        snprintf(
+            log, sizeof log,
+            "enabled_send(send,s,<0.1.0>)\ntrace_send(send,s,<0.1.0>,hi,#{extra => %s}) self\n",
+            receivers[i]);
+        expect(tuple, log);
+    }
+}
+
+static void send_to_non_existing_process(void **state)
+{
+    (void)state;
+    expect("{trace,<0.1.0>,send_to_non_existing_process,hi,<0.2.0>}",
+           "enabled_send(send_to_non_existing_process,s,<0.1.0>)\n"
+           "trace_send(send_to_non_existing_process,s,<0.1.0>,hi,#{extra => <0.2.0>}) self\n");
+}
+
+static void receive(void **state)
+{
+    (void)state;
+    expect("{trace,<0.1.0>,'receive',hi}", "enabled_receive('receive',s,<0.1.0>)\n"
+                                           "trace_receive('receive',s,<0.1.0>,hi,#{})\n");
+}
+
+/* A tag whose events have a term, perhaps an extra, and no self. */
+static void expect_plain(const char *tag, const char *group, const char *tracee, const char *term,
+                         const char *extra)
+{
+    char tuple[256], log[512];
+
+    snprintf(tuple, sizeof tuple, "{trace,%s,%s,%s%s%s}", tracee, tag, term, extra ? "," : "",
+             extra ? extra : "");
+    snprintf(log, sizeof log, "enabled_%s(%s,s,%s)\ntrace_%s(%s,s,%s,%s,#{%s%s})\n", group, tag,
+             tracee, group, tag, tracee, term, extra ? "extra => " : "", extra ? extra : "");
+    expect(tuple, log);
+}
+
+static void spawn_and_spawned(void **state)
+{
+    (void)state;
+    expect_plain("spawn", "procs", "<0.1.0>", "<0.2.0>", "{m,f,[x]}");
+    expect_plain("spawned", "procs", "<0.2.0>", "<0.1.0>", "{m,f,[x]}");
+}
+
+static void exit_(void **state)
+{
+    (void)state;
+    expect_plain("exit", "procs", "<0.1.0>", "{kaput,[]}", NULL);
+}
+
+static void link_and_unlink_of_processes_and_ports(void **state)
+{
+    static const char *const tags[] = {"link", "unlink", "getting_linked", "getting_unlinked"};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        expect_plain(tags[i], "procs", "<0.1.0>", "<0.2.0>", NULL);
+        expect_plain(tags[i], "ports", "#Port<0.1>", "<0.2.0>", NULL);
+    }
+}
+
+static void register_and_unregister(void **state)
+{
+    (void)state;
+    expect_plain("register", "procs", "<0.1.0>", "name", NULL);
+    expect_plain("unregister", "procs", "<0.1.0>", "name", NULL);
+    expect_plain("register", "ports", "#Port<0.1>", "name", NULL);
+}
+
+static void open_and_closed(void **state)
+{
+    (void)state;
+    expect_plain("open", "ports", "#Port<0.1>", "<0.2.0>", "cat");
+    expect_plain("closed", "ports", "#Port<0.1>", "normal", NULL);
+}
+
+static void in_and_out_of_processes(void **state)
+{
+    static const char *const tags[] = {"out", "in_exiting", "out_exiting", "out_exited"};
+    char tuple[128], log[256];
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(tuple, sizeof tuple, "{trace,<0.1.0>,%s,{m,f,1}}", tags[i]);
+        snprintf(log, sizeof log,
+                 "enabled_running_procs(%s,s,<0.1.0>)\n"
+                 "trace_running_procs(%s,s,<0.1.0>,{m,f,1},#{}) self\n",
+                 tags[i], tags[i]);
+        expect(tuple, log);
+    }
+}
+
+static void in_and_out_of_ports(void **state)
+{
+    (void)state;
+    expect_plain("in", "running_ports", "#Port<0.1>", "open", NULL);
+    expect_plain("out", "running_ports", "#Port<0.1>", "0", NULL);
+}
+
+static void garbage_collections(void **state)
+{
+    static const char *const tags[] = {"gc_minor_start", "gc_minor_end", "gc_major_start",
+                                       "gc_major_end", "gc_max_heap_size"};
+    char tuple[128], log[256];
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(tuple, sizeof tuple, "{trace,<0.1.0>,%s,[{wordsize,33}]}", tags[i]);
+        snprintf(log, sizeof log,
+                 "enabled_garbage_collection(%s,s,<0.1.0>)\n"
+                 "trace_garbage_collection(%s,s,<0.1.0>,[{wordsize,33}],#{}) self\n",
+                 tags[i], tags[i]);
+        expect(tuple, log);
+    }
+}
+
+static void seq_trace_has_the_label_for_a_tracee(void **state)
+{
+    (void)state;
+    expect("{seq_trace,{my,label},{print,{0,1},<0.1.0>,[],one}}",
+           "enabled(seq_trace,s,undefined)\n"
+           "trace(seq_trace,s,{my,label},{print,{0,1},<0.1.0>,[],one},#{})\n");
+}
+
+static void timestamps_are_kinds(void **state)
+{
+    static const char *const times[][2] = {{"{1795,233754,349929}", "timestamp"},
+                                           {"{0,0,166511}", "cpu_timestamp"},
+                                           {"-576460751340469472", "monotonic"},
+                                           {"{-576460750995755146,-5}", "strict_monotonic"}};
+    char tuple[128], log[256];
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(tuple, sizeof tuple, "{trace_ts,<0.1.0>,'receive',hi,%s}", times[i][0]);
+        snprintf(log, sizeof log,
+                 "enabled_receive('receive',s,<0.1.0>)\n"
+                 "trace_receive('receive',s,<0.1.0>,hi,#{timestamp => %s})\n",
+                 times[i][1]);
+        expect(tuple, log);
+    }
+    snprintf(tuple, sizeof tuple, "{trace_ts,<0.1.0>,send,hi,<0.2.0>,{1,2}}");
+    expect(tuple, "enabled_send(send,s,<0.1.0>)\n"
+                  "trace_send(send,s,<0.1.0>,hi,"
+                  "#{extra => <0.2.0>,timestamp => strict_monotonic}) self\n");
+}
+
+/* --- flags --- */
+
+static void flags_hold_events_back(void **state)
+{
+    (void)state;
+    scene_answer("enabled", "trace");
+    scene_attach("t", TH_FLAG_RETURN_TO | TH_FLAG_EXITING);
+    expect("{trace,<0.1.0>,return_to,{m,f,1}}",
+           "trace_call(return_to,s,<0.1.0>,{m,f,1},#{}) self\n"
+           "trace_call(return_to,t,<0.1.0>,{m,f,1},#{}) self\n");
+    expect("{trace,<0.1.0>,'receive',hi}", "enabled_receive('receive',s,<0.1.0>)\n"
+                                           "trace_receive('receive',s,<0.1.0>,hi,#{})\n");
+    assert_int_equal(th_session_counts(th_tracing_session(scene_tracing(), 1))->filtered, 1);
+}
+
+static void flags_say_how_events_look(void **state)
+{
+    (void)state;
+    scene_attach("t", TH_FLAG_CALL | TH_FLAG_ARITY | TH_FLAG_TIMESTAMP | TH_FLAG_MONOTONIC);
+    expect("{trace,<0.1.0>,call,{m,f,[a,b]},x,3}",
+           "enabled_call(call,s,<0.1.0>)\n"
+           "trace_call(call,s,<0.1.0>,{m,f,[a,b]},#{match_spec_result => x,scheduler_id => 3}) "
+           "self\n"
+           "enabled_call(call,t,<0.1.0>)\n"
+           "trace_call(call,t,<0.1.0>,{m,f,2},"
+           "#{match_spec_result => x,timestamp => timestamp}) self\n");
+}
+
+/* --- what a discarded event costs --- */
+
+static void discarded_events_decode_and_allocate_nothing(void **state)
+{
+    static const char *const tuples[] = {
+        "{trace,<0.1.0>,call,{m,f,[1]}}", "{trace,<0.1.0>,return_from,{m,f,1},ok}",
+        "{trace,<0.1.0>,send,hi,<0.2.0>}", "{trace,<0.1.0>,'receive',hi}",
+        "{trace,<0.1.0>,exit,normal}"};
+    unsigned long before;
+
+    (void)state;
+    scene_answer("enabled", "discard");
+    scene_answer("enabled_call", "discard");
+    scene_answer("enabled_send", "discard");
+    scene_answer("enabled_receive", "discard");
+    scene_answer("enabled_procs", "discard");
+    for (size_t i = 0; i < 5; i++)
+        scene_trace(tuples[i]);
+    before = counts()->enabled;
+    assert_int_equal(before, 4); /* a return is not gated */
+    assert_int_equal(counts()->discarded, 4);
+    assert_int_equal(scene_decoded(), 0);
+    assert_int_equal(counts()->traced, 0);
+}
+
+static void terms_are_decoded_once_for_all_sessions(void **state)
+{
+    (void)state;
+    scene_attach("t", TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
+    scene_attach("u", TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
+    scene_trace("{trace,<0.1.0>,send,hi,<0.2.0>}");
+    assert_int_equal(scene_decoded(), 1);
+}
+
+/* --- sessions --- */
+
+static void one_session_is_removed_the_other_stays(void **state)
+{
+    (void)state;
+    scene_attach("t", TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
+    scene_answer("enabled_send", "remove");
+    expect("{trace,<0.1.0>,send,hi,<0.2.0>}",
+           "enabled_send(send,s,<0.1.0>)\nenabled_send(send,t,<0.1.0>)\n");
+    expect("{trace,<0.1.0>,send,hi,<0.2.0>}", "");
+    expect("{trace,<0.2.0>,'receive',hi}", "enabled_receive('receive',s,<0.2.0>)\n"
+                                           "trace_receive('receive',s,<0.2.0>,hi,#{})\n"
+                                           "enabled_receive('receive',t,<0.2.0>)\n"
+                                           "trace_receive('receive',t,<0.2.0>,hi,#{})\n");
+}
+
+static void a_session_whose_state_dies_is_asked(void **state)
+{
+    (void)state;
+    scene_attach("<0.7.0>", TH_FLAG_SEND);
+    scene_answer("enabled trace_status", "remove");
+    th_trace_ended(scene_tracing(), th_local_pid(6, 0));
+    assert_string_equal(scene_log(), "");
+    th_trace_ended(scene_tracing(), th_local_pid(7, 0));
+    assert_string_equal(scene_log(), "enabled(trace_status,<0.7.0>,undefined)\n");
+    assert_false(th_session_attached(th_tracing_session(scene_tracing(), 1)));
+    assert_true(th_tracing_alive(scene_tracing()));
+    expect("{trace,<0.1.0>,send,hi,<0.2.0>}",
+           "enabled_send(send,s,<0.1.0>)\n"
+           "trace_send(send,s,<0.1.0>,hi,#{extra => <0.2.0>}) self\n");
+}
+
+static void a_port_has_no_calls(void **state)
+{
+    (void)state;
+    assert_int_equal(scene_trace("{trace,#Port<0.1>,call,{m,f,0}}"), TH_MALFORMED);
+    assert_string_equal(scene_log(), "");
+}
+
+/* --- returns of calls that were discarded, where others were not --- */
+
+static void only_the_returns_of_wanted_calls_come(void **state)
+{
+    (void)state;
+    expect("{trace,<0.1.0>,call,{m,a,0}}", "enabled_call(call,s,<0.1.0>)\n"
+                                           "trace_call(call,s,<0.1.0>,{m,a,0},#{}) self\n");
+    scene_answer("enabled_call", "discard");
+    expect("{trace,<0.1.0>,call,{m,b,0}}", "enabled_call(call,s,<0.1.0>)\n");
+    expect("{trace,<0.1.0>,call,{m,a,0}}", "enabled_call(call,s,<0.1.0>)\n");
+    scene_answer("enabled_call", "trace");
+    expect("{trace,<0.1.0>,call,{m,c,0}}", "enabled_call(call,s,<0.1.0>)\n"
+                                           "trace_call(call,s,<0.1.0>,{m,c,0},#{}) self\n");
+    expect("{trace,<0.1.0>,return_from,{m,c,0},1}",
+           "trace_call(return_from,s,<0.1.0>,{m,c,0},#{extra => 1}) self\n");
+    expect("{trace,<0.1.0>,return_from,{m,a,0},2}", "");
+    expect("{trace,<0.1.0>,return_from,{m,b,0},3}", "");
+    expect("{trace,<0.1.0>,return_to,{m,a,0}}", "");
+    expect("{trace,<0.1.0>,return_from,{m,a,0},4}",
+           "trace_call(return_from,s,<0.1.0>,{m,a,0},#{extra => 4}) self\n");
+    expect("{trace,<0.1.0>,return_to,{m,z,0}}",
+           "trace_call(return_to,s,<0.1.0>,{m,z,0},#{}) self\n");
+}
+
+#define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define OWN_SCENE(test) cmocka_unit_test_teardown(test, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SCENE(trace_status_remove),
+        WITH_SCENE(trace_status_discard_or_banana),
+        WITH_SCENE(enabled_call_discard),
+        WITH_SCENE(enabled_call_remove_unknown_atom_42_or_badarg),
+        WITH_SCENE(enabled_send_remove),
+        WITH_SCENE(enabled_running_procs_remove),
+        WITH_SCENE(enabled_garbage_collection_remove),
+        WITH_SCENE(enabled_ports_remove),
+        WITH_SCENE(enabled_procs_remove_only_discards),
+        WITH_SCENE(enabled_receive_remove_only_discards),
+        WITH_SCENE(trace_call_anything_is_ignored),
+        OWN_SCENE(only_enabled_and_trace_are_used_for_all),
+        OWN_SCENE(enabled_call_without_trace_call),
+        OWN_SCENE(trace_call_without_enabled_call),
+        WITH_SCENE(call),
+        WITH_SCENE(return_from),
+        WITH_SCENE(exception_from),
+        WITH_SCENE(return_to),
+        WITH_SCENE(send_to_pid_name_name_at_node_and_port),
+        WITH_SCENE(send_to_non_existing_process),
+        WITH_SCENE(receive),
+        WITH_SCENE(spawn_and_spawned),
+        WITH_SCENE(exit_),
+        WITH_SCENE(link_and_unlink_of_processes_and_ports),
+        WITH_SCENE(register_and_unregister),
+        WITH_SCENE(open_and_closed),
+        WITH_SCENE(in_and_out_of_processes),
+        WITH_SCENE(in_and_out_of_ports),
+        WITH_SCENE(garbage_collections),
+        WITH_SCENE(seq_trace_has_the_label_for_a_tracee),
+        WITH_SCENE(timestamps_are_kinds),
+        WITH_SCENE(flags_hold_events_back),
+        WITH_SCENE(flags_say_how_events_look),
+        WITH_SCENE(discarded_events_decode_and_allocate_nothing),
+        WITH_SCENE(terms_are_decoded_once_for_all_sessions),
+        WITH_SCENE(one_session_is_removed_the_other_stays),
+        WITH_SCENE(a_session_whose_state_dies_is_asked),
+        WITH_SCENE(a_port_has_no_calls),
+        WITH_SCENE(only_the_returns_of_wanted_calls_come),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
