@@ -1,0 +1,79 @@
+#!/bin/sh
+# The test runner: what it counts, what it shows, how it ends.
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+# script NAME LINE...: a test that the runner is given.
+script() {
+    name=$1
+    shift
+    printf '%s\n' "$@" >"$work/$name.sh"
+}
+
+# expect WHAT STATUS SUM NAME...: the runner's exit status and last line for these scripts.
+expect() {
+    what=$1 status=$2 sum=$3
+    shift 3
+    for name in "$@"; do set -- "$@" "$work/$name.sh"; shift; done
+    env -u TEST_SUMMARY python3 tests/runner --timeout=1 "$@" >"$work/said" 2>&1
+    got=$?
+    if [ $got = "$status" ] && [ "$(tail -n 1 "$work/said")" = "$sum" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'not ok %s: status %s, wanted %s and "%s"\n' "$what" "$got" "$status" "$sum"
+        cat "$work/said"
+    fi
+}
+
+# shows TEXT: the runner has just printed it.
+shows() {
+    if grep -qF -e "$1" "$work/said"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'not ok: not shown: %s\n' "$1"
+    fi
+}
+
+script good 'echo fine'
+script bad 'echo what went wrong; exit 3'
+script absent 'echo; echo "no such tool"; exit 77'
+script counted 'echo "3 passed, 0 failed, 2 skipped"'
+script liar 'echo "3 passed, 0 failed"; exit 1'
+script cmocka 'echo "[  PASSED  ] 5 test(s)."; echo "[  SKIPPED ] 1 test(s), listed below:"'
+script cmocka_bad 'echo "[  PASSED  ] 5 test(s)."; echo "[  FAILED  ] 2 test(s), listed below:"; exit 2'
+script crash 'kill -SEGV $$'
+script endless 'sleep 30 & sleep 30'
+
+expect 'nothing to run' 0 '0 passed, 0 failed'
+expect 'a test that passes' 0 '1 passed, 0 failed' good
+expect 'a test that fails' 1 '1 passed, 1 failed' good bad
+shows 'what went wrong'
+shows 'exit status 3'
+expect 'a test that is skipped' 0 '1 passed, 0 failed, 1 skipped' good absent
+shows 'no such tool'
+expect 'a test that counts' 0 '3 passed, 0 failed, 2 skipped' counted
+expect 'a test that counts no failure and fails' 1 '3 passed, 1 failed' liar
+expect 'CMocka that passes' 0 '5 passed, 0 failed, 1 skipped' cmocka
+expect 'CMocka that fails' 1 '5 passed, 2 failed' cmocka_bad
+expect 'a test that crashes' 1 '0 passed, 1 failed' crash
+shows 'ended by SIGSEGV'
+expect 'a test that never ends' 1 '0 passed, 1 failed' endless
+shows 'still running after 1 s'
+expect 'all of them' 1 '17 passed, 6 failed, 4 skipped' \
+    good bad absent counted liar cmocka cmocka_bad crash endless
+expect 'a program that is not there' 1 '0 passed, 1 failed' nowhere
+
+TEST_SUMMARY=$work/sum python3 tests/runner "$work/good.sh" >/dev/null
+if [ "$(cat "$work/sum")" = '1 passed, 0 failed' ]; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    echo 'not ok: the sum for the caller'
+fi
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
