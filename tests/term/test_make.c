@@ -1,0 +1,505 @@
+/* Terms made and taken apart again; the words of those that tracers look into. */
+#include "host/term/term.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static th_env env;
+
+static int begin(void **state)
+{
+    (void)state;
+    th_env_init(&env, TH_ENV_PLAIN);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_env_release(&env);
+    return 0;
+}
+
+/* As measured in a BEAM of OTP 25. */
+static void immediates_are_the_words_of_the_beam(void **state)
+{
+    (void)state;
+    assert_int_equal(th_small(5), 0x5F);
+    assert_int_equal(th_small(-1), UINT64_MAX);
+    assert_int_equal(TH_NIL, 0x3B);
+    assert_int_equal(th_local_pid(9, 0) & ~(th_term)0x7FFFFFFF0, 0x4800000003);
+    assert_int_equal(th_local_pid(9, 0) >> 35 & 0xFFFFFFF, 9);
+    assert_int_equal(th_local_pid(9, 1) >> 35 & 0xFFFFFFF, 9 | 1 << 15);
+    assert_int_equal(th_local_port(3), 0x37);
+}
+
+static const int64_t edges[] = {
+    0,
+    1,
+    -1,
+    TH_SMALL_MAX,
+    TH_SMALL_MAX - 1,
+    TH_SMALL_MAX + 1,
+    TH_SMALL_MIN,
+    TH_SMALL_MIN + 1,
+    TH_SMALL_MIN - 1,
+    INT64_MAX,
+    INT64_MIN,
+    INT64_MIN + 1,
+};
+
+static void integers_of_64_bits_come_back(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+        th_term t = th_make_int64(&env, edges[i]);
+        int64_t back = 99;
+        uint64_t unsigned_back = 99;
+
+        assert_true(th_is_integer(t));
+        assert_int_equal(th_is_small(t), th_fits_small(edges[i]));
+        assert_true(th_get_int64(t, &back));
+        assert_int_equal(back, edges[i]);
+        assert_int_equal(th_get_uint64(t, &unsigned_back), edges[i] >= 0);
+        assert_int_equal(unsigned_back, edges[i] >= 0 ? (uint64_t)edges[i] : 99);
+    }
+}
+
+static void unsigned_integers_come_back(void **state)
+{
+    static const uint64_t values[] = {0, TH_SMALL_MAX, (uint64_t)TH_SMALL_MAX + 1,
+                                      (uint64_t)INT64_MAX + 1, UINT64_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        th_term t = th_make_uint64(&env, values[i]);
+        uint64_t back = 99;
+        int64_t signed_back = 99;
+
+        assert_int_equal(th_is_small(t), values[i] <= TH_SMALL_MAX);
+        assert_true(th_get_uint64(t, &back));
+        assert_int_equal(back, values[i]);
+        assert_int_equal(th_get_int64(t, &signed_back), values[i] <= INT64_MAX);
+    }
+}
+
+static void larger_integers_are_refused_as_64_bits(void **state)
+{
+    const uint64_t limbs[] = {5, 1};
+    const uint64_t below_min = (uint64_t)INT64_MAX + 2;
+    int64_t i = 99;
+    uint64_t u = 99;
+
+    (void)state;
+    assert_false(th_get_int64(th_make_integer(&env, false, limbs, 2), &i));
+    assert_false(th_get_uint64(th_make_integer(&env, false, limbs, 2), &u));
+    assert_false(th_get_int64(th_make_integer(&env, true, &below_min, 1), &i));
+    assert_false(th_get_uint64(th_make_integer(&env, true, &below_min, 1), &u));
+    assert_false(th_get_int64(th_make_float(&env, 1.0), &i));
+    assert_false(th_get_uint64(TH_NIL, &u));
+    assert_false(th_get_int64(th_make_tuple(&env, NULL, 0), &i));
+    assert_int_equal(i, 99);
+    assert_int_equal(u, 99);
+}
+
+static void zero_limbs_at_the_end_are_dropped(void **state)
+{
+    const uint64_t limbs[] = {7, 0, 0};
+    const uint64_t large[] = {0, 1, 0};
+    th_term t = th_make_integer(&env, true, large, 3);
+    uint64_t scratch;
+    const uint64_t *back;
+    size_t count;
+    bool negative;
+
+    (void)state;
+    assert_int_equal(th_make_integer(&env, false, limbs, 3), th_small(7));
+    assert_int_equal(th_make_integer(&env, true, limbs, 3), th_small(-7));
+    assert_int_equal(th_make_integer(&env, true, limbs + 1, 2), th_small(0));
+    assert_int_equal(th_make_integer(&env, true, NULL, 0), th_small(0));
+    assert_true(th_get_limbs(t, &scratch, &back, &count, &negative));
+    assert_true(negative);
+    assert_int_equal(count, 2);
+    assert_memory_equal(back, large, 16);
+}
+
+static void the_smallest_small_integer_has_one_more_than_the_largest(void **state)
+{
+    const uint64_t limb = (uint64_t)1 << 59;
+    uint64_t scratch;
+    const uint64_t *back;
+    size_t count;
+    bool negative;
+
+    (void)state;
+    assert_int_equal(th_make_integer(&env, true, &limb, 1), th_small(TH_SMALL_MIN));
+    assert_true(th_is(th_make_integer(&env, false, &limb, 1), TH_POS_BIG));
+    assert_true(th_get_limbs(th_small(TH_SMALL_MIN), &scratch, &back, &count, &negative));
+    assert_int_equal(back[0], limb);
+    assert_true(negative);
+    assert_true(th_get_limbs(th_small(0), &scratch, &back, &count, &negative));
+    assert_int_equal(count, 0);
+    assert_false(th_get_limbs(TH_AM(ok), &scratch, &back, &count, &negative));
+}
+
+static void floats_come_back(void **state)
+{
+    (void)state;
+    assert_true(th_is_float(th_make_float(&env, 1.5)));
+    assert_true(th_float_value(th_make_float(&env, -0x1.8p-1074)) == -0x1.8p-1074);
+    assert_false(th_is_integer(th_make_float(&env, 1.0)));
+}
+
+static void lists_have_lengths_only_if_proper(void **state)
+{
+    const th_term elements[] = {th_small(1), TH_AM(ok), TH_NIL};
+    th_term list = th_make_list(&env, elements, 3);
+    size_t length = 99;
+
+    (void)state;
+    assert_false(th_get_list_length(TH_AM(ok), &length));
+    assert_false(th_get_list_length(th_make_cons(&env, TH_NIL, TH_AM(ok)), &length));
+    assert_int_equal(length, 99);
+    assert_true(th_get_list_length(list, &length));
+    assert_int_equal(length, 3);
+    assert_int_equal(th_cell(list)[0], th_small(1));
+    assert_int_equal(th_cell(th_cell(list)[1])[0], TH_AM(ok));
+    assert_int_equal(th_make_list(&env, NULL, 0), TH_NIL);
+    assert_true(th_get_list_length(TH_NIL, &length));
+    assert_int_equal(length, 0);
+}
+
+static void strings_are_lists_of_bytes(void **state)
+{
+    th_term s = th_make_latin1_string(&env, (const unsigned char *)"a\xFF", 2);
+
+    (void)state;
+    assert_int_equal(th_cell(s)[0], th_small('a'));
+    assert_int_equal(th_cell(th_cell(s)[1])[0], th_small(0xFF));
+    assert_int_equal(th_cell(th_cell(s)[1])[1], TH_NIL);
+    assert_int_equal(th_make_latin1_string(&env, NULL, 0), TH_NIL);
+}
+
+static void tuples_hold_their_elements(void **state)
+{
+    th_term t = th_make_tuple_of(&env, TH_AM(ok), th_small(2), TH_NIL);
+    th_term *elements;
+    th_term space = th_make_tuple_space(&env, 2, &elements);
+
+    (void)state;
+    elements[0] = TH_AM(error);
+    elements[1] = t;
+    assert_int_equal(th_tuple_arity(t), 3);
+    assert_int_equal(th_tuple_elements(t)[2], TH_NIL);
+    assert_int_equal(th_tuple_arity(space), 2);
+    assert_int_equal(th_tuple_elements(space)[1], t);
+    assert_int_equal(th_tuple_arity(th_make_tuple(&env, NULL, 0)), 0);
+}
+
+static void heap_binaries_are_filled_up_with_zeros(void **state)
+{
+    (void)state;
+    for (size_t bytes = 0; bytes < 40; bytes++) {
+        unsigned char data[40];
+        const unsigned char *back;
+        size_t size;
+        th_term t;
+
+        memset(data, (int)bytes, sizeof data);
+        t = th_make_binary(&env, data, bytes);
+        assert_true(th_get_bytes(t, &back, &size));
+        assert_int_equal(size, bytes);
+        assert_memory_equal(back, data, bytes);
+        for (size_t i = bytes; i % 8; i++)
+            assert_int_equal(back[i], 0);
+        assert_int_equal(th_header_words(*th_box(t)), 1 + (bytes + 7) / 8);
+    }
+}
+
+static void bit_strings_are_no_bytes(void **state)
+{
+    unsigned char *data;
+    const unsigned char *back;
+    size_t size = 99;
+    th_term t = th_make_heap_binary(&env, 11, &data);
+
+    (void)state;
+    data[0] = 0xAB;
+    data[1] = 0x60;
+    assert_true(th_is_bitstring(t));
+    assert_false(th_get_bytes(t, &back, &size));
+    assert_int_equal(size, 99);
+    assert_true(th_get_bits(t, &back, &size));
+    assert_int_equal(size, 11);
+    assert_int_equal(back[1], 0x60);
+    assert_false(th_get_bits(TH_NIL, &back, &size));
+    assert_false(th_get_bytes(th_make_float(&env, 1), &back, &size));
+}
+
+static int frees;
+
+static void note_free(struct th_binary *self, void *owner)
+{
+    (void)owner;
+    frees++;
+    free(self);
+}
+
+static void shared_binaries_hold_shares(void **state)
+{
+    unsigned char data[] = "0123456789";
+    struct th_binary *binary = th_binary_wrap(data, 10, NULL, note_free);
+    th_term whole = th_make_shared_binary(&env, binary, data, 80);
+    th_term part = th_make_sub_binary(&env, whole, 2, 5);
+    th_term part_of_part = th_make_sub_binary(&env, part, 1, 2);
+    const unsigned char *back;
+    size_t size;
+
+    (void)state;
+    frees = 0;
+    th_binary_release(binary);
+    assert_ptr_equal(th_shared_binary_of(part_of_part), binary);
+    assert_true(th_get_bytes(part_of_part, &back, &size));
+    assert_int_equal(size, 2);
+    assert_ptr_equal(back, data + 3);
+    assert_int_equal(frees, 0);
+    th_env_clear(&env);
+    assert_int_equal(frees, 1);
+}
+
+static void parts_of_heap_binaries_share_their_bytes(void **state)
+{
+    th_term whole = th_make_binary(&env, "0123456789", 10);
+    th_term part = th_make_sub_binary(&env, whole, 2, 5);
+    th_term part_of_part = th_make_sub_binary(&env, part, 5, 0);
+    const unsigned char *whole_data, *data;
+    size_t size;
+
+    (void)state;
+    th_get_bytes(whole, &whole_data, &size);
+    assert_true(th_is(part, TH_SUB_BINARY));
+    assert_true(th_is_bitstring(part));
+    assert_true(th_get_bytes(part, &data, &size));
+    assert_int_equal(size, 5);
+    assert_ptr_equal(data, whole_data + 2);
+    assert_true(th_get_bytes(part_of_part, &data, &size));
+    assert_int_equal(size, 0);
+    assert_int_equal(th_box(part_of_part)[3], whole);
+    assert_null(th_shared_binary_of(part));
+}
+
+static void assert_pid(th_term node, uint32_t creation, uint32_t number, uint32_t serial)
+{
+    th_term t = th_make_pid(&env, node, creation, number, serial);
+    struct th_pid_parts parts;
+
+    assert_true(th_is_pid(t));
+    assert_int_equal(th_is_local_pid(t), node == TH_NONE && number < 1u << 28);
+    assert_false(th_is_port(t) || th_is_ref(t) || th_is_atom(t) || th_is_small(t));
+    assert_true(th_get_pid(t, &parts));
+    assert_int_equal(parts.node, node);
+    assert_int_equal(parts.creation, th_is_local_pid(t) ? 0 : creation);
+    assert_int_equal(parts.number, number);
+    assert_int_equal(parts.serial, serial);
+}
+
+static void pids_come_back(void **state)
+{
+    (void)state;
+    for (int bit = 0; bit < 32; bit++) {
+        assert_pid(TH_NONE, 0, (uint32_t)1 << bit, 0);
+        assert_pid(TH_NONE, 0, 0, (uint32_t)1 << bit);
+        assert_pid(TH_AM(nonode), (uint32_t)1 << bit, 7, (uint32_t)1 << bit);
+    }
+    assert_pid(TH_NONE, 0, TH_PID_NUMBER_MAX, UINT32_MAX);
+    assert_pid(TH_NONE, 0, UINT32_MAX, UINT32_MAX);
+    assert_pid(TH_AM(nonode), UINT32_MAX, UINT32_MAX, UINT32_MAX);
+    assert_false(th_get_pid(th_local_port(1), &(struct th_pid_parts){0}));
+}
+
+static void assert_port(th_term node, uint32_t creation, uint64_t id)
+{
+    th_term t = th_make_port(&env, node, creation, id);
+    struct th_port_parts parts;
+
+    assert_true(th_is_port(t));
+    assert_int_equal(th_is_local_port(t), node == TH_NONE && id >> 60 == 0);
+    assert_false(th_is_pid(t) || th_is_ref(t) || th_is_atom(t) || th_is_small(t));
+    assert_true(th_get_port(t, &parts));
+    assert_int_equal(parts.node, node);
+    assert_int_equal(parts.creation, th_is_local_port(t) ? 0 : creation);
+    assert_int_equal(parts.id, id);
+}
+
+static void ports_come_back(void **state)
+{
+    (void)state;
+    for (int bit = 0; bit < 64; bit++) {
+        assert_port(TH_NONE, 0, (uint64_t)1 << bit);
+        assert_port(TH_AM(nonode), 3, (uint64_t)1 << bit);
+    }
+    assert_port(TH_NONE, 0, TH_PORT_ID_MAX);
+    assert_port(TH_NONE, 0, UINT64_MAX);
+    assert_false(th_get_port(th_local_pid(1, 0), &(struct th_port_parts){0}));
+}
+
+static void references_come_back(void **state)
+{
+    const uint32_t words[TH_REF_WORDS] = {1, 0xFFFFFFFF, 3, 4, 0x80000000};
+    struct th_ref_parts parts;
+
+    (void)state;
+    for (size_t count = 1; count <= TH_REF_WORDS; count++) {
+        th_term t = th_make_reference(&env, TH_AM(nonode), UINT32_MAX, words, count);
+        assert_true(th_get_ref(t, &parts));
+        assert_int_equal(parts.node, TH_AM(nonode));
+        assert_int_equal(parts.creation, UINT32_MAX);
+        assert_int_equal(parts.count, count);
+        assert_memory_equal(parts.words, words, count * sizeof *words);
+        for (size_t i = count; i < TH_REF_WORDS; i++)
+            assert_int_equal(parts.words[i], 0);
+        assert_false(parts.magic);
+        assert_null(th_magic_object(t));
+    }
+    assert_false(th_get_ref(TH_NIL, &parts));
+}
+
+static void new_references_differ(void **state)
+{
+    th_term a = th_make_new_reference(&env);
+    th_term b = th_make_new_reference(&env);
+    struct th_ref_parts parts;
+
+    (void)state;
+    assert_true(th_is_ref(a));
+    assert_false(th_identical(a, b));
+    assert_true(th_get_ref(a, &parts));
+    assert_int_equal(parts.node, TH_NONE);
+    assert_int_equal(parts.count, 3);
+    assert_true(parts.words[0] < 1 << 18);
+}
+
+static int shares;
+
+static void keep_share(void *object)
+{
+    assert_ptr_equal(object, &shares);
+    shares++;
+}
+
+static void release_share(struct th_offheap *self)
+{
+    assert_ptr_equal(th_magic_owner(self), &shares);
+    shares--;
+}
+
+static void magic_references_hold_their_object(void **state)
+{
+    const uint32_t words[3] = {1, 2, 3};
+    th_env other;
+    th_term t = th_make_magic(&env, &shares, keep_share, release_share, words);
+    th_term again;
+    struct th_ref_parts parts;
+
+    (void)state;
+    shares = 1;
+    assert_ptr_equal(th_magic_object(t), &shares);
+    assert_true(th_get_ref(t, &parts));
+    assert_true(parts.magic);
+    assert_memory_equal(parts.words, words, sizeof words);
+    th_env_init(&other, TH_ENV_PLAIN);
+    again = th_magic_share(&other, t);
+    assert_int_equal(shares, 2);
+    assert_true(th_identical(t, again));
+    assert_true(th_identical(t, th_make_reference(&env, TH_NONE, 0, words, 3)));
+    th_env_clear(&env);
+    assert_int_equal(shares, 1);
+    assert_ptr_equal(th_magic_object(again), &shares);
+    th_env_release(&other);
+    assert_int_equal(shares, 0);
+    assert_null(th_magic_object(TH_NIL));
+}
+
+static void funs_come_back(void **state)
+{
+    const th_term free[] = {TH_NIL, th_small(4)};
+    const struct th_fun_parts parts = {
+        .module = TH_AM(erlang),
+        .arity = 255,
+        .index = UINT32_MAX,
+        .unique = "0123456789abcde",
+        .old_index = th_small(3),
+        .old_unique = th_small(-4),
+        .creator = th_local_pid(3, 4),
+        .free = free,
+        .free_count = 2,
+    };
+    th_term t = th_make_fun(&env, &parts);
+    struct th_fun_parts back = {.arity = 99};
+
+    (void)state;
+    assert_true(th_is_fun(t));
+    assert_false(th_get_fun(th_make_export(&env, TH_AM(erlang), TH_AM(send), 2), &back));
+    assert_int_equal(back.arity, 99);
+    assert_true(th_get_fun(t, &back));
+    assert_int_equal(back.module, TH_AM(erlang));
+    assert_int_equal(back.arity, 255);
+    assert_int_equal(back.index, UINT32_MAX);
+    assert_memory_equal(back.unique, parts.unique, 16);
+    assert_int_equal(back.old_index, th_small(3));
+    assert_int_equal(back.old_unique, th_small(-4));
+    assert_int_equal(back.creator, th_local_pid(3, 4));
+    assert_int_equal(back.free_count, 2);
+    assert_memory_equal(back.free, free, sizeof free);
+}
+
+static void exports_come_back(void **state)
+{
+    th_term t = th_make_export(&env, TH_AM(erlang), TH_AM(send), 255);
+    th_term module, function;
+    uint32_t arity;
+
+    (void)state;
+    assert_true(th_is_fun(t));
+    assert_true(th_get_export(t, &module, &function, &arity));
+    assert_int_equal(module, TH_AM(erlang));
+    assert_int_equal(function, TH_AM(send));
+    assert_int_equal(arity, 255);
+    assert_false(th_get_export(TH_NIL, &module, &function, &arity));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(immediates_are_the_words_of_the_beam),
+        TEST(integers_of_64_bits_come_back),
+        TEST(unsigned_integers_come_back),
+        TEST(larger_integers_are_refused_as_64_bits),
+        TEST(zero_limbs_at_the_end_are_dropped),
+        TEST(the_smallest_small_integer_has_one_more_than_the_largest),
+        TEST(floats_come_back),
+        TEST(lists_have_lengths_only_if_proper),
+        TEST(strings_are_lists_of_bytes),
+        TEST(tuples_hold_their_elements),
+        TEST(heap_binaries_are_filled_up_with_zeros),
+        TEST(bit_strings_are_no_bytes),
+        TEST(shared_binaries_hold_shares),
+        TEST(parts_of_heap_binaries_share_their_bytes),
+        TEST(pids_come_back),
+        TEST(ports_come_back),
+        TEST(references_come_back),
+        TEST(new_references_differ),
+        TEST(magic_references_hold_their_object),
+        TEST(funs_come_back),
+        TEST(exports_come_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

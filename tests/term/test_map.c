@@ -1,0 +1,259 @@
+/* Maps: against a simple model across the sizes where they change their form. */
+#include "host/term/term.h"
+
+#include "host/base/base.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { KEYS = 120, ROUNDS = 20000 };
+
+static th_env env;      /* where the maps are */
+static th_env keys_env; /* where the keys are */
+static th_term keys[KEYS];
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed >> 12;
+    *seed ^= *seed << 25;
+    *seed ^= *seed >> 27;
+    return *seed * 0x2545F4914F6CDD1Du;
+}
+
+/* Keys of several types, some of them equal but not identical. */
+static th_term make_key(th_env *place, size_t i)
+{
+    switch (i % 6) {
+    case 0:
+        return th_small((int64_t)(i / 6) - 5);
+    case 1:
+        return th_make_float(place, (double)(i / 6) - 5);
+    case 2:
+        return th_make_binary(place, &i, 1 + i % 8);
+    case 3:
+        return th_make_tuple_of(place, th_small((int64_t)(i % 4)), th_small((int64_t)i));
+    case 4:
+        return th_make_uint64(place, UINT64_MAX - i);
+    default:
+        return th_make_cons(place, th_small((int64_t)i), TH_NIL);
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_env_init(&keys_env, TH_ENV_PLAIN);
+    for (size_t i = 0; i < KEYS; i++)
+        keys[i] = make_key(&keys_env, i);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_env_release(&env);
+    th_env_release(&keys_env);
+    return 0;
+}
+
+/* Values by number of key, and the order in which the keys came. */
+struct model {
+    th_term values[KEYS]; /* TH_NONE: not in */
+    size_t came[KEYS];    /* the numbers of the keys that are in */
+    size_t count;
+};
+
+static void put_in_model(struct model *m, size_t key, th_term value)
+{
+    if (m->values[key] == TH_NONE)
+        m->came[m->count++] = key;
+    m->values[key] = value;
+}
+
+static void remove_from_model(struct model *m, size_t key)
+{
+    size_t i = 0;
+
+    if (m->values[key] == TH_NONE)
+        return;
+    m->values[key] = TH_NONE;
+    while (m->came[i] != key)
+        i++;
+    m->count--;
+    memmove(m->came + i, m->came + i + 1, (m->count - i) * sizeof *m->came);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return th_compare_exact(keys[*(const size_t *)a], keys[*(const size_t *)b]);
+}
+
+/* Small maps stand in order; when one becomes small its order of coming is forgotten. */
+static void settle_model(struct model *m)
+{
+    if (m->count <= TH_MAP_SMALL)
+        qsort(m->came, m->count, sizeof *m->came, by_key);
+}
+
+static void assert_equal_to_model(th_term map, const struct model *m)
+{
+    assert_true(th_is_map(map));
+    assert_int_equal(th_map_size(map), m->count);
+    for (size_t i = 0; i < m->count; i++) {
+        assert_true(th_identical(th_map_keys(map)[i], keys[m->came[i]]));
+        assert_int_equal(th_map_values(map)[i], m->values[m->came[i]]);
+    }
+    for (size_t i = 0; i < KEYS; i++)
+        assert_int_equal(th_map_get(map, make_key(&env, i)), m->values[i]);
+    for (size_t i = 1; i < m->count; i++)
+        assert_true(th_compare_exact(th_map_keys(map)[th_map_sorted(map, i - 1)],
+                                     th_map_keys(map)[th_map_sorted(map, i)]) < 0);
+}
+
+/* ROUNDS changes, which first grow the map over the border, then go to and fro across it. */
+static void changes_follow_the_model(void **state)
+{
+    struct model m = {.count = 0};
+    th_env other;
+    th_term map = th_make_map(&env, NULL, NULL, 0, false);
+    uint64_t seed = 3;
+
+    (void)state;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        size_t key = next_random(&seed) % KEYS;
+        size_t wanted = round / 500 % 2 ? 5 : 60;
+
+        if (m.count < wanted || next_random(&seed) % 3 == 0) {
+            map = th_map_put(&env, map, keys[key], th_small((int64_t)round));
+            put_in_model(&m, key, th_small((int64_t)round));
+        } else {
+            map = th_map_remove(&env, map, keys[key]);
+            remove_from_model(&m, key);
+        }
+        settle_model(&m);
+        if (round % 16)
+            continue;
+        assert_equal_to_model(map, &m);
+        th_env_init(&other, TH_ENV_PLAIN);
+        map = th_copy(&other, map);
+        th_env_release(&env);
+        env = other;
+    }
+}
+
+/* Maps made at once of all sizes, in random orders, with and without keys that come twice. */
+static void made_at_once_they_follow_the_model(void **state)
+{
+    uint64_t seed = 4;
+
+    (void)state;
+    for (size_t round = 0; round < 3000; round++) {
+        struct model m = {.count = 0};
+        th_term some[2 * KEYS], values[2 * KEYS];
+        size_t count = next_random(&seed) % (2 * KEYS);
+        size_t variety = next_random(&seed) % KEYS + 1;
+        th_term map;
+
+        for (size_t i = 0; i < count; i++) {
+            size_t key = next_random(&seed) % variety;
+            some[i] = make_key(&env, key);
+            values[i] = th_small((int64_t)i);
+            put_in_model(&m, key, values[i]);
+        }
+        settle_model(&m);
+        assert_equal_to_model(th_make_map(&env, some, values, count, true), &m);
+        map = th_make_map(&env, some, values, count, false);
+        assert_int_equal(map != TH_NONE, m.count == count);
+        if (map != TH_NONE)
+            assert_equal_to_model(map, &m);
+        th_env_clear(&env);
+    }
+}
+
+static void sorted_keys_are_taken_as_they_come(void **state)
+{
+    th_term some[1000], values[1000];
+
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        some[i] = th_small((int64_t)i);
+        values[i] = th_small((int64_t)(2 * i));
+    }
+    for (size_t count = 0; count <= 1000; count += count < 70 ? 1 : 93) {
+        th_term map = th_make_map(&env, some, values, count, false);
+        assert_int_equal(th_map_size(map), count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(th_map_sorted(map, i), i);
+            assert_int_equal(th_map_get(map, some[i]), values[i]);
+        }
+        assert_int_equal(th_map_get(map, th_small(1000)), TH_NONE);
+        assert_int_equal(th_map_get(map, TH_AM(ok)), TH_NONE);
+    }
+}
+
+static void a_changed_map_leaves_the_old_one_alone(void **state)
+{
+    th_term map = th_make_map(&env, keys, keys, KEYS / 2, false);
+    th_term copy = th_copy(&keys_env, map);
+
+    (void)state;
+    th_map_put(&env, map, keys[3], TH_AM(ok));
+    th_map_put(&env, map, keys[KEYS - 1], TH_AM(ok));
+    th_map_remove(&env, map, keys[7]);
+    assert_true(th_identical(map, copy));
+    assert_int_equal(th_map_remove(&env, map, keys[KEYS - 1]), map);
+}
+
+static void integers_and_equal_floats_are_two_keys(void **state)
+{
+    const th_term some[] = {th_make_float(&env, 1.0), th_small(2), th_small(1)};
+    const th_term values[] = {th_small(10), th_small(20), th_small(30)};
+    th_term map = th_make_map(&env, some, values, 3, false);
+
+    (void)state;
+    assert_int_equal(th_map_size(map), 3);
+    assert_int_equal(th_map_keys(map)[0], th_small(1)); /* integers first, as in OTP 25 */
+    assert_int_equal(th_map_keys(map)[1], th_small(2));
+    assert_int_equal(th_map_get(map, th_make_float(&env, 1.0)), th_small(10));
+    assert_int_equal(th_map_get(map, th_make_float(&env, 2.0)), TH_NONE);
+}
+
+static void making_large_maps_allocates_nothing_but_the_heap(void **state)
+{
+    unsigned long allocations;
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        th_term reversed[KEYS];
+        for (size_t i = 0; i < KEYS; i++)
+            reversed[i] = keys[KEYS - 1 - i];
+        allocations = th_alloc_count();
+        for (int i = 0; i < 50; i++) {
+            th_make_map(&env, reversed, keys, KEYS, false);
+            th_env_clear(&env);
+        }
+    }
+    assert_int_equal(th_alloc_count(), allocations);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(changes_follow_the_model),
+        TEST(made_at_once_they_follow_the_model),
+        TEST(sorted_keys_are_taken_as_they_come),
+        TEST(a_changed_map_leaves_the_old_one_alone),
+        TEST(integers_and_equal_floats_are_two_keys),
+        TEST(making_large_maps_allocates_nothing_but_the_heap),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
