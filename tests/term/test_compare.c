@@ -102,9 +102,34 @@ static void assert_ascending(const th_term *terms, size_t count, int (*compare)(
 }
 
 /* Each before all that follow, with both ways of comparing. */
-static void types_and_values_are_ordered(void **state)
+static void assert_ordered(const th_term *terms, size_t count)
 {
-    const th_term a = th_atom("a"), b = th_atom("b"), one = th_small(1), two = th_small(2);
+    assert_ascending(terms, count, th_compare);
+    assert_ascending(terms, count, th_compare_exact);
+}
+
+static void types_are_ordered(void **state)
+{
+    const th_term ascending[] = {
+        th_small(1),
+        th_atom("a"),
+        ref("a@x", 1, 1, 1, 1),
+        fun("a", 1, 1, 0, TH_NIL),
+        port("a@x", 1, 1),
+        pid("a@x", 1, 1, 0),
+        th_make_tuple(&env, NULL, 0),
+        th_make_map(&env, NULL, NULL, 0, false),
+        TH_NIL,
+        th_make_cons(&env, th_small(1), TH_NIL),
+        bits("", 0),
+    };
+
+    (void)state;
+    assert_ordered(ascending, sizeof ascending / sizeof *ascending);
+}
+
+static void integers_are_ordered(void **state)
+{
     const th_term ascending[] = {
         big(true, 1, 1),
         big(true, 0, 1),
@@ -112,15 +137,21 @@ static void types_and_values_are_ordered(void **state)
         th_small(TH_SMALL_MIN),
         th_small(-1),
         th_small(0),
-        one,
+        th_small(1),
         th_small(TH_SMALL_MAX),
         th_make_int64(&env, INT64_MAX),
         big(false, 0, 1),
         big(false, 1, 1),
         big(false, 0, 2),
-        a,
-        th_atom("aa"),
-        b,
+    };
+
+    (void)state;
+    assert_ordered(ascending, sizeof ascending / sizeof *ascending);
+}
+
+static void references_are_ordered_by_node_and_number(void **state)
+{
+    const th_term ascending[] = {
         ref(NULL, 0, 0x3FFFF, 1, 1),
         ref(NULL, 0, 1, 2, 1),
         ref(NULL, 0, 1, 1, 2),
@@ -128,31 +159,55 @@ static void types_and_values_are_ordered(void **state)
         ref("nonode@nohost", 1, 1, 1, 1),
         ref("z@x", 1, 1, 1, 1),
         ref("z@x", 2, 0, 0, 0),
-        fun("aa", 1, 1, 0, TH_NIL),
-        fun("aa", 1, 1, 2, one),
-        fun("aa", 1, 1, 2, two),
-        fun("aa", 1, 2, 1, one),
-        fun("aa", 2, 0, 0, TH_NIL),
-        fun("ab", 0, 0, 0, TH_NIL),
-        export_("a", "a", 1),
-        export_("a", "a", 2),
-        export_("a", "b", 0),
+    };
+
+    (void)state;
+    assert_ordered(ascending, sizeof ascending / sizeof *ascending);
+}
+
+static void funs_are_ordered_by_code_and_variables(void **state)
+{
+    const th_term one = th_small(1), two = th_small(2);
+    const th_term ascending[] = {
+        fun("aa", 1, 1, 0, TH_NIL), fun("aa", 1, 1, 2, one),    fun("aa", 1, 1, 2, two),
+        fun("aa", 1, 2, 1, one),    fun("aa", 2, 0, 0, TH_NIL), fun("ab", 0, 0, 0, TH_NIL),
+        export_("a", "a", 1),       export_("a", "a", 2),       export_("a", "b", 0),
         export_("b", "a", 0),
-        port("a@x", 1, 9),
-        port("a@x", 2, 1),
-        port(NULL, 0, 1),
-        port(NULL, 0, (uint64_t)1 << 40),
-        port(NULL, 0, UINT64_MAX),
-        port("z@x", 1, 1),
-        pid(NULL, 0, 1, 0),
-        pid("z@x", 1, 1, 0),
-        pid("a@x", 1, 2, 0),
-        pid("a@x", 2, 2, 0),
-        pid(NULL, 0, 2, 0),
-        pid("nonode@nohost", 0, 2, 0),
-        pid(NULL, 0, 32769, 0),
-        pid(NULL, 0, 1, 1),
-        pid("a@x", 1, 1, 1 << 20),
+    };
+
+    (void)state;
+    assert_ordered(ascending, sizeof ascending / sizeof *ascending);
+}
+
+static void ports_are_ordered_by_node_and_number(void **state)
+{
+    const th_term ascending[] = {
+        port("a@x", 1, 9),         port("a@x", 2, 1),
+        port(NULL, 0, 1),          port(NULL, 0, (uint64_t)1 << 40),
+        port(NULL, 0, UINT64_MAX), port("z@x", 1, 1),
+    };
+
+    (void)state;
+    assert_ordered(ascending, sizeof ascending / sizeof *ascending);
+}
+
+static void pids_are_ordered_by_number_and_node(void **state)
+{
+    const th_term ascending[] = {
+        pid(NULL, 0, 1, 0),     pid("z@x", 1, 1, 0), pid("a@x", 1, 2, 0),
+        pid("a@x", 2, 2, 0),    pid(NULL, 0, 2, 0),  pid("nonode@nohost", 0, 2, 0),
+        pid(NULL, 0, 32769, 0), pid(NULL, 0, 1, 1),  pid("a@x", 1, 1, 1 << 20),
+    };
+
+    (void)state;
+    assert_ordered(ascending, sizeof ascending / sizeof *ascending);
+}
+
+static void compound_terms_are_ordered(void **state)
+{
+    const th_term a = th_atom("a"), b = th_atom("b");
+    const th_term one = th_small(1), two = th_small(2);
+    const th_term ascending[] = {
         th_make_tuple(&env, NULL, 0),
         th_make_tuple_of(&env, TH_NIL),
         th_make_tuple_of(&env, a, b),
@@ -171,23 +226,22 @@ static void types_and_values_are_ordered(void **state)
         th_make_cons(&env, one, th_make_cons(&env, one, TH_NIL)),
         th_make_cons(&env, two, TH_NIL),
         th_make_cons(&env, th_make_cons(&env, one, TH_NIL), TH_NIL),
-        bits("", 0),
-        bits("\x00", 1),
-        bits("\x00", 8),
-        bits("\x00\x00", 9),
-        bits("\x40", 2),
-        bits("\x61", 8),
-        bits("\x61\x00", 16),
-        bits("\x61\x80", 9),
-        bits("\x61\xC0", 10),
-        bits("\x62", 8),
-        bits("\x80", 1),
-        bits("\xFF", 8),
     };
 
     (void)state;
-    assert_ascending(ascending, sizeof ascending / sizeof *ascending, th_compare);
-    assert_ascending(ascending, sizeof ascending / sizeof *ascending, th_compare_exact);
+    assert_ordered(ascending, sizeof ascending / sizeof *ascending);
+}
+
+static void bit_strings_are_ordered(void **state)
+{
+    const th_term ascending[] = {
+        bits("", 0),          bits("\x00", 1), bits("\x00", 8),      bits("\x00\x00", 9),
+        bits("\x40", 2),      bits("\x61", 8), bits("\x61\x00", 16), bits("\x61\x80", 9),
+        bits("\x61\xC0", 10), bits("\x62", 8), bits("\x80", 1),      bits("\xFF", 8),
+    };
+
+    (void)state;
+    assert_ordered(ascending, sizeof ascending / sizeof *ascending);
 }
 
 static void numbers_are_ordered_by_value(void **state)
@@ -370,7 +424,14 @@ static void long_lists_differ_in_their_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(types_and_values_are_ordered),
+        TEST(types_are_ordered),
+        TEST(integers_are_ordered),
+        TEST(references_are_ordered_by_node_and_number),
+        TEST(funs_are_ordered_by_code_and_variables),
+        TEST(ports_are_ordered_by_node_and_number),
+        TEST(pids_are_ordered_by_number_and_node),
+        TEST(compound_terms_are_ordered),
+        TEST(bit_strings_are_ordered),
         TEST(numbers_are_ordered_by_value),
         TEST(exactly_integers_come_before_floats),
         TEST(equality_goes_into_terms_but_not_into_keys),
