@@ -6,6 +6,12 @@
  * TH_ETF_DEPTH, sizes are checked against the bytes that are there before anything is allocated for
  * them, so that memory stays proportional to the input (compressed terms: to `inflate_limit`).
  * Decoding never makes the process fail.
+ *
+ * What OTP's binary_to_term() accepts is accepted, all old tags included, and what it refuses is
+ * refused: keys that come twice in a map, floats that are not finite, atoms over 255 characters,
+ * creations that old tags have no room for. Differences: identifiers of "this node" may have any
+ * numbers, since its tables had their own sizes; a reference without words and an arity over 32
+ * bits are refused. FUN_EXT (gone since OTP 23), LOCAL_EXT and ATOM_CACHE_REF are refused.
  */
 #ifndef TH_ETF_H
 #define TH_ETF_H
@@ -48,7 +54,8 @@ enum th_status th_etf_encode(struct th_buffer *out, th_term t, bool versioned,
 
 /*
  * The bytes of one unversioned term at DATA without decoding it: its structure is checked, its
- * content is not. 0 if it is damaged, cut off, or nested deeper than TH_ETF_DEPTH.
+ * content is not. 0 if it is damaged or cut off. Depth costs nothing here and has no limit; for
+ * whatever th_etf_decode() accepts the two agree.
  */
 size_t th_etf_skip(const unsigned char *data, size_t size);
 

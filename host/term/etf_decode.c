@@ -1,0 +1,417 @@
+/*
+ * Reading external terms.
+ *
+ * One pass, without recursion. A container is made with all its places when its tag is met; a frame
+ * says which place the next term goes to. The frames of the containers around it are kept on a
+ * stack, the first ones in the decoder itself, so that terms of usual depth need no memory but the
+ * environment's.
+ *
+ * Memory stays proportional to the input because parts are counted before room is made for them:
+ * each takes a byte at least, so all the parts ever promised cannot be more than the input has
+ * bytes. What is left of that is the budget; a container that promises more is refused. (To check
+ * each container against the bytes behind it would not do: in a chain of tuples each may promise as
+ * many parts as there are bytes left, and room for the square of that.)
+ */
+#include "etf_decoder.h"
+
+#include "make.h"
+#include "map.h"
+
+#include <stdarg.h>
+
+/* What is to be done when the last part of a container is there. */
+enum kind {
+    PLAIN,  /* nothing */
+    LIST,   /* its tail follows */
+    MAP,    /* the keys are sorted and compared */
+    FUN,    /* the parts' types are checked */
+    EXPORT, /* likewise */
+};
+
+/*
+ * A container being filled. The places of its parts are STEP, TURN - STEP, STEP, ... words apart:
+ * one word in tuples, two in lists (the heads of the cells), to and fro between keys and values.
+ */
+struct frame {
+    th_term *slot; /* for the next part */
+    size_t left;   /* parts to come */
+    ptrdiff_t step;
+    int turn;
+    enum kind kind;
+    th_term *home;            /* where the container itself goes */
+    const unsigned char *tag; /* where it stands in the input */
+};
+
+enum { NEAR_FRAMES = 32, MOST_FREE = 255 };
+
+struct nesting {
+    struct th_etf_decoder base;
+    size_t budget; /* parts that may still be promised */
+    struct frame opened;
+    struct frame *frames; /* of the containers around the one being filled */
+    size_t depth, capacity;
+    struct frame near[NEAR_FRAMES];
+};
+
+const unsigned char *th_etf_fault(const struct th_etf_decoder *d, const unsigned char *tag,
+                                  const char *format, ...)
+{
+    const char *name = th_etf_shapes[tag[0]].name;
+    char why[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    th_error_raise(TH_MALFORMED, "external term, byte %td, tag %u%s%s%s: %s", tag - d->data, tag[0],
+                   name ? " (" : "", name ? name : "", name ? ")" : "", why);
+    return NULL;
+}
+
+const unsigned char *th_etf_cut_off(const struct th_etf_decoder *d, const unsigned char *tag)
+{
+    return th_etf_fault(d, tag, "cut off after %td bytes", d->end - tag);
+}
+
+__attribute__((cold)) static const unsigned char *ends_early(const struct th_etf_decoder *d)
+{
+    th_error_raise(TH_MALFORMED, "external term: cut off at byte %td, where a tag must stand",
+                   d->end - d->data);
+    return NULL;
+}
+
+__attribute__((noinline)) static bool grow(struct nesting *n, const unsigned char *tag)
+{
+    struct frame *more;
+
+    if (n->capacity >= TH_ETF_DEPTH)
+        return th_etf_fault(&n->base, tag, "nested deeper than %d", TH_ETF_DEPTH);
+    more = th_alloc(2 * n->capacity * sizeof *more);
+    memcpy(more, n->frames, n->capacity * sizeof *more);
+    if (n->frames != n->near)
+        th_free(n->frames);
+    n->frames = more;
+    n->capacity *= 2;
+    return true;
+}
+
+static inline bool push(struct nesting *n, const struct frame *f, const unsigned char *tag)
+{
+    if (n->depth == n->capacity && !grow(n, tag))
+        return false;
+    n->frames[n->depth++] = *f;
+    return true;
+}
+
+static inline bool promise(struct nesting *n, const unsigned char *tag, size_t parts)
+{
+    if (parts > n->budget)
+        return th_etf_fault(&n->base, tag,
+                            "it has %zu parts, more than the bytes behind it can hold", parts);
+    n->budget -= parts;
+    return true;
+}
+
+static inline struct frame run_of(th_term *slot, size_t parts, enum kind kind, th_term *home,
+                                  const unsigned char *tag)
+{
+    return (struct frame){slot, parts, 1, 2, kind, home, tag};
+}
+
+static inline bool open_tuple(struct nesting *n, const unsigned char *tag, size_t arity,
+                              th_term *home, struct frame *f)
+{
+    th_term *words;
+
+    if (!promise(n, tag, arity))
+        return false;
+    words = th_env_take(n->base.env, arity + 1);
+    words[0] = th_header(TH_TUPLE, arity);
+    *home = th_boxed(words);
+    *f = run_of(words + 1, arity, PLAIN, home, tag);
+    return true;
+}
+
+/* A list without elements is its tail. */
+static const unsigned char *open_list(struct nesting *n, const unsigned char *tag, th_term *home)
+{
+    size_t count = th_etf_get32(tag + 1);
+    th_term *cells;
+
+    if (!promise(n, tag, count + 1))
+        return NULL;
+    if (count == 0) {
+        n->opened = run_of(home, 1, PLAIN, home, tag);
+        return tag + 5;
+    }
+    cells = th_env_take(n->base.env, 2 * count);
+    for (size_t i = 1; i < count; i++)
+        cells[2 * i - 1] = th_listed(cells + 2 * i);
+    *home = th_listed(cells);
+    n->opened = (struct frame){cells, count, 2, 4, LIST, home, tag};
+    return tag + 5;
+}
+
+/* The pairs are gathered in words of their own, all keys before all values; th_make_map() needs
+ * them whole. */
+static const unsigned char *open_map(struct nesting *n, const unsigned char *tag, th_term *home)
+{
+    size_t count = th_etf_get32(tag + 1);
+    th_term *pairs;
+
+    if (!promise(n, tag, 2 * count))
+        return NULL;
+    pairs = count > 0 ? th_env_take(n->base.env, 2 * count) : home;
+    n->opened = (struct frame){pairs, 2 * count, (ptrdiff_t)count, 1, MAP, home, tag};
+    return tag + 5;
+}
+
+static const unsigned char *read_name(struct nesting *n, const unsigned char *tag,
+                                      const unsigned char *at, th_term *atom)
+{
+    return at < n->base.end ? th_etf_read_atom_fast(&n->base, at, atom)
+                            : th_etf_cut_off(&n->base, tag);
+}
+
+/* The words are as word.h has them. The size that the term tells is not used: nor does the BEAM. */
+static const unsigned char *open_fun(struct nesting *n, const unsigned char *tag, th_term *home)
+{
+    size_t free = th_etf_get32(tag + 26);
+    const unsigned char *at;
+    th_term module;
+    th_term *words;
+
+    if (free > MOST_FREE)
+        return th_etf_fault(&n->base, tag, "it has %zu free variables, more than %d", free,
+                            MOST_FREE);
+    if (!promise(n, tag, free + 4))
+        return NULL;
+    at = read_name(n, tag, tag + 30, &module);
+    if (!at)
+        return NULL;
+    words = th_env_take(n->base.env, free + 8);
+    words[0] = th_header(TH_FUN, free + 7);
+    words[1] = module;
+    words[2] = tag[5] | (uint64_t)th_etf_get32(tag + 22) << 32;
+    memcpy(words + 3, tag + 6, 16);
+    *home = th_boxed(words);
+    n->opened = run_of(words + 5, free + 3, FUN, home, tag);
+    return at;
+}
+
+static const unsigned char *open_export(struct nesting *n, const unsigned char *tag, th_term *home)
+{
+    const unsigned char *at;
+    th_term *words;
+
+    if (!promise(n, tag, 3))
+        return NULL;
+    words = th_env_take(n->base.env, 4);
+    words[0] = th_header(TH_EXPORT, 3);
+    *home = th_boxed(words);
+    at = read_name(n, tag, tag + 1, &words[1]);
+    if (at)
+        at = read_name(n, tag, at, &words[2]);
+    n->opened = run_of(words + 3, 1, EXPORT, home, tag);
+    return at;
+}
+
+/* Opens any container but a small tuple; the frame is left in `opened`. */
+__attribute__((noinline)) static const unsigned char *
+open_container(struct nesting *n, const unsigned char *tag, th_term *home)
+{
+    switch (tag[0]) {
+    case TH_ETF_LIST:
+        return open_list(n, tag, home);
+    case TH_ETF_MAP:
+        return open_map(n, tag, home);
+    case TH_ETF_NEW_FUN:
+        return open_fun(n, tag, home);
+    case TH_ETF_EXPORT:
+        return open_export(n, tag, home);
+    default:
+        return open_tuple(n, tag, th_etf_get32(tag + 1), home, &n->opened) ? tag + 5 : NULL;
+    }
+}
+
+/* After an even number of parts STEP is again the number of pairs, and SLOT has come to the first
+ * value. */
+static bool close_map(struct th_etf_decoder *d, const struct frame *f)
+{
+    size_t count = (size_t)f->step;
+
+    *f->home = th_make_map(d->env, f->slot - count, f->slot, count, false);
+    return *f->home != TH_NONE || th_etf_fault(d, f->tag, "a key comes twice in the map");
+}
+
+static bool close_fun(struct th_etf_decoder *d, const struct frame *f)
+{
+    struct th_fun_parts fun;
+
+    th_get_fun(*f->home, &fun);
+    if (!th_is_small(fun.old_index) || !th_is_small(fun.old_unique))
+        return th_etf_fault(d, f->tag, "the fun's old index and unique value must be integers");
+    return th_is_pid(fun.creator) || th_etf_fault(d, f->tag, "the fun's creator must be a pid");
+}
+
+static bool close_export(struct th_etf_decoder *d, const struct frame *f)
+{
+    th_term arity = f->slot[-1];
+
+    return (th_is_small(arity) && th_small_value(arity) >= 0 &&
+            th_small_value(arity) <= UINT32_MAX) ||
+           th_etf_fault(d, f->tag, "the fun's arity must be an integer from 0 to %u", UINT32_MAX);
+}
+
+__attribute__((noinline)) static bool close_container(struct th_etf_decoder *d, struct frame f)
+{
+    switch (f.kind) {
+    case MAP:
+        return close_map(d, &f);
+    case FUN:
+        return close_fun(d, &f);
+    case EXPORT:
+        return close_export(d, &f);
+    default:
+        return true;
+    }
+}
+
+/* Reads the term at AT into ROOT. Returns the place behind it, NULL after an error. */
+static const unsigned char *read_term(struct nesting *n, const unsigned char *at, th_term *root)
+{
+    struct th_etf_decoder *d = &n->base;
+    struct frame f = run_of(root, 1, PLAIN, root, at);
+
+    for (;;) {
+        th_term *slot = f.slot;
+        if (f.left == 0) {
+            if (f.kind == LIST) {
+                f = run_of(slot - 1, 1, PLAIN, f.home, f.tag);
+                continue;
+            }
+            if (f.kind != PLAIN && !close_container(d, f))
+                return NULL;
+            if (n->depth == 0)
+                return at;
+            f = n->frames[--n->depth];
+            continue;
+        }
+        if (at == d->end)
+            return ends_early(d);
+        if (th_etf_left(d, at) < th_etf_shapes[*at].head)
+            return th_etf_cut_off(d, at);
+        f.left--;
+        f.slot += f.step;
+        f.step = f.turn - f.step;
+        switch (*at) {
+        case TH_ETF_SMALL_INTEGER:
+            *slot = th_small(at[1]);
+            at += 2;
+            break;
+        case TH_ETF_INTEGER:
+            *slot = th_small((int32_t)th_etf_get32(at + 1));
+            at += 5;
+            break;
+        case TH_ETF_NIL:
+            *slot = TH_NIL;
+            at++;
+            break;
+        case TH_ETF_ATOM:
+        case TH_ETF_SMALL_ATOM_UTF8:
+            at = th_etf_read_atom_fast(d, at, slot);
+            break;
+        case TH_ETF_SMALL_TUPLE:
+            if (!push(n, &f, at) || !open_tuple(n, at, at[1], slot, &f))
+                return NULL;
+            at += 2;
+            break;
+        case TH_ETF_LARGE_TUPLE:
+        case TH_ETF_LIST:
+        case TH_ETF_MAP:
+        case TH_ETF_NEW_FUN:
+        case TH_ETF_EXPORT:
+            at = push(n, &f, at) ? open_container(n, at, slot) : NULL;
+            f = n->opened;
+            break;
+        default:
+            at = th_etf_read_leaf(d, at, slot);
+            break;
+        }
+        if (!at)
+            return NULL;
+    }
+}
+
+/* DATA is what offsets in errors count from; the term begins at AT. */
+static enum th_status decode(th_env *env, const unsigned char *data, const unsigned char *at,
+                             size_t size, const struct th_etf_options *options, th_term *term,
+                             size_t *used)
+{
+    struct th_etf_node here = options->here;
+    struct nesting n;
+    const unsigned char *behind;
+    th_term result;
+
+    if (here.node == TH_NONE)
+        here = (struct th_etf_node){TH_AM(nonode), 0};
+    n.base = (struct th_etf_decoder){env, data, at + size, here, options->safe, th_etf_cache()};
+    n.budget = size - (size > 0);
+    n.frames = n.near;
+    n.depth = 0;
+    n.capacity = NEAR_FRAMES;
+    behind = read_term(&n, at, &result);
+    if (n.frames != n.near)
+        th_free(n.frames);
+    if (!behind)
+        return th_error_status();
+    *term = result;
+    *used = (size_t)(behind - at);
+    return TH_OK;
+}
+
+/* DATA begins behind the two bytes that mark a compressed term. What is left over of the inflated
+ * bytes is not looked at: nor does the BEAM. */
+static enum th_status decode_compressed(th_env *env, const unsigned char *data, size_t size,
+                                        const struct th_etf_options *options, th_term *term,
+                                        size_t *used)
+{
+    unsigned char *inflated;
+    size_t inflated_size, packed, ignored;
+    enum th_status status =
+        th_etf_inflate(data, size, options->inflate_limit, &inflated, &inflated_size, &packed);
+
+    if (status != TH_OK)
+        return status;
+    status = decode(env, inflated, inflated, inflated_size, options, term, &ignored);
+    th_free(inflated);
+    if (status != TH_OK)
+        return th_error_context("in a compressed term of %zu bytes, %zu inflated", packed,
+                                inflated_size);
+    *used = packed;
+    return TH_OK;
+}
+
+enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size, bool versioned,
+                             const struct th_etf_options *options, th_term *term, size_t *used)
+{
+    size_t lead = 1;
+    enum th_status status;
+
+    if (!versioned)
+        return decode(env, data, data, size, options, term, used);
+    if (size == 0)
+        return th_error_raise(TH_MALFORMED, "external term: no bytes");
+    if (data[0] != TH_ETF_VERSION)
+        return th_error_raise(TH_MALFORMED, "external term: begins with byte %u instead of %d",
+                              data[0], TH_ETF_VERSION);
+    if (size > 1 && data[1] == TH_ETF_COMPRESSED) {
+        lead = 2;
+        status = decode_compressed(env, data + lead, size - lead, options, term, used);
+    } else {
+        status = decode(env, data, data + lead, size - lead, options, term, used);
+    }
+    if (status == TH_OK)
+        *used += lead;
+    return status;
+}

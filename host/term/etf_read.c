@@ -1,0 +1,313 @@
+/* External terms that have no parts but the atom of a node: numbers, bit strings, identifiers. */
+#include "etf_decoder.h"
+
+#include "make.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    /* The BEAM's largest bignum: (1 << 19) - 1 words. */
+    BIG_BYTES = 8 * ((1 << 19) - 1),
+    /* What the old tags have room for: two bits of creation, 18 bits of a reference's first word.
+     */
+    OLD_CREATION = 3,
+    OLD_REF_WORD = (1 << 18) - 1,
+    FLOAT_TEXT = 31
+};
+
+static const unsigned char *float_of(struct th_etf_decoder *d, const unsigned char *tag, double f,
+                                     th_term *term)
+{
+    if (!isfinite(f))
+        return th_etf_fault(d, tag, "the float is not finite");
+    *term = th_make_float(d->env, f);
+    return tag + th_etf_shapes[tag[0]].head;
+}
+
+static const unsigned char *read_new_float(struct th_etf_decoder *d, const unsigned char *tag,
+                                           th_term *term)
+{
+    uint64_t bits = th_etf_get64(tag + 1);
+    double f;
+
+    memcpy(&f, &bits, sizeof f);
+    return float_of(d, tag, f, term);
+}
+
+static char *skip_digits(char *text)
+{
+    while (*text >= '0' && *text <= '9')
+        text++;
+    return text;
+}
+
+/* Is TEXT a float as the BEAM reads it: [sign] digits (. or ,) digits [e [sign] digits]? Puts the
+ * point that strtod() knows. */
+static bool check_float(char *text)
+{
+    char *digits = text + (*text == '-' || *text == '+');
+
+    text = skip_digits(digits);
+    if (text == digits || (*text != '.' && *text != ','))
+        return false;
+    *text = '.';
+    digits = text + 1;
+    text = skip_digits(digits);
+    if (text == digits)
+        return false;
+    if (*text == 'e' || *text == 'E') {
+        digits = text + 1;
+        digits += *digits == '-' || *digits == '+';
+        text = skip_digits(digits);
+        if (text == digits)
+            return false;
+    }
+    return *text == 0;
+}
+
+/* The text of "%.20e", filled up with 0. The "C" locale, since a host program may have another. */
+static const unsigned char *read_old_float(struct th_etf_decoder *d, const unsigned char *tag,
+                                           th_term *term)
+{
+    char text[FLOAT_TEXT + 1] = {0};
+    locale_t plain;
+    double f;
+
+    memcpy(text, tag + 1, FLOAT_TEXT);
+    if (!check_float(text))
+        return th_etf_fault(d, tag, "the text is not that of a float");
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    f = strtod_l(text, NULL, plain);
+    freelocale(plain);
+    return float_of(d, tag, f, term);
+}
+
+/* The little-endian limb at FROM, of which BYTES bytes (1 to 8) are there. */
+static uint64_t limb_at(const unsigned char *from, size_t bytes)
+{
+    uint64_t limb = 0;
+
+    memcpy(&limb, from, bytes);
+    return le64toh(limb);
+}
+
+/* An integer of more than 8 bytes, the last of which is not 0. */
+static th_term make_big(th_env *env, bool negative, const unsigned char *magnitude, size_t bytes)
+{
+    size_t limbs = bytes / 8 + (bytes % 8 != 0);
+    th_term *words = th_env_take(env, limbs + 1);
+
+    words[0] = th_header(negative ? TH_NEG_BIG : TH_POS_BIG, limbs);
+    for (size_t i = 0; i < limbs; i++)
+        words[i + 1] = limb_at(magnitude + 8 * i, bytes - 8 * i < 8 ? bytes - 8 * i : 8);
+    return th_boxed(words);
+}
+
+static const unsigned char *read_big(struct th_etf_decoder *d, const unsigned char *tag,
+                                     th_term *term)
+{
+    size_t bytes = tag[0] == TH_ETF_SMALL_BIG ? tag[1] : th_etf_get32(tag + 1);
+    const unsigned char *magnitude = tag + th_etf_shapes[tag[0]].head;
+    const unsigned char *behind;
+    bool negative = magnitude[-1] != 0;
+    uint64_t limb;
+
+    if (th_etf_left(d, magnitude) < bytes)
+        return th_etf_cut_off(d, tag);
+    if (bytes > BIG_BYTES)
+        return th_etf_fault(d, tag, "the integer has %zu bytes, more than %d", bytes, BIG_BYTES);
+    behind = magnitude + bytes;
+    while (bytes > 0 && magnitude[bytes - 1] == 0)
+        bytes--;
+    if (bytes > 8) {
+        *term = make_big(d->env, negative, magnitude, bytes);
+        return behind;
+    }
+    limb = limb_at(magnitude, bytes);
+    *term = th_make_integer(d->env, negative, &limb, 1);
+    return behind;
+}
+
+static const unsigned char *read_string(struct th_etf_decoder *d, const unsigned char *tag,
+                                        th_term *term)
+{
+    size_t count = th_etf_get16(tag + 1);
+
+    if (th_etf_left(d, tag + 3) < count)
+        return th_etf_cut_off(d, tag);
+    *term = th_make_latin1_string(d->env, tag + 3, count);
+    return tag + 3 + count;
+}
+
+static const unsigned char *read_binary(struct th_etf_decoder *d, const unsigned char *tag,
+                                        th_term *term)
+{
+    size_t bytes = th_etf_get32(tag + 1);
+
+    if (th_etf_left(d, tag + 5) < bytes)
+        return th_etf_cut_off(d, tag);
+    *term = th_make_binary(d->env, tag + 5, bytes);
+    return tag + 5 + bytes;
+}
+
+/* The bits of the last byte stand at its high end. */
+static const unsigned char *read_bits(struct th_etf_decoder *d, const unsigned char *tag,
+                                      th_term *term)
+{
+    size_t bytes = th_etf_get32(tag + 1);
+    unsigned last = tag[5];
+    unsigned char *place;
+
+    if (th_etf_left(d, tag + 6) < bytes)
+        return th_etf_cut_off(d, tag);
+    if (last > 8 || (last == 0) != (bytes == 0))
+        return th_etf_fault(d, tag, "%zu bytes cannot have %u bits in the last one", bytes, last);
+    *term = th_make_heap_binary(d->env, bytes ? 8 * (bytes - 1) + last : 0, &place);
+    if (bytes > 0) {
+        memcpy(place, tag + 6, bytes);
+        place[bytes - 1] &= (unsigned char)(0xFF00u >> last);
+    }
+    return tag + 6 + bytes;
+}
+
+static bool has_old_creation(unsigned tag)
+{
+    return tag == TH_ETF_PID || tag == TH_ETF_PORT || tag == TH_ETF_REFERENCE ||
+           tag == TH_ETF_NEW_REFERENCE;
+}
+
+/*
+ * Reads the node's atom at AT, and the creation, which stands behind BEFORE bytes of numbers: one
+ * byte in the old tags, four in the others. AFTER more bytes must follow it. Returns the place
+ * behind the atom.
+ */
+static const unsigned char *read_node(struct th_etf_decoder *d, const unsigned char *tag,
+                                      const unsigned char *at, size_t before, size_t after,
+                                      struct th_etf_node *from)
+{
+    bool old = has_old_creation(tag[0]);
+
+    if (at == d->end)
+        return th_etf_cut_off(d, tag);
+    at = th_etf_read_atom_fast(d, at, &from->node);
+    if (!at)
+        return NULL;
+    if (th_etf_left(d, at) < before + (old ? 1 : 4) + after)
+        return th_etf_cut_off(d, tag);
+    from->creation = old ? at[before] : th_etf_get32(at + before);
+    if (old && from->creation > OLD_CREATION)
+        return th_etf_fault(d, tag, "the creation is %u, more than %d", from->creation,
+                            OLD_CREATION);
+    if (from->node == d->here.node && from->creation == d->here.creation)
+        *from = (struct th_etf_node){0};
+    return at;
+}
+
+static const unsigned char *read_pid(struct th_etf_decoder *d, const unsigned char *tag,
+                                     th_term *term)
+{
+    struct th_etf_node from;
+    const unsigned char *at = read_node(d, tag, tag + 1, 8, 0, &from);
+
+    if (!at)
+        return NULL;
+    *term = th_make_pid(d->env, from.node, from.creation, th_etf_get32(at), th_etf_get32(at + 4));
+    return at + th_etf_shapes[tag[0]].after;
+}
+
+static const unsigned char *read_port(struct th_etf_decoder *d, const unsigned char *tag,
+                                      th_term *term)
+{
+    bool wide = tag[0] == TH_ETF_V4_PORT;
+    struct th_etf_node from;
+    const unsigned char *at = read_node(d, tag, tag + 1, wide ? 8 : 4, 0, &from);
+
+    if (!at)
+        return NULL;
+    *term =
+        th_make_port(d->env, from.node, from.creation, wide ? th_etf_get64(at) : th_etf_get32(at));
+    return at + th_etf_shapes[tag[0]].after;
+}
+
+static const unsigned char *read_reference(struct th_etf_decoder *d, const unsigned char *tag,
+                                           th_term *term)
+{
+    bool oldest = tag[0] == TH_ETF_REFERENCE; /* one word, before the creation */
+    size_t count = oldest ? 1 : th_etf_get16(tag + 1);
+    size_t bytes = 4 * count;
+    uint32_t words[TH_REF_WORDS];
+    struct th_etf_node from;
+    const unsigned char *at;
+
+    if (count == 0 || count > TH_REF_WORDS)
+        return th_etf_fault(d, tag, "a reference has 1 to %d words, not %zu", TH_REF_WORDS, count);
+    at = read_node(d, tag, tag + (oldest ? 1 : 3), oldest ? bytes : 0, oldest ? 0 : bytes, &from);
+    if (!at)
+        return NULL;
+    if (!oldest)
+        at += th_etf_shapes[tag[0]].after;
+    for (size_t i = 0; i < count; i++)
+        words[i] = th_etf_get32(at + 4 * i);
+    if (has_old_creation(tag[0]) && words[0] > OLD_REF_WORD)
+        return th_etf_fault(d, tag, "the first word is %u, more than %d", words[0], OLD_REF_WORD);
+    *term = th_make_reference(d->env, from.node, from.creation, words, count);
+    return at + bytes + oldest;
+}
+
+static const unsigned char *refuse(const struct th_etf_decoder *d, const unsigned char *tag)
+{
+    switch (tag[0]) {
+    case TH_ETF_FUN:
+        return th_etf_fault(d, tag, "funs of this old form are read by no OTP since 23");
+    case TH_ETF_LOCAL:
+        return th_etf_fault(d, tag, "a local term can only be read by the node that wrote it");
+    case TH_ETF_ATOM_CACHE_REF:
+        return th_etf_fault(d, tag, "atom cache references only mean something on a connection");
+    case TH_ETF_COMPRESSED:
+        return th_etf_fault(d, tag, "only a whole term can be compressed, after the version byte");
+    case TH_ETF_VERSION:
+        return th_etf_fault(d, tag, "the version byte cannot stand here");
+    default:
+        return th_etf_fault(d, tag, "there is no such tag");
+    }
+}
+
+const unsigned char *th_etf_read_leaf(struct th_etf_decoder *d, const unsigned char *tag,
+                                      th_term *term)
+{
+    switch (tag[0]) {
+    case TH_ETF_NEW_FLOAT:
+        return read_new_float(d, tag, term);
+    case TH_ETF_FLOAT:
+        return read_old_float(d, tag, term);
+    case TH_ETF_SMALL_BIG:
+    case TH_ETF_LARGE_BIG:
+        return read_big(d, tag, term);
+    case TH_ETF_STRING:
+        return read_string(d, tag, term);
+    case TH_ETF_BINARY:
+        return read_binary(d, tag, term);
+    case TH_ETF_BIT_BINARY:
+        return read_bits(d, tag, term);
+    case TH_ETF_ATOM:
+    case TH_ETF_SMALL_ATOM:
+    case TH_ETF_ATOM_UTF8:
+    case TH_ETF_SMALL_ATOM_UTF8:
+        return th_etf_read_atom(d, tag, term);
+    case TH_ETF_PID:
+    case TH_ETF_NEW_PID:
+        return read_pid(d, tag, term);
+    case TH_ETF_PORT:
+    case TH_ETF_NEW_PORT:
+    case TH_ETF_V4_PORT:
+        return read_port(d, tag, term);
+    case TH_ETF_REFERENCE:
+    case TH_ETF_NEW_REFERENCE:
+    case TH_ETF_NEWER_REFERENCE:
+        return read_reference(d, tag, term);
+    default:
+        return refuse(d, tag);
+    }
+}
