@@ -154,6 +154,16 @@ void *th_magic_object(th_term t)
     return is_magic(t) ? (void *)(uintptr_t)th_box(t)[REF_OBJECT] : NULL;
 }
 
+void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self))
+{
+    const struct th_offheap *share;
+
+    if (!is_magic(t))
+        return NULL;
+    share = (const struct th_offheap *)(th_box(t) + REF_SHARE);
+    return share->release == release ? th_magic_object(t) : NULL;
+}
+
 void *th_magic_owner(struct th_offheap *self)
 {
     return (void *)(uintptr_t)((th_term *)self - REF_SHARE)[REF_OBJECT];

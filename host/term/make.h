@@ -155,6 +155,10 @@ th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
 /* The magic reference T once more, in ENV, with a further share. */
 th_term th_magic_share(th_env *env, th_term t);
 
+/* The object of a magic reference that was made with RELEASE, NULL for any other term: so those who
+ * make them tell theirs from others'. */
+void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self));
+
 /* The object of a magic reference, NULL for any other term; also given the th_offheap of one. */
 void *th_magic_object(th_term t);
 void *th_magic_owner(struct th_offheap *self);
