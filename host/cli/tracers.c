@@ -64,8 +64,8 @@ static void print_found(const struct th_found *found)
 
     printf("%-20s %-14s %-16s %s%s\n", found->name, what, th_search_origin_text(found->origin),
            found->path, found->shadowed ? " (shadowed by the one above)" : "");
-    if (!usable)
-        printf("    %s\n", th_error_link(0));
+    for (size_t i = 0; !usable && th_error_link(i); i++)
+        printf("    %s\n", th_error_link(i));
     th_error_clear();
     th_examination_free(&e);
 }

@@ -152,8 +152,11 @@ static const unsigned char *open_list(struct nesting *n, const unsigned char *ta
     return tag + 5;
 }
 
-/* The pairs are gathered in words of their own, all keys before all values; th_make_map() needs
- * them whole. */
+/*
+ * The pairs are gathered in words of their own, all keys before all values; th_make_map() needs
+ * them whole. OTP writes the pairs of a large map from the last to the first, by the order in
+ * which it lists and prints them; here they get that order back.
+ */
 static const unsigned char *open_map(struct nesting *n, const unsigned char *tag, th_term *home)
 {
     size_t count = th_etf_get32(tag + 1);
@@ -163,6 +166,10 @@ static const unsigned char *open_map(struct nesting *n, const unsigned char *tag
         return NULL;
     pairs = count > 0 ? th_env_take(n->base.env, 2 * count) : home;
     n->opened = (struct frame){pairs, 2 * count, (ptrdiff_t)count, 1, MAP, home, tag};
+    if (count > TH_MAP_SMALL) {
+        n->opened.slot += count - 1;
+        n->opened.turn = -1;
+    }
     return tag + 5;
 }
 
@@ -235,12 +242,14 @@ open_container(struct nesting *n, const unsigned char *tag, th_term *home)
 }
 
 /* After an even number of parts STEP is again the number of pairs, and SLOT has come to the first
- * value. */
+ * value; backwards, before the first key. */
 static bool close_map(struct th_etf_decoder *d, const struct frame *f)
 {
     size_t count = (size_t)f->step;
 
-    *f->home = th_make_map(d->env, f->slot - count, f->slot, count, false);
+    const th_term *keys = f->turn > 0 ? f->slot - count : f->slot + 1;
+
+    *f->home = th_make_map(d->env, keys, keys + count, count, false);
     return *f->home != TH_NONE || th_etf_fault(d, f->tag, "a key comes twice in the map");
 }
 

@@ -103,6 +103,7 @@ static enum th_status open_tuple(struct th_etf_encoder *e, th_term t, struct fra
     return TH_OK;
 }
 
+/* A large map is written from its last pair to the first, as OTP does. */
 static enum th_status open_map(struct th_etf_encoder *e, th_term t, struct frame *f)
 {
     size_t count = th_map_size(t);
@@ -110,6 +111,10 @@ static enum th_status open_map(struct th_etf_encoder *e, th_term t, struct frame
     th_etf_tag32(e, TH_ETF_MAP, count); /* at most UINT32_MAX */
     *f = (struct frame){
         .slot = th_map_keys(t), .left = 2 * count, .step = (ptrdiff_t)count, .turn = 1};
+    if (count > TH_MAP_SMALL) {
+        f->slot += count - 1;
+        f->turn = -1;
+    }
     return TH_OK;
 }
 
