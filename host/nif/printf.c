@@ -1,0 +1,236 @@
+/*
+ * Formatted printing: printf with %T for terms.
+ *
+ * The text is made in memory first, directive by directive: what takes an argument is handed to the
+ * C library with that argument alone, %T is the term as Erlang text. A precision cuts a term's
+ * text.
+ */
+#include "host/base/base.h"
+#include "host/term/term.h"
+#include "plugin_api/erl_nif.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIRECTIVE_MAX = 64 };
+
+/* One directive: %[flags][width][.precision][length]conversion */
+struct directive {
+    char text[DIRECTIVE_MAX]; /* for the C library, stars replaced by their numbers */
+    int precision;            /* -1: none */
+    char length[3];
+    char conversion;
+};
+
+/* va_list may be an array type; in a struct it can be handed on by address. */
+struct arguments {
+    va_list list;
+};
+
+static size_t append(struct directive *d, size_t used, const char *text, size_t size)
+{
+    size_t room = DIRECTIVE_MAX - 1 - used;
+
+    size = size < room ? size : room;
+    memcpy(d->text + used, text, size);
+    d->text[used + size] = 0;
+    return used + size;
+}
+
+/* A width or precision: digits, or a star that takes an argument. *VALUE stays if there is neither.
+ */
+static const char *read_number(const char *at, struct directive *d, size_t *used,
+                               struct arguments *arguments, int *value)
+{
+    char digits[16];
+
+    if (*at == '*') {
+        *value = va_arg(arguments->list, int);
+        snprintf(digits, sizeof digits, "%d", *value);
+        *used = append(d, *used, digits, strlen(digits));
+        return at + 1;
+    }
+    if (*at >= '0' && *at <= '9')
+        *value = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        *value = *value < INT_MAX / 10 - 1 ? *value * 10 + (*at - '0') : *value;
+        *used = append(d, *used, at, 1);
+    }
+    return at;
+}
+
+/* Reads the directive behind a '%' and returns the place behind it. */
+static const char *read_directive(const char *at, struct directive *d, struct arguments *arguments)
+{
+    size_t used = append(d, 0, "%", 1), letters;
+    int width = 0;
+
+    d->precision = -1;
+    for (; *at && strchr("-+ #0'", *at); at++)
+        used = append(d, used, at, 1);
+    at = read_number(at, d, &used, arguments, &width);
+    if (*at == '.') {
+        d->precision = 0;
+        used = append(d, used, at, 1);
+        at = read_number(at + 1, d, &used, arguments, &d->precision);
+    }
+    letters = strspn(at, "hlLqjzt");
+    snprintf(d->length, sizeof d->length, "%.*s", (int)(letters < 2 ? letters : 2), at);
+    used = append(d, used, at, letters);
+    at += letters;
+    d->conversion = *at;
+    append(d, used, at, *at != 0);
+    return at + (*at != 0);
+}
+
+static void add_integer(struct th_buffer *out, const struct directive *d,
+                        struct arguments *arguments)
+{
+    switch (d->length[0]) {
+    case 'l':
+    case 'q':
+    case 'L':
+        if (d->length[1] == 'l' || d->length[0] != 'l')
+            th_buffer_printf(out, d->text, va_arg(arguments->list, long long));
+        else
+            th_buffer_printf(out, d->text, va_arg(arguments->list, long));
+        break;
+    case 'j':
+        th_buffer_printf(out, d->text, va_arg(arguments->list, intmax_t));
+        break;
+    case 'z':
+    case 't':
+        th_buffer_printf(out, d->text, va_arg(arguments->list, size_t));
+        break;
+    default:
+        th_buffer_printf(out, d->text, va_arg(arguments->list, int));
+    }
+}
+
+static void add_float(struct th_buffer *out, const struct directive *d, struct arguments *arguments)
+{
+    if (d->length[0] == 'L')
+        th_buffer_printf(out, d->text, va_arg(arguments->list, long double));
+    else
+        th_buffer_printf(out, d->text, va_arg(arguments->list, double));
+}
+
+static void add_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
+{
+    if (d->precision < 0)
+        th_text_print(out, term);
+    else
+        th_text_print_limited(out, term, (size_t)d->precision);
+}
+
+static void add_directive(struct th_buffer *out, const struct directive *d,
+                          struct arguments *arguments)
+{
+    switch (d->conversion) {
+    case 'T':
+        add_term(out, d, va_arg(arguments->list, ERL_NIF_TERM));
+        break;
+    case 'd':
+    case 'i':
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
+        add_integer(out, d, arguments);
+        break;
+    case 'c':
+        th_buffer_printf(out, d->text, va_arg(arguments->list, int));
+        break;
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+        add_float(out, d, arguments);
+        break;
+    case 's':
+    case 'p':
+        th_buffer_printf(out, d->text, va_arg(arguments->list, void *));
+        break;
+    default: /* %% and what is no directive: as it stands, without the sign that it needs none */
+        th_buffer_add_byte(out, '%');
+        if (d->conversion != '%')
+            th_buffer_add_text(out, d->text + 1);
+    }
+}
+
+static void format_all(struct th_buffer *out, const char *format, va_list list)
+{
+    struct arguments arguments;
+    struct directive d;
+
+    va_copy(arguments.list, list);
+    while (*format) {
+        size_t plain = strcspn(format, "%");
+        th_buffer_add(out, format, plain);
+        format += plain;
+        if (*format) {
+            format = read_directive(format + 1, &d, &arguments);
+            add_directive(out, &d, &arguments);
+        }
+    }
+    va_end(arguments.list);
+}
+
+int enif_vfprintf(FILE *file, const char *format, va_list list)
+{
+    struct th_buffer out = {0};
+    size_t written;
+    int result;
+
+    format_all(&out, format, list);
+    written = fwrite(out.data, 1, out.size, file);
+    result = written == out.size && out.size <= INT_MAX ? (int)out.size : -1;
+    th_buffer_free(&out);
+    return result;
+}
+
+int enif_vsnprintf(char *buffer, size_t size, const char *format, va_list list)
+{
+    struct th_buffer out = {0};
+    size_t copied;
+    int result;
+
+    format_all(&out, format, list);
+    copied = out.size < size ? out.size : size - (size > 0);
+    if (size > 0) {
+        memcpy(buffer, th_buffer_text(&out), copied);
+        buffer[copied] = 0;
+    }
+    result = out.size <= INT_MAX ? (int)out.size : -1;
+    th_buffer_free(&out);
+    return result;
+}
+
+int enif_fprintf(FILE *file, const char *format, ...)
+{
+    va_list list;
+    int result;
+
+    va_start(list, format);
+    result = enif_vfprintf(file, format, list);
+    va_end(list);
+    return result;
+}
+
+int enif_snprintf(char *buffer, size_t size, const char *format, ...)
+{
+    va_list list;
+    int result;
+
+    va_start(list, format);
+    result = enif_vsnprintf(buffer, size, format, list);
+    va_end(list);
+    return result;
+}

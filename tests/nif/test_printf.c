@@ -1,0 +1,100 @@
+/* enif_snprintf and its kin: what C's do, and %T. */
+#include "host/term/term.h"
+#include "plugin_api/erl_nif.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static char text[256];
+
+static void terms_print_as_erlang_text(void **state)
+{
+    ErlNifEnv *env = enif_alloc_env();
+    ERL_NIF_TERM list = enif_make_list2(env, enif_make_int(env, 1), enif_make_atom(env, "A"));
+
+    (void)state;
+    assert_int_equal(
+        enif_snprintf(text, sizeof text, "<%T|%d|%T>", list, 7, enif_make_int(env, -5)), 14);
+    assert_string_equal(text, "<[1,'A']|7|-5>");
+    enif_free_env(env);
+}
+
+static void a_precision_cuts_a_term(void **state)
+{
+    ErlNifEnv *env = enif_alloc_env();
+    ERL_NIF_TERM atom = enif_make_atom(env, "abcdefghijklmnopqrstuvwxyz");
+
+    (void)state;
+    enif_snprintf(text, sizeof text, "%.4T", atom);
+    assert_true(strlen(text) < 26 && strncmp(text, "abcd", 4) == 0);
+    enif_snprintf(text, sizeof text, "%.*T|", 40, atom);
+    assert_string_equal(text, "abcdefghijklmnopqrstuvwxyz|");
+    enif_free_env(env);
+}
+
+/* Every directive of C, against C. */
+static void all_else_is_as_in_c(void **state)
+{
+    static const char format[] = "%d|%5i|%-5u|%05x|%#o|%X|%ld|%llu|%zu|%jd|%hd|%hhd|%c|%s|%.3s|%*d|"
+                                 "%.*f|%e|%G|%a|%Lf|%p|%%|%+d|% d|%td";
+    char expected[sizeof text];
+    int wanted, got;
+
+    (void)state;
+#define ARGUMENTS                                                                                  \
+    -1, 2, 3u, 0xabc, 8, 0xDEF, -5L, 18446744073709551615ull, (size_t)9, (intmax_t)-3, 70000, 300, \
+        'x', "string", "string", 6, 42, 2, 3.14159, 1e10, 1e-5, 0.5, (long double)2.5,             \
+        (void *)0x1234, 5, 6, (ptrdiff_t)-7
+    wanted = snprintf(expected, sizeof expected, format, ARGUMENTS);
+    got = enif_snprintf(text, sizeof text, format, ARGUMENTS);
+    assert_string_equal(text, expected);
+    assert_int_equal(got, wanted);
+}
+
+static void what_does_not_fit_is_cut_and_counted(void **state)
+{
+    char small[4] = "xyz";
+
+    (void)state;
+    assert_int_equal(enif_snprintf(small, sizeof small, "%s", "abcdef"), 6);
+    assert_string_equal(small, "abc");
+    assert_int_equal(enif_snprintf(NULL, 0, "%d", 12345), 5);
+}
+
+static void to_a_file(void **state)
+{
+    FILE *file = tmpfile();
+
+    (void)state;
+    assert_int_equal(enif_fprintf(file, "%T %s\n", TH_NIL, "end"), 7);
+    rewind(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    assert_string_equal(text, "[] end\n");
+    fclose(file);
+}
+
+static void a_format_that_ends_early_is_survived(void **state)
+{
+    (void)state;
+    enif_snprintf(text, sizeof text, "100%");
+    assert_string_equal(text, "100%");
+    enif_snprintf(text, sizeof text, "%5");
+    assert_string_equal(text, "%5");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terms_print_as_erlang_text),
+        cmocka_unit_test(a_precision_cuts_a_term),
+        cmocka_unit_test(all_else_is_as_in_c),
+        cmocka_unit_test(what_does_not_fit_is_cut_and_counted),
+        cmocka_unit_test(to_a_file),
+        cmocka_unit_test(a_format_that_ends_early_is_survived),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
