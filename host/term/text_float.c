@@ -1,0 +1,220 @@
+/*
+ * Floats as text.
+ *
+ * The shortest digits are found by trying: 15 digits are always enough to give back a decimal that
+ * had at most 15, 17 are enough for every double, so at most three widths are tried (subnormal
+ * numbers have less precision; there all widths are). A rounded decimal is the nearest of its
+ * width, and if any of that width reads back as the number, the nearest does, with one exception:
+ * below a power of two doubles stand closer than above it, so that the nearest may be a miss below
+ * while the next one up is a hit.
+ *
+ * Conversions between digits and doubles are left to the C library, which rounds exactly, in a
+ * form without a decimal point: whole digits and an exponent.
+ */
+#include "text_float.h"
+
+#include "host/base/base.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 17, SURE_DIGITS = 15 };
+
+/* Above it not every integer is a double: no plain notation, so as not to show digits that are
+ * not known. */
+#define PLAIN_LIMIT 9007199254740992.0
+
+/* 0.D1D2D3... * 10^point */
+struct decimal {
+    char digits[DIGITS + 1]; /* the last is never '0' */
+    int count;
+    int point;
+};
+
+static void strip_zeros(struct decimal *n)
+{
+    while (n->count > 1 && n->digits[n->count - 1] == '0')
+        n->count--;
+}
+
+static double value_of(const struct decimal *n)
+{
+    char text[DIGITS + 16];
+
+    snprintf(text, sizeof text, "%.*se%d", n->count, n->digits, n->point - n->count);
+    return strtod(text, NULL);
+}
+
+/* D rounded to COUNT digits. */
+static void round_to(double d, int count, struct decimal *n)
+{
+    char text[64]; /* one digit, a decimal point of the locale's, digits, exponent */
+    const char *at;
+
+    snprintf(text, sizeof text, "%.*e", count - 1, d);
+    n->count = 0;
+    for (at = text; *at != 'e'; at++)
+        if (*at >= '0' && *at <= '9')
+            n->digits[n->count++] = *at;
+    n->point = atoi(at + 1) + 1;
+}
+
+/* One more in the last place. */
+static void step_up(struct decimal *n)
+{
+    int i = n->count - 1;
+
+    while (i >= 0 && n->digits[i] == '9')
+        n->digits[i--] = '0';
+    if (i >= 0) {
+        n->digits[i]++;
+    } else {
+        n->digits[0] = '1';
+        n->point++;
+    }
+}
+
+static bool try_digits(double d, int count, struct decimal *n)
+{
+    int exponent;
+
+    round_to(d, count, n);
+    if (value_of(n) == d)
+        return true;
+    if (frexp(d, &exponent) != 0.5)
+        return false;
+    step_up(n);
+    return value_of(n) == d;
+}
+
+static void find_shortest(double d, struct decimal *n)
+{
+    int count = fpclassify(d) == FP_SUBNORMAL ? 1 : SURE_DIGITS;
+
+    while (!try_digits(d, count, n))
+        count++;
+    strip_zeros(n);
+}
+
+/* D is a whole number below PLAIN_LIMIT: its own digits are the shortest. */
+static void take_whole(double d, struct decimal *n)
+{
+    char reversed[DIGITS];
+    uint64_t rest = (uint64_t)d;
+    int count = 0;
+
+    do
+        reversed[count++] = (char)('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    for (int i = 0; i < count; i++)
+        n->digits[i] = reversed[count - 1 - i];
+    n->count = n->point = count;
+    strip_zeros(n);
+}
+
+static char *put_digits(char *to, const struct decimal *n, int from, int end)
+{
+    for (int i = from; i < end; i++)
+        *to++ = i < n->count ? n->digits[i] : '0';
+    return to;
+}
+
+/* 0.00123, 12.3, 1200.0 */
+static char *put_plain(char *to, const struct decimal *n)
+{
+    if (n->point > 0) {
+        to = put_digits(to, n, 0, n->point);
+        *to++ = '.';
+        return put_digits(to, n, n->point, n->count > n->point ? n->count : n->point + 1);
+    }
+    *to++ = '0';
+    *to++ = '.';
+    memset(to, '0', (size_t)-n->point);
+    return put_digits(to - n->point, n, 0, n->count);
+}
+
+static size_t plain_size(const struct decimal *n)
+{
+    if (n->point <= 0)
+        return (size_t)(2 - n->point + n->count);
+    return (size_t)(n->count > n->point ? n->count + 1 : n->point + 2);
+}
+
+/* 1.23e-5 */
+static char *put_scientific(char *to, const struct decimal *n)
+{
+    *to++ = n->digits[0];
+    *to++ = '.';
+    to = put_digits(to, n, 1, n->count > 1 ? n->count : 2);
+    return to + sprintf(to, "e%d", n->point - 1);
+}
+
+static size_t scientific_size(const struct decimal *n)
+{
+    int exponent = n->point - 1;
+    int tens = abs(exponent) >= 100 ? 3 : abs(exponent) >= 10 ? 2 : 1;
+
+    return (size_t)((n->count > 1 ? n->count + 1 : 3) + 1 + (exponent < 0) + tens);
+}
+
+size_t th_float_write(double d, char out[TH_FLOAT_TEXT])
+{
+    struct decimal n;
+    double positive = fabs(d);
+    char *to = out;
+
+    if (signbit(d))
+        *to++ = '-';
+    if (positive < PLAIN_LIMIT && positive == floor(positive))
+        take_whole(positive, &n);
+    else
+        find_shortest(positive, &n);
+    if (positive < PLAIN_LIMIT && plain_size(&n) <= scientific_size(&n))
+        to = put_plain(to, &n);
+    else
+        to = put_scientific(to, &n);
+    return (size_t)(to - out);
+}
+
+/* The exponent behind the 'e'. Where it is larger than any text is long, the digits in front of it
+ * no longer matter, and it needs no more of its own. */
+static long read_exponent(const char *text, size_t bytes)
+{
+    const long far = 100000000000000000;
+    bool negative = bytes > 0 && *text == '-';
+    long exponent = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] >= '0' && text[i] <= '9' && exponent < far)
+            exponent = 10 * exponent + (text[i] - '0');
+    return negative ? -exponent : exponent;
+}
+
+bool th_float_read(const char *text, size_t bytes, double *d)
+{
+    char small[128];
+    char *whole = bytes + 32 <= sizeof small ? small : th_alloc(bytes + 32);
+    size_t count = 0;
+    long fraction = 0;
+    bool behind_point = false;
+    size_t i;
+
+    for (i = 0; i < bytes && text[i] != 'e' && text[i] != 'E'; i++) {
+        if (text[i] == '.')
+            behind_point = true;
+        if (text[i] < '0' || text[i] > '9')
+            continue;
+        whole[count++] = text[i];
+        fraction += behind_point;
+    }
+    if (i < bytes)
+        i++;
+    sprintf(whole + count, "e%ld", read_exponent(text + i, bytes - i) - fraction);
+    *d = strtod(whole, NULL);
+    if (whole != small)
+        th_free(whole);
+    return isfinite(*d);
+}

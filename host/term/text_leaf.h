@@ -1,0 +1,37 @@
+/*
+ * The text of terms that hold no other terms: what the printer writes between its brackets.
+ *
+ * Those that can be long take ROOM, the bytes that are still wanted (SIZE_MAX: all), look at no
+ * more of the term than that takes, and end in the middle where it is not enough. So a long list
+ * counts as a string as soon as its first ROOM elements are characters.
+ */
+#ifndef TH_TEXT_LEAF_H
+#define TH_TEXT_LEAF_H
+
+#include "env.h"
+#include "host/base/base.h"
+
+enum th_leaf {
+    TH_LEAF_WHOLE,
+    TH_LEAF_CUT,  /* there is more than ROOM */
+    TH_LEAF_OTHER /* the term is something else; nothing was written */
+};
+
+void th_leaf_atom(struct th_buffer *out, th_term atom);
+
+/* An integer of any size. A large one that would overstep ROOM by far is left out: its first digits
+ * cost as much as all. */
+enum th_leaf th_leaf_integer(struct th_buffer *out, th_term integer, size_t room);
+void th_leaf_float(struct th_buffer *out, th_term t);
+
+/* A pid, port or reference. */
+void th_leaf_identifier(struct th_buffer *out, th_term t);
+
+/* A fun or an export. */
+void th_leaf_fun(struct th_buffer *out, th_term t);
+enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room);
+
+/* A list that is a string. */
+enum th_leaf th_leaf_string(struct th_buffer *out, th_term list, size_t room);
+
+#endif
