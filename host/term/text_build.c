@@ -1,0 +1,132 @@
+#include "text_build.h"
+
+#include "make.h"
+#include "map.h"
+#include "text_limits.h"
+
+#include <string.h>
+
+void th_builder_init(struct th_builder *b, th_env *env)
+{
+    b->env = env; /* the rest is not cleared: most of it is room */
+    b->segments = (struct th_segments){.left = TH_TEXT_BITS};
+    b->brackets = b->few_brackets;
+    b->depth = 0;
+    b->depth_capacity = TH_FEW_BRACKETS;
+    b->terms = b->few_terms;
+    b->count = 0;
+    b->capacity = TH_FEW_TERMS;
+}
+
+void th_builder_free(struct th_builder *b)
+{
+    th_buffer_free(&b->segments.bytes);
+    if (b->brackets != b->few_brackets)
+        th_free(b->brackets);
+    if (b->terms != b->few_terms)
+        th_free(b->terms);
+}
+
+/* Doubles an array whose first items lie in the builder itself. */
+static void *grow(void *items, const void *few, size_t *capacity, size_t size)
+{
+    void *grown = th_realloc(items == few ? NULL : items, 2 * *capacity * size);
+
+    if (items == few)
+        memcpy(grown, few, *capacity * size);
+    *capacity *= 2;
+    return grown;
+}
+
+bool th_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char *place)
+{
+    struct th_segments *segments = &b->segments;
+
+    if (b->depth == TH_TEXT_DEPTH)
+        return false;
+    if (b->depth == b->depth_capacity)
+        b->brackets = grow(b->brackets, b->few_brackets, &b->depth_capacity, sizeof *b->brackets);
+    b->brackets[b->depth++] =
+        (struct th_bracket){kind, true, b->count, segments->start, segments->bits, place};
+    if (kind == TH_OPEN_BITS) {
+        segments->start = segments->bytes.size;
+        segments->bits = 0;
+    }
+    return true;
+}
+
+void th_builder_add(struct th_builder *b, th_term t)
+{
+    if (b->count == b->capacity)
+        b->terms = grow(b->terms, b->few_terms, &b->capacity, sizeof *b->terms);
+    b->terms[b->count++] = t;
+    th_builder_top(b)->fresh = false;
+}
+
+/* Takes the innermost bracket and its terms away; they stay readable until the next one comes. */
+static const th_term *pop(struct th_builder *b, size_t *count)
+{
+    size_t first = th_builder_top(b)->first;
+
+    *count = b->count - first;
+    b->count = first;
+    b->depth--;
+    return b->terms + first;
+}
+
+th_term th_builder_list(struct th_builder *b, th_term tail)
+{
+    size_t count;
+    const th_term *terms = pop(b, &count);
+    th_term *cells = th_env_take(b->env, 2 * count);
+
+    for (size_t i = 0; i < count; i++) {
+        cells[2 * i] = terms[i];
+        cells[2 * i + 1] = i + 1 < count ? th_listed(cells + 2 * i + 2) : tail;
+    }
+    return count > 0 ? th_listed(cells) : tail;
+}
+
+th_term th_builder_tuple(struct th_builder *b)
+{
+    size_t count;
+    const th_term *terms = pop(b, &count);
+
+    return th_make_tuple(b->env, terms, count);
+}
+
+th_term th_builder_map(struct th_builder *b)
+{
+    size_t count;
+    const th_term *terms = pop(b, &count);
+    size_t pairs = count / 2;
+    th_term few[2 * TH_MAP_SMALL] = {0};
+    th_term *sorted = pairs <= TH_MAP_SMALL ? few : th_alloc(count * sizeof *sorted);
+    th_term map;
+
+    for (size_t i = 0; i < pairs; i++) {
+        sorted[i] = terms[2 * i];
+        sorted[pairs + i] = terms[2 * i + 1];
+    }
+    map = th_make_map(b->env, sorted, sorted + pairs, pairs, true);
+    if (sorted != few)
+        th_free(sorted);
+    return map;
+}
+
+th_term th_builder_bits(struct th_builder *b)
+{
+    struct th_segments *segments = &b->segments;
+    const struct th_bracket *bracket = th_builder_top(b);
+    size_t bytes = segments->bytes.size - segments->start;
+    unsigned char *data;
+    th_term t = th_make_heap_binary(b->env, segments->bits, &data);
+
+    if (bytes > 0)
+        memcpy(data, segments->bytes.data + segments->start, bytes);
+    segments->bytes.size = segments->start;
+    segments->start = bracket->start;
+    segments->bits = bracket->bits;
+    b->depth--;
+    return t;
+}

@@ -1,0 +1,256 @@
+/* Tokens, and the bare words among them. Quoted text is text_quoted.c's, numbers and identifiers
+ * are text_number.c's. */
+#include "text_scan.h"
+
+#include "atom.h"
+#include "text_chars.h"
+#include "utf8.h"
+
+#include <string.h>
+
+/* --- Errors ----------------------------------------------------------------------------------- */
+
+struct place {
+    size_t line;
+    size_t column; /* in characters */
+};
+
+static struct place find_place(const struct th_scanner *s, const char *at)
+{
+    struct place place = {1, 1};
+
+    for (const char *c = s->text; c < at; c++) {
+        if (*c == '\n') {
+            place.line++;
+            place.column = 1;
+        } else if ((*c & 0xC0) != 0x80) {
+            place.column++;
+        }
+    }
+    return place;
+}
+
+/* Some characters from AT on, as far as they are fit to be shown on a line. */
+static size_t excerpt(const struct th_scanner *s, const char *at)
+{
+    enum { SHOWN = 20 };
+    const char *from = at;
+    size_t used;
+    uint32_t c;
+
+    for (int i = 0; i < SHOWN; i++, from += used) {
+        used = th_utf8_get(from, (size_t)(s->end - from), &c);
+        if (used == 0 || c < ' ' || (c >= 0x7F && c < 0xA0))
+            break;
+    }
+    return (size_t)(from - at);
+}
+
+enum th_status th_scan_fail(const struct th_scanner *s, const char *at, const char *format, ...)
+{
+    struct place place = find_place(s, at);
+    size_t shown = excerpt(s, at);
+    char message[TH_ERROR_TEXT / 2];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (at == s->end)
+        return th_error_raise(TH_MALFORMED, "line %zu, column %zu: %s, found the end of the text",
+                              place.line, place.column, message);
+    if (shown == 0)
+        return th_error_raise(TH_MALFORMED, "line %zu, column %zu: %s, found the byte %02X",
+                              place.line, place.column, message, (unsigned char)*at);
+    return th_error_raise(TH_MALFORMED, "line %zu, column %zu: %s, found \"%.*s\"", place.line,
+                          place.column, message, (int)shown, at);
+}
+
+enum th_status th_scan_fail_atom(const struct th_scanner *s)
+{
+    return th_scan_fail(s, s->start,
+                        "expected an atom of at most %d characters, and not a new one when there "
+                        "are %d",
+                        TH_ATOM_CHARACTERS, TH_ATOM_LIMIT);
+}
+
+/* --- Characters ------------------------------------------------------------------------------- */
+
+enum th_status th_scan_character(struct th_scanner *s, uint32_t *c)
+{
+    size_t used = th_utf8_get(s->at, (size_t)(s->end - s->at), c);
+
+    if (used == 0)
+        return th_scan_fail(s, s->at, s->at == s->end ? "expected a character" : "expected UTF-8");
+    s->at += used;
+    return TH_OK;
+}
+
+/* The character of Latin-1 at AT and the bytes it takes; 0 if there is none. */
+static inline size_t latin1_at(const struct th_scanner *s, const char *at, uint32_t *c)
+{
+    if (at == s->end)
+        return 0;
+    *c = (unsigned char)*at;
+    if (*c < 0x80)
+        return 1;
+    if (s->end - at < 2 || (*c & 0xFE) != 0xC2 || (at[1] & 0xC0) != 0x80)
+        return 0;
+    *c = (*c & 3) << 6 | (at[1] & 0x3F);
+    return 2;
+}
+
+void th_scan_blank(struct th_scanner *s)
+{
+    size_t used;
+    uint32_t c;
+
+    while ((used = latin1_at(s, s->at, &c)) > 0) {
+        if (c == '%') {
+            const char *line = memchr(s->at, '\n', (size_t)(s->end - s->at));
+            s->at = line != NULL ? line : s->end;
+        } else if (th_char_is(c, TH_CHAR_SPACE)) {
+            s->at += used;
+        } else {
+            break;
+        }
+    }
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+static void skip_name(struct th_scanner *s)
+{
+    size_t used;
+    uint32_t c;
+
+    while ((used = latin1_at(s, s->at, &c)) > 0 && th_char_is(c, TH_CHAR_NAME))
+        s->at += used;
+}
+
+static enum th_status scan_word(struct th_scanner *s)
+{
+    size_t bytes;
+
+    skip_name(s);
+    bytes = (size_t)(s->at - s->start);
+    s->value = th_atom_utf8(s->start, bytes);
+    if (s->value == TH_NONE)
+        return th_scan_fail_atom(s);
+    s->token = TH_TOKEN_TERM;
+    if (th_text_is_reserved(s->start, bytes))
+        s->token = bytes == 3 && memcmp(s->start, "fun", 3) == 0 ? TH_TOKEN_FUN : TH_TOKEN_RESERVED;
+    return TH_OK;
+}
+
+static enum th_status scan_variable(struct th_scanner *s)
+{
+    skip_name(s);
+    s->token = TH_TOKEN_VARIABLE;
+    return TH_OK;
+}
+
+/* --- Punctuation ------------------------------------------------------------------------------ */
+
+static bool follows(const struct th_scanner *s, const char *text)
+{
+    size_t bytes = strlen(text);
+
+    return (size_t)(s->end - s->at) >= bytes && memcmp(s->at, text, bytes) == 0;
+}
+
+static bool is_full_stop(const struct th_scanner *s)
+{
+    uint32_t c;
+
+    return s->at + 1 == s->end || s->at[1] == '%' ||
+           (latin1_at(s, s->at + 1, &c) > 0 && th_char_is(c, TH_CHAR_SPACE));
+}
+
+/* What Erlang reads as one token, the longer ones first. */
+static const struct {
+    char text[4];
+    int token;
+} long_tokens[] = {
+    {"...", TH_TOKEN_OPERATOR}, {"..", TH_TOKEN_OPERATOR},  {"<<", TH_TOKEN_OPEN_BINARY},
+    {"<-", TH_TOKEN_OPERATOR},  {"<=", TH_TOKEN_OPERATOR},  {">>", TH_TOKEN_CLOSE_BINARY},
+    {">=", TH_TOKEN_OPERATOR},  {"->", TH_TOKEN_OPERATOR},  {"--", TH_TOKEN_OPERATOR},
+    {"++", TH_TOKEN_OPERATOR},  {"=:=", TH_TOKEN_OPERATOR}, {"=/=", TH_TOKEN_OPERATOR},
+    {"=<", TH_TOKEN_OPERATOR},  {"=>", TH_TOKEN_ARROW},     {"==", TH_TOKEN_OPERATOR},
+    {"/=", TH_TOKEN_OPERATOR},  {"||", TH_TOKEN_OPERATOR},  {":=", TH_TOKEN_OPERATOR},
+    {"::", TH_TOKEN_OPERATOR},
+};
+
+static enum th_status take(struct th_scanner *s, int token, size_t bytes)
+{
+    s->token = token;
+    s->at += bytes;
+    return TH_OK;
+}
+
+static enum th_status scan_punctuation(struct th_scanner *s, char c)
+{
+    if (th_char_is((unsigned char)c, TH_CHAR_SINGLE))
+        return take(s, c, 1);
+    if (c == '.' && is_full_stop(s))
+        return take(s, TH_TOKEN_DOT, 1);
+    for (size_t i = 0; i < sizeof long_tokens / sizeof long_tokens[0]; i++)
+        if (long_tokens[i].text[0] == c && follows(s, long_tokens[i].text))
+            return take(s, long_tokens[i].token, strlen(long_tokens[i].text));
+    return take(s, strchr("|:/+-", c) != NULL ? c : TH_TOKEN_OPERATOR, 1);
+}
+
+static bool is_digit(const struct th_scanner *s, const char *at)
+{
+    return at < s->end && *at >= '0' && *at <= '9';
+}
+
+static enum th_status scan_by_first(struct th_scanner *s, char c)
+{
+    if (c >= '0' && c <= '9')
+        return th_scan_number(s);
+    switch (c) {
+    case '$':
+        return th_scan_dollar(s);
+    case '\'':
+        return th_scan_quoted_atom(s);
+    case '"':
+        return th_scan_string(s);
+    case '~':
+        return th_scan_sigil(s);
+    case '<':
+        if (is_digit(s, s->at + 1))
+            return th_scan_identifier(s);
+        break;
+    case '#':
+        if (follows(s, "#Port<") || follows(s, "#Ref<") || follows(s, "#Fun<"))
+            return th_scan_identifier(s);
+        break;
+    }
+    return scan_punctuation(s, c);
+}
+
+enum th_status th_scan_next(struct th_scanner *s)
+{
+    size_t used;
+    uint32_t c;
+
+    th_scan_blank(s);
+    s->start = s->at;
+    if (s->at == s->end) {
+        s->token = TH_TOKEN_END;
+        return TH_OK;
+    }
+    used = latin1_at(s, s->at, &c);
+    if (used == 0 || c == 0x7F)
+        return th_scan_fail(s, s->at,
+                            "expected a term; other characters than Latin-1's must stand "
+                            "between quotes");
+    if (th_char_is(c, TH_CHAR_LOWER))
+        return scan_word(s);
+    if (th_char_is(c, TH_CHAR_UPPER))
+        return scan_variable(s);
+    if (used == 2)
+        return take(s, TH_TOKEN_OPERATOR, used);
+    return scan_by_first(s, (char)c);
+}

@@ -1,0 +1,311 @@
+#include "text_segment.h"
+
+#include "big.h"
+#include "make.h"
+#include "text_limits.h"
+#include "text_spec.h"
+#include "utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Bits ------------------------------------------------------------------------------------- */
+
+/* Takes BITS of what the text may make. */
+static enum th_status take_room(struct th_segments *b, const struct th_scanner *s,
+                                const struct th_spec *spec, uint64_t bits)
+{
+    if (bits > b->left)
+        return th_scan_fail(s, spec->place,
+                            "expected bit strings of at most %" PRIu64 " bytes in all",
+                            TH_TEXT_BITS / 8);
+    b->left -= bits;
+    return TH_OK;
+}
+
+/* Appends the low COUNT bits of BYTE, 1 to 8. */
+static void put(struct th_segments *b, unsigned byte, unsigned count)
+{
+    unsigned used = b->bits % 8;
+    unsigned bits = byte << (8 - count) & 0xFF;
+
+    if (used == 0) {
+        th_buffer_add_byte(&b->bytes, (unsigned char)bits);
+    } else {
+        b->bytes.data[b->bytes.size - 1] |= (unsigned char)(bits >> used);
+        if (used + count > 8)
+            th_buffer_add_byte(&b->bytes, (unsigned char)(bits << (8 - used)));
+    }
+    b->bits += count;
+}
+
+static void put_string(struct th_segments *b, const unsigned char *data, uint64_t bits)
+{
+    uint64_t i = 0;
+
+    if (b->bits % 8 == 0) {
+        th_buffer_add(&b->bytes, data, bits / 8);
+        i = bits / 8;
+        b->bits += 8 * i;
+    }
+    for (; i < bits / 8; i++)
+        put(b, data[i], 8);
+    if (bits % 8 != 0)
+        put(b, data[i] >> (8 - bits % 8), bits % 8);
+}
+
+/* Appends BITS bits of a number whose bytes, least significant first, BYTE_OF tells. */
+static void put_number(struct th_segments *b, uint64_t bits, unsigned order,
+                       unsigned char (*byte_of)(const void *number, uint64_t i), const void *number)
+{
+    uint64_t whole = bits / 8;
+    unsigned rest = bits % 8;
+
+    if (order == TH_ORDER_LITTLE) {
+        for (uint64_t i = 0; i < whole; i++)
+            put(b, byte_of(number, i), 8);
+        if (rest != 0)
+            put(b, byte_of(number, whole), rest);
+        return;
+    }
+    if (rest != 0)
+        put(b, byte_of(number, whole), rest);
+    for (uint64_t i = whole; i > 0; i--)
+        put(b, byte_of(number, i - 1), 8);
+}
+
+/* --- Integers --------------------------------------------------------------------------------- */
+
+/* An integer in two's complement: that of a negative one is the complement of its magnitude less
+ * one. */
+struct complement {
+    const uint64_t *limbs;
+    size_t count;
+    unsigned char flip;
+};
+
+static unsigned char complement_byte(const void *number, uint64_t i)
+{
+    const struct complement *n = number;
+    uint64_t limb = i / 8 < n->count ? n->limbs[i / 8] : 0;
+
+    return (unsigned char)(limb >> 8 * (i % 8)) ^ n->flip;
+}
+
+static void subtract_one(uint64_t *limbs)
+{
+    while ((*limbs)-- == 0)
+        limbs++;
+}
+
+static enum th_status add_integer(struct th_segments *b, const struct th_scanner *s,
+                                  const struct th_spec *spec, th_term value)
+{
+    uint64_t scratch;
+    struct complement n = {NULL, 0, 0};
+    uint64_t *less = NULL;
+    bool negative;
+    enum th_status status;
+
+    if (!th_get_limbs(value, &scratch, &n.limbs, &n.count, &negative))
+        return th_scan_fail(s, spec->place, "expected an integer, or another type");
+    status = take_room(b, s, spec, spec->size * spec->unit);
+    if (status != TH_OK)
+        return status;
+    if (negative) {
+        less = th_alloc(n.count * sizeof *less);
+        memcpy(less, n.limbs, n.count * sizeof *less);
+        subtract_one(less);
+        n.limbs = less;
+        n.flip = 0xFF;
+    }
+    put_number(b, spec->size * spec->unit, spec->order, complement_byte, &n);
+    th_free(less);
+    return TH_OK;
+}
+
+/* --- Floats ----------------------------------------------------------------------------------- */
+
+/* False if it is too large for a double. */
+static bool to_double(th_term value, double *d)
+{
+    struct th_buffer digits = {0};
+    int64_t n;
+
+    if (th_is_float(value)) {
+        *d = th_float_value(value);
+    } else if (th_get_int64(value, &n)) {
+        *d = (double)n;
+    } else {
+        th_big_to_decimal(&digits, value);
+        *d = strtod(th_buffer_text(&digits), NULL);
+        th_buffer_free(&digits);
+    }
+    return isfinite(*d);
+}
+
+/* IEEE 754's 16 bits: 5 of exponent, 10 of fraction. Rounds to even, as the BEAM by way of 32. */
+static uint64_t half_bits(float f)
+{
+    uint64_t sign = signbit(f) ? 0x8000 : 0;
+    float magnitude = fabsf(f);
+    int exponent;
+
+    if (magnitude >= 65520)
+        return sign | 0x7C00;
+    if (magnitude < 0x1p-14f)
+        return sign | (uint64_t)lrintf(magnitude * 0x1p24f);
+    magnitude = frexpf(magnitude, &exponent);
+    /* A fraction that is rounded up to 2048 carries into the exponent, as it should. */
+    return sign | ((uint64_t)(exponent + 13) * 1024 + (uint64_t)lrintf(magnitude * 2048));
+}
+
+static uint64_t float_bits(double d, uint64_t size)
+{
+    float f = (float)d;
+    uint64_t bits = 0;
+    uint32_t half = 0;
+
+    if (size == 16)
+        return half_bits(f);
+    if (size == 32) {
+        memcpy(&half, &f, sizeof half);
+        return half;
+    }
+    memcpy(&bits, &d, sizeof bits);
+    return bits;
+}
+
+static unsigned char word_byte(const void *number, uint64_t i)
+{
+    return (unsigned char)(*(const uint64_t *)number >> 8 * i);
+}
+
+static enum th_status add_float(struct th_segments *b, const struct th_scanner *s,
+                                const struct th_spec *spec, th_term value)
+{
+    uint64_t size = spec->size * spec->unit;
+    uint64_t bits;
+    double d;
+    enum th_status status;
+
+    if (!th_is_float(value) && !th_is_integer(value))
+        return th_scan_fail(s, spec->place, "expected a number, or another type");
+    if (size != 16 && size != 32 && size != 64)
+        return th_scan_fail(s, spec->place, "expected a float of 16, 32 or 64 bits");
+    if (!to_double(value, &d))
+        return th_scan_fail(s, spec->place, "expected a number that a float can hold");
+    status = take_room(b, s, spec, size);
+    if (status != TH_OK)
+        return status;
+    bits = float_bits(d, size);
+    put_number(b, size, spec->order, word_byte, &bits);
+    return TH_OK;
+}
+
+/* --- Characters ------------------------------------------------------------------------------- */
+
+static void put_utf16(struct th_segments *b, unsigned order, uint32_t c)
+{
+    uint64_t high = 0xD800 + ((c - 0x10000) >> 10);
+    uint64_t low = c > 0xFFFF ? 0xDC00 + (c & 0x3FF) : c;
+
+    if (c > 0xFFFF)
+        put_number(b, 16, order, word_byte, &high);
+    put_number(b, 16, order, word_byte, &low);
+}
+
+static enum th_status add_utf(struct th_segments *b, const struct th_scanner *s,
+                              const struct th_spec *spec, th_term value)
+{
+    char utf8[TH_UTF8_MAX];
+    uint64_t c;
+    enum th_status status;
+
+    if (!th_get_uint64(value, &c) || c > 0x10FFFF || !th_utf8_valid((uint32_t)c))
+        return th_scan_fail(s, spec->place, "expected the number of a character");
+    status = take_room(b, s, spec, 32);
+    if (status != TH_OK)
+        return status;
+    if (spec->type == TH_SEGMENT_UTF8)
+        put_string(b, (unsigned char *)utf8, 8 * th_utf8_put((uint32_t)c, utf8));
+    else if (spec->type == TH_SEGMENT_UTF16)
+        put_utf16(b, spec->order, (uint32_t)c);
+    else
+        put_number(b, 32, spec->order, word_byte, &c);
+    return TH_OK;
+}
+
+/* --- Bit strings ------------------------------------------------------------------------------ */
+
+static enum th_status add_bits(struct th_segments *b, const struct th_scanner *s,
+                               const struct th_spec *spec, th_term value)
+{
+    const unsigned char *data;
+    uint64_t wanted;
+    size_t bits;
+    enum th_status status;
+
+    if (value == TH_NONE || !th_get_bits(value, &data, &bits))
+        return th_scan_fail(s, spec->place, "expected a binary, or another type");
+    wanted = spec->sized ? spec->size * spec->unit : bits;
+    if (wanted > bits)
+        return th_scan_fail(s, spec->place, "expected a binary of at least %" PRIu64 " bits",
+                            wanted);
+    if (!spec->sized && bits % spec->unit != 0)
+        return th_scan_fail(s, spec->place, "expected a multiple of %u bits", spec->unit);
+    status = take_room(b, s, spec, wanted);
+    if (status == TH_OK)
+        put_string(b, data, wanted);
+    return status;
+}
+
+/* --- Segments --------------------------------------------------------------------------------- */
+
+static enum th_status add_value(struct th_segments *b, const struct th_scanner *s,
+                                const struct th_spec *spec, th_term value)
+{
+    switch (spec->type) {
+    case TH_SEGMENT_INTEGER:
+        return add_integer(b, s, spec, value);
+    case TH_SEGMENT_FLOAT:
+        return add_float(b, s, spec, value);
+    case TH_SEGMENT_UTF8:
+    case TH_SEGMENT_UTF16:
+    case TH_SEGMENT_UTF32:
+        return add_utf(b, s, spec, value);
+    default:
+        return add_bits(b, s, spec, value);
+    }
+}
+
+/* A string stands for its characters, each a segment of the same kind. */
+static enum th_status add_characters(struct th_segments *b, const struct th_scanner *s,
+                                     const struct th_spec *spec)
+{
+    const char *at = s->characters.data;
+    const char *end = at + s->characters.size;
+    enum th_status status = TH_OK;
+    uint32_t c;
+
+    if (spec->type == TH_SEGMENT_BINARY || spec->type == TH_SEGMENT_BITSTRING)
+        return th_scan_fail(s, spec->place, "expected a binary, not a string");
+    while (status == TH_OK && at < end) {
+        at += th_utf8_get(at, (size_t)(end - at), &c);
+        status = add_value(b, s, spec, th_small(c));
+    }
+    return status;
+}
+
+enum th_status th_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
+                              th_term value)
+{
+    struct th_spec spec;
+    enum th_status status = th_spec_read(s, place, &spec);
+
+    if (status != TH_OK)
+        return status;
+    return value == TH_NONE ? add_characters(b, s, &spec) : add_value(b, s, &spec, value);
+}
