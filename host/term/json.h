@@ -7,10 +7,11 @@
  *   array, object                         list, map with binary keys
  *   integer, real                         integer, float
  *   true, false, null                     the atoms
- *   {"$etf": BASE64}                      what text cannot carry: one versioned external term
+ *   {"$etf": BASE64}                      what text cannot carry: one versioned external term;
+ *                                         also inside arrays and objects
  *
- * Values come from and go to Jansson; both ways are iterative or as deep as Jansson itself allows
- * (2048).
+ * Values come from and go to Jansson, and are read as deep as Jansson itself reads (2048). Memory
+ * is proportional to the value's.
  */
 #ifndef TH_JSON_H
 #define TH_JSON_H
@@ -24,7 +25,10 @@
 enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th_etf_node *here,
                                th_term *term);
 
-/* A field's value for T: its Erlang text, or {"$etf": ...}. The caller owns the reference. */
+/*
+ * A field's value for T: its Erlang text, or {"$etf": ...}. The caller owns the reference. NULL,
+ * with an error raised, for what no external term can carry (see th_etf_encode()).
+ */
 json_t *th_json_from_term(th_term t, const struct th_etf_node *here);
 
 #endif
