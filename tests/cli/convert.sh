@@ -1,0 +1,36 @@
+#!/bin/sh
+# Recordings are the same bytes again after they were JSON lines.
+. tests/cli/report
+
+# there_and_back STREAM BYTES
+there_and_back() {
+    "$tracehost" convert --allow-partial "$1" "$work/stream.jsonl" 2>"$work/stderr" &&
+        "$tracehost" convert "$work/stream.jsonl" "$work/stream.trace" &&
+        cmp "$work/stream.trace" "$2"
+}
+
+# What was recovered of a damaged file is what comes before the damage.
+recovered() {
+    "$tracehost" convert --allow-partial "$1" "$work/recovered.trace" 2>"$work/stderr" &&
+        cmp -n "$(wc -c <"$work/recovered.trace")" "$work/recovered.trace" "$1" &&
+        there_and_back "$1" "$work/recovered.trace"
+}
+
+for trace in "$recordings"/*.trace; do
+    name=$(basename "$trace" .trace)
+    case $name in
+    trunc_* | s22_*) check "convert $name, as far as it goes" recovered "$trace" ;;
+    *) check "convert $name to JSON lines and back" there_and_back "$trace" "$trace" ;;
+    esac
+done
+cat "$recordings"/wrap/w[1-4].log >"$work/wrap"
+check 'convert a wrap set to JSON lines and back' there_and_back "$recordings/wrap/w*.log" "$work/wrap"
+for name in l1_compile_compiler_arity l2_mnesia_full l3_sorts_args_return; do
+    if [ -e "$large/$name.trace" ]; then
+        check "convert $name to JSON lines and back" there_and_back "$large/$name.trace" "$large/$name.trace"
+    else
+        skip "convert $name to JSON lines and back" 'the large recordings are not here'
+    fi
+done
+
+finish

@@ -1,0 +1,28 @@
+#!/bin/sh
+# `tracehost dump` prints what io:format("~0p.~n") of a real node printed for the same recordings.
+. tests/cli/report
+
+# same TRACE TEXT
+same() {
+    "$tracehost" dump --allow-partial "$1" 2>"$work/stderr" | cmp - "$2"
+}
+
+for trace in "$recordings"/*.trace; do
+    name=$(basename "$trace" .trace)
+    check "dump $name" same "$trace" "${trace%.trace}.term.txt"
+done
+check 'dump of a wrap set by its pattern' same "$recordings/wrap/w*.log" "$recordings/wrap/wrapset.term.txt"
+check 'dump of a wrap set by its first file' same "$recordings/wrap/w1.log" "$recordings/wrap/wrapset.term.txt"
+
+from_pipe() {
+    "$tracehost" dump - <"$recordings/s13_procs.trace" | cmp - "$recordings/s13_procs.term.txt"
+}
+check 'dump from a pipe' from_pipe
+
+to_file() {
+    "$tracehost" dump -o "$work/out" "$recordings/s13_procs.trace" &&
+        cmp "$work/out" "$recordings/s13_procs.term.txt"
+}
+check 'dump to a file' to_file
+
+finish
