@@ -507,13 +507,47 @@ static void only_the_returns_of_wanted_calls_come(void **state)
                                            "trace_call(call,s,<0.1.0>,{m,c,0},#{}) self\n");
     expect("{trace,<0.1.0>,return_from,{m,c,0},1}",
            "trace_call(return_from,s,<0.1.0>,{m,c,0},#{extra => 1}) self\n");
+    expect("{trace,<0.1.0>,return_to,{m,a,0}}",
+           "trace_call(return_to,s,<0.1.0>,{m,a,0},#{}) self\n");
     expect("{trace,<0.1.0>,return_from,{m,a,0},2}", "");
+    expect("{trace,<0.1.0>,return_to,{m,b,0}}", "");
     expect("{trace,<0.1.0>,return_from,{m,b,0},3}", "");
     expect("{trace,<0.1.0>,return_to,{m,a,0}}", "");
     expect("{trace,<0.1.0>,return_from,{m,a,0},4}",
            "trace_call(return_from,s,<0.1.0>,{m,a,0},#{extra => 4}) self\n");
     expect("{trace,<0.1.0>,return_to,{m,z,0}}",
            "trace_call(return_to,s,<0.1.0>,{m,z,0},#{}) self\n");
+}
+
+/* Of tail calls that return as one, a wanted one is enough for the return_to. */
+static void a_return_to_comes_if_one_of_its_calls_was_wanted(void **state)
+{
+    (void)state;
+    scene_answer("enabled_call", "discard");
+    scene_trace("{trace,<0.1.0>,call,{m,a,0}}");
+    scene_answer("enabled_call", "trace");
+    scene_trace("{trace,<0.1.0>,call,{m,b,0}}");
+    scene_trace("{trace,<0.1.0>,return_from,{m,b,0},1}");
+    scene_log();
+    expect("{trace,<0.1.0>,return_from,{m,a,0},1}", "");
+    expect("{trace,<0.1.0>,return_to,{m,z,0}}",
+           "trace_call(return_to,s,<0.1.0>,{m,z,0},#{}) self\n");
+}
+
+/* Without return_from records, a return_to ends what stands above its function, or the topmost
+ * call. */
+static void a_lone_return_to_ends_the_calls_above(void **state)
+{
+    (void)state;
+    scene_trace("{trace,<0.1.0>,call,{m,a,0}}");
+    scene_answer("enabled_call", "discard");
+    scene_trace("{trace,<0.1.0>,call,{m,b,0}}");
+    scene_trace("{trace,<0.1.0>,call,{m,c,0}}");
+    scene_log();
+    expect("{trace,<0.1.0>,return_to,{m,b,0}}", "");
+    expect("{trace,<0.1.0>,return_to,{x,y,0}}", "");
+    expect("{trace,<0.1.0>,return_to,{x,z,0}}",
+           "trace_call(return_to,s,<0.1.0>,{x,z,0},#{}) self\n");
 }
 
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -561,6 +595,8 @@ int main(void)
         WITH_SCENE(a_session_whose_state_dies_is_asked),
         WITH_SCENE(a_port_has_no_calls),
         WITH_SCENE(only_the_returns_of_wanted_calls_come),
+        WITH_SCENE(a_return_to_comes_if_one_of_its_calls_was_wanted),
+        WITH_SCENE(a_lone_return_to_ends_the_calls_above),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

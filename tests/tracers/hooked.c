@@ -31,7 +31,7 @@ static ErlNifEntry entry = {
     .name = "hooked",
     .funcs = chosen,
     .vm_variant = ERL_NIF_VM_VARIANT,
-    .options = ERL_NIF_DIRTY_NIF_OPTION,
+    .options = 1,
     .sizeof_ErlNifResourceTypeInit = sizeof(ErlNifResourceTypeInit),
     .min_erts = ERL_NIF_MIN_ERTS_VERSION,
 };
