@@ -1,0 +1,110 @@
+/*
+ * Binaries.
+ *
+ * ErlNifBinary's ref_bin is a share of a struct th_binary while the caller owns the bytes, NULL
+ * while they belong to a term.
+ */
+#include "nif.h"
+
+/* Up to this size a new binary lies in the environment's heap, as in a BEAM. */
+enum { HEAP_BYTES = 64 };
+
+int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    const unsigned char *data;
+    size_t size;
+
+    (void)env;
+    return th_get_bytes(term, &data, &size);
+}
+
+int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin)
+{
+    const unsigned char *data;
+    size_t size;
+
+    (void)env;
+    if (!th_get_bytes(bin_term, &data, &size))
+        return 0;
+    *bin = (ErlNifBinary){.size = size, .data = (unsigned char *)data};
+    return 1;
+}
+
+int enif_alloc_binary(size_t size, ErlNifBinary *bin)
+{
+    struct th_binary *binary = th_binary_create(size);
+
+    if (!binary)
+        return 0;
+    *bin = (ErlNifBinary){.size = size, .data = binary->data, .ref_bin = binary};
+    return 1;
+}
+
+/* Bytes of a term are copied: they are not the caller's to change. */
+int enif_realloc_binary(ErlNifBinary *bin, size_t size)
+{
+    struct th_binary *binary = bin->ref_bin;
+    ErlNifBinary copy;
+
+    if (binary) {
+        binary = th_binary_resize(binary, size);
+        if (!binary)
+            return 0;
+        *bin = (ErlNifBinary){.size = size, .data = binary->data, .ref_bin = binary};
+        return 1;
+    }
+    if (!enif_alloc_binary(size, &copy))
+        return 0;
+    if (bin->size > 0)
+        memcpy(copy.data, bin->data, size < bin->size ? size : bin->size);
+    *bin = copy;
+    return 1;
+}
+
+void enif_release_binary(ErlNifBinary *bin)
+{
+    if (bin->ref_bin)
+        th_binary_release(bin->ref_bin);
+    *bin = (ErlNifBinary){0};
+}
+
+ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin)
+{
+    struct th_binary *binary = bin->ref_bin;
+    th_term term;
+
+    if (!binary)
+        return th_make_binary(env, bin->data, bin->size);
+    term = th_make_shared_binary(env, binary, bin->data, bin->size * 8);
+    th_binary_release(binary); /* the term has a share of its own, so the bytes stay */
+    bin->ref_bin = NULL;
+    return term;
+}
+
+unsigned char *enif_make_new_binary(ErlNifEnv *env, size_t size, ERL_NIF_TERM *termp)
+{
+    unsigned char *data;
+    struct th_binary *binary;
+
+    if (size <= HEAP_BYTES) {
+        *termp = th_make_heap_binary(env, size * 8, &data);
+        return data;
+    }
+    binary = th_binary_create(size);
+    if (!binary)
+        return NULL;
+    data = binary->data;
+    *termp = th_make_shared_binary(env, binary, data, size * 8);
+    th_binary_release(binary);
+    return data;
+}
+
+ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, size_t pos, size_t size)
+{
+    const unsigned char *data;
+    size_t whole;
+
+    if (!th_get_bytes(bin_term, &data, &whole) || pos > whole || size > whole - pos)
+        return enif_make_badarg(env);
+    return th_make_sub_binary(env, bin_term, pos, size);
+}

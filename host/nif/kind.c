@@ -1,0 +1,72 @@
+/* What a term is, and how two compare. */
+#include "nif.h"
+
+int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    (void)env;
+    return th_is_ref(term);
+}
+
+int enif_is_fun(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    (void)env;
+    return th_is_fun(term);
+}
+
+int enif_is_number(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    (void)env;
+    return th_is_integer(term) || th_is_float(term);
+}
+
+int enif_is_identical(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
+{
+    return th_identical(lhs, rhs);
+}
+
+int enif_compare(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
+{
+    return lhs == rhs ? 0 : th_compare(lhs, rhs);
+}
+
+static ErlNifTermType boxed_type(ERL_NIF_TERM term)
+{
+    switch (th_subtag(term)) {
+    case TH_TUPLE:
+        return ERL_NIF_TERM_TYPE_TUPLE;
+    case TH_POS_BIG:
+    case TH_NEG_BIG:
+        return ERL_NIF_TERM_TYPE_INTEGER;
+    case TH_REF:
+        return ERL_NIF_TERM_TYPE_REFERENCE;
+    case TH_FUN:
+    case TH_EXPORT:
+        return ERL_NIF_TERM_TYPE_FUN;
+    case TH_FLOAT:
+        return ERL_NIF_TERM_TYPE_FLOAT;
+    case TH_EXTERNAL_PID:
+        return ERL_NIF_TERM_TYPE_PID;
+    case TH_EXTERNAL_PORT:
+        return ERL_NIF_TERM_TYPE_PORT;
+    case TH_MAP:
+        return ERL_NIF_TERM_TYPE_MAP;
+    default:
+        return ERL_NIF_TERM_TYPE_BITSTRING;
+    }
+}
+
+ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    (void)env;
+    if (th_is_boxed(term))
+        return boxed_type(term);
+    if (th_is_list(term) || term == TH_NIL)
+        return ERL_NIF_TERM_TYPE_LIST;
+    if (th_is_small(term))
+        return ERL_NIF_TERM_TYPE_INTEGER;
+    if (th_is_local_pid(term))
+        return ERL_NIF_TERM_TYPE_PID;
+    if (th_is_local_port(term))
+        return ERL_NIF_TERM_TYPE_PORT;
+    return ERL_NIF_TERM_TYPE_ATOM;
+}

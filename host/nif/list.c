@@ -1,0 +1,75 @@
+/* Lists. */
+#include "nif.h"
+
+int enif_is_list(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    (void)env;
+    return th_is_list(term) || term == TH_NIL;
+}
+
+int enif_is_empty_list(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    (void)env;
+    return term == TH_NIL;
+}
+
+int enif_get_list_cell(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *head, ERL_NIF_TERM *tail)
+{
+    (void)env;
+    if (!th_is_list(term))
+        return 0;
+    *head = th_cell(term)[0];
+    *tail = th_cell(term)[1];
+    return 1;
+}
+
+int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *len)
+{
+    size_t length;
+
+    (void)env;
+    if (!th_get_list_length(term, &length))
+        return 0;
+    *len = (unsigned)length;
+    return 1;
+}
+
+ERL_NIF_TERM enif_make_list_cell(ErlNifEnv *env, ERL_NIF_TERM car, ERL_NIF_TERM cdr)
+{
+    return th_make_cons(env, car, cdr);
+}
+
+ERL_NIF_TERM enif_make_list(ErlNifEnv *env, unsigned cnt, ...)
+{
+    th_term *cells = th_env_take(env, 2 * (size_t)cnt);
+    va_list args;
+
+    if (cnt == 0)
+        return TH_NIL;
+    va_start(args, cnt);
+    for (size_t i = 0; i < cnt; i++) {
+        cells[2 * i] = va_arg(args, ERL_NIF_TERM);
+        cells[2 * i + 1] = th_listed(&cells[2 * i + 2]);
+    }
+    va_end(args);
+    cells[2 * (size_t)cnt - 1] = TH_NIL;
+    return th_listed(cells);
+}
+
+ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
+{
+    return th_make_list(env, arr, cnt);
+}
+
+int enif_make_reverse_list(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *list)
+{
+    th_term reversed = TH_NIL;
+    size_t length;
+
+    if (!th_get_list_length(term, &length))
+        return 0;
+    for (; th_is_list(term); term = th_cell(term)[1])
+        reversed = th_make_cons(env, th_cell(term)[0], reversed);
+    *list = reversed;
+    return 1;
+}

@@ -1,0 +1,71 @@
+/* Maps. */
+#include "nif.h"
+
+int enif_is_map(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    (void)env;
+    return th_is_map(term);
+}
+
+int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM term, size_t *size)
+{
+    (void)env;
+    if (!th_is_map(term))
+        return 0;
+    *size = th_map_size(term);
+    return 1;
+}
+
+int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM map, ERL_NIF_TERM key, ERL_NIF_TERM *value)
+{
+    th_term found = th_is_map(map) ? th_map_get(map, key) : TH_NONE;
+
+    (void)env;
+    if (found == TH_NONE)
+        return 0;
+    *value = found;
+    return 1;
+}
+
+ERL_NIF_TERM enif_make_new_map(ErlNifEnv *env)
+{
+    return th_make_map(env, NULL, NULL, 0, true);
+}
+
+int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, ERL_NIF_TERM value,
+                      ERL_NIF_TERM *map_out)
+{
+    if (!th_is_map(map_in))
+        return 0;
+    *map_out = th_map_put(env, map_in, key, value);
+    return 1;
+}
+
+int enif_make_map_update(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, ERL_NIF_TERM value,
+                         ERL_NIF_TERM *map_out)
+{
+    if (!th_is_map(map_in) || th_map_get(map_in, key) == TH_NONE)
+        return 0;
+    *map_out = th_map_put(env, map_in, key, value);
+    return 1;
+}
+
+int enif_make_map_remove(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
+                         ERL_NIF_TERM *map_out)
+{
+    if (!th_is_map(map_in))
+        return 0;
+    *map_out = th_map_remove(env, map_in, key);
+    return 1;
+}
+
+int enif_make_map_from_arrays(ErlNifEnv *env, ERL_NIF_TERM keys[], ERL_NIF_TERM values[],
+                              size_t cnt, ERL_NIF_TERM *map_out)
+{
+    th_term map = th_make_map(env, keys, values, cnt, false);
+
+    if (map == TH_NONE)
+        return 0;
+    *map_out = map;
+    return 1;
+}

@@ -1,0 +1,101 @@
+/* Numbers. */
+#include "nif.h"
+
+#include <limits.h>
+#include <math.h>
+
+int enif_get_int(ErlNifEnv *env, ERL_NIF_TERM term, int *ip)
+{
+    int64_t value = th_small_value(term);
+
+    (void)env;
+    if (!th_is_small(term) || value < INT_MIN || value > INT_MAX)
+        return 0;
+    *ip = (int)value;
+    return 1;
+}
+
+int enif_get_uint(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *ip)
+{
+    int64_t value = th_small_value(term);
+
+    (void)env;
+    if (!th_is_small(term) || value < 0 || value > UINT_MAX)
+        return 0;
+    *ip = (unsigned)value;
+    return 1;
+}
+
+int enif_get_long(ErlNifEnv *env, ERL_NIF_TERM term, long *ip)
+{
+    int64_t value;
+
+    (void)env;
+    if (!th_get_int64(term, &value))
+        return 0;
+    *ip = value;
+    return 1;
+}
+
+int enif_get_ulong(ErlNifEnv *env, ERL_NIF_TERM term, unsigned long *ip)
+{
+    uint64_t value;
+
+    (void)env;
+    if (!th_get_uint64(term, &value))
+        return 0;
+    *ip = value;
+    return 1;
+}
+
+int enif_get_double(ErlNifEnv *env, ERL_NIF_TERM term, double *dp)
+{
+    (void)env;
+    if (!th_is_float(term))
+        return 0;
+    *dp = th_float_value(term);
+    return 1;
+}
+
+ERL_NIF_TERM enif_make_int(ErlNifEnv *env, int i)
+{
+    (void)env;
+    return th_small(i);
+}
+
+ERL_NIF_TERM enif_make_uint(ErlNifEnv *env, unsigned i)
+{
+    (void)env;
+    return th_small(i);
+}
+
+ERL_NIF_TERM enif_make_long(ErlNifEnv *env, long i)
+{
+    return th_make_int64(env, i);
+}
+
+ERL_NIF_TERM enif_make_ulong(ErlNifEnv *env, unsigned long i)
+{
+    return th_make_uint64(env, i);
+}
+
+ERL_NIF_TERM enif_make_double(ErlNifEnv *env, double d)
+{
+    return isfinite(d) ? th_make_float(env, d) : enif_make_badarg(env);
+}
+
+/* Libraries import the `long` functions, as the header renames these; a BEAM does not have them,
+ * but the API does. */
+#undef enif_get_int64
+#undef enif_get_uint64
+#undef enif_make_int64
+#undef enif_make_uint64
+
+ERL_NAPI_EXPORT int enif_get_int64(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifSInt64 *ip)
+    __attribute__((alias("enif_get_long")));
+ERL_NAPI_EXPORT int enif_get_uint64(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifUInt64 *ip)
+    __attribute__((alias("enif_get_ulong")));
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_int64(ErlNifEnv *env, ErlNifSInt64 i)
+    __attribute__((alias("enif_make_long")));
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_uint64(ErlNifEnv *env, ErlNifUInt64 i)
+    __attribute__((alias("enif_make_ulong")));

@@ -1,0 +1,116 @@
+/* Strings: lists of characters. */
+#include "nif.h"
+
+/* The next character of a string, and what is left of it; false if LIST goes on with none. */
+static bool next_character(th_term *list, uint32_t most, uint32_t *c)
+{
+    th_term head;
+
+    if (!th_is_list(*list))
+        return false;
+    head = th_cell(*list)[0];
+    if (!th_is_small(head) || th_small_value(head) < 0 || th_small_value(head) > most)
+        return false;
+    *c = (uint32_t)th_small_value(head);
+    *list = th_cell(*list)[1];
+    return true;
+}
+
+/* Takes the next character as bytes of ENCODING; their number, 0 if it has no such bytes. */
+static size_t next_bytes(th_term *list, ErlNifCharEncoding encoding, char bytes[TH_UTF8_MAX])
+{
+    uint32_t most = encoding == ERL_NIF_UTF8 ? 0x10FFFF : 0xFF;
+    uint32_t c;
+
+    if (!next_character(list, most, &c))
+        return 0;
+    if (encoding == ERL_NIF_UTF8)
+        return th_utf8_valid(c) ? th_utf8_put(c, bytes) : 0;
+    bytes[0] = (char)c;
+    return 1;
+}
+
+static bool is_known(ErlNifCharEncoding encoding)
+{
+    return encoding == ERL_NIF_LATIN1 || encoding == ERL_NIF_UTF8;
+}
+
+/* The buffer ends in a 0 byte even where the result says that the list is no string. */
+int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
+                    ErlNifCharEncoding encoding)
+{
+    char bytes[TH_UTF8_MAX];
+    size_t used = 0;
+    size_t size;
+
+    (void)env;
+    if (len < 1 || !is_known(encoding))
+        return 0;
+    while (list != TH_NIL) {
+        size = next_bytes(&list, encoding, bytes);
+        buf[used] = 0;
+        if (size == 0)
+            return 0;
+        if (used + size >= len)
+            return -(int)len;
+        memcpy(buf + used, bytes, size);
+        used += size;
+    }
+    buf[used] = 0;
+    return (int)used + 1;
+}
+
+int enif_get_string_length(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *len,
+                           ErlNifCharEncoding encoding)
+{
+    char bytes[TH_UTF8_MAX];
+    size_t used = 0;
+    size_t size;
+
+    (void)env;
+    if (!is_known(encoding))
+        return 0;
+    for (; list != TH_NIL; used += size) {
+        size = next_bytes(&list, encoding, bytes);
+        if (size == 0)
+            return 0;
+    }
+    *len = (unsigned)used;
+    return 1;
+}
+
+static ERL_NIF_TERM make_utf8_string(ErlNifEnv *env, const char *string, size_t len)
+{
+    size_t characters;
+    th_term *cells;
+    uint32_t c;
+
+    if (!th_utf8_count(string, len, &characters))
+        return enif_make_badarg(env);
+    if (characters == 0)
+        return TH_NIL;
+    cells = th_env_take(env, 2 * characters);
+    for (size_t i = 0; i < characters; i++) {
+        size_t used = th_utf8_get(string, len, &c);
+        string += used;
+        len -= used;
+        cells[2 * i] = th_small(c);
+        cells[2 * i + 1] = i + 1 < characters ? th_listed(&cells[2 * i + 2]) : TH_NIL;
+    }
+    return th_listed(cells);
+}
+
+ERL_NIF_TERM enif_make_string_len(ErlNifEnv *env, const char *string, size_t len,
+                                  ErlNifCharEncoding encoding)
+{
+    if (encoding == ERL_NIF_LATIN1)
+        return th_make_latin1_string(env, (const unsigned char *)string, len);
+    if (encoding == ERL_NIF_UTF8)
+        return make_utf8_string(env, string, len);
+    return enif_make_badarg(env);
+}
+
+ERL_NIF_TERM enif_make_string(ErlNifEnv *env, const char *string, ErlNifCharEncoding encoding)
+{
+    return enif_make_string_len(env, string, strlen(string), encoding);
+}

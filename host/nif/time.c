@@ -1,0 +1,103 @@
+/*
+ * Time. All clocks are the thread's (term/clock.h): in a callback for a replayed event the
+ * record's, elsewhere the real ones, also on threads that a library has made.
+ */
+#include "nif.h"
+
+#include <stdatomic.h>
+
+/* Units in a second, 0 for none of ErlNifTimeUnit. */
+static int64_t frequency(ErlNifTimeUnit unit)
+{
+    switch (unit) {
+    case ERL_NIF_SEC:
+        return 1;
+    case ERL_NIF_MSEC:
+        return 1000;
+    case ERL_NIF_USEC:
+        return 1000000;
+    case ERL_NIF_NSEC:
+        return 1000000000;
+    }
+    return 0;
+}
+
+/* Rounds down, as Erlang does for times before 0 too. */
+static int64_t divide(int64_t value, int64_t by)
+{
+    return value / by - (value % by < 0);
+}
+
+static ErlNifTime from_nanoseconds(int64_t ns, ErlNifTimeUnit unit)
+{
+    int64_t per_second = frequency(unit);
+
+    return per_second ? divide(ns, 1000000000 / per_second) : ERL_NIF_TIME_ERROR;
+}
+
+ErlNifTime enif_monotonic_time(ErlNifTimeUnit unit)
+{
+    return from_nanoseconds(th_clock_monotonic(), unit);
+}
+
+ErlNifTime enif_time_offset(ErlNifTimeUnit unit)
+{
+    return from_nanoseconds(th_clock_offset(), unit);
+}
+
+/* A product that does not fit wraps around, as it does in a BEAM. */
+ErlNifTime enif_convert_time_unit(ErlNifTime val, ErlNifTimeUnit from, ErlNifTimeUnit to)
+{
+    int64_t have = frequency(from);
+    int64_t want = frequency(to);
+
+    if (!have || !want)
+        return ERL_NIF_TIME_ERROR;
+    if (want >= have)
+        return (int64_t)((uint64_t)val * (uint64_t)(want / have));
+    return divide(val, have / want);
+}
+
+/* {MegaSecs, Secs, MicroSecs} */
+static ERL_NIF_TERM timestamp(ErlNifEnv *env, int64_t us)
+{
+    int64_t seconds = divide(us, 1000000);
+    int64_t mega = divide(seconds, 1000000);
+
+    return th_make_tuple_of(env, th_small(mega), th_small(seconds - mega * 1000000),
+                            th_small(us - seconds * 1000000));
+}
+
+/* True while th_clock_monotonic() reads a record's time. */
+static bool is_recorded(void)
+{
+    struct th_clock *clock = th_clock_current;
+
+    return clock && (clock->ready || clock->fill(clock));
+}
+
+/*
+ * erlang:now() never gives a time twice. A record's time is what it is; real times that would come
+ * twice are moved forward.
+ */
+ERL_NIF_TERM enif_now_time(ErlNifEnv *env)
+{
+    static _Atomic int64_t latest; /* relaxed: one word, and no other depends on it */
+    bool recorded = is_recorded();
+    int64_t now = divide(th_clock_monotonic() + th_clock_offset(), 1000);
+    int64_t before;
+
+    if (recorded)
+        return timestamp(env, now);
+    before = atomic_load_explicit(&latest, memory_order_relaxed);
+    do {
+        now = now > before ? now : before + 1;
+    } while (!atomic_compare_exchange_weak_explicit(&latest, &before, now, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return timestamp(env, now);
+}
+
+ERL_NIF_TERM enif_cpu_time(ErlNifEnv *env)
+{
+    return timestamp(env, divide(th_clock_cpu(), 1000));
+}

@@ -1,0 +1,36 @@
+/* Tuples. */
+#include "nif.h"
+
+int enif_is_tuple(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    (void)env;
+    return th_is_tuple(term);
+}
+
+int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_TERM **array)
+{
+    (void)env;
+    if (!th_is_tuple(tpl))
+        return 0;
+    *arity = (int)th_tuple_arity(tpl);
+    *array = th_tuple_elements(tpl);
+    return 1;
+}
+
+ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned cnt, ...)
+{
+    th_term *elements;
+    th_term tuple = th_make_tuple_space(env, cnt, &elements);
+    va_list args;
+
+    va_start(args, cnt);
+    for (unsigned i = 0; i < cnt; i++)
+        elements[i] = va_arg(args, ERL_NIF_TERM);
+    va_end(args);
+    return tuple;
+}
+
+ERL_NIF_TERM enif_make_tuple_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
+{
+    return th_make_tuple(env, arr, cnt);
+}
