@@ -1,0 +1,245 @@
+/* Processes, ports and sending, outside of callbacks and from other threads. */
+#include "host/nif/nif.h"
+#include "host/process/process.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static ErlNifEnv *env;
+
+static int begin(void **state)
+{
+    (void)state;
+    env = enif_alloc_env();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    enif_free_env(env);
+    return 0;
+}
+
+enum { THREADS = 4, MESSAGES = 2000 };
+
+/* A process of the host that keeps what it gets. */
+struct mailbox {
+    struct th_host_process *process;
+    ErlNifPid pid;
+    th_env env;
+    th_term last;
+    size_t count;
+};
+
+static void receive(void *context, th_term message)
+{
+    struct mailbox *mailbox = context;
+
+    th_env_clear(&mailbox->env);
+    mailbox->last = th_copy(&mailbox->env, message);
+    mailbox->count++;
+}
+
+static void open_mailbox(struct mailbox *mailbox)
+{
+    mailbox->count = 0;
+    mailbox->last = TH_NONE;
+    th_env_init(&mailbox->env, TH_ENV_PLAIN);
+    mailbox->process = th_host_process_start(receive, mailbox);
+    assert_true(enif_get_local_pid(env, th_host_process_pid(mailbox->process), &mailbox->pid));
+}
+
+static void close_mailbox(struct mailbox *mailbox)
+{
+    th_host_process_stop(mailbox->process);
+    th_env_release(&mailbox->env);
+}
+
+static void only_local_identifiers_are_taken(void **state)
+{
+    ErlNifPid pid = {TH_NIL};
+    ErlNifPort port = {TH_NIL};
+    ERL_NIF_TERM other_pid = th_make_pid(env, TH_AM(nonode), 1, 2, 3);
+    ERL_NIF_TERM other_port = th_make_port(env, TH_AM(nonode), 1, 2);
+
+    (void)state;
+    assert_false(enif_get_local_pid(env, other_pid, &pid));
+    assert_false(enif_get_local_pid(env, th_local_port(1), &pid));
+    assert_false(enif_get_local_pid(env, TH_AM(console), &pid));
+    assert_false(enif_get_local_port(env, other_port, &port));
+    assert_false(enif_get_local_port(env, th_local_pid(1, 0), &port));
+    assert_true(pid.pid == TH_NIL && port.port_id == TH_NIL);
+    assert_true(enif_is_pid(env, other_pid) && enif_is_port(env, other_port));
+    assert_true(enif_get_local_pid(env, th_local_pid(1, 0), &pid));
+    assert_true(enif_make_pid(env, &pid) == th_local_pid(1, 0));
+    assert_true(enif_get_local_port(env, th_local_port(1), &port));
+    assert_true(port.port_id == th_local_port(1));
+}
+
+static void the_undefined_pid_is_nobody(void **state)
+{
+    ErlNifPid pid = {th_local_pid(1, 0)};
+
+    (void)state;
+    assert_false(enif_is_pid_undefined(&pid));
+    enif_set_pid_undefined(&pid);
+    assert_true(enif_is_pid_undefined(&pid));
+    assert_true(enif_make_pid(env, &pid) == TH_AM(undefined));
+    assert_false(enif_is_process_alive(env, &pid));
+    assert_false(enif_send(env, &pid, NULL, TH_AM(ok)));
+}
+
+static void self_is_who_runs(void **state)
+{
+    ErlNifPid pid = {TH_NIL};
+
+    (void)state;
+    assert_null(enif_self(NULL, &pid));
+    assert_null(enif_self(env, &pid));
+    assert_false(enif_is_current_process_alive(env));
+    assert_true(pid.pid == TH_NIL);
+    th_world_reset(NULL);
+    env->self = th_local_pid(5, 0);
+    assert_ptr_equal(enif_self(env, &pid), &pid);
+    assert_true(pid.pid == th_local_pid(5, 0));
+    assert_true(enif_is_current_process_alive(env));
+    th_world_end(th_local_pid(5, 0));
+    assert_false(enif_is_current_process_alive(env));
+}
+
+static void who_is_alive(void **state)
+{
+    ErlNifPid pid = {th_local_pid(5, 0)}, port_as_pid = {th_local_port(5)};
+    ErlNifPort port = {th_local_port(5)}, pid_as_port = {th_local_pid(5, 0)};
+
+    (void)state;
+    th_world_reset(NULL);
+    assert_true(enif_is_process_alive(env, &pid));
+    assert_true(enif_is_process_alive(NULL, &pid));
+    assert_true(enif_is_port_alive(NULL, &port));
+    assert_false(enif_is_process_alive(env, &port_as_pid));
+    assert_false(enif_is_port_alive(env, &pid_as_port));
+    th_world_end(pid.pid);
+    assert_false(enif_is_process_alive(env, &pid));
+    assert_true(enif_is_port_alive(env, &port));
+    th_world_end(port.port_id);
+    assert_false(enif_is_port_alive(env, &port));
+}
+
+static void messages_arrive(void **state)
+{
+    struct mailbox mailbox;
+    ERL_NIF_TERM message = enif_make_tuple2(env, TH_AM(ok), enif_make_double(env, 1.5));
+
+    (void)state;
+    open_mailbox(&mailbox);
+    assert_true(enif_send(env, &mailbox.pid, NULL, message));
+    assert_true(enif_is_identical(mailbox.last, message));
+    assert_true(enif_is_tuple(env, message)); /* still the sender's */
+    close_mailbox(&mailbox);
+    assert_false(enif_send(env, &mailbox.pid, NULL, message));
+}
+
+static void a_message_environment_is_emptied_by_success_only(void **state)
+{
+    ErlNifEnv *other = enif_alloc_env();
+    struct mailbox mailbox;
+    ERL_NIF_TERM message, first;
+
+    (void)state;
+    open_mailbox(&mailbox);
+    first = message = enif_make_tuple2(other, TH_AM(ok), TH_NIL);
+    for (int i = 0; i < 3; i++) {
+        assert_true(message == first); /* it begins anew */
+        assert_true(enif_send(env, &mailbox.pid, other, message));
+        assert_int_equal(mailbox.count, i + 1);
+        message = enif_make_tuple2(other, TH_AM(ok), TH_NIL);
+    }
+    close_mailbox(&mailbox);
+    assert_false(enif_send(env, &mailbox.pid, other, message));
+    assert_true(enif_is_tuple(env, message));
+    assert_true(enif_make_tuple2(other, TH_AM(ok), TH_NIL) != first);
+    enif_free_env(other);
+}
+
+static void the_environment_of_a_call_may_be_the_message_s(void **state)
+{
+    struct mailbox mailbox;
+    th_env call;
+    ERL_NIF_TERM message;
+
+    (void)state;
+    th_env_init(&call, TH_ENV_CALLBACK);
+    message = enif_make_tuple1(&call, TH_AM(ok));
+    open_mailbox(&mailbox);
+    assert_true(enif_send(&call, &mailbox.pid, &call, message)); /* not allowed, but it happens */
+    assert_true(enif_make_tuple1(&call, TH_AM(ok)) != message);
+    close_mailbox(&mailbox);
+    th_env_release(&call);
+}
+
+static void ports_take_no_commands(void **state)
+{
+    ErlNifEnv *other = enif_alloc_env();
+    ErlNifPort port = {th_local_port(1)};
+    ERL_NIF_TERM message = enif_make_tuple1(other, TH_NIL);
+
+    (void)state;
+    th_world_reset(NULL);
+    assert_false(enif_port_command(env, &port, other, message));
+    assert_false(enif_port_command(env, &port, NULL, message));
+    assert_true(enif_is_tuple(env, message));
+    enif_free_env(other);
+}
+
+static void *send_many(void *mailbox)
+{
+    ErlNifEnv *own = enif_alloc_env();
+    struct mailbox *to = mailbox;
+
+    for (int i = 0; i < MESSAGES; i++) {
+        ERL_NIF_TERM message = enif_make_string(own, "message", ERL_NIF_LATIN1);
+        assert_true(enif_is_process_alive(NULL, &to->pid));
+        assert_true(enif_send(NULL, &to->pid, own, message));
+    }
+    enif_free_env(own);
+    return NULL;
+}
+
+static void any_thread_may_send(void **state)
+{
+    struct mailbox mailbox;
+    pthread_t threads[THREADS];
+
+    (void)state;
+    open_mailbox(&mailbox);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, send_many, &mailbox);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(mailbox.count, THREADS * MESSAGES);
+    close_mailbox(&mailbox);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(only_local_identifiers_are_taken, begin, end),
+        cmocka_unit_test_setup_teardown(the_undefined_pid_is_nobody, begin, end),
+        cmocka_unit_test_setup_teardown(self_is_who_runs, begin, end),
+        cmocka_unit_test_setup_teardown(who_is_alive, begin, end),
+        cmocka_unit_test_setup_teardown(messages_arrive, begin, end),
+        cmocka_unit_test_setup_teardown(a_message_environment_is_emptied_by_success_only, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(the_environment_of_a_call_may_be_the_message_s, begin, end),
+        cmocka_unit_test_setup_teardown(ports_take_no_commands, begin, end),
+        cmocka_unit_test_setup_teardown(any_thread_may_send, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

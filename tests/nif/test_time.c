@@ -1,0 +1,172 @@
+/* Time: units, and the shapes of timestamps. The clocks of replayed events are in test_callback.c.
+ */
+#include "host/nif/nif.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static ErlNifEnv *env;
+
+static int begin(void **state)
+{
+    (void)state;
+    env = enif_alloc_env();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    enif_free_env(env);
+    return 0;
+}
+
+static void assert_timestamp(ERL_NIF_TERM term, int64_t *us)
+{
+    const ERL_NIF_TERM *parts;
+    long mega, second, micro;
+    int arity;
+
+    assert_true(enif_get_tuple(env, term, &arity, &parts) && arity == 3);
+    assert_true(enif_get_long(env, parts[0], &mega) && enif_get_long(env, parts[1], &second) &&
+                enif_get_long(env, parts[2], &micro));
+    assert_in_range(second, 0, 999999);
+    assert_in_range(micro, 0, 999999);
+    *us = (mega * 1000000 + second) * 1000000 + micro;
+}
+
+static void units_are_converted_downwards(void **state)
+{
+    (void)state;
+    assert_int_equal(enif_convert_time_unit(1999, ERL_NIF_MSEC, ERL_NIF_SEC), 1);
+    assert_int_equal(enif_convert_time_unit(-1, ERL_NIF_NSEC, ERL_NIF_USEC), -1);
+    assert_int_equal(enif_convert_time_unit(-1000, ERL_NIF_NSEC, ERL_NIF_USEC), -1);
+    assert_int_equal(enif_convert_time_unit(-1001, ERL_NIF_NSEC, ERL_NIF_USEC), -2);
+    assert_int_equal(enif_convert_time_unit(-3, ERL_NIF_SEC, ERL_NIF_NSEC), -3000000000);
+    assert_int_equal(enif_convert_time_unit(7, ERL_NIF_USEC, ERL_NIF_USEC), 7);
+    assert_true(enif_convert_time_unit(INT64_MIN, ERL_NIF_NSEC, ERL_NIF_SEC) == -9223372037);
+}
+
+static void an_unknown_unit_is_an_error(void **state)
+{
+    ErlNifTimeUnit none = (ErlNifTimeUnit)4;
+
+    (void)state;
+    assert_true(enif_monotonic_time(none) == ERL_NIF_TIME_ERROR);
+    assert_true(enif_time_offset(none) == ERL_NIF_TIME_ERROR);
+    assert_true(enif_convert_time_unit(1, none, ERL_NIF_SEC) == ERL_NIF_TIME_ERROR);
+    assert_true(enif_convert_time_unit(1, ERL_NIF_SEC, none) == ERL_NIF_TIME_ERROR);
+}
+
+static void monotonic_time_never_goes_back(void **state)
+{
+    ErlNifTime last = enif_monotonic_time(ERL_NIF_NSEC);
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        ErlNifTime now = enif_monotonic_time(ERL_NIF_NSEC);
+        assert_true(now >= last);
+        last = now;
+    }
+}
+
+static void monotonic_time_and_offset_are_system_time(void **state)
+{
+    ErlNifTime system = enif_monotonic_time(ERL_NIF_SEC) + enif_time_offset(ERL_NIF_SEC);
+
+    (void)state;
+    assert_in_range(system, time(NULL) - 2, time(NULL) + 2);
+}
+
+static void now_is_never_told_twice(void **state)
+{
+    int64_t last, now;
+
+    (void)state;
+    assert_timestamp(enif_now_time(env), &last);
+    for (int i = 0; i < 10000; i++, last = now) {
+        assert_timestamp(enif_now_time(env), &now);
+        assert_true(now > last);
+    }
+    assert_in_range(now / 1000000, time(NULL) - 2, time(NULL) + 2);
+}
+
+static void cpu_time_is_that_of_the_program(void **state)
+{
+    int64_t before, after;
+
+    (void)state;
+    assert_timestamp(enif_cpu_time(env), &before);
+    for (volatile int i = 0; i < 20000000; i++)
+        ;
+    assert_timestamp(enif_cpu_time(env), &after);
+    assert_true(after > before);
+}
+
+static bool fill(struct th_clock *clock)
+{
+    clock->monotonic = -1500;
+    clock->offset = 1700000000123457500;
+    clock->cpu = 1000001000;
+    clock->ready = true;
+    return true;
+}
+
+static bool fill_nothing(struct th_clock *clock)
+{
+    (void)clock;
+    return false;
+}
+
+static void a_recorded_clock_is_read_as_it_is(void **state)
+{
+    struct th_clock clock = {.fill = fill};
+    int64_t now;
+
+    (void)state;
+    th_clock_current = &clock;
+    assert_int_equal(enif_monotonic_time(ERL_NIF_NSEC), -1500);
+    assert_int_equal(enif_monotonic_time(ERL_NIF_USEC), -2);
+    assert_true(enif_time_offset(ERL_NIF_NSEC) == 1700000000123457500);
+    for (int i = 0; i < 2; i++) {
+        assert_timestamp(enif_now_time(env), &now);
+        assert_true(now == 1700000000123456);
+    }
+    assert_timestamp(enif_cpu_time(env), &now);
+    assert_int_equal(now, 1000001);
+    th_clock_current = NULL;
+}
+
+static void a_record_without_time_leaves_the_real_clock(void **state)
+{
+    struct th_clock clock = {.fill = fill_nothing};
+    int64_t first, second;
+
+    (void)state;
+    th_clock_current = &clock;
+    assert_timestamp(enif_now_time(env), &first);
+    assert_timestamp(enif_now_time(env), &second);
+    assert_true(second > first);
+    assert_in_range(first / 1000000, time(NULL) - 2, time(NULL) + 2);
+    th_clock_current = NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(units_are_converted_downwards, begin, end),
+        cmocka_unit_test_setup_teardown(an_unknown_unit_is_an_error, begin, end),
+        cmocka_unit_test_setup_teardown(monotonic_time_never_goes_back, begin, end),
+        cmocka_unit_test_setup_teardown(monotonic_time_and_offset_are_system_time, begin, end),
+        cmocka_unit_test_setup_teardown(now_is_never_told_twice, begin, end),
+        cmocka_unit_test_setup_teardown(cpu_time_is_that_of_the_program, begin, end),
+        cmocka_unit_test_setup_teardown(a_recorded_clock_is_read_as_it_is, begin, end),
+        cmocka_unit_test_setup_teardown(a_record_without_time_leaves_the_real_clock, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
