@@ -132,18 +132,28 @@ static th_term add(const char *text, size_t bytes, size_t characters, uint64_t h
     return (th_term)index << 6 | TH_TAG_ATOM;
 }
 
+/* A word made of all of up to 8 bytes, without a loop: some may be in it twice. */
+static inline uint64_t word_of(const char *text, size_t bytes)
+{
+    uint32_t first, last;
+
+    if (bytes >= 4) {
+        memcpy(&first, text, 4);
+        memcpy(&last, text + bytes - 4, 4);
+        return first | (uint64_t)last << 32;
+    }
+    return bytes == 0 ? 0
+                      : (unsigned char)text[0] | (uint64_t)(unsigned char)text[bytes / 2] << 8 |
+                            (uint64_t)(unsigned char)text[bytes - 1] << 16;
+}
+
 static uint64_t hash_name(const char *text, size_t bytes)
 {
     uint64_t hash = bytes * 0x9E3779B97F4A7C15u;
-    uint64_t word;
 
-    for (; bytes >= 8; bytes -= 8, text += 8) {
-        memcpy(&word, text, 8);
-        hash = th_mix(hash ^ word);
-    }
-    word = 0;
-    memcpy(&word, text, bytes);
-    return th_mix(hash ^ word);
+    for (; bytes > 8; bytes -= 8, text += 8)
+        hash = th_mix(hash ^ word_of(text, 8));
+    return th_mix(hash ^ word_of(text, bytes));
 }
 
 /* TEXT is known to be valid. */
@@ -188,17 +198,20 @@ static size_t widen(const char *text, size_t bytes, char *buffer)
 
 static bool is_ascii(const char *text, size_t bytes)
 {
-    unsigned char all = 0;
+    uint64_t all = 0;
 
-    for (size_t i = 0; i < bytes; i++)
-        all |= (unsigned char)text[i];
-    return all < 0x80;
+    for (; bytes > 8; bytes -= 8, text += 8)
+        all |= word_of(text, 8);
+    return ((all | word_of(text, bytes)) & 0x8080808080808080u) == 0;
 }
 
 static bool check_utf8(const char *text, size_t bytes, size_t *characters)
 {
-    return bytes <= TH_ATOM_BYTES && th_utf8_count(text, bytes, characters) &&
-           *characters <= TH_ATOM_CHARACTERS;
+    *characters = bytes;
+    if (bytes > TH_ATOM_BYTES ||
+        (!is_ascii(text, bytes) && !th_utf8_count(text, bytes, characters)))
+        return false;
+    return *characters <= TH_ATOM_CHARACTERS;
 }
 
 th_term th_atom_utf8(const char *text, size_t bytes)
@@ -250,15 +263,17 @@ const struct th_atom_name *th_atom_name(th_term atom)
 
 int th_atom_compare(th_term a, th_term b)
 {
-    const struct th_atom_name *x = th_atom_name(a);
-    const struct th_atom_name *y = th_atom_name(b);
-    size_t shorter = x->bytes < y->bytes ? x->bytes : y->bytes;
+    const struct th_atom_name *x, *y;
+    size_t shorter;
     int order;
 
     if (a == b)
         return 0;
+    x = th_atom_name(a);
+    y = th_atom_name(b);
     if (x->sort != y->sort)
         return x->sort < y->sort ? -1 : 1;
+    shorter = x->bytes < y->bytes ? x->bytes : y->bytes;
     order = memcmp(x->text, y->text, shorter);
     return order ? order : (int)x->bytes - (int)y->bytes;
 }

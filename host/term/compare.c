@@ -69,6 +69,11 @@ static void push(struct walk *walk, struct run run)
     walk->runs[walk->depth++] = run;
 }
 
+static int compare_small(th_term a, th_term b)
+{
+    return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+}
+
 static int compare_integers(th_term a, th_term b)
 {
     uint64_t a_scratch, b_scratch;
@@ -78,7 +83,7 @@ static int compare_integers(th_term a, th_term b)
     int order;
 
     if (th_is_small(a) && th_is_small(b))
-        return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+        return compare_small(a, b);
     th_get_limbs(a, &a_scratch, &a_limbs, &a_count, &a_negative);
     th_get_limbs(b, &b_scratch, &b_limbs, &b_count, &b_negative);
     if (a_negative != b_negative)
@@ -320,14 +325,26 @@ static int compare(th_term a, th_term b, bool exact)
     return order;
 }
 
+/* What keys and list elements mostly are needs no walk. */
+static inline int compare_quickly(th_term a, th_term b, bool exact)
+{
+    if (a == b)
+        return 0;
+    if (th_is_small(a) && th_is_small(b))
+        return compare_small(a, b);
+    if (th_is_atom(a) && th_is_atom(b))
+        return th_atom_compare(a, b);
+    return compare(a, b, exact);
+}
+
 int th_compare(th_term a, th_term b)
 {
-    return a == b ? 0 : compare(a, b, false);
+    return compare_quickly(a, b, false);
 }
 
 int th_compare_exact(th_term a, th_term b)
 {
-    return a == b ? 0 : compare(a, b, true);
+    return compare_quickly(a, b, true);
 }
 
 /* The headers tell most terms apart: only bit strings and references may differ there and yet be

@@ -129,6 +129,11 @@ static void release_share(struct th_offheap *self)
     shares--;
 }
 
+static void release_nothing(struct th_offheap *self)
+{
+    (void)self;
+}
+
 static void magic_references_hold_their_object(void **state)
 {
     const uint32_t words[3] = {1, 2, 3};
@@ -140,6 +145,9 @@ static void magic_references_hold_their_object(void **state)
     (void)state;
     shares = 1;
     assert_ptr_equal(th_magic_object(t), &shares);
+    assert_ptr_equal(th_magic_object_of(t, release_share), &shares);
+    assert_null(th_magic_object_of(t, release_nothing));
+    assert_null(th_magic_object_of(th_make_new_reference(&env), release_share));
     assert_true(th_get_ref(t, &parts));
     assert_true(parts.magic);
     assert_memory_equal(parts.words, words, sizeof words);
