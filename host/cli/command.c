@@ -5,7 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *argp_program_version = "tracehost " TH_VERSION " (NIF API 2.18)";
+/* "tracehost 0.1.0 (NIF API 2.18)" */
+static const char version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
+
+const char *th_command_version(void)
+{
+    return version;
+}
 
 void th_command_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
@@ -13,6 +19,8 @@ void th_command_parse(const struct argp *argp, int argc, char **argv, void *inpu
     char *command = argv[0];
 
     argp_err_exit_status = TH_USAGE;
+    argp_program_version = version; /* libc's own variable: ours would be hidden from it */
+    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     argv[0] = name;
     program_invocation_name = program_invocation_short_name = name;
     argp_parse(argp, argc, argv, 0, NULL, input);

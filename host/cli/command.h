@@ -22,6 +22,9 @@ int th_command_convert(int argc, char **argv);
 int th_command_info(int argc, char **argv);
 int th_command_tracers(int argc, char **argv);
 
+/* What --version prints. */
+const char *th_command_version(void);
+
 /*
  * Parses the command's arguments with ARGP as "tracehost COMMAND". Wrong usage ends the program
  * with TH_USAGE,

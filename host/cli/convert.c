@@ -52,8 +52,8 @@ static const struct argp argp = {
     "Converts a recorded stream between the trace-port format and JSON lines, losing nothing.\v"
     "Either may be - for stdin or stdout. The JSON is described in samples/README.md.\n\n"
     "Examples:\n"
-    "  tracehost convert samples/recordings/s13_procs.trace procs.jsonl\n"
-    "  tracehost convert --to=trace procs.jsonl - | tracehost info -",
+    "  tracehost convert calls.trace calls.jsonl\n"
+    "  tracehost convert --to=trace calls.jsonl - | tracehost info -",
     children,
     NULL,
     NULL,

@@ -57,8 +57,8 @@ static const struct argp argp = {
     "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, or - "
     "for stdin.\n\n"
     "Examples:\n"
-    "  tracehost dump samples/recordings/s13_procs.trace\n"
-    "  tracehost dump --format=jsonl --max-events=3 samples/recordings/s13_procs.trace",
+    "  tracehost dump calls.trace\n"
+    "  tracehost dump --format=jsonl --max-events=3 calls.trace",
     children,
     NULL,
     NULL,

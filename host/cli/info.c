@@ -65,7 +65,7 @@ static const struct argp argp = {
     "Counts the records of a stream: by tag, by tracee, by function called; its time span; what "
     "was dropped or is damaged.\v"
     "Example:\n"
-    "  tracehost info --top=5 samples/recordings/s04_genserver_pingpong.trace",
+    "  tracehost info --top=5 calls.trace",
     children,
     NULL,
     NULL,

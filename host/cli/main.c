@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help(argc, argv);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        puts(argp_program_version);
+        puts(th_command_version());
         return th_command_finish("--version", TH_OK);
     }
     fprintf(stderr, "tracehost: there is no command '%s'; see 'tracehost --help'\n", name);

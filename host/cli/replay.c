@@ -162,10 +162,10 @@ static char *help_filter(int key, const char *text, void *input)
         return (char *)text;
     th_buffer_add_text(&help, text);
     th_buffer_add_text(&help, "\nFlags:\n");
-#define X(name, bit, what) th_buffer_printf(&help, "  %-26s  %s\n", #name, what);
+#define X(name, bit, what) th_buffer_printf(&help, "  %-26s %s\n", #name, what);
     TH_FLAGS(X)
 #undef X
-    th_buffer_add_text(&help, "  all                         all but cpu_timestamp");
+    th_buffer_add_text(&help, "  all                        all but cpu_timestamp");
     return th_strdup(th_buffer_text(&help)); /* argp frees it */
 }
 
@@ -183,11 +183,10 @@ static const struct argp argp = {
     "T is a time after the stream's first one: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min. After an @ it "
     "is a time of the recording's own clock: @1795233754.349.\n\n"
     "Examples:\n"
-    "  tracehost replay samples/recordings/s13_procs.trace\n"
-    "  tracehost replay -t msg -t count,output=counts.txt samples/recordings/s04*.trace\n"
-    "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,return_to,timestamp "
-    "calls.trace\n"
-    "  tracehost replay -t erl_msg_tracer=console --from=10ms --to=20ms sends.jsonl",
+    "  tracehost replay calls.trace\n"
+    "  tracehost replay -t msg -t count,output=counts.txt calls.trace\n"
+    "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace\n"
+    "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n",
     children,
     help_filter,
     NULL,

@@ -23,6 +23,7 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
 {
     struct th_stream stream = {.command = command, .name = name, .options = options};
     struct th_event event = {0};
+    struct th_writer_options how = {.format = format};
     struct th_writer *writer;
     bool some, written;
     int status = th_stream_open(&stream);
@@ -30,8 +31,9 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
     if (status != TH_OK)
         return status;
     some = th_stream_next(&stream, &event); /* the first record tells the node */
-    if (th_writer_open(output ? output : "-", format, th_reader_info(stream.reader)->node,
-                       &writer) != TH_OK) {
+    how.here = th_reader_info(stream.reader)->node;
+    how.utf8_atoms = th_reader_info(stream.reader)->utf8_atoms;
+    if (th_writer_open(output ? output : "-", &how, &writer) != TH_OK) {
         th_reader_close(stream.reader);
         return th_command_fail(command);
     }

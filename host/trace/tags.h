@@ -31,22 +31,22 @@ static inline enum th_tracer_tag th_tag_of(th_term atom)
  * Trace flags: what a session wants of a tracee. X(name in Erlang, bit, what --help says). The time
  * stamp flags, arity and scheduler_id say how events look, the others which there are.
  */
-#define TH_FLAGS(X)                                                                        \
-    X(send, SEND, "messages sent")                                                         \
-    X(receive, RECEIVE, "messages received")                                               \
-    X(call, CALL, "calls, returns and exceptions")                                         \
-    X(return_to, RETURN_TO, "returns to a function")                                       \
-    X(procs, PROCS, "spawn, exit, link, register and the like")                            \
-    X(ports, PORTS, "the same of ports")                                                   \
-    X(running_procs, RUNNING_PROCS, "processes scheduled in and out; running is the same") \
-    X(running_ports, RUNNING_PORTS, "ports scheduled in and out")                          \
-    X(exiting, EXITING, "exiting processes scheduled in and out")                          \
-    X(garbage_collection, GC, "garbage collections")                                       \
-    X(timestamp, TIMESTAMP, "ask the tracer for a time stamp")                             \
-    X(cpu_timestamp, CPU_TIMESTAMP, "ask for CPU time")                                    \
-    X(monotonic_timestamp, MONOTONIC, "ask for monotonic time")                            \
-    X(strict_monotonic_timestamp, STRICT_MONOTONIC, "ask for strictly monotonic time")     \
-    X(arity, ARITY, "calls tell the number of arguments, not the arguments")               \
+#define TH_FLAGS(X)                                                                    \
+    X(send, SEND, "messages sent")                                                     \
+    X(receive, RECEIVE, "messages received")                                           \
+    X(call, CALL, "calls, returns and exceptions")                                     \
+    X(return_to, RETURN_TO, "returns to a function")                                   \
+    X(procs, PROCS, "spawn, exit, link, register and the like")                        \
+    X(ports, PORTS, "the same of ports")                                               \
+    X(running_procs, RUNNING_PROCS, "processes scheduled in and out (or: running)")    \
+    X(running_ports, RUNNING_PORTS, "ports scheduled in and out")                      \
+    X(exiting, EXITING, "exiting processes scheduled in and out")                      \
+    X(garbage_collection, GC, "garbage collections")                                   \
+    X(timestamp, TIMESTAMP, "ask the tracer for a time stamp")                         \
+    X(cpu_timestamp, CPU_TIMESTAMP, "ask for CPU time")                                \
+    X(monotonic_timestamp, MONOTONIC, "ask for monotonic time")                        \
+    X(strict_monotonic_timestamp, STRICT_MONOTONIC, "ask for strictly monotonic time") \
+    X(arity, ARITY, "calls tell only how many arguments they have")                    \
     X(scheduler_id, SCHEDULER_ID, "tell the scheduler, where it was recorded")
 
 enum th_flag_bit {
