@@ -1,0 +1,285 @@
+#include "find.h"
+
+#include "names.h"
+#include "spelling.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- The folders --------------------------------------------------------------------------- */
+
+const char *th_search_origin_text(enum th_search_origin origin)
+{
+    switch (origin) {
+    case TH_SEARCH_OPTION:
+        return "-L";
+    case TH_SEARCH_ENVIRONMENT:
+        return "$TRACEHOST_PATH";
+    default:
+        return "built in";
+    }
+}
+
+/* Cuts off the last part of PATH in place. */
+static void to_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash)
+        *slash = 0;
+    else
+        strcpy(path, "."); /* a path has at least one letter */
+}
+
+static char *program_folder(void)
+{
+    char *path = th_alloc(PATH_MAX);
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+    if (length <= 0) {
+        th_free(path);
+        return NULL;
+    }
+    path[length] = 0;
+    to_folder(path);
+    return path;
+}
+
+/* The path of libtracehost.so if this code runs from there, NULL if it is part of the program. The
+ * loader's name for the program itself is the empty string. */
+static const char *own_library(void)
+{
+    Dl_info info;
+    struct link_map *map;
+
+    if (!dladdr1((void *)(uintptr_t)&th_search_built_in_folder, &info, (void **)&map,
+                 RTLD_DL_LINKMAP) ||
+        !map->l_name[0])
+        return NULL;
+    return map->l_name;
+}
+
+char *th_search_built_in_folder(void)
+{
+    const char *library = own_library();
+    const char *below = library ? "tracehost/tracers" : "../lib/tracehost/tracers";
+    char *folder = library ? th_strdup(library) : program_folder();
+    char *path;
+
+    if (!folder)
+        return NULL;
+    if (library)
+        to_folder(folder);
+    path = th_printf("%s/%s", folder, below);
+    th_free(folder);
+    return path;
+}
+
+static bool has_folder(const struct th_search *search, const char *path, size_t length)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        const char *known = search->folders[i].path;
+        if (strlen(known) == length && memcmp(known, path, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_folder(struct th_search *search, const char *path, size_t length,
+                       enum th_search_origin origin)
+{
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (length == 0 || has_folder(search, path, length))
+        return;
+    TH_ARRAY_GROW(search->folders, search->count, search->capacity);
+    search->folders[search->count++] = (struct th_search_folder){
+        .path = th_printf("%.*s", (int)length, path),
+        .origin = origin,
+    };
+}
+
+void th_search_init(struct th_search *search, const char *const *folders, size_t count)
+{
+    const char *rest = getenv("TRACEHOST_PATH");
+    char *built_in = th_search_built_in_folder();
+
+    *search = (struct th_search){0};
+    for (size_t i = 0; i < count; i++)
+        add_folder(search, folders[i], strlen(folders[i]), TH_SEARCH_OPTION);
+    while (rest && *rest) {
+        size_t length = strcspn(rest, ":");
+        add_folder(search, rest, length, TH_SEARCH_ENVIRONMENT);
+        rest += length + (rest[length] == ':');
+    }
+    if (built_in)
+        add_folder(search, built_in, strlen(built_in), TH_SEARCH_BUILT_IN);
+    th_free(built_in);
+}
+
+void th_search_free(struct th_search *search)
+{
+    for (size_t i = 0; i < search->count; i++)
+        th_free(search->folders[i].path);
+    th_free(search->folders);
+    *search = (struct th_search){0};
+}
+
+/* --- What is in them ------------------------------------------------------------------------ */
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+static void add_found(struct th_found_list *list, const struct th_search_folder *folder,
+                      const char *file)
+{
+    size_t length = strlen(file);
+    char *path;
+
+    if (length <= 3 || file[0] == '.' || strcmp(file + length - 3, ".so") != 0)
+        return;
+    path = th_printf("%s/%s", folder->path, file);
+    if (!is_file(path)) {
+        th_free(path);
+        return;
+    }
+    TH_ARRAY_GROW(list->items, list->count, list->capacity);
+    list->items[list->count++] = (struct th_found){
+        .name = th_printf("%.*s", (int)length - 3, file),
+        .path = path,
+        .origin = folder->origin,
+    };
+}
+
+static void list_folder(struct th_found_list *list, const struct th_search_folder *folder)
+{
+    DIR *dir = opendir(folder->path);
+
+    if (!dir)
+        return;
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
+        add_found(list, folder, entry->d_name);
+    closedir(dir);
+}
+
+/* Sorts by name, and keeps the order of search among equal names (insertion; the lists are short
+ * and mostly sorted). */
+static void sort_by_name(struct th_found *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct th_found item = items[i];
+        size_t j = i;
+        for (; j > 0 && strcmp(items[j - 1].name, item.name) > 0; j--)
+            items[j] = items[j - 1];
+        items[j] = item;
+    }
+}
+
+void th_search_list(const struct th_search *search, struct th_found_list *list)
+{
+    *list = (struct th_found_list){0};
+    for (size_t i = 0; i < search->count; i++)
+        list_folder(list, &search->folders[i]);
+    sort_by_name(list->items, list->count);
+    for (size_t i = 1; i < list->count; i++)
+        list->items[i].shadowed = strcmp(list->items[i - 1].name, list->items[i].name) == 0;
+}
+
+void th_found_list_free(struct th_found_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        th_free(list->items[i].name);
+        th_free(list->items[i].path);
+    }
+    th_free(list->items);
+    *list = (struct th_found_list){0};
+}
+
+/* --- One of them ----------------------------------------------------------------------------- */
+
+/* The name that was perhaps meant, which the caller frees; NULL. */
+static char *nearest_found(const struct th_search *search, const char *name)
+{
+    struct th_found_list list;
+    struct th_names names = {0};
+    const char *nearest;
+    char *copy;
+
+    th_search_list(search, &list);
+    for (size_t i = 0; i < list.count; i++)
+        th_names_add(&names, list.items[i].name);
+    nearest = th_spelling_nearest(name, (const char *const *)names.items, names.count);
+    copy = nearest ? th_strdup(nearest) : NULL;
+    th_names_free(&names);
+    th_found_list_free(&list);
+    return copy;
+}
+
+/* Starts the chain with what would mend it. */
+static void raise_remedy(const struct th_search *search, const char *name)
+{
+    char *nearest = nearest_found(search, name);
+
+    if (nearest)
+        th_error_raise(TH_REFUSED, "did you mean \"%s\"?", nearest);
+    else if (is_file(name))
+        th_error_raise(TH_REFUSED, "a path needs a '/': ./%s is there", name);
+    else
+        th_error_raise(TH_REFUSED, "add its folder with -L DIR or to $TRACEHOST_PATH, or give a "
+                                   "path with a '/'; `tracehost tracers` lists what is found");
+    th_free(nearest);
+}
+
+static enum th_status refuse_missing(const struct th_search *search, const char *name)
+{
+    struct th_names places = {0};
+    char *joined;
+
+    raise_remedy(search, name);
+    for (size_t i = 0; i < search->count; i++)
+        th_names_take(&places, th_printf("%s (%s)", search->folders[i].path,
+                                         th_search_origin_text(search->folders[i].origin)));
+    joined = th_names_join(&places, places.count);
+    th_error_context("looked for %s.so in %s", name, places.count ? joined : "no folder at all");
+    th_free(joined);
+    th_names_free(&places);
+    return th_error_context("no library \"%s\" was found", name);
+}
+
+static enum th_status find_path(const char *name, char **path)
+{
+    struct stat st;
+
+    if (stat(name, &st) != 0) {
+        th_error_raise(TH_REFUSED, "%s", strerror(errno));
+        return th_error_context("%s cannot be opened", name);
+    }
+    *path = th_strdup(name);
+    return TH_OK;
+}
+
+enum th_status th_search_find(const struct th_search *search, const char *name, char **path)
+{
+    if (strchr(name, '/'))
+        return find_path(name, path);
+    for (size_t i = 0; *name && i < search->count; i++) {
+        char *candidate = th_printf("%s/%s.so", search->folders[i].path, name);
+        if (is_file(candidate)) {
+            *path = candidate;
+            return TH_OK;
+        }
+        th_free(candidate);
+    }
+    return refuse_missing(search, name);
+}

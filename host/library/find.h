@@ -1,0 +1,63 @@
+/*
+ * Where libraries are found.
+ *
+ * A name without '/' stands for NAME.so in the first folder that has it: those given with -L, then
+ * those of $TRACEHOST_PATH (separated by ':'), then the built-in one. Anything with a '/' is a path
+ * and is taken as it is. Nothing here opens a library or says whether it is any good.
+ */
+#ifndef TH_LIBRARY_FIND_H
+#define TH_LIBRARY_FIND_H
+
+#include "host/base/base.h"
+
+enum th_search_origin { TH_SEARCH_OPTION, TH_SEARCH_ENVIRONMENT, TH_SEARCH_BUILT_IN };
+
+struct th_search {
+    struct th_search_folder {
+        char *path;
+        enum th_search_origin origin;
+    } * folders; /* in the order in which they are looked at, none twice */
+    size_t count;
+    size_t capacity;
+};
+
+/*
+ * Makes the list of folders: the COUNT folders of the command line, what $TRACEHOST_PATH says now,
+ * the built-in folder. Empty entries are left out. Folders need not exist. End with
+ * th_search_free().
+ */
+void th_search_init(struct th_search *search, const char *const *folders, size_t count);
+void th_search_free(struct th_search *search);
+
+/*
+ * The folder of the tracers that ship with the host, which the caller frees. It is found from where
+ * the running program lies, so that a build tree works as an installed one does:
+ * PREFIX/bin/tracehost and PREFIX/lib/libtracehost.so.0 both have PREFIX/lib/tracehost/tracers.
+ */
+char *th_search_built_in_folder(void);
+
+/* How the folders of ORIGIN are told: "-L", "$TRACEHOST_PATH" or "built in". */
+const char *th_search_origin_text(enum th_search_origin origin);
+
+/*
+ * The path of the library NAME, which the caller frees. TH_REFUSED if there is none: the chain says
+ * which places were looked at and what may have been meant. Of a NAME with a '/' only that it is
+ * there is checked.
+ */
+enum th_status th_search_find(const struct th_search *search, const char *name, char **path);
+
+/* Every NAME.so of every folder, by name; of one name first the one that th_search_find() finds. */
+struct th_found_list {
+    struct th_found {
+        char *name;
+        char *path;
+        enum th_search_origin origin;
+        bool shadowed; /* another of this name comes first */
+    } * items;
+    size_t count;
+    size_t capacity;
+};
+void th_search_list(const struct th_search *search, struct th_found_list *list);
+void th_found_list_free(struct th_found_list *list);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * Names that may have been meant.
+ *
+ * Inner header of library/.
+ */
+#ifndef TH_LIBRARY_SPELLING_H
+#define TH_LIBRARY_SPELLING_H
+
+#include <stddef.h>
+
+/* The longest name that is compared; longer ones are like nothing. */
+enum { TH_SPELLING_MAX = 64 };
+
+/*
+ * How many slips of the pen lie between A and B: letters left out, put in, exchanged for another,
+ * or two neighbours swapped. More than TH_SPELLING_MAX if one of them is too long to compare.
+ */
+size_t th_spelling_distance(const char *a, const char *b);
+
+/*
+ * The one of COUNT names that is most like NAME, NULL if none is so near that it may have been
+ * meant: one slip in every three letters, or one of the two begins with the other.
+ */
+const char *th_spelling_nearest(const char *name, const char *const *names, size_t count);
+
+#endif
