@@ -1,0 +1,265 @@
+#include "elf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Addresses of a shared object start near 0; one that ends up here is no library. */
+static const uint64_t HIGHEST_ADDRESS = (uint64_t)1 << 46;
+
+/* In the dynamic section: some dozens, and one for each library that is needed. */
+enum { MOST_ENTRIES = 4096 };
+
+/* --- Segments -------------------------------------------------------------------------------- */
+
+const struct th_elf_segment *th_elf_segment_of(const struct th_elf *elf, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = elf->segment_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct th_elf_segment *segment = &elf->segments[middle];
+        if (address < segment->address)
+            high = middle;
+        else if (address - segment->address >= segment->memory_size)
+            low = middle + 1;
+        else
+            return segment;
+    }
+    return NULL;
+}
+
+uint64_t th_elf_bytes_after(const struct th_elf *elf, uint64_t address)
+{
+    const struct th_elf_segment *segment = th_elf_segment_of(elf, address);
+    uint64_t inside = segment ? address - segment->address : 0;
+
+    return segment && inside < segment->file_size ? segment->file_size - inside : 0;
+}
+
+bool th_elf_maps(const struct th_elf *elf, uint64_t address, uint64_t size)
+{
+    const struct th_elf_segment *segment = th_elf_segment_of(elf, address);
+
+    return segment && size <= segment->memory_size - (address - segment->address);
+}
+
+Elf_Data *th_elf_at(const struct th_elf *elf, uint64_t address, uint64_t size, Elf_Type type)
+{
+    const struct th_elf_segment *segment = th_elf_segment_of(elf, address);
+    Elf_Data *data;
+
+    if (size == 0 || size > th_elf_bytes_after(elf, address) || !segment->readable)
+        return NULL;
+    data = elf_getdata_rawchunk(elf->elf, (int64_t)(segment->offset + address - segment->address),
+                                size, type);
+    return data && data->d_size == size ? data : NULL;
+}
+
+static enum th_status refuse_damaged(const char *what)
+{
+    return th_error_raise(TH_REFUSED, "it is damaged: wrong %s", what);
+}
+
+static enum th_status add_segment(struct th_elf *elf, const GElf_Phdr *header)
+{
+    const struct th_elf_segment *last =
+        elf->segment_count ? &elf->segments[elf->segment_count - 1] : NULL;
+    uint64_t size = (uint64_t)elf->identity.st_size;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+    if (header->p_memsz == 0)
+        return TH_OK;
+    if (header->p_vaddr > HIGHEST_ADDRESS || header->p_memsz > HIGHEST_ADDRESS ||
+        header->p_filesz > header->p_memsz || header->p_offset > HIGHEST_ADDRESS ||
+        (header->p_vaddr - header->p_offset) % page != 0)
+        return refuse_damaged("segments");
+    if (last && header->p_vaddr / page <= (last->address + last->memory_size - 1) / page)
+        return refuse_damaged("segments (they overlap)");
+    if (header->p_offset + header->p_filesz > size)
+        return th_error_raise(TH_REFUSED, "it is cut short: it has %llu bytes of at least %llu",
+                              (unsigned long long)size,
+                              (unsigned long long)(header->p_offset + header->p_filesz));
+    TH_ARRAY_GROW(elf->segments, elf->segment_count, elf->segment_capacity);
+    elf->segments[elf->segment_count++] = (struct th_elf_segment){
+        .address = header->p_vaddr,
+        .memory_size = header->p_memsz,
+        .offset = header->p_offset,
+        .file_size = header->p_filesz,
+        .readable = header->p_flags & PF_R,
+        .writable = header->p_flags & PF_W,
+        .executable = header->p_flags & PF_X,
+    };
+    return TH_OK;
+}
+
+static enum th_status read_dynamic(struct th_elf *elf, const GElf_Phdr *header)
+{
+    size_t all = header->p_filesz / sizeof(Elf64_Dyn);
+    GElf_Dyn entry;
+
+    elf->dynamic = th_elf_at(elf, header->p_vaddr, header->p_filesz, ELF_T_DYN);
+    if (!elf->dynamic || all > INT32_MAX)
+        return refuse_damaged("dynamic section");
+    while (gelf_getdyn(elf->dynamic, (int)elf->dynamic_count, &entry) && entry.d_tag != DT_NULL)
+        elf->dynamic_count++;
+    if (elf->dynamic_count == all || elf->dynamic_count > MOST_ENTRIES)
+        return refuse_damaged("dynamic section (too long)");
+    for (size_t i = elf->dynamic_count; i < all; i++)
+        if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag != DT_NULL)
+            return refuse_damaged("dynamic section (it ends in its middle)");
+    return TH_OK;
+}
+
+static bool is_mapped_or_empty(const struct th_elf *elf, uint64_t address, uint64_t size)
+{
+    return size == 0 || size <= th_elf_bytes_after(elf, address);
+}
+
+/* The loader protects whole pages, from the first on to the last that is full. */
+static bool is_protectable(const struct th_elf *elf, const GElf_Phdr *header)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t whole;
+
+    if (header->p_memsz == 0)
+        return true;
+    if (header->p_memsz > HIGHEST_ADDRESS || !th_elf_maps(elf, header->p_vaddr, 1))
+        return false;
+    whole = (header->p_vaddr + header->p_memsz) / page * page;
+    return whole <= header->p_vaddr || th_elf_maps(elf, header->p_vaddr, whole - header->p_vaddr);
+}
+
+/* Headers other than PT_LOAD, which must come after those: they speak of mapped memory. */
+static enum th_status note_header(struct th_elf *elf, const GElf_Phdr *header)
+{
+    switch (header->p_type) {
+    case PT_DYNAMIC:
+        return elf->dynamic ? refuse_damaged("dynamic section (there are two)")
+                            : read_dynamic(elf, header);
+    case PT_TLS:
+        elf->thread_storage = true;
+        return header->p_filesz <= header->p_memsz && header->p_memsz <= HIGHEST_ADDRESS &&
+                       is_mapped_or_empty(elf, header->p_vaddr, header->p_filesz)
+                   ? TH_OK
+                   : refuse_damaged("thread-local storage");
+    case PT_GNU_STACK:
+        elf->executable_stack = header->p_flags & PF_X;
+        return TH_OK;
+    case PT_GNU_RELRO:
+        return is_protectable(elf, header) ? TH_OK : refuse_damaged("read-only data");
+    case PT_NOTE:
+    case PT_GNU_PROPERTY:
+        return is_mapped_or_empty(elf, header->p_vaddr, header->p_filesz) ? TH_OK
+                                                                          : refuse_damaged("notes");
+    default:
+        return TH_OK;
+    }
+}
+
+static enum th_status read_segments(struct th_elf *elf)
+{
+    enum th_status status = TH_OK;
+    size_t count;
+    GElf_Phdr header;
+
+    if (elf_getphdrnum(elf->elf, &count) != 0)
+        return refuse_damaged("program headers");
+    elf->executable_stack = true; /* what the loader assumes of a file that does not say */
+    for (size_t i = 0; i < 2 * count && !status; i++) {
+        if (!gelf_getphdr(elf->elf, (int)(i % count), &header))
+            return refuse_damaged("program headers");
+        if ((i < count) == (header.p_type == PT_LOAD))
+            status = i < count ? add_segment(elf, &header) : note_header(elf, &header);
+    }
+    if (status)
+        return status;
+    if (elf->segment_count == 0)
+        return refuse_damaged("program headers (nothing to load)");
+    if (!elf->dynamic)
+        return th_error_raise(TH_REFUSED, "it has no dynamic section; link it with -shared");
+    return TH_OK;
+}
+
+/* --- The dynamic section --------------------------------------------------------------------- */
+
+bool th_elf_dynamic(const struct th_elf *elf, int64_t tag, uint64_t *value)
+{
+    GElf_Dyn entry;
+
+    for (size_t i = elf->dynamic_count; i-- > 0;) {
+        if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == tag) {
+            *value = entry.d_un.d_val;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t th_elf_flags(const struct th_elf *elf, int64_t tag)
+{
+    uint64_t value = 0;
+
+    th_elf_dynamic(elf, tag, &value);
+    return value;
+}
+
+/* --- Opening --------------------------------------------------------------------------------- */
+
+static enum th_status open_file(struct th_elf *elf, const char *path)
+{
+    Elf64_Ehdr header = {0};
+    ssize_t got;
+
+    /* O_NONBLOCK: a pipe of that name must not hang the host. */
+    elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (elf->fd < 0 || fstat(elf->fd, &elf->identity) != 0)
+        return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
+    if (S_ISDIR(elf->identity.st_mode))
+        return th_error_raise(TH_REFUSED, "it is a folder; add it with -L and give the name alone");
+    if (!S_ISREG(elf->identity.st_mode))
+        return th_error_raise(TH_REFUSED, "it is no ordinary file");
+    got = pread(elf->fd, &header, sizeof header, 0);
+    if (got < 0)
+        return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
+    return th_elf_check_header(&header, (size_t)got, (uint64_t)elf->identity.st_size);
+}
+
+static enum th_status read_file(struct th_elf *elf, const char *path)
+{
+    enum th_status status = open_file(elf, path);
+
+    if (status)
+        return status;
+    elf_version(EV_CURRENT);
+    elf->elf = elf_begin(elf->fd, ELF_C_READ, NULL);
+    if (!elf->elf || elf_kind(elf->elf) != ELF_K_ELF)
+        return th_error_raise(TH_REFUSED, "it is damaged: %s", elf_errmsg(-1));
+    if ((status = read_segments(elf)) || (status = th_elf_read_symbols(elf)))
+        return status;
+    return th_elf_check_tables(elf);
+}
+
+enum th_status th_elf_open(struct th_elf *elf, const char *path)
+{
+    enum th_status status;
+
+    *elf = (struct th_elf){.fd = -1};
+    status = read_file(elf, path);
+    if (status)
+        th_elf_close(elf);
+    return status;
+}
+
+void th_elf_close(struct th_elf *elf)
+{
+    if (elf->elf)
+        elf_end(elf->elf);
+    if (elf->fd >= 0)
+        close(elf->fd);
+    th_free(elf->segments);
+    th_free(elf->referred);
+    *elf = (struct th_elf){.fd = -1, .identity = elf->identity};
+}

@@ -1,0 +1,212 @@
+/*
+ * Relocations: what the loader writes where, and the functions it calls at start and end.
+ */
+#include "elf_file.h"
+
+#include <string.h>
+
+static enum th_status refuse_table(const char *what)
+{
+    return th_error_raise(TH_REFUSED, "it is damaged: wrong %s", what);
+}
+
+/* The kinds that the loader knows; for any other it ends the process. */
+static bool is_known_relocation(uint64_t type)
+{
+#if defined(__x86_64__)
+    static const unsigned char known[] = {
+        R_X86_64_64,        R_X86_64_PC32,      R_X86_64_COPY,       R_X86_64_GLOB_DAT,
+        R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE,  R_X86_64_32,         R_X86_64_DTPMOD64,
+        R_X86_64_DTPOFF64,  R_X86_64_TPOFF64,   R_X86_64_SIZE32,     R_X86_64_SIZE64,
+        R_X86_64_TLSDESC,   R_X86_64_IRELATIVE, R_X86_64_RELATIVE64,
+    };
+    return type < 256 && memchr(known, (int)type, sizeof known);
+#elif defined(__aarch64__)
+    return type == R_AARCH64_ABS64 || type == R_AARCH64_ABS32 || type == R_AARCH64_PREL32 ||
+           (type >= R_AARCH64_COPY && type <= R_AARCH64_IRELATIVE);
+#endif
+}
+
+#if defined(__x86_64__)
+enum { RELATIVE = R_X86_64_RELATIVE, IRELATIVE = R_X86_64_IRELATIVE };
+#elif defined(__aarch64__)
+enum { RELATIVE = R_AARCH64_RELATIVE, IRELATIVE = R_AARCH64_IRELATIVE };
+#endif
+
+static bool is_code(const struct th_elf *elf, uint64_t address)
+{
+    const struct th_elf_segment *segment = th_elf_segment_of(elf, address);
+
+    return segment && segment->executable && th_elf_bytes_after(elf, address) > 0;
+}
+
+/* Relocations are judged by what the dynamic section says, which is looked up once. */
+struct judge {
+    struct th_elf *elf;
+    bool changes_code; /* relocations may lie in what is not writable */
+    struct function_array {
+        uint64_t start, size; /* bytes */
+    } arrays[2];              /* of functions that the loader calls at start and end */
+    uint64_t calls;           /* relocations that lie there */
+};
+
+static struct judge make_judge(struct th_elf *elf)
+{
+    struct judge judge = {.elf = elf};
+    uint64_t value;
+
+    judge.changes_code =
+        th_elf_dynamic(elf, DT_TEXTREL, &value) || (th_elf_flags(elf, DT_FLAGS) & DF_TEXTREL);
+    judge.arrays[0] = (struct function_array){th_elf_flags(elf, DT_INIT_ARRAY),
+                                              th_elf_flags(elf, DT_INIT_ARRAYSZ)};
+    judge.arrays[1] = (struct function_array){th_elf_flags(elf, DT_FINI_ARRAY),
+                                              th_elf_flags(elf, DT_FINI_ARRAYSZ)};
+    return judge;
+}
+
+static bool is_in_array(const struct judge *judge, uint64_t address)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (address - judge->arrays[i].start < judge->arrays[i].size)
+            return true;
+    return false;
+}
+
+static bool is_sane(struct judge *judge, const GElf_Rela *relocation)
+{
+    const struct th_elf *elf = judge->elf;
+    const struct th_elf_segment *segment = th_elf_segment_of(elf, relocation->r_offset);
+    uint64_t type = GELF_R_TYPE(relocation->r_info);
+    uint64_t symbol = GELF_R_SYM(relocation->r_info);
+    bool called = is_in_array(judge, relocation->r_offset);
+
+    judge->calls += called;
+    if (!is_known_relocation(type) || (symbol && symbol >= elf->symbol_count) ||
+        !th_elf_maps(elf, relocation->r_offset, 8) || !(segment->writable || judge->changes_code))
+        return false;
+    return !(type == IRELATIVE || (type == RELATIVE && called)) ||
+           is_code(elf, (uint64_t)relocation->r_addend);
+}
+
+/* Checks the relocations at ADDRESS, of which the first must be RELATIVE, and marks the symbols
+ * that they refer to. */
+static enum th_status walk_relocations(struct judge *judge, uint64_t address, uint64_t size,
+                                       uint64_t relative)
+{
+    Elf_Data *table = th_elf_at(judge->elf, address, size, ELF_T_RELA);
+    uint64_t count = size / sizeof(Elf64_Rela);
+    GElf_Rela relocation;
+
+    if (size == 0)
+        return TH_OK;
+    if (!table || size % sizeof(Elf64_Rela) != 0 || count > INT32_MAX || relative > count)
+        return refuse_table("relocations");
+    for (size_t i = 0; i < count; i++) {
+        if (!gelf_getrela(table, (int)i, &relocation) ||
+            (i < relative && GELF_R_TYPE(relocation.r_info) != RELATIVE))
+            return refuse_table("relocations");
+        if (GELF_R_TYPE(relocation.r_info) == 0)
+            continue;
+        if (!is_sane(judge, &relocation))
+            return refuse_table("relocation");
+        judge->elf->referred[GELF_R_SYM(relocation.r_info)] = true;
+    }
+    return TH_OK;
+}
+
+/* True if the entry TAG is there with that value wherever the entry TABLE is. */
+static bool goes_with(const struct th_elf *elf, int64_t table, int64_t tag, uint64_t wanted)
+{
+    uint64_t value;
+
+    if (!th_elf_dynamic(elf, table, &value))
+        return true;
+    return th_elf_dynamic(elf, tag, &value) && value == wanted;
+}
+
+/* The loader aborts the process where a table comes without its size, or a size is wrong. */
+static bool sizes_are_sane(const struct th_elf *elf)
+{
+    static const int64_t pairs[][2] = {
+        {DT_RELA, DT_RELASZ},
+        {DT_JMPREL, DT_PLTRELSZ},
+        {DT_JMPREL, DT_PLTREL},
+        {DT_RELR, DT_RELRSZ},
+        {DT_INIT_ARRAY, DT_INIT_ARRAYSZ},
+        {DT_FINI_ARRAY, DT_FINI_ARRAYSZ},
+        {DT_VERNEED, DT_VERNEEDNUM},
+        {DT_VERDEF, DT_VERDEFNUM},
+    };
+    uint64_t value;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (th_elf_dynamic(elf, pairs[i][0], &value) != th_elf_dynamic(elf, pairs[i][1], &value))
+            return false;
+    return goes_with(elf, DT_RELA, DT_RELAENT, sizeof(Elf64_Rela)) &&
+           goes_with(elf, DT_RELR, DT_RELRENT, sizeof(Elf64_Xword)) &&
+           goes_with(elf, DT_PLTREL, DT_PLTREL, DT_RELA) &&
+           goes_with(elf, DT_SYMTAB, DT_SYMENT, sizeof(Elf64_Sym)) &&
+           !th_elf_dynamic(elf, DT_REL, &value);
+}
+
+/* Each word of the arrays is filled in by a relocation; packed ones, which are not walked, may do
+ * that too. */
+static bool arrays_are_filled(const struct judge *judge)
+{
+    uint64_t value;
+
+    return th_elf_dynamic(judge->elf, DT_RELR, &value) ||
+           judge->calls == judge->arrays[0].size / 8 + judge->arrays[1].size / 8;
+}
+
+static enum th_status check_relocations(struct th_elf *elf)
+{
+    struct judge judge = make_judge(elf);
+    uint64_t address;
+    enum th_status status = TH_OK;
+
+    if (!sizes_are_sane(elf))
+        return refuse_table("sizes in the dynamic section");
+    if (th_elf_dynamic(elf, DT_RELA, &address))
+        status = walk_relocations(&judge, address, th_elf_flags(elf, DT_RELASZ),
+                                  th_elf_flags(elf, DT_RELACOUNT));
+    if (!status && th_elf_dynamic(elf, DT_JMPREL, &address))
+        status = walk_relocations(&judge, address, th_elf_flags(elf, DT_PLTRELSZ), 0);
+    if (!status && !arrays_are_filled(&judge))
+        status = refuse_table("initialisers");
+    return status;
+}
+
+/* --- Code to run at start and end ------------------------------------------------------------- */
+
+static bool points_to_code(const struct th_elf *elf, int64_t tag)
+{
+    uint64_t address;
+
+    return !th_elf_dynamic(elf, tag, &address) || is_code(elf, address);
+}
+
+static bool is_in_file(const struct th_elf *elf, int64_t tag, uint64_t size)
+{
+    uint64_t address;
+
+    return !th_elf_dynamic(elf, tag, &address) || size == 0 ||
+           size <= th_elf_bytes_after(elf, address);
+}
+
+enum th_status th_elf_check_tables(struct th_elf *elf)
+{
+    enum th_status status = check_relocations(elf);
+
+    if (status)
+        return status;
+    if (!is_in_file(elf, DT_RELR, th_elf_flags(elf, DT_RELRSZ)))
+        return refuse_table("relative relocations");
+    if (!points_to_code(elf, DT_INIT) || !points_to_code(elf, DT_FINI) ||
+        !is_in_file(elf, DT_INIT_ARRAY, th_elf_flags(elf, DT_INIT_ARRAYSZ)) ||
+        !is_in_file(elf, DT_FINI_ARRAY, th_elf_flags(elf, DT_FINI_ARRAYSZ)))
+        return refuse_table("initialisers");
+    if (!th_elf_check_versions(elf))
+        return refuse_table("symbol versions");
+    return TH_OK;
+}

@@ -1,0 +1,277 @@
+#include "examine.h"
+
+#include "elf_file.h"
+#include "imports.h"
+#include "spelling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- The functions that it defines ----------------------------------------------------------- */
+
+static const char *const slot_names[TH_SLOTS] = {
+#define NAME(name, arity, group) #name,
+    TH_TRACER_SLOTS(NAME)
+#undef NAME
+};
+
+static bool is_exported(const GElf_Sym *symbol)
+{
+    unsigned bind = GELF_ST_BIND(symbol->st_info);
+    unsigned visibility = GELF_ST_VISIBILITY(symbol->st_other);
+
+    return symbol->st_shndx != SHN_UNDEF &&
+           (bind == STB_GLOBAL || bind == STB_WEAK || bind == STB_GNU_UNIQUE) &&
+           (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
+}
+
+static bool is_function(const GElf_Sym *symbol)
+{
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+    return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+static bool begins_with(const char *name, const char *start)
+{
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+/* An exported function of a name that is no callback's: one that looks so? Tracers call helpers
+ * trace_something, too, so only the names of tags and slips of the pen count. */
+static bool is_doubtful(const char *name)
+{
+#define NAME(tag, process, port, calls, term, extra) #tag,
+    static const char *const tags[] = {TH_TRACER_TAGS(NAME)};
+#undef NAME
+    const char *rest = begins_with(name, "trace_")     ? name + 6
+                       : begins_with(name, "enabled_") ? name + 8
+                                                       : NULL;
+
+    for (size_t i = 0; rest && i < sizeof tags / sizeof tags[0]; i++)
+        if (strcmp(rest, tags[i]) == 0)
+            return true;
+    for (size_t i = 0; rest && i < TH_SLOTS; i++)
+        if (th_spelling_distance(name, slot_names[i]) <= 2)
+            return true;
+    return false;
+}
+
+static void note_function(struct th_examination *e, const char *name)
+{
+    for (size_t i = 0; i < TH_SLOTS; i++) {
+        if (strcmp(name, slot_names[i]) == 0) {
+            e->plain[i] = true;
+            return;
+        }
+    }
+    if (strcmp(name, "nif_init") == 0)
+        e->init = "nif_init";
+    else if (strcmp(name, "_nif_init") == 0 && !e->init)
+        e->init = "_nif_init";
+    else if (strcmp(name, "load") == 0)
+        e->load = true;
+    else if (strcmp(name, "upgrade") == 0)
+        e->upgrade = true;
+    else if (strcmp(name, "unload") == 0)
+        e->unload = true;
+    else if (is_doubtful(name))
+        th_names_add(&e->doubtful, name);
+}
+
+/* --- All symbols ----------------------------------------------------------------------------- */
+
+static bool binds_to_itself(const struct th_elf *elf)
+{
+    uint64_t value;
+
+    return th_elf_dynamic(elf, DT_SYMBOLIC, &value) || (th_elf_flags(elf, DT_FLAGS) & DF_SYMBOLIC);
+}
+
+static void note_symbol(struct th_examination *e, const GElf_Sym *symbol, const char *name,
+                        bool overridable)
+{
+    if (symbol->st_shndx == SHN_UNDEF) {
+        if (GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
+            th_import_add(e, name, GELF_ST_BIND(symbol->st_info) == STB_WEAK);
+        return;
+    }
+    if (!is_exported(symbol))
+        return;
+    if (is_function(symbol))
+        note_function(e, name);
+    if (GELF_ST_BIND(symbol->st_info) == STB_GNU_UNIQUE && !e->unique)
+        e->unique = th_strdup(name);
+    if (overridable && GELF_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT &&
+        th_program_symbol(name))
+        th_names_add(&e->overridden, name);
+}
+
+static int compare_imports(const void *a, const void *b)
+{
+    return strcmp(((const struct th_import *)a)->name, ((const struct th_import *)b)->name);
+}
+
+static void note_symbols(struct th_examination *e, const struct th_elf *elf)
+{
+    bool to_itself = binds_to_itself(elf);
+    GElf_Sym symbol;
+    const char *name;
+
+    for (size_t i = 1; i < elf->symbol_count; i++)
+        if (th_elf_symbol(elf, i, &symbol, &name) && *name)
+            note_symbol(e, &symbol, name, elf->referred[i] && !to_itself);
+    if (e->import_count > 0)
+        qsort(e->imports, e->import_count, sizeof *e->imports, compare_imports);
+}
+
+static void note_dynamic(struct th_examination *e, const struct th_elf *elf)
+{
+    uint64_t flags = th_elf_flags(elf, DT_FLAGS);
+    GElf_Dyn entry;
+    uint64_t value;
+
+    e->static_tls = flags & DF_STATIC_TLS;
+    e->text_relocations = (flags & DF_TEXTREL) || th_elf_dynamic(elf, DT_TEXTREL, &value);
+    e->no_delete = th_elf_flags(elf, DT_FLAGS_1) & DF_1_NODELETE;
+    e->executable_stack = elf->executable_stack;
+    for (size_t i = 0; i < elf->dynamic_count; i++)
+        if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED)
+            th_names_add(&e->needed, th_elf_string(elf, entry.d_un.d_val));
+}
+
+/* --- The verdict ----------------------------------------------------------------------------- */
+
+static enum th_status check_flags(const struct th_elf *elf)
+{
+    uint64_t flags = th_elf_flags(elf, DT_FLAGS_1);
+
+    if (flags & DF_1_PIE)
+        return th_error_raise(TH_REFUSED, "it is a program; link it with -shared");
+    if (flags & DF_1_NOOPEN)
+        return th_error_raise(TH_REFUSED, "it was linked with -z nodlopen: it wants not to be "
+                                          "opened at run time");
+    return TH_OK;
+}
+
+/* A library compiled for linking into a BEAM has MODULE_nif_init instead. */
+static const char *find_static_init(const struct th_elf *elf)
+{
+    GElf_Sym symbol;
+    const char *name;
+
+    for (size_t i = 1; i < elf->symbol_count; i++) {
+        size_t length;
+        if (!th_elf_symbol(elf, i, &symbol, &name) || !is_exported(&symbol))
+            continue;
+        length = strlen(name);
+        if (length > 9 && strcmp(name + length - 9, "_nif_init") == 0)
+            return name;
+    }
+    return NULL;
+}
+
+static enum th_status check_form(struct th_examination *e, const struct th_elf *elf)
+{
+    const char *static_init;
+
+    e->form = e->init ? TH_LIBRARY_ENTRY : TH_LIBRARY_PLAIN;
+    if (e->init)
+        return TH_OK;
+    for (size_t i = 0; i < TH_SLOTS; i++)
+        if (e->plain[i])
+            return TH_OK;
+    static_init = find_static_init(elf);
+    if (static_init)
+        return th_error_raise(TH_REFUSED,
+                              "it has %s() instead of nif_init(); compile it without "
+                              "STATIC_ERLANG_NIF",
+                              static_init);
+    return th_error_raise(TH_REFUSED,
+                          "it is neither plugin nor tracer: it exports neither nif_init(), which "
+                          "ERL_NIF_INIT makes, nor enabled() and trace()");
+}
+
+static enum th_status examine(struct th_examination *e, struct th_elf *elf)
+{
+    enum th_status status = check_flags(elf);
+
+    note_dynamic(e, elf);
+    note_symbols(e, elf);
+    if (!status)
+        status = check_form(e, elf);
+    return status ? status : th_imports_check(e);
+}
+
+enum th_status th_examine(const char *path, struct th_examination *result)
+{
+    struct th_elf elf;
+    enum th_status status = th_elf_open(&elf, path);
+
+    *result = (struct th_examination){
+        .path = th_strdup(path),
+        .device = elf.identity.st_dev,
+        .inode = elf.identity.st_ino,
+        .size = elf.identity.st_size,
+        .changed = elf.identity.st_mtim,
+    };
+    if (!status) {
+        status = examine(result, &elf);
+        th_elf_close(&elf);
+    }
+    return status ? th_error_context("%s was refused", path) : TH_OK;
+}
+
+void th_examination_free(struct th_examination *e)
+{
+    for (size_t i = 0; i < e->import_count; i++)
+        th_free(e->imports[i].name);
+    th_free(e->imports);
+    th_free(e->path);
+    th_free(e->unique);
+    th_names_free(&e->doubtful);
+    th_names_free(&e->needed);
+    th_names_free(&e->overridden);
+    *e = (struct th_examination){0};
+}
+
+bool th_examination_is_current(const struct th_examination *e)
+{
+    struct stat st;
+
+    return stat(e->path, &st) == 0 && st.st_dev == e->device && st.st_ino == e->inode &&
+           st.st_size == e->size && st.st_mtim.tv_sec == e->changed.tv_sec &&
+           st.st_mtim.tv_nsec == e->changed.tv_nsec;
+}
+
+bool th_examination_is_unloadable(const struct th_examination *e)
+{
+    return !e->unique && !e->no_delete;
+}
+
+void th_examination_remarks(const struct th_examination *e, struct th_names *remarks)
+{
+    if (e->unique)
+        th_names_take(remarks, th_printf("cannot be unloaded: %s is a unique symbol (compile C++ "
+                                         "with -fno-gnu-unique)",
+                                         e->unique));
+    if (e->no_delete)
+        th_names_add(remarks, "cannot be unloaded: it was linked with -z nodelete");
+    if (e->static_tls)
+        th_names_add(remarks, "its thread-local variables take early memory, of which there is "
+                              "little (compile with -fPIC, without -ftls-model=initial-exec)");
+    if (e->executable_stack)
+        th_names_add(remarks, "makes the stacks of the process executable (link with -z "
+                              "noexecstack)");
+    if (e->text_relocations)
+        th_names_add(remarks, "its code is changed while it is loaded (compile with -fPIC)");
+    for (size_t i = 0; i < e->overridden.count; i++)
+        th_names_take(remarks, th_printf("its own %s gives way to the program's of that name "
+                                         "(make it static, or link with -Bsymbolic)",
+                                         e->overridden.items[i]));
+    if (e->form != TH_LIBRARY_PLAIN)
+        return;
+    for (size_t i = 0; i < e->doubtful.count; i++)
+        th_names_take(remarks, th_printf("%s is never called: there is no such callback",
+                                         e->doubtful.items[i]));
+}

@@ -1,0 +1,96 @@
+/*
+ * Examining a library as data, before any of its code runs.
+ *
+ * What can be seen in the file: that the loader can load it here, how it says what it is, which
+ * functions it needs and whether this host has them, what will be remarkable once it is loaded.
+ * Files are untrusted: whatever is in them, examining ends with an answer.
+ */
+#ifndef TH_LIBRARY_EXAMINE_H
+#define TH_LIBRARY_EXAMINE_H
+
+#include "names.h"
+
+#include "host/base/base.h"
+#include "plugin_api/erl_nif.h"
+#include "plugin_api/erl_tracer.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* How a library says what is in it. */
+enum th_library_form {
+    TH_LIBRARY_ENTRY, /* nif_init() returns an ErlNifEntry */
+    TH_LIBRARY_PLAIN  /* exported functions enabled, trace, enabled_call, ... */
+};
+
+/* Who has the function that a library imports. */
+enum th_import_kind {
+    TH_IMPORT_PROVIDED,      /* this program, or a library that it uses itself */
+    TH_IMPORT_ELSEWHERE,     /* perhaps one of the libraries that are `needed` */
+    TH_IMPORT_UNIMPLEMENTED, /* nobody: a function of the NIF API that this version lacks */
+    TH_IMPORT_UNKNOWN,       /* nobody: enif_ something of which no version is known */
+    TH_IMPORT_DRIVER         /* nobody: the driver API, which is not the NIF API */
+};
+
+struct th_import {
+    char *name;
+    bool weak; /* the library can do without */
+    enum th_import_kind kind;
+};
+
+struct th_examination {
+    char *path;
+
+    /* Which file it was, to see if it has changed since. */
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+
+    /* What it is. A function counts only if the file itself defines it. */
+    enum th_library_form form;
+    const char *init;     /* "nif_init" or "_nif_init", NULL in the plain form */
+    bool plain[TH_SLOTS]; /* callbacks that are exported as symbols */
+    bool load, upgrade, unload;
+    struct th_names doubtful; /* functions named like a callback that are none; plain form only */
+
+    /* What it needs. */
+    struct th_import *imports; /* by name */
+    size_t import_count, import_capacity;
+    struct th_names needed; /* libraries it depends on, as it names them */
+
+    /* What is remarkable. */
+    struct th_names overridden; /* its own symbols, in whose place it will find the program's */
+    char *unique;               /* a symbol with STB_GNU_UNIQUE, which keeps it loaded; NULL */
+    bool no_delete;             /* asks never to be unloaded */
+    bool static_tls;            /* wants a share of the scarce memory for early thread-locals */
+    bool executable_stack;      /* makes all stacks of the process executable */
+    bool text_relocations;      /* its code is changed at load, and not shared */
+};
+
+/*
+ * Examines the file PATH. TH_REFUSED if it cannot be loaded or is neither tracer nor plugin; the
+ * chain says what is wrong and what would mend it, PATH being in it. RESULT then holds what was
+ * found up to there. th_examination_free() ends it in both cases. Any thread.
+ */
+enum th_status th_examine(const char *path, struct th_examination *result);
+void th_examination_free(struct th_examination *e);
+
+/* False if another file lies at the path now, or that one was written to. */
+bool th_examination_is_current(const struct th_examination *e);
+
+/* False if the loader will keep the library for ever, once it is in. */
+bool th_examination_is_unloadable(const struct th_examination *e);
+
+/* Appends what is remarkable, a sentence each. */
+void th_examination_remarks(const struct th_examination *e, struct th_names *remarks);
+
+/*
+ * The address of a symbol that the program, or a library that it was started with, gives to the
+ * libraries it opens; NULL if there is none. Of the NIF API the program exports exactly what it
+ * implements.
+ */
+void *th_program_symbol(const char *name);
+
+#endif

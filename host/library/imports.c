@@ -1,0 +1,97 @@
+#include "imports.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+/* --- Who has it ------------------------------------------------------------------------------ */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void *program; /* set once: the loader's handle of the program and what it was linked with */
+
+static void open_program(void)
+{
+    program = dlopen(NULL, RTLD_LAZY);
+}
+
+void *th_program_symbol(const char *name)
+{
+    pthread_once(&once, open_program);
+    return program ? dlsym(program, name) : NULL;
+}
+
+static bool is_nif_function(const char *name)
+{
+#define NAME(group, type, name, parameters, since) #name,
+    static const char *const names[] = {TH_NIF_FUNCTIONS(NAME) TH_NIF_COMPANIONS(NAME)};
+#undef NAME
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool begins_with(const char *name, const char *start)
+{
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+static enum th_import_kind kind_of(const char *name)
+{
+    if (th_program_symbol(name))
+        return TH_IMPORT_PROVIDED;
+    if (is_nif_function(name))
+        return TH_IMPORT_UNIMPLEMENTED;
+    if (begins_with(name, "enif_"))
+        return TH_IMPORT_UNKNOWN;
+    if (begins_with(name, "erl_drv_") || begins_with(name, "driver_"))
+        return TH_IMPORT_DRIVER;
+    return TH_IMPORT_ELSEWHERE;
+}
+
+void th_import_add(struct th_examination *e, const char *name, bool weak)
+{
+    TH_ARRAY_GROW(e->imports, e->import_count, e->import_capacity);
+    e->imports[e->import_count++] = (struct th_import){
+        .name = th_strdup(name),
+        .weak = weak,
+        .kind = kind_of(name),
+    };
+}
+
+/* --- What is missing ------------------------------------------------------------------------- */
+
+static enum th_status refuse_if_any(const struct th_examination *e, enum th_import_kind kind,
+                                    const char *because)
+{
+    struct th_names missing = {0};
+    enum th_status status = TH_OK;
+    char *joined;
+
+    for (size_t i = 0; i < e->import_count; i++)
+        if (e->imports[i].kind == kind && !e->imports[i].weak)
+            th_names_add(&missing, e->imports[i].name);
+    if (missing.count > 0) {
+        joined = th_names_join(&missing, 8);
+        status = th_error_raise(TH_REFUSED, "it needs %s, %s", joined, because);
+        th_free(joined);
+    }
+    th_names_free(&missing);
+    return status;
+}
+
+enum th_status th_imports_check(const struct th_examination *e)
+{
+    enum th_status status;
+
+    status = refuse_if_any(e, TH_IMPORT_UNIMPLEMENTED, "which this version does not provide");
+    if (!status)
+        status =
+            refuse_if_any(e, TH_IMPORT_UNKNOWN,
+                          "which is in no NIF API up to 2.18; was it compiled for a later one?");
+    if (!status)
+        status = refuse_if_any(e, TH_IMPORT_DRIVER,
+                               "which is of the driver API; this host has the NIF API only");
+    return status;
+}
