@@ -1,0 +1,72 @@
+/* What the files of library/ share about libraries in use. Inner header of library/. */
+#ifndef TH_LIBRARY_INSTANCE_H
+#define TH_LIBRARY_INSTANCE_H
+
+#include "load.h"
+
+struct th_opened_type;
+
+enum th_library_state {
+    TH_LIBRARY_OPEN,    /* nif_init() has returned */
+    TH_LIBRARY_LOADING, /* in load() or upgrade(): the only time to open resource types */
+    TH_LIBRARY_LOADED
+};
+
+struct th_library {
+    struct th_library *next; /* in the list of all, guarded by the lock in registry.c */
+    size_t users;            /* guarded by the same lock; 0: on its way out, never used again */
+
+    /*
+     * What keeps the library from being closed: one share for all users together, one for each
+     * resource type with callbacks, one for each callback of a resource that is running. See
+     * th_library_drop() for the orders.
+     */
+    _Atomic size_t shares;
+
+    /* Written while opening and loading, constant while there is more than one user. */
+    void *handle; /* the loader's */
+    enum th_library_state state;
+    th_term name;
+    struct th_examination facts;
+    struct th_entry entry;
+    struct th_slots slots;
+    struct th_names remarks;
+    void *private_data;
+
+    /* Resource types, see resource_type.c. */
+    struct th_library *predecessor; /* during upgrade(): the old instance */
+    struct th_opened_type *opened;  /* during load() or upgrade(): what it opened, latest first */
+    struct enif_resource_type_t *types; /* its own; guarded by the lock in resource_type.c */
+};
+
+/* One share more, by somebody who knows that there is one. */
+void th_library_hold(struct th_library *library);
+
+/* One share less; with the last, unload() is called and the library closed and freed. */
+void th_library_drop(struct th_library *library);
+
+/* Closes what the loader opened, runs destructors of the library; frees the instance. */
+void th_library_close(struct th_library *library);
+void th_library_free(struct th_library *library);
+
+/* The list of all instances that are open, and who uses them. */
+void th_registry_add(struct th_library *library);
+void th_registry_remove(struct th_library *library);
+void th_registry_keep(struct th_library *library);
+
+/* One user less: true if it was the last. */
+bool th_registry_leave(struct th_library *library);
+
+/* The instance that the loader knows by HANDLE, NULL if there is none. It gets one user more; if it
+ * has none any more, it is returned with *IN_USE false. */
+struct th_library *th_registry_find(const void *handle, bool *in_use);
+
+/* Says that the thread runs FUNCTION of LIBRARY, until th_library_end() is given CALL. The texts
+ * must stay. */
+void th_library_begin(struct th_library_call *call, const char *library, const char *function);
+void th_library_end(const struct th_library_call *call);
+
+/* An environment for one call of LIBRARY's code. */
+void th_library_init_env(th_env *env, struct th_library *library);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * The face of library/: shared objects. Found (find.h), examined as data (examine.h), opened,
+ * loaded and unloaded (load.h), their callbacks (slots.h), the resources that they make
+ * (resource.h).
+ */
+#ifndef TH_LIBRARY_H
+#define TH_LIBRARY_H
+
+#include "entry.h"
+#include "examine.h"
+#include "find.h"
+#include "load.h"
+#include "names.h"
+#include "resource.h"
+#include "slots.h"
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * Libraries in use: opened, loaded, upgraded, unloaded.
+ *
+ *   th_library_find(&search, "count", &library);      looks it up, examines it, opens it
+ *   th_library_check_tracer(library);                 has enabled/3 and trace/5
+ *   th_library_load(library, NULL, th_small(0));      calls its load()
+ *   ... th_library_slots(library) ...
+ *   th_library_release(library);                      calls its unload(), closes it
+ *
+ * One library is opened once: opening the same file again gives the same instance and one user
+ * more, and loading it again does nothing. So two sessions with one tracer share its private data,
+ * as they do in a BEAM.
+ *
+ * An instance lives until its last user has released it and its last resource with a destructor is
+ * gone; unload() is called then, by the thread that let go of the last one, and after it the
+ * library is closed. The order is OTP's: resources that outlive their users are destroyed before
+ * unload() is called, however late that is.
+ *
+ * Opening and loading run code of the library: one thread at a time. Keeping and releasing may be
+ * done by any thread.
+ */
+#ifndef TH_LIBRARY_LOAD_H
+#define TH_LIBRARY_LOAD_H
+
+#include "entry.h"
+#include "examine.h"
+#include "find.h"
+#include "slots.h"
+
+#include "host/term/term.h"
+
+struct th_library;
+
+/*
+ * Examines and opens the file PATH: its constructors run, then nif_init() if it has one. The
+ * caller is a user of the result. TH_REFUSED as th_examine() and th_entry_read(); also if the file
+ * is one that was opened before and has changed since, which the loader does not notice.
+ */
+enum th_status th_library_open(const char *path, struct th_library **library);
+
+/* th_search_find() and th_library_open(). */
+enum th_status th_library_find(const struct th_search *search, const char *name,
+                               struct th_library **library);
+
+/* TH_REFUSED if the library lacks a callback that a tracer must have. */
+enum th_status th_library_check_tracer(const struct th_library *library);
+
+/*
+ * Calls load() or, if OLD is not NULL, upgrade() with OLD's private data. Both get a fresh
+ * environment and INFO. OLD is a loaded instance of the same module; it is still in use and keeps
+ * its users, but resource types that the new one takes over are gone from it.
+ *
+ * TH_REFUSED if the library has load() or upgrade() and that returned anything but 0, or if OLD is
+ * given and the library has no upgrade(). Then nothing has happened: resource types that were
+ * opened are forgotten, OLD has its types and its private data. The library remains open, not
+ * loaded; it can be loaded again or released.
+ */
+enum th_status th_library_load(struct th_library *library, struct th_library *old, th_term info);
+
+/* One more user. */
+void th_library_keep(struct th_library *library);
+
+/* The caller does not use the library any more. For the last user: no code of the library may be
+ * running, apart from threads that it will end in unload(). */
+void th_library_release(struct th_library *library);
+
+/* The module's name, an atom: what its entry says, in the plain form the file's name. */
+th_term th_library_name(const struct th_library *library);
+const char *th_library_path(const struct th_library *library);
+const struct th_examination *th_library_examination(const struct th_library *library);
+const struct th_entry *th_library_entry(const struct th_library *library);
+
+/* Its callbacks; all there if th_library_check_tracer() says so. */
+const struct th_slots *th_library_slots(const struct th_library *library);
+
+/* Sentences about what is remarkable but no reason to refuse it. */
+const struct th_names *th_library_remarks(const struct th_library *library);
+
+/* What load() or upgrade() left, for enif_priv_data(). */
+void *th_library_private_data(const struct th_library *library);
+
+/*
+ * What of a library the calling thread runs on behalf of this room, for whoever reports a crash:
+ * its signal handler may read it. Callbacks and functions of plugins are called by other rooms and
+ * not seen here.
+ */
+struct th_library_call {
+    const char *library;  /* its path */
+    const char *function; /* "load", "nif_init", "a constructor", "the destructor of buffer" */
+    const struct th_library_call *outer; /* what goes on when this one returns, or NULL */
+};
+extern _Thread_local const struct th_library_call *th_library_running; /* NULL: nothing */
+
+#endif

@@ -1,0 +1,224 @@
+#include "instance.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* --- The loader ------------------------------------------------------------------------------ */
+
+static enum th_status refuse_by_loader(const char *message)
+{
+    static const char missing[] = "cannot open shared object file";
+
+    if (!message)
+        message = "it does not say why";
+    if (strstr(message, missing))
+        return th_error_raise(TH_REFUSED,
+                              "the loader says: %s; install the library that is missing, or tell "
+                              "where it is with $LD_LIBRARY_PATH",
+                              message);
+    if (strstr(message, "undefined symbol"))
+        return th_error_raise(TH_REFUSED,
+                              "the loader says: %s; link it with the library that has it", message);
+    return th_error_raise(TH_REFUSED, "the loader says: %s", message);
+}
+
+static enum th_status open_handle(struct th_library *library)
+{
+    const char *path = library->facts.path;
+    char *local = strchr(path, '/') ? NULL : th_printf("./%s", path);
+    struct th_library_call call;
+
+    th_library_begin(&call, path, "a constructor");
+    library->handle = dlopen(local ? local : path, RTLD_NOW | RTLD_LOCAL);
+    th_library_end(&call);
+    th_free(local);
+    return library->handle ? TH_OK : refuse_by_loader(dlerror());
+}
+
+/* --- The entry ------------------------------------------------------------------------------- */
+
+static enum th_status read_entry(struct th_library *library)
+{
+    ErlNifEntry *(*init)(void) =
+        (ErlNifEntry * (*)(void))(uintptr_t)dlsym(library->handle, library->facts.init);
+    struct th_library_call call;
+    ErlNifEntry *entry;
+
+    if (!init)
+        return refuse_by_loader(dlerror());
+    th_library_begin(&call, library->facts.path, library->facts.init);
+    entry = init();
+    th_library_end(&call);
+    if (!entry)
+        return th_error_raise(TH_REFUSED, "its %s() returned NULL", library->facts.init);
+    return th_entry_read(entry, &library->entry);
+}
+
+static uintptr_t own_symbol(struct th_library *library, bool defined, const char *name)
+{
+    return defined ? (uintptr_t)dlsym(library->handle, name) : 0;
+}
+
+/* The file's name without folder and ".so". */
+static char *stem_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+
+    if (length > 3 && strcmp(name + length - 3, ".so") == 0)
+        length -= 3;
+    return th_printf("%.*s", (int)length, name);
+}
+
+/* Makes the entry that the library does not have. Its functions are the callbacks that the file
+ * itself defines: dlsym() alone would also look in the libraries that it depends on. */
+static void make_entry(struct th_library *library)
+{
+    const struct th_examination *facts = &library->facts;
+    struct th_entry *entry = &library->entry;
+
+    *entry = (struct th_entry){
+        .major = ERL_NIF_MAJOR_VERSION,
+        .minor = ERL_NIF_MINOR_VERSION,
+        .functions = th_alloc(TH_SLOTS * sizeof *entry->functions),
+    };
+    for (enum th_tracer_slot i = 0; i < TH_SLOTS; i++) {
+        uintptr_t code = own_symbol(library, facts->plain[i], th_slot_name(i));
+        if (code)
+            entry->functions[entry->function_count++] =
+                (ErlNifFunc){th_slot_name(i), th_slot_arity(i), (th_slot_function *)code, 0};
+    }
+    entry->load =
+        (int (*)(ErlNifEnv *, void **, ERL_NIF_TERM))own_symbol(library, facts->load, "load");
+    entry->upgrade = (int (*)(ErlNifEnv *, void **, void **, ERL_NIF_TERM))own_symbol(
+        library, facts->upgrade, "upgrade");
+    entry->unload = (void (*)(ErlNifEnv *, void *))own_symbol(library, facts->unload, "unload");
+}
+
+/* --- The instance ---------------------------------------------------------------------------- */
+
+static enum th_status set_name(struct th_library *library)
+{
+    char *stem = stem_of(library->facts.path);
+    const char *name = library->entry.name ? library->entry.name : stem;
+
+    library->name = th_atom_utf8(name, strlen(name));
+    if (library->name == TH_NONE)
+        library->name = th_atom_latin1(name, strlen(name));
+    if (library->name != TH_NONE && strcmp(name, stem) != 0)
+        th_names_take(&library->remarks, th_printf("the module in it is called %s", name));
+    th_free(stem);
+    return library->name != TH_NONE
+               ? TH_OK
+               : th_error_raise(TH_REFUSED, "its name is too long, or there are too many atoms");
+}
+
+static enum th_status fill_in(struct th_library *library)
+{
+    enum th_status status = TH_OK;
+
+    if (library->facts.form == TH_LIBRARY_ENTRY)
+        status = read_entry(library);
+    else
+        make_entry(library);
+    if (!status)
+        status = set_name(library);
+    if (status)
+        return status;
+    th_slots_fill(&library->slots, &library->entry);
+    th_examination_remarks(&library->facts, &library->remarks);
+    if (library->slots.functions[TH_SLOT_enabled] || library->slots.functions[TH_SLOT_trace])
+        th_slots_remarks(&library->entry, &library->remarks);
+    return TH_OK;
+}
+
+static bool is_same_file(const struct th_examination *a, const struct th_examination *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* The loader returned a handle that it had returned before: LIBRARY's. */
+static enum th_status check_opened(struct th_library *library, bool in_use,
+                                   const struct th_examination *facts)
+{
+    if (!in_use)
+        return th_error_raise(TH_REFUSED, "it is about to be unloaded, once its last resources "
+                                          "are gone; try again then");
+    if (is_same_file(&library->facts, facts))
+        return TH_OK;
+    th_library_release(library);
+    return th_error_raise(TH_REFUSED, "the file has changed since it was loaded, and the old code "
+                                      "is still in use; load the new one from another path");
+}
+
+/* Opens LIBRARY, whose facts are known, or finds the instance that was opened before. */
+static enum th_status open_or_find(struct th_library *library, struct th_library **result)
+{
+    enum th_status status = open_handle(library);
+    bool in_use;
+
+    if (status)
+        return status;
+    *result = th_registry_find(library->handle, &in_use);
+    if (*result)
+        return check_opened(*result, in_use, &library->facts);
+    status = fill_in(library);
+    if (status)
+        return status;
+    th_registry_add(library);
+    *result = library;
+    return TH_OK;
+}
+
+void th_library_close(struct th_library *library)
+{
+    struct th_library_call call;
+
+    th_library_begin(&call, library->facts.path, "a destructor of the library");
+    if (library->handle)
+        dlclose(library->handle);
+    th_library_end(&call);
+}
+
+void th_library_free(struct th_library *library)
+{
+    th_entry_free(&library->entry);
+    th_examination_free(&library->facts);
+    th_names_free(&library->remarks);
+    th_free(library);
+}
+
+enum th_status th_library_open(const char *path, struct th_library **result)
+{
+    struct th_library *library = th_alloc_zero(sizeof *library);
+    enum th_status status = th_examine(path, &library->facts);
+
+    atomic_init(&library->shares, 1);
+    library->users = 1;
+    if (!status) {
+        status = open_or_find(library, result);
+        if (status)
+            th_error_context("%s was refused", path);
+    }
+    if (status || *result != library) {
+        th_library_close(library);
+        th_library_free(library);
+    }
+    return status;
+}
+
+enum th_status th_library_find(const struct th_search *search, const char *name,
+                               struct th_library **library)
+{
+    char *path;
+    enum th_status status = th_search_find(search, name, &path);
+
+    if (status)
+        return status;
+    status = th_library_open(path, library);
+    th_free(path);
+    return status;
+}

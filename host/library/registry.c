@@ -1,0 +1,56 @@
+#include "instance.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `all`, next and users */
+static struct th_library *all;
+
+void th_registry_add(struct th_library *library)
+{
+    pthread_mutex_lock(&lock);
+    library->next = all;
+    all = library;
+    pthread_mutex_unlock(&lock);
+}
+
+void th_registry_remove(struct th_library *library)
+{
+    struct th_library **place = &all;
+
+    pthread_mutex_lock(&lock);
+    while (*place != library)
+        place = &(*place)->next;
+    *place = library->next;
+    pthread_mutex_unlock(&lock);
+}
+
+void th_registry_keep(struct th_library *library)
+{
+    pthread_mutex_lock(&lock);
+    library->users++;
+    pthread_mutex_unlock(&lock);
+}
+
+bool th_registry_leave(struct th_library *library)
+{
+    bool last;
+
+    pthread_mutex_lock(&lock);
+    last = --library->users == 0;
+    pthread_mutex_unlock(&lock);
+    return last;
+}
+
+struct th_library *th_registry_find(const void *handle, bool *in_use)
+{
+    struct th_library *library;
+
+    pthread_mutex_lock(&lock);
+    for (library = all; library && library->handle != handle; library = library->next)
+        ;
+    *in_use = library && library->users > 0;
+    if (*in_use)
+        library->users++;
+    pthread_mutex_unlock(&lock);
+    return library;
+}

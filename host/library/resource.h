@@ -1,0 +1,71 @@
+/*
+ * Resources: objects of a library that terms and the library itself share.
+ *
+ * A resource has a type, which belongs to a library. It is there as long as anybody holds a share:
+ * the library (from th_resource_alloc() or th_resource_keep() on, until th_resource_release()) or
+ * a term. When the last share goes, the type's destructor is called: not by whoever let go of it,
+ * who may hold any locks, but by the next thread that calls th_resource_reap(). Resources of types
+ * without callbacks are freed at once.
+ *
+ * OBJECT is what the library knows of a resource: the address of its data, aligned to 16 bytes.
+ * Unless said otherwise, any thread may call any of these.
+ */
+#ifndef TH_LIBRARY_RESOURCE_H
+#define TH_LIBRARY_RESOURCE_H
+
+#include "load.h"
+
+#include "host/term/term.h"
+#include "plugin_api/erl_nif.h"
+
+#include <stdatomic.h>
+
+/*
+ * Opens the resource type NAME (Latin-1) for LIBRARY, which must be in load() or upgrade(). FLAGS
+ * say what may be done: ERL_NIF_RT_CREATE it if the library that is being replaced has none of that
+ * name, ERL_NIF_RT_TAKEOVER its one with all resources. *TRIED (if not NULL) tells which it was;
+ * NULL is returned if that was not allowed. Of CALLBACKS the first MEMBERS count, in the order
+ * dtor, stop, down, dyncall; those of a type that is taken over change when the library is loaded.
+ *
+ * For enif_open_resource_type() (1 member), _x() (3), enif_init_resource_type() (its own count).
+ */
+ErlNifResourceType *th_resource_type_open(struct th_library *library, const char *name,
+                                          const ErlNifResourceTypeInit *callbacks, int members,
+                                          ErlNifResourceFlags flags, ErlNifResourceFlags *tried);
+
+/* A resource of SIZE bytes, not cleared, with one share, the caller's. NULL if there is no memory.
+ */
+void *th_resource_alloc(ErlNifResourceType *type, size_t size);
+void th_resource_keep(void *object);
+void th_resource_release(void *object);
+size_t th_resource_size(const void *object);
+
+/* A term with a share of its own. All terms of one resource are equal, and are equal to no other
+ * term; copies in other environments take further shares. */
+th_term th_resource_make(th_env *env, void *object);
+
+/* A binary of the SIZE bytes at DATA, which stay valid and unchanged as long as the resource is
+ * there. It has a share. */
+th_term th_resource_make_binary(th_env *env, void *object, const void *data, size_t size);
+
+/* The resource of TERM, from either of the above; false if it has none, or one of another type. No
+ * share is taken. */
+bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object);
+
+/* Resources whose last share is gone and whose destructors have not run; see th_resource_reap(). */
+struct th_resource;
+extern struct th_resource *_Atomic th_resource_dying;
+void th_resource_reap_all(void);
+
+/*
+ * Calls the destructors that are due; while they run, also those that come to be. Costs one load
+ * while there are none. Call it where no lock is held and no code of a library is running: after
+ * each callback, and before waiting. Relaxed: a resource that is missed here is met next time.
+ */
+static inline void th_resource_reap(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&th_resource_dying, memory_order_relaxed) != NULL, 0))
+        th_resource_reap_all();
+}
+
+#endif

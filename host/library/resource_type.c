@@ -1,0 +1,256 @@
+#include "resource_type.h"
+
+#include <string.h>
+
+/* What a library has opened in load() or upgrade(). */
+struct th_opened_type {
+    struct th_opened_type *next;
+    ErlNifResourceType *type;
+    bool takeover;
+    struct th_resource_callbacks callbacks;
+};
+
+/* Guards the `types` of all libraries and the `next` of all types. Held for a few steps only. */
+static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_any_set(const struct th_resource_callbacks *callbacks)
+{
+    return callbacks->dtor || callbacks->stop || callbacks->down || callbacks->dyncall;
+}
+
+/* --- Lists ----------------------------------------------------------------------------------- */
+
+static ErlNifResourceType *find_type(struct th_library *library, th_term name)
+{
+    ErlNifResourceType *type;
+
+    pthread_mutex_lock(&lists);
+    for (type = library->types; type && type->name != name; type = type->next)
+        ;
+    pthread_mutex_unlock(&lists);
+    return type;
+}
+
+static void link_type(struct th_library *library, ErlNifResourceType *type)
+{
+    pthread_mutex_lock(&lists);
+    type->next = library->types;
+    library->types = type;
+    pthread_mutex_unlock(&lists);
+}
+
+static void unlink_type(struct th_library *library, ErlNifResourceType *type)
+{
+    ErlNifResourceType **place = &library->types;
+
+    pthread_mutex_lock(&lists);
+    while (*place != type)
+        place = &(*place)->next;
+    *place = type->next;
+    pthread_mutex_unlock(&lists);
+}
+
+/* --- One type -------------------------------------------------------------------------------- */
+
+static ErlNifResourceType *new_type(th_term name, const struct th_resource_callbacks *callbacks)
+{
+    ErlNifResourceType *type = th_alloc_zero(sizeof *type);
+
+    type->name = name;
+    type->destructor = th_printf("the destructor of %s", th_atom_name(name)->text);
+    type->callbacks = *callbacks;
+    atomic_init(&type->count, 1);
+    pthread_mutex_init(&type->lock, NULL);
+    return type;
+}
+
+static struct th_resource_callbacks set_callbacks(ErlNifResourceType *type,
+                                                  const struct th_resource_callbacks *callbacks)
+{
+    struct th_resource_callbacks old;
+
+    pthread_mutex_lock(&type->lock);
+    old = type->callbacks;
+    type->callbacks = *callbacks;
+    pthread_mutex_unlock(&type->lock);
+    return old;
+}
+
+/* Relaxed, release and acquire for the same reasons as in th_library_hold() and th_library_drop().
+ */
+void th_resource_type_keep(ErlNifResourceType *type)
+{
+    atomic_fetch_add_explicit(&type->count, 1, memory_order_relaxed);
+}
+
+void th_resource_type_release(ErlNifResourceType *type)
+{
+    struct th_resource_callbacks callbacks;
+
+    if (atomic_fetch_sub_explicit(&type->count, 1, memory_order_acq_rel) > 1)
+        return;
+    callbacks = type->callbacks;
+    pthread_mutex_destroy(&type->lock);
+    th_free(type->destructor);
+    th_free(type);
+    if (is_any_set(&callbacks))
+        th_library_drop(callbacks.library);
+}
+
+bool th_resource_type_has_callbacks(ErlNifResourceType *type)
+{
+    bool any;
+
+    pthread_mutex_lock(&type->lock);
+    any = is_any_set(&type->callbacks);
+    pthread_mutex_unlock(&type->lock);
+    return any;
+}
+
+struct th_resource_callbacks th_resource_type_callbacks(ErlNifResourceType *type)
+{
+    struct th_resource_callbacks callbacks = {0};
+
+    pthread_mutex_lock(&type->lock);
+    if (is_any_set(&type->callbacks)) {
+        callbacks = type->callbacks;
+        th_library_hold(callbacks.library);
+    }
+    pthread_mutex_unlock(&type->lock);
+    return callbacks;
+}
+
+/* --- Opening --------------------------------------------------------------------------------- */
+
+/* The first MEMBERS of the callbacks: those behind them are not there in older structures. */
+static bool read_callbacks(struct th_resource_callbacks *to, struct th_library *library,
+                           const ErlNifResourceTypeInit *from, int members)
+{
+    *to = (struct th_resource_callbacks){.library = library};
+    if (members < 0 || members > 4 || (members > 0 && !from))
+        return false;
+    if (members > 0)
+        to->dtor = from->dtor;
+    if (members > 1)
+        to->stop = from->stop;
+    if (members > 2)
+        to->down = from->down;
+    if (members > 3)
+        to->dyncall = from->dyncall;
+    return true;
+}
+
+static void remember(struct th_library *library, ErlNifResourceType *type, bool takeover,
+                     const struct th_resource_callbacks *callbacks)
+{
+    struct th_opened_type *opened = th_alloc(sizeof *opened);
+
+    *opened = (struct th_opened_type){library->opened, type, takeover, *callbacks};
+    library->opened = opened;
+}
+
+ErlNifResourceType *th_resource_type_open(struct th_library *library, const char *name,
+                                          const ErlNifResourceTypeInit *init, int members,
+                                          ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
+{
+    struct th_resource_callbacks callbacks;
+    ErlNifResourceType *type = NULL;
+    ErlNifResourceFlags done;
+    th_term atom;
+
+    if (tried)
+        *tried = flags;
+    if (!library || library->state != TH_LIBRARY_LOADING || !name ||
+        !read_callbacks(&callbacks, library, init, members) ||
+        (atom = th_atom_latin1(name, strlen(name))) == TH_NONE)
+        return NULL;
+    if (library->predecessor)
+        type = find_type(library->predecessor, atom);
+    done = type ? ERL_NIF_RT_TAKEOVER : ERL_NIF_RT_CREATE;
+    if (!(flags & done))
+        return NULL;
+    if (!type)
+        type = new_type(atom, &callbacks);
+    remember(library, type, done == ERL_NIF_RT_TAKEOVER, &callbacks);
+    if (tried)
+        *tried = done;
+    return type;
+}
+
+/* --- Afterwards ------------------------------------------------------------------------------ */
+
+static void commit(struct th_library *library, const struct th_opened_type *opened)
+{
+    struct th_resource_callbacks old = {0};
+
+    if (is_any_set(&opened->callbacks))
+        th_library_hold(library);
+    if (opened->takeover) {
+        old = set_callbacks(opened->type, &opened->callbacks);
+        unlink_type(old.library, opened->type);
+    }
+    link_type(library, opened->type);
+    if (is_any_set(&old))
+        th_library_drop(old.library);
+}
+
+/* Resources that are there of a type that will never be: their destructor is not called, as its
+ * library goes. */
+static void rollback(const struct th_opened_type *opened)
+{
+    static const struct th_resource_callbacks none;
+
+    if (opened->takeover)
+        return;
+    set_callbacks(opened->type, &none);
+    th_resource_type_release(opened->type);
+}
+
+static struct th_opened_type *take_opened(struct th_library *library)
+{
+    struct th_opened_type *opened = library->opened;
+
+    if (opened)
+        library->opened = opened->next;
+    return opened;
+}
+
+void th_resource_types_commit(struct th_library *library)
+{
+    struct th_opened_type *opened;
+
+    while ((opened = take_opened(library))) {
+        commit(library, opened);
+        th_free(opened);
+    }
+}
+
+void th_resource_types_rollback(struct th_library *library)
+{
+    struct th_opened_type *opened;
+
+    while ((opened = take_opened(library))) {
+        rollback(opened);
+        th_free(opened);
+    }
+}
+
+static ErlNifResourceType *take_type(struct th_library *library)
+{
+    ErlNifResourceType *type;
+
+    pthread_mutex_lock(&lists);
+    type = library->types;
+    if (type)
+        library->types = type->next;
+    pthread_mutex_unlock(&lists);
+    return type;
+}
+
+void th_resource_types_orphan(struct th_library *library)
+{
+    ErlNifResourceType *type;
+
+    while ((type = take_type(library)))
+        th_resource_type_release(type);
+}
