@@ -1,0 +1,381 @@
+/* Examining libraries as data: what is found in good ones, how each kind of bad one is refused. */
+#include "files.h"
+
+#include "host/library/library.h"
+
+#include <elf.h>
+
+/* A plugin without any function. */
+#define PLUGIN "#include <erl_nif.h>\nERL_NIF_INIT(m, NULL, NULL, NULL, NULL, NULL)\n"
+
+static void examine(const char *path, struct th_examination *e)
+{
+    if (th_examine(path, e) != TH_OK)
+        fail_msg("%s", error_text());
+}
+
+static void refuse(const char *path, const char *reason)
+{
+    struct th_examination e;
+
+    assert_int_equal(th_examine(path, &e), TH_REFUSED);
+    assert_error_has(reason);
+    assert_error_has(path);
+    th_examination_free(&e);
+}
+
+/* --- What is found --------------------------------------------------------------------------- */
+
+static const struct th_import *find_import(const struct th_examination *e, const char *name)
+{
+    for (size_t i = 0; i < e->import_count; i++)
+        if (strcmp(e->imports[i].name, name) == 0)
+            return &e->imports[i];
+    return NULL;
+}
+
+static void an_entry_is_seen(void **state)
+{
+    struct th_examination e;
+
+    (void)state;
+    examine(built("lifecycle"), &e);
+    assert_int_equal(e.form, TH_LIBRARY_ENTRY);
+    assert_string_equal(e.init, "nif_init");
+    assert_false(e.load); /* static in the file */
+    assert_true(th_examination_is_unloadable(&e));
+    assert_true(th_examination_is_current(&e));
+    assert_int_equal(find_import(&e, "enif_priv_data")->kind, TH_IMPORT_PROVIDED);
+    assert_int_equal(find_import(&e, "strcat")->kind, TH_IMPORT_PROVIDED);
+    assert_true(th_names_contain(&e.needed, "libc.so.6"));
+    th_examination_free(&e);
+}
+
+static void the_second_name_of_nif_init_is_seen(void **state)
+{
+    const char *path = in_folder("underscore.so");
+    struct th_examination e;
+
+    (void)state;
+    compile(path, "-shared", "void *_nif_init(void) { return 0; }");
+    examine(path, &e);
+    assert_int_equal(e.form, TH_LIBRARY_ENTRY);
+    assert_string_equal(e.init, "_nif_init");
+    th_examination_free(&e);
+}
+
+static void plain_callbacks_are_seen(void **state)
+{
+    const char *path = in_folder("plain.so");
+    struct th_examination e;
+
+    (void)state;
+    compile(path, "-shared",
+            "void enabled(void) {} void trace(void) {} void trace_call(void) {}\n"
+            "int load(void) { return 0; } static void hidden(void) {} void *p = hidden;\n"
+            "void enabled_spawn(void) {} void trace_recieve(void) {} void trace_line(void) {}\n"
+            "int trace_send; __attribute__((visibility(\"hidden\"))) void trace_procs(void) {}");
+    examine(path, &e);
+    assert_int_equal(e.form, TH_LIBRARY_PLAIN);
+    assert_null(e.init);
+    for (enum th_tracer_slot i = 0; i < TH_SLOTS; i++)
+        assert_int_equal(e.plain[i],
+                         i == TH_SLOT_enabled || i == TH_SLOT_trace || i == TH_SLOT_trace_call);
+    assert_true(e.load);
+    assert_false(e.upgrade);
+    assert_int_equal(e.doubtful.count, 2);
+    assert_true(th_names_contain(&e.doubtful, "enabled_spawn"));
+    assert_true(th_names_contain(&e.doubtful, "trace_recieve"));
+    th_examination_free(&e);
+}
+
+static void callbacks_of_a_dependency_do_not_count(void **state)
+{
+    const char *below = in_folder("libbelow.so");
+    const char *above = in_folder("above.so");
+    char *flags = th_printf("-shared '%s'", below);
+
+    (void)state;
+    compile(below, "-shared", "void enabled(void) {} void trace(void) {}");
+    compile(above, flags, "void enabled(void); void *p = enabled;");
+    refuse(above, "neither plugin nor tracer");
+    th_free(flags);
+}
+
+static bool has_remark(const struct th_examination *e, const char *part)
+{
+    struct th_names remarks = {0};
+    bool has = false;
+
+    th_examination_remarks(e, &remarks);
+    for (size_t i = 0; i < remarks.count; i++)
+        has |= strstr(remarks.items[i], part) != NULL;
+    th_names_free(&remarks);
+    return has;
+}
+
+static void remarkable_things_are_seen(void **state)
+{
+    const char *path = in_folder("remarkable.so");
+    struct th_examination e;
+
+    (void)state;
+    compile(path, "-shared -Wl,-z,nodelete -Wl,-z,execstack",
+            PLUGIN "__thread int early __attribute__((tls_model(\"initial-exec\"))) = 1;\n"
+                   "__asm__(\".type single, @gnu_unique_object\\n.globl single\\n.data\\n\"\n"
+                   "        \"single: .long 0\\n.size single, 4\\n.text\");\n"
+                   "int hsearch(int x) { return x; }\n"
+                   "int use(void) { return hsearch(early); }\n");
+    examine(path, &e);
+    assert_string_equal(e.unique, "single");
+    assert_true(e.no_delete);
+    assert_true(e.static_tls);
+    assert_true(e.executable_stack);
+    assert_false(th_examination_is_unloadable(&e));
+    assert_int_equal(e.overridden.count, 1);
+    assert_true(th_names_contain(&e.overridden, "hsearch"));
+    assert_true(has_remark(&e, "single is a unique symbol"));
+    assert_true(has_remark(&e, "-z nodelete"));
+    assert_true(has_remark(&e, "early memory"));
+    assert_true(has_remark(&e, "executable"));
+    assert_true(has_remark(&e, "hsearch gives way"));
+    th_examination_free(&e);
+}
+
+static void what_binds_to_itself_is_not_overridden(void **state)
+{
+    const char *path = in_folder("symbolic.so");
+    struct th_examination e;
+
+    (void)state;
+    compile(path, "-shared -Wl,-Bsymbolic",
+            PLUGIN "int hsearch(int x) { return x; } void *p = hsearch;");
+    examine(path, &e);
+    assert_int_equal(e.overridden.count, 0);
+    assert_false(has_remark(&e, ""));
+    th_examination_free(&e);
+}
+
+static void a_changed_file_is_noticed(void **state)
+{
+    const char *path = in_folder("changing.so");
+    struct th_examination e;
+
+    (void)state;
+    copy_file(built("lifecycle"), path);
+    examine(path, &e);
+    assert_true(th_examination_is_current(&e));
+    unlink(path);
+    assert_false(th_examination_is_current(&e));
+    copy_file(built("entry_2_4"), path);
+    assert_false(th_examination_is_current(&e));
+    th_examination_free(&e);
+}
+
+/* --- Imports --------------------------------------------------------------------------------- */
+
+static void missing_functions_are_named(void **state)
+{
+    const char *path = in_folder("imports.so");
+
+    (void)state;
+    compile(path, "-shared", PLUGIN "void enif_frobnicate(void); void *p = enif_frobnicate;");
+    refuse(path, "it needs enif_frobnicate, which is in no NIF API up to 2.18");
+    compile(path, "-shared", PLUGIN "void erl_drv_mutex_lock(void); void *p = erl_drv_mutex_lock;");
+    refuse(path, "it needs erl_drv_mutex_lock, which is of the driver API");
+    compile(path, "-shared",
+            PLUGIN "void enif_a(void), enif_b(void); void *p[] = {enif_a, enif_b};");
+    refuse(path, "it needs enif_a and enif_b, which");
+}
+
+static void weak_imports_may_be_missing(void **state)
+{
+    const char *path = in_folder("weak.so");
+    struct th_examination e;
+
+    (void)state;
+    compile(path, "-shared",
+            PLUGIN "__attribute__((weak)) void enif_frobnicate(void); void *p = enif_frobnicate;");
+    examine(path, &e);
+    assert_true(find_import(&e, "enif_frobnicate")->weak);
+    assert_int_equal(find_import(&e, "enif_frobnicate")->kind, TH_IMPORT_UNKNOWN);
+    th_examination_free(&e);
+}
+
+/* Of the API's functions this program exports some; one that it does not is known all the same. */
+static void functions_that_are_not_implemented_are_named(void **state)
+{
+#define NAME(group, type, name, parameters, since) #name,
+    static const char *const names[] = {TH_NIF_FUNCTIONS(NAME) TH_NIF_COMPANIONS(NAME)};
+#undef NAME
+    const char *path = in_folder("unimplemented.so");
+    const char *missing = NULL;
+    char *source, *reason;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !missing; i++)
+        if (!th_program_symbol(names[i]))
+            missing = names[i];
+    if (!missing)
+        skip(); /* all are */
+    source = th_printf("void *nif_init(void) { return 0; } void %s(void); void *p = %s;", missing,
+                       missing);
+    reason = th_printf("it needs %s, which this version does not provide", missing);
+    compile(path, "-shared", source);
+    refuse(path, reason);
+    th_free(source);
+    th_free(reason);
+}
+
+/* --- What is no library ---------------------------------------------------------------------- */
+
+static void other_things_are_told_apart(void **state)
+{
+    (void)state;
+    write_file(in_folder("empty.so"), "", 0);
+    refuse(in_folder("empty.so"), "it is empty");
+    write_file(in_folder("text.so"), "#include <erl_nif.h>\n", 21);
+    refuse(in_folder("text.so"), "it is text");
+    write_file(in_folder("archive.so"), "!<arch>\n\0", 9);
+    refuse(in_folder("archive.so"), "archive of object files");
+    write_file(in_folder("beam.so"), "FOR1\0\0\0\0BEAM", 12);
+    refuse(in_folder("beam.so"), "compiled Erlang");
+    write_file(in_folder("noise.so"), "\1\2\3\4\5", 5);
+    refuse(in_folder("noise.so"), "no shared object");
+    assert_int_equal(mkdir(in_folder("dir.so"), 0777), 0);
+    refuse(in_folder("dir.so"), "it is a folder");
+    assert_int_equal(mkfifo(in_folder("pipe.so"), 0666), 0);
+    refuse(in_folder("pipe.so"), "no ordinary file");
+    refuse(in_folder("nowhere.so"), "No such file");
+    assert_int_equal(symlink("loop.so", in_folder("loop.so")), 0);
+    refuse(in_folder("loop.so"), "cannot be read");
+}
+
+static void unreadable_files_are_refused(void **state)
+{
+    const char *path = in_folder("locked.so");
+
+    (void)state;
+    write_file(path, "x", 1);
+    assert_int_equal(chmod(path, 0), 0);
+    if (access(path, R_OK) == 0)
+        skip(); /* for root there is no such thing */
+    refuse(path, "Permission denied");
+}
+
+static void what_was_not_linked_so_is_refused(void **state)
+{
+    (void)state;
+    compile(in_folder("object.so"), "-c", PLUGIN);
+    refuse(in_folder("object.so"), "it is an object file; link it with -shared");
+    compile(in_folder("program.so"), "-no-pie -fno-pie", "int main(void) { return 0; }");
+    refuse(in_folder("program.so"), "it is a program; link it with -shared");
+    compile(in_folder("pie.so"), "-pie", "int main(void) { return 0; }");
+    refuse(in_folder("pie.so"), "it is a program; link it with -shared");
+    compile(in_folder("noopen.so"), "-shared -Wl,-z,nodlopen", PLUGIN);
+    refuse(in_folder("noopen.so"), "-z nodlopen");
+    compile(in_folder("static.so"), "-shared -DSTATIC_ERLANG_NIF", PLUGIN);
+    refuse(in_folder("static.so"), "it has m_nif_init() instead of nif_init()");
+    compile(in_folder("other.so"), "-shared", "int x;");
+    refuse(in_folder("other.so"), "neither plugin nor tracer");
+}
+
+/* --- Damage ---------------------------------------------------------------------------------- */
+
+/* The library with SIZE bytes at OFFSET of its ELF header replaced. */
+static void refuse_header(size_t offset, uint64_t value, size_t size, const char *reason)
+{
+    struct th_buffer content = {0};
+
+    read_file(built("lifecycle"), &content);
+    memcpy(content.data + offset, &value, size);
+    write_file(in_folder("header.so"), content.data, content.size);
+    refuse(in_folder("header.so"), reason);
+    th_buffer_free(&content);
+}
+
+#define REFUSE_HEADER(field, value, reason) \
+    refuse_header(offsetof(Elf64_Ehdr, field), (value), sizeof((Elf64_Ehdr){0}.field), (reason))
+
+static void wrong_headers_are_told_apart(void **state)
+{
+    (void)state;
+    refuse_header(EI_CLASS, ELFCLASS32, 1, "32-bit library");
+    refuse_header(EI_DATA, ELFDATA2MSB, 1, "byte order");
+    refuse_header(EI_OSABI, ELFOSABI_FREEBSD, 1, "another system");
+    refuse_header(EI_ABIVERSION, 9, 1, "another system");
+    refuse_header(EI_VERSION, 7, 1, "ELF version");
+    REFUSE_HEADER(e_machine, EM_S390, "it was compiled for S/390");
+    REFUSE_HEADER(e_machine, 12345, "ELF machine 12345");
+    REFUSE_HEADER(e_type, ET_CORE, "core dump");
+    REFUSE_HEADER(e_type, 77, "ELF type 77");
+    REFUSE_HEADER(e_phnum, 0, "wrong program headers");
+    REFUSE_HEADER(e_phentsize, 1, "wrong program headers");
+    REFUSE_HEADER(e_phoff, (uint64_t)1 << 60, "damaged");
+    REFUSE_HEADER(e_shnum, 0, "wrong section headers");
+    REFUSE_HEADER(e_shoff, (uint64_t)1 << 60, "cut short");
+}
+
+static void wherever_it_is_cut_it_is_refused(void **state)
+{
+    struct th_buffer content = {0};
+
+    (void)state;
+    read_file(built("lifecycle"), &content);
+    for (size_t size = 1; size < content.size; size += size < 4096 ? 61 : 997) {
+        write_file(in_folder("cut.so"), content.data, size);
+        refuse(in_folder("cut.so"), size < 4 ? "" : "cut short");
+    }
+    th_buffer_free(&content);
+}
+
+/* Each word of the file's beginning, where all tables are, is spoilt in turn. What becomes of it
+ * is open; that there is an answer is not. */
+static void whatever_is_spoilt_there_is_an_answer(void **state)
+{
+    static const uint64_t poisons[] = {0, 1, UINT64_MAX, (uint64_t)1 << 63, 0x7FFFFFFF};
+    struct th_buffer content = {0};
+    size_t refused = 0;
+    size_t tried = 0;
+
+    (void)state;
+    read_file(built("lifecycle"), &content);
+    for (size_t at = 0; at + 8 <= content.size && at < 4096; at += 8) {
+        uint64_t kept;
+        memcpy(&kept, content.data + at, 8);
+        for (size_t i = 0; i < sizeof poisons / sizeof poisons[0]; i++, tried++) {
+            struct th_examination e;
+            memcpy(content.data + at, &poisons[i], 8);
+            write_file(in_folder("spoilt.so"), content.data, content.size);
+            refused += th_examine(in_folder("spoilt.so"), &e) != TH_OK;
+            th_examination_free(&e);
+        }
+        memcpy(content.data + at, &kept, 8);
+    }
+    assert_true(refused > tried / 10);
+    th_buffer_free(&content);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_entry_is_seen),
+        cmocka_unit_test(the_second_name_of_nif_init_is_seen),
+        cmocka_unit_test(plain_callbacks_are_seen),
+        cmocka_unit_test(callbacks_of_a_dependency_do_not_count),
+        cmocka_unit_test(remarkable_things_are_seen),
+        cmocka_unit_test(what_binds_to_itself_is_not_overridden),
+        cmocka_unit_test(a_changed_file_is_noticed),
+        cmocka_unit_test(missing_functions_are_named),
+        cmocka_unit_test(weak_imports_may_be_missing),
+        cmocka_unit_test(functions_that_are_not_implemented_are_named),
+        cmocka_unit_test(other_things_are_told_apart),
+        cmocka_unit_test(unreadable_files_are_refused),
+        cmocka_unit_test(what_was_not_linked_so_is_refused),
+        cmocka_unit_test(wrong_headers_are_told_apart),
+        cmocka_unit_test(wherever_it_is_cut_it_is_refused),
+        cmocka_unit_test(whatever_is_spoilt_there_is_an_answer),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

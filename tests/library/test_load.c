@@ -1,0 +1,285 @@
+/* Libraries in use: load, upgrade, unload, private data, shares; wrong ones. */
+#include "files.h"
+
+#include "host/library/library.h"
+#include "tests/tracers/journal.h"
+
+static struct th_library *open_library(const char *path)
+{
+    struct th_library *library;
+
+    if (th_library_open(path, &library) != TH_OK)
+        fail_msg("%s", error_text());
+    return library;
+}
+
+static th_term info_of(struct journal *journal)
+{
+    return th_small((int64_t)(uintptr_t)journal / 16);
+}
+
+/* A second instance of the same module: the loader takes a copy for another library. */
+static struct th_library *open_copy(const char *name)
+{
+    const char *path = in_folder(name);
+
+    copy_file(built("lifecycle"), path);
+    return open_library(path);
+}
+
+static void a_library_is_loaded_and_unloaded(void **state)
+{
+    struct th_library *library = open_library(built("lifecycle"));
+    struct journal journal = {0};
+
+    (void)state;
+    assert_int_equal(th_library_name(library), th_atom("lifecycle"));
+    assert_string_equal(th_library_path(library), built("lifecycle"));
+    assert_int_equal(th_library_remarks(library)->count, 0);
+    assert_int_equal(th_library_entry(library)->function_count, 2);
+    assert_string_equal(journal.text, "");
+    assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_OK);
+    assert_string_equal(journal.text, "load");
+    assert_ptr_equal(th_library_private_data(library), &journal);
+    assert_null(th_library_running);
+    th_library_release(library);
+    assert_string_equal(journal.text, "load unload");
+}
+
+static void a_veto_leaves_it_open(void **state)
+{
+    struct th_library *library = open_library(built("lifecycle"));
+    struct journal journal = {.answer = 7};
+
+    (void)state;
+    assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_REFUSED);
+    assert_error_has("its load() returned 7");
+    assert_error_has(built("lifecycle"));
+    assert_null(th_library_private_data(library));
+    journal.answer = 0;
+    assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_OK);
+    th_library_release(library);
+    assert_string_equal(journal.text, "load load unload");
+}
+
+static void what_was_never_loaded_is_not_unloaded(void **state)
+{
+    struct th_library *library = open_library(built("lifecycle"));
+    struct journal journal = {.answer = -1};
+
+    (void)state;
+    assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_REFUSED);
+    th_library_release(library);
+    assert_string_equal(journal.text, "load");
+}
+
+static void one_file_is_one_instance(void **state)
+{
+    struct th_library *first = open_library(built("lifecycle"));
+    struct journal journal = {0}, other = {0};
+    struct th_library *second;
+
+    (void)state;
+    assert_int_equal(th_library_load(first, NULL, info_of(&journal)), TH_OK);
+    second = open_library(built("lifecycle"));
+    assert_ptr_equal(first, second);
+    assert_int_equal(th_library_load(second, NULL, info_of(&other)), TH_OK);
+    th_library_keep(first);
+    th_library_release(first);
+    th_library_release(first);
+    assert_string_equal(journal.text, "load");
+    th_library_release(second);
+    assert_string_equal(journal.text, "load unload");
+    assert_string_equal(other.text, "");
+}
+
+static void a_file_that_has_changed_is_refused(void **state)
+{
+    struct th_library *old = open_copy("rewritten.so");
+    struct th_library *library;
+    const char *path = in_folder("rewritten.so");
+
+    (void)state;
+    unlink(path);
+    copy_file(built("entry_2_4"), path);
+    assert_int_equal(th_library_open(path, &library), TH_REFUSED);
+    assert_error_has("the file has changed since it was loaded");
+    th_library_release(old);
+    library = open_library(path);
+    assert_int_equal(th_library_name(library), th_atom("entry_2_4"));
+    th_library_release(library);
+}
+
+static void an_upgrade_hands_over_private_data(void **state)
+{
+    struct th_library *old = open_library(built("lifecycle"));
+    struct th_library *new = open_copy("upgrade.so");
+    struct journal first = {0}, second = {0};
+
+    (void)state;
+    assert_ptr_not_equal(old, new);
+    assert_int_equal(th_library_load(old, NULL, info_of(&first)), TH_OK);
+    assert_int_equal(th_library_load(new, old, info_of(&second)), TH_OK);
+    assert_string_equal(first.text, "load");
+    assert_string_equal(second.text, "upgrade");
+    assert_ptr_equal(second.old_private_data, &first);
+    assert_ptr_equal(th_library_private_data(new), &second);
+    assert_null(th_library_private_data(old)); /* upgrade() took it */
+    th_library_release(new);
+    assert_string_equal(second.text, "upgrade unload");
+    th_library_release(old);
+    assert_string_equal(first.text, "load unload-empty");
+}
+
+static void a_vetoed_upgrade_changes_nothing(void **state)
+{
+    struct th_library *old = open_copy("kept.so");
+    struct th_library *new = open_copy("vetoed.so");
+    struct journal first = {0}, second = {.answer = 1};
+
+    (void)state;
+    assert_int_equal(th_library_load(old, NULL, info_of(&first)), TH_OK);
+    assert_int_equal(th_library_load(new, old, info_of(&second)), TH_REFUSED);
+    assert_error_has("its upgrade() returned 1");
+    assert_ptr_equal(th_library_private_data(old), &first);
+    th_library_release(new);
+    assert_string_equal(second.text, "upgrade");
+    th_library_release(old);
+    assert_string_equal(first.text, "load unload");
+}
+
+static void an_upgrade_needs_upgrade_and_the_same_module(void **state)
+{
+    struct th_library *old = open_library(built("entry_2_4"));
+    const char *path = in_folder("copy_2_4.so");
+    struct th_library *new;
+
+    (void)state;
+    copy_file(built("entry_2_4"), path);
+    new = open_library(path);
+    assert_int_equal(th_library_load(old, NULL, TH_NIL), TH_OK);
+    assert_int_equal(th_library_load(new, old, TH_NIL), TH_REFUSED);
+    assert_error_has("it has no upgrade(), and so cannot replace");
+    th_library_release(new);
+    new = open_copy("other_module.so");
+    assert_int_equal(th_library_load(new, old, TH_NIL), TH_REFUSED);
+    assert_error_has("called lifecycle, so it cannot replace entry_2_4");
+    th_library_release(new);
+    th_library_release(old);
+}
+
+static void a_library_of_2_4_works(void **state)
+{
+    struct th_library *library = open_library(built("entry_2_4"));
+    const th_term argv[5] = {0};
+
+    (void)state;
+    assert_int_equal(th_library_load(library, NULL, th_small(0)), TH_OK);
+    assert_int_equal(th_library_check_tracer(library), TH_OK);
+    assert_int_equal(th_library_entry(library)->minor, 4);
+    assert_int_equal(th_library_slots(library)->functions[TH_SLOT_trace_send](NULL, 5, argv),
+                     th_small(5));
+    th_library_release(library);
+}
+
+static void plain_libraries_have_load_and_unload(void **state)
+{
+    const char *path = in_folder("plain.so");
+    struct th_library *library;
+    int log = 0;
+
+    (void)state;
+    compile(path, "-shared",
+            "#include <erl_tracer.h>\n"
+            "TH_TRACER_ENABLED(generic) { return tag; }\n"
+            "TH_TRACER_TRACE(generic) { }\n"
+            "TH_TRACER_LOAD() { *priv_data = (int *)(load_info >> 4); return 0; }\n"
+            "TH_TRACER_UNLOAD() { *(int *)priv_data = 5; }\n");
+    library = open_library(path);
+    assert_int_equal(th_library_examination(library)->form, TH_LIBRARY_PLAIN);
+    assert_int_equal(th_library_load(library, NULL, th_small((int64_t)(uintptr_t)&log)), TH_OK);
+    assert_ptr_equal(th_library_private_data(library), &log);
+    th_library_release(library);
+    assert_int_equal(log, 5);
+}
+
+static void refuse(const char *name, const char *source, const char *reason)
+{
+    const char *path = in_folder(name);
+    struct th_library *library;
+
+    compile(path, "-shared", source);
+    assert_int_equal(th_library_open(path, &library), TH_REFUSED);
+    assert_error_has(reason);
+    assert_error_has(path);
+    assert_null(th_library_running);
+}
+
+static void wrong_libraries_are_refused(void **state)
+{
+    (void)state;
+    refuse("null.so", "void *nif_init(void) { return 0; }", "its nif_init() returned NULL");
+    refuse("undefined.so",
+           "void frobnicate(void); void *nif_init(void) { frobnicate; return 0; }\n"
+           "void *p = frobnicate;",
+           "undefined symbol: frobnicate");
+    refuse("newer.so",
+           "#include <erl_nif.h>\n"
+           "static ErlNifEntry entry = {2, 99, \"m\"};\n"
+           "ErlNifEntry *nif_init(void) { return &entry; }",
+           "NIF version 2.99");
+}
+
+static void libraries_that_are_missing_are_named(void **state)
+{
+    const char *below = in_folder("libgone.so");
+    const char *path = in_folder("dependent.so");
+    char *flags = th_printf("-shared -L'%s' -Wl,--no-as-needed -lgone", folder);
+    struct th_library *library;
+
+    (void)state;
+    compile(below, "-shared", "int x;");
+    compile(path, flags, "void *nif_init(void) { return 0; }");
+    unlink(below);
+    assert_int_equal(th_library_open(path, &library), TH_REFUSED);
+    assert_error_has("libgone.so: cannot open shared object file");
+    assert_error_has("$LD_LIBRARY_PATH");
+    th_free(flags);
+}
+
+static void names_are_searched_for(void **state)
+{
+    struct th_search search;
+    struct th_library *library;
+
+    (void)state;
+    copy_file(built("every_slot"), in_folder("found.so"));
+    th_search_init(&search, (const char *const[]){folder}, 1);
+    assert_int_equal(th_library_find(&search, "found", &library), TH_OK);
+    assert_string_equal(th_library_path(library), in_folder("found.so"));
+    th_library_release(library);
+    assert_int_equal(th_library_find(&search, "fuond", &library), TH_REFUSED);
+    assert_error_has("did you mean \"found\"?");
+    th_search_free(&search);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_library_is_loaded_and_unloaded),
+        cmocka_unit_test(a_veto_leaves_it_open),
+        cmocka_unit_test(what_was_never_loaded_is_not_unloaded),
+        cmocka_unit_test(one_file_is_one_instance),
+        cmocka_unit_test(a_file_that_has_changed_is_refused),
+        cmocka_unit_test(an_upgrade_hands_over_private_data),
+        cmocka_unit_test(a_vetoed_upgrade_changes_nothing),
+        cmocka_unit_test(an_upgrade_needs_upgrade_and_the_same_module),
+        cmocka_unit_test(a_library_of_2_4_works),
+        cmocka_unit_test(plain_libraries_have_load_and_unload),
+        cmocka_unit_test(wrong_libraries_are_refused),
+        cmocka_unit_test(libraries_that_are_missing_are_named),
+        cmocka_unit_test(names_are_searched_for),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

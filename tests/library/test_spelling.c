@@ -1,0 +1,75 @@
+/* Names that may have been meant. */
+#include "host/library/spelling.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void distances_count_slips(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        size_t distance;
+    } table[] = {
+        {"", "", 0},
+        {"", "abc", 3},
+        {"trace", "trace", 0},
+        {"trace", "tace", 1},
+        {"trace", "tracce", 1},
+        {"trace", "trade", 1},
+        {"trace", "tarce", 1},
+        {"receive", "recieve", 1},
+        {"abc", "xyz", 3},
+        {"ca", "abc", 3},
+        {"count", "cuont", 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        assert_int_equal(th_spelling_distance(table[i].a, table[i].b), table[i].distance);
+        assert_int_equal(th_spelling_distance(table[i].b, table[i].a), table[i].distance);
+    }
+}
+
+static void long_names_are_like_nothing(void **state)
+{
+    char name[TH_SPELLING_MAX + 2];
+
+    (void)state;
+    memset(name, 'a', sizeof name);
+    name[TH_SPELLING_MAX] = 0;
+    assert_int_equal(th_spelling_distance(name, name), 0);
+    name[TH_SPELLING_MAX] = 'a';
+    name[TH_SPELLING_MAX + 1] = 0;
+    assert_true(th_spelling_distance(name, name) > TH_SPELLING_MAX);
+    assert_null(th_spelling_nearest(name, (const char *const[]){name}, 1));
+}
+
+static void the_nearest_is_found_if_near_enough(void **state)
+{
+    static const char *const names[] = {"count", "text", "messages", "logger"};
+
+    (void)state;
+    assert_string_equal(th_spelling_nearest("cuont", names, 4), "count");
+    assert_string_equal(th_spelling_nearest("text", names, 4), "text");
+    assert_string_equal(th_spelling_nearest("message", names, 4), "messages");
+    assert_string_equal(th_spelling_nearest("mes", names, 4), "messages");
+    assert_string_equal(th_spelling_nearest("text_tracer", names, 4), "text");
+    assert_null(th_spelling_nearest("me", names, 4));
+    assert_null(th_spelling_nearest("profile", names, 4));
+    assert_null(th_spelling_nearest("count", names, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_count_slips),
+        cmocka_unit_test(long_names_are_like_nothing),
+        cmocka_unit_test(the_nearest_is_found_if_near_enough),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
