@@ -1,13 +1,15 @@
 /*
- * Where the tracers of this folder write: stdout, or the file that the key `output` of their state
- * names.
+ * Where the tracers of this folder write, and what else their state says.
  *
- * A tracer's state is given with -t: `-t text` is #{}, `-t text,output=calls.txt,color=always` the
- * map of these keys. In an Erlang node it is the same map, #{output => "calls.txt"}. A state that is
- * no map is as good as #{}.
+ * A tracer's state is a map of settings: `-t text` is #{}, `-t text,output=calls.txt,color=always`
+ * is #{output => "calls.txt", color => always}, and in an Erlang node it is given as just that.
+ * Any other state is as good as #{}. Of every tracer are
  *
- * Each output of a name is opened once, at its first event, and closed by output_close_all(). Any
- * thread may call.
+ *     output    the file to write to; stdout without it, and for "-"
+ *     color     always, never, or auto: on a terminal, unless NO_COLOR is set; CLICOLOR_FORCE is
+ *               stronger than that
+ *
+ * A tracer that has more defines TRACER_KEYS before it includes this: strings, a comma after each.
  */
 #ifndef TRACER_OUTPUT_H
 #define TRACER_OUTPUT_H
@@ -16,31 +18,55 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#ifndef TRACER_KEYS
+#define TRACER_KEYS
+#endif
+
+/* One for each state that there is. */
 struct output {
     struct output *next;
-    FILE *file;  /* stdout's own for the first */
-    bool colour; /* escape sequences are wanted */
-    char path[]; /* "" for stdout */
+    ErlNifEnv *env;     /* of the state */
+    ERL_NIF_TERM state; /* a copy; 0: all that set nothing */
+    FILE *file;
+    bool own_file;          /* opened for this one; others of the same path may write to it too */
+    bool colour;            /* escape sequences are wanted */
+    _Atomic(int64_t) began; /* microseconds: the first event with a time; INT64_MIN: none yet */
+    char path[];            /* "" for stdout */
 };
 
-static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct output *output_list; /* under output_lock; entries stay until the tracer is unloaded */
+/* Read by any thread, which takes what `first` points to with acquire and finds all behind it
+ * filled; outputs are put in front, by the holder of `lock`, and stay until the tracer is unloaded.
+ */
+static struct {
+    struct output *_Atomic first;
+    pthread_mutex_t lock;
+} outputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The state's text under KEY: a string or binary, cut to SIZE. False if there is none. */
-static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM key, char *text,
+/* False for the states that set nothing: then there is no need to look anything up. */
+static inline bool output_has_settings(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    size_t size;
+
+    return enif_get_map_size(env, state, &size) && size > 0;
+}
+
+/* The state's text under KEY: an atom, string or binary, cut to SIZE. False if there is none. */
+static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, const char *key, char *text,
                                   size_t size)
 {
     ERL_NIF_TERM value;
     ErlNifBinary bytes;
     size_t length;
 
-    if (!enif_get_map_value(env, state, key, &value))
+    if (!enif_get_map_value(env, state, enif_make_atom(env, key), &value))
         return false;
     if (enif_get_atom(env, value, text, (unsigned)size, ERL_NIF_LATIN1))
         return true;
@@ -52,15 +78,30 @@ static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TE
     return true;
 }
 
-/* color=always or never decides; else a terminal does, unless NO_COLOR is set; CLICOLOR_FORCE is
- * stronger than both. */
+/* A misspelt setting would go unnoticed. */
+static inline void output_check_keys(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    static const char *const keys[] = {TRACER_KEYS "output", "color"};
+    size_t known = 0, size;
+    ERL_NIF_TERM value;
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        known += !!enif_get_map_value(env, state, enif_make_atom(env, keys[i]), &value);
+    if (!enif_get_map_size(env, state, &size) || size == known)
+        return;
+    fputs("tracer: a setting is unknown; there are", stderr);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        fprintf(stderr, " %s", keys[i]);
+    fputc('\n', stderr);
+}
+
 static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, FILE *file)
 {
     const char *none = getenv("NO_COLOR");
     const char *forced = getenv("CLICOLOR_FORCE");
     char how[16];
 
-    if (output_setting(env, state, TH_TRACER_ATOM(env, color), how, sizeof how)) {
+    if (state && output_setting(env, state, "color", how, sizeof how)) {
         if (strcmp(how, "always") == 0)
             return true;
         if (strcmp(how, "never") == 0)
@@ -71,52 +112,91 @@ static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, FILE 
     return !(none && *none) && isatty(fileno(file));
 }
 
-static inline struct output *output_open(ErlNifEnv *env, ERL_NIF_TERM state, const char *path)
+/* Takes the file of another output of that path, or opens it. */
+static inline void output_open(struct output *output)
 {
-    struct output *output = malloc(sizeof *output + strlen(path) + 1);
+    struct output *other = atomic_load_explicit(&outputs.first, memory_order_relaxed);
 
+    while (other && strcmp(other->path, output->path) != 0)
+        other = other->next;
+    if (other) {
+        output->file = other->file;
+        return;
+    }
+    output->file = *output->path ? fopen(output->path, "w") : stdout;
+    output->own_file = *output->path && output->file;
+    if (!output->file) {
+        fprintf(stderr, "tracer: cannot write %s: %s; using stdout\n", output->path,
+                strerror(errno));
+        output->file = stdout;
+    }
+}
+
+/* Under the lock. STATE is 0 or a map with settings. */
+static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    char path[4096] = "";
+    struct output *output;
+
+    if (state && output_setting(env, state, "output", path, sizeof path) && !strcmp(path, "-"))
+        *path = 0;
+    output = calloc(1, sizeof *output + strlen(path) + 1);
     if (!output)
         return NULL;
     strcpy(output->path, path);
-    output->file = *path ? fopen(path, "w") : stdout;
-    if (!output->file) {
-        fprintf(stderr, "tracer: cannot write %s: %s; using stdout\n", path, strerror(errno));
-        output->file = stdout;
-    }
-    output->colour = output_wants_colour(env, state, output->file);
-    output->next = output_list;
-    output_list = output;
+    output->began = INT64_MIN;
+    output_open(output);
+    output->env = enif_alloc_env();
+    output->state = state ? enif_make_copy(output->env, state) : 0;
+    if (state)
+        output_check_keys(output->env, output->state);
+    output->colour = output_wants_colour(output->env, output->state, output->file);
+    output->next = atomic_load_explicit(&outputs.first, memory_order_relaxed);
+    atomic_store_explicit(&outputs.first, output, memory_order_release);
     return output;
 }
 
-/* The output of a tracer with this state. NULL only if there is no memory. */
+static inline struct output *output_find(ERL_NIF_TERM state)
+{
+    struct output *output = atomic_load_explicit(&outputs.first, memory_order_acquire);
+
+    while (output && output->state != state &&
+           !(output->state && state && enif_is_identical(output->state, state)))
+        output = output->next;
+    return output;
+}
+
+/* The output of a tracer with this state, with no lock once it is there. NULL only if there is no
+ * memory. */
 static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
-    struct output *output;
-    char path[4096];
+    ERL_NIF_TERM settings = output_has_settings(env, state) ? state : 0;
+    struct output *output = output_find(settings);
 
-    if (!output_setting(env, state, TH_TRACER_ATOM(env, output), path, sizeof path))
-        *path = 0;
-    pthread_mutex_lock(&output_lock);
-    for (output = output_list; output && strcmp(output->path, path) != 0;)
-        output = output->next;
+    if (output)
+        return output;
+    pthread_mutex_lock(&outputs.lock);
+    output = output_find(settings); /* another thread may have been quicker */
     if (!output)
-        output = output_open(env, state, path);
-    pthread_mutex_unlock(&output_lock);
+        output = output_add(env, settings);
+    pthread_mutex_unlock(&outputs.lock);
     return output;
 }
 
 /* For unload: nobody traces any more. */
 static inline void output_close_all(void)
 {
-    while (output_list) {
-        struct output *next = output_list->next;
-        if (output_list->file == stdout)
-            fflush(stdout);
-        else if (fclose(output_list->file) != 0)
-            fprintf(stderr, "tracer: cannot write %s: %s\n", output_list->path, strerror(errno));
-        free(output_list);
-        output_list = next;
+    struct output *output = atomic_load_explicit(&outputs.first, memory_order_relaxed);
+
+    atomic_store_explicit(&outputs.first, NULL, memory_order_relaxed);
+    fflush(stdout);
+    while (output) {
+        struct output *next = output->next;
+        if (output->own_file && fclose(output->file) != 0)
+            fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
+        enif_free_env(output->env);
+        free(output);
+        output = next;
     }
 }
 

@@ -1,12 +1,13 @@
 /*
  * msg: who sends to whom.
  *
- * One line a message, "SENDER -> RECEIVER", and nothing of what is in it: the idea of the example in
- * the erl_tracer manual. Messages to processes that are gone end in "(gone)". Everything else is
+ * One line a message, "SENDER -> RECEIVER", and nothing of what is in it: the idea of the example
+ * in the erl_tracer manual. Messages to processes that are gone end in "(gone)". Everything else is
  * discarded before it costs anything.
  *
  * State: see ../output.h.
  */
+#include "../line.h"
 #include "../output.h"
 
 TH_TRACER_ENABLED(generic)
@@ -22,16 +23,19 @@ TH_TRACER_ENABLED(send)
 
 TH_TRACER_TRACE(send)
 {
-    const char *gone =
-        tag == TH_TRACER_ATOM(env, send_to_non_existing_process) ? " (gone)" : "";
+    const char *gone = tag == TH_TRACER_ATOM(env, send_to_non_existing_process) ? " (gone)" : "";
     struct output *output = output_of(env, state);
     ERL_NIF_TERM receiver;
+    struct line line;
 
-    if (output && enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &receiver))
-        enif_fprintf(output->file, "%T -> %T%s\n", tracee, receiver, gone);
+    if (!output || !enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &receiver))
+        return;
+    line_start(&line);
+    line_add(&line, "%T -> %T%s", tracee, receiver, gone);
+    line_end(&line, output->file);
 }
 
-/* Mandatory, and never called: generic events are discarded. */
+/* Mandatory. What comes here are returns, which nobody is asked about: not of a message. */
 TH_TRACER_TRACE(generic)
 {
 }
@@ -40,3 +44,10 @@ TH_TRACER_UNLOAD()
 {
     output_close_all();
 }
+
+/* For an Erlang node; see ../README.md. */
+static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
+                                 {"trace", 5, trace, 0},
+                                 {"enabled_send", 3, enabled_send, 0},
+                                 {"trace_send", 5, trace_send, 0}};
+ERL_NIF_INIT(msg, callbacks, NULL, NULL, NULL, unload)

@@ -1,0 +1,83 @@
+/* Counts by function and by tag: a hash table with open addressing. */
+#ifndef TRACER_COUNTS_H
+#define TRACER_COUNTS_H
+
+#include <erl_nif.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/* What is counted: a function; or a tag, which stands as function of module 0. Atoms are the same
+ * words in every environment and for ever. */
+struct count {
+    ERL_NIF_TERM module, function;
+    unsigned arity;
+    uint64_t count; /* 0: the slot is free */
+};
+
+/* A power of two of slots, at most half of them used. Start it as {0}. */
+struct counts {
+    struct count *slots;
+    size_t used, size;
+    uint64_t lost; /* what there was no memory to count */
+};
+
+/* Where WANTED is, or would be. */
+static inline struct count *counts_place(const struct counts *counts, const struct count *wanted)
+{
+    uint64_t sum = (wanted->module >> 6) * 0x2545F491 + (wanted->function >> 6) + wanted->arity;
+    size_t i = (sum * 0x9E3779B97F4A7C15 >> 32) & (counts->size - 1);
+
+    while (counts->slots[i].count &&
+           (counts->slots[i].function != wanted->function ||
+            counts->slots[i].module != wanted->module || counts->slots[i].arity != wanted->arity))
+        i = (i + 1) & (counts->size - 1);
+    return &counts->slots[i];
+}
+
+/* If there is no memory it stays as it is, and may fill up but for one slot. */
+static inline void counts_grow(struct counts *counts)
+{
+    struct counts old = *counts;
+    size_t size = old.size ? 2 * old.size : 256;
+    struct count *slots = calloc(size, sizeof *slots);
+
+    if (!slots)
+        return;
+    counts->slots = slots;
+    counts->size = size;
+    for (size_t i = 0; i < old.size; i++)
+        if (old.slots[i].count)
+            *counts_place(counts, &old.slots[i]) = old.slots[i];
+    free(old.slots);
+}
+
+/* Adds what is not there yet. */
+static inline void counts_insert(struct counts *counts, const struct count *wanted, uint64_t count)
+{
+    struct count *place;
+
+    if (2 * (counts->used + 1) > counts->size)
+        counts_grow(counts);
+    if (counts->used + 1 >= counts->size) {
+        counts->lost += count;
+        return;
+    }
+    place = counts_place(counts, wanted);
+    *place = *wanted;
+    place->count = count;
+    counts->used++;
+}
+
+/* False if it is not there yet. */
+static inline int counts_add(struct counts *counts, const struct count *wanted, uint64_t count)
+{
+    struct count *place = counts->size ? counts_place(counts, wanted) : NULL;
+
+    if (!place || !place->count)
+        return 0;
+    place->count += count;
+    return 1;
+}
+
+#endif

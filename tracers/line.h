@@ -1,0 +1,82 @@
+/*
+ * A line of text that grows as it is written, and leaves for its file in one piece: what other
+ * threads write does not come in between.
+ *
+ * Formats are those of enif_snprintf(): printf()'s, and %T for a term. (enif_fprintf() would not
+ * do: an Erlang node lets it write to stdout past the buffer that stdio has.)
+ */
+#ifndef TRACER_LINE_H
+#define TRACER_LINE_H
+
+#include <erl_nif.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+    char *text; /* `first`, or allocated when that is too small */
+    size_t used, size;
+    char first[2000];
+};
+
+static inline void line_start(struct line *line)
+{
+    line->text = line->first;
+    line->used = 0;
+    line->size = sizeof line->first;
+}
+
+/* Makes room for MORE than there is. 0 if there is no memory. */
+static inline int line_grow(struct line *line, size_t more)
+{
+    size_t size = 2 * line->size + more;
+    char *text = line->text == line->first ? malloc(size) : realloc(line->text, size);
+
+    if (!text)
+        return 0;
+    if (line->text == line->first)
+        memcpy(text, line->first, line->used);
+    line->text = text;
+    line->size = size;
+    return 1;
+}
+
+/* Where text had to be cut, a BEAM's enif_vsnprintf() does not say how much there was; but what it
+ * says is no less than what it had room for. What there is no memory for is left out. */
+static inline void line_add(struct line *line, const char *format, ...)
+{
+    va_list arguments;
+    size_t room;
+    int length;
+
+    do {
+        room = line->size - line->used;
+        va_start(arguments, format);
+        length = enif_vsnprintf(line->text + line->used, room, format, arguments);
+        va_end(arguments);
+        if (length < 0)
+            return;
+    } while ((size_t)length + 1 >= room && line_grow(line, (size_t)length));
+    line->used += (size_t)length + 1 < room ? (size_t)length : strlen(line->text + line->used);
+}
+
+/* Spaces up to COLUMN, one at least. */
+static inline void line_pad(struct line *line, size_t column)
+{
+    do
+        line_add(line, " ");
+    while (line->used < column);
+}
+
+/* Writes the line and its end, and forgets it. */
+static inline void line_end(struct line *line, FILE *file)
+{
+    line_add(line, "\n");
+    fwrite(line->text, 1, line->used, file);
+    if (line->text != line->first)
+        free(line->text);
+}
+
+#endif

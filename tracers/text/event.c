@@ -1,0 +1,244 @@
+/* What happened, in words: a function for each shape that term and extra can have, and the table of
+ * tags. */
+#include "event.h"
+
+static void print(struct event *event, const char *before, ERL_NIF_TERM term)
+{
+    line_add(&event->line, "%s%T", before, term);
+}
+
+/* {M, F, Arity} as M:F/Arity, {M, F, Args} as M:F(Args), anything else as it is. */
+static void print_function(struct event *event, ERL_NIF_TERM mfa)
+{
+    const ERL_NIF_TERM *elements;
+    const char *before = "(";
+    ERL_NIF_TERM argument, arguments;
+    int size;
+
+    if (!enif_get_tuple(event->env, mfa, &size, &elements) || size != 3) {
+        print(event, "", mfa);
+        return;
+    }
+    print(event, "", elements[0]);
+    print(event, ":", elements[1]);
+    if (!enif_is_list(event->env, elements[2])) {
+        print(event, "/", elements[2]);
+        return;
+    }
+    for (arguments = elements[2]; enif_get_list_cell(event->env, arguments, &argument, &arguments);
+         before = ",")
+        print(event, before, argument);
+    if (!enif_is_empty_list(event->env, arguments))
+        print(event, "|", arguments);
+    line_add(&event->line, *before == '(' ? "()" : ")");
+}
+
+static void function(struct event *event)
+{
+    line_add(&event->line, " ");
+    print_function(event, event->term);
+}
+
+/* Where a process or port stands; 0: nowhere to speak of. */
+static void place(struct event *event)
+{
+    int none;
+
+    if (!enif_get_int(event->env, event->term, &none))
+        function(event);
+}
+
+static void returned(struct event *event)
+{
+    function(event);
+    if (event->extra)
+        print(event, " -> ", event->extra);
+}
+
+static void thrown(struct event *event)
+{
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    function(event);
+    if (!event->extra)
+        return;
+    if (!enif_get_tuple(event->env, event->extra, &size, &elements) || size != 2) {
+        print(event, " ! ", event->extra);
+        return;
+    }
+    print(event, " ! ", elements[0]);
+    print(event, ":", elements[1]);
+}
+
+static void message(struct event *event)
+{
+    print(event, " ", event->term);
+    if (event->extra)
+        print(event, " -> ", event->extra);
+}
+
+static void undelivered(struct event *event)
+{
+    message(event);
+    line_add(&event->line, " (no such process)");
+}
+
+static void only_term(struct event *event)
+{
+    print(event, " ", event->term);
+}
+
+static void as_function(struct event *event)
+{
+    print(event, " ", event->term);
+    if (!event->extra)
+        return;
+    line_add(&event->line, " as ");
+    print_function(event, event->extra);
+}
+
+static void opened(struct event *event)
+{
+    if (event->extra)
+        print(event, " ", event->extra);
+    print(event, " by ", event->term);
+}
+
+/* KEY's value in a list of pairs. */
+static bool find(ErlNifEnv *env, ERL_NIF_TERM list, const char *key, ERL_NIF_TERM *value)
+{
+    ERL_NIF_TERM atom = enif_make_atom(env, key), pair;
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    while (enif_get_list_cell(env, list, &pair, &list))
+        if (enif_get_tuple(env, pair, &size, &elements) && size == 2 && elements[0] == atom) {
+            *value = elements[1];
+            return true;
+        }
+    return false;
+}
+
+/* Words in use, and "/" words that there are. */
+static void sizes(struct event *event)
+{
+    static const char *const rows[][3] = {{"heap", "heap_size", "heap_block_size"},
+                                          {"old heap", "old_heap_size", "old_heap_block_size"},
+                                          {"stack", "stack_size", ""},
+                                          {"message buffers", "mbuf_size", ""},
+                                          {"binaries", "bin_vheap_size", "bin_vheap_block_size"},
+                                          {"wordsize", "wordsize", ""}};
+    const char *before = " ";
+    ERL_NIF_TERM value;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!find(event->env, event->term, rows[i][1], &value))
+            continue;
+        line_add(&event->line, "%s%s %T", before, rows[i][0], value);
+        if (find(event->env, event->term, rows[i][2], &value))
+            print(event, "/", value);
+        before = ", ";
+    }
+}
+
+/* seq_trace has a label where other events have a tracee, and as term its Info: {send | 'receive' |
+ * print, Serial, From, To, Term}. */
+static const ERL_NIF_TERM *token_info(const struct event *event)
+{
+    const ERL_NIF_TERM *info;
+    int size;
+
+    return enif_get_tuple(event->env, event->term, &size, &info) && size == 5 ? info : NULL;
+}
+
+static void token(struct event *event)
+{
+    const ERL_NIF_TERM *info = token_info(event);
+
+    print(event, " ", event->tracee);
+    if (!info) {
+        only_term(event);
+        return;
+    }
+    print(event, " ", info[0]);
+    print(event, " ", info[1]);
+    print(event, " ", info[4]);
+    if (info[0] == TH_TRACER_ATOM(event->env, receive))
+        print(event, " <- ", info[2]);
+    else if (info[0] == TH_TRACER_ATOM(event->env, send))
+        print(event, " -> ", info[3]);
+}
+
+static const struct style {
+    const char *verb, *colour;
+    void (*print)(struct event *event);
+} styles[TH_TAGS] = {
+    [TH_TAG_send] = {"send", YELLOW, message},
+    [TH_TAG_send_to_non_existing_process] = {"send", RED, undelivered},
+    [TH_TAG_receive] = {"receive", YELLOW, only_term},
+    [TH_TAG_call] = {"call", GREEN, function},
+    [TH_TAG_return_to] = {"return_to", CYAN, function},
+    [TH_TAG_return_from] = {"return", CYAN, returned},
+    [TH_TAG_exception_from] = {"exception", RED, thrown},
+    [TH_TAG_spawn] = {"spawn", MAGENTA, as_function},
+    [TH_TAG_spawned] = {"spawned by", MAGENTA, as_function},
+    [TH_TAG_exit] = {"exit", RED, only_term},
+    [TH_TAG_link] = {"link", MAGENTA, only_term},
+    [TH_TAG_unlink] = {"unlink", MAGENTA, only_term},
+    [TH_TAG_getting_linked] = {"getting_linked", MAGENTA, only_term},
+    [TH_TAG_getting_unlinked] = {"getting_unlinked", MAGENTA, only_term},
+    [TH_TAG_register] = {"register", MAGENTA, only_term},
+    [TH_TAG_unregister] = {"unregister", MAGENTA, only_term},
+    [TH_TAG_open] = {"open", MAGENTA, opened},
+    [TH_TAG_closed] = {"closed", RED, only_term},
+    [TH_TAG_in] = {"in", BLUE, place},
+    [TH_TAG_out] = {"out", BLUE, place},
+    [TH_TAG_in_exiting] = {"in_exiting", BLUE, place},
+    [TH_TAG_out_exiting] = {"out_exiting", BLUE, place},
+    [TH_TAG_out_exited] = {"out_exited", BLUE, place},
+    [TH_TAG_gc_minor_start] = {"gc_minor_start", BLUE, sizes},
+    [TH_TAG_gc_minor_end] = {"gc_minor_end", BLUE, sizes},
+    [TH_TAG_gc_major_start] = {"gc_major_start", BLUE, sizes},
+    [TH_TAG_gc_major_end] = {"gc_major_end", BLUE, sizes},
+    [TH_TAG_gc_max_heap_size] = {"gc_max_heap_size", RED, sizes},
+    [TH_TAG_seq_trace] = {"seq_trace", YELLOW, token},
+};
+
+/* Written before the first callback. */
+static ERL_NIF_TERM tags[TH_TAGS];
+
+void event_load(ErlNifEnv *env)
+{
+#define ROW(tag, process, port, calls, term, extra) tags[TH_TAG_##tag] = enif_make_atom(env, #tag);
+    TH_TRACER_TAGS(ROW)
+#undef ROW
+}
+
+void event_print(struct event *event)
+{
+    /* A tag that a later OTP has invented is printed as it is. */
+    static const struct style unknown = {"", PLAIN, message};
+    const struct style *style = &unknown;
+
+    for (size_t i = 0; i < TH_TAGS; i++)
+        if (tags[i] == event->tag && styles[i].verb)
+            style = &styles[i];
+    event_colour(event, style->colour);
+    if (style == &unknown)
+        print(event, "", event->tag);
+    line_add(&event->line, style->verb);
+    event_colour(event, PLAIN);
+    style->print(event);
+}
+
+ERL_NIF_TERM event_tracee(const struct event *event)
+{
+    const ERL_NIF_TERM *info = NULL;
+
+    if (event->tag == TH_TRACER_ATOM(event->env, seq_trace))
+        info = token_info(event);
+    if (!info)
+        return event->tracee;
+    return info[0] == TH_TRACER_ATOM(event->env, receive) ? info[3] : info[2];
+}

@@ -1,0 +1,46 @@
+/* An event that is being printed, and what prints the part of it that says what happened. */
+#ifndef TEXT_EVENT_H
+#define TEXT_EVENT_H
+
+#include <erl_tracer.h>
+
+#include "../line.h"
+
+#include <stdbool.h>
+
+struct event {
+    ErlNifEnv *env;
+    ERL_NIF_TERM tag, tracee, term, opts;
+    ERL_NIF_TERM extra; /* 0: none */
+    bool colour;
+    struct line line;
+};
+
+/* As in an SGR escape sequence. */
+#define PLAIN "0"
+#define DIM "2"
+#define RED "31"
+#define GREEN "32"
+#define YELLOW "33"
+#define BLUE "34"
+#define MAGENTA "35"
+#define CYAN "36"
+
+static inline void event_colour(struct event *event, const char *code)
+{
+    if (event->colour)
+        line_add(&event->line, "\033[%sm", code);
+}
+
+#define TEXT_LOCAL __attribute__((visibility("hidden")))
+
+/* The atoms of all tags: once, before the first event. */
+TEXT_LOCAL void event_load(ErlNifEnv *env);
+
+/* Prints what happened: the tag, its term and extra. */
+TEXT_LOCAL void event_print(struct event *event);
+
+/* In whom it happened: the tracee; for seq_trace, who sent, received or printed. */
+TEXT_LOCAL ERL_NIF_TERM event_tracee(const struct event *event);
+
+#endif
