@@ -218,7 +218,7 @@ static void print_functions(FILE *file, const struct count *functions, size_t co
     if (shown == count)
         return;
     add_figures(&line, total(functions + shown, count - shown), all);
-    line_add(&line, "%zu more", count - shown);
+    line_add(&line, "%lu more", (unsigned long)(count - shown));
     line_end(&line, file);
 }
 
