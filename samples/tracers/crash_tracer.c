@@ -72,7 +72,7 @@ static void stack(void)
 /* What malloc() keeps before a block is damaged, so that free() aborts. */
 static void heap(void)
 {
-    volatile char *block = malloc(100);
+    volatile char *volatile block = malloc(100);
 
     for (int i = -8; i < 0; i++)
         block[i] = 0x7f;
