@@ -36,10 +36,9 @@ struct output {
     ErlNifEnv *env;     /* of the state */
     ERL_NIF_TERM state; /* a copy; 0: all that set nothing */
     FILE *file;
-    bool own_file;          /* opened for this one; others of the same path may write to it too */
-    bool colour;            /* escape sequences are wanted */
-    _Atomic(int64_t) began; /* microseconds: the first event with a time; INT64_MIN: none yet */
-    char path[];            /* "" for stdout */
+    bool own_file; /* opened for this one; others of the same path may write to it too */
+    bool colour;   /* escape sequences are wanted */
+    char path[];   /* "" for stdout */
 };
 
 /* Read by any thread, which takes what `first` points to with acquire and finds all behind it
@@ -144,7 +143,6 @@ static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
     if (!output)
         return NULL;
     strcpy(output->path, path);
-    output->began = INT64_MIN;
     output_open(output);
     output->env = enif_alloc_env();
     output->state = state ? enif_make_copy(output->env, state) : 0;

@@ -117,12 +117,26 @@ static void crash(const char *how)
 static unsigned long came[TH_SLOTS]; /* how often each callback came; by one thread */
 static char unload_how[16];          /* of a state that says in=unload */
 
-static int get_atom(ErlNifEnv *env, ERL_NIF_TERM state, const char *key, char *text, unsigned size)
+/* An atom or a binary. */
+static int get_text(ErlNifEnv *env, ERL_NIF_TERM term, char *text, unsigned size)
+{
+    ErlNifBinary binary;
+
+    if (enif_get_atom(env, term, text, size, ERL_NIF_LATIN1))
+        return 1;
+    if (!enif_inspect_binary(env, term, &binary) || binary.size >= size)
+        return 0;
+    memcpy(text, binary.data, binary.size);
+    text[binary.size] = 0;
+    return 1;
+}
+
+static int setting(ErlNifEnv *env, ERL_NIF_TERM state, const char *key, char *text, unsigned size)
 {
     ERL_NIF_TERM value;
 
     return enif_get_map_value(env, state, enif_make_atom(env, key), &value) &&
-           enif_get_atom(env, value, text, size, ERL_NIF_LATIN1);
+           get_text(env, value, text, size);
 }
 
 static void arrive(ErlNifEnv *env, ERL_NIF_TERM state, enum th_tracer_slot slot)
@@ -136,10 +150,9 @@ static void arrive(ErlNifEnv *env, ERL_NIF_TERM state, enum th_tracer_slot slot)
     unsigned long after = 0;
     ERL_NIF_TERM value;
 
-    if (!enif_get_atom(env, state, how, sizeof how, ERL_NIF_LATIN1) &&
-        !get_atom(env, state, "how", how, sizeof how))
+    if (!get_text(env, state, how, sizeof how) && !setting(env, state, "how", how, sizeof how))
         return;
-    get_atom(env, state, "in", in, sizeof in);
+    setting(env, state, "in", in, sizeof in);
     if (strcmp(in, "unload") == 0)
         strcpy(unload_how, how);
     if (*in ? strcmp(in, names[slot]) != 0 : slot % 2 == 0)

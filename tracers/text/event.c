@@ -155,16 +155,21 @@ static const ERL_NIF_TERM *token_info(const struct event *event)
 static void token(struct event *event)
 {
     const ERL_NIF_TERM *info = token_info(event);
+    bool received;
 
     print(event, " ", event->tracee);
     if (!info) {
         only_term(event);
         return;
     }
-    print(event, " ", info[0]);
+    received = info[0] == TH_TRACER_ATOM(event->env, receive);
+    if (received)
+        line_add(&event->line, " receive"); /* without the quotes of the atom */
+    else
+        print(event, " ", info[0]);
     print(event, " ", info[1]);
     print(event, " ", info[4]);
-    if (info[0] == TH_TRACER_ATOM(event->env, receive))
+    if (received)
         print(event, " <- ", info[2]);
     else if (info[0] == TH_TRACER_ATOM(event->env, send))
         print(event, " -> ", info[3]);

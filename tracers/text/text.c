@@ -13,24 +13,50 @@
 #include "../output.h"
 #include "event.h"
 
-enum { TRACEE_WIDTH = 11 };
+#define NONE INT64_MIN
 
-/* Microseconds are counted, so that equal differences are printed equal. */
-static void print_time(struct event *event, struct output *output)
+enum { TIME_WIDTH = 9, TRACEE_WIDTH = 11 };
+
+/* Times can be compared within a clock. */
+enum clock { SYSTEM_TIME, CPU_TIME, MONOTONIC_TIME, CLOCKS };
+
+static _Atomic(int64_t) began[CLOCKS] = {NONE, NONE, NONE}; /* the first event's, microseconds */
+static atomic_bool timed;                                   /* there was one */
+
+static enum clock clock_of(ErlNifEnv *env, ERL_NIF_TERM kind)
 {
-    int64_t first = INT64_MIN, now;
-    ERL_NIF_TERM kind;
+    if (kind == TH_TRACER_ATOM(env, timestamp))
+        return SYSTEM_TIME;
+    return kind == TH_TRACER_ATOM(env, cpu_timestamp) ? CPU_TIME : MONOTONIC_TIME;
+}
 
-    if (!enif_get_map_value(event->env, event->opts, TH_TRACER_ATOM(event->env, timestamp), &kind))
-        return;
-    now = enif_monotonic_time(ERL_NIF_USEC);
-    if (atomic_compare_exchange_strong_explicit(&output->began, &first, now, memory_order_relaxed,
+/* Microseconds are counted whole, so that equal differences are printed equal. */
+static int64_t time_since_first(enum clock clock)
+{
+    int64_t now = enif_monotonic_time(ERL_NIF_USEC), first = NONE;
+
+    timed = true;
+    if (atomic_compare_exchange_strong_explicit(&began[clock], &first, now, memory_order_relaxed,
                                                 memory_order_relaxed))
-        first = now;
-    now -= first;
+        return 0;
+    return now - first;
+}
+
+static void print_time(struct event *event)
+{
+    ERL_NIF_TERM kind;
+    int64_t time;
+
+    if (!enif_get_map_value(event->env, event->opts, TH_TRACER_ATOM(event->env, timestamp),
+                            &kind)) {
+        if (timed)
+            line_pad(&event->line, TIME_WIDTH);
+        return;
+    }
+    time = time_since_first(clock_of(event->env, kind));
     event_colour(event, DIM);
-    line_add(&event->line, "%s%lld.%06lld", now < 0 ? "-" : "", llabs(now) / 1000000,
-             llabs(now) % 1000000);
+    line_add(&event->line, "%s%lld.%06lld", time < 0 ? "-" : "", llabs(time) / 1000000,
+             llabs(time) % 1000000);
     event_colour(event, PLAIN);
     line_add(&event->line, " ");
 }
@@ -81,7 +107,7 @@ TH_TRACER_TRACE(generic)
     if (!enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &event.extra))
         event.extra = 0;
     line_start(&event.line);
-    print_time(&event, output);
+    print_time(&event);
     print_tracee(&event);
     event_print(&event);
     print_option(&event, TH_TRACER_ATOM(env, match_spec_result), "result ");
