@@ -118,12 +118,18 @@ static void add_float(struct th_buffer *out, const struct directive *d, struct a
         th_buffer_printf(out, d->text, va_arg(arguments->list, double));
 }
 
+/* With a precision the first so many bytes of the text, as of a string in C. */
 static void add_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
 {
-    if (d->precision < 0)
+    size_t end = out->size + (size_t)d->precision;
+
+    if (d->precision < 0) {
         th_text_print(out, term);
-    else
-        th_text_print_limited(out, term, (size_t)d->precision);
+        return;
+    }
+    th_text_print_limited(out, term, (size_t)d->precision);
+    if (out->size > end)
+        out->size = end;
 }
 
 static void add_directive(struct th_buffer *out, const struct directive *d,
