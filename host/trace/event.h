@@ -20,7 +20,7 @@ enum th_event_kind {
     TH_EVENT_TRACE_TS, /* has a time */
     TH_EVENT_SEQ_TRACE,
     TH_EVENT_DROP, /* the recorder lost `dropped` events here */
-    TH_EVENT_OTHER /* a term that is no trace message, or has an unknown tag */
+    TH_EVENT_OTHER /* `term` is no trace message, or has an unknown tag */
 };
 
 enum th_time_kind {
@@ -41,6 +41,8 @@ struct th_function {
     th_term module, function; /* atoms */
     uint32_t arity;
 };
+
+enum { TH_FUNCTION_ARITY_MAX = 255 };
 
 enum th_fact { TH_UNKNOWN, TH_NO, TH_YES };
 
@@ -72,7 +74,7 @@ struct th_event {
     uint64_t number;             /* of the record in its stream, from 1 */
     uint64_t position;           /* of the record's first byte in its file, from 0 */
     uint64_t dropped;
-    uint32_t tuple_size; /* elements of the tuple that it is or would be */
+    uint32_t tuple_size; /* elements of the tuple that it is or would be; 0 of other */
     const struct th_event_source *source;
     void *reader; /* the source's own */
 
@@ -102,15 +104,60 @@ static inline enum th_status th_event_time(struct th_event *event)
  * The fields of a trace tuple, and the tuple of fields. Where a tuple's optional fields are
  * ambiguous (one integer that may be a match specification's result or a scheduler's number)
  * SCHEDULER_ID decides for a call, send or receive; other tags never have a match specification's
- * result. th_event_from_tuple() leaves number, position, source and reader alone; TH_MALFORMED if
- * TUPLE is no trace message; a tuple {drop, N} gives TH_EVENT_DROP.
+ * result. th_event_from_tuple() leaves number, position, source and reader alone; a tuple {drop, N}
+ * gives TH_EVENT_DROP. If TUPLE is no trace message it returns TH_MALFORMED, and the event is a
+ * TH_EVENT_OTHER with TUPLE as its term.
  */
 enum th_status th_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id);
 th_term th_event_to_tuple(const struct th_event *event, th_env *env);
 
-/* The term of a time, and back; false if T has no such shape. */
+/*
+ * The term of a time (TH_NONE for TH_TIME_NONE), and back; false if T has no such shape. Both kinds
+ * of clock have the same shape: with Mega = 0 it is CPU time, as no recording is from 1970. What is
+ * below a microsecond is lost in it.
+ */
 th_term th_event_time_term(const struct th_event_time *time, th_env *env);
 bool th_event_time_from_term(th_term t, struct th_event_time *time);
+bool th_event_time_from_clock(int64_t mega, int64_t s, int64_t us, struct th_event_time *time);
+
+/*
+ * For sources of events: empties all but number, position, source and reader. Member by member, as
+ * compilers clear a struct of this size with a string instruction that takes longer than all else
+ * that a skipped event needs.
+ */
+static inline void th_event_begin(struct th_event *event, enum th_event_kind kind)
+{
+    event->kind = kind;
+    event->tag = (enum th_tracer_tag)TH_TAG_COUNT;
+    event->external = TH_UNKNOWN;
+    event->tail = TH_UNKNOWN;
+    event->decoded = false;
+    event->timed = false;
+    event->tracee = TH_NONE;
+    event->dropped = 0;
+    event->tuple_size = 0;
+    event->term = TH_NONE;
+    event->extra = TH_NONE;
+    event->match_spec_result = TH_NONE;
+    event->scheduler_id = TH_NONE;
+    event->label = TH_NONE;
+    event->time.kind = TH_TIME_NONE;
+    event->time.ns = 0;
+    event->time.unique = 0;
+}
+
+/*
+ * For sources of events: tells apart the one or two elements (SECOND may be TH_NONE) that stand
+ * between Term or Extra and the time. TH_MALFORMED if there can be none such.
+ */
+enum th_status th_event_take_optional(struct th_event *event, th_term first, th_term second,
+                                      bool scheduler_id);
+
+/* The function that T is: {M, F, Arity} or {M, F, Args}; false if it is none. */
+bool th_event_function_from_term(th_term t, struct th_function *function);
+
+/* True if the term of an event with this tag is a function. */
+bool th_tag_has_function(enum th_tracer_tag tag);
 
 /* True if a tuple with this tag has Extra as its fifth element. */
 bool th_tag_has_extra(enum th_tracer_tag tag);

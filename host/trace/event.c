@@ -1,0 +1,263 @@
+#include "event.h"
+
+#include "host/base/base.h"
+
+enum { NS_PER_US = 1000, US_PER_S = 1000000, S_PER_MEGA = 1000000 };
+
+/* A bit for each tag. erl_tracer.h says which have an Extra; a match specification can only have a
+ * result for what it is asked about. */
+static const uint32_t extra_tags = 0
+#define X(tag, process, port, calls, term, extra) | (uint32_t)(sizeof extra > 1) << TH_TAG_##tag
+    TH_TRACER_TAGS(X)
+#undef X
+    ;
+static const uint32_t result_tags = 1 << TH_TAG_send | 1 << TH_TAG_send_to_non_existing_process |
+                                    1 << TH_TAG_receive | 1 << TH_TAG_call;
+
+_Static_assert(TH_TAG_COUNT < 32, "a tag is a bit of a 32-bit word");
+
+bool th_tag_has_extra(enum th_tracer_tag tag)
+{
+    return extra_tags >> tag & 1;
+}
+
+bool th_tag_has_result(enum th_tracer_tag tag)
+{
+    return result_tags >> tag & 1;
+}
+
+/* Times. */
+
+static th_term clock_term(int64_t ns, th_env *env)
+{
+    int64_t us = ns / NS_PER_US;
+    int64_t s = us / US_PER_S;
+
+    return th_make_tuple_of(env, th_small(s / S_PER_MEGA), th_small(s % S_PER_MEGA),
+                            th_small(us % US_PER_S));
+}
+
+th_term th_event_time_term(const struct th_event_time *time, th_env *env)
+{
+    switch (time->kind) {
+    case TH_TIME_TIMESTAMP:
+    case TH_TIME_CPU:
+        return clock_term(time->ns, env);
+    case TH_TIME_MONOTONIC:
+        return th_make_int64(env, time->ns);
+    case TH_TIME_STRICT_MONOTONIC:
+        return th_make_tuple_of(env, th_make_int64(env, time->ns),
+                                th_make_int64(env, time->unique));
+    default:
+        return TH_NONE;
+    }
+}
+
+bool th_event_time_from_clock(int64_t mega, int64_t s, int64_t us, struct th_event_time *time)
+{
+    const int64_t last = INT64_MAX / ((int64_t)NS_PER_US * US_PER_S * S_PER_MEGA);
+    struct th_event_time found = {.kind = mega == 0 ? TH_TIME_CPU : TH_TIME_TIMESTAMP};
+
+    if (mega < 0 || mega > last || s < 0 || s >= S_PER_MEGA || us < 0 || us >= US_PER_S)
+        return false;
+    us += (mega * S_PER_MEGA + s) * US_PER_S;
+    if (__builtin_mul_overflow(us, NS_PER_US, &found.ns))
+        return false;
+    *time = found;
+    return true;
+}
+
+bool th_event_time_from_term(th_term t, struct th_event_time *time)
+{
+    struct th_event_time found = {.kind = TH_TIME_MONOTONIC};
+    const th_term *e;
+
+    if (th_is_tuple(t) && th_tuple_arity(t) == 3) {
+        e = th_tuple_elements(t);
+        return th_is_small(e[0]) && th_is_small(e[1]) && th_is_small(e[2]) &&
+               th_event_time_from_clock(th_small_value(e[0]), th_small_value(e[1]),
+                                        th_small_value(e[2]), time);
+    }
+    if (th_is_tuple(t) && th_tuple_arity(t) == 2) {
+        e = th_tuple_elements(t);
+        found.kind = TH_TIME_STRICT_MONOTONIC;
+        if (!th_get_int64(e[1], &found.unique))
+            return false;
+        t = e[0];
+    }
+    if (!th_get_int64(t, &found.ns))
+        return false;
+    *time = found;
+    return true;
+}
+
+/* From a tuple. */
+
+static enum th_status no_message(const char *why)
+{
+    return th_error_raise(TH_MALFORMED, "it is no trace message: %s", why);
+}
+
+static enum th_status take_time(struct th_event *event, th_term t)
+{
+    return th_event_time_from_term(t, &event->time) ? TH_OK
+                                                    : no_message("its last element is no time");
+}
+
+enum th_status th_event_take_optional(struct th_event *event, th_term first, th_term second,
+                                      bool scheduler_id)
+{
+    bool has_result = th_tag_has_result(event->tag);
+
+    if (second != TH_NONE && !has_result)
+        return no_message("it has too many elements");
+    if (second != TH_NONE || (has_result && !(scheduler_id && th_is_small(first)))) {
+        event->match_spec_result = first;
+        event->scheduler_id = second;
+    } else {
+        event->scheduler_id = first;
+    }
+    if (event->scheduler_id != TH_NONE && !th_is_small(event->scheduler_id))
+        return no_message("its scheduler is no integer");
+    return TH_OK;
+}
+
+static enum th_status from_seq_trace(struct th_event *event, const th_term *e, size_t count)
+{
+    if (count != 3 && count != 4)
+        return no_message("a seq_trace message has three or four elements");
+    event->kind = TH_EVENT_SEQ_TRACE;
+    event->tag = TH_TAG_seq_trace;
+    event->label = e[1];
+    event->term = e[2];
+    return count == 4 ? take_time(event, e[3]) : TH_OK;
+}
+
+static enum th_status from_drop(struct th_event *event, const th_term *e, size_t count)
+{
+    if (count != 2 || !th_get_uint64(e[1], &event->dropped))
+        return no_message("drop wants the number of dropped events");
+    event->kind = TH_EVENT_DROP;
+    return TH_OK;
+}
+
+/* What follows the tag, up to the time. */
+static enum th_status from_rest(struct th_event *event, const th_term *e, size_t count,
+                                bool scheduler_id)
+{
+    size_t fixed = 1 + th_tag_has_extra(event->tag);
+
+    if (count < fixed)
+        return no_message("it has too few elements");
+    if (count > fixed + 2)
+        return no_message("it has too many elements");
+    event->term = e[0];
+    event->extra = fixed == 2 ? e[1] : TH_NONE;
+    if (count == fixed)
+        return TH_OK;
+    return th_event_take_optional(event, e[fixed], count == fixed + 2 ? e[fixed + 1] : TH_NONE,
+                                  scheduler_id);
+}
+
+static enum th_status from_trace(struct th_event *event, const th_term *e, size_t count,
+                                 bool scheduler_id)
+{
+    bool timed = e[0] == TH_AM(trace_ts);
+
+    if (count < (timed ? 5 : 4))
+        return no_message("it has too few elements");
+    event->kind = timed ? TH_EVENT_TRACE_TS : TH_EVENT_TRACE;
+    event->tracee = e[1];
+    event->tag = th_tag_of(e[2]);
+    if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
+        return no_message("its tracee is neither a process nor a port");
+    if (event->tag >= TH_TAG_seq_trace)
+        return no_message("its tag is unknown");
+    if (timed && take_time(event, e[--count]) != TH_OK)
+        return TH_MALFORMED;
+    return from_rest(event, e + 3, count - 3, scheduler_id);
+}
+
+static enum th_status from_elements(struct th_event *event, const th_term *e, size_t count,
+                                    bool scheduler_id)
+{
+    if (e[0] == TH_AM(trace) || e[0] == TH_AM(trace_ts))
+        return from_trace(event, e, count, scheduler_id);
+    if (e[0] == TH_AM(seq_trace))
+        return from_seq_trace(event, e, count);
+    if (e[0] == TH_AM(drop))
+        return from_drop(event, e, count);
+    return no_message("it begins with neither trace, trace_ts, seq_trace nor drop");
+}
+
+enum th_status th_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id)
+{
+    enum th_status status;
+
+    th_event_begin(event, TH_EVENT_OTHER);
+    if (th_is_tuple(tuple) && th_tuple_arity(tuple) > 0)
+        status =
+            from_elements(event, th_tuple_elements(tuple), th_tuple_arity(tuple), scheduler_id);
+    else
+        status = no_message("it is no tuple");
+    if (status == TH_OK) {
+        event->tuple_size = (uint32_t)th_tuple_arity(tuple);
+    } else {
+        th_event_begin(event, TH_EVENT_OTHER);
+        event->term = tuple;
+    }
+    event->decoded = true;
+    event->timed = true;
+    return status;
+}
+
+/* To a tuple. */
+
+th_term th_event_to_tuple(const struct th_event *event, th_env *env)
+{
+    th_term elements[8];
+    size_t count = 0;
+    const th_term optional[] = {event->extra, event->match_spec_result, event->scheduler_id,
+                                th_event_time_term(&event->time, env)};
+
+    switch (event->kind) {
+    case TH_EVENT_OTHER:
+        return event->term;
+    case TH_EVENT_DROP:
+        return th_make_tuple_of(env, TH_AM(drop), th_make_uint64(env, event->dropped));
+    case TH_EVENT_SEQ_TRACE:
+        elements[count++] = TH_AM(seq_trace);
+        elements[count++] = event->label;
+        break;
+    default:
+        elements[count++] = event->kind == TH_EVENT_TRACE ? TH_AM(trace) : TH_AM(trace_ts);
+        elements[count++] = event->tracee;
+        elements[count++] = th_tag_atom(event->tag);
+    }
+    elements[count++] = event->term;
+    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
+        if (optional[i] != TH_NONE)
+            elements[count++] = optional[i];
+    return th_make_tuple(env, elements, count);
+}
+
+bool th_tag_has_function(enum th_tracer_tag tag)
+{
+    return tag >= TH_TAG_call && tag <= TH_TAG_exception_from;
+}
+
+bool th_event_function_from_term(th_term t, struct th_function *function)
+{
+    const th_term *e;
+    size_t arity;
+
+    if (!th_is_tuple(t) || th_tuple_arity(t) != 3)
+        return false;
+    e = th_tuple_elements(t);
+    if (th_is_small(e[2]))
+        arity = (size_t)th_small_value(e[2]);
+    else if (!th_get_list_length(e[2], &arity))
+        return false;
+    *function = (struct th_function){e[0], e[1], (uint32_t)arity};
+    return th_is_atom(e[0]) && th_is_atom(e[1]) && arity <= TH_FUNCTION_ARITY_MAX;
+}
