@@ -8,6 +8,7 @@
 #include "copy.h"
 #include "env.h"
 #include "etf.h"
+#include "etf_tags.h"
 #include "json.h"
 #include "make.h"
 #include "map.h"
