@@ -13,26 +13,33 @@
 struct th_reader;
 
 struct th_reader_options {
-    bool scheduler_id; /* see th_event_from_tuple() */
+    bool scheduler_id;        /* see th_event_from_tuple() */
+    const volatile int *stop; /* NULL, or set by a signal handler: a read that the signal interrupts
+                                 is given up, and the stream ends there */
 };
 
 /*
- * Opens NAME: a file; "-" for stdin; a file of a wrap set (NAME<N>TAIL, only if its neighbours
- * N - 1 or N + 1 are there, or it is given as the pattern NAME*TAIL, the star standing for the
- * number): then the files of the set follow each other from behind the gap on. TH_MALFORMED with
- * the cause: not there, a folder, no such format...
+ * Opens NAME: a file; "-" for stdin; a wrap set, given as NAME*TAIL (the star stands for the
+ * number) or as the name of its first file (wrap.h tells what is taken for one): then the files of
+ * the set follow each other, the oldest first. OPTIONS may be NULL. TH_MALFORMED with the cause:
+ * not there, a folder, no such format...
  */
 enum th_status th_reader_open(const char *name, const struct th_reader_options *options,
                               struct th_reader **reader);
+
+/* The same for an open file descriptor, which the reader will close; NAME is for messages. */
+enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
+                                struct th_reader **reader);
 
 /*
  * The next event. It is valid until the next call.
  *   TH_OK         *EVENT is it
  *   TH_END        there are no more
  *   TH_MALFORMED  this record is damaged, its frame is not: the chain says what and where; go on
- *   TH_PARTIAL    the stream is cut off or damaged here: the chain says where; a further call goes
- * on behind the damage if there is anything that can be trusted (the next file of a wrap set, the
- * next line), else returns TH_END
+ *   TH_PARTIAL    the stream is cut off or damaged here: the chain says where. A further call goes
+ *                 on behind the damage if there is anything that can be trusted (the next file of a
+ *                 wrap set), else it returns TH_END
+ * The chain does not tell the file: that is in th_reader_info().
  */
 enum th_status th_reader_next(struct th_reader *reader, struct th_event *event);
 
@@ -40,10 +47,13 @@ enum th_status th_reader_next(struct th_reader *reader, struct th_event *event);
 struct th_reader_info {
     const char *format;      /* "trace-port", "jsonl" */
     const char *file;        /* the file being read: differs from the name given for a wrap set */
-    struct th_etf_node node; /* the recorded node; node 0 until the first record */
-    uint64_t records;        /* read so far, drops included */
+    const char *note;        /* how the name was taken, for the user; NULL: as it stands */
+    struct th_etf_node node; /* the recorded node: node 0 while no record has told it; mostly known
+                                from the opening on */
+    bool utf8_atoms;         /* atoms are written as OTP 26 and later do; known with the node */
+    uint64_t records;        /* read so far, drops and malformed ones included */
     uint64_t drops;          /* events that the recorder says it lost */
-    uint64_t malformed;      /* records skipped */
+    uint64_t malformed;      /* records of which TH_MALFORMED was returned */
     uint64_t damages;        /* times that TH_PARTIAL was returned */
     uint64_t bytes;          /* read so far */
 };

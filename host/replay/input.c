@@ -1,0 +1,90 @@
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Small enough to stay in the second-level cache. */
+enum { FIRST_CAPACITY = 256 * 1024 };
+
+enum th_status th_input_open(struct th_input *input, const char *name)
+{
+    struct stat about;
+    int fd;
+
+    if (strcmp(name, "-") == 0) {
+        th_input_attach(input, STDIN_FILENO, "stdin");
+        return TH_OK;
+    }
+    *input = (struct th_input){.fd = -1, .ended = true};
+    fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return th_error_raise(TH_MALFORMED, "%s", strerror(errno));
+    if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
+        close(fd);
+        return th_error_raise(TH_MALFORMED, "it is a folder");
+    }
+    th_input_attach(input, fd, name);
+    return TH_OK;
+}
+
+void th_input_attach(struct th_input *input, int fd, const char *name)
+{
+    *input = (struct th_input){.fd = fd, .name = th_strdup(name)};
+}
+
+void th_input_close(struct th_input *input)
+{
+    if (input->fd > STDIN_FILENO)
+        close(input->fd);
+    th_free(input->name);
+    th_free(input->data);
+    *input = (struct th_input){.fd = -1, .ended = true};
+}
+
+/* Moves what is left to the front, and doubles the buffer only once it is full of data. */
+static void make_room(struct th_input *input)
+{
+    size_t there = th_input_there(input);
+
+    if (input->begin > 0) {
+        memmove(input->data, input->data + input->begin, there);
+        input->offset += input->begin;
+        input->begin = 0;
+        input->end = there;
+    }
+    if (there < input->capacity)
+        return;
+    input->capacity = input->capacity ? 2 * input->capacity : FIRST_CAPACITY;
+    input->data = th_realloc(input->data, input->capacity + TH_INPUT_SLACK);
+}
+
+/* What to do about a read that failed: true to try again. */
+static bool try_again(struct th_input *input)
+{
+    struct pollfd wait = {.fd = input->fd, .events = POLLIN};
+
+    if (errno == EINTR || errno == EAGAIN) {
+        input->stopped = input->stop && *input->stop;
+        if (errno == EAGAIN && !input->stopped)
+            poll(&wait, 1, -1);
+        return !input->stopped;
+    }
+    input->error = errno;
+    return false;
+}
+
+void th_input_fill(struct th_input *input, size_t wanted)
+{
+    while (th_input_there(input) < wanted && !input->ended) {
+        ssize_t got;
+        make_room(input);
+        got = read(input->fd, input->data + input->end, input->capacity - input->end);
+        if (got > 0)
+            input->end += (size_t)got;
+        else if (got == 0 || !try_again(input))
+            input->ended = true;
+    }
+}

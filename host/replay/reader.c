@@ -1,0 +1,183 @@
+#include "reading.h"
+
+/* What else people may give us, by its first bytes. */
+static const struct {
+    const char *bytes;
+    size_t size;
+    const char *what;
+} magics[] = {
+    {"\x1F\x8B", 2,
+     "compressed with gzip: gunzip it, or pipe it: gunzip -c FILE | tracehost ... -"},
+    {"\x28\xB5\x2F\xFD", 4, "compressed with zstd: unzstd it, or pipe it: unzstd -c"},
+    {"\xFD"
+     "7zXZ",
+     5, "compressed with xz: unxz it, or pipe it: unxz -c"},
+    {"BZh", 3, "compressed with bzip2: bunzip2 it, or pipe it: bunzip2 -c"},
+    {"PK\x03\x04", 4, "a zip archive: unzip it"},
+    {"\x7F"
+     "ELF",
+     4, "a program or shared object (ELF), no recording"},
+    {"FOR1", 4, "a BEAM file, no recording"},
+    {"\x83", 1, "one external term, no recording"},
+    {"\xEF\xBB\xBF", 3, "text with a byte order mark: JSON lines go without"},
+};
+
+static bool may_be_json(unsigned char first)
+{
+    return first == '{' || first == ' ' || first == '\t' || first == '\r' || first == '\n';
+}
+
+static enum th_status no_format(const unsigned char *p, size_t there)
+{
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
+        if (there >= magics[i].size && memcmp(p, magics[i].bytes, magics[i].size) == 0)
+            return th_error_raise(TH_MALFORMED, "it is %s", magics[i].what);
+    return th_error_raise(TH_MALFORMED,
+                          "it begins with byte %u: neither a trace-port file (0 or 1) nor JSON "
+                          "lines ({)",
+                          p[0]);
+}
+
+static enum th_status find_format(struct th_reader *reader)
+{
+    struct th_input *input = &reader->input;
+    const unsigned char *p;
+
+    th_input_fill(input, 1);
+    p = th_input_bytes(input);
+    if (input->error)
+        return th_error_raise(TH_MALFORMED, "it cannot be read: %s", strerror(input->error));
+    if (th_input_there(input) == 0 || *p <= 1)
+        reader->format = &th_trace_port_format;
+    else if (may_be_json(*p))
+        reader->format = &th_jsonl_format;
+    else
+        return no_format(p, th_input_there(input));
+    reader->info.format = reader->format->name;
+    return reader->format->begin(reader);
+}
+
+/* The input of reader->file is open: or not, as STATUS tells. */
+static enum th_status begin(struct th_reader *reader, enum th_status status)
+{
+    reader->info.file = reader->set.names[0];
+    reader->info.note = reader->set.note;
+    reader->input.stop = reader->options.stop;
+    return status == TH_OK ? find_format(reader) : status;
+}
+
+static struct th_reader *create(const struct th_reader_options *options)
+{
+    struct th_reader *reader = th_alloc_zero(sizeof *reader);
+
+    if (options)
+        reader->options = *options;
+    return reader;
+}
+
+static enum th_status result(struct th_reader *made, const char *name, enum th_status status,
+                             struct th_reader **reader)
+{
+    *reader = status == TH_OK ? made : NULL;
+    if (status == TH_OK)
+        return TH_OK;
+    th_reader_close(made);
+    return th_error_context("cannot read %s", strcmp(name, "-") == 0 ? "stdin" : name);
+}
+
+enum th_status th_reader_open(const char *name, const struct th_reader_options *options,
+                              struct th_reader **reader)
+{
+    struct th_reader *made = create(options);
+    enum th_status status = th_wrap_find(name, &made->set);
+
+    if (status == TH_OK)
+        status = begin(made, th_input_open(&made->input, made->set.names[0]));
+    return result(made, name, status, reader);
+}
+
+enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
+                                struct th_reader **reader)
+{
+    struct th_reader *made = create(options);
+
+    th_wrap_single(name, &made->set);
+    th_input_attach(&made->input, fd, name);
+    return result(made, name, begin(made, TH_OK), reader);
+}
+
+/* Goes on with the next file: TH_END if there is none. */
+static enum th_status next_file(struct th_reader *reader)
+{
+    if (reader->input.stopped || reader->file + 1 >= reader->set.count)
+        return TH_END;
+    reader->bytes_before += th_input_position(&reader->input);
+    th_input_close(&reader->input);
+    reader->info.file = reader->set.names[++reader->file];
+    if (th_input_open(&reader->input, reader->info.file) != TH_OK) {
+        th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
+        return th_error_context("a file of the wrap set cannot be read");
+    }
+    reader->input.stop = reader->options.stop;
+    return TH_OK;
+}
+
+enum th_status th_reader_check_input(struct th_reader *reader)
+{
+    int error = reader->input.error;
+
+    if (!error)
+        return TH_OK;
+    reader->input.error = 0;
+    th_reader_skip_file(reader);
+    th_error_raise(TH_PARTIAL, "it cannot be read: %s", strerror(error));
+    return th_error_context("record %llu at byte %llu, and what follows it, is lost",
+                            th_reader_number(reader),
+                            (unsigned long long)th_input_position(&reader->input));
+}
+
+static enum th_status count(struct th_reader *reader, const struct th_event *event,
+                            enum th_status status)
+{
+    struct th_reader_info *info = &reader->info;
+
+    info->bytes = reader->bytes_before + th_input_position(&reader->input);
+    if (status == TH_OK || status == TH_MALFORMED)
+        info->records++;
+    if (status == TH_OK && event->kind == TH_EVENT_DROP)
+        info->drops += event->dropped;
+    info->malformed += status == TH_MALFORMED;
+    info->damages += status == TH_PARTIAL;
+    return status;
+}
+
+enum th_status th_reader_next(struct th_reader *reader, struct th_event *event)
+{
+    enum th_status status;
+
+    event->number = reader->info.records + 1;
+    status = reader->format->next(reader, event);
+    while (__builtin_expect(status == TH_END, 0)) {
+        status = next_file(reader);
+        if (status != TH_OK)
+            break;
+        status = reader->format->next(reader, event);
+    }
+    return count(reader, event, status);
+}
+
+const struct th_reader_info *th_reader_info(const struct th_reader *reader)
+{
+    return &reader->info;
+}
+
+void th_reader_close(struct th_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->state)
+        reader->format->end(reader);
+    th_input_close(&reader->input);
+    th_wrap_free(&reader->set);
+    th_free(reader);
+}

@@ -1,0 +1,230 @@
+/* The terms, time and function of a record. */
+#include "record.h"
+
+#include "raw.h"
+
+enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *tuple)
+{
+    size_t size = (size_t)(record->end - record->data);
+    size_t used;
+    enum th_status status =
+        th_etf_decode(env, record->data, size, true, &record->etf, tuple, &used);
+
+    if (status != TH_OK)
+        return status;
+    if (used < size)
+        return th_error_raise(TH_MALFORMED, "%zu bytes follow its term", size - used);
+    return TH_OK;
+}
+
+void th_record_from_tuple(const struct th_record *record, struct th_event *event, th_term tuple)
+{
+    if (th_event_from_tuple(event, tuple, record->scheduler_id) != TH_OK)
+        th_error_clear();
+    if (event->kind != TH_EVENT_DROP)
+        return;
+    /* What the recorder drops is no term in the stream: this is one that looks like it. */
+    th_event_begin(event, TH_EVENT_OTHER);
+    event->term = tuple;
+    event->decoded = true;
+    event->timed = true;
+}
+
+static enum th_status cut_off(void)
+{
+    return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
+}
+
+/* Decodes the element at *P and steps behind it. */
+static enum th_status element(const struct th_record *record, th_env *env, const unsigned char **p,
+                              th_term *term)
+{
+    size_t used;
+
+    if (th_etf_decode(env, *p, (size_t)(record->end - *p), false, &record->etf, term, &used) !=
+        TH_OK)
+        return th_error_context("the element at byte %td of its term is damaged",
+                                *p - record->data);
+    *p += used;
+    return TH_OK;
+}
+
+static enum th_status seq_trace_terms(struct th_record *record, struct th_event *event, th_env *env,
+                                      const unsigned char **p)
+{
+    if (element(record, env, p, &event->label) != TH_OK)
+        return TH_MALFORMED;
+    return element(record, env, p, &event->term);
+}
+
+static enum th_status trace_terms(struct th_record *record, struct th_event *event, th_env *env,
+                                  const unsigned char **p)
+{
+    uint32_t fixed = 1 + th_tag_has_extra(event->tag);
+    th_term optional[2] = {TH_NONE, TH_NONE};
+
+    if (element(record, env, p, &event->term) != TH_OK)
+        return TH_MALFORMED;
+    if (fixed == 2 && element(record, env, p, &event->extra) != TH_OK)
+        return TH_MALFORMED;
+    if (record->elements == fixed)
+        return TH_OK;
+    for (uint32_t i = 0; i < record->elements - fixed; i++)
+        if (element(record, env, p, &optional[i]) != TH_OK)
+            return TH_MALFORMED;
+    return th_event_take_optional(event, optional[0], optional[1], record->scheduler_id);
+}
+
+static enum th_status decode(struct th_event *event, th_env *env)
+{
+    struct th_record *record = event->reader;
+    const unsigned char *p = record->rest;
+    enum th_status status = TH_OK;
+
+    if (record->whole != TH_NONE) {
+        th_record_from_tuple(record, event, th_copy(env, record->whole));
+        return TH_OK;
+    }
+    switch (event->kind) {
+    case TH_EVENT_TRACE:
+    case TH_EVENT_TRACE_TS:
+        status = trace_terms(record, event, env, &p);
+        break;
+    case TH_EVENT_SEQ_TRACE:
+        status = seq_trace_terms(record, event, env, &p);
+        break;
+    case TH_EVENT_OTHER:
+        status = th_record_whole(record, env, &event->term);
+        p = record->end;
+        break;
+    case TH_EVENT_DROP:
+        break;
+    }
+    if (status != TH_OK)
+        return status;
+    if (record->timed)
+        record->time = p;
+    else if (p < record->end && event->kind != TH_EVENT_DROP)
+        return th_error_raise(TH_MALFORMED, "%td bytes follow its term", record->end - p);
+    event->decoded = true;
+    return TH_OK;
+}
+
+/* The time stamp. */
+
+/* The usual encodings; returns where it ends, NULL if it is something else. */
+static const unsigned char *raw_time(const unsigned char *p, const unsigned char *end,
+                                     struct th_event_time *time)
+{
+    int64_t parts[3] = {0};
+    uint32_t count;
+
+    if (p < end && *p != TH_ETF_SMALL_TUPLE) {
+        *time = (struct th_event_time){.kind = TH_TIME_MONOTONIC};
+        return th_raw_integer(p, end, &time->ns);
+    }
+    p = th_raw_tuple(p, end, &count);
+    if (!p || (count != 2 && count != 3))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(p = th_raw_integer(p, end, &parts[i])))
+            return NULL;
+    if (count == 3)
+        return th_event_time_from_clock(parts[0], parts[1], parts[2], time) ? p : NULL;
+    *time = (struct th_event_time){TH_TIME_STRICT_MONOTONIC, parts[0], parts[1]};
+    return p;
+}
+
+static enum th_status unusual_time(struct th_record *record, struct th_event *event)
+{
+    const unsigned char *p = record->time;
+    th_term term;
+
+    if (element(record, &record->scratch, &p, &term) != TH_OK)
+        return TH_MALFORMED;
+    if (!th_event_time_from_term(term, &event->time))
+        return th_error_raise(TH_MALFORMED, "its last element is no time");
+    if (p < record->end)
+        return th_error_raise(TH_MALFORMED, "%td bytes follow its term", record->end - p);
+    event->timed = true;
+    return TH_OK;
+}
+
+static bool find_time(struct th_record *record)
+{
+    const unsigned char *p = record->rest;
+
+    for (uint32_t i = 0; i < record->elements; i++) {
+        size_t used = th_etf_skip(p, (size_t)(record->end - p));
+        if (used == 0)
+            return false;
+        p += used;
+    }
+    record->time = p;
+    return true;
+}
+
+static enum th_status time_of(struct th_event *event)
+{
+    struct th_record *record = event->reader;
+
+    if (record->timed) {
+        if (!record->time && !find_time(record))
+            return cut_off();
+        if (raw_time(record->time, record->end, &event->time) != record->end)
+            return unusual_time(record, event);
+    }
+    event->timed = true;
+    return TH_OK;
+}
+
+/* Module, function and arity. */
+
+static bool raw_function(const struct th_record *record, struct th_function *function)
+{
+    const unsigned char *p = record->rest;
+    struct th_raw_name module, name;
+    uint32_t elements;
+    int64_t arity;
+
+    p = th_raw_tuple(p, record->end, &elements);
+    if (!p || elements != 3 || !(p = th_raw_atom(p, record->end, &module)) ||
+        !(p = th_raw_atom(p, record->end, &name)))
+        return false;
+    if (!th_raw_integer(p, record->end, &arity) && !th_raw_length(p, record->end, &arity))
+        return false;
+    if (arity < 0 || arity > TH_FUNCTION_ARITY_MAX)
+        return false;
+    function->arity = (uint32_t)arity;
+    function->module = th_raw_intern(&module);
+    function->function = th_raw_intern(&name);
+    return function->module != TH_NONE && function->function != TH_NONE;
+}
+
+static enum th_status function_of(struct th_event *event, struct th_function *function)
+{
+    const struct th_record *record = event->reader;
+    bool found = th_tag_has_function(event->tag) &&
+                 (record->whole == TH_NONE ? raw_function(record, function)
+                                           : th_event_function_from_term(event->term, function));
+
+    return found ? TH_OK : th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
+}
+
+static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
+{
+    struct th_record *record = event->reader;
+
+    if (event->kind == TH_EVENT_DROP) {
+        *tuple = th_event_to_tuple(event, env);
+        return TH_OK;
+    }
+    return th_record_whole(record, env, tuple);
+}
+
+const struct th_event_source th_record_source = {
+    .decode = decode,
+    .time = time_of,
+    .function = function_of,
+    .whole = whole,
+};

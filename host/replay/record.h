@@ -1,0 +1,73 @@
+/*
+ * Records of a trace port: one trace message each, in the external term format.
+ *
+ * Nearly all records of a stream begin alike: the version byte, a small tuple, the atom trace or
+ * trace_ts, and the tag and node of a pid. What was once found there the long way is remembered in
+ * its bytes and compared from then on, so that kind, tag and tracee cost a comparison, three
+ * numbers and a look into a small table. Terms are decoded when somebody wants them, one element
+ * after the other; time stamps are left out unless asked for.
+ */
+#ifndef TH_RECORD_H
+#define TH_RECORD_H
+
+#include "host/trace/trace.h"
+
+enum {
+    TH_RECORD_PREFIXES = 4, /* trace and trace_ts, of processes and of ports */
+    TH_RECORD_PREFIX_BYTES = 64,
+    TH_RECORD_TAG_SLOTS = 64, /* a power of two, above twice TH_TAG_COUNT */
+    TH_RECORD_SLACK = 8       /* bytes behind a record that must be readable */
+};
+
+struct th_record {
+    /* Of the stream. here: the node of its first tracee; utf8_atoms: as its first atom. */
+    struct th_etf_options etf;
+    bool begun;        /* utf8_atoms is known */
+    bool scheduler_id; /* see th_event_from_tuple() */
+    struct th_record_prefix {
+        size_t bytes; /* 0: free */
+        enum th_event_kind kind;
+        unsigned char identifier;                   /* the external tag of the tracee */
+        unsigned char text[TH_RECORD_PREFIX_BYTES]; /* what follows the tuple's arity, up to the
+                                                       numbers of the tracee */
+    } prefixes[TH_RECORD_PREFIXES];
+    unsigned latest;     /* the prefix that matched last */
+    unsigned overwrites; /* the prefix that a new one replaces */
+    struct th_record_tag {
+        uint64_t head; /* the first eight bytes of its name */
+        uint8_t bytes; /* of its name; 0: free */
+        uint8_t tag;
+        uint8_t least, most; /* elements from its term on, time left out */
+    } tags[TH_RECORD_TAG_SLOTS];
+    th_env scratch;
+
+    /* Of the latest record. */
+    const unsigned char *data, *end;
+    const unsigned char *rest; /* the element behind the tag; of seq_trace the label */
+    const unsigned char *time; /* the time stamp, once its place is known */
+    uint32_t elements;         /* from `rest` on, the time stamp left out */
+    bool timed;                /* has a time stamp */
+    th_term whole;             /* all of it in scratch if it is compressed, else TH_NONE */
+};
+
+void th_record_init(struct th_record *record, bool scheduler_id);
+void th_record_release(struct th_record *record);
+
+/*
+ * Begins EVENT, whose number and position are set, with SIZE bytes at DATA: finds kind, tag and
+ * tracee. DATA must stay until the next record; TH_RECORD_SLACK more bytes must be readable. A term
+ * that is no trace message is TH_EVENT_OTHER. TH_MALFORMED if this much shows that it is damaged.
+ */
+enum th_status th_record_skim(struct th_record *record, const unsigned char *data, size_t size,
+                              struct th_event *event);
+
+/* For events whose reader is a th_record; drops, too. */
+extern const struct th_event_source th_record_source;
+
+/* Decodes the whole record into ENV; TH_MALFORMED if it is not exactly one term. */
+enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *tuple);
+
+/* The event of a compressed record, whose term is TUPLE. */
+void th_record_from_tuple(const struct th_record *record, struct th_event *event, th_term tuple);
+
+#endif

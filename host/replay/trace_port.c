@@ -1,0 +1,162 @@
+/* Reading the trace-port format. */
+#include "trace_port.h"
+
+#include "reading.h"
+#include "record.h"
+
+enum { EXAMINED = 16 /* records that are looked at to see whether a file is of this format */ };
+
+_Static_assert((int)TH_INPUT_SLACK >= (int)TH_RECORD_SLACK, "see th_record_skim()");
+
+/* It is not of this format if none of its first messages begins as a term does. */
+static enum th_status examine(struct th_input *input)
+{
+    const unsigned char *p, *end;
+    int messages = 0;
+
+    th_input_have(input, TH_PORT_HEAD + 1);
+    p = th_input_bytes(input);
+    end = p + th_input_there(input);
+    for (int i = 0; i < EXAMINED && end - p > TH_PORT_HEAD && p[0] <= TH_PORT_DROP; i++) {
+        size_t size = p[0] == TH_PORT_MESSAGE ? th_etf_get32(p + 1) : 0;
+        if (size > 0 && p[TH_PORT_HEAD] == TH_ETF_VERSION)
+            return TH_OK;
+        messages += p[0] == TH_PORT_MESSAGE;
+        if ((size_t)(end - p - TH_PORT_HEAD) < size)
+            break;
+        p += TH_PORT_HEAD + size;
+    }
+    if (messages == 0)
+        return TH_OK;
+    return th_error_raise(TH_MALFORMED,
+                          "it is no recorded stream: it begins with byte 0, as a trace-port file "
+                          "does, but then no external term follows");
+}
+
+static void tell_node(struct th_reader *reader)
+{
+    const struct th_record *record = reader->state;
+
+    reader->info.node = record->etf.here;
+    reader->info.utf8_atoms = record->etf.utf8_atoms;
+}
+
+/* The node, from the messages that have come already: who writes the events anew needs it before
+ * the first of them, which may be a drop. */
+static void look_for_node(struct th_reader *reader)
+{
+    const unsigned char *p = th_input_bytes(&reader->input);
+    const unsigned char *end = p + th_input_there(&reader->input);
+    struct th_record *record = reader->state;
+    struct th_event event = {0};
+
+    while (record->etf.here.node == TH_NONE && end - p > TH_PORT_HEAD && p[0] <= TH_PORT_DROP) {
+        size_t size = p[0] == TH_PORT_MESSAGE ? th_etf_get32(p + 1) : 0;
+        if ((size_t)(end - p - TH_PORT_HEAD) < size)
+            break;
+        p += TH_PORT_HEAD;
+        if (size > 0 && th_record_skim(record, p, size, &event) != TH_OK)
+            th_error_clear();
+        p += size;
+    }
+    tell_node(reader);
+}
+
+static enum th_status begin(struct th_reader *reader)
+{
+    struct th_record *record = th_alloc(sizeof *record);
+
+    th_record_init(record, reader->options.scheduler_id);
+    reader->state = record;
+    if (examine(&reader->input) != TH_OK)
+        return TH_MALFORMED;
+    look_for_node(reader);
+    return TH_OK;
+}
+
+static void end(struct th_reader *reader)
+{
+    th_record_release(reader->state);
+    th_free(reader->state);
+}
+
+/* The end of the file, or a record that is not there as a whole. */
+static enum th_status at_end(struct th_reader *reader)
+{
+    const unsigned char *p = th_input_bytes(&reader->input);
+    size_t there = th_input_there(&reader->input);
+    unsigned long long position = th_input_position(&reader->input);
+
+    if (th_reader_check_input(reader) != TH_OK)
+        return TH_PARTIAL;
+    if (there == 0 || reader->input.stopped)
+        return TH_END;
+    if (there < TH_PORT_HEAD)
+        th_error_raise(TH_PARTIAL, "%zu of the %d bytes of its head are there", there,
+                       TH_PORT_HEAD);
+    else if (there == TH_PORT_HEAD)
+        th_error_raise(TH_PARTIAL, "its head is there, its %u bytes are not", th_etf_get32(p + 1));
+    else
+        th_error_raise(TH_PARTIAL, "%zu of its %u bytes are there", there - TH_PORT_HEAD,
+                       th_etf_get32(p + 1));
+    th_reader_skip_file(reader);
+    return th_error_context("record %llu at byte %llu is cut off", th_reader_number(reader),
+                            position);
+}
+
+static enum th_status unknown_op(struct th_reader *reader, unsigned op)
+{
+    unsigned long long position = th_input_position(&reader->input);
+
+    th_reader_skip_file(reader);
+    th_error_raise(TH_PARTIAL,
+                   "it begins with byte %u; a record begins with 0 (a message) or 1 (a drop)", op);
+    return th_error_context("record %llu at byte %llu is damaged: what follows it is lost",
+                            th_reader_number(reader), position);
+}
+
+static enum th_status drop(struct th_reader *reader, struct th_event *event, uint32_t dropped)
+{
+    th_input_take(&reader->input, TH_PORT_HEAD);
+    event->source = &th_record_source;
+    event->reader = reader->state;
+    th_event_begin(event, TH_EVENT_DROP);
+    event->dropped = dropped;
+    event->tuple_size = 2;
+    event->timed = true;
+    return TH_OK;
+}
+
+static enum th_status next(struct th_reader *reader, struct th_event *event)
+{
+    struct th_input *input = &reader->input;
+    struct th_record *record = reader->state;
+    const unsigned char *p;
+    size_t size;
+
+    if (!th_input_have(input, TH_PORT_HEAD))
+        return at_end(reader);
+    p = th_input_bytes(input);
+    size = th_etf_get32(p + 1);
+    event->position = th_input_position(input);
+    if (__builtin_expect(p[0] != TH_PORT_MESSAGE, 0))
+        return p[0] == TH_PORT_DROP ? drop(reader, event, (uint32_t)size)
+                                    : unknown_op(reader, p[0]);
+    if (!th_input_have(input, TH_PORT_HEAD + size))
+        return at_end(reader);
+    p = th_input_bytes(input);
+    th_input_take(input, TH_PORT_HEAD + size);
+    if (__builtin_expect(th_record_skim(record, p + TH_PORT_HEAD, size, event) != TH_OK, 0))
+        return th_error_context("record %llu at byte %llu is damaged", th_reader_number(reader),
+                                (unsigned long long)event->position);
+    if (__builtin_expect(reader->info.node.node == TH_NONE, 0))
+        tell_node(reader);
+    return TH_OK;
+}
+
+const struct th_reader_format th_trace_port_format = {
+    .name = "trace-port",
+    .begin = begin,
+    .next = next,
+    .end = end,
+};

@@ -1,0 +1,16 @@
+/*
+ * The trace-port format: records of 1 byte op, 4 bytes size (big-endian), payload.
+ *
+ *   op 0   a trace message: SIZE bytes of external term format
+ *   op 1   no payload: SIZE is the number of events that the recorder dropped
+ *
+ * There is no file header: that a file is one shows in its records. A file that was cut off ends
+ * inside a record. Behind an op that there is not nothing can be trusted, as the places of all
+ * further records depend on it.
+ */
+#ifndef TH_TRACE_PORT_H
+#define TH_TRACE_PORT_H
+
+enum { TH_PORT_MESSAGE = 0, TH_PORT_DROP = 1, TH_PORT_HEAD = 5 /* bytes of op and size */ };
+
+#endif

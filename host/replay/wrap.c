@@ -1,0 +1,282 @@
+#include "wrap.h"
+
+#include "input.h"
+#include "trace_port.h"
+#include "host/term/term.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* The files whose names differ in a number only. */
+struct family {
+    char *folder; /* with its slash, or "" */
+    char *name, *tail;
+    uint32_t *numbers; /* ascending */
+    size_t count, capacity;
+    size_t oldest; /* its place in numbers, once is_consistent() has said so */
+};
+
+enum { DIGITS = 9, CLOSED_FILES = 2 /* so many must agree before a family counts as a set */ };
+
+static char *copy(const char *text, size_t length)
+{
+    return th_printf("%.*s", (int)length, text);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void free_family(struct family *family)
+{
+    th_free(family->folder);
+    th_free(family->name);
+    th_free(family->tail);
+    th_free(family->numbers);
+    *family = (struct family){0};
+}
+
+static char *file_of(const struct family *family, uint32_t number)
+{
+    return th_printf("%s%s%u%s", family->folder, family->name, number, family->tail);
+}
+
+/* The number in a file name; false if it has none, or one that dbg does not write. */
+static bool number_in(const struct family *family, const char *file, uint32_t *number)
+{
+    size_t head = strlen(family->name);
+    size_t tail = strlen(family->tail);
+    size_t length = strlen(file);
+    size_t digits = length - head - tail;
+
+    if (length <= head + tail || digits > DIGITS || memcmp(file, family->name, head) != 0 ||
+        strcmp(file + length - tail, family->tail) != 0 || (file[head] == '0' && digits > 1))
+        return false;
+    for (size_t i = 0; i < digits; i++)
+        if (!isdigit((unsigned char)file[head + i]))
+            return false;
+    *number = (uint32_t)strtoul(file + head, NULL, 10);
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Looks into the folder. */
+static enum th_status collect(struct family *family)
+{
+    DIR *folder = opendir(*family->folder ? family->folder : ".");
+    struct dirent *entry;
+    uint32_t number;
+
+    if (!folder)
+        return th_error_raise(TH_MALFORMED, "%s: %s", family->folder, strerror(errno));
+    while ((entry = readdir(folder)))
+        if (number_in(family, entry->d_name, &number)) {
+            TH_ARRAY_GROW(family->numbers, family->count, family->capacity);
+            family->numbers[family->count++] = number;
+        }
+    closedir(folder);
+    if (family->count)
+        qsort(family->numbers, family->count, sizeof *family->numbers, ascending);
+    return TH_OK;
+}
+
+/* True if the numbers are those of a wrap set; finds the oldest file. MISSING (may be NULL) gets
+ * the numbers that are not there. */
+static bool is_consistent(struct family *family, struct th_buffer *missing)
+{
+    uint32_t expected = 0;
+    uint64_t lacking = 0;
+
+    family->oldest = 0;
+    for (size_t i = 0; i < family->count; i++) {
+        uint32_t number = family->numbers[i];
+        if (number > expected) {
+            lacking += number - expected;
+            family->oldest = i;
+            if (missing && number == expected + 1)
+                th_buffer_printf(missing, "%s%u", missing->size ? ", " : "", expected);
+            else if (missing)
+                th_buffer_printf(missing, "%s%u-%u", missing->size ? ", " : "", expected,
+                                 number - 1);
+        }
+        expected = number + 1;
+    }
+    return lacking <= 1;
+}
+
+static void take_family(struct th_wrap_set *set, const struct family *family)
+{
+    set->names = th_alloc(family->count * sizeof *set->names);
+    for (size_t i = 0; i < family->count; i++)
+        set->names[i] = file_of(family, family->numbers[(family->oldest + i) % family->count]);
+    set->count = family->count;
+}
+
+/* Patterns. */
+
+static enum th_status find_pattern(const char *name, struct family *family, struct th_wrap_set *set)
+{
+    const char *base = base_name(name);
+    const char *star = strchr(base, '*');
+    struct th_buffer missing = {0};
+
+    if (strchr(star + 1, '*'))
+        return th_error_raise(TH_MALFORMED, "one * stands for the number of a wrap set's files");
+    family->folder = copy(name, (size_t)(base - name));
+    family->name = copy(base, (size_t)(star - base));
+    family->tail = th_strdup(star + 1);
+    if (collect(family) != TH_OK)
+        return TH_MALFORMED;
+    if (family->count == 0)
+        return th_error_raise(TH_MALFORMED, "there is no file %s%s<number>%s", family->folder,
+                              family->name, family->tail);
+    if (is_consistent(family, &missing)) {
+        take_family(set, family);
+        return TH_OK;
+    }
+    th_error_raise(TH_MALFORMED,
+                   "the numbers %s are missing; a wrap set has one gap, of one number. Files that "
+                   "belong together in another way can be given one by one",
+                   th_buffer_text(&missing));
+    th_buffer_free(&missing);
+    return th_error_context("inconsistent wrap set");
+}
+
+/* Single files. */
+
+/* The sizes of a file and of its last record; false if its records do not end where it does. */
+static bool measure(const char *name, uint64_t *size, uint64_t *last)
+{
+    struct th_input input;
+    bool whole = true;
+
+    *size = *last = 0;
+    if (th_input_open(&input, name) != TH_OK) {
+        th_error_clear();
+        return false;
+    }
+    while (whole && th_input_have(&input, TH_PORT_HEAD)) {
+        const unsigned char *p = th_input_bytes(&input);
+        size_t bytes = TH_PORT_HEAD + (p[0] == TH_PORT_MESSAGE ? th_etf_get32(p + 1) : 0);
+        whole = p[0] <= TH_PORT_DROP && th_input_have(&input, bytes);
+        if (whole) {
+            th_input_take(&input, bytes);
+            *last = bytes;
+        }
+    }
+    *size = th_input_position(&input);
+    whole = whole && th_input_there(&input) == 0;
+    th_input_close(&input);
+    return whole;
+}
+
+/* True if there is a size that all files but the newest have passed with their last record, and the
+ * newest perhaps, too. */
+static bool were_closed_alike(const struct family *family)
+{
+    uint64_t above = 0; /* the size is larger than this */
+    uint64_t upto = UINT64_MAX;
+
+    for (size_t i = 0; i < family->count; i++) {
+        bool newest = i + 1 == family->count;
+        char *name = file_of(family, family->numbers[(family->oldest + i) % family->count]);
+        uint64_t size, last;
+        bool whole = measure(name, &size, &last);
+        th_free(name);
+        if (!whole && !newest)
+            return false;
+        if (size - last > above)
+            above = size - last;
+        if (!newest && size < upto)
+            upto = size;
+    }
+    return above < upto;
+}
+
+/* The family by the last number in NAME that others beside it differ in. */
+static bool find_family(const char *name, struct family *family, uint32_t *own)
+{
+    const char *base = base_name(name);
+
+    for (const char *end = base + strlen(base); end > base;) {
+        const char *begin = end;
+        while (begin > base && isdigit((unsigned char)begin[-1]))
+            begin--;
+        if (begin < end) {
+            family->folder = copy(name, (size_t)(base - name));
+            family->name = copy(base, (size_t)(begin - base));
+            family->tail = th_strdup(end);
+            if (number_in(family, base, own) && collect(family) == TH_OK && family->count > 1 &&
+                is_consistent(family, NULL))
+                return true;
+            free_family(family);
+        }
+        end = begin > base ? begin - 1 : base;
+    }
+    th_error_clear();
+    return false;
+}
+
+static void find_set_of(const char *name, struct family *family, struct th_wrap_set *set)
+{
+    uint32_t own;
+
+    if (!find_family(name, family, &own)) {
+        th_wrap_single(name, set);
+    } else if ((own == 0 || own == family->numbers[family->oldest]) &&
+               family->count > CLOSED_FILES && were_closed_alike(family)) {
+        take_family(set, family);
+        set->note = th_printf("the wrap set %s%s*%s is read: %zu files, %s first", family->folder,
+                              family->name, family->tail, family->count, set->names[0]);
+    } else {
+        th_wrap_single(name, set);
+        set->note = th_printf("%s alone is read; if it belongs to a wrap set, give '%s%s*%s'", name,
+                              family->folder, family->name, family->tail);
+    }
+}
+
+enum th_status th_wrap_find(const char *name, struct th_wrap_set *set)
+{
+    struct family family = {0};
+    struct stat about;
+    enum th_status status = TH_OK;
+    bool exists = lstat(name, &about) == 0;
+
+    *set = (struct th_wrap_set){0};
+    if (exists && S_ISREG(about.st_mode))
+        find_set_of(name, &family, set);
+    else if (!exists && strchr(base_name(name), '*'))
+        status = find_pattern(name, &family, set);
+    else
+        th_wrap_single(name, set);
+    free_family(&family);
+    return status;
+}
+
+void th_wrap_single(const char *name, struct th_wrap_set *set)
+{
+    *set = (struct th_wrap_set){.names = th_alloc(sizeof *set->names), .count = 1};
+    set->names[0] = th_strdup(name);
+}
+
+void th_wrap_free(struct th_wrap_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        th_free(set->names[i]);
+    th_free(set->names);
+    th_free(set->note);
+    *set = (struct th_wrap_set){0};
+}
