@@ -1,0 +1,367 @@
+#include "json_event.h"
+
+#include "host/base/base.h"
+
+#include <string.h>
+
+const char *const th_json_time_kinds[] = {
+    [TH_TIME_NONE] = "",
+    [TH_TIME_TIMESTAMP] = "timestamp",
+    [TH_TIME_CPU] = "cpu_timestamp",
+    [TH_TIME_MONOTONIC] = "monotonic",
+    [TH_TIME_STRICT_MONOTONIC] = "strict_monotonic",
+};
+
+static const struct {
+    const char *name;
+    unsigned may, must; /* enum th_json_shape */
+} fields[] = {
+#define X(name, may, must) {#name, may, must},
+    TH_JSON_FIELDS(X)
+#undef X
+};
+
+static const struct th_event_source source;
+
+void th_json_event_init(struct th_json_event *json)
+{
+    *json = (struct th_json_event){0};
+    th_env_init(&json->scratch, TH_ENV_PLAIN);
+}
+
+void th_json_event_release(struct th_json_event *json)
+{
+    json_decref(json->root);
+    th_env_release(&json->scratch);
+}
+
+static enum th_status wrong(enum th_json_field field, const char *why)
+{
+    return th_error_raise(TH_MALFORMED, "the field \"%s\" is wrong: %s", fields[field].name, why);
+}
+
+/* Which fields there are. */
+
+/* The field that NAME is, looked for from FIRST on round the table: lines have their fields in the
+ * table's order as a rule, so that the first comparisons find it. */
+static int find_field(const char *name, int first)
+{
+    for (int i = 0; i < TH_JSON_FIELD_COUNT; i++) {
+        int field = (first + i) % TH_JSON_FIELD_COUNT;
+        if (strcmp(fields[field].name, name) == 0)
+            return field;
+    }
+    return -1;
+}
+
+static enum th_status take_fields(struct th_json_event *json)
+{
+    void *at = json_object_iter(json->root);
+    int field = 0;
+
+    memset(json->fields, 0, sizeof json->fields);
+    for (; at; at = json_object_iter_next(json->root, at)) {
+        const char *name = json_object_iter_key(at);
+        field = find_field(name, field);
+        if (field < 0)
+            return th_error_raise(TH_MALFORMED, "there is no field \"%s\"", name);
+        json->fields[field] = json_object_iter_value(at);
+    }
+    return TH_OK;
+}
+
+static enum th_status take_tag(struct th_json_event *json, struct th_event *event)
+{
+    const json_t *value = json->fields[TH_JSON_FIELD_tag];
+
+    if (!value)
+        return th_error_raise(TH_MALFORMED, "there is neither a tag nor \"drop\" nor \"other\"");
+    if (!json_is_string(value))
+        return wrong(TH_JSON_FIELD_tag, "it is no string");
+    event->tag =
+        th_tag_of(th_atom_existing_utf8(json_string_value(value), json_string_length(value)));
+    if (event->tag > TH_TAG_seq_trace)
+        return wrong(TH_JSON_FIELD_tag, "there is no such tag");
+    return TH_OK;
+}
+
+static enum th_status take_time_kind(struct th_json_event *json, struct th_event *event)
+{
+    const json_t *value = json->fields[TH_JSON_FIELD_ts_kind];
+
+    event->time.kind = TH_TIME_MONOTONIC;
+    if (!value)
+        return TH_OK;
+    if (!json_is_string(value))
+        return wrong(TH_JSON_FIELD_ts_kind, "it is no string");
+    for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++)
+        if (strcmp(json_string_value(value), th_json_time_kinds[kind]) == 0) {
+            event->time.kind = (enum th_time_kind)kind;
+            return TH_OK;
+        }
+    return wrong(TH_JSON_FIELD_ts_kind,
+                 "it is none of timestamp, cpu_timestamp, monotonic, strict_monotonic");
+}
+
+static unsigned shape_of_tag(enum th_tracer_tag tag)
+{
+    if (tag == TH_TAG_seq_trace)
+        return TH_JSON_SEQ_TRACE;
+    return TH_JSON_TRACE | (th_tag_has_extra(tag) ? TH_JSON_EXTRA : 0) |
+           (th_tag_has_result(tag) ? TH_JSON_RESULT : 0) | (tag == TH_TAG_call ? TH_JSON_CALL : 0);
+}
+
+/* Kind and tag of EVENT, and the shape of the line. */
+static enum th_status take_shape(struct th_json_event *json, struct th_event *event)
+{
+    if (json->fields[TH_JSON_FIELD_drop] || json->fields[TH_JSON_FIELD_other]) {
+        bool drop = json->fields[TH_JSON_FIELD_drop];
+        json->shape = drop ? TH_JSON_DROP : TH_JSON_OTHER;
+        event->kind = drop ? TH_EVENT_DROP : TH_EVENT_OTHER;
+        return TH_OK;
+    }
+    if (take_tag(json, event) != TH_OK)
+        return TH_MALFORMED;
+    json->shape = shape_of_tag(event->tag);
+    event->kind = json->shape == TH_JSON_SEQ_TRACE ? TH_EVENT_SEQ_TRACE : TH_EVENT_TRACE;
+    if (!json->fields[TH_JSON_FIELD_ts])
+        return TH_OK;
+    if (take_time_kind(json, event) != TH_OK)
+        return TH_MALFORMED;
+    json->shape |= TH_JSON_TIMED;
+    if (event->time.kind == TH_TIME_STRICT_MONOTONIC)
+        json->shape |= TH_JSON_STRICT;
+    if (event->kind == TH_EVENT_TRACE)
+        event->kind = TH_EVENT_TRACE_TS;
+    return TH_OK;
+}
+
+static enum th_status check_fields(const struct th_json_event *json)
+{
+    for (int i = 0; i < TH_JSON_FIELD_COUNT; i++) {
+        if (json->fields[i] && !(fields[i].may & json->shape))
+            return th_error_raise(TH_MALFORMED, "the field \"%s\" has no place here",
+                                  fields[i].name);
+        if (!json->fields[i] && (fields[i].must & json->shape))
+            return th_error_raise(TH_MALFORMED, "the field \"%s\" is missing", fields[i].name);
+    }
+    return TH_OK;
+}
+
+/* What is in them. */
+
+static enum th_status take_integer(const struct th_json_event *json, enum th_json_field field,
+                                   int64_t least, int64_t most, int64_t *value)
+{
+    *value = json_integer_value(json->fields[field]);
+    if (!json_is_integer(json->fields[field]))
+        return wrong(field, "it is no integer");
+    return *value < least || *value > most ? wrong(field, "it is out of range") : TH_OK;
+}
+
+static enum th_status take_time(struct th_json_event *json, struct th_event *event)
+{
+    bool clock = event->time.kind == TH_TIME_TIMESTAMP || event->time.kind == TH_TIME_CPU;
+
+    if (take_integer(json, TH_JSON_FIELD_ts, clock ? 0 : INT64_MIN, INT64_MAX, &event->time.ns) !=
+        TH_OK)
+        return TH_MALFORMED;
+    if (clock && event->time.ns % 1000 != 0)
+        return wrong(TH_JSON_FIELD_ts, "with this ts_kind it must be whole microseconds, "
+                                       "a multiple of 1000");
+    if (!(json->shape & TH_JSON_STRICT))
+        return TH_OK;
+    return take_integer(json, TH_JSON_FIELD_ts_unique, INT64_MIN, INT64_MAX, &event->time.unique);
+}
+
+/* Reads decimal digits up to the byte END and steps behind it; false if there are none, or they are
+ * above MOST. */
+static bool scan_number(const char **text, char end, uint64_t most, uint64_t *number)
+{
+    const char *p = *text;
+
+    *number = 0;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        *number = *number * 10 + (uint64_t)(*p - '0');
+        if (*number > most)
+            return false;
+    }
+    if (p == *text || *p != end)
+        return false;
+    *text = p + 1;
+    return true;
+}
+
+/* The usual forms, <0.N.S> and #Port<0.N>; TH_NONE if it is another one. */
+static th_term scan_tracee(const char *text)
+{
+    uint64_t number, serial;
+
+    if (strncmp(text, "<0.", 3) == 0) {
+        text += 3;
+        if (scan_number(&text, '.', TH_PID_NUMBER_MAX, &number) &&
+            scan_number(&text, '>', UINT32_MAX, &serial) && *text == 0)
+            return th_local_pid((uint32_t)number, (uint32_t)serial);
+    } else if (strncmp(text, "#Port<0.", 8) == 0) {
+        text += 8;
+        if (scan_number(&text, '>', TH_PORT_ID_MAX, &number) && *text == 0)
+            return th_local_port(number);
+    }
+    return TH_NONE;
+}
+
+static enum th_status take_term(const struct th_json_event *json, enum th_json_field field,
+                                th_env *env, th_term *term)
+{
+    if (th_json_to_term(env, json->fields[field], &json->here, term) != TH_OK)
+        return th_error_context("the field \"%s\" is wrong", fields[field].name);
+    return TH_OK;
+}
+
+static enum th_status take_tracee(struct th_json_event *json, struct th_event *event)
+{
+    const json_t *value = json->fields[TH_JSON_FIELD_tracee];
+
+    if (json_is_string(value))
+        event->tracee = scan_tracee(json_string_value(value));
+    if (event->tracee != TH_NONE)
+        return TH_OK;
+    if (take_term(json, TH_JSON_FIELD_tracee, &json->scratch, &event->tracee) != TH_OK)
+        return TH_MALFORMED;
+    if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
+        return wrong(TH_JSON_FIELD_tracee, "it is neither a process nor a port");
+    return TH_OK;
+}
+
+static enum th_status take_fact(const struct th_json_event *json, enum th_json_field field,
+                                enum th_fact *fact)
+{
+    const json_t *value = json->fields[field];
+
+    if (!value)
+        return TH_OK;
+    if (!json_is_boolean(value))
+        return wrong(field, "it is neither true nor false");
+    *fact = json_is_true(value) ? TH_YES : TH_NO;
+    return TH_OK;
+}
+
+static uint32_t tuple_size(const struct th_json_event *json)
+{
+    uint32_t size = json->shape & TH_JSON_SEQ_TRACE ? 3 : 4;
+
+    return size + (json->fields[TH_JSON_FIELD_ts] != NULL) +
+           (json->fields[TH_JSON_FIELD_extra] != NULL) +
+           (json->fields[TH_JSON_FIELD_match_spec_result] != NULL) +
+           (json->fields[TH_JSON_FIELD_scheduler_id] != NULL);
+}
+
+static enum th_status take_drop(const struct th_json_event *json, struct th_event *event)
+{
+    int64_t dropped;
+
+    /* What a trace-port file can tell. */
+    if (take_integer(json, TH_JSON_FIELD_drop, 0, UINT32_MAX, &dropped) != TH_OK)
+        return TH_MALFORMED;
+    event->dropped = (uint64_t)dropped;
+    event->tuple_size = 2;
+    return TH_OK;
+}
+
+static enum th_status take_message(struct th_json_event *json, struct th_event *event)
+{
+    int64_t scheduler;
+
+    event->tuple_size = tuple_size(json);
+    if ((json->shape & TH_JSON_TIMED) && take_time(json, event) != TH_OK)
+        return TH_MALFORMED;
+    if (json->fields[TH_JSON_FIELD_scheduler_id] &&
+        take_integer(json, TH_JSON_FIELD_scheduler_id, TH_SMALL_MIN, TH_SMALL_MAX, &scheduler) !=
+            TH_OK)
+        return TH_MALFORMED;
+    if (take_fact(json, TH_JSON_FIELD_external, &event->external) != TH_OK ||
+        take_fact(json, TH_JSON_FIELD_tail, &event->tail) != TH_OK)
+        return TH_MALFORMED;
+    return json->shape & TH_JSON_TRACE ? take_tracee(json, event) : TH_OK;
+}
+
+enum th_status th_json_event_begin(struct th_json_event *json, json_t *root, struct th_event *event)
+{
+    json_decref(json->root);
+    json->root = root;
+    th_env_clear(&json->scratch);
+    event->source = &source;
+    event->reader = json;
+    th_event_begin(event, TH_EVENT_OTHER);
+    event->timed = true;
+    if (take_fields(json) != TH_OK || take_shape(json, event) != TH_OK ||
+        check_fields(json) != TH_OK)
+        return TH_MALFORMED;
+    if (event->kind == TH_EVENT_DROP)
+        return take_drop(json, event);
+    return event->kind == TH_EVENT_OTHER ? TH_OK : take_message(json, event);
+}
+
+/* The source of such events. */
+
+static enum th_status decode(struct th_event *event, th_env *env)
+{
+    const struct th_json_event *json = event->reader;
+    const struct {
+        enum th_json_field field;
+        th_term *term;
+    } parts[] = {
+        {TH_JSON_FIELD_other, &event->term},
+        {TH_JSON_FIELD_label, &event->label},
+        {TH_JSON_FIELD_info, &event->term},
+        {TH_JSON_FIELD_term, &event->term},
+        {TH_JSON_FIELD_extra, &event->extra},
+        {TH_JSON_FIELD_match_spec_result, &event->match_spec_result},
+        {TH_JSON_FIELD_scheduler_id, &event->scheduler_id},
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (json->fields[parts[i].field] &&
+            take_term(json, parts[i].field, env, parts[i].term) != TH_OK)
+            return TH_MALFORMED;
+    event->decoded = true;
+    return TH_OK;
+}
+
+/* Never asked for: the time is known from the beginning. */
+static enum th_status time_of(struct th_event *event)
+{
+    event->timed = true;
+    return TH_OK;
+}
+
+static enum th_status function_of(struct th_event *event, struct th_function *function)
+{
+    struct th_json_event *json = event->reader;
+    th_term term = event->term;
+
+    if (th_tag_has_function(event->tag)) {
+        if (!event->decoded && take_term(json, TH_JSON_FIELD_term, &json->scratch, &term) != TH_OK)
+            return TH_MALFORMED;
+        if (th_event_function_from_term(term, function))
+            return TH_OK;
+    }
+    return th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
+}
+
+static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
+{
+    struct th_event copy = *event; /* EVENT may have been decoded into another environment */
+
+    if (decode(&copy, env) != TH_OK)
+        return TH_MALFORMED;
+    *tuple = th_event_to_tuple(&copy, env);
+    return TH_OK;
+}
+
+static const struct th_event_source source = {
+    .decode = decode,
+    .time = time_of,
+    .function = function_of,
+    .whole = whole,
+};

@@ -1,0 +1,280 @@
+/*
+ * The JSON lines format: lines, the header, and what to do about damage.
+ *
+ * Each line stands for itself. One that is wrong is passed over; only the last one, if its end and
+ * a part of its JSON are missing, is taken for cut off.
+ */
+#include "json_event.h"
+#include "reading.h"
+
+enum {
+    /* Jansson needs up to 80 bytes of memory for each byte of a line of empty objects: longer lines
+     * than this may only have so many values. */
+    CAREFUL_FROM = 1024 * 1024,
+    VALUES_LIMIT = 1024 * 1024,
+    EXAMINED = 16, /* lines that are looked at to see whether a file is of this format */
+    PARSE_FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL
+};
+
+struct jsonl {
+    struct th_json_event event;
+    uint64_t line;   /* the number of the line at hand, from 1 */
+    size_t searched; /* bytes that are there and have no end of line */
+};
+
+struct line {
+    const char *text;
+    size_t size;   /* without its end */
+    bool complete; /* has an end */
+};
+
+static bool is_blank(const struct line *line)
+{
+    for (size_t i = 0; i < line->size; i++)
+        if (!strchr(" \t\r", line->text[i]) || line->text[i] == 0)
+            return false;
+    return true;
+}
+
+/* The line at hand, which stays in the input until take_line(); its size is 0 and it is not
+ * complete at the end. TH_MALFORMED: it is too long, and was passed over. */
+static enum th_status get_line(struct th_reader *reader, struct line *line)
+{
+    struct th_input *input = &reader->input;
+    struct jsonl *jsonl = reader->state;
+    const unsigned char *end = NULL;
+    bool too_long = false;
+
+    for (;;) {
+        const unsigned char *p = th_input_bytes(input);
+        size_t there = th_input_there(input);
+        if (there > jsonl->searched)
+            end = memchr(p + jsonl->searched, '\n', there - jsonl->searched);
+        jsonl->searched = end || too_long ? 0 : there;
+        if (end || input->ended) {
+            *line = (struct line){(const char *)p, end ? (size_t)(end - p) : there, end != NULL};
+            break;
+        }
+        too_long |= there > TH_JSON_LINE_LIMIT;
+        if (too_long)
+            th_input_take(input, there);
+        th_input_fill(input, too_long ? 1 : there + 1);
+    }
+    if (!too_long)
+        return TH_OK;
+    th_input_take(input, line->size + line->complete);
+    return th_error_raise(TH_MALFORMED, "it is longer than %d bytes", TH_JSON_LINE_LIMIT);
+}
+
+static void take_line(struct th_reader *reader, const struct line *line)
+{
+    struct jsonl *jsonl = reader->state;
+
+    th_input_take(&reader->input, line->size + line->complete);
+    jsonl->searched = 0;
+    jsonl->line++;
+}
+
+/* False for a long line with more values than VALUES_LIMIT. */
+static bool is_bearable(const struct line *line)
+{
+    size_t values = 0;
+    bool quoted = false;
+
+    if (line->size < CAREFUL_FROM)
+        return true;
+    for (size_t i = 0; i < line->size; i++) {
+        char c = line->text[i];
+        if (c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == ',' || c == '{' || c == '['))
+            values++;
+    }
+    return values <= VALUES_LIMIT;
+}
+
+/* NULL with a cause if the line is no object. */
+static json_t *parse(const struct line *line)
+{
+    json_error_t error;
+    json_t *root;
+
+    if (!is_bearable(line)) {
+        th_error_raise(TH_MALFORMED, "it has more than %d values", VALUES_LIMIT);
+        return NULL;
+    }
+    root = json_loadb(line->text, line->size, PARSE_FLAGS, &error);
+    if (json_is_object(root))
+        return root;
+    if (root)
+        th_error_raise(TH_MALFORMED, "it is no JSON object");
+    else
+        th_error_raise(TH_MALFORMED, "column %d: %s", error.column, error.text);
+    json_decref(root);
+    return NULL;
+}
+
+/* The header. */
+
+static enum th_status wrong_header(const char *why)
+{
+    th_error_raise(TH_MALFORMED, "%s", why);
+    return th_error_context("line 1: the header is wrong");
+}
+
+static enum th_status read_header_field(struct th_reader *reader, const char *name,
+                                        const json_t *value)
+{
+    struct th_reader_info *info = &reader->info;
+
+    if (strcmp(name, "tracehost") == 0) {
+        return TH_OK;
+    } else if (strcmp(name, "node") == 0) {
+        if (json_is_string(value))
+            info->node.node = th_atom_utf8(json_string_value(value), json_string_length(value));
+        return info->node.node != TH_NONE ? TH_OK : wrong_header("\"node\" is no node's name");
+    } else if (strcmp(name, "creation") == 0) {
+        json_int_t creation = json_is_integer(value) ? json_integer_value(value) : -1;
+        info->node.creation = (uint32_t)creation;
+        return creation >= 0 && creation <= UINT32_MAX
+                   ? TH_OK
+                   : wrong_header("\"creation\" is no integer of 32 bits");
+    } else if (strcmp(name, "atoms") == 0) {
+        info->utf8_atoms = json_is_string(value) && strcmp(json_string_value(value), "utf8") == 0;
+        return info->utf8_atoms ? TH_OK : wrong_header("\"atoms\" can only be \"utf8\"");
+    }
+    return wrong_header("there is an unknown field in it");
+}
+
+static enum th_status read_header(struct th_reader *reader, json_t *root)
+{
+    const json_t *version = json_object_get(root, "tracehost");
+    void *at = json_object_iter(root);
+
+    if (!json_is_integer(version) || json_integer_value(version) != TH_JSON_VERSION)
+        return wrong_header("its version is another than 1, the only one that is known");
+    for (; at; at = json_object_iter_next(root, at))
+        if (read_header_field(reader, json_object_iter_key(at), json_object_iter_value(at)) !=
+            TH_OK)
+            return TH_MALFORMED;
+    return TH_OK;
+}
+
+/* It is not of this format if it has lines, and none of the first is an object. */
+static enum th_status examine(const struct th_reader *reader)
+{
+    const char *p = (const char *)th_input_bytes(&reader->input);
+    const char *end = p + th_input_there(&reader->input);
+    const char *line_end;
+    int examined = 0;
+
+    while (examined < EXAMINED && (line_end = memchr(p, '\n', (size_t)(end - p)))) {
+        struct line line = {p, (size_t)(line_end - p), true};
+        p = line_end + 1;
+        if (is_blank(&line))
+            continue;
+        json_t *root = parse(&line);
+        json_decref(root);
+        if (root)
+            return TH_OK;
+        examined++;
+    }
+    if (examined == 0)
+        return TH_OK;
+    return th_error_context("it is no recorded stream: its first lines are no JSON objects");
+}
+
+/* The first line, if it is the header; else it stays in the input. */
+static enum th_status begin(struct th_reader *reader)
+{
+    struct jsonl *jsonl = th_alloc_zero(sizeof *jsonl);
+    enum th_status status = TH_OK;
+    struct line line;
+    json_t *root;
+
+    reader->state = jsonl;
+    th_json_event_init(&jsonl->event);
+    if (get_line(reader, &line) != TH_OK)
+        return TH_MALFORMED;
+    root = parse(&line);
+    if (!root) {
+        status = examine(reader);
+    } else if (json_object_get(root, "tracehost")) {
+        take_line(reader, &line);
+        status = read_header(reader, root);
+        jsonl->event.here = reader->info.node;
+    }
+    json_decref(root);
+    if (status == TH_OK)
+        th_error_clear();
+    return status;
+}
+
+static void end(struct th_reader *reader)
+{
+    struct jsonl *jsonl = reader->state;
+
+    th_json_event_release(&jsonl->event);
+    th_free(jsonl);
+}
+
+/* Events. */
+
+/* What the chain says is true of the line at hand. */
+static enum th_status damaged(const struct th_reader *reader, const struct th_event *event,
+                              const char *how)
+{
+    const struct jsonl *jsonl = reader->state;
+
+    return th_error_context("record %llu at byte %llu (line %llu) is %s", th_reader_number(reader),
+                            (unsigned long long)event->position, (unsigned long long)jsonl->line,
+                            how);
+}
+
+/* The next line that is not blank. */
+static enum th_status next_line(struct th_reader *reader, struct th_event *event, struct line *line)
+{
+    struct jsonl *jsonl = reader->state;
+
+    do {
+        event->position = th_input_position(&reader->input);
+        if (get_line(reader, line) != TH_OK) {
+            jsonl->line++;
+            return damaged(reader, event, "damaged");
+        }
+        if (!line->complete && th_reader_check_input(reader) != TH_OK)
+            return TH_PARTIAL;
+        if (!line->complete && (line->size == 0 || reader->input.stopped))
+            return TH_END;
+        take_line(reader, line);
+    } while (is_blank(line));
+    return TH_OK;
+}
+
+static enum th_status next(struct th_reader *reader, struct th_event *event)
+{
+    struct jsonl *jsonl = reader->state;
+    struct line line;
+    enum th_status status = next_line(reader, event, &line);
+    json_t *root;
+
+    if (status != TH_OK)
+        return status;
+    root = parse(&line);
+    if (!root && !line.complete) {
+        th_error_raise(TH_PARTIAL, "%s; the line has no end", th_error_link(0));
+        return damaged(reader, event, "cut off");
+    }
+    if (!root || th_json_event_begin(&jsonl->event, root, event) != TH_OK)
+        return damaged(reader, event, "damaged");
+    return TH_OK;
+}
+
+const struct th_reader_format th_jsonl_format = {
+    .name = "jsonl",
+    .begin = begin,
+    .next = next,
+    .end = end,
+};
