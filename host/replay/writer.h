@@ -8,18 +8,30 @@
 
 enum th_format { TH_FORMAT_TRACE_PORT, TH_FORMAT_JSONL };
 
+struct th_writer_options {
+    enum th_format format;
+    /* As th_reader_info() tells them, once it knows the node: then a stream that is read, written
+     * and read again is the same to the byte, if it is encoded as Erlang nodes do. */
+    struct th_etf_node here; /* the recorded node: its identifiers are local ones */
+    bool utf8_atoms;
+};
+
 struct th_writer;
 
 /*
  * Begins FILE ("-": stdout). A file is written beside its name and renamed by th_writer_commit(),
- * so that no half-written file is ever seen under it. HERE is the recorded node: its identifiers
- * are local ones.
+ * so that no half-written file is ever seen under it. TH_FAILED with the cause.
  */
-enum th_status th_writer_open(const char *file, enum th_format format, struct th_etf_node here,
+enum th_status th_writer_open(const char *file, const struct th_writer_options *options,
                               struct th_writer **writer);
 
-/* Writes EVENT; terms that it needs are decoded into ENV. TH_MALFORMED if the event is damaged,
- * TH_FAILED if writing fails. */
+/*
+ * Writes EVENT; terms that it needs are decoded into ENV. TH_MALFORMED if the event is damaged:
+ * then nothing of it is written. TH_FAILED if writing fails, or the event is too large for the
+ * format.
+ *
+ * What only JSON lines can tell of a call, `external` and `tail`, is left out of trace-port files.
+ */
 enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, th_env *env);
 
 /* Ends the file and gives it its name. The writer is freed in any case. */

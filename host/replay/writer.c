@@ -1,0 +1,130 @@
+#include "writer.h"
+
+#include "json_writer.h"
+#include "trace_port.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { FLUSH_AT = 256 * 1024 };
+
+struct th_writer {
+    struct th_writer_options options;
+    struct th_output out;
+    struct th_buffer buffer; /* not yet in out */
+};
+
+enum th_status th_writer_open(const char *file, const struct th_writer_options *options,
+                              struct th_writer **writer)
+{
+    struct th_writer *made = th_alloc_zero(sizeof *made);
+
+    *writer = NULL;
+    if (th_output_open(&made->out, file) != TH_OK) {
+        th_free(made);
+        return TH_FAILED;
+    }
+    made->options = *options;
+    if (options->format == TH_FORMAT_JSONL)
+        th_json_write_header(&made->buffer, &options->here, options->utf8_atoms);
+    *writer = made;
+    return TH_OK;
+}
+
+static enum th_status flush(struct th_writer *writer)
+{
+    struct th_buffer *buffer = &writer->buffer;
+    size_t written = fwrite(buffer->data, 1, buffer->size, writer->out.file);
+    bool whole = written == buffer->size;
+
+    buffer->size = 0;
+    return whole ? TH_OK : th_error_raise(TH_FAILED, "cannot write: %s", strerror(errno));
+}
+
+/* Appends the head of a record. */
+static void add_head(struct th_buffer *buffer, unsigned char op, uint32_t size)
+{
+    unsigned char *head = th_buffer_reserve(buffer, TH_PORT_HEAD);
+
+    head[0] = op;
+    th_etf_put32(head + 1, size);
+    buffer->size += TH_PORT_HEAD;
+}
+
+static enum th_status add_message(struct th_writer *writer, struct th_event *event, th_env *env)
+{
+    const struct th_etf_options etf = {
+        .here = writer->options.here,
+        .utf8_atoms = writer->options.utf8_atoms,
+    };
+    struct th_buffer *buffer = &writer->buffer;
+    size_t before = buffer->size;
+    size_t size;
+    th_term term;
+
+    if (event->source->whole(event, env, &term) != TH_OK)
+        return TH_MALFORMED;
+    add_head(buffer, TH_PORT_MESSAGE, 0);
+    if (th_etf_encode(buffer, term, true, &etf) != TH_OK) {
+        buffer->size = before;
+        return th_error_context("it cannot be encoded");
+    }
+    size = buffer->size - before - TH_PORT_HEAD;
+    if (size > UINT32_MAX) {
+        buffer->size = before;
+        return th_error_raise(TH_FAILED, "it has %zu bytes; a record has at most %u", size,
+                              UINT32_MAX);
+    }
+    th_etf_put32(buffer->data + before + 1, (uint32_t)size);
+    return TH_OK;
+}
+
+static enum th_status add_drop(struct th_writer *writer, const struct th_event *event)
+{
+    if (event->dropped > UINT32_MAX)
+        return th_error_raise(TH_FAILED, "a record can tell of at most %u dropped events",
+                              UINT32_MAX);
+    add_head(&writer->buffer, TH_PORT_DROP, (uint32_t)event->dropped);
+    return TH_OK;
+}
+
+enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, th_env *env)
+{
+    enum th_status status;
+
+    if (writer->options.format == TH_FORMAT_JSONL)
+        status = th_json_write_event(&writer->buffer, event, env, &writer->options.here);
+    else if (event->kind == TH_EVENT_DROP)
+        status = add_drop(writer, event);
+    else
+        status = add_message(writer, event, env);
+    if (status == TH_FAILED)
+        return th_error_context("record %llu at byte %llu cannot be written",
+                                (unsigned long long)event->number,
+                                (unsigned long long)event->position);
+    return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush(writer) : status;
+}
+
+static void free_writer(struct th_writer *writer)
+{
+    th_buffer_free(&writer->buffer);
+    th_free(writer);
+}
+
+enum th_status th_writer_commit(struct th_writer *writer)
+{
+    enum th_status status = flush(writer);
+
+    if (status == TH_OK)
+        status = th_output_commit(&writer->out);
+    else
+        th_output_abandon(&writer->out);
+    free_writer(writer);
+    return status;
+}
+
+void th_writer_abandon(struct th_writer *writer)
+{
+    th_output_abandon(&writer->out);
+    free_writer(writer);
+}
