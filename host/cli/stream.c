@@ -1,5 +1,7 @@
 #include "stream.h"
 
+#include "interrupt.h"
+
 #include <string.h>
 
 static const struct argp_option options[] = {
@@ -41,12 +43,19 @@ const char *th_stream_title(const char *name)
 
 int th_stream_open(struct th_stream *stream)
 {
-    struct th_reader_options how = {.scheduler_id = stream->options->scheduler_id};
+    struct th_reader_options how = {
+        .scheduler_id = stream->options->scheduler_id,
+        .stop = &th_interrupted,
+    };
+    const char *note;
 
     stream->status = TH_OK;
-    if (th_reader_open(stream->name, &how, &stream->reader) == TH_OK)
-        return TH_OK;
-    return th_command_fail(stream->command);
+    if (th_reader_open(stream->name, &how, &stream->reader) != TH_OK)
+        return th_command_fail(stream->command);
+    note = th_reader_info(stream->reader)->note;
+    if (note)
+        fprintf(stderr, "tracehost %s: %s\n", stream->command, note);
+    return TH_OK;
 }
 
 void th_stream_complain(struct th_stream *stream)
