@@ -5,6 +5,7 @@
  */
 #include "elf_file.h"
 
+#include <limits.h>
 #include <string.h>
 
 static enum th_status refuse_table(const char *what)
@@ -117,6 +118,16 @@ static bool is_bindable(const GElf_Sym *symbol)
                                              GELF_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT);
 }
 
+/* The length of a name that can be shown; SIZE_MAX if it has control characters. */
+static size_t printable_length(const char *name)
+{
+    const char *end = name;
+
+    while ((unsigned char)*end >= ' ' && *end != 0x7F)
+        end++;
+    return *end ? SIZE_MAX : (size_t)(end - name);
+}
+
 /* Linkers let names share their ends, but not so much that all names together are many times their
  * table: then it takes for ever to read them. */
 static bool symbols_are_sane(const struct th_elf *elf)
@@ -129,7 +140,7 @@ static bool symbols_are_sane(const struct th_elf *elf)
         size_t length;
         if (!th_elf_symbol(elf, i, &symbol, &name) || (i > 0 && !is_bindable(&symbol)))
             return false;
-        length = strlen(name);
+        length = printable_length(name);
         if (length > budget)
             return false;
         budget -= length;
@@ -141,6 +152,7 @@ static bool symbols_are_sane(const struct th_elf *elf)
 static bool file_names_are_sane(const struct th_elf *elf)
 {
     GElf_Dyn entry;
+    const char *name;
 
     for (size_t i = 0; i < elf->dynamic_count; i++) {
         gelf_getdyn(elf->dynamic, (int)i, &entry);
@@ -151,7 +163,8 @@ static bool file_names_are_sane(const struct th_elf *elf)
         case DT_RUNPATH:
         case DT_AUXILIARY:
         case DT_FILTER:
-            if (!th_elf_string(elf, entry.d_un.d_val))
+            name = th_elf_string(elf, entry.d_un.d_val);
+            if (!name || printable_length(name) > PATH_MAX)
                 return false;
         }
     }

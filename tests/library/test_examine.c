@@ -202,6 +202,23 @@ static void weak_imports_may_be_missing(void **state)
     th_examination_free(&e);
 }
 
+/* erl_nif.h has macros of these names, the host functions. */
+static void names_that_are_macros_are_known(void **state)
+{
+    const char *path = in_folder("macros.so");
+    struct th_examination e;
+
+    (void)state;
+    compile(path, "-shared",
+            "void *nif_init(void) { return 0; }\n"
+            "__attribute__((weak)) void enif_get_int64(void), enif_make_uint64(void);\n"
+            "void *p[] = {enif_get_int64, enif_make_uint64};");
+    examine(path, &e);
+    assert_int_not_equal(find_import(&e, "enif_get_int64")->kind, TH_IMPORT_UNKNOWN);
+    assert_int_not_equal(find_import(&e, "enif_make_uint64")->kind, TH_IMPORT_UNKNOWN);
+    th_examination_free(&e);
+}
+
 /* Of the API's functions this program exports some; one that it does not is known all the same. */
 static void functions_that_are_not_implemented_are_named(void **state)
 {
@@ -281,6 +298,22 @@ static void what_was_not_linked_so_is_refused(void **state)
 }
 
 /* --- Damage ---------------------------------------------------------------------------------- */
+
+/* What is shown must not be able to command a terminal. */
+static void names_with_control_characters_are_refused(void **state)
+{
+    struct th_buffer content = {0};
+    unsigned char *name;
+
+    (void)state;
+    read_file(built("lifecycle"), &content);
+    name = memmem(content.data, content.size, "enif_priv_data", 14);
+    assert_non_null(name);
+    name[2] = 27;
+    write_file(in_folder("escape.so"), content.data, content.size);
+    refuse(in_folder("escape.so"), "damaged: wrong symbols");
+    th_buffer_free(&content);
+}
 
 /* The library with SIZE bytes at OFFSET of its ELF header replaced. */
 static void refuse_header(size_t offset, uint64_t value, size_t size, const char *reason)
@@ -368,11 +401,13 @@ int main(void)
         cmocka_unit_test(a_changed_file_is_noticed),
         cmocka_unit_test(missing_functions_are_named),
         cmocka_unit_test(weak_imports_may_be_missing),
+        cmocka_unit_test(names_that_are_macros_are_known),
         cmocka_unit_test(functions_that_are_not_implemented_are_named),
         cmocka_unit_test(other_things_are_told_apart),
         cmocka_unit_test(unreadable_files_are_refused),
         cmocka_unit_test(what_was_not_linked_so_is_refused),
         cmocka_unit_test(wrong_headers_are_told_apart),
+        cmocka_unit_test(names_with_control_characters_are_refused),
         cmocka_unit_test(wherever_it_is_cut_it_is_refused),
         cmocka_unit_test(whatever_is_spoilt_there_is_an_answer),
     };
