@@ -80,6 +80,7 @@ th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, co
     if (env->exception != TH_NONE)
         answer = TH_NONE;
     th_env_clear(env);
+    th_resource_reap(); /* what the callback let go of */
     return answer;
 }
 
