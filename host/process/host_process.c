@@ -53,26 +53,24 @@ static struct th_host_process *slot_of(th_term pid)
     uint32_t page;
     struct th_host_process *slots;
 
-    if (!th_is_local_pid(pid) || th_local_pid_serial(pid) < TH_HOST_SERIAL || index >= MOST)
+    if (th_local_pid_serial(pid) < TH_HOST_SERIAL || !th_is_local_pid(pid) || index >= MOST)
         return NULL;
     page = page_of(index);
     slots = atomic_load_explicit(&pages[page], memory_order_acquire);
     return slots ? &slots[index - first_of(page)] : NULL;
 }
 
-bool th_host_process_owns(th_term id)
+enum th_host_life th_host_process_life(th_term id)
 {
     struct th_host_process *slot = slot_of(id);
 
-    return slot &&
-           th_local_pid_serial(id) <= atomic_load_explicit(&slot->serial, memory_order_relaxed);
-}
-
-bool th_host_process_alive(th_term id)
-{
-    struct th_host_process *slot = slot_of(id);
-
-    return slot && atomic_load_explicit(&slot->pid, memory_order_acquire) == id;
+    if (!slot)
+        return TH_HOST_NEVER;
+    if (atomic_load_explicit(&slot->pid, memory_order_acquire) == id)
+        return TH_HOST_RUNNING;
+    return th_local_pid_serial(id) <= atomic_load_explicit(&slot->serial, memory_order_relaxed)
+               ? TH_HOST_STOPPED
+               : TH_HOST_NEVER;
 }
 
 bool th_host_process_deliver(th_term id, th_term message)

@@ -6,11 +6,10 @@
 
 #include "host/term/term.h"
 
-/* True if ID is, or once was, the pid of a process of the host. */
-bool th_host_process_owns(th_term id);
+enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
 
-/* True if ID is the pid of a running one. */
-bool th_host_process_alive(th_term id);
+/* Whether ID, a local pid or port, is, or once was, the pid of a process of the host. */
+enum th_host_life th_host_process_life(th_term id);
 
 /* Gives MESSAGE to it; false if it runs no more. */
 bool th_host_process_deliver(th_term id, th_term message);

@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include "host_process.h"
+#include "life.h"
 
 #include <stdatomic.h>
 
@@ -11,9 +12,9 @@ bool th_mail_send(th_term pid, th_term message)
 {
     if (!th_is_local_pid(pid))
         return false;
-    if (th_host_process_owns(pid))
+    if (th_host_process_life(pid) != TH_HOST_NEVER)
         return th_host_process_deliver(pid, message);
-    if (!th_process_alive(pid))
+    if (th_life_ended(pid))
         return false;
     atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
     return true;

@@ -238,9 +238,10 @@ struct th_etf_node th_world_node(void)
 
 bool th_process_alive(th_term id)
 {
+    enum th_host_life life;
+
     if (!is_immediate_id(id))
         return false;
-    if (th_host_process_owns(id))
-        return th_host_process_alive(id);
-    return !th_life_ended(id);
+    life = th_host_process_life(id);
+    return life == TH_HOST_NEVER ? !th_life_ended(id) : life == TH_HOST_RUNNING;
 }
