@@ -349,12 +349,30 @@ int th_compare_exact(th_term a, th_term b)
 
 /* The headers tell most terms apart: only bit strings and references may differ there and yet be
  * identical. */
+/* True, and *SAME tells, if the words of two tuples of one size decide by themselves: most tuples
+ * that are compared are flat, or differ in an atom. */
+static bool decide_by_words(th_term a, th_term b, bool *same)
+{
+    const th_term *x = th_tuple_elements(a);
+    const th_term *y = th_tuple_elements(b);
+    size_t i = 0;
+
+    while (i < th_tuple_arity(a) && x[i] == y[i])
+        i++;
+    *same = i == th_tuple_arity(a);
+    return *same || th_is_immediate(x[i]) || th_is_immediate(y[i]);
+}
+
 bool th_identical_slow(th_term a, th_term b)
 {
+    bool same;
+
     if ((a & 3) != (b & 3))
         return false;
     if (th_is_boxed(a) && *th_box(a) != *th_box(b) && !(th_is_bitstring(a) && th_is_bitstring(b)) &&
         !(th_is_ref(a) && th_is_ref(b)))
         return false;
+    if (th_is_tuple(a) && decide_by_words(a, b, &same))
+        return same;
     return compare(a, b, true) == 0;
 }
