@@ -1,0 +1,206 @@
+/* Resources and private data, with types that the library `keeper` opens. */
+#include "host/library/library.h"
+#include "host/nif/nif.h"
+#include "tests/tracers/keeper.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct th_library *library;
+static struct keeper *keeper;
+static ErlNifEnv *env;
+
+static int load_keeper(void **state)
+{
+    char *path = th_printf("%s/tests/tracers/keeper.so", getenv("BUILD_DIR"));
+
+    (void)state;
+    if (th_library_open(path, &library) != TH_OK || th_library_load(library, NULL, TH_NIL) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    th_free(path);
+    keeper = th_library_private_data(library);
+    return 0;
+}
+
+static int unload_keeper(void **state)
+{
+    (void)state;
+    if (library)
+        th_library_release(library);
+    return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    env = enif_alloc_env();
+    keeper->destroyed = 0;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    enif_free_env(env);
+    th_resource_reap();
+    return 0;
+}
+
+/* A resource of the first type that holds I. */
+static int *new_resource(int i)
+{
+    int *object = enif_alloc_resource(keeper->types[0], sizeof i);
+
+    *object = i;
+    return object;
+}
+
+static unsigned destroyed(void)
+{
+    th_resource_reap();
+    return keeper->destroyed;
+}
+
+static void types_are_opened_in_three_ways(void **state)
+{
+    (void)state;
+    for (int i = 0; i < KEEPER_TYPES; i++) {
+        assert_non_null(keeper->types[i]);
+        assert_int_equal(keeper->tried[i], ERL_NIF_RT_CREATE);
+    }
+}
+
+static void types_are_opened_while_loading_only(void **state)
+{
+    ErlNifResourceTypeInit init = {.members = 0};
+    ErlNifResourceFlags tried;
+    th_env call;
+
+    (void)state;
+    th_env_init(&call, TH_ENV_CALLBACK);
+    for (int i = 0; i < 2; i++) {
+        assert_null(enif_open_resource_type(&call, NULL, "late", NULL, ERL_NIF_RT_CREATE, &tried));
+        assert_null(enif_open_resource_type_x(&call, "late", &init, ERL_NIF_RT_CREATE, NULL));
+        assert_null(enif_init_resource_type(&call, "late", &init, ERL_NIF_RT_CREATE, &tried));
+        call.library = library;
+    }
+    th_env_release(&call);
+}
+
+static void private_data_is_what_load_left(void **state)
+{
+    th_env call;
+
+    (void)state;
+    th_env_init(&call, TH_ENV_CALLBACK);
+    assert_null(enif_priv_data(&call));
+    call.library = library;
+    assert_ptr_equal(enif_priv_data(&call), keeper);
+    th_env_release(&call);
+}
+
+static void the_last_share_destroys(void **state)
+{
+    int *object = new_resource(1);
+
+    (void)state;
+    assert_int_equal(enif_sizeof_resource(object), sizeof(int));
+    enif_keep_resource(object);
+    enif_release_resource(object);
+    assert_int_equal(destroyed(), 0);
+    enif_release_resource(object);
+    assert_int_equal(destroyed(), 1);
+    assert_int_equal(keeper->last, 1);
+}
+
+static void terms_hold_shares(void **state)
+{
+    ErlNifEnv *other = enif_alloc_env();
+    int *object = new_resource(2);
+    ERL_NIF_TERM term = enif_make_resource(env, object);
+    ERL_NIF_TERM copy = enif_make_copy(other, enif_make_list1(env, term));
+    ERL_NIF_TERM head, tail;
+    void *found;
+
+    (void)state;
+    enif_release_resource(object);
+    enif_clear_env(env);
+    assert_int_equal(destroyed(), 0);
+    assert_true(enif_get_list_cell(other, copy, &head, &tail));
+    assert_true(enif_get_resource(other, head, keeper->types[0], &found));
+    assert_ptr_equal(found, object);
+    enif_free_env(other);
+    assert_int_equal(destroyed(), 1);
+    assert_int_equal(keeper->last, 2);
+}
+
+static void a_resource_looks_like_a_reference(void **state)
+{
+    int *object = new_resource(3);
+    ERL_NIF_TERM term = enif_make_resource(env, object);
+    ERL_NIF_TERM again = enif_make_resource(env, object);
+    int *other = new_resource(3);
+
+    (void)state;
+    assert_true(enif_is_ref(env, term));
+    assert_int_equal(enif_term_type(env, term), ERL_NIF_TERM_TYPE_REFERENCE);
+    assert_true(enif_is_identical(term, again));
+    assert_false(enif_is_identical(term, enif_make_resource(env, other)));
+    enif_release_resource(object);
+    enif_release_resource(other);
+}
+
+static void only_its_own_type_gives_it_back(void **state)
+{
+    int *object = new_resource(4);
+    ERL_NIF_TERM term = enif_make_resource(env, object);
+    ERL_NIF_TERM others[] = {TH_NIL, enif_make_ref(env), enif_make_tuple1(env, term)};
+    void *found = &found;
+
+    (void)state;
+    assert_false(enif_get_resource(env, term, keeper->types[1], &found));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(enif_get_resource(env, others[i], keeper->types[0], &found));
+    assert_ptr_equal(found, &found);
+    enif_release_resource(object);
+}
+
+static void binaries_may_lie_in_resources(void **state)
+{
+    static const char bytes[] = "bytes of the resource";
+    int *object = new_resource(5);
+    ERL_NIF_TERM term = enif_make_resource_binary(env, object, bytes, 5);
+    ErlNifBinary bin;
+    void *found;
+
+    (void)state;
+    enif_release_resource(object);
+    assert_true(enif_inspect_binary(env, term, &bin));
+    assert_int_equal(bin.size, 5);
+    assert_ptr_equal(bin.data, bytes);
+    assert_true(enif_get_resource(env, term, keeper->types[0], &found));
+    assert_ptr_equal(found, object);
+    assert_int_equal(destroyed(), 0);
+    enif_clear_env(env);
+    assert_int_equal(destroyed(), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(types_are_opened_in_three_ways, begin, end),
+        cmocka_unit_test_setup_teardown(types_are_opened_while_loading_only, begin, end),
+        cmocka_unit_test_setup_teardown(private_data_is_what_load_left, begin, end),
+        cmocka_unit_test_setup_teardown(the_last_share_destroys, begin, end),
+        cmocka_unit_test_setup_teardown(terms_hold_shares, begin, end),
+        cmocka_unit_test_setup_teardown(a_resource_looks_like_a_reference, begin, end),
+        cmocka_unit_test_setup_teardown(only_its_own_type_gives_it_back, begin, end),
+        cmocka_unit_test_setup_teardown(binaries_may_lie_in_resources, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, load_keeper, unload_keeper);
+}

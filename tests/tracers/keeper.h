@@ -1,0 +1,17 @@
+/* A library that opens a resource type in each of the three ways. */
+#ifndef KEEPER_H
+#define KEEPER_H
+
+#include <erl_nif.h>
+
+enum { KEEPER_TYPES = 3 };
+
+/* Its private data. */
+struct keeper {
+    ErlNifResourceType *types[KEEPER_TYPES]; /* by enif_open_, enif_open_..._x, enif_init_ */
+    ErlNifResourceFlags tried[KEEPER_TYPES];
+    unsigned destroyed; /* calls of the destructor that they share */
+    int last;           /* what the latest of those resources held, an int */
+};
+
+#endif
