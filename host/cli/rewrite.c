@@ -24,7 +24,6 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
     struct th_stream stream = {.command = command, .name = name, .options = options};
     struct th_writer_options how = {.format = format};
     struct th_event event = {0};
-    struct th_writer_options how = {.format = format};
     struct th_writer *writer;
     bool some, written;
     int status = th_stream_open(&stream);
