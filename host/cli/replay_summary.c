@@ -11,22 +11,22 @@ static void tell(const char *name, uint64_t count, bool always, const char *text
 
 static void tell_session(const struct th_session *session, bool all)
 {
-    const struct th_session_counts *counts = th_session_counts(session);
+    struct th_session_counts counts = th_session_counts(session);
     const char *name = th_session_name(session);
 
     if (all) {
-        tell(name, counts->enabled, true, "calls of enabled callbacks");
-        tell(name, counts->traced, true, "calls of trace callbacks");
-        tell(name, counts->status, true, "calls for trace_status");
-        tell(name, counts->discarded, true, "events discarded by it");
-        tell(name, counts->filtered, true, "events held back by its flags");
-        tell(name, counts->untraced, true, "returns held back, as it had discarded the call");
+        tell(name, counts.enabled, true, "calls of enabled callbacks");
+        tell(name, counts.traced, true, "calls of trace callbacks");
+        tell(name, counts.status, true, "calls for trace_status");
+        tell(name, counts.discarded, true, "events discarded by it");
+        tell(name, counts.filtered, true, "events held back by its flags");
+        tell(name, counts.untraced, true, "returns held back, as it had discarded the call");
     }
     if (!th_session_attached(session))
         fprintf(stderr, "%s: detached, as it answered 'remove' to trace_status\n", name);
-    tell(name, counts->removed, all, "tracees taken from it, as it answered 'remove' or no atom");
-    tell(name, counts->kept, all, "such answers that only discard, by the event's tag");
-    tell(name, counts->refused, all, "messages or commands to the tracee refused");
+    tell(name, counts.removed, all, "tracees taken from it, as it answered 'remove' or no atom");
+    tell(name, counts.kept, all, "such answers that only discard, by the event's tag");
+    tell(name, counts.refused, all, "messages or commands to the tracee refused");
 }
 
 void th_replay_summary(const struct th_tracing *tracing, const struct th_player_counts *counts,

@@ -57,13 +57,18 @@ static bool in_time(struct player *player, struct th_event *event, enum th_statu
            (!to->set || place(player, to, ns) <= to->ns);
 }
 
+/* The tags of which the player itself must know more. */
+enum {
+    WORLD_TAGS = 1 << TH_TAG_spawn | 1 << TH_TAG_register | 1 << TH_TAG_unregister |
+                 1 << TH_TAG_exit | 1 << TH_TAG_closed
+};
+
 /* Who comes into being, or gets a name, must be known before the event is offered. */
 static enum th_status world_before(struct player *player, struct th_event *event)
 {
     enum th_status status;
 
-    if (event->tag != TH_TAG_spawn && event->tag != TH_TAG_register &&
-        event->tag != TH_TAG_unregister)
+    if (event->tag == TH_TAG_exit || event->tag == TH_TAG_closed)
         return TH_OK;
     status = th_event_decode(event, &player->env);
     if (status != TH_OK)
@@ -80,54 +85,63 @@ static enum th_status world_before(struct player *player, struct th_event *event
 /* Who ends is still there while its last event is offered. */
 static void world_after(struct player *player, const struct th_event *event)
 {
-    bool ends = event->tag == TH_TAG_exit || event->tag == TH_TAG_closed;
-
-    if (!ends || !th_is_immediate(event->tracee))
+    if (event->tag != TH_TAG_exit && event->tag != TH_TAG_closed)
         return;
     th_world_end(event->tracee);
     th_trace_ended(player->tracing, event->tracee);
 }
 
+static enum th_status verify(struct player *player, struct th_event *event)
+{
+    enum th_status status = th_event_decode(event, &player->env);
+
+    return status == TH_OK ? th_event_time(event) : status;
+}
+
 static enum th_status offer(struct player *player, struct th_event *event)
 {
-    bool of_this_node = event->kind != TH_EVENT_SEQ_TRACE && th_is_immediate(event->tracee);
-    enum th_status status = of_this_node ? world_before(player, event) : TH_OK;
+    bool world = 1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee);
+    enum th_status status = TH_OK;
 
-    if (status == TH_OK && player->options->verify) {
-        status = th_event_decode(event, &player->env);
-        if (status == TH_OK)
-            status = th_event_time(event);
-    }
+    if (__builtin_expect(world, 0))
+        status = world_before(player, event);
+    if (player->options->verify && status == TH_OK)
+        status = verify(player, event);
     if (status == TH_OK)
         status = th_trace(player->tracing, event);
-    if (of_this_node)
+    if (__builtin_expect(world, 0))
         world_after(player, event);
     return status;
 }
 
-static void play_event(struct player *player, struct th_event *event)
+/* What is no event for the sessions. */
+static void play_other(struct player *player, const struct th_event *event)
 {
-    struct th_player_counts *counts = player->counts;
-    enum th_status status = TH_OK;
-
     if (event->kind == TH_EVENT_DROP) {
-        counts->drops++;
-        counts->lost += event->dropped;
-        return;
-    }
-    if (event->kind == TH_EVENT_OTHER) {
+        player->counts->drops++;
+        player->counts->lost += event->dropped;
+    } else {
         th_error_raise(TH_MALFORMED, "it is no trace message");
         malformed(player, event);
+    }
+}
+
+static void play_event(struct player *player, struct th_event *event)
+{
+    enum th_status status = TH_OK;
+
+    if (event->kind > TH_EVENT_SEQ_TRACE) {
+        play_other(player, event);
         return;
     }
     if (!in_time(player, event, &status)) {
-        counts->skipped++;
+        player->counts->skipped++;
         return;
     }
     if (status == TH_OK)
         status = offer(player, event);
     if (status == TH_OK)
-        counts->played++;
+        player->counts->played++;
     else
         malformed(player, event);
     th_env_clear(&player->env);

@@ -20,7 +20,7 @@ static const size_t MOST_WORDS = (PTRDIFF_MAX - sizeof(struct th_chunk)) / sizeo
 
 void th_env_init(th_env *env, enum th_env_kind kind)
 {
-    *env = (th_env){.kind = (unsigned char)kind};
+    *env = (th_env){.kind = (unsigned char)kind, .compact = true};
 }
 
 th_env *th_env_create(enum th_env_kind kind)
@@ -36,6 +36,8 @@ static void use_chunk(th_env *env, struct th_chunk *chunk)
     env->chunks = chunk;
     env->top = chunk ? chunk->heap : NULL;
     env->limit = chunk ? chunk->heap + chunk->words : NULL;
+    env->bottom = env->top;
+    env->compact = !chunk || (!chunk->older && !env->spare && chunk->words <= LARGEST_WORDS);
 }
 
 static struct th_chunk *new_chunk(size_t least, size_t wanted)
@@ -100,26 +102,18 @@ static void drop_chunks(th_env *env, const struct th_chunk *end)
     use_chunk(env, chunk);
 }
 
-/* Starts the heap anew in the largest chunk that may be kept. */
-static void restart(th_env *env)
+/* Gives back all, and starts the heap anew in the largest chunk that may be kept. */
+void th_env_restart(th_env *env)
 {
-    drop_chunks(env, NULL);
-    if (env->spare)
-        env->spare->older = NULL;
-    use_chunk(env, env->spare);
-    env->spare = NULL;
-}
+    struct th_chunk *kept;
 
-void th_env_clear(th_env *env)
-{
-    if (env->offheap)
-        release_offheap(env, NULL);
-    env->exception = TH_NONE;
-    env->self = TH_NONE;
-    if (env->chunks && !env->chunks->older && !env->spare && env->chunks->words <= LARGEST_WORDS)
-        env->top = env->chunks->heap;
-    else
-        restart(env);
+    release_offheap(env, NULL);
+    drop_chunks(env, NULL);
+    kept = env->spare;
+    env->spare = NULL;
+    if (kept)
+        kept->older = NULL;
+    use_chunk(env, kept);
 }
 
 void th_env_release(th_env *env)

@@ -39,6 +39,7 @@ struct th_clock;
 struct enif_environment_t {
     th_term *top;            /* the next free word */
     th_term *limit;          /* the end of the chunk */
+    th_term *bottom;         /* compact: where top stood while the heap was empty */
     struct th_chunk *chunks; /* the chunk in use first */
     struct th_chunk *spare;  /* the largest that th_env_rewind() gave back, for the next growth */
     struct th_offheap *offheap;
@@ -46,6 +47,7 @@ struct enif_environment_t {
     th_term self;         /* the process (a pid) that enif_self tells, TH_NONE: none */
     void *library;        /* the loaded library whose code runs with it (library/), or NULL */
     unsigned char kind;   /* enum th_env_kind */
+    bool compact;         /* clearing is setting top to bottom */
     unsigned char thread; /* ErlNif thread type (ERL_NIF_THR_*) of the code that runs with it */
 };
 
@@ -59,10 +61,6 @@ typedef struct enif_environment_t th_env;
 
 void th_env_init(th_env *env, enum th_env_kind kind);
 th_env *th_env_create(enum th_env_kind kind);
-
-/* Gives back all terms. The environment can be used again; kind, library and thread stay, exception
- * and self go. */
-void th_env_clear(th_env *env);
 
 /* Gives back all terms and memory. For an embedded environment th_env_init() must come before its
  * next use. */
@@ -86,6 +84,21 @@ struct th_env_mark {
 };
 struct th_env_mark th_env_mark(const th_env *env);
 void th_env_rewind(th_env *env, struct th_env_mark mark);
+
+/* The rare part of th_env_clear(). */
+void th_env_restart(th_env *env);
+
+/* Gives back all terms. The environment can be used again; kind, library and thread stay, exception
+ * and self go. */
+static inline void th_env_clear(th_env *env)
+{
+    env->exception = TH_NONE;
+    env->self = TH_NONE;
+    if (__builtin_expect(env->compact && !env->offheap, 1))
+        env->top = env->bottom;
+    else
+        th_env_restart(env);
+}
 
 th_term *th_env_grow(th_env *env, size_t words);
 

@@ -244,6 +244,10 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
                               th_is_port(event->tracee) ? "port" : "process",
                               th_atom_name(th_tag_atom(event->tag))->text);
     way.flag = th_tag_flag(event->tag, way.group);
+    if (way.flag & ~tracing->wanted && event->tag != TH_TAG_in) {
+        tracing->unwanted++;
+        return TH_OK;
+    }
     way.tag = th_tag_atom(event->tag);
     if (event->kind == TH_EVENT_SEQ_TRACE)
         way.tracee = TH_AM(undefined);

@@ -118,6 +118,7 @@ static void add_to_everyone(struct th_tracing *tracing, struct th_session *sessi
     memcpy(refs->refs, old->refs, old->count * sizeof old->refs[0]);
     refs->refs[old->count] = (struct th_tracee_ref){session, session->flags};
     tracing->everyone = refs;
+    tracing->wanted |= session->flags;
     th_free(old);
 }
 
@@ -136,6 +137,8 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
         free_session(session);
         return status;
     }
+    session->tracing = tracing;
+    session->unwanted_before = tracing->unwanted;
     session->index = (unsigned)tracing->count;
     tracing->sessions[tracing->count++] = session;
     add_to_everyone(tracing, session);
@@ -203,9 +206,12 @@ const char *th_session_name(const struct th_session *session)
     return session->name;
 }
 
-const struct th_session_counts *th_session_counts(const struct th_session *session)
+struct th_session_counts th_session_counts(const struct th_session *session)
 {
-    return &session->counts;
+    struct th_session_counts counts = session->counts;
+
+    counts.filtered += session->tracing->unwanted - session->unwanted_before;
+    return counts;
 }
 
 struct th_library *th_session_library(const struct th_session *session)

@@ -10,6 +10,7 @@
 enum { TH_SESSIONS_LIMIT = 64 /* sets of sessions are 64 bits */ };
 
 struct th_session {
+    struct th_tracing *tracing;
     char *name;
     struct th_library *library;
     const struct th_slots *slots; /* the library's */
@@ -17,9 +18,10 @@ struct th_session {
     th_term state;
     th_env env; /* given to each callback, cleared after it */
     uint32_t flags;
-    unsigned index; /* in tracing->sessions; its bit in sets */
-    bool attached;  /* false once trace_status has answered `remove` */
-    struct th_session_counts counts;
+    unsigned index;                  /* in tracing->sessions; its bit in sets */
+    bool attached;                   /* false once trace_status has answered `remove` */
+    uint64_t unwanted_before;        /* tracing->unwanted as it was attached */
+    struct th_session_counts counts; /* without tracing->unwanted */
 };
 
 /* Who traces a tracee, under which flags. Never changed once it is reachable: replaced as a whole.
@@ -43,6 +45,8 @@ struct th_tracing {
     struct th_session *sessions[TH_SESSIONS_LIMIT];
     size_t count;
     struct th_tracee_refs *everyone; /* of each tracee that has none of its own */
+    uint32_t wanted;                 /* the flags of all sessions */
+    uint64_t unwanted; /* events that no session has the flag for: they went no further */
     struct th_calls_habit habit;
     uint64_t calls_forgotten;
     struct th_tracee_refs *retired; /* replaced during the event at hand, freed after it */
