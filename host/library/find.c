@@ -27,18 +27,16 @@ const char *th_search_origin_text(enum th_search_origin origin)
     }
 }
 
-/* Cuts off the last part of PATH in place. */
+/* Cuts off the last part of PATH in place; of "/x" nothing remains, which a '/' may follow. */
 static void to_folder(char *path)
 {
     char *slash = strrchr(path, '/');
 
-    if (slash)
-        *slash = 0;
-    else
-        strcpy(path, "."); /* a path has at least one letter */
+    *(slash ? slash : path) = 0;
 }
 
-static char *program_folder(void)
+/* The running program, as an absolute path without links; NULL if the system does not tell. */
+static char *own_program(void)
 {
     char *path = th_alloc(PATH_MAX);
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -48,7 +46,6 @@ static char *program_folder(void)
         return NULL;
     }
     path[length] = 0;
-    to_folder(path);
     return path;
 }
 
@@ -69,17 +66,17 @@ static const char *own_library(void)
 char *th_search_built_in_folder(void)
 {
     const char *library = own_library();
-    const char *below = library ? "tracehost/tracers" : "../lib/tracehost/tracers";
-    char *folder = library ? th_strdup(library) : program_folder();
-    char *path;
+    char *path = library ? realpath(library, NULL) : own_program();
+    char *folder;
 
-    if (!folder)
+    if (!path)
         return NULL;
-    if (library)
-        to_folder(folder);
-    path = th_printf("%s/%s", folder, below);
-    th_free(folder);
-    return path;
+    to_folder(path);
+    if (!library)
+        to_folder(path); /* PREFIX/bin/tracehost, and PREFIX/lib/libtracehost.so */
+    folder = th_printf("%s/%stracehost/tracers", path, library ? "" : "lib/");
+    free(path);
+    return folder;
 }
 
 static bool has_folder(const struct th_search *search, const char *path, size_t length)
