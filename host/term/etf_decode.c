@@ -246,7 +246,6 @@ open_container(struct nesting *n, const unsigned char *tag, th_term *home)
 static bool close_map(struct th_etf_decoder *d, const struct frame *f)
 {
     size_t count = (size_t)f->step;
-
     const th_term *keys = f->turn > 0 ? f->slot - count : f->slot + 1;
 
     *f->home = th_make_map(d->env, keys, keys + count, count, false);

@@ -19,7 +19,7 @@
  * so that all four atom tags share it. Atoms live for ever and are the same in all threads, so no
  * entry ever grows stale; each thread has a cache of its own so that none is seen half written.
  */
-enum { TH_ETF_CACHE_BITS = 10, TH_ETF_CACHE_NAME = 16 };
+enum { TH_ETF_CACHE_BITS = 9, TH_ETF_CACHE_NAME = 16 };
 
 /* A name as the cache compares it: up to 16 bytes, filled up with 0; of a longer one both ends. */
 struct th_etf_name {

@@ -10,8 +10,9 @@
  *   {"$etf": BASE64}                      what text cannot carry: one versioned external term;
  *                                         also inside arrays and objects
  *
- * Values come from and go to Jansson, and are read as deep as Jansson itself reads (2048). Memory
- * is proportional to the value's.
+ * JSON integers have 64 bits; larger ones stand in Erlang text, as fields. Values come from and go
+ * to Jansson, and are read as deep as Jansson itself reads (2048). Memory is proportional to the
+ * value's.
  */
 #ifndef TH_JSON_H
 #define TH_JSON_H
