@@ -28,7 +28,7 @@ static int end(void **state)
 static void assert_timestamp(ERL_NIF_TERM term, int64_t *us)
 {
     const ERL_NIF_TERM *parts;
-    long mega, second, micro;
+    long mega = 0, second = 0, micro = 0;
     int arity;
 
     assert_true(enif_get_tuple(env, term, &arity, &parts) && arity == 3);
