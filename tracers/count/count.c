@@ -187,15 +187,17 @@ static void add_figures(struct line *line, uint64_t count, uint64_t all)
              all ? 100.0 * (double)count / (double)all : 0.0);
 }
 
-static void print_tags(FILE *file, const struct count *tags, size_t count)
+static void print_tags(ErlNifEnv *env, FILE *file, const struct count *tags, size_t count)
 {
     uint64_t all = total(tags, count);
+    char name[256] = ""; /* without the quotes that 'receive' would have */
     struct line line;
 
     fprintf(file, "      events       %%  tag\n");
     for (size_t i = 0; i < count; i++) {
         add_figures(&line, tags[i].count, all);
-        line_add(&line, "%T", tags[i].function);
+        enif_get_atom(env, tags[i].function, name, sizeof name, ERL_NIF_LATIN1);
+        line_add(&line, "%s", name);
         line_end(&line, file);
     }
     add_figures(&line, all, all);
@@ -235,7 +237,7 @@ static void report(ErlNifEnv *env, struct output *output)
         fprintf(stderr, "count: top is no number; %u functions are shown\n", top = TOP);
     while (tags < sum.used && !sum.slots[tags].module)
         tags++;
-    print_tags(output->file, sum.slots, tags);
+    print_tags(env, output->file, sum.slots, tags);
     if (tags < sum.used)
         print_functions(output->file, sum.slots + tags, sum.used - tags, top);
     if (sum.lost)
