@@ -1,0 +1,68 @@
+#!/bin/sh
+# Each way to crash, in each callback: named, with the event; what was written before is not lost.
+. tests/cli/report
+
+: "${BUILD_DIR:=build/release}"
+folder=$BUILD_DIR/samples
+calls=$recordings/s01_seed_local_caller.trace
+
+# crash SETTINGS [STREAM]: addresses differ from run to run.
+crash() {
+    "$tracehost" replay -L "$folder" --callback-timeout=300ms -t text -t "crash_tracer$1" \
+        "${2-$calls}" 2>"$work/report" || code=$?
+    sed 's/address 0x[0-9a-f]*/address ADDRESS/' "$work/report" >&2
+    return "${code:-0}"
+}
+
+# named WAY WHAT IS SAID: in the third trace callback.
+named() {
+    expect "$1" crash ",how=$1,after=2" <<LINES
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' $2
+  record 3, at byte 162 of $calls
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+LINES
+}
+named segv 'crashed: SIGSEGV, a bad memory access at address ADDRESS, in trace_call'
+named bus 'crashed: SIGBUS, a bad memory access at address ADDRESS, in trace_call'
+named fpe 'crashed: SIGFPE, a bad arithmetic operation, in trace_call'
+named ill 'crashed: SIGILL, a bad instruction, in trace_call'
+named abort 'crashed: SIGABRT, it called abort(), in trace_call'
+named stack 'crashed: SIGSEGV, a bad memory access at address ADDRESS, in trace_call'
+named hang 'hangs: trace_call took more than 0.3 s'
+named spin 'hangs: trace_call took more than 0.3 s'
+
+expect 'the state is just the way' crash '=abort' <<LINES
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGABRT, it called abort(), in trace_call
+  record 1, at byte 0 of $calls
+  event: {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}
+-- status 6
+LINES
+
+# In every callback; s15 has events for all but those of ports.
+named_callback() {
+    crash ",how=fpe,in=$1" "$2" 2>&1 >/dev/null | grep -q "crashed: SIGFPE, a bad arithmetic operation, in $1\$"
+}
+for group in call send receive procs ports running_procs running_ports garbage_collection; do
+    case $group in
+    *ports) stream=$recordings/s06_ports.trace ;;
+    *) stream=$recordings/s15_kitchen_sink.trace ;;
+    esac
+    check "in enabled_$group" named_callback "enabled_$group" "$stream"
+    check "in trace_$group" named_callback "trace_$group" "$stream"
+done
+check 'in enabled' named_callback enabled "$recordings/s10_seq_trace.trace"
+check 'in trace' named_callback trace "$recordings/s10_seq_trace.trace"
+check 'in unload' named_callback unload "$calls"
+in_load() {
+    CRASH_TRACER_LOAD=fpe crash '' 2>&1 | grep -q 'crashed: SIGFPE, a bad arithmetic operation, in load$'
+}
+check 'in load' in_load
+
+finish

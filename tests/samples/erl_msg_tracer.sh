@@ -1,0 +1,64 @@
+#!/bin/sh
+# The erl_tracer manual's tracer, compiled with both headers: over a recording, and in a real BEAM.
+. tests/cli/report
+
+: "${BUILD_DIR:=build/release}" "${CC:=gcc}" "${OTP_INCLUDE=/usr/lib/erlang/usr/include}"
+source=samples/tracers/erl_msg_tracer.c
+
+compile() { # FOLDER FLAG...
+    mkdir "$work/$1"
+    folder=$1
+    shift
+    $CC "$@" -Wall -Wextra -Werror -fPIC -shared -o "$work/$folder/erl_msg_tracer.so" $source
+}
+check "compiles with tracehost's header" compile ours -I"$BUILD_DIR/include/tracehost"
+
+session() {
+    "$tracehost" replay -L "$work/$1" -t erl_msg_tracer="$2" "$recordings/file_open.trace"
+}
+same_session() {
+    session ours console >"$work/with_ours" && session otp console >"$work/with_otp" &&
+        [ "$(wc -l <"$work/with_ours")" = 9 ] && cmp "$work/with_ours" "$work/with_otp"
+}
+dying() {
+    session otp '<0.85.0>'
+}
+if [ -e "$OTP_INCLUDE/erl_nif.h" ]; then
+    check "compiles with OTP's header" compile otp -I"$OTP_INCLUDE"
+    check 'one session with both headers' same_session
+    expect 'the process that is told dies' dying <<'LINES'
+-- stderr
+erl_msg_tracer: detached, as it answered 'remove' to trace_status
+mail: 6 messages dropped, as nobody runs their receivers
+LINES
+else
+    skip "compiles with OTP's header" "no erl_nif.h of OTP here"
+fi
+
+# The manual's session in an Erlang shell: all new processes are traced, a file is opened, which is
+# a process that answers the file server.
+in_beam() {
+    erlc -o "$work" samples/tracers/erl_msg_tracer.erl &&
+        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -pa "$work" >"$work/shell" 2>&1 <<LINES
+erl_msg_tracer:load("$work/$1/erl_msg_tracer").
+Server = whereis(file_server_2).
+Tracer = spawn(fun F() -> receive M -> io:format("~p~n", [M]), F() end end).
+erlang:trace(new, true, [send, {tracer, erl_msg_tracer, Tracer}]).
+{ok, File} = file:open("$work/file", [write]).
+timer:sleep(200).
+io:format("wanted: ~p~n", [{trace, File, Server}]).
+LINES
+    cat "$work/shell"
+    wanted=$(sed -n 's/.*wanted: //p' "$work/shell")
+    [ -n "$wanted" ] && grep -qF "$wanted" "$work/shell" && [ "$(grep -cF "$wanted" "$work/shell")" -ge 2 ]
+}
+if command -v erlc >/dev/null; then
+    check "compiles with tracehost's header for OTP 24" compile older -DERL_NIF_MINOR_VERSION=16 \
+        -I"$BUILD_DIR/include/tracehost"
+    check "the session in a BEAM, tracehost's header" in_beam older
+    if [ -e "$work/otp" ]; then check "the session in a BEAM, OTP's header" in_beam otp; fi
+else
+    skip 'the session in a BEAM' 'no Erlang here'
+fi
+
+finish

@@ -1,0 +1,55 @@
+#!/bin/sh
+# The tracers that ship, in a real BEAM.
+. tests/cli/report
+
+: "${BUILD_DIR:=build/release}"
+tracers=$BUILD_DIR/lib/tracehost/tracers
+
+if ! command -v erlc >/dev/null; then
+    skip 'in a BEAM' 'no Erlang here'
+    finish
+fi
+case $BUILD_DIR in
+*asan | *tsan | *ubsan)
+    skip 'in a BEAM' 'libraries with sanitizers do not load into it'
+    finish
+    ;;
+esac
+
+# in_beam TRACER: what it writes. The processes' numbers are those of that run: the tracee is <W>.
+in_beam() {
+    mkdir -p "$work/ebin" && erlc -o "$work/ebin" "tracers/$1/$1.erl" tests/shipped/traced.erl &&
+        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" \
+            -run traced main "$1" "$tracers" "$work/$1.txt" &&
+        worker=$(sed -n 's/^\(<[0-9.]*>\).*/\1/p;q' "$work/$1.txt") &&
+        sed "s/${worker:-none}/<W>/g; s/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g; s/  *$//; s/^<W>  */<W> /" "$work/$1.txt"
+}
+
+expect text in_beam text <<'LINES'
+<W> receive {go,<P>}
+<W> call traced:work(2)
+<W> call traced:work(1)
+<W> call traced:work(0)
+<W> return traced:work/1 -> none
+<W> return traced:work/1 -> [1,none]
+<W> return traced:work/1 -> [2,[1,none]]
+<W> send {done,[2,[1,none]]} -> <P>
+<W> exit normal
+LINES
+expect msg in_beam msg <<'LINES'
+<W> -> <P>
+LINES
+expect count in_beam count <<'LINES'
+      events       %  tag
+           3   33.33  call
+           3   33.33  return_from
+           1   11.11  exit
+           1   11.11  receive
+           1   11.11  send
+           9  100.00  all
+
+       calls       %  function
+           3  100.00  traced:work/1
+LINES
+
+finish

@@ -1,0 +1,151 @@
+#!/bin/sh
+# The tracer `text`: a line for each tag; times, options, colours, settings.
+. tests/cli/report
+unset CLICOLOR_FORCE NO_COLOR
+
+cat >"$work/tags.jsonl" <<'LINES'
+{"tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
+{"tracee":"<0.1.0>","tag":"call","term":"{m,f,[[1,2],\"ab\",<<\"c\">>]}"}
+{"tracee":"<0.1.0>","tag":"call","term":"{'Elixir.Enum','sort by',2}"}
+{"tracee":"<0.1.0>","tag":"call","term":"{m,f,[a|b]}"}
+{"tracee":"<0.1.0>","tag":"return_to","term":"{m,f,2}"}
+{"tracee":"<0.1.0>","tag":"return_to","term":"undefined"}
+{"tracee":"<0.1.0>","tag":"return_from","term":"{m,f,2}","extra":"{ok,1}"}
+{"tracee":"<0.1.0>","tag":"exception_from","term":"{m,f,2}","extra":"{error,badarg}"}
+{"tracee":"<0.1.0>","tag":"send","term":"hello","extra":"<0.2.0>"}
+{"tracee":"<0.1.0>","tag":"send","term":"hello","extra":"{name,node}"}
+{"tracee":"<0.1.0>","tag":"send_to_non_existing_process","term":"hello","extra":"<0.3.0>"}
+{"tracee":"<0.2.0>","tag":"receive","term":"hello"}
+{"tracee":"<0.1.0>","tag":"spawn","term":"<0.2.0>","extra":"{m,f,[1]}"}
+{"tracee":"<0.2.0>","tag":"spawned","term":"<0.1.0>","extra":"{m,f,[1]}"}
+{"tracee":"<0.2.0>","tag":"exit","term":"{badarg,[]}"}
+{"tracee":"<0.1.0>","tag":"link","term":"<0.2.0>"}
+{"tracee":"<0.1.0>","tag":"unlink","term":"#Port<0.4>"}
+{"tracee":"<0.1.0>","tag":"getting_linked","term":"<0.2.0>"}
+{"tracee":"#Port<0.4>","tag":"getting_unlinked","term":"<0.2.0>"}
+{"tracee":"<0.1.0>","tag":"register","term":"server"}
+{"tracee":"<0.1.0>","tag":"unregister","term":"server"}
+{"tracee":"#Port<0.4>","tag":"open","term":"<0.1.0>","extra":"tcp_inet"}
+{"tracee":"#Port<0.4>","tag":"closed","term":"normal"}
+{"tracee":"<0.1.0>","tag":"in","term":"{m,f,2}"}
+{"tracee":"<0.1.0>","tag":"out","term":"0"}
+{"tracee":"#Port<0.4>","tag":"in","term":"command"}
+{"tracee":"<0.1.0>","tag":"in_exiting","term":"{m,f,2}"}
+{"tracee":"<0.1.0>","tag":"out_exiting","term":"{m,f,2}"}
+{"tracee":"<0.1.0>","tag":"out_exited","term":"0"}
+{"tracee":"<0.1.0>","tag":"gc_minor_start","term":"[{wordsize,5},{old_heap_block_size,9},{heap_block_size,233},{mbuf_size,1},{stack_size,4},{old_heap_size,0},{heap_size,220},{bin_vheap_size,3},{bin_vheap_block_size,46422}]"}
+{"tracee":"<0.1.0>","tag":"gc_minor_end","term":"[{heap_size,20}]"}
+{"tracee":"<0.1.0>","tag":"gc_major_start","term":"[{heap_size,20}]"}
+{"tracee":"<0.1.0>","tag":"gc_major_end","term":"[{wordsize,33}]"}
+{"tracee":"<0.1.0>","tag":"gc_max_heap_size","term":"[{heap_size,2000}]"}
+{"tag":"seq_trace","label":"17","info":"{send,{0,1},<0.1.0>,<0.2.0>,hello}"}
+{"tag":"seq_trace","label":"17","info":"{'receive',{0,1},<0.1.0>,<0.2.0>,hello}"}
+{"tag":"seq_trace","label":"17","info":"{print,{1,2},<0.2.0>,[],stop}"}
+LINES
+expect 'a line for each tag' "$tracehost" replay "$work/tags.jsonl" <<'LINES'
+<0.1.0>    call m:f()
+<0.1.0>    call m:f([1,2],"ab",<<"c">>)
+<0.1.0>    call 'Elixir.Enum':'sort by'/2
+<0.1.0>    call m:f(a|b)
+<0.1.0>    return_to m:f/2
+<0.1.0>    return_to undefined
+<0.1.0>    return m:f/2 -> {ok,1}
+<0.1.0>    exception m:f/2 ! error:badarg
+<0.1.0>    send hello -> <0.2.0>
+<0.1.0>    send hello -> {name,node}
+<0.1.0>    send hello -> <0.3.0> (no such process)
+<0.2.0>    receive hello
+<0.1.0>    spawn <0.2.0> as m:f(1)
+<0.2.0>    spawned by <0.1.0> as m:f(1)
+<0.2.0>    exit {badarg,[]}
+<0.1.0>    link <0.2.0>
+<0.1.0>    unlink #Port<0.4>
+<0.1.0>    getting_linked <0.2.0>
+#Port<0.4> getting_unlinked <0.2.0>
+<0.1.0>    register server
+<0.1.0>    unregister server
+#Port<0.4> open tcp_inet by <0.1.0>
+#Port<0.4> closed normal
+<0.1.0>    in m:f/2
+<0.1.0>    out
+#Port<0.4> in command
+<0.1.0>    in_exiting m:f/2
+<0.1.0>    out_exiting m:f/2
+<0.1.0>    out_exited
+<0.1.0>    gc_minor_start heap 220/233, old heap 0/9, stack 4, message buffers 1, binaries 3/46422, wordsize 5
+<0.1.0>    gc_minor_end heap 20
+<0.1.0>    gc_major_start heap 20
+<0.1.0>    gc_major_end wordsize 33
+<0.1.0>    gc_max_heap_size heap 2000
+<0.1.0>    seq_trace 17 send {0,1} hello -> <0.2.0>
+<0.2.0>    seq_trace 17 receive {0,1} hello <- <0.1.0>
+<0.2.0>    seq_trace 17 print {1,2} stop
+LINES
+
+cat >"$work/options.jsonl" <<'LINES'
+{"tracee":"<0.1.0>","tag":"receive","term":"early"}
+{"ts":5000000000,"tracee":"<0.1.0>","tag":"call","term":"{m,f,0}","match_spec_result":"{m,g,1}","scheduler_id":2}
+{"ts":5000001999,"tracee":"<0.1.0>","tag":"receive","term":"x","match_spec_result":"[]"}
+{"ts":8250001000,"tracee":"<0.1.0>","tag":"exit","term":"normal","scheduler_id":1}
+{"tracee":"<0.2.0>","tag":"exit","term":"untimed"}
+{"ts":7000000000,"ts_kind":"timestamp","tracee":"<0.3.0>","tag":"exit","term":"another_clock"}
+{"ts":4999999000,"tracee":"<0.4.0>","tag":"exit","term":"before_the_first"}
+LINES
+expect 'times since the first event of a clock, options' "$tracehost" replay "$work/options.jsonl" <<'LINES'
+<0.1.0>    receive early
+0.000000 <0.1.0>    call m:f/0 [result {m,g,1}] [scheduler 2]
+0.000001 <0.1.0>    receive x [result []]
+3.250001 <0.1.0>    exit normal [scheduler 1]
+         <0.2.0>    exit untimed
+0.000000 <0.3.0>    exit another_clock
+-0.000001 <0.4.0>    exit before_the_first
+LINES
+
+tail -1 "$work/options.jsonl" >"$work/one.jsonl"
+line='0.000000 <0.4.0>    exit before_the_first'
+e=$(printf '\033')
+coloured="$e[2m0.000000$e[0m <0.4.0>    $e[31mexit$e[0m before_the_first"
+expect 'no colours but on a terminal' "$tracehost" replay -t text "$work/one.jsonl" <<LINES
+$line
+LINES
+expect 'color=always' env NO_COLOR=1 "$tracehost" replay -t text,color=always "$work/one.jsonl" <<LINES
+$coloured
+LINES
+expect 'CLICOLOR_FORCE is stronger than NO_COLOR' env NO_COLOR=1 CLICOLOR_FORCE=1 "$tracehost" replay -t text \
+    "$work/one.jsonl" <<LINES
+$coloured
+LINES
+expect 'color=never' env CLICOLOR_FORCE=1 "$tracehost" replay -t text,color=never "$work/one.jsonl" <<LINES
+$line
+LINES
+expect 'an unknown setting is told' "$tracehost" replay -t text,colour=always "$work/one.jsonl" <<LINES
+$line
+-- stderr
+tracer: a setting is unknown; there are output color
+LINES
+
+to_files() {
+    "$tracehost" replay -t "text,output=$work/a" -t "text,output=$work/b,color=always" -t "text,output=-" \
+        "$work/one.jsonl" && cat "$work/a" "$work/b"
+}
+expect 'states with different outputs' to_files <<LINES
+$line
+$line
+$coloured
+LINES
+expect 'an output that cannot be written' "$tracehost" replay -t "text,output=$work/no/file" "$work/one.jsonl" <<LINES
+$line
+-- stderr
+tracer: cannot write WORK/no/file: No such file or directory; using stdout
+LINES
+
+# A line longer than what is kept for one.
+long=$(head -c 100000 /dev/zero | tr '\0' x)
+printf '{"tracee":"<0.1.0>","tag":"receive","term":["%s"]}\n' "$long" >"$work/long.jsonl"
+whole_line() {
+    printf '<0.1.0>    receive [<<"%s">>]\n' "$long" >"$work/whole"
+    "$tracehost" replay "$work/long.jsonl" | cmp - "$work/whole"
+}
+check 'a line of any length' whole_line
+
+finish
