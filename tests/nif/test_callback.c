@@ -96,9 +96,9 @@ static void command_tracee(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 
     assert_true(enif_get_local_port(env, argv[2], &tracee));
     assert_false(enif_port_command(env, &another, NULL, TH_NIL));
-    assert_int_equal(th_session_counts(session)->refused, 0);
+    assert_int_equal(th_session_counts(session).refused, 0);
     assert_false(enif_port_command(env, &tracee, NULL, TH_NIL));
-    assert_int_equal(th_session_counts(session)->refused, 1);
+    assert_int_equal(th_session_counts(session).refused, 1);
 }
 
 static void commands_to_the_tracee_are_refused(void **state)
