@@ -18,9 +18,18 @@ enum { FIRST_WORDS = 256, LARGEST_WORDS = TH_ENV_KEEP / sizeof(th_term) };
 /* More than any machine has; but its bytes can be counted. */
 static const size_t MOST_WORDS = (PTRDIFF_MAX - sizeof(struct th_chunk)) / sizeof(th_term);
 
+/* The heap of an environment without chunks: a place for terms of no words. */
+static th_term nowhere[1];
+
 void th_env_init(th_env *env, enum th_env_kind kind)
 {
-    *env = (th_env){.kind = (unsigned char)kind, .compact = true};
+    *env = (th_env){
+        .top = nowhere,
+        .limit = nowhere,
+        .bottom = nowhere,
+        .kind = (unsigned char)kind,
+        .compact = true,
+    };
 }
 
 th_env *th_env_create(enum th_env_kind kind)
@@ -34,8 +43,8 @@ th_env *th_env_create(enum th_env_kind kind)
 static void use_chunk(th_env *env, struct th_chunk *chunk)
 {
     env->chunks = chunk;
-    env->top = chunk ? chunk->heap : NULL;
-    env->limit = chunk ? chunk->heap + chunk->words : NULL;
+    env->top = chunk ? chunk->heap : nowhere;
+    env->limit = chunk ? chunk->heap + chunk->words : nowhere;
     env->bottom = env->top;
     env->compact = !chunk || (!chunk->older && !env->spare && chunk->words <= LARGEST_WORDS);
 }

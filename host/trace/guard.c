@@ -42,10 +42,13 @@ static const char *signal_text(int number)
     }
 }
 
+/* NUMBER is a signal, 0 for a call of exit(). */
 static void report_who(const char *tracer, const char *function, int number, const siginfo_t *info)
 {
     dprintf(STDERR_FILENO, "tracehost: tracer '%s' ", tracer);
-    if (number == TIMEOUT_SIGNAL)
+    if (number == 0)
+        dprintf(STDERR_FILENO, "called exit() in %s\n", function);
+    else if (number == TIMEOUT_SIGNAL)
         dprintf(STDERR_FILENO, "hangs: %s took more than %g s\n", function, (double)timeout / 1e9);
     else if (number == SIGSEGV || number == SIGBUS)
         dprintf(STDERR_FILENO, "%s at address %p, in %s\n", signal_text(number), info->si_addr,
@@ -129,6 +132,14 @@ static void on_timeout(int number, siginfo_t *info, void *context)
         report(number, info, context);
 }
 
+/* Tracers are guests: one that ends the program is no better than one that crashes. */
+static void on_exit_call(int status, void *unused)
+{
+    (void)status;
+    if (th_callback_current.session || th_library_running)
+        report(0, NULL, unused);
+}
+
 static void handle(int number, void (*handler)(int, siginfo_t *, void *), struct sigaction *old)
 {
     struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -146,6 +157,7 @@ void th_guard_install(void)
     watched = &th_callback_current;
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
         handle(crash_signals[i], on_crash, &old_actions[i]);
+    on_exit(on_exit_call, NULL);
 }
 
 static int64_t monotonic_now(void)

@@ -101,12 +101,12 @@ static void a_file_that_has_changed_is_refused(void **state)
 
     (void)state;
     unlink(path);
-    copy_file(built("entry_2_4"), path);
+    copy_file(built("entry_without_flags"), path);
     assert_int_equal(th_library_open(path, &library), TH_REFUSED);
     assert_error_has("the file has changed since it was loaded");
     th_library_release(old);
     library = open_library(path);
-    assert_int_equal(th_library_name(library), th_atom("entry_2_4"));
+    assert_int_equal(th_library_name(library), th_atom("entry_without_flags"));
     th_library_release(library);
 }
 
@@ -150,12 +150,12 @@ static void a_vetoed_upgrade_changes_nothing(void **state)
 
 static void an_upgrade_needs_upgrade_and_the_same_module(void **state)
 {
-    struct th_library *old = open_library(built("entry_2_4"));
+    struct th_library *old = open_library(built("entry_without_flags"));
     const char *path = in_folder("copy_2_4.so");
     struct th_library *new;
 
     (void)state;
-    copy_file(built("entry_2_4"), path);
+    copy_file(built("entry_without_flags"), path);
     new = open_library(path);
     assert_int_equal(th_library_load(old, NULL, TH_NIL), TH_OK);
     assert_int_equal(th_library_load(new, old, TH_NIL), TH_REFUSED);
@@ -163,14 +163,14 @@ static void an_upgrade_needs_upgrade_and_the_same_module(void **state)
     th_library_release(new);
     new = open_copy("other_module.so");
     assert_int_equal(th_library_load(new, old, TH_NIL), TH_REFUSED);
-    assert_error_has("called lifecycle, so it cannot replace entry_2_4");
+    assert_error_has("called lifecycle, so it cannot replace entry_without_flags");
     th_library_release(new);
     th_library_release(old);
 }
 
 static void a_library_of_2_4_works(void **state)
 {
-    struct th_library *library = open_library(built("entry_2_4"));
+    struct th_library *library = open_library(built("entry_without_flags"));
     const th_term argv[5] = {0};
 
     (void)state;

@@ -1,3 +1,3 @@
 #!/bin/sh
-# The walk-throughs of samples/ do what they say.
-exec python3 tests/samples/walkthrough samples/*.md
+# README.md and the walk-throughs of samples/ do what they say.
+exec python3 tests/samples/walkthrough README.md samples/*.md

@@ -44,7 +44,7 @@ struct entry *nif_init(void)
     static struct entry entry = {
         .major = 2,
         .minor = 4,
-        .name = "entry_2_4",
+        .name = "entry_without_flags",
         .count = 2,
         .functions = functions,
         .vm_variant = "beam.vanilla",
