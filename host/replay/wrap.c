@@ -145,6 +145,7 @@ static enum th_status find_pattern(const char *name, struct family *family, stru
                               family->name, family->tail);
     if (is_consistent(family, &missing)) {
         take_family(set, family);
+        th_buffer_free(&missing); /* it names the gap */
         return TH_OK;
     }
     th_error_raise(TH_MALFORMED,

@@ -34,7 +34,7 @@ enum th_status th_writer_open(const char *file, const struct th_writer_options *
 static enum th_status flush(struct th_writer *writer)
 {
     struct th_buffer *buffer = &writer->buffer;
-    size_t written = fwrite(buffer->data, 1, buffer->size, writer->out.file);
+    size_t written = buffer->size ? fwrite(buffer->data, 1, buffer->size, writer->out.file) : 0;
     bool whole = written == buffer->size;
 
     buffer->size = 0;
