@@ -35,18 +35,24 @@ static const struct th_command *find(const char *name)
     return NULL;
 }
 
-/* tracehost help COMMAND */
+static int unknown(const char *name)
+{
+    fprintf(stderr, "tracehost: there is no command '%s'; see 'tracehost --help'\n", name);
+    return TH_USAGE;
+}
+
+/* tracehost help [COMMAND] */
 static int help(int argc, char **argv)
 {
     const struct th_command *command = argc > 2 ? find(argv[2]) : NULL;
-    char *words[] = {NULL, "--help", NULL};
+    char *words[] = {argv[2], "--help", NULL};
 
-    if (!command) {
-        print_help(stdout);
-        return th_command_finish("help", TH_OK);
-    }
-    words[0] = argv[2];
-    return command->run(2, words);
+    if (command)
+        return command->run(2, words);
+    if (argc > 2)
+        return unknown(argv[2]);
+    print_help(stdout);
+    return th_command_finish("help", TH_OK);
 }
 
 int main(int argc, char **argv)
@@ -66,6 +72,5 @@ int main(int argc, char **argv)
         puts(th_command_version());
         return th_command_finish("--version", TH_OK);
     }
-    fprintf(stderr, "tracehost: there is no command '%s'; see 'tracehost --help'\n", name);
-    return TH_USAGE;
+    return unknown(name);
 }

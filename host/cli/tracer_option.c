@@ -31,7 +31,7 @@ static enum th_status parse_settings(th_env *env, const char *text, th_term *sta
         const char *equals = memchr(text, '=', pair);
         th_term key;
         if (!equals || equals == text)
-            return th_error_raise(TH_USAGE, "'%.*s' is no key=value", (int)pair, text);
+            return th_error_raise(TH_USAGE, "'%.*s' is no key=value pair", (int)pair, text);
         key = th_atom_utf8(text, (size_t)(equals - text));
         if (key == TH_NONE)
             return th_error_raise(TH_USAGE, "'%.*s' can be no key", (int)(equals - text), text);
@@ -55,8 +55,10 @@ static enum th_status parse_state(struct th_tracer_option *option, const char *t
         status = th_text_parse(&option->env, text + 1, strlen(text + 1), &option->state);
     else
         option->state = th_make_map(&option->env, NULL, NULL, 0, true);
+    if (status != TH_OK)
+        return th_error_raise(TH_USAGE, "the state is no Erlang term: %s", th_error_link(0));
     option->state = console_or(option->state);
-    return status;
+    return TH_OK;
 }
 
 enum th_status th_tracer_option_parse(const char *text, struct th_tracer_option *option)
@@ -67,10 +69,10 @@ enum th_status th_tracer_option_parse(const char *text, struct th_tracer_option 
     option->name = th_printf("%.*s", (int)length, text);
     option->state = TH_NONE;
     if (length == 0)
-        th_error_raise(TH_USAGE, "there is no name");
+        th_error_raise(TH_USAGE, "there is no name in it");
     else if (parse_state(option, text + length) == TH_OK)
         return TH_OK;
-    th_error_context("-t %s", text);
+    th_error_context("cannot use -t '%s'", text);
     th_tracer_option_free(option);
     return TH_USAGE;
 }
