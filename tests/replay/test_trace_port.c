@@ -1,0 +1,492 @@
+/*
+ * Trace-port files: what is told of a record without decoding it is what is in it, for all that
+ * real nodes wrote; damage is told with its place, and what is sound around it is read.
+ */
+#include "tests/support/stream.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct th_buffer stream;
+
+static int begin(void **state)
+{
+    (void)state;
+    stream.size = 0;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_buffer_free(&stream);
+    th_error_clear();
+    return 0;
+}
+
+/* --- recordings of real nodes --- */
+
+static void same_term(th_term a, th_term b)
+{
+    assert_int_equal(a == TH_NONE, b == TH_NONE);
+    assert_true(a == TH_NONE || th_identical(a, b));
+}
+
+static void check_function(struct th_event *event, th_term term)
+{
+    struct th_function function, expected;
+
+    if (!th_tag_has_function(event->tag) || !th_event_function_from_term(term, &expected)) {
+        assert_int_equal(event->source->function(event, &function), TH_MALFORMED);
+        return;
+    }
+    assert_int_equal(event->source->function(event, &function), TH_OK);
+    assert_int_equal(function.module, expected.module);
+    assert_int_equal(function.function, expected.function);
+    assert_int_equal(function.arity, expected.arity);
+}
+
+/* What the skimmed event tells, piece by piece, is what its whole tuple tells. */
+static void check_event(struct th_event *event, th_env *env)
+{
+    struct th_event expected = *event;
+    th_term tuple;
+
+    assert_int_equal(event->source->whole(event, env, &tuple), TH_OK);
+    assert_int_equal(th_event_from_tuple(&expected, tuple, false), TH_OK);
+    assert_int_equal(event->kind, expected.kind);
+    assert_int_equal(event->tag, expected.tag);
+    assert_int_equal(event->tuple_size, expected.tuple_size);
+    same_term(event->tracee, expected.tracee);
+    check_function(event, expected.term);
+    if (event->number % 2) /* the place of the time: known from decoding, or looked for */
+        assert_int_equal(th_event_time(event), TH_OK);
+    assert_int_equal(th_event_decode(event, env), TH_OK);
+    assert_int_equal(th_event_time(event), TH_OK);
+    same_term(event->term, expected.term);
+    same_term(event->extra, expected.extra);
+    same_term(event->match_spec_result, expected.match_spec_result);
+    same_term(event->scheduler_id, expected.scheduler_id);
+    same_term(event->label, expected.label);
+    assert_int_equal(event->dropped, expected.dropped);
+    assert_int_equal(event->time.kind, expected.time.kind);
+    assert_int_equal(event->time.ns, expected.time.ns);
+    assert_int_equal(event->time.unique, expected.time.unique);
+    assert_true(th_identical(th_event_to_tuple(event, env), tuple));
+}
+
+/* How many records OTP itself found in FILE; UINT64_MAX if it was not asked. */
+static uint64_t recorded(const char *file, bool *damaged)
+{
+    unsigned long long total = UINT64_MAX;
+    char counts[200], line[200];
+    FILE *in;
+
+    snprintf(counts, sizeof counts, "%.*s.counts.txt", (int)(strlen(file) - strlen(".trace")),
+             file);
+    in = fopen(counts, "r");
+    while (in && total == UINT64_MAX && fgets(line, sizeof line, in)) {
+        *damaged = sscanf(line, "records_before_error %llu", &total) == 1;
+        if (!*damaged)
+            sscanf(line, "total %llu", &total);
+    }
+    if (in)
+        fclose(in);
+    return total;
+}
+
+static void check_sample(const char *file)
+{
+    bool damaged = false;
+    uint64_t expected = recorded(file, &damaged);
+    struct th_event event = {0};
+    struct th_reader *reader;
+    enum th_status status;
+    uint64_t records = 0;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_reader_open(file, NULL, &reader), TH_OK);
+    assert_null(th_reader_info(reader)->note);
+    while ((status = th_reader_next(reader, &event)) == TH_OK) {
+        assert_int_equal(event.number, ++records);
+        check_event(&event, &env);
+        th_env_clear(&env);
+    }
+    assert_true(expected == UINT64_MAX || records == expected);
+    assert_int_equal(status, damaged ? TH_PARTIAL : TH_END);
+    assert_int_equal(th_reader_info(reader)->records, records);
+    assert_int_equal(th_reader_info(reader)->damages, damaged);
+    assert_int_equal(th_reader_next(reader, &event), TH_END);
+    assert_string_equal(th_reader_info(reader)->format, "trace-port");
+    th_reader_close(reader);
+    th_env_release(&env);
+    th_error_clear();
+}
+
+static void recordings_tell_what_is_in_them(void **state)
+{
+    (void)state;
+    stream_each_sample(check_sample);
+}
+
+static void skimming_allocates_nothing(void **state)
+{
+    struct th_event event = {0};
+    struct th_reader *reader;
+    unsigned long allocated;
+
+    (void)state;
+    assert_int_equal(
+        th_reader_open("samples/recordings/s04_genserver_pingpong.trace", NULL, &reader), TH_OK);
+    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+    allocated = th_alloc_count();
+    while (th_reader_next(reader, &event) == TH_OK)
+        continue;
+    assert_int_equal(th_alloc_count(), allocated);
+    th_reader_close(reader);
+}
+
+/* --- drops, and what is no trace message --- */
+
+static void drops(void **state)
+{
+    struct th_event event = {0};
+    struct th_reader *reader;
+    struct th_function function;
+
+    (void)state;
+    stream_add_drop(&stream, 2243);
+    stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    stream_add_drop(&stream, UINT32_MAX);
+    assert_string_equal(stream_read(&stream), "1@0 {drop,2243}\n"
+                                              "2@5 {trace,<0.1.0>,exit,normal}\n"
+                                              "3@66 {drop,4294967295}\n");
+    stream_open(stream.data, stream.size, NULL, &reader);
+    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+    assert_int_equal(event.kind, TH_EVENT_DROP);
+    assert_int_equal(event.dropped, 2243);
+    assert_int_equal(th_event_decode(&event, NULL), TH_OK);
+    assert_int_equal(th_event_time(&event), TH_OK);
+    assert_int_equal(event.time.kind, TH_TIME_NONE);
+    assert_int_equal(event.source->function(&event, &function), TH_MALFORMED);
+    while (th_reader_next(reader, &event) == TH_OK)
+        continue;
+    assert_int_equal(th_reader_info(reader)->drops, 2243 + (uint64_t)UINT32_MAX);
+    assert_int_equal(th_reader_info(reader)->bytes, stream.size);
+    th_reader_close(reader);
+}
+
+/* Sound terms that are no trace messages are told as what they are, before anything is learned of
+ * the stream, and after. */
+static void other_terms(void **state)
+{
+    static const char *const terms[] = {
+        "hello",
+        "[]",
+        "{}",
+        "{trace}",
+        "{drop,5}",
+        "{trace,<0.1.0>,call}",
+        "{trace,me,call,{m,f,1}}",
+        "{trace,{<0.1.0>},call,{m,f,1}}",
+        "{trace,<0.1.0>,cell,{m,f,1}}",
+        "{trace,<0.1.0>,trace_status,{m,f,1}}",
+        "{trace,<0.1.0>,<<>>,{m,f,1}}",
+        "{trace,<0.1.0>,call,{m,f,1},1,2,3}",
+        "{trace,<0.1.0>,exit,normal,1,2}",
+        "{trace_ts,<0.1.0>,call,{m,f,1}}",
+        "{traces,<0.1.0>,call,{m,f,1}}",
+        "{seq_trace,0}",
+        "{seq_trace,0,1,2,3}",
+    };
+    struct th_buffer expected = {0};
+    int number = 0;
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+            th_buffer_printf(&expected, "%d@%zu other %s\n", ++number, stream.size, terms[i]);
+            stream_add_message(&stream, terms[i]);
+        }
+        th_buffer_printf(&expected, "%d@%zu {trace,<0.1.0>,exit,normal}\n", ++number, stream.size);
+        stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    }
+    assert_string_equal(stream_read(&stream), th_buffer_text(&expected));
+    th_buffer_free(&expected);
+}
+
+/* A message that turns out to be strange when it is decoded is still told as a whole. */
+static void strange_messages(void **state)
+{
+    static const struct {
+        const char *term, *decode, *time;
+    } cases[] = {
+        {"{trace,<0.1.0>,exit,normal,x}", "it is no trace message: its scheduler is no integer",
+         ""},
+        {"{trace_ts,<0.1.0>,exit,normal,never}", "", "its last element is no time"},
+        {"{trace_ts,<0.1.0>,exit,normal,{1,2,1000000}}", "", "its last element is no time"},
+        {"{trace_ts,<0.1.0>,exit,normal,18446744073709551616}", "", "its last element is no time"},
+        {"{seq_trace,0,x,never}", "", "its last element is no time"},
+    };
+    struct th_event event = {0};
+    struct th_reader *reader;
+    char line[200];
+    th_env env;
+
+    (void)state;
+    th_env_init(&env, TH_ENV_PLAIN);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        stream.size = 0;
+        stream_add_message(&stream, cases[i].term);
+        snprintf(line, sizeof line, "1@0 %s\n", cases[i].term);
+        assert_string_equal(stream_read(&stream), line);
+        stream_open(stream.data, stream.size, NULL, &reader);
+        assert_int_equal(th_reader_next(reader, &event), TH_OK);
+        assert_int_equal(th_event_decode(&event, &env), *cases[i].decode ? TH_MALFORMED : TH_OK);
+        assert_string_equal(stream_causes(), cases[i].decode);
+        assert_int_equal(th_event_time(&event), *cases[i].time ? TH_MALFORMED : TH_OK);
+        assert_string_equal(stream_causes(), cases[i].time);
+        th_reader_close(reader);
+    }
+    th_env_release(&env);
+}
+
+static void ambiguous_integer(void **state)
+{
+    struct th_reader_options options = {.scheduler_id = true};
+    struct th_event event = {0};
+    struct th_reader *reader;
+    th_env env;
+
+    (void)state;
+    stream_add_message(&stream, "{trace,<0.1.0>,call,{m,f,1},2}");
+    th_env_init(&env, TH_ENV_PLAIN);
+    for (int scheduler = 0; scheduler < 2; scheduler++) {
+        stream_open(stream.data, stream.size, scheduler ? &options : NULL, &reader);
+        assert_int_equal(th_reader_next(reader, &event), TH_OK);
+        assert_int_equal(th_event_decode(&event, &env), TH_OK);
+        assert_int_equal(event.match_spec_result, scheduler ? TH_NONE : th_small(2));
+        assert_int_equal(event.scheduler_id, scheduler ? th_small(2) : TH_NONE);
+        th_reader_close(reader);
+    }
+    th_env_release(&env);
+}
+
+/* --- damage --- */
+
+/* What is expected of the first SIZE bytes of two records of 61 bytes and a drop. */
+static const char *expected_of(size_t size)
+{
+    static char text[400];
+    size_t left = size;
+    int length = 0;
+
+    for (int number = 1; number <= 3; number++) {
+        size_t whole = number == 3 ? 5 : 61;
+        if (left >= whole)
+            length += snprintf(text + length, sizeof text - (size_t)length, "%d@%d %s\n", number,
+                               61 * (number - 1),
+                               number == 3 ? "{drop,9}" : "{trace,<0.1.0>,exit,normal}");
+        else if (left > 5)
+            snprintf(text + length, sizeof text - (size_t)length,
+                     "partial: record %d at byte %d is cut off: %zu of its 56 bytes are there\n",
+                     number, 61 * (number - 1), left - 5);
+        else if (left == 5)
+            snprintf(text + length, sizeof text - (size_t)length,
+                     "partial: record %d at byte %d is cut off: its head is there, its 56 bytes "
+                     "are not\n",
+                     number, 61 * (number - 1));
+        else if (left > 0)
+            snprintf(text + length, sizeof text - (size_t)length,
+                     "partial: record %d at byte %d is cut off: %zu of the 5 bytes of its head are "
+                     "there\n",
+                     number, 61 * (number - 1), left);
+        if (left < whole)
+            break;
+        left -= whole;
+    }
+    if (size == 0)
+        text[0] = 0;
+    return text;
+}
+
+static void cut_off_anywhere(void **state)
+{
+    size_t whole;
+
+    (void)state;
+    stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    stream_add_drop(&stream, 9);
+    whole = stream.size;
+    assert_int_equal(whole, 2 * 61 + 5);
+    for (stream.size = 0; stream.size <= whole; stream.size++)
+        assert_string_equal(stream_read(&stream), expected_of(stream.size));
+}
+
+/* A size says how much would come, not how much memory is taken. */
+static void size_beyond_the_end(void **state)
+{
+    (void)state;
+    stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    stream_add_record(&stream, 0, UINT32_MAX, "\x83", 1);
+    assert_string_equal(stream_read(&stream),
+                        "1@0 {trace,<0.1.0>,exit,normal}\n"
+                        "partial: record 2 at byte 61 is cut off: 1 of its 4294967295 bytes are "
+                        "there\n");
+}
+
+static void unknown_op(void **state)
+{
+    (void)state;
+    stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    stream_add_record(&stream, 2, 0, "", 0);
+    stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    assert_string_equal(
+        stream_read(&stream),
+        "1@0 {trace,<0.1.0>,exit,normal}\n"
+        "partial: record 2 at byte 61 is damaged: what follows it is lost: "
+        "it begins with byte 2; a record begins with 0 (a message) or 1 (a drop)\n");
+}
+
+/* A bad payload in a good frame costs one record. */
+static void bad_payloads(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *why;
+    } cases[] = {
+        {"", 0, "it is empty"},
+        {"\x82\x6a", 2, "it begins with byte 130, not with 131 as a term does"},
+        {"\x83", 1, "its term is damaged or cut off"},
+        {"\x83\xff", 2, "its term is damaged or cut off"},
+        {"\x83\x6a\x6a\x6a", 4, "2 bytes follow its term"},
+        {"\x83\x68\4\x64\0\5trace\x6a\x6a", 12, "its term is damaged or cut off"},
+        {"\x83\x68\4\x64\0\5trace\x58\x64\0\1x\0", 17, "its term is damaged or cut off"},
+        {"\x83\x68\3\x64\0\x09seq_trace", 15, "its label is damaged or cut off"},
+        {"\x83\x50\0\0\0\5garbage", 13, ""},
+    };
+    char expected[300];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *told;
+        stream.size = 0;
+        stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+        stream_add_record(&stream, 0, (uint32_t)cases[i].size, cases[i].bytes, cases[i].size);
+        stream_add_message(&stream, "{trace,<0.1.0>,exit,kill}");
+        told = stream_read(&stream);
+        snprintf(expected, sizeof expected,
+                 "1@0 {trace,<0.1.0>,exit,normal}\n"
+                 "malformed: record 2 at byte 61 is damaged: %s",
+                 cases[i].why);
+        assert_memory_equal(told, expected, strlen(expected));
+        snprintf(expected, sizeof expected, "\n3@%zu {trace,<0.1.0>,exit,kill}\n",
+                 66 + cases[i].size);
+        assert_string_equal(strchr(strchr(told, '\n') + 1, '\n'), expected);
+    }
+}
+
+/* Damage that skimming does not see is told by whoever wants the terms. */
+static void damage_inside_of_terms(void **state)
+{
+    struct th_event event = {0};
+    struct th_reader *reader;
+    struct th_function function;
+    th_term tuple;
+    th_env env;
+
+    (void)state;
+    stream_add_message(&stream, "{trace_ts,<0.1.0>,call,{m,f,[]},{1,2,3}}");
+    stream.data[stream.size - 12] = 0xFF; /* the tag of [] */
+    stream_open(stream.data, stream.size, NULL, &reader);
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+    assert_int_equal(event.tag, TH_TAG_call);
+    assert_int_equal(th_event_decode(&event, &env), TH_MALFORMED);
+    assert_string_equal(th_error_link(0), "the element at byte 50 of its term is damaged");
+    assert_int_equal(th_event_time(&event), TH_MALFORMED);
+    assert_int_equal(event.source->function(&event, &function), TH_MALFORMED);
+    assert_int_equal(event.source->whole(&event, &env, &tuple), TH_MALFORMED);
+    assert_false(event.decoded || event.timed);
+    th_reader_close(reader);
+    th_env_release(&env);
+}
+
+/* --- what it is --- */
+
+static void files_of_other_formats(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *why;
+    } cases[] = {
+        {"\x1F\x8B\x08", 3, "it is compressed with gzip"},
+        {"\x7F"
+         "ELF\2",
+         5, "it is a program or shared object (ELF), no recording"},
+        {"\x83\x68\4", 3, "it is one external term, no recording"},
+        {"hello", 5,
+         "it begins with byte 104: neither a trace-port file (0 or 1) nor JSON lines ({)"},
+        {"\0\0\0\0\0\0\0\0\0\0\0", 11,
+         "it is no recorded stream: it begins with byte 0, as a trace-port file does, but then no "
+         "external term follows"},
+        {"\0\1\0\0\0\x12\1\0", 8, "it is no recorded stream"},
+    };
+    char expected[300];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        stream.size = 0;
+        th_buffer_add(&stream, cases[i].bytes, cases[i].size);
+        snprintf(expected, sizeof expected, "refused: cannot read stream: %s", cases[i].why);
+        assert_memory_equal(stream_read(&stream), expected, strlen(expected));
+    }
+}
+
+static void names_that_cannot_be_read(void **state)
+{
+    struct th_reader *reader;
+
+    (void)state;
+    assert_int_equal(th_reader_open("no/such/file", NULL, &reader), TH_MALFORMED);
+    assert_null(reader);
+    assert_string_equal(stream_causes(), "cannot read no/such/file: No such file or directory");
+    assert_int_equal(th_reader_open("samples", NULL, &reader), TH_MALFORMED);
+    assert_string_equal(stream_causes(), "cannot read samples: it is a folder");
+}
+
+static void an_empty_file_has_no_records(void **state)
+{
+    (void)state;
+    assert_string_equal(stream_read(&stream), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(recordings_tell_what_is_in_them, begin, end),
+        cmocka_unit_test_setup_teardown(skimming_allocates_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(drops, begin, end),
+        cmocka_unit_test_setup_teardown(other_terms, begin, end),
+        cmocka_unit_test_setup_teardown(strange_messages, begin, end),
+        cmocka_unit_test_setup_teardown(ambiguous_integer, begin, end),
+        cmocka_unit_test_setup_teardown(cut_off_anywhere, begin, end),
+        cmocka_unit_test_setup_teardown(size_beyond_the_end, begin, end),
+        cmocka_unit_test_setup_teardown(unknown_op, begin, end),
+        cmocka_unit_test_setup_teardown(bad_payloads, begin, end),
+        cmocka_unit_test_setup_teardown(damage_inside_of_terms, begin, end),
+        cmocka_unit_test_setup_teardown(files_of_other_formats, begin, end),
+        cmocka_unit_test_setup_teardown(names_that_cannot_be_read, begin, end),
+        cmocka_unit_test_setup_teardown(an_empty_file_has_no_records, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
