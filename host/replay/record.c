@@ -3,6 +3,12 @@
 
 #include "raw.h"
 
+/* The term ends at P already. */
+static enum th_status too_long(const struct th_record *record, const unsigned char *p)
+{
+    return th_error_raise(TH_MALFORMED, "%td bytes follow its term", record->end - p);
+}
+
 enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *tuple)
 {
     size_t size = (size_t)(record->end - record->data);
@@ -12,9 +18,7 @@ enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *t
 
     if (status != TH_OK)
         return status;
-    if (used < size)
-        return th_error_raise(TH_MALFORMED, "%zu bytes follow its term", size - used);
-    return TH_OK;
+    return used < size ? too_long(record, record->data + used) : TH_OK;
 }
 
 void th_record_from_tuple(const struct th_record *record, struct th_event *event, th_term tuple)
@@ -28,11 +32,6 @@ void th_record_from_tuple(const struct th_record *record, struct th_event *event
     event->term = tuple;
     event->decoded = true;
     event->timed = true;
-}
-
-static enum th_status cut_off(void)
-{
-    return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
 }
 
 /* Decodes the element at *P and steps behind it. */
@@ -105,7 +104,7 @@ static enum th_status decode(struct th_event *event, th_env *env)
     if (record->timed)
         record->time = p;
     else if (p < record->end && event->kind != TH_EVENT_DROP)
-        return th_error_raise(TH_MALFORMED, "%td bytes follow its term", record->end - p);
+        return too_long(record, p);
     event->decoded = true;
     return TH_OK;
 }
@@ -135,19 +134,17 @@ static const unsigned char *raw_time(const unsigned char *p, const unsigned char
     return p;
 }
 
-static enum th_status unusual_time(struct th_record *record, struct th_event *event)
+/* Any other encoding. */
+static enum th_status unusual_time(struct th_record *record, struct th_event_time *time)
 {
     const unsigned char *p = record->time;
     th_term term;
 
     if (element(record, &record->scratch, &p, &term) != TH_OK)
         return TH_MALFORMED;
-    if (!th_event_time_from_term(term, &event->time))
+    if (!th_event_time_from_term(term, time))
         return th_error_raise(TH_MALFORMED, "its last element is no time");
-    if (p < record->end)
-        return th_error_raise(TH_MALFORMED, "%td bytes follow its term", record->end - p);
-    event->timed = true;
-    return TH_OK;
+    return p < record->end ? too_long(record, p) : TH_OK;
 }
 
 static bool find_time(struct th_record *record)
@@ -167,13 +164,16 @@ static bool find_time(struct th_record *record)
 static enum th_status time_of(struct th_event *event)
 {
     struct th_record *record = event->reader;
+    struct th_event_time time = {.kind = TH_TIME_NONE};
 
     if (record->timed) {
         if (!record->time && !find_time(record))
-            return cut_off();
-        if (raw_time(record->time, record->end, &event->time) != record->end)
-            return unusual_time(record, event);
+            return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
+        if (raw_time(record->time, record->end, &time) != record->end &&
+            unusual_time(record, &time) != TH_OK)
+            return TH_MALFORMED;
     }
+    event->time = time;
     event->timed = true;
     return TH_OK;
 }
