@@ -38,10 +38,10 @@ void th_record_from_tuple(const struct th_record *record, struct th_event *event
 static enum th_status element(const struct th_record *record, th_env *env, const unsigned char **p,
                               th_term *term)
 {
-    size_t used;
+    size_t left = (size_t)(record->end - *p);
+    size_t used = th_etf_decode_mfa(env, *p, left, term);
 
-    if (th_etf_decode(env, *p, (size_t)(record->end - *p), false, &record->etf, term, &used) !=
-        TH_OK)
+    if (used == 0 && th_etf_decode(env, *p, left, false, &record->etf, term, &used) != TH_OK)
         return th_error_context("the element at byte %td of its term is damaged",
                                 *p - record->data);
     *p += used;
@@ -111,6 +111,17 @@ static enum th_status decode(struct th_event *event, th_env *env)
 
 /* The time stamp. */
 
+/* {Mega, Sec, Micro} as it always looks, up to END: three integers of four bytes. */
+static inline bool quick_clock(const unsigned char *p, const unsigned char *end,
+                               struct th_event_time *time)
+{
+    if (end - p != 2 + 3 * 5 || p[0] != TH_ETF_SMALL_TUPLE || p[1] != 3 || p[2] != TH_ETF_INTEGER ||
+        p[7] != TH_ETF_INTEGER || p[12] != TH_ETF_INTEGER)
+        return false;
+    return th_event_time_from_clock((int32_t)th_etf_get32(p + 3), (int32_t)th_etf_get32(p + 8),
+                                    (int32_t)th_etf_get32(p + 13), time);
+}
+
 /* The usual encodings; returns where it ends, NULL if it is something else. */
 static const unsigned char *raw_time(const unsigned char *p, const unsigned char *end,
                                      struct th_event_time *time)
@@ -169,7 +180,8 @@ static enum th_status time_of(struct th_event *event)
     if (record->timed) {
         if (!record->time && !find_time(record))
             return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
-        if (raw_time(record->time, record->end, &time) != record->end &&
+        if (!quick_clock(record->time, record->end, &time) &&
+            raw_time(record->time, record->end, &time) != record->end &&
             unusual_time(record, &time) != TH_OK)
             return TH_MALFORMED;
     }
