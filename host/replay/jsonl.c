@@ -196,8 +196,13 @@ static enum th_status begin(struct th_reader *reader)
 
     reader->state = jsonl;
     th_json_event_init(&jsonl->event);
-    if (get_line(reader, &line) != TH_OK)
-        return TH_MALFORMED;
+    for (;;) {
+        if (get_line(reader, &line) != TH_OK)
+            return TH_MALFORMED;
+        if (!line.complete || !is_blank(&line))
+            break;
+        take_line(reader, &line);
+    }
     root = parse(&line);
     if (!root) {
         status = examine(reader);

@@ -1,0 +1,283 @@
+/* Streams written anew: the same to the byte after they were the other format, whole or not there.
+ */
+#include "tests/support/stream.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/test_writer_XXXXXX";
+static char port_file[100], json_file[100];
+static struct th_buffer stream, written;
+
+static int begin(void **state)
+{
+    (void)state;
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(port_file, sizeof port_file, "%s/s.trace", folder);
+    snprintf(json_file, sizeof json_file, "%s/s.jsonl", folder);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    unlink(port_file);
+    unlink(json_file);
+    assert_int_equal(rmdir(folder), 0); /* nothing else was left */
+    th_buffer_free(&stream);
+    th_buffer_free(&written);
+    th_error_clear();
+    return 0;
+}
+
+/* Writes what READER gives to FILE; ends at damage. */
+static void rewrite(struct th_reader *reader, const char *file, enum th_format format)
+{
+    const struct th_reader_info *info = th_reader_info(reader);
+    struct th_writer_options options = {format, info->node, info->utf8_atoms};
+    struct th_event event = {0};
+    struct th_writer *writer;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_writer_open(file, &options, &writer), TH_OK);
+    while (th_reader_next(reader, &event) == TH_OK) {
+        if (th_writer_add(writer, &event, &env) != TH_OK)
+            fail_msg("%s", stream_causes());
+        th_env_clear(&env);
+    }
+    assert_int_equal(th_writer_commit(writer), TH_OK);
+    th_reader_close(reader);
+    th_env_release(&env);
+}
+
+static void rewrite_file(const char *from, const char *to, enum th_format format)
+{
+    struct th_reader *reader;
+
+    if (th_reader_open(from, NULL, &reader) != TH_OK)
+        fail_msg("%s", stream_causes());
+    rewrite(reader, to, format);
+}
+
+static struct th_reader *reader_of_stream(void)
+{
+    struct th_reader *reader;
+
+    if (stream_open(stream.data, stream.size, NULL, &reader) != TH_OK)
+        fail_msg("%s", stream_causes());
+    return reader;
+}
+
+static const char *content_of(const char *file)
+{
+    written.size = 0;
+    stream_add_file(&written, file);
+    return th_buffer_text(&written);
+}
+
+static void check_sample(const char *file)
+{
+    struct th_buffer before = {0};
+
+    rewrite_file(file, json_file, TH_FORMAT_JSONL);
+    rewrite_file(json_file, port_file, TH_FORMAT_TRACE_PORT);
+    stream_add_file(&before, file);
+    content_of(port_file);
+    /* What was damaged at the end is not there again. */
+    assert_true(written.size <= before.size && before.size - written.size < 120);
+    assert_memory_equal(written.data ? (void *)written.data : "", before.data, written.size);
+    th_buffer_free(&before);
+}
+
+static void recordings_there_and_back(void **state)
+{
+    (void)state;
+    stream_each_sample(check_sample);
+}
+
+static void json_as_it_is_written(void **state)
+{
+    (void)state;
+    stream_add_message(&stream, "{trace_ts,<0.1.0>,call,{m,f,[a]},r,2,{1795,233754,730750}}");
+    stream_add_drop(&stream, 5);
+    stream_add_message(&stream, "{trace_ts,#Port<0.5>,open,<0.1.0>,cat,{-5,7}}");
+    stream_add_message(&stream, "{seq_trace,0,{print,{0,1},<0.1.0>,[],\"é\\\"\"},-5}");
+    stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    rewrite(reader_of_stream(), json_file, TH_FORMAT_JSONL);
+    assert_string_equal(
+        content_of(json_file),
+        "{\"tracehost\":1,\"node\":\"nonode@nohost\",\"creation\":0}\n"
+        "{\"ts\":1795233754730750000,\"ts_kind\":\"timestamp\",\"tracee\":\"<0.1.0>\",\"tag\":"
+        "\"call\",\"term\":\"{m,f,[a]}\",\"match_spec_result\":\"r\",\"scheduler_id\":2}\n"
+        "{\"drop\":5}\n"
+        "{\"ts\":-5,\"ts_kind\":\"strict_monotonic\",\"ts_unique\":7,\"tracee\":\"#Port<0.5>\","
+        "\"tag\":\"open\",\"term\":\"<0.1.0>\",\"extra\":\"cat\"}\n"
+        "{\"ts\":-5,\"ts_kind\":\"monotonic\",\"tag\":\"seq_trace\",\"label\":\"0\",\"info\":"
+        "\"{print,{0,1},<0.1.0>,[],\\\"é\\\\\\\"\\\"}\"}\n"
+        "{\"tracee\":\"<0.1.0>\",\"tag\":\"exit\",\"term\":\"normal\"}\n");
+    rewrite_file(json_file, port_file, TH_FORMAT_TRACE_PORT);
+    content_of(port_file);
+    assert_int_equal(written.size, stream.size);
+    assert_memory_equal(written.data, stream.data, stream.size);
+}
+
+/* What fields cannot say stands as a whole, and comes back. */
+static void messages_that_are_none(void **state)
+{
+    static const char *const terms[] = {
+        "hello",
+        "{drop,5}",
+        "{trace,<0.1.0>,exit,normal,x}",
+        "{trace_ts,<0.1.0>,exit,normal,never}",
+        "{trace,<0.1.0>,cell,{m,f,1}}",
+        "{seq_trace,0,x,{0,0,-1}}",
+    };
+    size_t lines = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
+        stream_add_message(&stream, terms[i]);
+    rewrite(reader_of_stream(), json_file, TH_FORMAT_JSONL);
+    for (const char *at = content_of(json_file); (at = strstr(at, "{\"other\":")); at++)
+        lines++;
+    assert_int_equal(lines, sizeof terms / sizeof terms[0]);
+    rewrite_file(json_file, port_file, TH_FORMAT_TRACE_PORT);
+    content_of(port_file);
+    assert_int_equal(written.size, stream.size);
+    assert_memory_equal(written.data, stream.data, stream.size);
+}
+
+#define PID "\x58\x77\3a@b\0\0\0\1\0\0\0\2\0\0\0\7"
+#define FOREIGN "\x58\x77\3c@d\0\0\0\1\0\0\0\2\0\0\0\7"
+
+/* A later OTP's atoms, a node with a name and a creation; a drop comes before it is known. */
+static void other_nodes_and_releases(void **state)
+{
+    static const char message[] = "\x83\x68\5\x77\5trace" PID "\x77\4send\x68\2" PID FOREIGN PID;
+
+    (void)state;
+    stream_add_drop(&stream, 5);
+    stream_add_record(&stream, 0, sizeof message - 1, message, sizeof message - 1);
+    rewrite(reader_of_stream(), json_file, TH_FORMAT_JSONL);
+    assert_string_equal(strtok((char *)content_of(json_file), "\n"),
+                        "{\"tracehost\":1,\"node\":\"a@b\",\"creation\":7,\"atoms\":\"utf8\"}");
+    rewrite_file(json_file, port_file, TH_FORMAT_TRACE_PORT);
+    content_of(port_file);
+    assert_int_equal(written.size, stream.size);
+    assert_memory_equal(written.data, stream.data, stream.size);
+}
+
+static void what_only_json_can_tell(void **state)
+{
+    static const char lines[] = "{\"tracehost\":1}\n"
+                                "{\"tracee\":\"<0.1.0>\",\"tag\":\"call\",\"term\":\"{m,f,1}\","
+                                "\"external\":true,\"tail\":false}\n";
+
+    (void)state;
+    th_buffer_add_text(&stream, lines);
+    rewrite(reader_of_stream(), json_file, TH_FORMAT_JSONL);
+    assert_string_equal(content_of(json_file), lines);
+}
+
+/* A damaged event is not written, and the next one is. */
+static void damaged_events(void **state)
+{
+    for (enum th_format format = TH_FORMAT_TRACE_PORT; format <= TH_FORMAT_JSONL; format++) {
+        struct th_writer_options options = {.format = format};
+        struct th_event event = {0};
+        struct th_reader *reader;
+        struct th_writer *writer;
+        th_env env;
+
+        (void)state;
+        stream.size = 0;
+        stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+        stream.data[stream.size - 7] = 0; /* the length of the reason's name */
+        stream_add_message(&stream, "{trace,<0.1.0>,exit,kill}");
+        th_env_init(&env, TH_ENV_PLAIN);
+        reader = reader_of_stream();
+        assert_int_equal(th_writer_open(port_file, &options, &writer), TH_OK);
+        assert_int_equal(th_reader_next(reader, &event), TH_OK);
+        assert_int_equal(th_writer_add(writer, &event, &env), TH_MALFORMED);
+        assert_int_equal(th_reader_next(reader, &event), TH_OK);
+        assert_int_equal(th_writer_add(writer, &event, &env), TH_OK);
+        assert_int_equal(th_writer_commit(writer), TH_OK);
+        th_reader_close(reader);
+        assert_int_equal(th_reader_open(port_file, NULL, &reader), TH_OK);
+        assert_non_null(strstr(stream_tell(reader), " {trace,<0.1.0>,exit,kill}\n"));
+        assert_int_equal(th_reader_info(reader)->records, 1);
+        th_reader_close(reader);
+        th_env_release(&env);
+    }
+}
+
+static void whole_or_not_at_all(void **state)
+{
+    struct th_writer_options options = {.format = TH_FORMAT_JSONL};
+    struct th_writer *writer;
+
+    (void)state;
+    assert_int_equal(th_writer_open(json_file, &options, &writer), TH_OK);
+    assert_int_not_equal(access(json_file, F_OK), 0);
+    th_writer_abandon(writer);
+    assert_int_not_equal(access(json_file, F_OK), 0);
+    assert_int_equal(th_writer_open(json_file, &options, &writer), TH_OK);
+    assert_int_equal(th_writer_commit(writer), TH_OK);
+    assert_string_equal(content_of(json_file), "{\"tracehost\":1}\n");
+    assert_int_equal(th_writer_open("no/such/folder/file", &options, &writer), TH_FAILED);
+    assert_null(writer);
+}
+
+static void a_full_disk(void **state)
+{
+    struct th_writer_options options = {.format = TH_FORMAT_JSONL};
+    struct th_writer *writer;
+    struct stat about;
+
+    (void)state;
+    if (stat("/dev/full", &about) != 0)
+        skip();
+    assert_int_equal(th_writer_open("/dev/full", &options, &writer), TH_OK);
+    assert_int_equal(th_writer_commit(writer), TH_FAILED);
+    assert_non_null(strstr(stream_causes(), "No space left on device"));
+}
+
+static void drops_that_do_not_fit(void **state)
+{
+    struct th_event event = {.number = 1, .kind = TH_EVENT_DROP, .dropped = UINT32_MAX + 1ull};
+    struct th_writer_options options = {.format = TH_FORMAT_TRACE_PORT};
+    struct th_writer *writer;
+
+    (void)state;
+    assert_int_equal(th_writer_open(port_file, &options, &writer), TH_OK);
+    assert_int_equal(th_writer_add(writer, &event, NULL), TH_FAILED);
+    assert_string_equal(stream_causes(), "record 1 at byte 0 cannot be written: a record can tell "
+                                         "of at most 4294967295 dropped events");
+    th_writer_abandon(writer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(recordings_there_and_back, begin, end),
+        cmocka_unit_test_setup_teardown(json_as_it_is_written, begin, end),
+        cmocka_unit_test_setup_teardown(messages_that_are_none, begin, end),
+        cmocka_unit_test_setup_teardown(other_nodes_and_releases, begin, end),
+        cmocka_unit_test_setup_teardown(what_only_json_can_tell, begin, end),
+        cmocka_unit_test_setup_teardown(damaged_events, begin, end),
+        cmocka_unit_test_setup_teardown(whole_or_not_at_all, begin, end),
+        cmocka_unit_test_setup_teardown(a_full_disk, begin, end),
+        cmocka_unit_test_setup_teardown(drops_that_do_not_fit, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
