@@ -112,8 +112,9 @@ static void print_time(const struct th_census *census)
 }
 
 static void print_head(const struct info *info, const struct th_census *census,
-                       const struct th_reader_info *reader)
+                       const struct th_stream *stream)
 {
+    const struct th_reader_info *reader = th_reader_info(stream->reader);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
 
     printf("stream      %s (%s)\n", th_stream_title(info->name), reader->format);
@@ -128,9 +129,9 @@ static void print_head(const struct info *info, const struct th_census *census,
     if (census->other)
         printf("other       %llu records that are no trace messages\n",
                (unsigned long long)census->other);
-    if (reader->malformed || reader->damages)
+    if (stream->status != TH_OK)
         printf("damage      %llu records skipped, cut off or damaged in %llu places\n",
-               (unsigned long long)reader->malformed, (unsigned long long)reader->damages);
+               (unsigned long long)stream->skipped, (unsigned long long)stream->damages);
 }
 
 static void print_list(const char *title, const struct th_census_list *list, uint64_t top,
@@ -152,13 +153,13 @@ static void print_list(const char *title, const struct th_census_list *list, uin
 }
 
 static void print_text(const struct info *info, struct th_census *census,
-                       const struct th_reader_info *reader)
+                       const struct th_stream *stream)
 {
     struct th_census_list functions = th_census_functions(census);
     struct th_census_list tracees = th_census_tracees(census);
     char title[96];
 
-    print_head(info, census, reader);
+    print_head(info, census, stream);
     if (census->row_count)
         printf("\n   records  tag\n");
     for (size_t i = 0; i < census->row_count; i++)
@@ -224,8 +225,9 @@ static json_t *json_time(const struct th_census *census)
 }
 
 static void print_json(const struct info *info, const struct th_census *census,
-                       const struct th_reader_info *reader)
+                       const struct th_stream *stream)
 {
+    const struct th_reader_info *reader = th_reader_info(stream->reader);
     struct th_census_list functions = th_census_functions(census);
     struct th_census_list tracees = th_census_tracees(census);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
@@ -234,8 +236,8 @@ static void print_json(const struct info *info, const struct th_census *census,
                   "node", reader->node.node ? node->text : NULL, "bytes", (json_int_t)reader->bytes,
                   "total", (json_int_t)census->total, "drops", (json_int_t)census->drops, "lost",
                   (json_int_t)census->lost, "other", (json_int_t)census->other, "malformed",
-                  (json_int_t)reader->malformed, "damages", (json_int_t)reader->damages, "partial",
-                  reader->malformed || reader->damages);
+                  (json_int_t)stream->skipped, "damages", (json_int_t)stream->damages, "partial",
+                  stream->status != TH_OK);
 
     json_object_set_new(all, "time", json_time(census));
     json_object_set_new(all, "tags", json_rows(census));
@@ -280,9 +282,9 @@ int th_command_info(int argc, char **argv)
     count_all(&stream, &census);
     th_census_sort_rows(&census);
     if (info.json)
-        print_json(&info, &census, th_reader_info(stream.reader));
+        print_json(&info, &census, &stream);
     else
-        print_text(&info, &census, th_reader_info(stream.reader));
+        print_text(&info, &census, &stream);
     status = th_stream_close(&stream);
     th_census_free(&census);
     return th_command_finish("info", status);

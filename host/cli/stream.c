@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { TOLD = 10 /* so many faults of a stream are shown */ };
+
 static const struct argp_option options[] = {
     {"allow-partial", TH_OPTION_ALLOW_PARTIAL, NULL, 0,
      "Exit with 0 though a stream is damaged or cut off (else 4)", 90},
@@ -50,6 +52,7 @@ int th_stream_open(struct th_stream *stream)
     const char *note;
 
     stream->status = TH_OK;
+    stream->skipped = stream->damages = 0;
     if (th_reader_open(stream->name, &how, &stream->reader) != TH_OK)
         return th_command_fail(stream->command);
     note = th_reader_info(stream->reader)->note;
@@ -58,12 +61,26 @@ int th_stream_open(struct th_stream *stream)
     return TH_OK;
 }
 
-void th_stream_complain(struct th_stream *stream)
+/* The damage in one line with the causes under it. */
+static void tell_damage(const struct th_stream *stream)
 {
     const char *file = th_reader_info(stream->reader)->file;
 
-    th_error_context("%s", th_stream_title(file ? file : stream->name));
-    th_command_fail(stream->command);
+    fflush(stdout);
+    fprintf(stderr, "tracehost %s: %s: %s\n", stream->command,
+            th_stream_title(file ? file : stream->name), th_error_link(0));
+    for (size_t i = 1; th_error_link(i); i++)
+        fprintf(stderr, "  %s\n", th_error_link(i));
+}
+
+void th_stream_complain(struct th_stream *stream)
+{
+    if (stream->skipped + stream->damages < TOLD)
+        tell_damage(stream);
+    if (th_error_status() == TH_MALFORMED)
+        stream->skipped++;
+    else
+        stream->damages++;
     th_error_clear();
     stream->status = TH_PARTIAL;
 }
@@ -93,14 +110,27 @@ bool th_stream_next(struct th_stream *stream, struct th_event *event)
     }
 }
 
+/* How it went, if it went not well. */
+static void sum_up(const struct th_stream *stream)
+{
+    uint64_t records = th_reader_info(stream->reader)->records;
+    uint64_t faults = stream->skipped + stream->damages;
+
+    if (faults == 0)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "tracehost %s: %s: %llu records were recovered", stream->command,
+            th_stream_title(stream->name), (unsigned long long)(records - stream->skipped));
+    if (stream->skipped)
+        fprintf(stderr, ", %llu skipped", (unsigned long long)stream->skipped);
+    if (faults > TOLD)
+        fprintf(stderr, "; only the first %d faults were shown", TOLD);
+    fputc('\n', stderr);
+}
+
 int th_stream_close(struct th_stream *stream)
 {
-    const struct th_reader_info *info = th_reader_info(stream->reader);
-
-    if (stream->status == TH_PARTIAL)
-        fprintf(stderr, "tracehost %s: %s: %llu records were recovered\n", stream->command,
-                th_stream_title(stream->name),
-                (unsigned long long)(info->records - info->malformed));
+    sum_up(stream);
     th_reader_close(stream->reader);
     return stream->options->allow_partial ? TH_OK : stream->status;
 }

@@ -21,7 +21,9 @@ struct th_stream {
     const char *name;    /* as the user gave it */
     const struct th_stream_options *options;
     struct th_reader *reader;
-    int status; /* TH_OK or TH_PARTIAL so far */
+    int status;       /* TH_OK or TH_PARTIAL so far */
+    uint64_t skipped; /* records that were damaged within a sound frame */
+    uint64_t damages; /* places where it is cut off or damaged otherwise */
 };
 
 /* Opens STREAM->name. Another status than TH_OK was told already. */
@@ -34,7 +36,8 @@ bool th_stream_next(struct th_stream *stream, struct th_event *event);
 /* EVENT's content turned out to be damaged: tells it from the chain, and counts it. */
 void th_stream_malformed(struct th_stream *stream, const struct th_event *event);
 
-/* Tells the damage that the thread's chain is about, as one of this stream. */
+/* Tells the damage that the thread's chain is about, as one of this stream; counts it by its
+ * status, TH_MALFORMED or TH_PARTIAL. Of very many only the first are told. */
 void th_stream_complain(struct th_stream *stream);
 
 /* Closes the reader, sums up what was lost on stderr, and returns the exit status. */
