@@ -4,6 +4,8 @@
 #include "stream.h"
 #include "tracer_option.h"
 
+#include "host/process/process.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -219,8 +221,19 @@ static void complain(void *stream)
     th_stream_complain(stream);
 }
 
+static void tell_loss(const struct th_stream *stream)
+{
+    uint64_t lost = th_reader_info(stream->reader)->drops;
+
+    if (!lost)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "tracehost replay: %s: the recorder dropped %llu events\n",
+            th_stream_title(stream->name), (unsigned long long)lost);
+}
+
 static int play_stream(struct replay *replay, struct th_tracing *tracing, const char *name,
-                       struct th_player_counts *counts)
+                       struct th_replay_totals *totals)
 {
     struct th_stream stream = {.command = "replay", .name = name, .options = &replay->stream};
     int status = th_stream_open(&stream);
@@ -228,31 +241,42 @@ static int play_stream(struct replay *replay, struct th_tracing *tracing, const 
     if (status != TH_OK)
         return status;
     th_guard_set_stream(th_stream_title(name));
-    th_play(tracing, stream.reader, &replay->play, &th_interrupted, complain, &stream, counts);
+    th_play(tracing, stream.reader, &replay->play, &th_interrupted, complain, &stream,
+            &totals->played);
     th_guard_set_stream(NULL);
+    totals->tracees += th_world_counts().seen;
+    tell_loss(&stream);
     return th_stream_close(&stream);
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* The streams in turn; an unreadable one does not keep the others from being played. */
 static int play_all(struct replay *replay, struct th_tracing *tracing)
 {
-    struct th_player_counts counts = {0};
-    struct timespec began, ended;
+    struct th_replay_totals totals = {0};
+    double began = now();
     int worst = TH_OK;
 
-    clock_gettime(CLOCK_MONOTONIC, &began);
     for (size_t i = 0; i < replay->stream_count && !th_interrupted; i++) {
-        int status = play_stream(replay, tracing, replay->streams[i], &counts);
+        int status = play_stream(replay, tracing, replay->streams[i], &totals);
         if (worst == TH_OK || status == TH_MALFORMED)
             worst = status;
     }
-    clock_gettime(CLOCK_MONOTONIC, &ended);
+    totals.seconds = now() - began;
     fflush(stdout);
-    th_replay_summary(tracing, &counts, replay->stats,
-                      (double)(ended.tv_sec - began.tv_sec) +
-                          (double)(ended.tv_nsec - began.tv_nsec) / 1e9);
+    if (replay->stats)
+        th_replay_stats(tracing, &totals);
+    else
+        th_replay_remarks(tracing);
     if (worst == TH_OK && replay->fail_on_loss &&
-        (counts.lost || th_tracing_calls_forgotten(tracing)))
+        (totals.played.lost || th_tracing_calls_forgotten(tracing)))
         worst = TH_PARTIAL;
     return worst;
 }

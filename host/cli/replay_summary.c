@@ -2,52 +2,84 @@
 
 #include "host/process/process.h"
 
-/* "NAME: N TEXT" if there is anything to tell. */
-static void tell(const char *name, uint64_t count, bool always, const char *text)
+/* --- what deserves a word --- */
+
+static void remark(uint64_t count, const char *what)
 {
-    if (count || always)
-        fprintf(stderr, "%s: %llu %s\n", name, (unsigned long long)count, text);
+    if (count)
+        fprintf(stderr, "tracehost replay: %llu %s\n", (unsigned long long)count, what);
 }
 
-static void tell_session(const struct th_session *session, bool all)
+static void remark_on(const char *tracer, uint64_t count, const char *what)
+{
+    if (count)
+        fprintf(stderr, "tracehost replay: tracer '%s': %llu %s\n", tracer,
+                (unsigned long long)count, what);
+}
+
+void th_replay_remarks(const struct th_tracing *tracing)
+{
+    for (size_t i = 0; i < th_tracing_sessions(tracing); i++) {
+        const struct th_session *session = th_tracing_session(tracing, i);
+        struct th_session_counts counts = th_session_counts(session);
+        const char *name = th_session_name(session);
+        if (!th_session_attached(session))
+            fprintf(stderr,
+                    "tracehost replay: tracer '%s': detached, as it answered 'remove' to "
+                    "trace_status\n",
+                    name);
+        remark_on(name, counts.removed,
+                  "tracees were taken from it, as it answered neither 'trace' nor 'discard'");
+        remark_on(name, counts.kept,
+                  "events were discarded, as it answered neither 'trace' nor 'discard'");
+        remark_on(name, counts.refused, "messages or commands to the tracee were refused");
+    }
+    remark(th_tracing_calls_forgotten(tracing),
+           "open calls were forgotten: their returns went to all tracers");
+    remark(th_mail_dropped(), "messages were dropped, as nobody runs their receivers");
+}
+
+/* --- all --- */
+
+static void row(uint64_t count, const char *what)
+{
+    fprintf(stderr, "%12llu  %s\n", (unsigned long long)count, what);
+}
+
+static void show_session(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);
-    const char *name = th_session_name(session);
 
-    if (all) {
-        tell(name, counts.enabled, true, "calls of enabled callbacks");
-        tell(name, counts.traced, true, "calls of trace callbacks");
-        tell(name, counts.status, true, "calls for trace_status");
-        tell(name, counts.discarded, true, "events discarded by it");
-        tell(name, counts.filtered, true, "events held back by its flags");
-        tell(name, counts.untraced, true, "returns held back, as it had discarded the call");
-    }
-    if (!th_session_attached(session))
-        fprintf(stderr, "%s: detached, as it answered 'remove' to trace_status\n", name);
-    tell(name, counts.removed, all, "tracees taken from it, as it answered 'remove' or no atom");
-    tell(name, counts.kept, all, "such answers that only discard, by the event's tag");
-    tell(name, counts.refused, all, "messages or commands to the tracee refused");
+    fprintf(stderr, "tracer '%s'%s\n", th_session_name(session),
+            th_session_attached(session) ? ""
+                                         : ", detached, as it answered 'remove' to trace_status");
+    row(counts.enabled, "calls of its enabled callbacks");
+    row(counts.traced, "calls of its trace callbacks");
+    row(counts.status, "calls for trace_status");
+    row(counts.discarded, "events that it discarded");
+    row(counts.filtered, "events held back by --flags");
+    row(counts.untraced, "returns held back, as it had discarded the call");
+    row(counts.removed, "tracees taken from it, as it answered neither 'trace' nor 'discard'");
+    row(counts.kept, "events discarded, as it answered neither");
+    row(counts.refused, "messages or commands to the tracee refused");
 }
 
-void th_replay_summary(const struct th_tracing *tracing, const struct th_player_counts *counts,
-                       bool all, double seconds)
+void th_replay_stats(const struct th_tracing *tracing, const struct th_replay_totals *totals)
 {
-    struct th_world_counts world = th_world_counts();
+    const struct th_player_counts *played = &totals->played;
+    double seconds = totals->seconds;
 
-    if (all) {
-        tell("records", counts->records, true, "read");
-        tell("records", counts->played, true, "played");
-        fprintf(stderr, "speed: %.3f s, %.0f records/s\n", seconds,
-                seconds > 0 ? (double)counts->records / seconds : 0);
-        tell("tracees", world.seen, true, "seen in the last stream");
-    }
-    tell("records", counts->skipped, all, "outside of --from and --to");
-    tell("records", counts->malformed, all, "skipped, as they are malformed");
-    tell("streams", counts->damages, all, "places cut off or damaged");
-    tell("recorder", counts->lost, all, "events dropped while recording");
+    fprintf(stderr, "played in %.3f s, %.0f records/s\n", seconds,
+            seconds > 0 ? (double)played->records / seconds : 0);
+    row(played->records, "records read");
+    row(played->played, "events played");
+    row(played->skipped, "events outside of --from and --to");
+    row(played->malformed, "records skipped, as they are damaged");
+    row(played->damages, "places where a stream is cut off or damaged");
+    row(played->lost, "events dropped by the recorder");
+    row(totals->tracees, "tracees seen");
+    row(th_tracing_calls_forgotten(tracing), "open calls forgotten: their returns go to all");
+    row(th_mail_dropped(), "messages dropped, as nobody runs their receivers");
     for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
-        tell_session(th_tracing_session(tracing, i), all);
-    tell("calls", th_tracing_calls_forgotten(tracing), all,
-         "forgotten while open: their returns go to all tracers");
-    tell("mail", th_mail_dropped(), all, "messages dropped, as nobody runs their receivers");
+        show_session(th_tracing_session(tracing, i));
 }
