@@ -180,8 +180,11 @@ static enum th_status time_of(struct th_event *event)
     if (record->timed) {
         if (!record->time && !find_time(record))
             return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
-        if (!quick_clock(record->time, record->end, &time) &&
-            raw_time(record->time, record->end, &time) != record->end &&
+        if (quick_clock(record->time, record->end, &event->time)) {
+            event->timed = true;
+            return TH_OK;
+        }
+        if (raw_time(record->time, record->end, &time) != record->end &&
             unusual_time(record, &time) != TH_OK)
             return TH_MALFORMED;
     }

@@ -35,6 +35,7 @@ struct th_record {
     unsigned overwrites; /* the prefix that a new one replaces */
     struct th_record_tag {
         uint64_t head; /* the first eight bytes of its name */
+        uint64_t tail; /* the last eight, if it has more than that */
         uint8_t bytes; /* of its name; 0: free */
         uint8_t tag;
         uint8_t least, most; /* elements from its term on, time left out */

@@ -16,6 +16,16 @@ static inline uint64_t name_head(const unsigned char *text, size_t bytes)
     return bytes < 8 ? head & ~(UINT64_MAX << 8 * bytes) : head;
 }
 
+/* The last eight bytes of a name that has more than eight, else 0. */
+static inline uint64_t name_tail(const unsigned char *text, size_t bytes)
+{
+    uint64_t tail = 0;
+
+    if (bytes > 8)
+        memcpy(&tail, text + bytes - 8, sizeof tail);
+    return tail;
+}
+
 static inline size_t tag_slot(uint64_t head, size_t bytes)
 {
     return (head + bytes) * 0x9E3779B97F4A7C15u >> 32 & (TH_RECORD_TAG_SLOTS - 1);
@@ -31,12 +41,13 @@ static inline const struct th_record_tag *find_tag(const struct th_record *recor
                                                    const struct th_raw_name *name)
 {
     uint64_t head = name_head(name->text, name->bytes);
+    uint64_t tail = name_tail(name->text, name->bytes);
     size_t i = tag_slot(head, name->bytes);
 
     for (; record->tags[i].bytes; i = (i + 1) % TH_RECORD_TAG_SLOTS) {
         const struct th_record_tag *slot = &record->tags[i];
-        if (slot->head == head && slot->bytes == name->bytes &&
-            (name->bytes <= 8 ||
+        if (slot->head == head && slot->bytes == name->bytes && slot->tail == tail &&
+            (name->bytes <= 16 ||
              memcmp(tag_text(slot->tag) + 8, name->text + 8, name->bytes - 8) == 0))
             return slot;
     }
@@ -55,6 +66,7 @@ static void add_tag(struct th_record *record, enum th_tracer_tag tag)
         i = (i + 1) % TH_RECORD_TAG_SLOTS;
     record->tags[i] = (struct th_record_tag){
         .head = name_head(text, name->bytes),
+        .tail = name_tail(text, name->bytes),
         .bytes = (uint8_t)name->bytes,
         .tag = (uint8_t)tag,
         .least = 1 + th_tag_has_extra(tag),
@@ -101,6 +113,21 @@ static inline bool take_tag(struct th_record *record, struct th_event *event,
 }
 
 /* The quick way. */
+
+/* memcmp() == 0 for at least eight bytes, without a call. */
+static inline bool same_bytes(const unsigned char *a, const unsigned char *b, size_t bytes)
+{
+    uint64_t x, y, differences = 0;
+
+    for (size_t i = 0; i + 8 < bytes; i += 8) {
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        differences |= x ^ y;
+    }
+    memcpy(&x, a + bytes - 8, sizeof x);
+    memcpy(&y, b + bytes - 8, sizeof y);
+    return (differences | (x ^ y)) == 0;
+}
 
 static const struct th_record_prefix *find_prefix(struct th_record *record,
                                                   const unsigned char *text, size_t bytes)
@@ -154,9 +181,9 @@ static inline bool skim_quickly(struct th_record *record, struct th_event *event
         record->data[1] != TH_ETF_SMALL_TUPLE)
         return false;
     left -= 3 + NUMBERS;
-    if (prefix->bytes > left || memcmp(p, prefix->text, prefix->bytes) != 0)
+    if (prefix->bytes == 0 || prefix->bytes > left || !same_bytes(p, prefix->text, prefix->bytes))
         prefix = find_prefix(record, p, left);
-    if (!prefix || prefix->bytes == 0)
+    if (!prefix)
         return false;
     event->kind = prefix->kind;
     p = take_numbers(record, prefix->identifier, p + prefix->bytes, &event->tracee);

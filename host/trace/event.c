@@ -56,14 +56,16 @@ th_term th_event_time_term(const struct th_event_time *time, th_env *env)
 bool th_event_time_from_clock(int64_t mega, int64_t s, int64_t us, struct th_event_time *time)
 {
     const int64_t last = INT64_MAX / ((int64_t)NS_PER_US * US_PER_S * S_PER_MEGA);
-    struct th_event_time found = {.kind = mega == 0 ? TH_TIME_CPU : TH_TIME_TIMESTAMP};
+    int64_t ns;
 
     if (mega < 0 || mega > last || s < 0 || s >= S_PER_MEGA || us < 0 || us >= US_PER_S)
         return false;
     us += (mega * S_PER_MEGA + s) * US_PER_S;
-    if (__builtin_mul_overflow(us, NS_PER_US, &found.ns))
+    if (__builtin_mul_overflow(us, NS_PER_US, &ns))
         return false;
-    *time = found;
+    time->kind = mega == 0 ? TH_TIME_CPU : TH_TIME_TIMESTAMP;
+    time->ns = ns;
+    time->unique = 0;
     return true;
 }
 
