@@ -1,0 +1,149 @@
+/*
+ * What holds for every stream, sound or not: shared by the fuzzers of both formats.
+ *
+ * A reader comes to an end; what is told of an event piece by piece is what its whole tuple tells;
+ * what was read can be written in the other format, and is then read again as the same terms.
+ */
+#ifndef STREAMS_H
+#define STREAMS_H
+
+#include "host/replay/json_writer.h"
+#include "host/replay/replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Larger terms are read, but not compared: that would take longer than a run may. */
+enum { COMPARED = 1 << 20 };
+
+static void claim(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s\n", what);
+    abort();
+}
+
+static struct th_reader *open_bytes(const void *data, size_t size)
+{
+    int fd = memfd_create("stream", MFD_CLOEXEC);
+    struct th_reader *reader;
+
+    claim(fd > 0 && write(fd, data, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0,
+          "no memory file");
+    if (th_reader_attach(fd, "stream", NULL, &reader) == TH_OK)
+        return reader;
+    claim(th_error_link(0) != NULL, "refused without a cause");
+    return NULL;
+}
+
+static void same(th_term a, th_term b, const char *what)
+{
+    claim(a == b || (a != TH_NONE && b != TH_NONE && th_identical(a, b)), what);
+}
+
+static void compare_events(const struct th_event *a, const struct th_event *b)
+{
+    claim(a->kind == b->kind && a->tag == b->tag, "another kind or tag");
+    claim(a->tuple_size == b->tuple_size, "another size");
+    same(a->tracee, b->tracee, "another tracee");
+    same(a->term, b->term, "another term");
+    same(a->extra, b->extra, "another extra");
+    same(a->match_spec_result, b->match_spec_result, "another match_spec_result");
+    same(a->scheduler_id, b->scheduler_id, "another scheduler_id");
+    same(a->label, b->label, "another label");
+    claim(a->time.kind == b->time.kind && a->time.ns == b->time.ns &&
+              a->time.unique == b->time.unique,
+          "another time");
+}
+
+/* EVENT is TUPLE, unless SCHEDULER_ID cannot be told from a match specification's result. */
+static void check_pieces(struct th_event *event, th_env *env, th_term tuple, bool ambiguous)
+{
+    struct th_event expected = *event;
+    struct th_function function, expected_function;
+    bool sound;
+
+    if (event->source->function(event, &function) == TH_OK) {
+        claim(th_event_decode(event, env) != TH_OK ||
+                  (th_event_function_from_term(event->term, &expected_function) &&
+                   function.module == expected_function.module &&
+                   function.function == expected_function.function &&
+                   function.arity == expected_function.arity),
+              "another function");
+    }
+    sound = th_event_decode(event, env) == TH_OK && th_event_time(event) == TH_OK;
+    if (event->kind == TH_EVENT_OTHER || ambiguous)
+        return;
+    claim(sound == (th_event_from_tuple(&expected, tuple, false) == TH_OK),
+          "sound in one way only");
+    if (sound)
+        compare_events(event, &expected);
+}
+
+/* Reads to the end. TERMS gets the encoding of all records, JSON their lines. */
+static void read_all(struct th_reader *reader, bool ambiguous, struct th_buffer *terms,
+                     struct th_buffer *json)
+{
+    const struct th_reader_info *info = th_reader_info(reader);
+    struct th_etf_options etf = {.here = info->node};
+    struct th_event event = {0};
+    enum th_status status;
+    th_term tuple;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_json_write_header(json, &info->node, false);
+    while ((status = th_reader_next(reader, &event)) != TH_END) {
+        size_t before = terms->size;
+        if (status != TH_OK) {
+            claim(th_error_link(0) != NULL, "damaged without a cause");
+            th_error_clear();
+            continue;
+        }
+        if (event.source->whole(&event, &env, &tuple) != TH_OK)
+            continue;
+        claim(th_etf_encode(terms, tuple, true, &etf) == TH_OK, "cannot be encoded");
+        check_pieces(&event, &env, tuple, ambiguous);
+        if (terms->size - before > COMPARED)
+            terms->size = before;
+        else
+            claim(th_json_write_event(json, &event, &env, &info->node) == TH_OK,
+                  "cannot be written as JSON");
+        th_env_clear(&env);
+    }
+    claim(th_reader_next(reader, &event) == TH_END, "goes on behind the end");
+    th_env_release(&env);
+    th_reader_close(reader);
+}
+
+static void check_stream(const unsigned char *data, size_t size)
+{
+    struct th_reader *reader = open_bytes(data, size);
+    struct th_buffer terms = {0}, json = {0}, terms_again = {0}, json_again = {0};
+    bool ambiguous;
+
+    if (!reader)
+        return;
+    /* In JSON a single integer says which it is; in a tuple it cannot. */
+    ambiguous = strcmp(th_reader_info(reader)->format, "jsonl") == 0;
+    read_all(reader, ambiguous, &terms, &json);
+    reader = open_bytes(json.data, json.size);
+    claim(reader != NULL, "its JSON is refused");
+    read_all(reader, true, &terms_again, &json_again);
+    claim(terms.size == terms_again.size &&
+              (terms.size == 0 || memcmp(terms.data, terms_again.data, terms.size) == 0),
+          "as JSON it is something else");
+    claim(json.size == json_again.size && memcmp(json.data, json_again.data, json.size) == 0,
+          "as JSON again it is written in another way");
+    th_buffer_free(&terms);
+    th_buffer_free(&json);
+    th_buffer_free(&terms_again);
+    th_buffer_free(&json_again);
+    th_error_clear();
+}
+
+#endif
