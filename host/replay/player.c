@@ -10,6 +10,7 @@ struct player {
     struct th_player_counts *counts;
     void (*complain)(void *context);
     void *context;
+    bool deserted; /* no session is left */
     bool has_origin;
     int64_t origin; /* the stream's first time */
     th_env env;     /* terms of the event at hand that the player itself wants */
@@ -142,6 +143,8 @@ static void play_event(struct player *player, struct th_event *event)
         status = offer(player, event);
     if (status == TH_OK)
         player->counts->played++;
+    else if (status == TH_END)
+        player->deserted = true;
     else
         malformed(player, event);
     th_env_clear(&player->env);
@@ -151,7 +154,7 @@ static bool goes_on(const struct player *player, const volatile int *stop, uint6
 {
     uint64_t limit = player->options->max_events;
 
-    return !(stop && *stop) && !(limit && read >= limit) && th_tracing_alive(player->tracing);
+    return !(stop && *stop) && !(limit && read >= limit) && !player->deserted;
 }
 
 static void play_all(struct player *player, struct th_reader *reader, const volatile int *stop)

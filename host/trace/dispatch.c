@@ -58,7 +58,8 @@ static void end(struct th_tracing *tracing)
     th_clock_current = NULL;
     th_callback_current.event = NULL;
     th_env_clear(&tracing->arena);
-    th_tracing_reclaim(tracing);
+    if (tracing->retired)
+        th_tracing_reclaim(tracing);
 }
 
 /* Where OTP 25 acts on `remove`: not in receive and procs events, which come from outside of the
@@ -236,7 +237,9 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
 {
     struct way way = {.tracing = tracing, .event = event, .tracee = event->tracee};
 
-    if (event->kind == TH_EVENT_DROP || event->kind == TH_EVENT_OTHER)
+    if (tracing->attached == 0)
+        return TH_END;
+    if (event->kind > TH_EVENT_SEQ_TRACE) /* a drop, or no trace message */
         return TH_OK;
     way.group = th_tag_group(event->tag, event->tracee);
     if (way.group == TH_GROUP_none)

@@ -141,6 +141,7 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
     session->unwanted_before = tracing->unwanted;
     session->index = (unsigned)tracing->count;
     tracing->sessions[tracing->count++] = session;
+    tracing->attached++;
     add_to_everyone(tracing, session);
     *result = session;
     return TH_OK;
@@ -184,8 +185,10 @@ void th_tracing_reclaim(struct th_tracing *tracing)
 
 bool th_session_status(struct th_session *session)
 {
-    if (session->attached && !th_session_ask_status(session, TH_AM(undefined)))
+    if (session->attached && !th_session_ask_status(session, TH_AM(undefined))) {
         session->attached = false;
+        session->tracing->attached--;
+    }
     return session->attached;
 }
 
@@ -232,12 +235,4 @@ struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i
 uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing)
 {
     return tracing->calls_forgotten;
-}
-
-bool th_tracing_alive(const struct th_tracing *tracing)
-{
-    for (size_t i = 0; i < tracing->count; i++)
-        if (tracing->sessions[i]->attached)
-            return true;
-    return false;
 }

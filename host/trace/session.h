@@ -62,8 +62,10 @@ void th_tracing_new_world(struct th_tracing *tracing);
 enum th_status th_session_attach(struct th_tracing *tracing, const struct th_session_setup *setup,
                                  struct th_session **session);
 
-/* Takes one event along. TH_MALFORMED if a tracer wanted terms that are damaged: then nobody got
- * it, and the chain says why. */
+/*
+ * Takes one event along. TH_END if no session is attached any more. TH_MALFORMED if a tracer wanted
+ * terms that are damaged: then nobody got it, and the chain says why.
+ */
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event);
 
 /* ID has ended: sessions whose state it is are asked for their trace_status. Call it after
@@ -85,8 +87,5 @@ struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i
 
 /* Calls that were forgotten while open, as a process had too many of them: see calls.h. */
 uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing);
-
-/* False if nobody wants anything any more. */
-bool th_tracing_alive(const struct th_tracing *tracing);
 
 #endif

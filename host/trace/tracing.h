@@ -44,6 +44,7 @@ struct th_tracee {
 struct th_tracing {
     struct th_session *sessions[TH_SESSIONS_LIMIT];
     size_t count;
+    size_t attached;                 /* of them, those that still are */
     struct th_tracee_refs *everyone; /* of each tracee that has none of its own */
     uint32_t wanted;                 /* the flags of all sessions */
     uint64_t unwanted; /* events that no session has the flag for: they went no further */

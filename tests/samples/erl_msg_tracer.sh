@@ -28,8 +28,8 @@ if [ -e "$OTP_INCLUDE/erl_nif.h" ]; then
     check 'one session with both headers' same_session
     expect 'the process that is told dies' dying <<'LINES'
 -- stderr
-erl_msg_tracer: detached, as it answered 'remove' to trace_status
-mail: 6 messages dropped, as nobody runs their receivers
+tracehost replay: tracer 'erl_msg_tracer': detached, as it answered 'remove' to trace_status
+tracehost replay: 6 messages were dropped, as nobody runs their receivers
 LINES
 else
     skip "compiles with OTP's header" "no erl_nif.h of OTP here"

@@ -285,7 +285,6 @@ static void a_session_whose_state_dies_is_asked(void **state)
     th_trace_ended(scene_tracing(), th_local_pid(7, 0));
     assert_string_equal(scene_log(), "enabled(trace_status,<0.7.0>,undefined)\n");
     assert_false(th_session_attached(th_tracing_session(scene_tracing(), 1)));
-    assert_true(th_tracing_alive(scene_tracing()));
     expect("{trace,<0.1.0>,send,hi,<0.2.0>}",
            "enabled_send(send,s,<0.1.0>)\n"
            "trace_send(send,s,<0.1.0>,hi,#{extra => <0.2.0>}) self\n");

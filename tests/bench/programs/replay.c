@@ -1,28 +1,20 @@
 /*
  * Events per second on one recording, one thread: walking the record headers; skimming, all held
- * back by flags; the tracer `count`; decoding every term. Each case runs several times in turn with
- * the others and its median counts.
+ * back by flags; the tracer `count`; decoding every term.
  *
  *   replay STREAM
  */
+#include "measure.h"
+
 #include "host/replay/replay.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 9, BUFFER = 1 << 20 };
+enum { BUFFER = 256 * 1024 };
 
 static const char *stream;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* The least that any reader must do: read(2) the file and go from header to header. */
 static uint64_t walk_headers(void)
@@ -121,29 +113,15 @@ static uint64_t decode(void)
     return records;
 }
 
-static const struct {
-    const char *name;
-    uint64_t (*run)(void);
-} cases[] = {
-    {"walk the headers", walk_headers},
-    {"skim, no flags", skim},
-    {"tracer count", count},
-    {"decode every term", decode},
-};
-
-enum { CASES = sizeof cases / sizeof cases[0] };
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
-    static double seconds[CASES][ROUNDS];
-    uint64_t records[CASES] = {0};
+    static const struct measure_case cases[] = {
+        {"walk the headers", walk_headers},
+        {"skim, no flags", skim},
+        {"tracer count", count},
+        {"decode every term", decode},
+    };
+    double medians[sizeof cases / sizeof cases[0]];
     FILE *report = fdopen(dup(STDOUT_FILENO), "w");
 
     if (argc != 2) {
@@ -153,20 +131,8 @@ int main(int argc, char **argv)
     stream = argv[1];
     if (!report || !freopen("/dev/null", "w", stdout)) /* what tracers print is of no interest */
         return 1;
-    for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < CASES; i++) {
-            double began = now();
-            records[i] = cases[i].run();
-            seconds[i][round] = now() - began;
-        }
-    fprintf(report, "%s: %llu records, median of %d\n", stream, (unsigned long long)records[0],
-            ROUNDS);
-    for (int i = 0; i < CASES; i++) {
-        qsort(seconds[i], ROUNDS, sizeof seconds[i][0], by_value);
-        double median = seconds[i][ROUNDS / 2];
-        fprintf(report, "  %-18s %8.1f ns/event %8.2f million events/s\n", cases[i].name,
-                median * 1e9 / (double)records[i], (double)records[i] / median / 1e6);
-    }
+    fprintf(report, "%s: %llu records\n", stream, (unsigned long long)walk_headers());
+    measure(report, cases, sizeof cases / sizeof cases[0], medians);
     fclose(report);
     return 0;
 }

@@ -1,0 +1,88 @@
+/*
+ * Reading JSON lines, beside Jansson parsing the very same lines and nothing else.
+ *
+ *   json_lines STREAM
+ */
+#include "measure.h"
+
+#include "host/replay/replay.h"
+
+#include <stdlib.h>
+
+static const char *stream;
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench: %s: %s\n", stream, what);
+    exit(1);
+}
+
+/* getline() and json_loadb() with the reader's own flags. */
+static uint64_t jansson(void)
+{
+    FILE *file = fopen(stream, "r");
+    uint64_t events = 0;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+
+    if (!file)
+        fail("cannot be read");
+    while ((length = getline(&line, &room, file)) > 0) {
+        json_t *value = json_loadb(line, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
+        if (!value)
+            fail("is no JSON");
+        json_decref(value);
+        events++;
+    }
+    free(line);
+    fclose(file);
+    return events;
+}
+
+/* Every event with its kind, tag and tracee; all terms if ALL. */
+static uint64_t read_events(bool all)
+{
+    struct th_reader_options options = {0};
+    struct th_event event = {0};
+    struct th_reader *reader;
+    uint64_t events = 0;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    if (th_reader_open(stream, &options, &reader) != TH_OK)
+        fail("is no stream");
+    for (; th_reader_next(reader, &event) == TH_OK; events++) {
+        if (all && th_event_decode(&event, &env) != TH_OK)
+            fail("has a damaged event");
+        th_env_clear(&env);
+    }
+    th_reader_close(reader);
+    th_env_release(&env);
+    return events;
+}
+
+static uint64_t skim(void)
+{
+    return read_events(false);
+}
+
+static uint64_t decode(void)
+{
+    return read_events(true);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct measure_case cases[] = {
+        {"JSON: Jansson alone", jansson}, {"JSON: skim", skim}, {"JSON: decode", decode}};
+    double medians[3];
+
+    if (argc != 2)
+        return 2;
+    stream = argv[1];
+    measure(stdout, cases, 3, medians);
+    printf("  reading JSON lines takes %.2f times what Jansson alone takes, with all terms %.2f\n",
+           medians[1] / medians[0], medians[2] / medians[0]);
+    return 0;
+}
