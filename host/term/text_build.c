@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-void th_builder_init(struct th_builder *b, th_env *env)
+void th_builder_init(struct th_builder *b, th_env *env, size_t length)
 {
     b->env = env; /* the rest is not cleared: most of it is room */
-    b->segments = (struct th_segments){.left = TH_TEXT_BITS};
+    b->segments = (struct th_segments){.left = TH_TEXT_BITS(length)};
     b->brackets = b->few_brackets;
     b->depth = 0;
     b->depth_capacity = TH_FEW_BRACKETS;
@@ -78,13 +78,16 @@ th_term th_builder_list(struct th_builder *b, th_term tail)
 {
     size_t count;
     const th_term *terms = pop(b, &count);
-    th_term *cells = th_env_take(b->env, 2 * count);
+    th_term *cells;
 
+    if (count == 0)
+        return tail;
+    cells = th_env_take(b->env, 2 * count);
     for (size_t i = 0; i < count; i++) {
         cells[2 * i] = terms[i];
         cells[2 * i + 1] = i + 1 < count ? th_listed(cells + 2 * i + 2) : tail;
     }
-    return count > 0 ? th_listed(cells) : tail;
+    return th_listed(cells);
 }
 
 th_term th_builder_tuple(struct th_builder *b)
@@ -101,16 +104,16 @@ th_term th_builder_map(struct th_builder *b)
     const th_term *terms = pop(b, &count);
     size_t pairs = count / 2;
     th_term few[2 * TH_MAP_SMALL] = {0};
-    th_term *sorted = pairs <= TH_MAP_SMALL ? few : th_alloc(count * sizeof *sorted);
+    th_term *apart = pairs <= TH_MAP_SMALL ? few : th_alloc(count * sizeof *apart);
     th_term map;
 
     for (size_t i = 0; i < pairs; i++) {
-        sorted[i] = terms[2 * i];
-        sorted[pairs + i] = terms[2 * i + 1];
+        apart[i] = terms[2 * i];
+        apart[pairs + i] = terms[2 * i + 1];
     }
-    map = th_make_map(b->env, sorted, sorted + pairs, pairs, true);
-    if (sorted != few)
-        th_free(sorted);
+    map = th_make_map(b->env, apart, apart + pairs, pairs, true);
+    if (apart != few)
+        th_free(apart);
     return map;
 }
 

@@ -45,7 +45,8 @@ struct th_builder {
     th_term few_terms[TH_FEW_TERMS];
 };
 
-void th_builder_init(struct th_builder *b, th_env *env);
+/* For a text of LENGTH bytes. */
+void th_builder_init(struct th_builder *b, th_env *env, size_t length);
 void th_builder_free(struct th_builder *b);
 
 /* Opens a bracket; false if too many are open. */

@@ -9,7 +9,10 @@ enum {
     TH_TEXT_DIGITS = 1 << 20 /* of one integer: reading them costs their square */
 };
 
-/* The bits of all bit strings of one text. A size costs no more text than its digits. */
-#define TH_TEXT_BITS ((uint64_t)8 << 28)
+/*
+ * The bits of all bit strings of a text of BYTES bytes. A size takes no more text than its digits,
+ * a character at most 32 bits: so what is written out always fits, and sizes add little.
+ */
+#define TH_TEXT_BITS(bytes) (32 * (uint64_t)(bytes) + 8 * ((uint64_t)16 << 20))
 
 #endif

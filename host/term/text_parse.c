@@ -20,7 +20,7 @@ struct parser {
 static void start(struct parser *p, th_env *env, const char *text, size_t length)
 {
     p->scanner = th_scanner(env, text, length);
-    th_builder_init(&p->builder, env);
+    th_builder_init(&p->builder, env, length);
 }
 
 static void finish(struct parser *p)

@@ -22,7 +22,7 @@ static void add_character(struct th_buffer *to, uint32_t c)
 
 static struct th_characters all_of(const struct th_buffer *b)
 {
-    return (struct th_characters){(const char *)b->data, b->size};
+    return (struct th_characters){b->size > 0 ? (const char *)b->data : "", b->size};
 }
 
 enum th_status th_scan_fail_open(const struct th_scanner *s, const char *closing)

@@ -2,7 +2,6 @@
 
 #include "big.h"
 #include "make.h"
-#include "text_limits.h"
 #include "text_spec.h"
 #include "utf8.h"
 
@@ -19,8 +18,7 @@ static enum th_status take_room(struct th_segments *b, const struct th_scanner *
 {
     if (bits > b->left)
         return th_scan_fail(s, spec->place,
-                            "expected bit strings of at most %" PRIu64 " bytes in all",
-                            TH_TEXT_BITS / 8);
+                            "expected bit strings that are not that much longer than their text");
     b->left -= bits;
     return TH_OK;
 }

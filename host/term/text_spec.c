@@ -2,7 +2,6 @@
 
 #include "atom.h"
 #include "make.h"
-#include "text_limits.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -109,14 +108,16 @@ static enum th_status read_types(struct th_scanner *s, struct th_spec *spec)
 
 /* --- Sizes ------------------------------------------------------------------------------------ */
 
+/* Times any unit it fits 64 bits; what is built is bounded elsewhere. */
+static const int64_t largest_size = (int64_t)1 << 50;
+
 static enum th_status take_size(struct th_scanner *s, struct th_spec *spec)
 {
     int64_t size;
 
     if (s->token != TH_TOKEN_TERM || !th_get_int64(s->value, &size) || size < 0 ||
-        (uint64_t)size > TH_TEXT_BITS)
-        return th_scan_fail(s, s->start, "expected a size of at most %" PRIu64 " bits",
-                            TH_TEXT_BITS);
+        size > largest_size)
+        return th_scan_fail(s, s->start, "expected a size from 0 to %" PRId64, largest_size);
     spec->sized = true;
     spec->size = (uint64_t)size;
     return TH_OK;
