@@ -228,8 +228,8 @@ static void tell_loss(const struct th_stream *stream)
     if (!lost)
         return;
     fflush(stdout);
-    fprintf(stderr, "tracehost replay: %s: the recorder dropped %llu events\n",
-            th_stream_title(stream->name), (unsigned long long)lost);
+    fprintf(stderr, "tracehost replay: %s: the recorder dropped %llu event%s\n",
+            th_stream_title(stream->name), (unsigned long long)lost, th_plural(lost));
 }
 
 static int play_stream(struct replay *replay, struct th_tracing *tracing, const char *name,

@@ -119,12 +119,13 @@ static void sum_up(const struct th_stream *stream)
     if (faults == 0)
         return;
     fflush(stdout);
-    fprintf(stderr, "tracehost %s: %s: %llu records were recovered", stream->command,
-            th_stream_title(stream->name), (unsigned long long)(records - stream->skipped));
+    fprintf(stderr, "tracehost %s: %s: recovered %llu record%s", stream->command,
+            th_stream_title(stream->name), (unsigned long long)(records - stream->skipped),
+            th_plural(records - stream->skipped));
     if (stream->skipped)
-        fprintf(stderr, ", %llu skipped", (unsigned long long)stream->skipped);
+        fprintf(stderr, ", skipped %llu", (unsigned long long)stream->skipped);
     if (faults > TOLD)
-        fprintf(stderr, "; only the first %d faults were shown", TOLD);
+        fprintf(stderr, "; only the first %d faults are shown", TOLD);
     fputc('\n', stderr);
 }
 
