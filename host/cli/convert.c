@@ -1,4 +1,5 @@
 /* tracehost convert: a stream in the other format. */
+#include "interrupt.h"
 #include "stream.h"
 
 #include <string.h>
@@ -96,5 +97,6 @@ int th_command_convert(int argc, char **argv)
                            convert.out);
         return th_command_fail("convert");
     }
+    th_interrupt_install();
     return th_rewrite("convert", convert.in, &convert.stream, convert.out, format);
 }

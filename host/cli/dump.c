@@ -1,4 +1,5 @@
 /* tracehost dump: every record as text. */
+#include "interrupt.h"
 #include "stream.h"
 
 #include <string.h>
@@ -101,6 +102,11 @@ static int print_terms(const struct dump *dump)
     }
     print_records(&stream, out.file);
     status = th_stream_close(&stream);
+    if (th_interrupted && out.name) {
+        fprintf(stderr, "tracehost dump: %s was not written\n", out.name);
+        th_output_abandon(&out);
+        return status;
+    }
     return th_output_commit(&out) == TH_OK ? status : th_command_fail("dump");
 }
 
@@ -109,6 +115,7 @@ int th_command_dump(int argc, char **argv)
     struct dump dump = {0};
 
     th_command_parse(&argp, argc, argv, &dump);
+    th_interrupt_install();
     if (dump.jsonl)
         return th_rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
     return print_terms(&dump);

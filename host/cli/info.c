@@ -1,5 +1,6 @@
 /* tracehost info: what is in a stream. */
 #include "census.h"
+#include "interrupt.h"
 #include "stream.h"
 
 #include <jansson.h>
@@ -275,6 +276,7 @@ int th_command_info(int argc, char **argv)
     int status;
 
     th_command_parse(&argp, argc, argv, &info);
+    th_interrupt_install();
     stream.name = info.name;
     status = th_stream_open(&stream);
     if (status != TH_OK)

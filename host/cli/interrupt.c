@@ -10,13 +10,30 @@ static void on_signal(int number)
     th_interrupted = number;
 }
 
+/* What is ignored stays so: a command started in the background must not end with the one in front,
+ * nor one under nohup with its terminal. */
+static void handle(int number)
+{
+    struct sigaction action = {
+        .sa_handler = on_signal,
+        .sa_flags = (int)SA_RESETHAND | SA_RESTART, /* tracers need not know of signals */
+    };
+    struct sigaction old;
+
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
 void th_interrupt_install(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    handle(SIGINT);
+    handle(SIGTERM);
+    handle(SIGHUP);
+}
 
-    /* No SA_RESTART: a read from a pipe that nobody writes to must end, too. */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+const char *th_interrupt_name(void)
+{
+    return th_interrupted == SIGINT ? "SIGINT" : th_interrupted == SIGTERM ? "SIGTERM" : "SIGHUP";
 }
 
 int th_interrupt_status(int status)

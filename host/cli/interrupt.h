@@ -1,5 +1,5 @@
-/* SIGINT and SIGTERM: the first one asks the work to end in good order, a second one ends it at
- * once. */
+/* SIGINT, SIGTERM and SIGHUP: the first one asks the work to end in good order, a second one ends
+ * it at once. */
 #ifndef TH_INTERRUPT_H
 #define TH_INTERRUPT_H
 
@@ -7,6 +7,9 @@
 extern volatile int th_interrupted;
 
 void th_interrupt_install(void);
+
+/* The name of the signal that came. */
+const char *th_interrupt_name(void);
 
 /* STATUS, or 128 + the signal that came. */
 int th_interrupt_status(int status);

@@ -1,5 +1,8 @@
 /* A stream written anew, in the same format or another. */
+#include "interrupt.h"
 #include "stream.h"
+
+#include <string.h>
 
 /* Adds EVENT and all that follow. False if writing failed: the chain says why. */
 static bool add_all(struct th_stream *stream, struct th_writer *writer, struct th_event *event)
@@ -16,6 +19,11 @@ static bool add_all(struct th_stream *stream, struct th_writer *writer, struct t
     } while (status != TH_FAILED && th_stream_next(stream, event));
     th_env_release(&env);
     return status != TH_FAILED;
+}
+
+static bool is_file(const char *output)
+{
+    return output && strcmp(output, "-") != 0;
 }
 
 int th_rewrite(const char *command, const char *name, const struct th_stream_options *options,
@@ -39,9 +47,11 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
     }
     written = !some || add_all(&stream, writer, &event);
     status = th_stream_close(&stream);
+    if (written && !(th_interrupted && is_file(output)))
+        return th_writer_commit(writer) == TH_OK ? status : th_command_fail(command);
+    th_writer_abandon(writer);
     if (!written)
-        th_writer_abandon(writer);
-    if (!written || th_writer_commit(writer) != TH_OK)
         return th_command_fail(command);
+    fprintf(stderr, "tracehost %s: %s was not written\n", command, output);
     return status;
 }

@@ -97,7 +97,7 @@ bool th_stream_next(struct th_stream *stream, struct th_event *event)
     uint64_t limit = stream->options->max_events;
 
     for (;;) {
-        if (limit && th_reader_info(stream->reader)->records >= limit)
+        if (th_interrupted || (limit && th_reader_info(stream->reader)->records >= limit))
             return false;
         switch (th_reader_next(stream->reader, event)) {
         case TH_OK:
@@ -110,15 +110,20 @@ bool th_stream_next(struct th_stream *stream, struct th_event *event)
     }
 }
 
-/* How it went, if it went not well. */
-static void sum_up(const struct th_stream *stream)
+static void tell_interrupt(const struct th_stream *stream)
+{
+    uint64_t records = th_reader_info(stream->reader)->records;
+
+    fprintf(stderr, "tracehost %s: %s: %s came after %llu record%s\n", stream->command,
+            th_stream_title(stream->name), th_interrupt_name(), (unsigned long long)records,
+            th_plural(records));
+}
+
+static void tell_recovery(const struct th_stream *stream)
 {
     uint64_t records = th_reader_info(stream->reader)->records;
     uint64_t faults = stream->skipped + stream->damages;
 
-    if (faults == 0)
-        return;
-    fflush(stdout);
     fprintf(stderr, "tracehost %s: %s: recovered %llu record%s", stream->command,
             th_stream_title(stream->name), (unsigned long long)(records - stream->skipped),
             th_plural(records - stream->skipped));
@@ -131,7 +136,11 @@ static void sum_up(const struct th_stream *stream)
 
 int th_stream_close(struct th_stream *stream)
 {
-    sum_up(stream);
+    fflush(stdout);
+    if (stream->status != TH_OK)
+        tell_recovery(stream);
+    if (th_interrupted)
+        tell_interrupt(stream);
     th_reader_close(stream->reader);
-    return stream->options->allow_partial ? TH_OK : stream->status;
+    return th_interrupt_status(stream->options->allow_partial ? TH_OK : stream->status);
 }

@@ -29,8 +29,8 @@ struct th_stream {
 /* Opens STREAM->name. Another status than TH_OK was told already. */
 int th_stream_open(struct th_stream *stream);
 
-/* The next sound record. Damage on the way is told on stderr and counted. False at the end, or when
- * max_events were read. */
+/* The next sound record. Damage on the way is told on stderr and counted. False at the end, when
+ * max_events were read, or when a signal came. */
 bool th_stream_next(struct th_stream *stream, struct th_event *event);
 
 /* EVENT's content turned out to be damaged: tells it from the chain, and counts it. */
@@ -40,7 +40,8 @@ void th_stream_malformed(struct th_stream *stream, const struct th_event *event)
  * status, TH_MALFORMED or TH_PARTIAL. Of very many only the first are told. */
 void th_stream_complain(struct th_stream *stream);
 
-/* Closes the reader, sums up what was lost on stderr, and returns the exit status. */
+/* Flushes stdout, closes the reader, sums up on stderr what went wrong, and returns the exit
+ * status: TH_OK, TH_PARTIAL, or 128 and more if a signal came. */
 int th_stream_close(struct th_stream *stream);
 
 /*

@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Small enough to stay in the second-level cache. */
-enum { FIRST_CAPACITY = 256 * 1024 };
+enum {
+    FIRST_CAPACITY = 256 * 1024, /* small enough to stay in the second-level cache */
+    LOOK_UP_MS = 500
+};
 
 enum th_status th_input_open(struct th_input *input, const char *name)
 {
@@ -19,7 +21,8 @@ enum th_status th_input_open(struct th_input *input, const char *name)
         return TH_OK;
     }
     *input = (struct th_input){.fd = -1, .ended = true};
-    fd = open(name, O_RDONLY | O_CLOEXEC);
+    /* Without O_NONBLOCK opening a named pipe would wait for its writer, deaf to *stop. */
+    fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return th_error_raise(TH_MALFORMED, "%s", strerror(errno));
     if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
@@ -61,17 +64,32 @@ static void make_room(struct th_input *input)
     input->data = th_realloc(input->data, input->capacity + TH_INPUT_SLACK);
 }
 
+/*
+ * Waits for bytes. False: a signal came, and *stop tells to end. It is poll() that waits and not
+ * read(), as a signal ends poll() even if its handler has asked for SA_RESTART; it looks up now and
+ * then, as the signal may come just before it.
+ */
+static bool wait_for_bytes(struct th_input *input)
+{
+    struct pollfd wait = {.fd = input->fd, .events = POLLIN};
+    int ready;
+
+    do {
+        input->stopped = input->stop && *input->stop;
+        if (input->stopped)
+            return false;
+        ready = poll(&wait, 1, input->stop ? LOOK_UP_MS : -1);
+    } while (ready == 0 || (ready < 0 && errno == EINTR));
+    return true;
+}
+
 /* What to do about a read that failed: true to try again. */
 static bool try_again(struct th_input *input)
 {
-    struct pollfd wait = {.fd = input->fd, .events = POLLIN};
-
-    if (errno == EINTR || errno == EAGAIN) {
-        input->stopped = input->stop && *input->stop;
-        if (errno == EAGAIN && !input->stopped)
-            poll(&wait, 1, -1);
-        return !input->stopped;
-    }
+    if (errno == EINTR)
+        return true;
+    if (errno == EAGAIN)
+        return wait_for_bytes(input);
     input->error = errno;
     return false;
 }
@@ -80,6 +98,10 @@ void th_input_fill(struct th_input *input, size_t wanted)
 {
     while (th_input_there(input) < wanted && !input->ended) {
         ssize_t got;
+        if (!wait_for_bytes(input)) {
+            input->ended = true;
+            return;
+        }
         make_room(input);
         got = read(input->fd, input->data + input->end, input->capacity - input->end);
         if (got > 0)

@@ -24,7 +24,7 @@ struct th_input {
     int error;    /* errno of the read that ended it, 0: the end of the file */
     char *name;   /* for messages */
 
-    /* NULL, or looked at when a signal interrupts a read: not 0 ends the input. */
+    /* NULL, or looked at when a signal interrupts the wait for bytes: not 0 ends the input. */
     const volatile int *stop;
 };
 
