@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +18,16 @@ static mode_t usual_mode(void)
     return 0666 & ~mask;
 }
 
+/* As the file that is to be replaced. Its owner may be out of reach: then it is ours now. */
+static bool take_after(int descriptor, const struct stat *old)
+{
+    if (!old)
+        return fchmod(descriptor, usual_mode()) == 0;
+    if (fchown(descriptor, old->st_uid, old->st_gid) != 0 && errno != EPERM)
+        return false;
+    return fchmod(descriptor, old->st_mode & 07777) == 0;
+}
+
 static FILE *open_beside(struct th_output *out, const struct stat *old)
 {
     FILE *file = NULL;
@@ -24,13 +35,39 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
 
     out->temporary = th_printf("%s.XXXXXX", out->name);
     descriptor = mkstemp(out->temporary);
-    if (descriptor >= 0 && fchmod(descriptor, old ? old->st_mode & 07777 : usual_mode()) == 0)
+    if (descriptor >= 0 && take_after(descriptor, old))
         file = fdopen(descriptor, "w");
     if (!file && descriptor >= 0) {
+        int error = errno;
         close(descriptor);
         unlink(out->temporary);
+        errno = error;
     }
     return file;
+}
+
+/* The file itself if NAME is a link to one that exists. */
+static char *resolve(const char *name)
+{
+    char *target = realpath(name, NULL);
+    char *copy = th_strdup(target ? target : name);
+
+    free(target);
+    return copy;
+}
+
+static FILE *open_file(struct th_output *out, const char *name)
+{
+    struct stat old;
+
+    out->name = resolve(name);
+    if (stat(name, &old) != 0)
+        return open_beside(out, NULL);
+    if (!S_ISREG(old.st_mode))
+        return fopen(name, "w");
+    if (faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0)
+        return NULL;
+    return open_beside(out, &old);
 }
 
 static void forget(struct th_output *out)
@@ -42,18 +79,12 @@ static void forget(struct th_output *out)
 
 enum th_status th_output_open(struct th_output *out, const char *name)
 {
-    struct stat old;
-    bool exists;
-
     *out = (struct th_output){0};
     if (!name || strcmp(name, "-") == 0) {
         out->file = stdout;
         return TH_OK;
     }
-    out->name = th_strdup(name);
-    exists = stat(name, &old) == 0;
-    out->file =
-        exists && !S_ISREG(old.st_mode) ? fopen(name, "w") : open_beside(out, exists ? &old : NULL);
+    out->file = open_file(out, name);
     if (out->file)
         return TH_OK;
     th_error_raise(TH_FAILED, "cannot write %s: %s", name, strerror(errno));
@@ -61,27 +92,45 @@ enum th_status th_output_open(struct th_output *out, const char *name)
     return TH_FAILED;
 }
 
-static enum th_status not_written(const struct th_output *out)
+/* The first error counts: those after it may come of it. */
+static void note(struct th_output *out, int error)
 {
+    if (!out->error)
+        out->error = error;
+}
+
+static enum th_status result(const struct th_output *out)
+{
+    if (!out->error)
+        return TH_OK;
     return th_error_raise(TH_FAILED, "cannot write %s: %s", out->name ? out->name : "to stdout",
-                          strerror(errno));
+                          strerror(out->error));
+}
+
+enum th_status th_output_write(struct th_output *out, const void *data, size_t size)
+{
+    if (fwrite(data, 1, size, out->file) != size)
+        note(out, errno);
+    return result(out);
 }
 
 enum th_status th_output_commit(struct th_output *out)
 {
-    bool bad = ferror(out->file) | fflush(out->file);
+    enum th_status status;
 
-    if (!out->name)
-        return bad ? not_written(out) : TH_OK;
-    bad |= fclose(out->file) != 0;
-    if (!bad && out->temporary)
-        bad = rename(out->temporary, out->name) != 0;
-    if (bad)
-        not_written(out);
-    if (bad && out->temporary)
+    if (fflush(out->file) != 0)
+        note(out, errno);
+    if (ferror(out->file))
+        note(out, EIO); /* of a write to stdout elsewhere, which knew more */
+    if (out->name && fclose(out->file) != 0)
+        note(out, errno);
+    if (!out->error && out->temporary && rename(out->temporary, out->name) != 0)
+        note(out, errno);
+    if (out->error && out->temporary)
         unlink(out->temporary);
+    status = result(out);
     forget(out);
-    return bad ? TH_FAILED : TH_OK;
+    return status;
 }
 
 void th_output_abandon(struct th_output *out)

@@ -4,8 +4,8 @@
  *
  *   struct th_output out;
  *   if (th_output_open(&out, name) != TH_OK) ...
- *   fputs("...", out.file);
- *   status = th_output_commit(&out);      or th_output_abandon(&out)
+ *   status = th_output_write(&out, data, size);   and so on
+ *   status = th_output_commit(&out);              or th_output_abandon(&out)
  */
 #ifndef TH_OUTPUT_H
 #define TH_OUTPUT_H
@@ -15,16 +15,21 @@
 #include <stdio.h>
 
 struct th_output {
-    FILE *file;      /* write here; errors are found by th_output_commit() */
+    FILE *file;
     char *name;      /* NULL: stdout */
     char *temporary; /* the name until the commit; NULL: it is written in place */
+    int error;       /* errno of the first write that failed */
 };
 
 /*
  * NAME NULL or "-" is stdout. What is no regular file (a terminal, a pipe, /dev/null) is written in
- * place. TH_FAILED with the cause.
+ * place. A file that is there keeps its permissions, and its owner where that is allowed; a link
+ * goes on pointing to it. TH_FAILED with the cause, for a file that must not be written to as well.
  */
 enum th_status th_output_open(struct th_output *out, const char *name);
+
+/* TH_FAILED with the cause, now and from now on. */
+enum th_status th_output_write(struct th_output *out, const void *data, size_t size);
 
 /* Closes the file and gives it its name; of stdout, flushes it. TH_FAILED if anything was not
  * written: then the name is as it was before. */

@@ -65,19 +65,20 @@ static const struct argp argp = {
     NULL,
 };
 
-static void print_records(struct th_stream *stream, FILE *out)
+static void print_records(struct th_stream *stream, struct th_output *out)
 {
+    enum th_status written = TH_OK;
     struct th_event event = {0};
     struct th_buffer text = {0};
     th_term tuple;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    while (!ferror(out) && th_stream_next(stream, &event)) {
+    while (written == TH_OK && th_stream_next(stream, &event)) {
         if (event.source->whole(&event, &env, &tuple) == TH_OK) {
             th_text_print(&text, tuple);
             th_buffer_add_text(&text, ".\n");
-            fwrite(text.data, 1, text.size, out);
+            written = th_output_write(out, text.data, text.size);
             text.size = 0;
         } else {
             th_stream_malformed(stream, &event);
@@ -100,7 +101,7 @@ static int print_terms(const struct dump *dump)
         th_reader_close(stream.reader);
         return th_command_fail("dump");
     }
-    print_records(&stream, out.file);
+    print_records(&stream, &out);
     status = th_stream_close(&stream);
     if (th_interrupted && out.name) {
         fprintf(stderr, "tracehost dump: %s was not written\n", out.name);

@@ -3,7 +3,6 @@
 #include "json_writer.h"
 #include "trace_port.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { FLUSH_AT = 256 * 1024 };
@@ -34,11 +33,10 @@ enum th_status th_writer_open(const char *file, const struct th_writer_options *
 static enum th_status flush(struct th_writer *writer)
 {
     struct th_buffer *buffer = &writer->buffer;
-    size_t written = buffer->size ? fwrite(buffer->data, 1, buffer->size, writer->out.file) : 0;
-    bool whole = written == buffer->size;
+    enum th_status status = th_output_write(&writer->out, buffer->data, buffer->size);
 
     buffer->size = 0;
-    return whole ? TH_OK : th_error_raise(TH_FAILED, "cannot write: %s", strerror(errno));
+    return status;
 }
 
 /* Appends the head of a record. */
