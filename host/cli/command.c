@@ -8,6 +8,8 @@
 /* "tracehost 0.1.0 (NIF API 2.18)" */
 static const char version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
 
+static int stdout_error; /* errno of the first flush that failed; of the main thread */
+
 const char *th_command_version(void)
 {
     return version;
@@ -29,21 +31,31 @@ void th_command_parse(const struct argp *argp, int argc, char **argv, void *inpu
     th_free(name);
 }
 
+void th_command_flush(void)
+{
+    if (fflush(stdout) != 0 && !stdout_error)
+        stdout_error = errno;
+}
+
 int th_command_fail(const char *command)
 {
     char prefix[64];
 
     snprintf(prefix, sizeof prefix, "tracehost %s", command);
-    fflush(stdout);
+    th_command_flush();
     th_error_print(stderr, prefix);
     return th_error_status();
 }
 
 int th_command_finish(const char *command, int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    th_command_flush();
+    if (stdout_error)
+        th_error_raise(TH_FAILED, "cannot write to stdout: %s", strerror(stdout_error));
+    else if (ferror(stdout)) /* it failed in between, and whoever wrote knew why */
+        th_error_raise(TH_FAILED, "cannot write all to stdout");
+    else
         return status;
-    th_error_raise(TH_FAILED, "cannot write to stdout: %s", strerror(errno));
     return th_command_fail(command);
 }
 

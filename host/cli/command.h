@@ -32,6 +32,9 @@ const char *th_command_version(void);
  */
 void th_command_parse(const struct argp *argp, int argc, char **argv, void *input);
 
+/* Flushes stdout, so that what comes on stderr now stands behind it. */
+void th_command_flush(void);
+
 /* Prints the thread's chain of causes as "tracehost COMMAND: ..." and returns its status. */
 int th_command_fail(const char *command);
 

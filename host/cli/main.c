@@ -1,7 +1,9 @@
 /* The program: finds the subcommand and runs it. */
 #include "command.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct th_command commands[] = {
     {"replay", "load tracers by name and play recorded event streams into them", th_command_replay},
@@ -55,11 +57,25 @@ static int help(int argc, char **argv)
     return th_command_finish("help", TH_OK);
 }
 
+/* If stdin, stdout or stderr are closed, no file that is opened may take their place: reading and
+ * writing are to fail. */
+static void hold_standard_files(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_PATH | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
     const struct th_command *command = name ? find(name) : NULL;
 
+    hold_standard_files();
     if (!name) {
         print_help(stderr);
         return TH_USAGE;

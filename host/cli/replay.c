@@ -227,7 +227,7 @@ static void tell_loss(const struct th_stream *stream)
 
     if (!lost)
         return;
-    fflush(stdout);
+    th_command_flush();
     fprintf(stderr, "tracehost replay: %s: the recorder dropped %llu event%s\n",
             th_stream_title(stream->name), (unsigned long long)lost, th_plural(lost));
 }
@@ -270,7 +270,7 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
             worst = status;
     }
     totals.seconds = now() - began;
-    fflush(stdout);
+    th_command_flush();
     if (replay->stats)
         th_replay_stats(tracing, &totals);
     else

@@ -66,7 +66,7 @@ static void tell_damage(const struct th_stream *stream)
 {
     const char *file = th_reader_info(stream->reader)->file;
 
-    fflush(stdout);
+    th_command_flush();
     fprintf(stderr, "tracehost %s: %s: %s\n", stream->command,
             th_stream_title(file ? file : stream->name), th_error_link(0));
     for (size_t i = 1; th_error_link(i); i++)
@@ -136,7 +136,7 @@ static void tell_recovery(const struct th_stream *stream)
 
 int th_stream_close(struct th_stream *stream)
 {
-    fflush(stdout);
+    th_command_flush();
     if (stream->status != TH_OK)
         tell_recovery(stream);
     if (th_interrupted)
