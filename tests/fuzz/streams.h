@@ -7,7 +7,6 @@
 #ifndef STREAMS_H
 #define STREAMS_H
 
-#include "host/replay/json_writer.h"
 #include "host/replay/replay.h"
 
 #include <stdio.h>
@@ -84,38 +83,51 @@ static void check_pieces(struct th_event *event, th_env *env, th_term tuple, boo
         compare_events(event, &expected);
 }
 
-/* Reads to the end. TERMS gets the encoding of all records, JSON their lines. */
-static void read_all(struct th_reader *reader, bool ambiguous, struct th_buffer *terms,
-                     struct th_buffer *json)
+/* A name for scratch files, in a folder of this process. */
+static const char *scratch_file(void)
+{
+    static char name[] = "/tmp/fuzz_XXXXXX/stream";
+    static bool made;
+
+    if (!made) {
+        name[strlen(name) - strlen("/stream")] = 0;
+        claim(mkdtemp(name) != NULL, "no folder");
+        name[strlen(name)] = '/';
+    }
+    made = true;
+    return name;
+}
+
+/* Reads to the end and writes all records as JSON. TERMS gets their encoding. */
+static void rewrite(struct th_reader *reader, bool ambiguous, struct th_buffer *terms)
 {
     const struct th_reader_info *info = th_reader_info(reader);
+    struct th_writer_options options = {.format = TH_FORMAT_JSONL, .here = info->node};
     struct th_etf_options etf = {.here = info->node};
     struct th_event event = {0};
+    struct th_writer *writer;
     enum th_status status;
     th_term tuple;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    th_json_write_header(json, &info->node, false);
+    claim(th_writer_open(scratch_file(), &options, &writer) == TH_OK, "no scratch file");
     while ((status = th_reader_next(reader, &event)) != TH_END) {
         size_t before = terms->size;
-        if (status != TH_OK) {
+        if (status != TH_OK)
             claim(th_error_link(0) != NULL, "damaged without a cause");
-            th_error_clear();
-            continue;
-        }
-        if (event.source->whole(&event, &env, &tuple) != TH_OK)
+        if (status != TH_OK || event.source->whole(&event, &env, &tuple) != TH_OK)
             continue;
         claim(th_etf_encode(terms, tuple, true, &etf) == TH_OK, "cannot be encoded");
         check_pieces(&event, &env, tuple, ambiguous);
         if (terms->size - before > COMPARED)
             terms->size = before;
         else
-            claim(th_json_write_event(json, &event, &env, &info->node) == TH_OK,
-                  "cannot be written as JSON");
+            claim(th_writer_add(writer, &event, &env) == TH_OK, "cannot be written as JSON");
         th_env_clear(&env);
     }
     claim(th_reader_next(reader, &event) == TH_END, "goes on behind the end");
+    claim(th_writer_commit(writer) == TH_OK, "its JSON is not written");
     th_env_release(&env);
     th_reader_close(reader);
 }
@@ -123,26 +135,21 @@ static void read_all(struct th_reader *reader, bool ambiguous, struct th_buffer 
 static void check_stream(const unsigned char *data, size_t size)
 {
     struct th_reader *reader = open_bytes(data, size);
-    struct th_buffer terms = {0}, json = {0}, terms_again = {0}, json_again = {0};
+    struct th_buffer terms = {0}, terms_again = {0};
     bool ambiguous;
 
     if (!reader)
         return;
     /* In JSON a single integer says which it is; in a tuple it cannot. */
     ambiguous = strcmp(th_reader_info(reader)->format, "jsonl") == 0;
-    read_all(reader, ambiguous, &terms, &json);
-    reader = open_bytes(json.data, json.size);
-    claim(reader != NULL, "its JSON is refused");
-    read_all(reader, true, &terms_again, &json_again);
+    rewrite(reader, ambiguous, &terms);
+    claim(th_reader_open(scratch_file(), NULL, &reader) == TH_OK, "its JSON is refused");
+    rewrite(reader, true, &terms_again);
     claim(terms.size == terms_again.size &&
               (terms.size == 0 || memcmp(terms.data, terms_again.data, terms.size) == 0),
           "as JSON it is something else");
-    claim(json.size == json_again.size && memcmp(json.data, json_again.data, json.size) == 0,
-          "as JSON again it is written in another way");
     th_buffer_free(&terms);
-    th_buffer_free(&json);
     th_buffer_free(&terms_again);
-    th_buffer_free(&json_again);
     th_error_clear();
 }
 

@@ -175,86 +175,87 @@ static void tracees(void **state)
 #define GOOD "{\"tracee\":\"<0.1.0>\",\"tag\":\"exit\",\"term\":1}\n"
 #define TOLD "{trace,<0.1.0>,exit,1}\n"
 
+static const struct {
+    const char *line, *why;
+} wrong[] = {
+    {"{\"tracee\":}", "column 11: "},
+    {"[1]", "it is no JSON object"},
+    {"x", "column 1: "},
+    {"{} {}", "column 4: "},
+    {"{\"drop\":1,\"drop\":2}", "column 16: duplicate object key"},
+    {"{}", "there is neither a tag nor \"drop\" nor \"other\""},
+    {"{\"tagg\":\"call\"}", "there is no field \"tagg\""},
+    {"{\"tracehost\":1}", "there is no field \"tracehost\""},
+    {"{\"drop\":1,\"other\":2}", "the field \"other\" has no place here"},
+    {"{\"drop\":1,\"ts\":2}", "the field \"ts\" has no place here"},
+    {"{\"drop\":\"1\"}", "the field \"drop\" is wrong: it is no integer"},
+    {"{\"drop\":-1}", "the field \"drop\" is wrong: it is out of range"},
+    {"{\"drop\":4294967296}", "the field \"drop\" is wrong: it is out of range"},
+    {"{\"drop\":1.0}", "the field \"drop\" is wrong: it is no integer"},
+    {"{\"tag\":7}", "the field \"tag\" is wrong: it is no string"},
+    {"{\"tag\":\"cell\"}", "the field \"tag\" is wrong: there is no such tag"},
+    {"{\"tag\":\"trace_status\"}", "the field \"tag\" is wrong: there is no such tag"},
+    {"{\"tag\":\"exit\",\"term\":1}", "the field \"tracee\" is missing"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\"}", "the field \"term\" is missing"},
+    {"{\"tag\":\"send\",\"tracee\":\"<0.1.0>\",\"term\":1}", "the field \"extra\" is missing"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"extra\":1}",
+     "the field \"extra\" has no place here"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"match_spec_result\":1}",
+     "the field \"match_spec_result\" has no place here"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"tail\":true}",
+     "the field \"tail\" has no place here"},
+    {"{\"tag\":\"call\",\"tracee\":\"<0.1.0>\",\"term\":1,\"tail\":1}",
+     "the field \"tail\" is wrong: it is neither true nor false"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"scheduler_id\":\"1\"}",
+     "the field \"scheduler_id\" is wrong: it is no integer"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"scheduler_id\":576460752303423488}",
+     "the field \"scheduler_id\" is wrong: it is out of range"},
+    {"{\"tag\":\"exit\",\"tracee\":\"me\",\"term\":1}",
+     "the field \"tracee\" is wrong: it is neither a process nor a port"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1\",\"term\":1}", "the field \"tracee\" is wrong: "},
+    {"{\"tag\":\"exit\",\"tracee\":[],\"term\":1}",
+     "the field \"tracee\" is wrong: it is neither a process nor a port"},
+    {"{\"tag\":\"seq_trace\",\"label\":1}", "the field \"info\" is missing"},
+    {"{\"tag\":\"seq_trace\",\"label\":1,\"info\":1,\"tracee\":\"<0.1.0>\"}",
+     "the field \"tracee\" has no place here"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts_kind\":\"monotonic\"}",
+     "the field \"ts_kind\" has no place here"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":\"utc\"}",
+     "the field \"ts_kind\" is wrong: it is none of "},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":1}",
+     "the field \"ts_kind\" is wrong: it is no string"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_unique\":1}",
+     "the field \"ts_unique\" has no place here"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,"
+     "\"ts_kind\":\"strict_monotonic\"}",
+     "the field \"ts_unique\" is missing"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1.5}",
+     "the field \"ts\" is wrong: it is no integer"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":\"timestamp\"}",
+     "the field \"ts\" is wrong: with this ts_kind it must be whole microseconds"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":-1000,"
+     "\"ts_kind\":\"timestamp\"}",
+     "the field \"ts\" is wrong: it is out of range"},
+};
+
 static void wrong_lines(void **state)
 {
-    static const struct {
-        const char *line, *why;
-    } cases[] = {
-        {"{\"tracee\":}", "column 11: "},
-        {"[1]", "it is no JSON object"},
-        {"x", "column 1: "},
-        {"{} {}", "column 4: "},
-        {"{\"drop\":1,\"drop\":2}", "column 16: duplicate object key"},
-        {"{}", "there is neither a tag nor \"drop\" nor \"other\""},
-        {"{\"tagg\":\"call\"}", "there is no field \"tagg\""},
-        {"{\"tracehost\":1}", "there is no field \"tracehost\""},
-        {"{\"drop\":1,\"other\":2}", "the field \"other\" has no place here"},
-        {"{\"drop\":1,\"ts\":2}", "the field \"ts\" has no place here"},
-        {"{\"drop\":\"1\"}", "the field \"drop\" is wrong: it is no integer"},
-        {"{\"drop\":-1}", "the field \"drop\" is wrong: it is out of range"},
-        {"{\"drop\":4294967296}", "the field \"drop\" is wrong: it is out of range"},
-        {"{\"drop\":1.0}", "the field \"drop\" is wrong: it is no integer"},
-        {"{\"tag\":7}", "the field \"tag\" is wrong: it is no string"},
-        {"{\"tag\":\"cell\"}", "the field \"tag\" is wrong: there is no such tag"},
-        {"{\"tag\":\"trace_status\"}", "the field \"tag\" is wrong: there is no such tag"},
-        {"{\"tag\":\"exit\",\"term\":1}", "the field \"tracee\" is missing"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\"}", "the field \"term\" is missing"},
-        {"{\"tag\":\"send\",\"tracee\":\"<0.1.0>\",\"term\":1}", "the field \"extra\" is missing"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"extra\":1}",
-         "the field \"extra\" has no place here"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"match_spec_result\":1}",
-         "the field \"match_spec_result\" has no place here"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"tail\":true}",
-         "the field \"tail\" has no place here"},
-        {"{\"tag\":\"call\",\"tracee\":\"<0.1.0>\",\"term\":1,\"tail\":1}",
-         "the field \"tail\" is wrong: it is neither true nor false"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"scheduler_id\":\"1\"}",
-         "the field \"scheduler_id\" is wrong: it is no integer"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"scheduler_id\":576460752303423488}",
-         "the field \"scheduler_id\" is wrong: it is out of range"},
-        {"{\"tag\":\"exit\",\"tracee\":\"me\",\"term\":1}",
-         "the field \"tracee\" is wrong: it is neither a process nor a port"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1\",\"term\":1}", "the field \"tracee\" is wrong: "},
-        {"{\"tag\":\"exit\",\"tracee\":[],\"term\":1}",
-         "the field \"tracee\" is wrong: it is neither a process nor a port"},
-        {"{\"tag\":\"seq_trace\",\"label\":1}", "the field \"info\" is missing"},
-        {"{\"tag\":\"seq_trace\",\"label\":1,\"info\":1,\"tracee\":\"<0.1.0>\"}",
-         "the field \"tracee\" has no place here"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts_kind\":\"monotonic\"}",
-         "the field \"ts_kind\" has no place here"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":\"utc\"}",
-         "the field \"ts_kind\" is wrong: it is none of "},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":1}",
-         "the field \"ts_kind\" is wrong: it is no string"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_unique\":1}",
-         "the field \"ts_unique\" has no place here"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,"
-         "\"ts_kind\":\"strict_monotonic\"}",
-         "the field \"ts_unique\" is missing"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1.5}",
-         "the field \"ts\" is wrong: it is no integer"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":\"timestamp\"}",
-         "the field \"ts\" is wrong: with this ts_kind it must be whole microseconds"},
-        {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":-1000,"
-         "\"ts_kind\":\"timestamp\"}",
-         "the field \"ts\" is wrong: it is out of range"},
-    };
     char expected[300];
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const char *told;
         stream.size = 0;
         add(GOOD);
-        add(cases[i].line);
+        add(wrong[i].line);
         add("\n" GOOD);
         told = stream_read(&stream);
         snprintf(expected, sizeof expected,
                  "1@0 " TOLD "malformed: record 2 at byte 43 (line 2) is damaged: %s",
-                 cases[i].why);
+                 wrong[i].why);
         if (strncmp(told, expected, strlen(expected)) != 0)
-            fail_msg("%s\n  tells %s", cases[i].line, told);
-        snprintf(expected, sizeof expected, "\n3@%zu " TOLD, 44 + strlen(cases[i].line));
+            fail_msg("%s\n  tells %s", wrong[i].line, told);
+        snprintf(expected, sizeof expected, "\n3@%zu " TOLD, 44 + strlen(wrong[i].line));
         assert_string_equal(strchr(strchr(told, '\n') + 1, '\n'), expected);
     }
 }
