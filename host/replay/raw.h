@@ -60,8 +60,8 @@ const unsigned char *th_raw_integer(const unsigned char *p, const unsigned char 
 /* The node of a pid or port in any encoding. */
 bool th_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node);
 
-/* The number of elements of a list, as the argument list of a call; its elements are not looked at.
- */
+/* The number of elements of a list, as the argument list of a call; neither they nor the tail are
+ * looked at. */
 bool th_raw_length(const unsigned char *p, const unsigned char *end, int64_t *length);
 
 #endif

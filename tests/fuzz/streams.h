@@ -66,14 +66,14 @@ static void check_pieces(struct th_event *event, th_env *env, th_term tuple, boo
     struct th_function function, expected_function;
     bool sound;
 
-    if (event->source->function(event, &function) == TH_OK) {
-        claim(th_event_decode(event, env) != TH_OK ||
-                  (th_event_function_from_term(event->term, &expected_function) &&
-                   function.module == expected_function.module &&
-                   function.function == expected_function.function &&
-                   function.arity == expected_function.arity),
+    /* Whether a list of arguments is a proper one is only seen in the term. */
+    if (event->source->function(event, &function) == TH_OK &&
+        th_event_decode(event, env) == TH_OK &&
+        th_event_function_from_term(event->term, &expected_function))
+        claim(function.module == expected_function.module &&
+                  function.function == expected_function.function &&
+                  function.arity == expected_function.arity,
               "another function");
-    }
     sound = th_event_decode(event, env) == TH_OK && th_event_time(event) == TH_OK;
     if (event->kind == TH_EVENT_OTHER || ambiguous)
         return;
