@@ -240,7 +240,7 @@ static int play_stream(struct replay *replay, struct th_tracing *tracing, const 
 
     if (status != TH_OK)
         return status;
-    th_guard_set_stream(th_stream_title(name));
+    th_guard_set_stream(&th_reader_info(stream.reader)->file);
     th_play(tracing, stream.reader, &replay->play, &th_interrupted, complain, &stream,
             &totals->played);
     th_guard_set_stream(NULL);
@@ -289,12 +289,14 @@ static int run(struct replay *replay)
     th_guard_install();
     if (replay->wall_clock)
         th_tracing_use_wall_clock(tracing);
-    status = attach_all(replay, tracing);
-    if (status == TH_OK && replay->timeout && th_guard_set_timeout(replay->timeout) != TH_OK)
+    if (replay->timeout && th_guard_set_timeout(replay->timeout) != TH_OK)
         status = th_command_fail("replay");
+    else
+        status = attach_all(replay, tracing);
     if (status == TH_OK)
         status = play_all(replay, tracing);
     th_tracing_free(tracing); /* tracers write what they have left */
+    th_guard_end();
     return th_interrupt_status(th_command_finish("replay", status));
 }
 

@@ -1,6 +1,6 @@
 /* tracehost tracers: which tracers are found, and what is in one. */
 #include "command.h"
-#include "host/library/library.h"
+#include "host/trace/trace.h"
 
 #include <string.h>
 
@@ -163,10 +163,12 @@ int th_command_tracers(int argc, char **argv)
 
     th_command_parse(&argp, argc, argv, &tracers);
     th_search_init(&search, tracers.folders, tracers.folder_count);
+    th_guard_install();
     if (tracers.name)
         status = print_library(&search, tracers.name);
     else
         print_list(&search);
+    th_guard_end();
     th_search_free(&search);
     th_free(tracers.folders);
     return th_command_finish("tracers", status);

@@ -91,4 +91,7 @@ struct th_library_call {
 };
 extern _Thread_local const struct th_library_call *th_library_running; /* NULL: nothing */
 
+/* Counts the calls that the thread began. Relaxed, as a watchdog only compares two readings. */
+extern _Thread_local _Atomic uint64_t th_library_calls;
+
 #endif

@@ -14,55 +14,92 @@ enum {
     STACK_BYTES = 512 * 1024, /* for the handler; the printers are iterative */
     EVENT_BYTES = 4096,       /* of an event's text */
     TIMEOUT_SIGNAL =
-        SIGVTALRM, /* from the watchdog to the thread that hangs; nobody here sets that timer */
-    LOOKS = 8      /* of the watchdog, in the time allowed */
+        SIGVTALRM,           /* from the watchdog to the thread that hangs; no such timer is set */
+    LOOKS = 8,               /* of the watchdog, in the time allowed */
+    STACK_REACH = 256 * 1024 /* an access so near to the stack's end is one of the stack */
 };
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct sigaction old_actions[sizeof crash_signals / sizeof crash_signals[0]];
 
-static const char *stream; /* written by the guarded thread, read in its handlers */
-static int64_t timeout;    /* nanoseconds; set before the watchdog starts */
+static const char *const *stream; /* written by the guarded thread, read in its handlers */
+static int64_t timeout;           /* nanoseconds; set before the watchdog starts */
 static pthread_t guarded;
-static struct th_callback *watched; /* the guarded thread's */
+static uintptr_t stack_end; /* the lowest address of the guarded thread's stack */
+static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
+static volatile bool armed; /* set by the guarded thread, read at exit */
 
 static const char *signal_text(int number)
 {
     switch (number) {
     case SIGSEGV:
-        return "crashed: SIGSEGV, a bad memory access";
+        return "SIGSEGV, a bad memory access";
     case SIGBUS:
-        return "crashed: SIGBUS, a bad memory access";
+        return "SIGBUS, a bad memory access";
     case SIGFPE:
-        return "crashed: SIGFPE, a bad arithmetic operation";
+        return "SIGFPE, a bad arithmetic operation";
     case SIGILL:
-        return "crashed: SIGILL, a bad instruction";
+        return "SIGILL, a bad instruction";
     default:
-        return "crashed: SIGABRT, it called abort()";
+        return "SIGABRT, it called abort()";
     }
 }
 
-/* NUMBER is a signal, 0 for a call of exit(). */
-static void report_who(const char *tracer, const char *function, int number, const siginfo_t *info)
+/* What ran when it happened. */
+struct scene {
+    const char *tracer, *function;
+};
+
+static struct scene look(void)
 {
-    dprintf(STDERR_FILENO, "tracehost: tracer '%s' ", tracer);
-    if (number == 0)
-        dprintf(STDERR_FILENO, "called exit() in %s\n", function);
-    else if (number == TIMEOUT_SIGNAL)
-        dprintf(STDERR_FILENO, "hangs: %s took more than %g s\n", function, (double)timeout / 1e9);
-    else if (number == SIGSEGV || number == SIGBUS)
-        dprintf(STDERR_FILENO, "%s at address %p, in %s\n", signal_text(number), info->si_addr,
-                function);
-    else
-        dprintf(STDERR_FILENO, "%s, in %s\n", signal_text(number), function);
+    const struct th_session *session = th_callback_current.session;
+    const struct th_library_call *lone = th_library_running; /* load(), a destructor, ... */
+
+    return (struct scene){
+        .tracer = session ? session->name : lone->library,
+        .function = lone ? lone->function : th_callback_name(),
+    };
+}
+
+/* An access just below the lowest address that the guarded thread's stack may reach, or just above:
+ * the kernel does not let it come quite there. */
+static bool is_stack_overflow(int number, const siginfo_t *info)
+{
+    uintptr_t address = (uintptr_t)info->si_addr;
+
+    return number == SIGSEGV && info->si_code > 0 && address + STACK_REACH > stack_end &&
+           address < stack_end + STACK_REACH;
+}
+
+static void tell_signal(int number, const siginfo_t *info)
+{
+    struct scene scene = look();
+    char address[32] = "";
+
+    if (number == TIMEOUT_SIGNAL) {
+        dprintf(STDERR_FILENO, "tracehost: tracer '%s' hangs: %s took more than %g s\n",
+                scene.tracer, scene.function, (double)timeout / 1e9);
+        return;
+    }
+    if (is_stack_overflow(number, info))
+        strcpy(address, ": the stack is used up");
+    else if ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0)
+        snprintf(address, sizeof address, " at address %p", info->si_addr);
+    dprintf(STDERR_FILENO, "tracehost: tracer '%s' crashed: %s%s, in %s\n", scene.tracer,
+            signal_text(number), address, scene.function);
 }
 
 static void report_where(const struct th_event *event)
 {
+    const char *name = stream ? *stream : NULL;
+
     if (event->number)
         dprintf(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
                 (unsigned long long)event->number, (unsigned long long)event->position,
-                stream ? " of " : "", stream ? stream : "");
+                name ? " of " : "",
+                !name                    ? ""
+                : strcmp(name, "-") == 0 ? "stdin"
+                                         : name);
 }
 
 static void report_event(struct th_event *event)
@@ -84,37 +121,55 @@ static void give_up(int number)
     _exit(TH_CRASHED);
 }
 
-/* Never returns: the code that crashed cannot go on, and that which hangs will not. */
-static void report(int number, siginfo_t *info, void *context)
+/* Gives what follows REPORT_SECONDS. */
+static void set_alarm(void)
 {
-    struct th_callback *callback = &th_callback_current;
-    struct th_session *session = callback->session;
-    const struct th_library_call *lone = th_library_running; /* load(), a destructor, ... */
-    const char *tracer = session ? session->name : lone->library;
-    const char *function = lone ? lone->function : th_callback_name();
     struct sigaction alarmed = {.sa_handler = give_up, .sa_flags = SA_NODEFER};
     sigset_t alarms;
 
-    (void)context;
     sigaction(SIGALRM, &alarmed, NULL);
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
-    callback->session = NULL; /* a further crash is one of this report */
-    report_who(tracer, function, number, info);
     alarm(REPORT_SECONDS);
-    if (session && callback->event)
-        report_where(callback->event);
+}
+
+/* Who did it is told already. Never returns: the code that crashed cannot go on, and that which
+ * hangs will not. */
+static _Noreturn void end_report(void)
+{
+    struct th_callback *callback = &th_callback_current;
+    struct th_event *event = callback->session ? callback->event : NULL;
+
+    callback->session = NULL; /* a further crash is one of this report */
+    th_library_running = NULL;
+    if (event)
+        report_where(event);
     fflush(NULL);
-    if (session && callback->event)
-        report_event(callback->event);
+    if (event)
+        report_event(event);
     _exit(TH_CRASHED);
+}
+
+static bool in_tracer(void)
+{
+    return th_callback_current.session || th_library_running;
+}
+
+/* A signal that another process sent is not the tracer's. */
+static bool is_own(const siginfo_t *info)
+{
+    return info->si_code > 0 || info->si_pid == getpid();
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (th_callback_current.session || th_library_running)
-        report(number, info, context);
+    (void)context;
+    if (in_tracer() && is_own(info)) {
+        set_alarm();
+        tell_signal(number, info);
+        end_report();
+    }
     /* Not a tracer's: do what would have been done without this handler, when it happens again. */
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
         if (crash_signals[i] == number)
@@ -123,29 +178,65 @@ static void on_crash(int number, siginfo_t *info, void *context)
         raise(number);
 }
 
-/* The callback may have ended just before the signal came. */
+/* Whoever ends the program while there are tracers is one of them. */
+static void on_program_exit(int status, void *unused)
+{
+    (void)unused;
+    if (!armed)
+        return;
+    armed = false;
+    set_alarm();
+    if (in_tracer()) {
+        struct scene scene = look();
+        dprintf(STDERR_FILENO, "tracehost: tracer '%s' ended the program: exit(%d), in %s\n",
+                scene.tracer, status, scene.function);
+    } else {
+        dprintf(STDERR_FILENO, "tracehost: a thread of a tracer ended the program: exit(%d)\n",
+                status);
+    }
+    end_report();
+}
+
+static uint64_t calls_begun(void)
+{
+    return atomic_load_explicit(watched_callbacks, memory_order_relaxed) +
+           atomic_load_explicit(watched_calls, memory_order_relaxed);
+}
+
+/* What was seen to hang may have ended just before the signal came. */
 static void on_timeout(int number, siginfo_t *info, void *context)
 {
-    if (th_callback_current.session &&
-        atomic_load_explicit(&th_callback_current.sequence, memory_order_relaxed) ==
-            (uint64_t)(uintptr_t)info->si_value.sival_ptr)
-        report(number, info, context);
+    (void)context;
+    if (!in_tracer() || calls_begun() != (uint64_t)(uintptr_t)info->si_value.sival_ptr)
+        return;
+    set_alarm();
+    tell_signal(number, info);
+    end_report();
 }
 
-/* Tracers are guests: one that ends the program is no better than one that crashes. */
-static void on_exit_call(int status, void *unused)
-{
-    (void)status;
-    if (th_callback_current.session || th_library_running)
-        report(0, NULL, unused);
-}
-
+/* SA_RESTART, as a timeout that came too late must not disturb anybody. */
 static void handle(int number, void (*handler)(int, siginfo_t *, void *), struct sigaction *old)
 {
-    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction action = {
+        .sa_sigaction = handler,
+        .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
+    };
 
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, old);
+}
+
+static void find_stack_end(void)
+{
+    pthread_attr_t attributes;
+    void *address;
+    size_t size;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &address, &size) == 0)
+        stack_end = (uintptr_t)address;
+    pthread_attr_destroy(&attributes);
 }
 
 void th_guard_install(void)
@@ -154,10 +245,18 @@ void th_guard_install(void)
 
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     guarded = pthread_self();
-    watched = &th_callback_current;
+    watched_callbacks = &th_callback_current.sequence;
+    watched_calls = &th_library_calls;
+    find_stack_end();
+    armed = true;
+    on_exit(on_program_exit, NULL);
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
         handle(crash_signals[i], on_crash, &old_actions[i]);
-    on_exit(on_exit_call, NULL);
+}
+
+void th_guard_end(void)
+{
+    armed = false;
 }
 
 static int64_t monotonic_now(void)
@@ -169,9 +268,8 @@ static int64_t monotonic_now(void)
 }
 
 /*
- * Looks again and again whether the guarded thread is still in the same callback. It reads
- * `sequence` relaxed: a late view only makes it late, and the thread itself checks before it
- * reports.
+ * Looks again and again whether the guarded thread is still in the same call. It reads relaxed: a
+ * late view only makes it late, and the thread itself checks before it reports.
  */
 static void *watch(void *unused)
 {
@@ -182,7 +280,7 @@ static void *watch(void *unused)
 
     (void)unused;
     for (;;) {
-        uint64_t now = atomic_load_explicit(&watched->sequence, memory_order_relaxed);
+        uint64_t now = calls_begun();
         if (now != seen) {
             seen = now;
             since = monotonic_now();
@@ -213,7 +311,7 @@ enum th_status th_guard_set_timeout(int64_t nanoseconds)
     return TH_OK;
 }
 
-void th_guard_set_stream(const char *name)
+void th_guard_set_stream(const char *const *name)
 {
     stream = name;
 }
