@@ -63,7 +63,7 @@ void th_import_add(struct th_examination *e, const char *name, bool weak)
 /* --- What is missing ------------------------------------------------------------------------- */
 
 static enum th_status refuse_if_any(const struct th_examination *e, enum th_import_kind kind,
-                                    const char *because)
+                                    const char *what_they_are)
 {
     struct th_names missing = {0};
     enum th_status status = TH_OK;
@@ -74,7 +74,8 @@ static enum th_status refuse_if_any(const struct th_examination *e, enum th_impo
             th_names_add(&missing, e->imports[i].name);
     if (missing.count > 0) {
         joined = th_names_join(&missing, 8);
-        status = th_error_raise(TH_REFUSED, "it needs %s, %s", joined, because);
+        status = th_error_raise(TH_REFUSED, "it needs %s, which %s %s", joined,
+                                missing.count == 1 ? "is" : "are", what_they_are);
         th_free(joined);
     }
     th_names_free(&missing);
@@ -85,13 +86,12 @@ enum th_status th_imports_check(const struct th_examination *e)
 {
     enum th_status status;
 
-    status = refuse_if_any(e, TH_IMPORT_UNIMPLEMENTED, "which this version does not provide");
+    status = refuse_if_any(e, TH_IMPORT_UNIMPLEMENTED, "not provided by this version");
+    if (!status)
+        status = refuse_if_any(e, TH_IMPORT_UNKNOWN,
+                               "in no NIF API up to 2.18; was it compiled for a later one?");
     if (!status)
         status =
-            refuse_if_any(e, TH_IMPORT_UNKNOWN,
-                          "which is in no NIF API up to 2.18; was it compiled for a later one?");
-    if (!status)
-        status = refuse_if_any(e, TH_IMPORT_DRIVER,
-                               "which is of the driver API; this host has the NIF API only");
+            refuse_if_any(e, TH_IMPORT_DRIVER, "of the driver API; this host has the NIF API only");
     return status;
 }

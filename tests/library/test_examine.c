@@ -237,7 +237,7 @@ static void functions_that_are_not_implemented_are_named(void **state)
         skip(); /* all are */
     source = th_printf("void *nif_init(void) { return 0; } void %s(void); void *p = %s;", missing,
                        missing);
-    reason = th_printf("it needs %s, which this version does not provide", missing);
+    reason = th_printf("it needs %s, which is not provided by this version", missing);
     compile(path, "-shared", source);
     refuse(path, reason);
     th_free(source);
