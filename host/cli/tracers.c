@@ -3,12 +3,15 @@
 #include "host/trace/trace.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct tracers {
     const char **folders;
     size_t folder_count, folder_capacity;
     const char *name; /* NULL: list all */
 };
+
+enum { LINE_WIDTH = 79 };
 
 static const struct argp_option options[] = {
     {NULL, 'L', "DIR", 0,
@@ -64,7 +67,7 @@ static void print_found(const struct th_found *found)
 
     printf("%-20s %-14s %-16s %s%s\n", found->name, what, th_search_origin_text(found->origin),
            found->path, found->shadowed ? " (shadowed by the one above)" : "");
-    for (size_t i = 0; !usable && th_error_link(i); i++)
+    for (size_t i = 1; !usable && th_error_link(i); i++) /* the first is that it was refused */
         printf("    %s\n", th_error_link(i));
     th_error_clear();
     th_examination_free(&e);
@@ -81,8 +84,9 @@ static void print_list(const struct th_search *search)
         printf("no libraries\n");
     printf("\nlooked in:\n");
     for (size_t i = 0; i < search->count; i++)
-        printf("  %s (%s)\n", search->folders[i].path,
-               th_search_origin_text(search->folders[i].origin));
+        printf("  %s (%s)%s\n", search->folders[i].path,
+               th_search_origin_text(search->folders[i].origin),
+               access(search->folders[i].path, F_OK) == 0 ? "" : ", which is not there");
     th_found_list_free(&list);
 }
 
@@ -120,19 +124,29 @@ static void print_version(const struct th_library *library)
     printf("\nfunctions   %zu\n", entry->function_count);
 }
 
+static bool is_of_nif_api(const char *name)
+{
+    return strncmp(name, "enif_", 5) == 0 || strcmp(name, "erl_errno_id") == 0;
+}
+
 static void print_imports(const struct th_examination *e)
 {
-    struct th_names names = {0};
-    char *joined;
+    size_t column = LINE_WIDTH, count = 0;
 
     for (size_t i = 0; i < e->import_count; i++)
-        if (strncmp(e->imports[i].name, "enif_", 5) == 0 ||
-            strcmp(e->imports[i].name, "erl_errno_id") == 0)
-            th_names_add(&names, e->imports[i].name);
-    joined = th_names_join(&names, names.count);
-    printf("\nimports of the NIF API: %zu%s%s\n", names.count, names.count ? "\n  " : "", joined);
-    th_free(joined);
-    th_names_free(&names);
+        count += is_of_nif_api(e->imports[i].name);
+    printf("\nimports of the NIF API: %zu", count);
+    for (size_t i = 0; i < e->import_count; i++) {
+        const char *name = e->imports[i].name;
+        if (!is_of_nif_api(name))
+            continue;
+        column += strlen(name) + 1;
+        if (column > LINE_WIDTH)
+            column = (size_t)printf("\n  %s", name) - 1;
+        else
+            printf(" %s", name);
+    }
+    putchar('\n');
 }
 
 static int print_library(const struct th_search *search, const char *name)
@@ -148,7 +162,7 @@ static int print_library(const struct th_search *search, const char *name)
     print_imports(th_library_examination(library));
     remarks = th_library_remarks(library);
     for (size_t i = 0; i < remarks->count; i++)
-        printf("%s%s\n", i ? "" : "\nremarks:\n", remarks->items[i]);
+        printf("%s  %s\n", i ? "" : "\nremarks\n", remarks->items[i]);
     if (th_library_check_tracer(library) != TH_OK)
         status = th_command_fail("tracers");
     th_library_release(library);
