@@ -60,11 +60,12 @@ static bool in_time(struct player *player, struct th_event *event, enum th_statu
 
 /* The tags of which the player itself must know more. */
 enum {
-    WORLD_TAGS = 1 << TH_TAG_spawn | 1 << TH_TAG_register | 1 << TH_TAG_unregister |
-                 1 << TH_TAG_exit | 1 << TH_TAG_closed
+    WORLD_TAGS =
+        1 << TH_TAG_register | 1 << TH_TAG_unregister | 1 << TH_TAG_exit | 1 << TH_TAG_closed
 };
 
-/* Who comes into being, or gets a name, must be known before the event is offered. */
+/* Who gets a name, or loses it, is known before the event is offered. Who is spawned need not be
+ * told: what was never seen is alive. */
 static enum th_status world_before(struct player *player, struct th_event *event)
 {
     enum th_status status;
@@ -74,9 +75,7 @@ static enum th_status world_before(struct player *player, struct th_event *event
     status = th_event_decode(event, &player->env);
     if (status != TH_OK)
         return status;
-    if (event->tag == TH_TAG_spawn && th_is_local_pid(event->term))
-        th_world_see(event->term);
-    else if (event->tag == TH_TAG_register && th_is_atom(event->term))
+    if (event->tag == TH_TAG_register && th_is_atom(event->term))
         th_world_register(event->tracee, event->term);
     else if (event->tag == TH_TAG_unregister && th_is_atom(event->term))
         th_world_unregister(event->term);

@@ -1,0 +1,44 @@
+#!/bin/sh
+# Memory does not grow with the stream: fifty times a recording takes no more than one, and 32 MiB are enough.
+. tests/cli/report
+
+recording=$recordings/s11_mnesia_arity.trace
+for i in 0 1 2 3 4 5 6 7 8 9; do
+    cat "$recording" "$recording" "$recording" "$recording" "$recording"
+done >"$work/long.trace"
+"$tracehost" convert "$recording" "$work/short.jsonl"
+"$tracehost" convert "$work/long.trace" "$work/long.jsonl"
+
+# peak COMMAND...: the most KiB that it had in memory.
+peak() {
+    python3 -c '
+import os, sys
+child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,
+                        file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+_, status, usage = os.wait4(child, 0)
+print(usage.ru_maxrss if status == 0 else "failed")' "$tracehost" "$@"
+}
+
+# flat SHORT LONG COMMAND...
+flat() {
+    short=$1
+    long=$2
+    shift 2
+    once=$(peak "$@" "$short") && often=$(peak "$@" "$long")
+    echo "once $once KiB, fifty times $often KiB"
+    [ "$often" -le $((once + 2048)) ] && [ "$often" -le 32768 ]
+}
+
+case $BUILD_DIR in
+*asan | *tsan)
+    skip 'memory does not grow' 'sanitizers keep what was freed'
+    finish
+    ;;
+esac
+for command in 'replay -t count' 'replay -t text' dump info; do
+    # shellcheck disable=SC2086
+    check "$command, trace-port" flat "$recording" "$work/long.trace" $command
+    # shellcheck disable=SC2086
+    check "$command, JSON lines" flat "$work/short.jsonl" "$work/long.jsonl" $command
+done
+finish

@@ -1,0 +1,132 @@
+/*
+ * What discarding costs: over whole recordings, a tracer that wants nothing is asked about each
+ * gated event, has nothing decoded, and nothing is allocated.
+ */
+#include "host/process/process.h"
+#include "host/replay/replay.h"
+#include "tests/tracers/hooked.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static uint64_t asked;
+
+static ERL_NIF_TERM discard(const char *callback, ErlNifEnv *env, int argc,
+                            const ERL_NIF_TERM argv[])
+{
+    (void)env;
+    (void)argc;
+    asked += strncmp(callback, "enabled", 7) == 0 && argv[0] != TH_AM(trace_status);
+    return TH_AM(discard);
+}
+
+static struct th_tracing *attach_discarder(void)
+{
+    struct th_tracing *tracing = th_tracing_create();
+    struct th_session_setup setup = {
+        .name = "hooked", .state = TH_NIL, .flags = TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED};
+    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
+    struct th_session *session;
+    void *handle;
+
+    unsetenv(HOOKED_SLOTS);
+    assert_int_equal(th_library_open(path, &setup.library), TH_OK);
+    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    *(hooked_variable *)dlsym(handle, "hooked") = discard;
+    dlclose(handle);
+    assert_int_equal(th_session_attach(tracing, &setup, &session), TH_OK);
+    th_free(path);
+    return tracing;
+}
+
+/* What of one recording came by. */
+struct tally {
+    uint64_t gated, ungated, decoded;
+    unsigned long allocations;
+};
+
+static struct tally play(struct th_tracing *tracing, const char *name)
+{
+    struct th_reader_options options = {0};
+    struct th_event event = {0};
+    struct tally tally = {0};
+    struct th_reader *reader;
+
+    assert_int_equal(th_reader_open(name, &options, &reader), TH_OK);
+    while (th_reader_next(reader, &event) == TH_OK) {
+        unsigned long before = th_alloc_count();
+        assert_int_equal(th_trace(tracing, &event), TH_OK);
+        tally.allocations += th_alloc_count() - before;
+        tally.decoded += event.decoded;
+        if (event.kind > TH_EVENT_SEQ_TRACE)
+            continue;
+        if (event.tag > TH_TAG_call && event.tag <= TH_TAG_exception_from)
+            tally.ungated++;
+        else
+            tally.gated++;
+    }
+    th_reader_close(reader);
+    return tally;
+}
+
+static void check(const char *name)
+{
+    struct th_tracing *tracing = attach_discarder();
+    struct th_session_counts counts;
+    struct tally tally;
+
+    play(tracing, name); /* tracees are seen for the first time */
+    asked = 0;
+    tally = play(tracing, name);
+    counts = th_session_counts(th_tracing_session(tracing, 0));
+    assert_true(tally.gated > 0);
+    assert_int_equal(asked, tally.gated);
+    assert_int_equal(counts.discarded, 2 * tally.gated);
+    assert_int_equal(counts.untraced, 2 * tally.ungated);
+    assert_int_equal(counts.traced, 0);
+    assert_int_equal(tally.decoded, 0);
+    assert_int_equal(tally.allocations, 0);
+    th_tracing_free(tracing);
+}
+
+static void calls_and_returns(void **state)
+{
+    (void)state;
+    check("samples/recordings/s09_collections_return.trace");
+    check("samples/recordings/s03_exceptions_return_to.trace");
+}
+
+static void every_kind_of_event(void **state)
+{
+    (void)state;
+    check("samples/recordings/s15_kitchen_sink.trace");
+    check("samples/recordings/s06_ports.trace");
+    check("samples/recordings/s10_seq_trace.trace");
+}
+
+static void a_large_recording(void **state)
+{
+    static const char name[] = "../shared/recordings/large/l1_compile_compiler_arity.trace";
+
+    (void)state;
+    if (access(name, R_OK) != 0)
+        skip(); /* it is not everywhere */
+    check(name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_and_returns),
+        cmocka_unit_test(every_kind_of_event),
+        cmocka_unit_test(a_large_recording),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
