@@ -18,19 +18,25 @@
 /* Appends T as Erlang text. Iterative. */
 void th_text_print(struct th_buffer *out, th_term t);
 
-/* The same, but stops soon after LIMIT bytes and writes "..." there. */
+/* The same, but stops soon after LIMIT bytes and writes "..." there. Looks at no more of the term
+ * than that takes: a list is a string if its first LIMIT elements are characters. */
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit);
 
 /* Appends an atom, quoted if it must be. */
 void th_text_print_atom(struct th_buffer *out, th_term atom);
 
-/* True if th_text_parse() reads back a term identical to T: no funs, no identifiers of other nodes,
- * nothing magic. */
+/* True if th_text_parse() reads back a term identical to T: no funs but exports with names in
+ * ASCII, no identifiers of other nodes, nothing magic, nothing beyond the parser's bounds. */
 bool th_text_can_carry(th_term t);
 
 /*
  * Reads one term from LENGTH bytes of UTF-8; a full stop and white space may follow, %-comments are
- * white space. TH_MALFORMED with line and column.
+ * white space. TH_MALFORMED with line, column, what was expected and what stands there; then what
+ * was made so far stays in ENV until it is cleared.
+ *
+ * Bounds: 2^20 open brackets, 2^20 digits of an integer, and bit strings of 16 MiB and four bytes
+ * for each of the text. Memory is in proportion to the text. Variables, operators, calls, records
+ * and comprehensions are refused; a sign in front of a number is read, and parentheses are.
  */
 enum th_status th_text_parse(th_env *env, const char *text, size_t length, th_term *term);
 
