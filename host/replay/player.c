@@ -98,9 +98,14 @@ static enum th_status verify(struct player *player, struct th_event *event)
     return status == TH_OK ? th_event_time(event) : status;
 }
 
+static bool changes_world(const struct th_event *event)
+{
+    return 1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee);
+}
+
 static enum th_status offer(struct player *player, struct th_event *event)
 {
-    bool world = 1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee);
+    bool world = changes_world(event);
     enum th_status status = TH_OK;
 
     if (__builtin_expect(world, 0))
@@ -111,6 +116,20 @@ static enum th_status offer(struct player *player, struct th_event *event)
         status = th_trace(player->tracing, event);
     if (__builtin_expect(world, 0))
         world_after(player, event);
+    return status;
+}
+
+/* No session sees the event, but it has happened: who was born, named or has died in it is so for
+ * those that follow. */
+static enum th_status skip(struct player *player, struct th_event *event)
+{
+    enum th_status status = TH_OK;
+
+    if (changes_world(event)) {
+        status = world_before(player, event);
+        world_after(player, event);
+    }
+    player->counts->skipped += status == TH_OK;
     return status;
 }
 
@@ -126,25 +145,31 @@ static void play_other(struct player *player, const struct th_event *event)
     }
 }
 
-static void play_event(struct player *player, struct th_event *event)
+static enum th_status play(struct player *player, struct th_event *event)
 {
     enum th_status status = TH_OK;
+
+    if (!in_time(player, event, &status))
+        return skip(player, event);
+    if (status == TH_OK)
+        status = offer(player, event);
+    if (status == TH_OK)
+        player->counts->played++;
+    return status;
+}
+
+static void play_event(struct player *player, struct th_event *event)
+{
+    enum th_status status;
 
     if (event->kind > TH_EVENT_SEQ_TRACE) {
         play_other(player, event);
         return;
     }
-    if (!in_time(player, event, &status)) {
-        player->counts->skipped++;
-        return;
-    }
-    if (status == TH_OK)
-        status = offer(player, event);
-    if (status == TH_OK)
-        player->counts->played++;
-    else if (status == TH_END)
+    status = play(player, event);
+    if (status == TH_END)
         player->deserted = true;
-    else
+    else if (status != TH_OK)
         malformed(player, event);
     th_env_clear(&player->env);
 }

@@ -13,7 +13,8 @@ struct th_player_options {
         bool set;
         bool relative; /* counts from the stream's first time, not from the zero of its clock */
         int64_t ns;
-    } from, to;  /* only events between these, both included; records without a time pass */
+    } from, to;  /* only events between these, both included; records without a time pass. What is
+                    left out is not offered, but processes live and die in it all the same. */
     bool verify; /* decode every term of every record, wanted or not */
     void (*progress)(void *context); /* called now and then; NULL: not */
 };
