@@ -221,12 +221,18 @@ static void complain(void *stream)
     th_stream_complain(stream);
 }
 
-static void tell_loss(const struct th_stream *stream)
+static void progress(void *stream)
+{
+    th_stream_step(stream);
+}
+
+static void tell_loss(struct th_stream *stream)
 {
     uint64_t lost = th_reader_info(stream->reader)->drops;
 
     if (!lost)
         return;
+    th_progress_hide(&stream->progress);
     th_command_flush();
     fprintf(stderr, "tracehost replay: %s: the recorder dropped %llu event%s\n",
             th_stream_title(stream->name), (unsigned long long)lost, th_plural(lost));
@@ -307,6 +313,7 @@ int th_command_replay(int argc, char **argv)
 
     th_command_parse(&argp, argc, argv, &replay);
     replay.play.max_events = replay.stream.max_events;
+    replay.play.progress = progress;
     th_interrupt_install();
     status = run(&replay);
     th_free(replay.tracers);

@@ -58,15 +58,17 @@ int th_stream_open(struct th_stream *stream)
     note = th_reader_info(stream->reader)->note;
     if (note)
         fprintf(stderr, "tracehost %s: %s\n", stream->command, note);
+    th_progress_begin(&stream->progress);
     return TH_OK;
 }
 
 /* The damage in one line with the causes under it. */
-static void tell_damage(const struct th_stream *stream)
+static void tell_damage(struct th_stream *stream)
 {
     const char *file = th_reader_info(stream->reader)->file;
 
     th_command_flush();
+    th_progress_hide(&stream->progress);
     fprintf(stderr, "tracehost %s: %s: %s\n", stream->command,
             th_stream_title(file ? file : stream->name), th_error_link(0));
     for (size_t i = 1; th_error_link(i); i++)
@@ -92,6 +94,12 @@ void th_stream_malformed(struct th_stream *stream, const struct th_event *event)
     th_stream_complain(stream);
 }
 
+void th_stream_step(struct th_stream *stream)
+{
+    th_progress_step(&stream->progress, th_stream_title(stream->name),
+                     th_reader_info(stream->reader));
+}
+
 bool th_stream_next(struct th_stream *stream, struct th_event *event)
 {
     uint64_t limit = stream->options->max_events;
@@ -99,6 +107,7 @@ bool th_stream_next(struct th_stream *stream, struct th_event *event)
     for (;;) {
         if (th_interrupted || (limit && th_reader_info(stream->reader)->records >= limit))
             return false;
+        th_stream_step(stream);
         switch (th_reader_next(stream->reader, event)) {
         case TH_OK:
             return true;
@@ -136,6 +145,7 @@ static void tell_recovery(const struct th_stream *stream)
 
 int th_stream_close(struct th_stream *stream)
 {
+    th_progress_hide(&stream->progress);
     th_command_flush();
     if (stream->status != TH_OK)
         tell_recovery(stream);

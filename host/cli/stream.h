@@ -4,7 +4,7 @@
 #define TH_STREAM_H
 
 #include "command.h"
-#include "host/replay/replay.h"
+#include "progress.h"
 
 struct th_stream_options {
     bool allow_partial; /* damage does not change the exit status */
@@ -21,6 +21,7 @@ struct th_stream {
     const char *name;    /* as the user gave it */
     const struct th_stream_options *options;
     struct th_reader *reader;
+    struct th_progress progress;
     int status;       /* TH_OK or TH_PARTIAL so far */
     uint64_t skipped; /* records that were damaged within a sound frame */
     uint64_t damages; /* places where it is cut off or damaged otherwise */
@@ -32,6 +33,9 @@ int th_stream_open(struct th_stream *stream);
 /* The next sound record. Damage on the way is told on stderr and counted. False at the end, when
  * max_events were read, or when a signal came. */
 bool th_stream_next(struct th_stream *stream, struct th_event *event);
+
+/* The stream has come a little further: for those that do not use th_stream_next(). */
+void th_stream_step(struct th_stream *stream);
 
 /* EVENT's content turned out to be damaged: tells it from the chain, and counts it. */
 void th_stream_malformed(struct th_stream *stream, const struct th_event *event);

@@ -2,7 +2,7 @@
 
 #include "host/process/process.h"
 
-enum { PROGRESS_RECORDS = 1 << 14 };
+enum { PROGRESS_RECORDS = 16 };
 
 struct player {
     struct th_tracing *tracing;

@@ -1,5 +1,7 @@
 #include "reading.h"
 
+#include <sys/stat.h>
+
 /* What else people may give us, by its first bytes. */
 static const struct {
     const char *bytes;
@@ -57,11 +59,28 @@ static enum th_status find_format(struct th_reader *reader)
     return reader->format->begin(reader);
 }
 
+/* 0 if it cannot be known. */
+static uint64_t total_size(const struct th_reader *reader)
+{
+    uint64_t size = 0;
+    struct stat about;
+
+    if (reader->set.count == 1)
+        return fstat(reader->input.fd, &about) == 0 && S_ISREG(about.st_mode)
+                   ? (uint64_t)about.st_size
+                   : 0;
+    for (size_t i = 0; i < reader->set.count; i++)
+        if (stat(reader->set.names[i], &about) == 0)
+            size += (uint64_t)about.st_size;
+    return size;
+}
+
 /* The input of reader->file is open: or not, as STATUS tells. */
 static enum th_status begin(struct th_reader *reader, enum th_status status)
 {
     reader->info.file = reader->set.names[0];
     reader->info.note = reader->set.note;
+    reader->info.size = total_size(reader);
     reader->input.stop = reader->options.stop;
     return status == TH_OK ? find_format(reader) : status;
 }

@@ -56,6 +56,7 @@ struct th_reader_info {
     uint64_t malformed;      /* records of which TH_MALFORMED was returned */
     uint64_t damages;        /* times that TH_PARTIAL was returned */
     uint64_t bytes;          /* read so far */
+    uint64_t size;           /* of all its files, as they were found; 0: not known (a pipe, ...) */
 };
 const struct th_reader_info *th_reader_info(const struct th_reader *reader);
 

@@ -1,0 +1,28 @@
+/*
+ * Progress on a terminal: one line on stderr, from the first second on, which goes again.
+ *
+ * It is shown if stderr is a terminal, and only as long as nothing was printed to a stdout that is
+ * one, too: then what is printed is progress enough, and must not be mixed with it.
+ */
+#ifndef TH_PROGRESS_H
+#define TH_PROGRESS_H
+
+#include "host/replay/replay.h"
+
+struct th_progress {
+    bool possible;
+    bool shown;    /* the line stands there */
+    int64_t next;  /* when it is to be shown anew, in monotonic nanoseconds */
+    uint64_t left; /* calls of th_progress_step() until the clock is looked at */
+};
+
+void th_progress_begin(struct th_progress *progress);
+
+/* After each record, or every so many: TITLE's reader has come to INFO. */
+void th_progress_step(struct th_progress *progress, const char *title,
+                      const struct th_reader_info *info);
+
+/* Before anything else goes to stderr, and at the end: takes the line away. */
+void th_progress_hide(struct th_progress *progress);
+
+#endif
