@@ -32,7 +32,8 @@ named bus 'crashed: SIGBUS, a bad memory access at address ADDRESS, in trace_cal
 named fpe 'crashed: SIGFPE, a bad arithmetic operation, in trace_call'
 named ill 'crashed: SIGILL, a bad instruction, in trace_call'
 named abort 'crashed: SIGABRT, it called abort(), in trace_call'
-named stack 'crashed: SIGSEGV, a bad memory access at address ADDRESS, in trace_call'
+named stack 'crashed: SIGSEGV, a bad memory access: the stack is used up, in trace_call'
+named exit 'ended the program: exit(0), in trace_call'
 named hang 'hangs: trace_call took more than 0.3 s'
 named spin 'hangs: trace_call took more than 0.3 s'
 
