@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 enum {
+    GRACE_NS =
+        800 * 1000 * 1000,    /* for a thread that is asked to say where it is; under a second */
     REPORT_SECONDS = 5,       /* what the useful part of a report may take */
     STACK_BYTES = 512 * 1024, /* for the handler; the printers are iterative */
     EVENT_BYTES = 4096,       /* of an event's text */
@@ -197,6 +199,9 @@ static void on_program_exit(int status, void *unused)
     end_report();
 }
 
+/* Signals of the watchdog that the guarded thread took; it writes, the watchdog reads. */
+static _Atomic uint64_t answers;
+
 static uint64_t calls_begun(void)
 {
     return atomic_load_explicit(watched_callbacks, memory_order_relaxed) +
@@ -207,6 +212,7 @@ static uint64_t calls_begun(void)
 static void on_timeout(int number, siginfo_t *info, void *context)
 {
     (void)context;
+    atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* a sign of life, no more */
     if (!in_tracer() || calls_begun() != (uint64_t)(uintptr_t)info->si_value.sival_ptr)
         return;
     set_alarm();
@@ -267,6 +273,34 @@ static int64_t monotonic_now(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* The guarded thread takes no signals, so that it cannot say where it is: only a tracer does that.
+ */
+static _Noreturn void report_deaf(void)
+{
+    set_alarm();
+    dprintf(STDERR_FILENO,
+            "tracehost: a tracer hangs: it took more than %g s, and has blocked all signals\n",
+            (double)timeout / 1e9);
+    fflush(NULL);
+    _exit(TH_CRASHED);
+}
+
+/* Has the guarded thread report, if it is in a tracer; waits a while for it to do so. */
+static void ask(uint64_t calls)
+{
+    struct timespec nap = {0, GRACE_NS / LOOKS};
+    uint64_t before = atomic_load_explicit(&answers, memory_order_relaxed);
+
+    pthread_sigqueue(guarded, TIMEOUT_SIGNAL, (union sigval){.sival_ptr = (void *)calls});
+    for (int i = 0; i < LOOKS; i++) {
+        nanosleep(&nap, NULL);
+        if (atomic_load_explicit(&answers, memory_order_relaxed) != before)
+            return;
+    }
+    if (calls_begun() == calls)
+        report_deaf();
+}
+
 /*
  * Looks again and again whether the guarded thread is still in the same call. It reads relaxed: a
  * late view only makes it late, and the thread itself checks before it reports.
@@ -285,7 +319,7 @@ static void *watch(void *unused)
             seen = now;
             since = monotonic_now();
         } else if (seen && monotonic_now() - since >= timeout) {
-            pthread_sigqueue(guarded, TIMEOUT_SIGNAL, (union sigval){.sival_ptr = (void *)seen});
+            ask(seen);
             since = monotonic_now();
         }
         nanosleep(&nap, NULL);

@@ -91,6 +91,16 @@ static void spin(void)
         ;
 }
 
+/* Spins, and lets no signal come through. */
+static void deaf(void)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    spin();
+}
+
 static void leave(void)
 {
     exit(0);
@@ -100,8 +110,9 @@ static const struct way {
     const char *name;
     void (*go)(void);
 } ways[] = {
-    {"segv", segv},   {"bus", bus},   {"fpe", fpe},   {"ill", ill},   {"abort", abort},
-    {"stack", stack}, {"heap", heap}, {"hang", hang}, {"spin", spin}, {"exit", leave},
+    {"segv", segv},   {"bus", bus},     {"fpe", fpe},   {"ill", ill},
+    {"abort", abort}, {"stack", stack}, {"heap", heap}, {"hang", hang},
+    {"spin", spin},   {"exit", leave},  {"deaf", deaf},
 };
 
 static void crash(const char *how)
