@@ -47,20 +47,20 @@ void th_calls_enter(struct th_calls *calls, const struct th_calls_habit *habit,
                     const struct th_function *function, uint64_t offered, uint64_t discarded,
                     uint64_t *forgotten)
 {
-    calls->after_return = false;
+    calls->ended = TH_CALLS_ENDED_NOT;
     if (calls->count == TH_CALLS_LIMIT)
         *forgotten += forget_half(calls);
     /* For a session that was not asked nothing has changed. */
     push(calls, function, discarded | (habit->discarding & ~offered));
 }
 
-/* The entry of FUNCTION that is nearest to the top; calls->count if there is none. */
-static uint32_t find(const struct th_calls *calls, const struct th_function *function)
+/* The entry of FUNCTION below END that is nearest to it; END if there is none. */
+static uint32_t find(const struct th_calls *calls, const struct th_function *function, uint32_t end)
 {
-    for (uint32_t i = calls->count; i > 0; i--)
+    for (uint32_t i = end; i > 0; i--)
         if (is_of(&calls->stack[i - 1], function))
             return i - 1;
-    return calls->count;
+    return end;
 }
 
 /* Ends one call of ENTRY and all above it. */
@@ -75,37 +75,73 @@ static uint64_t pop(struct th_calls *calls, uint32_t entry)
 uint64_t th_calls_return_from(struct th_calls *calls, const struct th_calls_habit *habit,
                               const struct th_function *function)
 {
-    uint32_t entry = find(calls, function);
+    uint32_t entry = find(calls, function, calls->count);
     uint64_t withheld = entry < calls->count ? pop(calls, entry) : habit->discarding;
 
-    calls->latest = calls->after_return ? calls->latest & withheld : withheld;
-    calls->after_return = true;
+    /* Calls that return one after the other, nothing in between, were tail calls of each other. */
+    calls->latest = calls->ended == TH_CALLS_ENDED_BY_RETURN ? calls->latest & withheld : withheld;
+    calls->ended = TH_CALLS_ENDED_BY_RETURN;
     return withheld;
 }
 
-/*
- * The record names the function that control came back to, not the one it left. Right after a
- * return_from or exception_from it belongs to the calls that those ended, and one of them that was
- * wanted is enough. Alone, it ends the calls above its function, if that one is on the stack, else
- * the topmost call.
- */
-uint64_t th_calls_return_to(struct th_calls *calls, const struct th_calls_habit *habit,
-                            const struct th_function *function)
+uint64_t th_calls_exception_from(struct th_calls *calls, const struct th_calls_habit *habit,
+                                 const struct th_function *function)
 {
-    uint32_t entry = find(calls, function);
+    uint32_t entry = find(calls, function, calls->count);
+
+    calls->latest = entry < calls->count ? pop(calls, entry) : habit->discarding;
+    calls->ended = TH_CALLS_ENDED_BY_EXCEPTION;
+    return calls->latest;
+}
+
+/* Ends all calls above ENTRY, tail calls of each other: the sessions that discarded every one. */
+static uint64_t return_above(struct th_calls *calls, uint32_t entry)
+{
     uint64_t withheld = UINT64_MAX;
 
-    if (calls->after_return) {
-        calls->after_return = false;
-        return calls->latest;
-    }
-    if (calls->count == 0 || entry + 1 == calls->count)
-        return habit->discarding;
-    if (entry == calls->count)
-        return pop(calls, calls->count - 1);
     while (calls->count > entry + 1)
         withheld &= calls->stack[--calls->count].discarded;
     return withheld;
+}
+
+/* Ends all calls above ENTRY, which catches: the sessions that discarded the nearest of them. */
+static uint64_t catch_above(struct th_calls *calls, uint32_t entry)
+{
+    calls->count = entry + 1;
+    return calls->stack[calls->count].discarded;
+}
+
+/* A return_to with neither return_from nor exception_from before it: at least one call has ended
+ * with it. */
+static uint64_t lone_return_to(struct th_calls *calls, const struct th_calls_habit *habit,
+                               const struct th_function *function)
+{
+    uint32_t top = calls->count - 1;
+    uint32_t entry;
+
+    if (calls->count == 0)
+        return habit->discarding;
+    entry = find(calls, function, top);
+    if (entry == top || (calls->stack[top].times > 1 && is_of(&calls->stack[top], function)))
+        return pop(calls, top);
+    return habit->returns ? catch_above(calls, entry) : return_above(calls, entry);
+}
+
+uint64_t th_calls_return_to(struct th_calls *calls, const struct th_calls_habit *habit,
+                            const struct th_function *function)
+{
+    uint64_t withheld = calls->latest;
+    enum th_calls_ended ended = calls->ended;
+    uint32_t entry = find(calls, function, calls->count);
+
+    calls->ended = TH_CALLS_ENDED_NOT;
+    if (ended == TH_CALLS_ENDED_NOT)
+        return lone_return_to(calls, habit, function);
+    if (calls->count <= entry + 1)
+        return withheld;
+    if (ended == TH_CALLS_ENDED_BY_EXCEPTION)
+        return catch_above(calls, entry);
+    return withheld & return_above(calls, entry);
 }
 
 void th_calls_free(struct th_calls *calls)

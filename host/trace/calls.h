@@ -26,13 +26,18 @@ struct th_calls_habit {
     uint64_t seen;       /* sessions that were ever offered a call */
     uint64_t discarding; /* of them, those that discarded every one while the habit held */
     bool broken;
+    bool returns; /* there were return_from records */
 };
 
 /* Start it as {0}. */
 struct th_calls {
-    uint64_t latest;   /* after_return: the sessions that may not see a return_to now */
-    bool after_return; /* the last of the tracee's call and return events was a return_from or
-                          exception_from */
+    /* What the last of the tracee's call and return events was. */
+    enum th_calls_ended {
+        TH_CALLS_ENDED_NOT,
+        TH_CALLS_ENDED_BY_RETURN,   /* a return_from */
+        TH_CALLS_ENDED_BY_EXCEPTION /* an exception_from */
+    } ended;
+    uint64_t latest; /* ended: the sessions that may not see a return_to now */
     uint32_t count, capacity;
     struct th_open_call {
         struct th_function function;
@@ -50,12 +55,24 @@ void th_calls_enter(struct th_calls *calls, const struct th_calls_habit *habit,
                     const struct th_function *function, uint64_t offered, uint64_t discarded,
                     uint64_t *forgotten);
 
-/* The sessions that may not see this return_from or exception_from of FUNCTION. */
+/* The sessions that may not see this return_from, or this exception_from, of FUNCTION. */
 uint64_t th_calls_return_from(struct th_calls *calls, const struct th_calls_habit *habit,
                               const struct th_function *function);
+uint64_t th_calls_exception_from(struct th_calls *calls, const struct th_calls_habit *habit,
+                                 const struct th_function *function);
 
-/* The sessions that may not see this return_to FUNCTION; all zero: to no function, as a process
- * ends. */
+/*
+ * The sessions that may not see this return_to FUNCTION; all zero: to no function, as a process
+ * ends.
+ *
+ * The record names the function that control came back to, not those that it left. A BEAM sends it
+ *   after return_from records     if one of these calls was wanted: tail calls return as one
+ *   after exception_from records  if the call nearest to the function that caught was wanted
+ *   alone, it is either of these: an exception where the stream has return_from records, else a
+ *   return. If its function stands only at the top, or not at all, the topmost call has ended.
+ * What no recording tells, and what is taken here for no: whether the nearest call was itself a
+ * tail call.
+ */
 uint64_t th_calls_return_to(struct th_calls *calls, const struct th_calls_habit *habit,
                             const struct th_function *function);
 

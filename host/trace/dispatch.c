@@ -212,23 +212,34 @@ static void offer_call(struct way *way)
                        way->offered, way->declined, &tracing->calls_forgotten);
 }
 
+/* The sessions that may not see EVENT, the end of a call of FUNCTION or a return to it. */
+static uint64_t withheld(const struct th_tracing *tracing, const struct th_event *event,
+                         const struct th_function *function)
+{
+    struct th_calls *calls = &th_tracee_own(event->tracee)->calls;
+
+    if (event->tag == TH_TAG_return_to)
+        return th_calls_return_to(calls, &tracing->habit, function);
+    if (event->tag == TH_TAG_return_from)
+        return th_calls_return_from(calls, &tracing->habit, function);
+    return th_calls_exception_from(calls, &tracing->habit, function);
+}
+
 /* return_from, exception_from, return_to: who discarded the call does not see how it ends. */
 static void offer_return(struct way *way)
 {
     struct th_calls_habit *habit = &way->tracing->habit;
     struct th_event *event = way->event;
-    bool is_to = event->tag == TH_TAG_return_to;
     struct th_function function = {0};
 
+    habit->returns |= event->tag == TH_TAG_return_from;
     way->declined = habit->discarding;
     if (habit->broken && th_is_immediate(event->tracee)) {
-        struct th_calls *calls = &th_tracee_own(event->tracee)->calls;
         way->status = event->source->function(event, &function);
-        if (way->status != TH_OK && !is_to)
+        if (way->status != TH_OK && event->tag != TH_TAG_return_to)
             return;
         way->status = TH_OK; /* a return_to undefined: to no function */
-        way->declined = is_to ? th_calls_return_to(calls, habit, &function)
-                              : th_calls_return_from(calls, habit, &function);
+        way->declined = withheld(way->tracing, event, &function);
     }
     offer_to_all(way, false);
 }

@@ -1,6 +1,7 @@
 /*
- * What a real BEAM does with a tracer's answers and with missing callbacks: a test for each row of the
- * tables that were measured on OTP 25. Its name tells the row. See test_tags.c for the arguments.
+ * What a real BEAM does with a tracer's answers and with missing callbacks: a test for each row of
+ * the tables that were measured on OTP 25. Its name tells the row. See test_tags.c for the
+ * arguments.
  */
 #include "tests/support/scene.h"
 
@@ -355,6 +356,100 @@ static void a_lone_return_to_ends_the_calls_above(void **state)
            "trace_call(return_to,s,<0.1.0>,{x,z,0},#{}) self\n");
 }
 
+/* Calls of m:NAME/0, a capital for one that is wanted. Stacks are kept once that has varied. */
+static void call_all(const char *names)
+{
+    char tuple[64];
+
+    for (; *names; names++) {
+        scene_answer("enabled_call", *names < 'a' ? "trace" : "discard");
+        snprintf(tuple, sizeof tuple, "{trace,<0.1.0>,call,{m,%c,0}}", *names | 0x20);
+        scene_trace(tuple);
+    }
+    scene_log();
+}
+
+static void expect_return_to(char name, bool comes)
+{
+    char tuple[64], log[128];
+
+    snprintf(tuple, sizeof tuple, "{trace,<0.1.0>,return_to,{m,%c,0}}", name);
+    snprintf(log, sizeof log, "trace_call(return_to,s,<0.1.0>,{m,%c,0},#{}) self\n", name);
+    expect(tuple, comes ? log : "");
+}
+
+/* An exception of the calls NAMES, innermost first. */
+static void except_all(const char *names)
+{
+    char tuple[64];
+
+    for (; *names; names++) {
+        snprintf(tuple, sizeof tuple, "{trace,<0.1.0>,exception_from,{m,%c,0},{error,x}}", *names);
+        scene_trace(tuple);
+    }
+    scene_log();
+}
+
+/* What an exception has passed: the call nearest to the one that catches counts, be the others
+ * wanted or not. */
+static void a_return_to_after_an_exception_comes_if_its_nearest_call_was_wanted(void **state)
+{
+    (void)state;
+    call_all("HhAbCd");
+    except_all("dcb");
+    expect_return_to('a', false);
+    call_all("Bcd");
+    except_all("dcb");
+    expect_return_to('a', true);
+    call_all("BcD"); /* only the innermost function has exception_trace */
+    except_all("d");
+    expect_return_to('a', true);
+    expect_return_to('z', true);
+}
+
+static void a_return_after_an_exception_goes_by_its_own_call(void **state)
+{
+    (void)state;
+    call_all("HhzaB");
+    except_all("b");
+    expect("{trace,<0.1.0>,return_from,{m,a,0},caught}", "");
+    expect_return_to('z', false);
+}
+
+/* Where there are return_from records, a return_to without one is of an exception. */
+static void a_lone_return_to_among_returns_is_of_an_exception(void **state)
+{
+    (void)state;
+    call_all("HhAb");
+    scene_trace("{trace,<0.1.0>,return_from,{m,b,0},1}");
+    expect_return_to('a', false);
+    call_all("bC");
+    expect_return_to('a', false);
+    call_all("Bc");
+    expect_return_to('a', true);
+}
+
+static void a_lone_return_to_of_tail_calls_comes_if_one_was_wanted(void **state)
+{
+    (void)state;
+    call_all("HhaBc");
+    expect_return_to('a', true);
+    call_all("bc");
+    expect_return_to('a', false);
+}
+
+/* A function that stands at the top and is returned to has called itself. */
+static void a_lone_return_to_of_a_recursion_ends_one_call(void **state)
+{
+    (void)state;
+    call_all("HhzaAaaA");
+    expect_return_to('a', true);
+    expect_return_to('a', false);
+    expect_return_to('a', false);
+    expect_return_to('a', true);
+    expect_return_to('z', false);
+}
+
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 #define OWN_SCENE(test) cmocka_unit_test_teardown(test, end)
 
@@ -385,6 +480,11 @@ int main(void)
         WITH_SCENE(only_the_returns_of_wanted_calls_come),
         WITH_SCENE(a_return_to_comes_if_one_of_its_calls_was_wanted),
         WITH_SCENE(a_lone_return_to_ends_the_calls_above),
+        WITH_SCENE(a_return_to_after_an_exception_comes_if_its_nearest_call_was_wanted),
+        WITH_SCENE(a_return_after_an_exception_goes_by_its_own_call),
+        WITH_SCENE(a_lone_return_to_among_returns_is_of_an_exception),
+        WITH_SCENE(a_lone_return_to_of_tail_calls_comes_if_one_was_wanted),
+        WITH_SCENE(a_lone_return_to_of_a_recursion_ends_one_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
