@@ -349,6 +349,18 @@ static enum th_status function_of(struct th_event *event, struct th_function *fu
     return th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
 }
 
+static th_term actor(struct th_event *event)
+{
+    struct th_json_event *json = event->reader;
+    th_term info = event->term;
+
+    if (!event->decoded && take_term(json, TH_JSON_FIELD_info, &json->scratch, &info) != TH_OK) {
+        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        return TH_NONE;
+    }
+    return th_event_actor_from_info(info);
+}
+
 static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
 {
     struct th_event copy = *event; /* EVENT may have been decoded into another environment */
@@ -363,5 +375,6 @@ static const struct th_event_source source = {
     .decode = decode,
     .time = time_of,
     .function = function_of,
+    .actor = actor,
     .whole = whole,
 };

@@ -226,6 +226,27 @@ static enum th_status function_of(struct th_event *event, struct th_function *fu
     return found ? TH_OK : th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
 }
 
+/* Without looking at the message, which may be long. */
+static th_term actor(struct th_event *event)
+{
+    struct th_record *record = event->reader;
+    const unsigned char *p = record->rest;
+    size_t label;
+    th_term id;
+
+    if (record->whole != TH_NONE)
+        return th_event_actor_from_info(th_tuple_elements(record->whole)[2]);
+    label = th_etf_skip(p, (size_t)(record->end - p));
+    p = label ? th_record_actor(p + label, record->end) : NULL;
+    if (!p)
+        return TH_NONE;
+    if (element(record, &record->scratch, &p, &id) != TH_OK) {
+        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        return TH_NONE;
+    }
+    return th_is_pid(id) || th_is_port(id) ? id : TH_NONE;
+}
+
 static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
 {
     struct th_record *record = event->reader;
@@ -241,5 +262,6 @@ const struct th_event_source th_record_source = {
     .decode = decode,
     .time = time_of,
     .function = function_of,
+    .actor = actor,
     .whole = whole,
 };

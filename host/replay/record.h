@@ -68,6 +68,10 @@ extern const struct th_event_source th_record_source;
 /* Decodes the whole record into ENV; TH_MALFORMED if it is not exactly one term. */
 enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *tuple);
 
+/* Where the actor stands in the info of a seq_trace message (th_event_actor_from_info()) that
+ * begins at P; NULL if it is no such thing. */
+const unsigned char *th_record_actor(const unsigned char *p, const unsigned char *end);
+
 /* The event of a compressed record, whose term is TUPLE. */
 void th_record_from_tuple(const struct th_record *record, struct th_event *event, th_term tuple);
 

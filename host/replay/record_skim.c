@@ -192,6 +192,11 @@ static inline bool skim_quickly(struct th_record *record, struct th_event *event
 
 /* The long way. */
 
+static bool is_named(const struct th_raw_name *name, const char *text)
+{
+    return name->bytes == strlen(text) && memcmp(name->text, text, name->bytes) == 0;
+}
+
 static enum th_status damaged(const char *why)
 {
     return th_error_raise(TH_MALFORMED, "%s", why);
@@ -223,30 +228,28 @@ static enum th_status compressed(struct th_record *record, struct th_event *even
     return TH_OK;
 }
 
-/*
- * A tracee is at home at the node that is traced; of a seq_trace message, {send | 'receive' |
- * print, {Previous, Current}, From, To, Message}, it is who acted.
- */
-static void learn_node(struct th_record *record, const unsigned char *p, bool seq_trace)
+const unsigned char *th_record_actor(const unsigned char *p, const unsigned char *end)
 {
     struct th_raw_name action;
     uint32_t arity;
-    size_t skipped = 0;
 
-    if (record->etf.here.node != TH_NONE)
-        return;
-    if (seq_trace) {
-        p = th_raw_tuple(p, record->end, &arity);
-        if (!p || arity != 5 || !(p = th_raw_atom(p, record->end, &action)))
-            return;
-        for (int skips = action.bytes == strlen("receive") ? 2 : 1; skips > 0; skips--) {
-            skipped = th_etf_skip(p, (size_t)(record->end - p));
-            if (skipped == 0)
-                return;
-            p += skipped;
-        }
+    p = th_raw_tuple(p, end, &arity);
+    if (!p || arity != 5 || !(p = th_raw_atom(p, end, &action)))
+        return NULL;
+    for (int skips = is_named(&action, "receive") ? 2 : 1; skips > 0; skips--) {
+        size_t skipped = th_etf_skip(p, (size_t)(end - p));
+        if (skipped == 0)
+            return NULL;
+        p += skipped;
     }
-    th_raw_node(p, record->end, &record->etf.here);
+    return p;
+}
+
+/* P is the tracee, or who acted: at home at the node that is traced. NULL: there is none. */
+static void learn_node(struct th_record *record, const unsigned char *p)
+{
+    if (p && record->etf.here.node == TH_NONE)
+        th_raw_node(p, record->end, &record->etf.here);
 }
 
 /* Remembers the beginning of a record whose tracee stands at P. */
@@ -276,7 +279,7 @@ static enum th_status skim_trace(struct th_record *record, struct th_event *even
     size_t left = (size_t)(record->end - p);
     size_t used;
 
-    learn_node(record, p, false);
+    learn_node(record, p);
     th_env_clear(&record->scratch);
     if (th_etf_decode(&record->scratch, p, left, false, &record->etf, &event->tracee, &used) !=
         TH_OK) {
@@ -297,7 +300,9 @@ static enum th_status skim_seq_trace(struct th_record *record, struct th_event *
 
     if (label == 0)
         return damaged("its label is damaged or cut off");
-    learn_node(record, p + label, true);
+    if (record->etf.here.node == TH_NONE)
+        learn_node(record, th_record_actor(p + label, record->end));
+    th_env_clear(&record->scratch);
     event->kind = TH_EVENT_SEQ_TRACE;
     event->tag = TH_TAG_seq_trace;
     event->tuple_size = arity;
@@ -305,11 +310,6 @@ static enum th_status skim_seq_trace(struct th_record *record, struct th_event *
     record->elements = 2;
     record->timed = arity == 4;
     return TH_OK;
-}
-
-static bool is_named(const struct th_raw_name *name, const char *text)
-{
-    return name->bytes == strlen(text) && memcmp(name->text, text, name->bytes) == 0;
 }
 
 static enum th_status skim_slowly(struct th_record *record, struct th_event *event)

@@ -21,7 +21,7 @@ struct way {
     enum th_tracer_group group;
     uint32_t flag;
     th_term tag;
-    th_term tracee;    /* the label for seq_trace, once it is decoded */
+    th_term tracee;    /* who acted for seq_trace, which has no tracee */
     uint64_t offered;  /* call: sessions whose enabled was asked */
     uint64_t declined; /* call: those that discarded it; returns: those that may not see it */
     enum th_status status;
@@ -244,6 +244,13 @@ static void offer_return(struct way *way)
     offer_to_all(way, false);
 }
 
+static th_term actor_of(struct th_event *event)
+{
+    th_term actor = event->source->actor(event);
+
+    return actor == TH_NONE ? TH_AM(undefined) : actor;
+}
+
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
 {
     struct way way = {.tracing = tracing, .event = event, .tracee = event->tracee};
@@ -264,7 +271,7 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
     }
     way.tag = th_tag_atom(event->tag);
     if (event->kind == TH_EVENT_SEQ_TRACE)
-        way.tracee = TH_AM(undefined);
+        way.tracee = actor_of(event);
     begin(tracing, event);
     if (event->tag == TH_TAG_call)
         offer_call(&way);

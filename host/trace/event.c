@@ -263,3 +263,15 @@ bool th_event_function_from_term(th_term t, struct th_function *function)
     *function = (struct th_function){e[0], e[1], (uint32_t)arity};
     return th_is_atom(e[0]) && th_is_atom(e[1]) && arity <= TH_FUNCTION_ARITY_MAX;
 }
+
+th_term th_event_actor_from_info(th_term info)
+{
+    const th_term *e;
+    th_term actor;
+
+    if (!th_is_tuple(info) || th_tuple_arity(info) != 5)
+        return TH_NONE;
+    e = th_tuple_elements(info);
+    actor = e[0] == TH_AM(receive) ? e[3] : e[2];
+    return th_is_pid(actor) || th_is_port(actor) ? actor : TH_NONE;
+}

@@ -60,6 +60,9 @@ struct th_event_source {
     /* Of a call, return or exception: module and function (atoms) and arity; TH_MALFORMED if the
      * event has none. */
     enum th_status (*function)(struct th_event *event, struct th_function *function);
+    /* Of seq_trace: who sent, received or printed, which is what `enabled` gets; TH_NONE if the
+     * event does not tell. */
+    th_term (*actor)(struct th_event *event);
     /* The whole record as the tuple it was, {drop, N} for drops. */
     enum th_status (*whole)(struct th_event *event, th_env *env, th_term *tuple);
 };
@@ -155,6 +158,10 @@ enum th_status th_event_take_optional(struct th_event *event, th_term first, th_
 
 /* The function that T is: {M, F, Arity} or {M, F, Args}; false if it is none. */
 bool th_event_function_from_term(th_term t, struct th_function *function);
+
+/* Who acted, of a seq_trace event's info: {send | 'receive' | print, {Previous, Current}, From, To,
+ * Message}; TH_NONE if INFO is no such thing. */
+th_term th_event_actor_from_info(th_term info);
 
 /* True if the term of an event with this tag is a function. */
 bool th_tag_has_function(enum th_tracer_tag tag);

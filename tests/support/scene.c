@@ -159,7 +159,13 @@ static enum th_status tell_function(struct th_event *event, struct th_function *
     return TH_OK;
 }
 
-static const struct th_event_source source = {decode, tell_time, tell_function, NULL};
+static th_term tell_actor(struct th_event *event)
+{
+    (void)event;
+    return th_event_actor_from_info(whole_event.term);
+}
+
+static const struct th_event_source source = {decode, tell_time, tell_function, tell_actor, NULL};
 
 enum th_status scene_trace(const char *tuple)
 {

@@ -195,8 +195,28 @@ static void seq_trace_has_the_label_for_a_tracee(void **state)
 {
     (void)state;
     expect("{seq_trace,{my,label},{print,{0,1},<0.1.0>,[],one}}",
-           "enabled(seq_trace,s,undefined)\n"
+           "enabled(seq_trace,s,<0.1.0>)\n"
            "trace(seq_trace,s,{my,label},{print,{0,1},<0.1.0>,[],one},#{})\n");
+}
+
+/* Sender, receiver, printer; the whole info of no recorder tells nobody. */
+static void seq_trace_asks_with_who_acted(void **state)
+{
+    static const char *const rows[][2] = {{"{send,{0,1},<0.1.0>,<0.2.0>,m}", "<0.1.0>"},
+                                          {"{'receive',{0,1},<0.1.0>,<0.2.0>,m}", "<0.2.0>"},
+                                          {"{send,{0,1},#Port<0.3>,<0.2.0>,m}", "#Port<0.3>"},
+                                          {"{send,{0,1},nobody,<0.2.0>,m}", "undefined"},
+                                          {"odd", "undefined"}};
+    char tuple[128], log[128];
+
+    (void)state;
+    scene_answer("enabled seq_trace", "discard");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(tuple, sizeof tuple, "{seq_trace,l,%s}", rows[i][0]);
+        snprintf(log, sizeof log, "enabled(seq_trace,s,%s)\n", rows[i][1]);
+        expect(tuple, log);
+    }
+    assert_int_equal(scene_decoded(), 0);
 }
 
 static void timestamps_are_kinds(void **state)
@@ -243,6 +263,7 @@ int main(void)
         WITH_SCENE(in_and_out_of_ports),
         WITH_SCENE(garbage_collections),
         WITH_SCENE(seq_trace_has_the_label_for_a_tracee),
+        WITH_SCENE(seq_trace_asks_with_who_acted),
         WITH_SCENE(timestamps_are_kinds),
     };
 
