@@ -1,0 +1,30 @@
+%% What fills time and memory. Its calls are not traced: they would be too many, with arguments too long.
+-module(burden).
+-export([spin/1, tidy/0, collections/0, slow_exit/0]).
+
+spin(0) -> ok;
+spin(N) -> spin(N - 1).
+
+%% Collections of garbage that are asked for.
+tidy() ->
+    [erlang:garbage_collect(self(), [{type, Type}]) || Type <- [minor, major, minor, major]].
+
+%% Others, too.
+collections() ->
+    Long = lists:seq(1, 20000),
+    erlang:garbage_collect(),
+    Map = maps:from_list([{N, {N}} || N <- Long]),
+    erlang:garbage_collect(self(), [{type, minor}]),
+    Bytes = [binary:copy(<<N:32>>, 100) || N <- lists:seq(1, 500)],
+    Limit = #{size => 5000, kill => true, error_logger => false},
+    {Large, Ref} = spawn_opt(fun() -> grow([]) end, [monitor, {max_heap_size, Limit}]),
+    receive {'DOWN', Ref, process, Large, killed} -> ok end,
+    {map_size(Map), length(Long), length(Bytes)}.
+
+grow(List) -> grow([List | List]).
+
+%% To free the table takes several turns of a process that is exiting.
+slow_exit() ->
+    Table = ets:new(table, [bag, public]),
+    [ets:insert(Table, {N, [N]}) || N <- lists:seq(1, 10000)],
+    ok.

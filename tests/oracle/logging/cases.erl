@@ -1,0 +1,180 @@
+%% What is compared. A case is what tracing.erl runs, and
+%%   name       for the report
+%%   how        once: the log and the recording are of one run;
+%%              twice: one run is recorded by OTP's own tracer, another one is logged
+%%   recorded   twice: what is different in the run that is recorded
+%%   state      of the tracer
+%%   replay     options for `tracehost replay'
+%%   status     what that ends with, 0 if left out
+%%   lines      trace: only the callbacks of the trace family are compared
+%%   empty      true: nothing is logged at all
+-module(cases).
+-export([all/0, once/0, everything/0, names/0]).
+
+all() -> once() ++ twice() ++ flags() ++ answers().
+
+%% The callbacks and tags that all cases together must show.
+names() ->
+    Callbacks = [Name || {Name, _} <- logging:module_info(exports), Name =/= load, Name =/= module_info],
+    lists:usort([atom_to_binary(Name) || Name <- Callbacks ++ tags()]).
+
+tags() ->
+    [send, send_to_non_existing_process, 'receive', call, return_to, return_from, exception_from,
+     spawn, spawned, exit, link, unlink, getting_linked, getting_unlinked, register, unregister,
+     open, closed, in, out, in_exiting, out_exiting, out_exited,
+     gc_minor_start, gc_minor_end, gc_major_start, gc_major_end, gc_max_heap_size, seq_trace].
+
+%% --- One run ----------------------------------------------------------------------------------------
+
+once() ->
+    [Case#{how => once} || Case <- calls() ++ results() ++ events() ++ [everything()]].
+
+calls() ->
+    [#{name => "calls, callers", flags => [call], patterns => local({message, {caller}}),
+       run => fun workload:calls/0},
+     #{name => "calls, returns", flags => [call, return_to, monotonic_timestamp],
+       patterns => local({return_trace}), run => fun workload:calls/0},
+     #{name => "calls, arity", flags => [call, arity, strict_monotonic_timestamp],
+       patterns => local(true), run => fun workload:calls/0},
+     #{name => "calls, global", flags => [call, timestamp],
+       patterns => [{{workload, '_', '_'}, [{'_', [], [{return_trace}]}], [global]}],
+       run => fun workload:calls/0},
+     #{name => "calls, CPU time", all => [call, timestamp, cpu_timestamp],
+       patterns => local({return_trace}), run => fun workload:calls/0},
+     #{name => "exceptions", flags => [call, return_to, timestamp],
+       patterns => local({exception_trace}) ++ [{{erlang, list_to_existing_atom, 1}, true, [local]}],
+       run => fun workload:exceptions/0},
+     #{name => "exceptions, return_trace alone", flags => [call, return_to],
+       patterns => local({return_trace}), run => fun workload:exceptions/0},
+     #{name => "an exception that nobody catches", flags => [call, procs, return_to],
+       patterns => local({exception_trace}), run => fun workload:dies/0},
+     #{name => "terms", flags => [call], run => fun workload:terms/0,
+       patterns => [{{workload, id, 1}, [{'_', [], [{return_trace}]}], [local]}]}].
+
+results() ->
+    Numbers = [{['$1'], [{is_integer, '$1'}], [{message, '$1'}]},
+               {'_', [], [{message, {{{caller}, {self}}}}]}],
+    Patterns = [{{workload, id, 1}, Numbers, [local]}, {{workload, sum, 1}, Numbers, [local]},
+                {send, [{['$1', '$2'], [{is_tuple, '$2'}], [{message, {size, '$2'}}]},
+                        {'_', [], []}], []},
+                {'receive', [{['$1', '$2', '$3'], [], [{message, '$2'}]}], []}],
+    Run = fun() -> workload:calls(), workload:messages() end,
+    Events = [call, send, 'receive'],
+    [#{name => "results of match specifications", flags => Events, patterns => Patterns, run => Run},
+     #{name => "results of match specifications, times", flags => [timestamp | Events],
+       patterns => Patterns, run => Run},
+     #{name => "results of match specifications, schedulers", replay => ["--scheduler-id"],
+       flags => [scheduler_id, monotonic_timestamp | Events], patterns => Patterns, run => Run},
+     #{name => "calls that a match specification hides", lines => trace, flags => [call],
+       patterns => [{{workload, '_', '_'},
+                     [{['$1'], [{is_atom, '$1'}], [{return_trace}, {message, false}]},
+                      {'_', [], [{return_trace}]}], [local]}],
+       run => Run},
+     #{name => "calls in silence", lines => trace, flags => [call, silent],
+       patterns => local({return_trace}) ++
+           [{{workload, far, 1}, [{'_', [], [{silent, false}]}], [local]}],
+       run => fun workload:calls/0}].
+
+events() ->
+    [#{name => "messages", flags => [send, 'receive', monotonic_timestamp],
+       run => fun workload:messages/0},
+     #{name => "processes", flags => [procs, set_on_spawn, strict_monotonic_timestamp],
+       run => fun workload:family/0},
+     #{name => "processes, set_on_link", flags => [procs, send, set_on_link],
+       run => fun workload:family/0},
+     #{name => "ports", flags => [procs, send, 'receive'],
+       new_ports => [ports, send, 'receive', running_ports, timestamp], run => fun workload:ports/0},
+     #{name => "ports, schedulers", flags => [procs, scheduler_id], replay => ["--scheduler-id"],
+       new_ports => [ports, send, 'receive', running_ports, scheduler_id], run => fun workload:ports/0},
+     #{name => "running", flags => [running, exiting, procs, set_on_spawn],
+       run => fun workload:running/0},
+     #{name => "running, schedulers", flags => [running, exiting, set_on_spawn, scheduler_id, timestamp],
+       run => fun workload:running/0},
+     #{name => "garbage collection", flags => [garbage_collection, set_on_spawn],
+       run => fun burden:collections/0},
+     #{name => "sequential tracing", token => true, run => fun workload:tokens/0}].
+
+everything() ->
+    #{name => "everything", how => once, replay => ["--scheduler-id"], run => fun workload:everything/0,
+      flags => [call, return_to, send, 'receive', procs, ports, running, exiting, garbage_collection,
+                set_on_spawn, timestamp, scheduler_id],
+      new_ports => [ports, send, 'receive', running_ports, timestamp],
+      patterns => local({exception_trace})}.
+
+%% The workload's own functions.
+local(true) -> [{{workload, '_', '_'}, true, [local]}];
+local(Action) -> [{{workload, '_', '_'}, [{'_', [], [Action]}], [local]}].
+
+%% --- Two runs, of workloads that do the same in both ------------------------------------------------
+
+twice() ->
+    [maps:merge(Case, #{how => twice, name => "recorded by OTP: " ++ maps:get(name, Case)})
+     || Case <- calls() ++ events(), repeats(Case)].
+
+%% Not those that go by real time, by the size of heaps, or tell what an operating system's process is
+%% called.
+repeats(#{name := Name}) ->
+    not lists:member(Name, ["ports", "ports, schedulers", "running", "running, schedulers",
+                            "garbage collection"]).
+
+%% A recording with much in it, and some of it asked for.
+flags() ->
+    Run = fun() -> workload:calls(), workload:exceptions(), workload:messages(), workload:family() end,
+    Recorded = #{flags => [call, return_to, send, 'receive', procs, set_on_spawn, timestamp,
+                           scheduler_id]},
+    [#{name => "asked for of a recording: " ++ Text, how => twice, run => Run, recorded => Recorded,
+       flags => [set_on_spawn | Flags], patterns => local({exception_trace}),
+       replay => ["--scheduler-id", "--flags=" ++ Text]}
+     || Flags <- [[call], [call, arity, return_to], [send, timestamp], ['receive', scheduler_id],
+                  [procs, monotonic_timestamp], [send, 'receive', procs, strict_monotonic_timestamp],
+                  [call, send, timestamp, monotonic_timestamp, strict_monotonic_timestamp]],
+        Text <- [lists:join(",", [atom_to_list(F) || F <- Flags])]].
+
+%% --- What callbacks return: recorded is everything, logged what the answers leave --------------------
+
+answers() ->
+    [Case#{name => io_lib:format("~s, ~p answered with ~0p", [Title, Tag, Answer]), how => twice,
+           state => #{answers => #{Tag => Answer}}}
+     || {#{name := Title} = Case, Tags, Answers} <- answered(), Tag <- Tags, Answer <- Answers] ++
+    [#{name => io_lib:format("exceptions, trace_call returns ~0p", [Result]), how => twice,
+       flags => [call, return_to], patterns => local({exception_trace}),
+       run => fun workload:exceptions/0,
+       state => #{results => #{call => Result, return_from => Result}}}
+     || Result <- [discard, remove, 42, badarg]].
+
+answered() ->
+    Refused = [remove, unknown, 42, badarg],
+    Some = [discard, remove, unknown],
+    Messages = #{name => "messages", flags => [send, 'receive', procs], run => fun workload:messages/0},
+    [{some_calls("exceptions", {exception_trace}, fun workload:risky_calls/0),
+      [call], [discard | Refused]},
+     {Messages, [send, send_to_non_existing_process, 'receive'], [discard, [discard, trace] | Refused]},
+     {Messages, [trace_status], [discard, banana]},
+     {Messages#{status => 1, empty => true}, [trace_status], [remove]},
+     {#{name => "processes", flags => [send, procs, set_on_spawn], run => fun workload:family/0},
+      [spawn, spawned, exit, register, link, getting_linked], Some},
+     {#{name => "running", flags => [running, send], run => fun workload:messages/0},
+      [in, out], [discard, remove]},
+     {#{name => "ports", new_ports => [ports, send], run => fun workload:ports/0},
+      [open, closed, link, getting_linked, getting_unlinked, register, send], Some},
+     {#{name => "garbage collection", flags => [garbage_collection], run => fun burden:tidy/0},
+      [gc_minor_start, gc_major_end], [discard, remove]},
+     {#{name => "sequential tracing", token => true, run => fun workload:tokens/0},
+      [seq_trace], [discard, remove]}] ++
+    [{Case, [call], turns()} || Case <- some_calls()].
+
+%% Of some calls wanted and others not, the wanted ones' returns must come. Where neither return_from nor
+%% exception_from is recorded, a return after tail calls and an exception look alike: there are none.
+some_calls() ->
+    [some_calls("exceptions", {exception_trace}, fun workload:risky_calls/0),
+     some_calls("returns", {return_trace}, fun workload:risky_calls/0),
+     some_calls("return_to alone", true, fun workload:safe_calls/0)].
+
+%% tracehost keeps track of calls from the first one that is answered differently.
+some_calls(Name, Action, Run) ->
+    #{name => Name, flags => [call, return_to, send], patterns => local(Action),
+      run => fun() -> [workload:id(N) || N <- [1, 2, 3]], Run() end}.
+
+turns() ->
+    [[trace, discard], [discard, trace], [trace, trace, discard], [discard, discard, trace],
+     [trace, discard, discard, trace, discard, trace, trace]].

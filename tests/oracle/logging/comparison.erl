@@ -1,0 +1,84 @@
+%% Compares two logs of tests/tracers/otp/logging.c.
+-module(comparison).
+-export([lines/2, ordered/1, renumbered/1, names/1, difference/2]).
+
+%% A file's lines, without those for trace_status; only callbacks of the trace family if so asked.
+lines(File, Which) ->
+    {ok, Text} = file:read_file(File),
+    once([Line || Line <- binary:split(Text, <<"\n">>, [global]), wanted(Line, Which)]).
+
+%% The BEAM asks twice of a seq_trace message that is sent or printed, tracehost does not.
+once([<<"enabled seq_trace ", _/binary>> = Line, Line | Lines]) -> once([Line | Lines]);
+once([Line | Lines]) -> [Line | once(Lines)];
+once([]) -> [].
+
+wanted(<<>>, _) -> false;
+wanted(<<"enabled trace_status ", _/binary>>, _) -> false;
+wanted(<<"enabled", _/binary>>, Which) -> Which =:= all;
+wanted(_, _) -> true.
+
+%% Callbacks of several threads mix: what stays is the order of those of the trace family, as they are
+%% recorded, and the order of all those of one tracee.
+ordered(Lines) ->
+    Groups = [{tracee(Line), Line} || Line <- Lines],
+    [Line || Line <- Lines, wanted(Line, trace)] ++ [Line || {_, Line} <- lists:keysort(1, Groups)].
+
+tracee(Line) -> lists:nth(4, binary:split(Line, <<" ">>, [global])).
+
+%% As text, for the comparison of different runs: processes, ports and references are numbered as they
+%% appear; the times that were read are left out, as are the sizes of heaps, which have what the tracer
+%% makes in them.
+renumbered(Lines) ->
+    {Texts, _} = lists:mapfoldl(fun renumber_line/2, #{}, Lines),
+    Texts.
+
+renumber_line(Line, Numbers) ->
+    {Head, Terms} = parse(Line),
+    {Renumbered, More} = lists:mapfoldl(fun renumber/2, Numbers, lists:sublist(Terms, 3)),
+    {text(Head, Renumbered), More}.
+
+renumber(Id, Numbers) when is_pid(Id); is_port(Id); is_reference(Id) ->
+    Known = maps:merge(#{Id => {id, map_size(Numbers)}}, Numbers),
+    {map_get(Id, Known), Known};
+renumber([{wordsize, _} | _] = Sizes, Numbers) ->
+    {[Key || {Key, _} <- Sizes], Numbers};
+renumber([Head | Tail], Numbers) ->
+    {NewHead, More} = renumber(Head, Numbers),
+    {NewTail, Most} = renumber(Tail, More),
+    {[NewHead | NewTail], Most};
+renumber(Tuple, Numbers) when is_tuple(Tuple) ->
+    {Elements, More} = renumber(tuple_to_list(Tuple), Numbers),
+    {list_to_tuple(Elements), More};
+renumber(Map, Numbers) when is_map(Map) ->
+    {Pairs, More} = renumber(maps:to_list(Map), Numbers),
+    {maps:from_list(Pairs), More};
+renumber(Other, Numbers) -> {Other, Numbers}.
+
+%% The callbacks and the tags in a file.
+names(File) ->
+    Words = [binary:split(Line, <<" ">>, [global]) || Line <- lines(File, all)],
+    lists:usort(lists:append([[Callback, Tag] || [Callback, Tag | _] <- Words])).
+
+parse(Line) ->
+    [Callback, Tag, Self | Terms] = binary:split(Line, <<" ">>, [global]),
+    {{Callback, Tag, Self}, [binary_to_term(binary:decode_hex(Term)) || Term <- Terms]}.
+
+text({Callback, Tag, Self}, Terms) ->
+    Arguments = lists:join(", ", [io_lib:format("~0tp", [Term]) || Term <- Terms]),
+    unicode:characters_to_binary([Callback, $(, Tag, ", State, ", Arguments, ") self: ", Self]).
+
+%% `equal', or a text that shows the first lines that differ.
+difference(Beam, Host) -> difference(Beam, Host, [], 1).
+
+difference([], [], _, _) -> equal;
+difference([Line | Beam], [Line | Host], Before, N) -> difference(Beam, Host, [Line | Before], N + 1);
+difference(Beam, Host, Before, N) ->
+    [io_lib:format("they differ from line ~b on~n", [N]),
+     [["  both: ", shown(Line)] || Line <- lists:reverse(lists:sublist(Before, 3))],
+     [["  BEAM: ", shown(Line)] || Line <- lists:sublist(Beam, 4)],
+     [["  host: ", shown(Line)] || Line <- lists:sublist(Host, 4)]].
+
+shown(Line) ->
+    {Head, Terms} = try parse(Line) catch error:_ -> {Line, []} end,
+    Text = case Terms of [] -> Line; _ -> text(Head, Terms) end,
+    [string:slice(Text, 0, 400), $\n].

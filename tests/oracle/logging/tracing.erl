@@ -1,0 +1,63 @@
+%% Runs a workload under trace in this Erlang node.
+-module(tracing).
+-export([logged/3, logged_and_recorded/4, recorded/2]).
+
+-define(SETTLE, 10). % milliseconds that what comes after a process has ended may take
+
+%% A case is a map:
+%%   run        fun of no arguments, run by the tracee
+%%   flags      its trace flags, for erlang:trace/3
+%%   patterns   [{MFA | send | 'receive', MatchSpec, Options}], for erlang:trace_pattern/3
+%%   new_ports  flags of ports that it opens
+%%   all        flags of all processes that there are
+%%   token      true: the tracer is seq_trace's too
+%% All but `run' may be left out.
+
+%% The tracer `logging' with this state writes the log FILE.
+logged(Case, File, State) -> trace(Case, {logging, State#{log => File}}).
+
+%% It also has the driver of dbg's trace ports record what it is called with.
+logged_and_recorded(Case, File, State, Recording) ->
+    recording(Recording, fun(Port) -> logged(Case, File, State#{port => Port}) end).
+
+%% OTP's own tracer records.
+recorded(Case, Recording) -> recording(Recording, fun(Port) -> trace(Case, Port) end).
+
+recording(File, Trace) ->
+    Port = (dbg:trace_port(file, binary_to_list(File)))(),
+    try Trace(Port)
+    after
+        erlang:port_control(Port, $f, ""),
+        port_close(Port)
+    end.
+
+trace(Case, Tracer) ->
+    Run = maps:get(run, Case),
+    {Tracee, Ref} = spawn_monitor(fun() -> receive go -> Run() end end),
+    try
+        start(Case, Tracee, Tracer),
+        Tracee ! go,
+        receive {'DOWN', Ref, process, Tracee, Reason} -> Reason end,
+        receive after ?SETTLE -> ok end
+    after
+        stop()
+    end.
+
+start(Case, Tracee, Tracer) ->
+    [erlang:trace_pattern(What, Spec, Options) || {What, Spec, Options} <- maps:get(patterns, Case, [])],
+    [flags(Who, maps:get(Key, Case), Tracer)
+     || {Who, Key} <- [{Tracee, flags}, {new_ports, new_ports}, {all, all}], is_map_key(Key, Case)],
+    maps:get(token, Case, false) andalso seq_trace:set_system_tracer(Tracer).
+
+flags(Who, Flags, {Module, State}) -> erlang:trace(Who, true, [{tracer, Module, State} | Flags]);
+flags(Who, Flags, Port) -> erlang:trace(Who, true, [{tracer, Port} | Flags]).
+
+stop() ->
+    seq_trace:reset_trace(),
+    seq_trace:set_system_tracer(false),
+    [erlang:trace(Who, false, [all]) || Who <- [new_ports, new_processes]],
+    erlang:trace(all, false, [all, cpu_timestamp]), % the latter is no part of the former
+    [erlang:trace_pattern({'_', '_', '_'}, false, [Kind]) || Kind <- [local, global]],
+    [erlang:trace_pattern(Event, true, []) || Event <- [send, 'receive']],
+    Ref = erlang:trace_delivered(all),
+    receive {trace_delivered, all, Ref} -> ok end.
