@@ -4,6 +4,14 @@
 
 enum { PROGRESS_RECORDS = 16 };
 
+/* Times of different clocks cannot be compared. */
+enum clock { SYSTEM, CPU, MONOTONIC, CLOCKS };
+
+static enum clock clock_of(enum th_time_kind kind)
+{
+    return kind == TH_TIME_TIMESTAMP ? SYSTEM : kind == TH_TIME_CPU ? CPU : MONOTONIC;
+}
+
 struct player {
     struct th_tracing *tracing;
     const struct th_player_options *options;
@@ -11,9 +19,11 @@ struct player {
     void (*complain)(void *context);
     void *context;
     bool deserted; /* no session is left */
-    bool has_origin;
-    int64_t origin; /* the stream's first time */
-    th_env env;     /* terms of the event at hand that the player itself wants */
+    struct origin {
+        bool known;
+        int64_t ns;
+    } origins[CLOCKS]; /* the stream's first times */
+    th_env env;        /* terms of the event at hand that the player itself wants */
 };
 
 static void complain(struct player *player)
@@ -32,10 +42,16 @@ static void malformed(struct player *player, const struct th_event *event)
     complain(player);
 }
 
-/* Where NS lies on the scale of BOUND. */
-static int64_t place(const struct player *player, const struct th_time_bound *bound, int64_t ns)
+/* NS as BOUND counts, or as near to it as can be told. */
+static int64_t on_scale(const struct th_time_bound *bound, const struct origin *origin, int64_t ns)
 {
-    return bound->relative ? ns - player->origin : ns;
+    int64_t since;
+
+    if (!bound->relative)
+        return ns;
+    if (!__builtin_sub_overflow(ns, origin->ns, &since))
+        return since;
+    return ns < 0 ? INT64_MIN : INT64_MAX;
 }
 
 /* True if the event lies between from and to. *STATUS is TH_MALFORMED if its time is damaged. */
@@ -43,6 +59,7 @@ static bool in_time(struct player *player, struct th_event *event, enum th_statu
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
+    struct origin *origin;
     int64_t ns;
 
     if (!from->set && !to->set)
@@ -51,11 +68,11 @@ static bool in_time(struct player *player, struct th_event *event, enum th_statu
     if (*status != TH_OK || event->time.kind == TH_TIME_NONE)
         return true;
     ns = event->time.ns;
-    if (!player->has_origin)
-        player->origin = ns;
-    player->has_origin = true;
-    return (!from->set || place(player, from, ns) >= from->ns) &&
-           (!to->set || place(player, to, ns) <= to->ns);
+    origin = &player->origins[clock_of(event->time.kind)];
+    if (!origin->known)
+        *origin = (struct origin){true, ns};
+    return (!from->set || on_scale(from, origin, ns) >= from->ns) &&
+           (!to->set || on_scale(to, origin, ns) <= to->ns);
 }
 
 /* The tags of which the player itself must know more. */

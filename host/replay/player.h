@@ -11,7 +11,8 @@ struct th_player_options {
     uint64_t max_events; /* stop after so many records; 0: no limit */
     struct th_time_bound {
         bool set;
-        bool relative; /* counts from the stream's first time, not from the zero of its clock */
+        bool relative; /* counts from the stream's first time by that clock, not from the clock's
+                          zero */
         int64_t ns;
     } from, to;  /* only events between these, both included; records without a time pass. What is
                     left out is not offered, but processes live and die in it all the same. */
