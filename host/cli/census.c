@@ -81,6 +81,16 @@ static enum th_status look_into(struct th_event *event, th_env *env, struct th_f
     return status;
 }
 
+static void count_time(struct th_census *census, const struct th_event_time *time)
+{
+    struct th_span *span = &census->spans[time->kind];
+
+    if (!span->used)
+        span->first = time->ns;
+    span->used = time->kind != TH_TIME_NONE;
+    span->last = time->ns;
+}
+
 static void count_event(struct th_census *census, const struct th_event *event,
                         const struct th_function *function)
 {
@@ -95,11 +105,7 @@ static void count_event(struct th_census *census, const struct th_event *event,
         count_in(&census->tracees, event->tracee);
     else if (has_tracee)
         census->foreign++;
-    if (event->time.kind != TH_TIME_NONE) {
-        if (census->first.kind == TH_TIME_NONE)
-            census->first = event->time;
-        census->last = event->time;
-    }
+    count_time(census, &event->time);
 }
 
 enum th_status th_census_add(struct th_census *census, struct th_event *event, th_env *env)

@@ -32,7 +32,10 @@ struct th_census {
     struct th_census_row *rows;
     size_t row_count, row_capacity, row_last;
     struct th_table functions, tracees; /* values: counts */
-    struct th_event_time first, last;   /* of the first and last record with a time */
+    struct th_span {
+        int64_t first, last; /* nanoseconds, in the order of the records */
+        bool used;
+    } spans[TH_TIME_STRICT_MONOTONIC + 1]; /* by the kind of time: a stream may have several */
 };
 
 /* Counts one event. TH_MALFORMED if its content is damaged: then it is not counted. */

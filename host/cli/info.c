@@ -97,19 +97,28 @@ static const char *time_kind(enum th_time_kind kind)
 
 /* --- text --- */
 
-static void print_time(const struct th_census *census)
+static void print_span(const struct th_span *span, enum th_time_kind kind)
 {
-    double span = (double)(census->last.ns - census->first.ns) / 1e9;
-    time_t second = (time_t)(census->first.ns / 1000000000);
+    long double length = ((long double)span->last - (long double)span->first) / 1e9L;
+    time_t second = (time_t)(span->first / 1000000000);
     char date[64] = "";
 
-    if (census->first.kind == TH_TIME_NONE) {
-        printf("time        none recorded\n");
-        return;
-    }
-    if (census->first.kind == TH_TIME_TIMESTAMP)
+    if (kind == TH_TIME_TIMESTAMP)
         strftime(date, sizeof date, ", from %Y-%m-%d %H:%M:%S UTC", gmtime(&second));
-    printf("time        %.6f s by %s%s\n", span, time_kind(census->first.kind), date);
+    printf("time        %.6Lf s by %s%s\n", length, time_kind(kind), date);
+}
+
+static void print_times(const struct th_census *census)
+{
+    bool any = false;
+
+    for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
+        if (census->spans[kind].used)
+            print_span(&census->spans[kind], (enum th_time_kind)kind);
+        any |= census->spans[kind].used;
+    }
+    if (!any)
+        printf("time        none recorded\n");
 }
 
 static void print_head(const struct info *info, const struct th_census *census,
@@ -123,7 +132,7 @@ static void print_head(const struct info *info, const struct th_census *census,
         printf("node        %s\n", node->text);
     printf("records     %llu, %llu bytes\n", (unsigned long long)census->total,
            (unsigned long long)reader->bytes);
-    print_time(census);
+    print_times(census);
     if (census->drops)
         printf("dropped     %llu events, in %llu places\n", (unsigned long long)census->lost,
                (unsigned long long)census->drops);
@@ -217,12 +226,18 @@ static json_t *json_list(const char *name, const struct th_census_list *list, ui
     return array;
 }
 
-static json_t *json_time(const struct th_census *census)
+static json_t *json_times(const struct th_census *census)
 {
-    if (census->first.kind == TH_TIME_NONE)
-        return json_null();
-    return json_pack("{s:s, s:I, s:I}", "kind", time_kind(census->first.kind), "first",
-                     (json_int_t)census->first.ns, "last", (json_int_t)census->last.ns);
+    json_t *times = json_array();
+
+    for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
+        const struct th_span *span = &census->spans[kind];
+        if (span->used)
+            json_array_append_new(
+                times, json_pack("{s:s, s:I, s:I}", "kind", time_kind((enum th_time_kind)kind),
+                                 "first", (json_int_t)span->first, "last", (json_int_t)span->last));
+    }
+    return times;
 }
 
 static void print_json(const struct info *info, const struct th_census *census,
@@ -240,7 +255,7 @@ static void print_json(const struct info *info, const struct th_census *census,
                   (json_int_t)stream->skipped, "damages", (json_int_t)stream->damages, "partial",
                   stream->status != TH_OK);
 
-    json_object_set_new(all, "time", json_time(census));
+    json_object_set_new(all, "times", json_times(census));
     json_object_set_new(all, "tags", json_rows(census));
     json_object_set_new(all, "calls_total", json_integer((json_int_t)census->calls));
     json_object_set_new(all, "calls_distinct", json_integer((json_int_t)functions.count));
