@@ -89,6 +89,9 @@ static void set_flags(struct replay *replay, const char *list, struct argp_state
 {
     if (th_flags_parse(list, &replay->flags) != TH_OK)
         argp_error(state, "%s; %s", th_error_link(0), th_error_link(1));
+    if (!(replay->flags & TH_FLAGS_EVENTS))
+        argp_error(state, "--flags=%s lets no event pass; add what to trace, such as call or send",
+                   list);
 }
 
 static error_t parse_own(int key, char *value, struct argp_state *state)
