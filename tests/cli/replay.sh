@@ -1,0 +1,535 @@
+#!/bin/sh
+# `tracehost replay`: tracers, their states, flags, clocks, times, streams.
+. tests/cli/report
+
+calls=$recordings/s01_seed_local_caller.trace
+messages=$recordings/s18_ms_messages.trace
+timed=$recordings/s07_running_exiting.trace
+
+# --- tracers and their states ---
+
+expect 'without -t it is text' "$tracehost" replay --max-events=3 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+EOF
+
+expect 'several tracers side by side' \
+    "$tracehost" replay -t text -t msg -t count --max-events=4 "$recordings/s04_genserver_pingpong.trace" <<'EOF'
+0.000000 <0.94.0>   receive {go,<0.9.0>,#Fun<small.2.108605527>}
+0.000009 <0.94.0>   call wl:pingpong(20)
+0.000011 <0.94.0>   call gen_server:start_link(wl,[],[])
+0.000019 <0.94.0>   spawn <0.95.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
+      events       %  tag
+           2   50.00  call
+           1   25.00  receive
+           1   25.00  spawn
+           4  100.00  all
+
+       calls       %  function
+           1   50.00  gen_server:start_link/3
+           1   50.00  wl:pingpong/1
+EOF
+
+expect 'one tracer twice, with two states' \
+    "$tracehost" replay -t text -t "text,output=$work/second" --max-events=1 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+EOF
+expect 'the output that a state names' cat "$work/second" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+EOF
+
+state() {
+    "$tracehost" replay -L "$tracers" -t "$1" --max-events=1 "$calls" | grep ^state
+}
+expect 'the state of a name alone' state echo <<'EOF'
+state #{}
+EOF
+expect 'a term as state' state 'echo={level,2,"text",[<<"b">>]}' <<'EOF'
+state {level,2,"text",[<<"b">>]}
+EOF
+expect 'settings as state' state 'echo,n=-17,yes=true,no=false,name=some text=more,empty=,pid=console' <<'EOF'
+state #{empty => <<>>,n => -17,name => <<"some text=more">>,no => false,pid => <0.1.4096>,yes => true}
+EOF
+expect 'the console as state' state 'echo=console' <<'EOF'
+state <0.1.4096>
+EOF
+expect 'the first of = and , decides' state 'echo="a,b=c"' <<'EOF'
+state "a,b=c"
+EOF
+
+expect 'a tracer that sends to the console' \
+    "$tracehost" replay -L "$samples" -t erl_msg_tracer=console "$recordings/file_open.trace" <<'EOF'
+{trace,<0.84.0>,<0.66.0>}
+{trace,<0.86.0>,<0.66.0>}
+{trace,<0.87.0>,<0.60.0>}
+{trace,<0.88.0>,<0.66.0>}
+{trace,<0.87.0>,<0.81.0>}
+{trace,<0.89.0>,<0.66.0>}
+{trace,<0.90.0>,<0.66.0>}
+{trace,<0.87.0>,<0.81.0>}
+{trace,<0.91.0>,<0.66.0>}
+EOF
+
+expect 'a state that is no term' "$tracehost" replay -t 'text={a' "$calls" <<'EOF'
+-- stderr
+tracehost replay: cannot use -t 'text={a'
+  the state is no Erlang term: line 1, column 3: expected ',' or '}', found the end of the text
+-- status 2
+EOF
+expect 'a setting without a value' "$tracehost" replay -t text,output=x,colour "$calls" <<'EOF'
+-- stderr
+tracehost replay: cannot use -t 'text,output=x,colour'
+  'colour' is no key=value pair
+-- status 2
+EOF
+expect 'a setting without a name' "$tracehost" replay -t text,=x "$calls" <<'EOF'
+-- stderr
+tracehost replay: cannot use -t 'text,=x'
+  '=x' is no key=value pair
+-- status 2
+EOF
+expect 'a state without a name' "$tracehost" replay -t =x "$calls" <<'EOF'
+-- stderr
+tracehost replay: cannot use -t '=x'
+  there is no name in it
+-- status 2
+EOF
+
+by_environment() {
+    TRACEHOST_PATH=/nowhere:$tracers "$tracehost" replay -t echo --max-events=1 "$calls"
+}
+expect 'a tracer by $TRACEHOST_PATH' by_environment <<'EOF'
+state #{}
+call: <0.79.0> call {ex,foo,[]} with #{match_spec_result => {rec,w,0}}
+EOF
+expect 'a tracer by its path' "$tracehost" replay -t "$tracers/echo.so" --max-events=1 "$calls" <<'EOF'
+state #{}
+call: <0.79.0> call {ex,foo,[]} with #{match_spec_result => {rec,w,0}}
+EOF
+
+# --- flags ---
+
+# tags RECORDING FLAG...: counts of tags, for each flag.
+tags() {
+    recording=$1
+    shift
+    for flag; do
+        echo "$flag"
+        "$tracehost" replay --flags="$flag" -t count "$recording" | sed '/^$/,$d'
+    done
+}
+expect 'flags of ports' tags "$recordings/s06_ports.trace" ports running_ports <<'EOF'
+ports
+      events       %  tag
+           3   30.00  getting_linked
+           2   20.00  closed
+           2   20.00  open
+           1   10.00  getting_unlinked
+           1   10.00  register
+           1   10.00  unregister
+          10  100.00  all
+running_ports
+      events       %  tag
+          13   54.17  in
+          11   45.83  out
+          24  100.00  all
+EOF
+expect 'flags of processes' tags "$recordings/s15_kitchen_sink.trace" send receive call return_to procs \
+    running_procs running exiting garbage_collection all <<'EOF'
+send
+      events       %  tag
+          20   90.91  send
+           2    9.09  send_to_non_existing_process
+          22  100.00  all
+receive
+      events       %  tag
+          33  100.00  receive
+          33  100.00  all
+call
+      events       %  tag
+          94   76.42  call
+          29   23.58  return_from
+         123  100.00  all
+return_to
+      events       %  tag
+          40  100.00  return_to
+          40  100.00  all
+procs
+      events       %  tag
+           9   20.00  exit
+           9   20.00  spawn
+           9   20.00  spawned
+           5   11.11  getting_linked
+           5   11.11  getting_unlinked
+           5   11.11  link
+           1    2.22  register
+           1    2.22  unlink
+           1    2.22  unregister
+          45  100.00  all
+running_procs
+      events       %  tag
+          49   55.06  in
+          40   44.94  out
+          89  100.00  all
+running
+      events       %  tag
+          49   55.06  in
+          40   44.94  out
+          89  100.00  all
+exiting
+      events       %  tag
+           9  100.00  out_exited
+           9  100.00  all
+garbage_collection
+      events       %  tag
+           6   37.50  gc_minor_end
+           6   37.50  gc_minor_start
+           2   12.50  gc_major_end
+           2   12.50  gc_major_start
+          16  100.00  all
+all
+      events       %  tag
+          94   24.93  call
+          49   13.00  in
+          40   10.61  out
+          40   10.61  return_to
+          33    8.75  receive
+          29    7.69  return_from
+          20    5.31  send
+           9    2.39  exit
+           9    2.39  out_exited
+           9    2.39  spawn
+           9    2.39  spawned
+           6    1.59  gc_minor_end
+           6    1.59  gc_minor_start
+           5    1.33  getting_linked
+           5    1.33  getting_unlinked
+           5    1.33  link
+           2    0.53  gc_major_end
+           2    0.53  gc_major_start
+           2    0.53  send_to_non_existing_process
+           1    0.27  register
+           1    0.27  unlink
+           1    0.27  unregister
+         377  100.00  all
+EOF
+
+echoed() {
+    "$tracehost" replay -L "$tracers" -t echo "$@" | cut -c 1-160
+}
+expect 'as recorded' echoed "$messages" <<'EOF'
+state #{}
+receive: <0.213.0> 'receive' {go,<0.9.0>,#Fun<small.11.108605527>} with #{match_spec_result => nonode@nohost,scheduler_id => 1,timestamp => timestamp}
+call: <0.213.0> call {ex,n1,[1]} with #{match_spec_result => [{small,'-main/0-fun-14-',0},<0.213.0>,{x,1}],scheduler_id => 1,timestamp => timestamp}
+call: <0.213.0> call {ex,n3,[1]} with #{match_spec_result => <<"=proc:<0.213.0>\nState: Running\nSpawned as: erlang:apply/2\nSpawned by: <0.9.0>\nMessage queue 
+call: <0.213.0> call {ex,id,[1]} with #{match_spec_result => 1,scheduler_id => 1,timestamp => timestamp}
+send: <0.213.0> send {m,1} with #{extra => <0.213.0>,match_spec_result => <0.213.0>,scheduler_id => 1,timestamp => timestamp}
+receive: <0.213.0> 'receive' {m,1} with #{match_spec_result => nonode@nohost,scheduler_id => 1,timestamp => timestamp}
+send: <0.213.0> send {went,<0.213.0>,ok} with #{extra => <0.9.0>,match_spec_result => <0.213.0>,scheduler_id => 1,timestamp => timestamp}
+EOF
+expect 'without time, with arity' echoed --flags=call,arity "$messages" <<'EOF'
+state #{}
+call: <0.213.0> call {ex,n1,1} with #{match_spec_result => [{small,'-main/0-fun-14-',0},<0.213.0>,{x,1}]}
+call: <0.213.0> call {ex,n3,1} with #{match_spec_result => <<"=proc:<0.213.0>\nState: Running\nSpawned as: erlang:apply/2\nSpawned by: <0.9.0>\nMessage queue le
+call: <0.213.0> call {ex,id,1} with #{match_spec_result => 1}
+EOF
+expect 'another time' echoed --flags=send,monotonic_timestamp,scheduler_id "$messages" <<'EOF'
+state #{}
+send: <0.213.0> send {m,1} with #{extra => <0.213.0>,match_spec_result => <0.213.0>,scheduler_id => 1,timestamp => monotonic}
+send: <0.213.0> send {went,<0.213.0>,ok} with #{extra => <0.9.0>,match_spec_result => <0.213.0>,scheduler_id => 1,timestamp => monotonic}
+EOF
+expect 'all flags' echoed --flags=all "$messages" <<'EOF'
+state #{}
+receive: <0.213.0> 'receive' {go,<0.9.0>,#Fun<small.11.108605527>} with #{match_spec_result => nonode@nohost,scheduler_id => 1,timestamp => timestamp}
+call: <0.213.0> call {ex,n1,1} with #{match_spec_result => [{small,'-main/0-fun-14-',0},<0.213.0>,{x,1}],scheduler_id => 1,timestamp => timestamp}
+call: <0.213.0> call {ex,n3,1} with #{match_spec_result => <<"=proc:<0.213.0>\nState: Running\nSpawned as: erlang:apply/2\nSpawned by: <0.9.0>\nMessage queue le
+call: <0.213.0> call {ex,id,1} with #{match_spec_result => 1,scheduler_id => 1,timestamp => timestamp}
+send: <0.213.0> send {m,1} with #{extra => <0.213.0>,match_spec_result => <0.213.0>,scheduler_id => 1,timestamp => timestamp}
+receive: <0.213.0> 'receive' {m,1} with #{match_spec_result => nonode@nohost,scheduler_id => 1,timestamp => timestamp}
+send: <0.213.0> send {went,<0.213.0>,ok} with #{extra => <0.9.0>,match_spec_result => <0.213.0>,scheduler_id => 1,timestamp => timestamp}
+EOF
+expect 'CPU time' echoed --flags=send,cpu_timestamp "$messages" <<'EOF'
+state #{}
+send: <0.213.0> send {m,1} with #{extra => <0.213.0>,match_spec_result => <0.213.0>,timestamp => cpu_timestamp}
+send: <0.213.0> send {went,<0.213.0>,ok} with #{extra => <0.9.0>,match_spec_result => <0.213.0>,timestamp => cpu_timestamp}
+EOF
+expect 'a flag that there is not' "$tracehost" replay --flags=send,calls "$calls" <<'EOF'
+-- stderr
+tracehost replay: there is no trace flag 'calls'; the flags are: all, running, send, receive, call, return_to, procs, ports, running_procs, running_ports, exiting, garbage_collection, timestamp, cpu_timestamp, monotonic_timestamp, strict_monotonic_timestamp, arity, scheduler_id
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'a flag that lets nothing pass' "$tracehost" replay --flags=timestamp,arity "$calls" <<'EOF'
+-- stderr
+tracehost replay: --flags=timestamp,arity lets no event pass; add what to trace, such as call or send
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'an empty flag' "$tracehost" replay --flags=send, "$calls" <<'EOF'
+-- stderr
+tracehost replay: there is no trace flag ''; the flags are: all, running, send, receive, call, return_to, procs, ports, running_procs, running_ports, exiting, garbage_collection, timestamp, cpu_timestamp, monotonic_timestamp, strict_monotonic_timestamp, arity, scheduler_id
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+
+# --- clocks ---
+
+clocks() {
+    "$tracehost" replay -L "$tracers" -t clock --max-events=2 "$@"
+}
+expect 'system time' clocks "$recordings/s17_meta.trace" <<'EOF'
+monotonic 1795233754869586000 ns, offset 0 ns, now {1795,233754,869586}, CPU {1795,233754,869586}
+monotonic 1795233754869593000 ns, offset 0 ns, now {1795,233754,869593}, CPU {1795,233754,869593}
+EOF
+expect 'CPU time, as recorded' clocks "$recordings/s14_cpu_timestamp.trace" <<'EOF'
+monotonic 166511000 ns, offset 0 ns, now {0,0,166511}, CPU {0,0,166511}
+monotonic 166517000 ns, offset 0 ns, now {0,0,166517}, CPU {0,0,166517}
+EOF
+expect 'monotonic time' clocks --clock=recorded "$recordings/s05_supervisor_restarts.trace" <<'EOF'
+monotonic -576460751669138054 ns, offset 0 ns, now {-577,539248,330861}, CPU {-577,539248,330861}
+monotonic -576460751669128646 ns, offset 0 ns, now {-577,539248,330871}, CPU {-577,539248,330871}
+EOF
+expect 'strictly monotonic time' clocks "$timed" <<'EOF'
+monotonic -576460751548353607 ns, offset 0 ns, now {-577,539248,451646}, CPU {-577,539248,451646}
+monotonic -576460751548344730 ns, offset 0 ns, now {-577,539248,451655}, CPU {-577,539248,451655}
+EOF
+expect 'no time' clocks "$calls" <<'EOF'
+the real time
+the real time
+EOF
+expect 'real time on demand' clocks --clock=wall "$timed" <<'EOF'
+the real time
+the real time
+EOF
+expect 'a clock that there is not' "$tracehost" replay --clock=atomic "$calls" <<'EOF'
+-- stderr
+tracehost replay: --clock is recorded or wall, not 'atomic'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+
+# --- from, to, max-events ---
+
+# The times of the events that pass.
+passing() {
+    "$tracehost" replay -L "$tracers" -t clock "$@" | sed 's/, now.*//'
+}
+expect 'times after the first one' passing --from=13.2us --to 16090ns "$timed" <<'EOF'
+monotonic -576460751548339190 ns, offset 0 ns
+monotonic -576460751548337517 ns, offset 0 ns
+EOF
+expect 'both ends belong to it' passing --from=-1s --to=0 "$timed" <<'EOF'
+monotonic -576460751548353607 ns, offset 0 ns
+EOF
+expect 'strictly monotonic times of the clock' \
+    passing --from=@-576460751.548337517 --to=@-576460751548334882ns "$timed" <<'EOF'
+monotonic -576460751548337517 ns, offset 0 ns
+monotonic -576460751548336334 ns, offset 0 ns
+monotonic -576460751548334882 ns, offset 0 ns
+EOF
+expect 'monotonic times of the clock' \
+    passing --from=@-576460751669128.7us --to=@-576460751669.12ms "$recordings/s05_supervisor_restarts.trace" <<'EOF'
+monotonic -576460751669128646 ns, offset 0 ns
+monotonic -576460751669126122 ns, offset 0 ns
+monotonic -576460751669124719 ns, offset 0 ns
+EOF
+expect 'system times of the clock' passing --to=@1795233754.869593s "$recordings/s17_meta.trace" <<'EOF'
+monotonic 1795233754869586000 ns, offset 0 ns
+monotonic 1795233754869593000 ns, offset 0 ns
+EOF
+expect 'CPU times of the clock' passing --from=@166546us "$recordings/s14_cpu_timestamp.trace" <<'EOF'
+monotonic 166547000 ns, offset 0 ns
+EOF
+expect 'minutes' passing --from=1.5min "$timed" <<'EOF'
+EOF
+expect 'two clocks in a stream, each from its first time' passing --from=10us "$recordings/s10_seq_trace.trace" <<'EOF'
+monotonic -576460751340455095 ns, offset 0 ns
+monotonic -576460751340452660 ns, offset 0 ns
+monotonic -576460751340450696 ns, offset 0 ns
+monotonic -576460751340433875 ns, offset 0 ns
+monotonic 1795233754349939000 ns, offset 0 ns
+EOF
+expect 'events without a time pass' "$tracehost" replay --from=1000 --max-events=1 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+EOF
+expect 'not a time' "$tracehost" replay --to=soon "$calls" <<'EOF'
+-- stderr
+tracehost replay: --to wants a time such as 1.5, 250ms, 10us or 2min, not 'soon'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'not a count' "$tracehost" replay --max-events=-1 "$calls" <<'EOF'
+-- stderr
+tracehost replay: --max-events wants a number, not '-1'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'no events at all' "$tracehost" replay --max-events=0 "$recordings/s20_empty.trace" <<'EOF'
+EOF
+
+# --- verify, stats, loss ---
+
+without_speed() {
+    "$tracehost" replay "$@" >"$work/out" 2>"$work/err"
+    status=$?
+    sed 's/^played in .*/played in T/' "$work/err"
+    return $status
+}
+expect 'statistics' without_speed --stats -t text -t msg --flags=send,call --from=10us "$messages" <<'EOF'
+played in T
+           7  records read
+           5  events played
+           2  events outside of --from and --to
+           0  records skipped, as they are damaged
+           0  places where a stream is cut off or damaged
+           0  events dropped by the recorder
+           1  tracees seen
+           0  open calls forgotten: their returns go to all tracers
+           0  messages dropped, as nobody runs their receivers
+tracer 'text'
+           4  calls of its enabled callbacks
+           4  calls of its trace callbacks
+           1  calls for trace_status
+           0  events that it discarded
+           1  events held back by --flags
+           0  returns held back, as it had discarded the call
+           0  tracees taken from it, as it answered neither 'trace' nor 'discard'
+           0  events discarded, as it answered neither 'trace' nor 'discard'
+           0  messages or commands to the tracee refused
+tracer 'msg'
+           4  calls of its enabled callbacks
+           2  calls of its trace callbacks
+           1  calls for trace_status
+           2  events that it discarded
+           1  events held back by --flags
+           0  returns held back, as it had discarded the call
+           0  tracees taken from it, as it answered neither 'trace' nor 'discard'
+           0  events discarded, as it answered neither 'trace' nor 'discard'
+           0  messages or commands to the tracee refused
+EOF
+expect 'all is well under --verify' "$tracehost" replay --verify -t msg "$messages" <<'EOF'
+<0.213.0> -> <0.213.0>
+<0.213.0> -> <0.9.0>
+EOF
+
+drops=$recordings/s21_ip_drop_extract.trace
+expect 'the recorder lost events' without_speed "$drops" <<'EOF'
+tracehost replay: samples/recordings/s21_ip_drop_extract.trace: the recorder dropped 2243 events
+EOF
+expect 'loss as a failure' without_speed --fail-on-loss "$drops" <<'EOF'
+tracehost replay: samples/recordings/s21_ip_drop_extract.trace: the recorder dropped 2243 events
+-- status 4
+EOF
+expect 'no loss, no failure' "$tracehost" replay --fail-on-loss --max-events=1 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+EOF
+
+# --- streams ---
+
+expect 'several streams, one after the other' \
+    "$tracehost" replay --max-events=2 "$calls" "$messages" "$recordings/s03_exceptions_return_to.trace" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+0.000000 <0.213.0>  receive {go,<0.9.0>,#Fun<small.11.108605527>} [result nonode@nohost] [scheduler 1]
+0.000008 <0.213.0>  call ex:n1(1) [result [{small,'-main/0-fun-14-',0},<0.213.0>,{x,1}]] [scheduler 1]
+-0.985812 <0.89.0>   call ex:mid(err)
+-0.985805 <0.89.0>   call ex:caught(err)
+EOF
+
+cat >"$work/life.jsonl" <<'EOF'
+{"ts":1000,"tracee":"<0.50.0>","tag":"receive","term":"stop"}
+{"ts":2000,"tracee":"<0.50.0>","tag":"exit","term":"normal"}
+{"ts":3000,"tracee":"<0.51.0>","tag":"receive","term":"hello"}
+EOF
+fate() {
+    "$tracehost" replay -L "$tracers" -t 'alive=<0.50.0>' "$@"
+}
+expect 'each stream is a world of its own' fate "$work/life.jsonl" "$work/life.jsonl" <<'EOF'
+<0.50.0> 'receive': <0.50.0> is alive
+<0.50.0> exit: <0.50.0> is alive
+<0.51.0> 'receive': <0.50.0> is dead
+<0.50.0> 'receive': <0.50.0> is alive
+<0.50.0> exit: <0.50.0> is alive
+<0.51.0> 'receive': <0.50.0> is dead
+EOF
+expect 'what is left out at the beginning has happened' fate --from=2us "$work/life.jsonl" <<'EOF'
+<0.51.0> 'receive': <0.50.0> is dead
+EOF
+
+from_stdin() {
+    "$tracehost" replay --max-events=2 - <"$calls"
+}
+expect 'a stream from stdin' from_stdin <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+EOF
+
+json() {
+    "$tracehost" convert "$recordings/s10_seq_trace.trace" "$work/stream.jsonl" &&
+        "$tracehost" replay "$work/stream.jsonl" >"$work/from_json" &&
+        "$tracehost" replay "$recordings/s10_seq_trace.trace" | cmp - "$work/from_json"
+}
+check 'JSON lines are played as the trace-port file is' json
+
+expect 'a wrap set' "$tracehost" replay -t count --flags=call "$recordings/wrap/w*.log" <<'EOF'
+      events       %  tag
+         184  100.00  call
+         184  100.00  all
+
+       calls       %  function
+         184  100.00  wl:id/1
+EOF
+expect 'a wrap set by its first file' "$tracehost" replay --max-events=1 "$recordings/wrap/w1.log" <<'EOF'
+<0.242.0>  call wl:id({n,317})
+-- stderr
+tracehost replay: the wrap set samples/recordings/wrap/w*.log is read: 4 files, samples/recordings/wrap/w1.log first
+EOF
+expect 'a file from the middle of a wrap set' "$tracehost" replay --max-events=1 "$recordings/wrap/w3.log" <<'EOF'
+<0.242.0>  call wl:id({n,419})
+-- stderr
+tracehost replay: samples/recordings/wrap/w3.log alone is read; if it belongs to a wrap set, give 'samples/recordings/wrap/w*.log'
+EOF
+
+incomplete_set() {
+    mkdir -p "$work/wrap"
+    cp "$recordings/wrap/w1.log" "$recordings/wrap/w4.log" "$work/wrap"
+    "$tracehost" replay "$work/wrap/w*.log"
+}
+expect 'a wrap set with files missing' incomplete_set <<'EOF'
+-- stderr
+tracehost replay: cannot read WORK/wrap/w*.log
+  inconsistent wrap set
+  the numbers 0, 2-3 are missing; a wrap set has one gap, of one number. Files that belong together in another way can be given one by one
+-- status 3
+EOF
+expect 'a wrap set that is not there' "$tracehost" replay "$work/none*.log" <<'EOF'
+-- stderr
+tracehost replay: cannot read WORK/none*.log
+  there is no file WORK/none<number>.log
+-- status 3
+EOF
+
+expect 'one unreadable stream among others' "$tracehost" replay --max-events=1 "$calls" "$work/none" "$messages" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+0.000000 <0.213.0>  receive {go,<0.9.0>,#Fun<small.11.108605527>} [result nonode@nohost] [scheduler 1]
+-- stderr
+tracehost replay: cannot read WORK/none
+  No such file or directory
+-- status 3
+EOF
+expect 'no stream' "$tracehost" replay -t count <<'EOF'
+-- stderr
+tracehost replay: which STREAM?
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+
+finish
