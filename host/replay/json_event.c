@@ -64,7 +64,7 @@ static enum th_status take_fields(struct th_json_event *json)
         const char *name = json_object_iter_key(at);
         field = find_field(name, field);
         if (field < 0)
-            return th_error_raise(TH_MALFORMED, "there is no field \"%s\"", name);
+            return th_error_raise(TH_MALFORMED, "unknown field \"%s\"", name);
         json->fields[field] = json_object_iter_value(at);
     }
     return TH_OK;
