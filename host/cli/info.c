@@ -134,14 +134,18 @@ static void print_head(const struct info *info, const struct th_census *census,
            (unsigned long long)reader->bytes);
     print_times(census);
     if (census->drops)
-        printf("dropped     %llu events, in %llu places\n", (unsigned long long)census->lost,
-               (unsigned long long)census->drops);
+        printf("dropped     %llu event%s, in %llu place%s\n", (unsigned long long)census->lost,
+               th_plural(census->lost), (unsigned long long)census->drops,
+               th_plural(census->drops));
     if (census->other)
-        printf("other       %llu records that are no trace messages\n",
-               (unsigned long long)census->other);
-    if (stream->status != TH_OK)
-        printf("damage      %llu records skipped, cut off or damaged in %llu places\n",
-               (unsigned long long)stream->skipped, (unsigned long long)stream->damages);
+        printf("other       %llu record%s of another kind than trace messages\n",
+               (unsigned long long)census->other, th_plural(census->other));
+    if (stream->skipped)
+        printf("damage      %llu record%s skipped\n", (unsigned long long)stream->skipped,
+               th_plural(stream->skipped));
+    if (stream->damages)
+        printf("damage      cut off or damaged in %llu place%s\n",
+               (unsigned long long)stream->damages, th_plural(stream->damages));
 }
 
 static void print_list(const char *title, const struct th_census_list *list, uint64_t top,

@@ -1,0 +1,531 @@
+#!/bin/sh
+# Damaged and unreadable streams: what is said, the exit status, and what came before the damage.
+. tests/cli/report
+
+calls=$recordings/s01_seed_local_caller.trace
+
+# put FILE BYTE VALUE: VALUE is octal.
+put() {
+    printf "\\$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>"$work/dd"
+}
+
+# --- cut off ---
+
+for name in trunc_body trunc_hdr trunc_hdr_only s22_killed_vm; do
+    # What is told on stderr; that which was recovered is compared by dump.sh.
+    told() {
+        "$tracehost" "$@" >"$work/out"
+    }
+    file=$recordings/$name.trace
+    {
+        for command in dump info replay; do
+            told $command "$file" 2>&1
+            echo "status $?"
+        done
+        told replay --allow-partial "$file" 2>"$work/err"
+        echo "status $? with --allow-partial"
+    } >"$work/$name"
+done
+expect 'cut off in a record' cat "$work/trunc_body" <<'EOF'
+tracehost dump: samples/recordings/trunc_body.trace: record 15 at byte 1172 is cut off
+  72 of its 79 bytes are there
+tracehost dump: samples/recordings/trunc_body.trace: recovered 14 records
+status 4
+tracehost info: samples/recordings/trunc_body.trace: record 15 at byte 1172 is cut off
+  72 of its 79 bytes are there
+tracehost info: samples/recordings/trunc_body.trace: recovered 14 records
+status 4
+tracehost replay: samples/recordings/trunc_body.trace: record 15 at byte 1172 is cut off
+  72 of its 79 bytes are there
+tracehost replay: samples/recordings/trunc_body.trace: recovered 14 records
+status 4
+status 0 with --allow-partial
+EOF
+expect 'cut off in the head of a record' cat "$work/trunc_hdr" <<'EOF'
+tracehost dump: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
+  2 of the 5 bytes of its head are there
+tracehost dump: samples/recordings/trunc_hdr.trace: recovered 14 records
+status 4
+tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
+  2 of the 5 bytes of its head are there
+tracehost info: samples/recordings/trunc_hdr.trace: recovered 14 records
+status 4
+tracehost replay: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
+  2 of the 5 bytes of its head are there
+tracehost replay: samples/recordings/trunc_hdr.trace: recovered 14 records
+status 4
+status 0 with --allow-partial
+EOF
+expect 'cut off behind the head of a record' cat "$work/trunc_hdr_only" <<'EOF'
+tracehost dump: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is cut off
+  its head is there, its 79 bytes are not
+tracehost dump: samples/recordings/trunc_hdr_only.trace: recovered 14 records
+status 4
+tracehost info: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is cut off
+  its head is there, its 79 bytes are not
+tracehost info: samples/recordings/trunc_hdr_only.trace: recovered 14 records
+status 4
+tracehost replay: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is cut off
+  its head is there, its 79 bytes are not
+tracehost replay: samples/recordings/trunc_hdr_only.trace: recovered 14 records
+status 4
+status 0 with --allow-partial
+EOF
+expect 'a VM that was killed' cat "$work/s22_killed_vm" <<'EOF'
+tracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
+  48 of its 109 bytes are there
+tracehost dump: samples/recordings/s22_killed_vm.trace: recovered 1156 records
+status 4
+tracehost info: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
+  48 of its 109 bytes are there
+tracehost info: samples/recordings/s22_killed_vm.trace: recovered 1156 records
+status 4
+tracehost replay: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
+  48 of its 109 bytes are there
+tracehost replay: samples/recordings/s22_killed_vm.trace: recovered 1156 records
+status 4
+status 0 with --allow-partial
+EOF
+expect 'what came before is played' "$tracehost" replay -t count "$recordings/trunc_body.trace" <<'EOF'
+      events       %  tag
+          14  100.00  call
+          14  100.00  all
+
+       calls       %  function
+          10   71.43  ex:bar/1
+           1    7.14  ex:foo/0
+           1    7.14  ex:indirections/0
+           1    7.14  ex:lots/0
+           1    7.14  ex:'of'/0
+-- stderr
+tracehost replay: samples/recordings/trunc_body.trace: record 15 at byte 1172 is cut off
+  72 of its 79 bytes are there
+tracehost replay: samples/recordings/trunc_body.trace: recovered 14 records
+-- status 4
+EOF
+expect 'info counts what came before' "$tracehost" info "$recordings/trunc_hdr.trace" <<'EOF'
+stream      samples/recordings/trunc_hdr.trace (trace-port)
+node        nonode@nohost
+records     14, 1174 bytes
+time        none recorded
+damage      cut off or damaged in 1 place
+
+   records  tag
+        14  trace call/5
+
+   records  tracee (1)
+        14  <0.79.0>
+
+     calls  function (14 calls of 5 functions)
+        10  ex:bar/1
+         1  ex:foo/0
+         1  ex:indirections/0
+         1  ex:lots/0
+         1  ex:'of'/0
+-- stderr
+tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
+  2 of the 5 bytes of its head are there
+tracehost info: samples/recordings/trunc_hdr.trace: recovered 14 records
+-- status 4
+EOF
+
+partial() {
+    "$tracehost" info --allow-partial --format=json "$1" | grep -E '"(total|partial|malformed|damages)"'
+}
+expect 'info as JSON says that it is partial' partial "$recordings/trunc_hdr.trace" <<'EOF'
+  "total": 14,
+  "malformed": 0,
+  "damages": 1,
+  "partial": true,
+-- stderr
+tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
+  2 of the 5 bytes of its head are there
+tracehost info: samples/recordings/trunc_hdr.trace: recovered 14 records
+EOF
+
+cut_in_two() {
+    head -c 1252 "$calls" | "$tracehost" convert - "$work/cut.jsonl"
+    "$tracehost" dump "$work/cut.jsonl" | tail -n 1
+}
+expect 'what came before is converted' cut_in_two <<'EOF'
+{trace,<0.79.0>,call,{ex,bar,[1]},{ex,foo,0}}.
+-- stderr
+tracehost convert: stdin: record 15 at byte 1172 is cut off
+  75 of its 79 bytes are there
+tracehost convert: stdin: recovered 14 records
+EOF
+
+# --- damaged in the middle ---
+
+cp "$calls" "$work/op"
+put "$work/op" 162 7
+expect 'a byte that begins no record' "$tracehost" dump "$work/op" <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+{trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
+-- stderr
+tracehost dump: WORK/op: record 3 at byte 162 is damaged: what follows it is lost
+  it begins with byte 7; a record begins with 0 (a message) or 1 (a drop)
+tracehost dump: WORK/op: recovered 2 records
+-- status 4
+EOF
+cp "$calls" "$work/size"
+put "$work/size" 163 177
+expect 'a size that is beyond all' "$tracehost" replay -t text "$work/size" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+-- stderr
+tracehost replay: WORK/size: record 3 at byte 162 is cut off
+  1089 of its 2130706507 bytes are there
+tracehost replay: WORK/size: recovered 2 records
+-- status 4
+EOF
+
+cp "$calls" "$work/payload"
+put "$work/payload" 168 377
+expect 'a record that is no term' "$tracehost" replay "$work/payload" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+<0.79.0>   call ex:bar(10) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(9) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(8) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(7) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(6) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(5) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(4) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(3) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(2) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(1) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(0) [result {ex,foo,0}]
+-- stderr
+tracehost replay: WORK/payload: record 3 at byte 162 is damaged
+  its term is damaged or cut off
+tracehost replay: WORK/payload: recovered 14 records, skipped 1
+-- status 4
+EOF
+expect 'a record that is no term, with --allow-partial' \
+    "$tracehost" replay --allow-partial -t count,top=1 "$work/payload" <<'EOF'
+      events       %  tag
+          14  100.00  call
+          14  100.00  all
+
+       calls       %  function
+          11   78.57  ex:bar/1
+           3   21.43  3 more
+-- stderr
+tracehost replay: WORK/payload: record 3 at byte 162 is damaged
+  its term is damaged or cut off
+tracehost replay: WORK/payload: recovered 14 records, skipped 1
+EOF
+expect 'a record that is no term is skipped by dump' "$tracehost" dump --max-events=4 "$work/payload" <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+{trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
+{trace,<0.79.0>,call,{ex,indirections,[]},{ex,foo,0}}.
+-- stderr
+tracehost dump: WORK/payload: record 3 at byte 162 is damaged
+  its term is damaged or cut off
+tracehost dump: WORK/payload: recovered 3 records, skipped 1
+-- status 4
+EOF
+
+# The last element of record 3, the match specification's result: the record begins well.
+cp "$calls" "$work/deep"
+put "$work/deep" 240 377
+deep() {
+    "$tracehost" "$@" "$work/deep" >"$work/out"
+}
+expect 'damage that shows when terms are wanted' deep replay --max-events=4 <<'EOF'
+-- stderr
+tracehost replay: WORK/deep: record 3 at byte 162 was skipped
+  the element at byte 60 of its term is damaged
+  external term, byte 13, tag 255: there is no such tag
+tracehost replay: WORK/deep: recovered 3 records, skipped 1
+-- status 4
+EOF
+expect 'the same in dump' deep dump --max-events=4 <<'EOF'
+-- stderr
+tracehost dump: WORK/deep: record 3 at byte 162 was skipped
+  external term, byte 73, tag 255: there is no such tag
+tracehost dump: WORK/deep: recovered 3 records, skipped 1
+-- status 4
+EOF
+expect 'info need not see it' "$tracehost" info --max-events=4 "$work/deep" <<'EOF'
+stream      WORK/deep (trace-port)
+node        nonode@nohost
+records     4, 332 bytes
+time        none recorded
+
+   records  tag
+         4  trace call/5
+
+   records  tracee (1)
+         4  <0.79.0>
+
+     calls  function (4 calls of 4 functions)
+         1  ex:foo/0
+         1  ex:indirections/0
+         1  ex:lots/0
+         1  ex:'of'/0
+EOF
+expect 'nobody wants the terms' deep replay --flags=ports <<'EOF'
+EOF
+expect 'nobody wants the terms, but --verify does' deep replay --verify --flags=ports <<'EOF'
+-- stderr
+tracehost replay: WORK/deep: record 3 at byte 162 was skipped
+  the element at byte 60 of its term is damaged
+  external term, byte 13, tag 255: there is no such tag
+tracehost replay: WORK/deep: recovered 14 records, skipped 1
+-- status 4
+EOF
+
+# Records that are no terms.
+i=2
+cp "$recordings/wrap/w1.log" "$work/all"
+while [ $i -lt 28 ]; do
+    put "$work/all" $((i * 81 + 5)) 377
+    i=$((i + 1))
+done
+expect 'very many faults' "$tracehost" dump --allow-partial "$work/all" <<'EOF'
+{trace,<0.242.0>,call,{wl,id,[{n,317}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,318}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,345}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,346}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,347}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,348}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,349}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,350}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,351}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,352}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,353}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,354}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,355}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,356}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,357}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,358}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,359}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,360}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,361}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,362}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,363}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,364}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,365}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,366}]}}.
+{trace,<0.242.0>,call,{wl,id,[{n,367}]}}.
+-- stderr
+tracehost dump: WORK/all: record 3 at byte 162 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 4 at byte 243 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 5 at byte 324 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 6 at byte 405 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 7 at byte 486 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 8 at byte 567 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 9 at byte 648 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 10 at byte 729 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 11 at byte 810 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: record 12 at byte 891 is damaged
+  it begins with byte 255, not with 131 as a term does
+tracehost dump: WORK/all: recovered 25 records, skipped 26; only the first 10 faults are shown
+EOF
+
+# A wrap set goes on with the next file.
+set_with_damage() {
+    cp "$recordings"/wrap/w[1-4].log "$work/set" &&
+        put "$work/set/w2.log" 162 7 &&
+        "$tracehost" replay -t count "$work/set/w*.log"
+}
+mkdir "$work/set"
+expect 'damage in a wrap set' set_with_damage <<'EOF'
+      events       %  tag
+         135  100.00  call
+         135  100.00  all
+
+       calls       %  function
+         135  100.00  wl:id/1
+-- stderr
+tracehost replay: WORK/set/w2.log: record 54 at byte 162 is damaged: what follows it is lost
+  it begins with byte 7; a record begins with 0 (a message) or 1 (a drop)
+tracehost replay: WORK/set/w*.log: recovered 135 records
+-- status 4
+EOF
+
+# --- not a stream ---
+
+is_not() {
+    printf "$1" >"$work/file"
+    "$tracehost" dump "$work/file"
+}
+expect 'a file that is not there' "$tracehost" replay "$work/none" <<'EOF'
+-- stderr
+tracehost replay: cannot read WORK/none
+  No such file or directory
+-- status 3
+EOF
+expect 'a folder' "$tracehost" info "$work" <<'EOF'
+-- stderr
+tracehost info: cannot read WORK
+  it is a folder
+-- status 3
+EOF
+expect 'a file that cannot be read' "$tracehost" dump /proc/self/mem <<'EOF'
+-- stderr
+tracehost dump: cannot read /proc/self/mem
+  it cannot be read: Input/output error
+-- status 3
+EOF
+expect 'an empty file' "$tracehost" info "$recordings/s20_empty.trace" <<'EOF'
+stream      samples/recordings/s20_empty.trace (trace-port)
+records     0, 0 bytes
+time        none recorded
+EOF
+expect 'text' is_not 'hello, world\n' <<'EOF'
+-- stderr
+tracehost dump: cannot read WORK/file
+  it begins with byte 104: neither a trace-port file (0 or 1) nor JSON lines ({)
+-- status 3
+EOF
+expect 'other bytes' is_not '\377\376\n' <<'EOF'
+-- stderr
+tracehost dump: cannot read WORK/file
+  it begins with byte 255: neither a trace-port file (0 or 1) nor JSON lines ({)
+-- status 3
+EOF
+expect 'zeros' is_not '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' <<'EOF'
+-- stderr
+tracehost dump: cannot read WORK/file
+  it is no recorded stream: it begins with byte 0, as a trace-port file does, but then no external term follows
+-- status 3
+EOF
+expect 'a single byte' is_not '\0' <<'EOF'
+-- stderr
+tracehost dump: WORK/file: record 1 at byte 0 is cut off
+  1 of the 5 bytes of its head are there
+tracehost dump: WORK/file: recovered 0 records
+-- status 4
+EOF
+expect 'a program' "$tracehost" dump "$tracehost" <<'EOF'
+-- stderr
+tracehost dump: cannot read BUILD/bin/tracehost
+  it is a program or shared object (ELF), no recording
+-- status 3
+EOF
+expect 'an external term' is_not '\203h\1a\1' <<'EOF'
+-- stderr
+tracehost dump: cannot read WORK/file
+  it is one external term, no recording
+-- status 3
+EOF
+expect 'terms as text' is_not '{trace,<0.1.0>,call,{a,b,[]}}.\n' <<'EOF'
+-- stderr
+tracehost dump: cannot read WORK/file
+  it is no recorded stream: its first lines are no JSON objects
+  column 6: string or '}' expected near 'trace'
+-- status 3
+EOF
+zipped() {
+    gzip -c "$calls" >"$work/calls.gz"
+    "$tracehost" replay "$work/calls.gz"
+}
+expect 'a compressed file' zipped <<'EOF'
+-- stderr
+tracehost replay: cannot read WORK/calls.gz
+  it is compressed with gzip: gunzip it, or pipe it: gunzip -c FILE | tracehost ... -
+-- status 3
+EOF
+unreadable() {
+    cp "$calls" "$work/secret"
+    chmod 0 "$work/secret"
+    "$tracehost" dump "$work/secret"
+}
+if [ "$(id -u)" = 0 ]; then
+    skip 'a file that may not be read' 'root may read all'
+else
+    expect 'a file that may not be read' unreadable <<'EOF'
+tracehost dump: cannot read WORK/secret
+  Permission denied
+-- status 3
+EOF
+fi
+
+# --- JSON lines ---
+
+lines() {
+    cat >"$work/lines.jsonl"
+    "$tracehost" dump "$work/lines.jsonl"
+}
+sound='{"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}"}'
+with_bad_lines() {
+    lines <<EOF
+$sound
+{"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,["}
+{"tracee":"<0.79.0>","tag":"fall","term":"{ex,foo,[]}"}
+{"tracee":"<0.79.0>","tag":"call"}
+{"tracee":"0.79.0","tag":"call","term":"{ex,foo,[]}"}
+{"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}","colour":"red"}
+not even JSON
+
+$sound
+EOF
+}
+expect 'bad lines among good ones' with_bad_lines <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]}}.
+{trace,<0.79.0>,call,{ex,foo,[]}}.
+-- stderr
+tracehost dump: WORK/lines.jsonl: record 2 at byte 56 was skipped
+  the field "term" is wrong
+  line 1, column 10: expected a term, found the end of the text
+tracehost dump: WORK/lines.jsonl: record 3 at byte 110 (line 3) is damaged
+  the field "tag" is wrong: there is no such tag
+tracehost dump: WORK/lines.jsonl: record 4 at byte 166 (line 4) is damaged
+  the field "term" is missing
+tracehost dump: WORK/lines.jsonl: record 5 at byte 201 (line 5) is damaged
+  the field "tracee" is wrong
+  line 1, column 5: expected the end of the term (only constants are read, no expressions), found ".0"
+tracehost dump: WORK/lines.jsonl: record 6 at byte 255 (line 6) is damaged
+  unknown field "colour"
+tracehost dump: WORK/lines.jsonl: record 7 at byte 326 (line 7) is damaged
+  column 3: '[' or '{' expected near 'not'
+tracehost dump: WORK/lines.jsonl: recovered 2 records, skipped 6
+-- status 4
+EOF
+no_end() {
+    printf '%s\n%.30s' "$sound" "$sound" >"$work/lines.jsonl"
+    "$tracehost" replay "$work/lines.jsonl"
+}
+expect 'a last line that is cut off' no_end <<'EOF'
+<0.79.0>   call ex:foo()
+-- stderr
+tracehost replay: WORK/lines.jsonl: record 2 at byte 56 (line 2) is cut off
+  column 30: premature end of input near '"ca'; the line has no end
+tracehost replay: WORK/lines.jsonl: recovered 1 record
+-- status 4
+EOF
+bad_header() {
+    printf '{"tracehost":2}\n%s\n' "$sound" >"$work/lines.jsonl"
+    "$tracehost" replay "$work/lines.jsonl"
+}
+expect 'a header of another version' bad_header <<'EOF'
+-- stderr
+tracehost replay: cannot read WORK/lines.jsonl
+  line 1: the header is wrong
+  its version is another than 1, the only one that is known
+-- status 3
+EOF
+converted() {
+    with_bad_lines 2>"$work/err" >"$work/out"
+    "$tracehost" convert --allow-partial "$work/lines.jsonl" "$work/lines.trace" 2>"$work/err" &&
+        "$tracehost" dump "$work/lines.trace"
+}
+expect 'the good lines are converted' converted <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]}}.
+{trace,<0.79.0>,call,{ex,foo,[]}}.
+EOF
+
+finish
