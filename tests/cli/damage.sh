@@ -448,6 +448,7 @@ if [ "$(id -u)" = 0 ]; then
     skip 'a file that may not be read' 'root may read all'
 else
     expect 'a file that may not be read' unreadable <<'EOF'
+-- stderr
 tracehost dump: cannot read WORK/secret
   Permission denied
 -- status 3

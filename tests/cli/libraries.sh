@@ -1,0 +1,475 @@
+#!/bin/sh
+# Libraries that are refused, and `tracehost tracers`.
+. tests/cli/report
+
+calls=$recordings/s01_seed_local_caller.trace
+
+# replay TRACER: one event into it.
+replay() {
+    "$tracehost" replay -t "$1" --max-events=1 "$calls"
+}
+
+# --- names ---
+
+expect 'a name that is not found' replay nothing <<'EOF'
+-- stderr
+tracehost replay: no library "nothing" was found
+  looked for nothing.so in BUILD/lib/tracehost/tracers (built in)
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
+-- status 5
+EOF
+expect 'a name that is misspelt' replay coutn <<'EOF'
+-- stderr
+tracehost replay: no library "coutn" was found
+  looked for coutn.so in BUILD/lib/tracehost/tracers (built in)
+  did you mean "count"?
+-- status 5
+EOF
+everywhere() {
+    TRACEHOST_PATH=/one:/two "$tracehost" replay -L "$work" -L /three -t nothing "$calls"
+}
+expect 'all places are told, in the order of the search' everywhere <<'EOF'
+-- stderr
+tracehost replay: no library "nothing" was found
+  looked for nothing.so in WORK (-L), /three (-L), /one ($TRACEHOST_PATH), /two ($TRACEHOST_PATH) and BUILD/lib/tracehost/tracers (built in)
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
+-- status 5
+EOF
+here() {
+    cp "$samples/first_tracer.so" "$work/here.so"
+    (cd "$work" && "$tracehost" replay -t here.so "$calls")
+}
+expect 'a file name is no path' here <<'EOF'
+-- stderr
+tracehost replay: no library "here.so" was found
+  looked for here.so.so in BUILD/lib/tracehost/tracers (built in)
+  a path needs a '/': ./here.so is there
+-- status 5
+EOF
+expect 'a path that is not there' replay "$work/nothing.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/nothing.so cannot be opened
+  No such file or directory
+-- status 5
+EOF
+expect 'a path to a folder' replay "$work" <<'EOF'
+-- stderr
+tracehost replay: WORK was refused
+  it is a folder; add it with -L and give the name alone
+-- status 5
+EOF
+expect 'a path without .so' replay "$work/nothing" <<'EOF'
+-- stderr
+tracehost replay: WORK/nothing cannot be opened
+  No such file or directory
+-- status 5
+EOF
+
+# Of two with one name the first is taken.
+shadowed() {
+    mkdir -p "$work/a" "$work/b"
+    cp "$tracers/echo.so" "$work/a/mine.so"
+    cp "$samples/erl_msg_tracer.so" "$work/b/mine.so"
+    "$tracehost" replay -L "$work/$1" -L "$work/$2" -t mine --max-events=1 "$calls"
+    "$tracehost" tracers -L "$work/$1" -L "$work/$2" | grep mine
+}
+expect 'the first of two' shadowed a b <<'EOF'
+state #{}
+call: <0.79.0> call {ex,foo,[]} with #{match_spec_result => {rec,w,0}}
+mine                 plain symbols  -L               WORK/a/mine.so
+mine                 NIF library    -L               WORK/b/mine.so (shadowed by the one above)
+EOF
+expect 'the other one first' shadowed b a <<'EOF'
+mine                 NIF library    -L               WORK/b/mine.so
+mine                 plain symbols  -L               WORK/a/mine.so (shadowed by the one above)
+-- stderr
+tracehost: warning: tracer 'mine': the module in it is called erl_msg_tracer
+EOF
+
+# --- refusals before any of its code runs ---
+
+# compile NAME: from the text on stdin, to $work/NAME.so
+compile() {
+    cat >"$work/$1.c"
+    "$CC" -fPIC -shared -Iplugin_api -o "$work/$1.so" "$work/$1.c"
+}
+# tracer_with STATEMENT NAME: a tracer of symbols that does so.
+tracer_with() {
+    compile "$2" <<EOF
+#include <erl_tracer.h>
+void enif_foo(void), enif_bar(void), driver_output(void);
+TH_TRACER_ENABLED(generic)
+{
+    $1
+    return TH_TRACER_ATOM(env, trace);
+}
+TH_TRACER_TRACE(generic)
+{
+}
+EOF
+}
+
+echo 'int enabled;' >"$work/text.so"
+expect 'a text' replay "$work/text.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/text.so was refused
+  it is text, not a shared object; if it is C, compile it with -fPIC -shared
+-- status 5
+EOF
+: >"$work/empty.so"
+expect 'an empty file' replay "$work/empty.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/empty.so was refused
+  it is empty
+-- status 5
+EOF
+expect 'a program' replay "$tracehost" <<'EOF'
+-- stderr
+tracehost replay: BUILD/bin/tracehost was refused
+  it is a program; link it with -shared
+-- status 5
+EOF
+head -c 700 "$samples/first_tracer.so" >"$work/short.so"
+short() {
+    replay "$work/short.so" 2>&1 | sed 's/end at [0-9]*/end at N/'
+}
+expect 'a part of a library' short <<'EOF'
+tracehost replay: WORK/short.so was refused
+  it is cut short: it has 700 bytes, its section headers end at N
+EOF
+cp "$samples/first_tracer.so" "$work/other.so"
+printf '\363' | dd of="$work/other.so" bs=1 seek=18 conv=notrunc 2>"$work/dd"
+expect 'a library for another machine' replay "$work/other.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/other.so was refused
+  it was compiled for RISC-V, this host runs on x86-64
+-- status 5
+EOF
+
+tracer_with '' enough
+expect 'a tracer with just enough' replay "$work/enough.so" <<'EOF'
+EOF
+tracer_with 'enif_foo();' later
+expect 'a function that the NIF API does not have' replay "$work/later.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/later.so was refused
+  it needs enif_foo, which is in no NIF API up to 2.18; was it compiled for a later one?
+-- status 5
+EOF
+tracer_with 'enif_foo(); enif_bar();' two_later
+expect 'two of them' replay "$work/two_later.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/two_later.so was refused
+  it needs enif_bar and enif_foo, which are in no NIF API up to 2.18; was it compiled for a later one?
+-- status 5
+EOF
+tracer_with 'driver_output();' driver
+expect 'a function of the driver API' replay "$work/driver.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/driver.so was refused
+  it needs driver_output, which is of the driver API; this host has the NIF API only
+-- status 5
+EOF
+
+# The first function of the NIF API that the program does not export.
+nm -D --defined-only "$tracehost" | sed 's/.* //' >"$work/exported"
+missing=$(grep -o ' enif_[a-z0-9_]*, (' plugin_api/nif_functions.h | tr -d ' ,(' | sort -u | grep -vxFf "$work/exported" |
+    head -n 1)
+not_implemented() {
+    compile missing <<EOF
+void $missing(void);
+long enabled(void) { return 0; }
+void trace(void) { $missing(); }
+EOF
+    replay "$work/missing.so" 2>&1 | sed "s/$missing/FUNCTION/"
+}
+if [ "$missing" ]; then
+    expect 'a function that is not implemented' not_implemented <<'EOF'
+tracehost replay: WORK/missing.so was refused
+  it needs FUNCTION, which is not provided by this version
+EOF
+else
+    skip 'a function that is not implemented' 'all are'
+fi
+
+compile nothing <<'EOF'
+int answer = 42;
+EOF
+expect 'neither tracer nor plugin' replay "$work/nothing.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/nothing.so was refused
+  it is neither plugin nor tracer: it exports neither nif_init(), which ERL_NIF_INIT makes, nor enabled() and trace()
+-- status 5
+EOF
+compile half <<'EOF'
+long trace(void) { return 0; }
+EOF
+expect 'symbols without enabled/3' replay "$work/half.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/half.so was refused
+  it is no tracer: it lacks enabled/3
+-- status 5
+EOF
+
+# --- refusals by what its code says ---
+
+compile misfit <<'EOF'
+#include <erl_nif.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is(const char *what)
+{
+    return strcmp(getenv("MISFIT"), what) == 0;
+}
+
+static ERL_NIF_TERM enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return enif_make_atom(env, is("remove") ? "remove" : "trace");
+}
+
+static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)
+{
+    return is("load") ? 17 : 0;
+}
+
+ErlNifEntry *nif_init(void)
+{
+    static ErlNifFunc functions[] = {{"trace", 5, enabled, 0}, {"enabled", 3, enabled, 0}};
+    static ErlNifEntry entry = {
+        ERL_NIF_MAJOR_VERSION, ERL_NIF_MINOR_VERSION, "misfit", 2, functions, load, NULL, NULL, NULL,
+        ERL_NIF_VM_VARIANT, 1, sizeof(ErlNifResourceTypeInit), "erts-10.0"};
+
+    if (is("null"))
+        return NULL;
+    if (is("major"))
+        entry.major++;
+    if (is("minor"))
+        entry.minor += 7;
+    if (is("variant"))
+        entry.vm_variant = "beam.other";
+    if (is("enabled"))
+        entry.num_of_funcs = 1;
+    if (is("arity"))
+        functions[1].arity = 4;
+    if (is("unnamed"))
+        entry.name = NULL;
+    return &entry;
+}
+EOF
+misfit() {
+    MISFIT=$1 replay "$work/misfit.so"
+}
+expect 'it fits' misfit well <<'EOF'
+EOF
+expect 'load() says no' misfit load <<'EOF'
+-- stderr
+tracehost replay: WORK/misfit.so was refused
+  its load() returned 17
+-- status 5
+EOF
+expect 'an entry for a later version' misfit minor <<'EOF'
+-- stderr
+tracehost replay: WORK/misfit.so was refused
+  it was compiled for NIF version 2.25 of erts-10.0, this host has 2.18; compile it with an older erl_nif.h
+-- status 5
+EOF
+expect 'an entry for another version' misfit major <<'EOF'
+-- stderr
+tracehost replay: WORK/misfit.so was refused
+  it was compiled for NIF version 3.18, this host has 2.18; compile it with an older erl_nif.h
+-- status 5
+EOF
+expect 'an entry for another VM' misfit variant <<'EOF'
+-- stderr
+tracehost replay: WORK/misfit.so was refused
+  it was compiled for the VM variant "beam.other", not "beam.vanilla"
+-- status 5
+EOF
+expect 'no entry' misfit null <<'EOF'
+-- stderr
+tracehost replay: WORK/misfit.so was refused
+  its nif_init() returned NULL
+-- status 5
+EOF
+expect 'an entry without a name' misfit unnamed <<'EOF'
+-- stderr
+tracehost replay: WORK/misfit.so was refused
+  its entry has no name that an atom can be
+-- status 5
+EOF
+expect 'an entry without enabled/3' misfit enabled <<'EOF'
+-- stderr
+tracehost replay: WORK/misfit.so was refused
+  it is no tracer: it lacks enabled/3
+-- status 5
+EOF
+expect 'enabled/4' misfit arity <<'EOF'
+-- stderr
+tracehost replay: WORK/misfit.so was refused
+  it is no tracer: it lacks enabled/3
+-- status 5
+EOF
+expect 'trace_status says remove' misfit remove <<'EOF'
+-- stderr
+tracehost replay: tracer 'WORK/misfit.so' was not attached
+  it answered 'remove' to enabled(trace_status, ...)
+-- status 1
+EOF
+of_no_use() {
+    MISFIT=enabled "$tracehost" tracers "$work/misfit.so" | sed -n '1,/^$/p'
+}
+expect 'what is no tracer is shown' of_no_use <<'EOF'
+module      misfit
+path        WORK/misfit.so
+form        NIF library, compiled for NIF 2.18, at least erts-10.0
+functions   1
+
+-- stderr
+tracehost tracers: WORK/misfit.so was refused
+  it is no tracer: it lacks enabled/3
+EOF
+
+# --- warnings ---
+
+expect 'callbacks that are never called' replay "$tracers/never_called.so" <<'EOF'
+-- stderr
+tracehost: warning: tracer 'BUILD/tests/tracers/never_called.so': the module in it is called never_called_module
+tracehost: warning: tracer 'BUILD/tests/tracers/never_called.so': enabled_return_to/3 is never called: there is no such callback
+tracehost: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_spawn/5 is never called: there is no such callback
+tracehost: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_call/4 is never called: the callback is trace_call/5
+tracehost replay: tracer 'BUILD/tests/tracers/never_called.so': tracees taken from it, as it answered neither 'trace' nor 'discard': 1
+EOF
+
+# --- tracehost tracers ---
+
+listed() {
+    mkdir -p "$work/list"
+    cp "$work/text.so" "$work/other.so" "$work/enough.so" "$work/misfit.so" "$work/list"
+    TRACEHOST_PATH=/nowhere "$tracehost" tracers -L "$work/list"
+}
+expect 'the list' listed <<'EOF'
+count                NIF library    built in         BUILD/lib/tracehost/tracers/count.so
+enough               plain symbols  -L               WORK/list/enough.so
+misfit               NIF library    -L               WORK/list/misfit.so
+msg                  NIF library    built in         BUILD/lib/tracehost/tracers/msg.so
+other                refused        -L               WORK/list/other.so
+    it was compiled for RISC-V, this host runs on x86-64
+text                 refused        -L               WORK/list/text.so
+    it is text, not a shared object; if it is C, compile it with -fPIC -shared
+text                 NIF library    built in         BUILD/lib/tracehost/tracers/text.so (shadowed by the one above)
+
+looked in:
+  WORK/list (-L)
+  /nowhere ($TRACEHOST_PATH), which is not there
+  BUILD/lib/tracehost/tracers (built in)
+EOF
+expect 'one that ships' "$tracehost" tracers count <<'EOF'
+module      count
+path        BUILD/lib/tracehost/tracers/count.so
+form        NIF library, compiled for NIF 2.16, at least erts-12.0
+functions   3
+
+slot                          filled by
+enabled/3                     enabled/3
+trace/5                       trace/5
+enabled_call/3                enabled/3
+trace_call/5                  trace_call/5
+enabled_send/3                enabled/3
+trace_send/5                  trace/5
+enabled_receive/3             enabled/3
+trace_receive/5               trace/5
+enabled_procs/3               enabled/3
+trace_procs/5                 trace/5
+enabled_ports/3               enabled/3
+trace_ports/5                 trace/5
+enabled_running_procs/3       enabled/3
+trace_running_procs/5         trace/5
+enabled_running_ports/3       enabled/3
+trace_running_ports/5         trace/5
+enabled_garbage_collection/3  enabled/3
+trace_garbage_collection/5    trace/5
+
+imports of the NIF API: 15
+  enif_alloc_env enif_compare enif_free_env enif_get_atom enif_get_list_length
+  enif_get_map_size enif_get_map_value enif_get_tuple enif_get_uint
+  enif_inspect_iolist_as_binary enif_is_atom enif_is_identical enif_make_atom
+  enif_make_copy enif_vsnprintf
+EOF
+expect 'one of plain symbols' "$tracehost" tracers "$work/enough.so" <<'EOF'
+module      enough
+path        WORK/enough.so
+form        plain symbols
+
+slot                          filled by
+enabled/3                     enabled/3
+trace/5                       trace/5
+enabled_call/3                enabled/3
+trace_call/5                  trace/5
+enabled_send/3                enabled/3
+trace_send/5                  trace/5
+enabled_receive/3             enabled/3
+trace_receive/5               trace/5
+enabled_procs/3               enabled/3
+trace_procs/5                 trace/5
+enabled_ports/3               enabled/3
+trace_ports/5                 trace/5
+enabled_running_procs/3       enabled/3
+trace_running_procs/5         trace/5
+enabled_running_ports/3       enabled/3
+trace_running_ports/5         trace/5
+enabled_garbage_collection/3  enabled/3
+trace_garbage_collection/5    trace/5
+
+imports of the NIF API: 1
+  enif_make_atom
+EOF
+expect 'one with remarks' "$tracehost" tracers "$tracers/never_called.so" <<'EOF'
+module      never_called_module
+path        BUILD/tests/tracers/never_called.so
+form        NIF library, compiled for NIF 2.18, at least erts-14.0
+functions   6
+
+slot                          filled by
+enabled/3                     enabled/3
+trace/5                       trace/5
+enabled_call/3                enabled/3
+trace_call/5                  trace/5
+enabled_send/3                enabled/3
+trace_send/5                  trace/5
+enabled_receive/3             enabled/3
+trace_receive/5               trace/5
+enabled_procs/3               enabled/3
+trace_procs/5                 trace/5
+enabled_ports/3               enabled/3
+trace_ports/5                 trace/5
+enabled_running_procs/3       enabled/3
+trace_running_procs/5         trace/5
+enabled_running_ports/3       enabled/3
+trace_running_ports/5         trace/5
+enabled_garbage_collection/3  enabled/3
+trace_garbage_collection/5    trace/5
+
+imports of the NIF API: 0
+
+remarks
+  the module in it is called never_called_module
+  enabled_return_to/3 is never called: there is no such callback
+  trace_spawn/5 is never called: there is no such callback
+  trace_call/4 is never called: the callback is trace_call/5
+EOF
+expect 'one that is refused' "$tracehost" tracers -L "$work" other <<'EOF'
+-- stderr
+tracehost tracers: WORK/other.so was refused
+  it was compiled for RISC-V, this host runs on x86-64
+-- status 5
+EOF
+expect 'one that is not there' "$tracehost" tracers nothing <<'EOF'
+-- stderr
+tracehost tracers: no library "nothing" was found
+  looked for nothing.so in BUILD/lib/tracehost/tracers (built in)
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
+-- status 5
+EOF
+
+finish
