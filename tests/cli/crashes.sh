@@ -1,0 +1,412 @@
+#!/bin/sh
+# Tracers that crash, hang or end the program are named, with the event; what was written before is there.
+. tests/cli/report
+
+calls=$recordings/s01_seed_local_caller.trace
+ulimit -c 0
+
+# named COMMAND...: what it says, without addresses that differ from run to run.
+named() {
+    "$@" >"$work/out" 2>"$work/err"
+    status=$?
+    cat "$work/out"
+    sed 's/0x7[0-9a-f]*/ADDRESS/' "$work/err" >&2
+    return $status
+}
+# crash SETTINGS ARGUMENT...
+crash() {
+    settings=$1
+    shift
+    named "$tracehost" replay -L "$samples" -t text -t "crash_tracer,$settings" "$@"
+}
+
+# --- the ways ---
+
+expect 'a bad access' crash how=segv,after=2 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+expect 'a page that is not there' crash how=bus,after=2 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGBUS, a bad memory access at address ADDRESS, in trace_call
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+expect 'a division by 0' crash how=fpe,after=2 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGFPE, a bad arithmetic operation, in trace_call
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+expect 'a bad instruction' crash how=ill,after=2 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGILL, a bad instruction, in trace_call
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+expect 'abort()' crash how=abort,after=2 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGABRT, it called abort(), in trace_call
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+expect 'no stack left' crash how=stack,after=2 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access: the stack is used up, in trace_call
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+expect 'exit()' crash how=exit,after=2 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' ended the program: exit(0), in trace_call
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+expect 'it waits for ever' crash how=hang,after=2 --callback-timeout=300ms "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' hangs: trace_call took more than 0.3 s
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+expect 'it runs for ever' crash how=spin,after=2 --callback-timeout=300ms "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+-- stderr
+tracehost: tracer 'crash_tracer' hangs: trace_call took more than 0.3 s
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+EOF
+
+# A sanitizer has its own to say of a heap that is written past.
+damaged_heap() {
+    crash how=heap "$calls" 2>&1 | grep -c "tracer 'crash_tracer' crashed: SIGABRT"
+}
+case $BUILD_DIR in
+*/asan) skip 'a damaged heap' 'the sanitizer is quicker' ;;
+*)
+    expect 'a damaged heap' damaged_heap <<'EOF'
+1
+EOF
+    ;;
+esac
+
+# --- the places ---
+
+# in_each STREAM CALLBACK...
+in_each() {
+    stream=$1
+    shift
+    for callback; do
+        "$tracehost" replay -L "$samples" -t "crash_tracer,how=segv,in=$callback" "$stream" 2>&1 | cut -c 1-150
+    done
+}
+expect 'callbacks of processes' in_each "$recordings/s15_kitchen_sink.trace" enabled_call trace_call enabled_send trace_send \
+    enabled_receive trace_receive enabled_procs trace_procs enabled_running_procs trace_running_procs \
+    enabled_garbage_collection trace_garbage_collection <<'EOF'
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_call
+  record 3, at byte 273 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,call,{wl,procs,[]},{small,'-main/0-fun-10-',0},1,{1795,233754,730750}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
+  record 3, at byte 273 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,call,{wl,procs,[]},{small,'-main/0-fun-10-',0},1,{1795,233754,730750}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_send
+  record 10, at byte 1193 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,send,die,<0.190.0>,1,{1795,233754,730765}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_send
+  record 10, at byte 1193 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,send,die,<0.190.0>,1,{1795,233754,730765}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_receive
+  record 2, at byte 86 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,'receive',{go,<0.9.0>,#Fun<small.7.108605527>},1,{1795,233754,730742}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_receive
+  record 2, at byte 86 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,'receive',{go,<0.9.0>,#Fun<small.7.108605527>},1,{1795,233754,730742}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_procs
+  record 4, at byte 393 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,register,wlme,1,{1795,233754,730753}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_procs
+  record 4, at byte 393 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,register,wlme,1,{1795,233754,730753}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_running_procs
+  record 1, at byte 0 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,in,{rec,w,0},1,{1795,233754,730735}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_running_procs
+  record 1, at byte 0 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,in,{rec,w,0},1,{1795,233754,730735}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_garbage_collection
+  record 84, at byte 9736 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,gc_minor_start,[{wordsize,0},{old_heap_block_size,0},{heap_block_size,233},{mbuf_size,44},{recent_size,0},{stack_size,23}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_garbage_collection
+  record 84, at byte 9736 of samples/recordings/s15_kitchen_sink.trace
+  event: {trace_ts,<0.189.0>,gc_minor_start,[{wordsize,0},{old_heap_block_size,0},{heap_block_size,233},{mbuf_size,44},{recent_size,0},{stack_size,23}
+EOF
+expect 'callbacks of ports' in_each "$recordings/s06_ports.trace" enabled_ports trace_ports enabled_running_ports \
+    trace_running_ports <<'EOF'
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_ports
+  record 2, at byte 107 of samples/recordings/s06_ports.trace
+  event: {trace_ts,#Port<0.11>,open,<0.111.0>,cat,{1795,233754,93267}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_ports
+  record 2, at byte 107 of samples/recordings/s06_ports.trace
+  event: {trace_ts,#Port<0.11>,open,<0.111.0>,cat,{1795,233754,93267}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_running_ports
+  record 3, at byte 210 of samples/recordings/s06_ports.trace
+  event: {trace_ts,#Port<0.11>,in,open,{1795,233754,93270}}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_running_ports
+  record 3, at byte 210 of samples/recordings/s06_ports.trace
+  event: {trace_ts,#Port<0.11>,in,open,{1795,233754,93270}}
+EOF
+expect 'generic callbacks' in_each "$recordings/s10_seq_trace.trace" trace enabled <<'EOF'
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace
+  record 1, at byte 0 of samples/recordings/s10_seq_trace.trace
+  event: {seq_trace,{my,label},{print,{0,1},<0.134.0>,[],one},-576460751340469472}
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled
+EOF
+expect 'unload()' crash how=segv,in=unload --max-events=1 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+-- stderr
+tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGSEGV, a bad memory access at address 0x10, in unload
+-- status 6
+EOF
+expect 'exit() in unload()' crash how=exit,in=unload --max-events=1 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+-- stderr
+tracehost: tracer 'BUILD/samples/crash_tracer.so' ended the program: exit(0), in unload
+-- status 6
+EOF
+expect 'unload() does not end' crash how=hang,in=unload --callback-timeout=300ms --max-events=1 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+-- stderr
+tracehost: tracer 'BUILD/samples/crash_tracer.so' hangs: unload took more than 0.3 s
+-- status 6
+EOF
+load() {
+    CRASH_TRACER_LOAD=$1 crash how=segv --callback-timeout=300ms "$calls"
+}
+expect 'load()' load abort <<'EOF'
+-- stderr
+tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGABRT, it called abort(), in load
+-- status 6
+EOF
+expect 'load() does not end' load hang <<'EOF'
+-- stderr
+tracehost: tracer 'BUILD/samples/crash_tracer.so' hangs: load took more than 0.3 s
+-- status 6
+EOF
+
+# Of the rest of a library's code.
+cat >"$work/hostile.c" <<'EOF'
+#include <erl_tracer.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int is(const char *what)
+{
+    return strcmp(getenv("HOSTILE"), what) == 0;
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+    if (is("constructor"))
+        abort();
+}
+
+static ErlNifResourceType *type;
+
+static void destroy(ErlNifEnv *env, void *object)
+{
+    if (is("resource"))
+        abort();
+}
+
+static void *work(void *unused)
+{
+    if (is("thread"))
+        *(volatile int *)16 = 0;
+    exit(7);
+}
+
+TH_TRACER_LOAD()
+{
+    pthread_t thread;
+
+    type = enif_open_resource_type(env, NULL, "thing", destroy, ERL_NIF_RT_CREATE, NULL);
+    if (is("thread") || is("thread's exit")) {
+        pthread_create(&thread, NULL, work, NULL);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(generic)
+{
+    enif_release_resource(enif_alloc_resource(type, 8));
+}
+EOF
+"$CC" -fPIC -shared -pthread -include string.h -Iplugin_api -o "$work/hostile.so" "$work/hostile.c"
+hostile() {
+    HOSTILE=$1 named "$tracehost" replay -L "$work" -t hostile --max-events=1 "$calls"
+}
+expect 'all is well' hostile nothing <<'EOF'
+EOF
+expect 'a constructor' hostile constructor <<'EOF'
+-- stderr
+tracehost: tracer 'WORK/hostile.so' crashed: SIGABRT, it called abort(), in a constructor
+-- status 6
+EOF
+expect 'a destructor of a resource' hostile resource <<'EOF'
+-- stderr
+tracehost: tracer 'WORK/hostile.so' crashed: SIGABRT, it called abort(), in the destructor of thing
+-- status 6
+EOF
+expect 'exit() in a thread' hostile "thread's exit" <<'EOF'
+-- stderr
+tracehost: a thread of a tracer ended the program: exit(7)
+-- status 6
+EOF
+examined() {
+    HOSTILE=constructor named "$tracehost" tracers "$work/hostile.so"
+}
+expect 'a constructor of one that is examined' examined <<'EOF'
+-- stderr
+tracehost: tracer 'WORK/hostile.so' crashed: SIGABRT, it called abort(), in a constructor
+-- status 6
+EOF
+
+# --- whose it is not ---
+
+# A thread of its own crashes as it does elsewhere, and so does the program between callbacks.
+alone() {
+    hostile thread >"$work/said" 2>&1
+    echo "status $?"
+    grep -c 'tracehost' "$work/said"
+}
+between() {
+    mkfifo "$work/pipe"
+    "$tracehost" replay "$work/pipe" >"$work/said" 2>&1 &
+    exec 3>"$work/pipe"
+    head -c 500 "$calls" >&3
+    sleep 0.2
+    kill -SEGV $!
+    wait $!
+    echo "status $?"
+    exec 3>&-
+    grep -c 'tracehost' "$work/said"
+}
+case $BUILD_DIR in
+*/release | */debug)
+    expect 'a crash in a thread' alone <<'EOF'
+status 139
+0
+-- status 1
+EOF
+    expect 'a crash between callbacks' between <<'EOF'
+status 139
+0
+-- stderr
+Segmentation fault
+-- status 1
+EOF
+    ;;
+*)
+    skip 'a crash in a thread' 'it is the sanitizer that reports it'
+    skip 'a crash between callbacks' 'it is the sanitizer that reports it'
+    ;;
+esac
+
+# --- what is told, and what is kept ---
+
+expect 'in a stream from stdin' named sh -c '"$0" replay -L "$1" -t crash_tracer=segv - <"$2"' "$tracehost" "$samples" \
+    "$calls" <<'EOF'
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
+  record 1, at byte 0 of stdin
+  event: {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}
+-- status 6
+EOF
+expect 'in a file of a wrap set' "$tracehost" replay -L "$samples" -t crash_tracer,how=segv,after=60 \
+    "$recordings/wrap/w*.log" <<'EOF'
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
+  record 61, at byte 729 of samples/recordings/wrap/w2.log
+  event: {trace,<0.242.0>,call,{wl,id,[{n,377}]}}
+-- status 6
+EOF
+expect 'a long event' in_each "$recordings/s21_ip_drop_extract.trace" trace_call <<'EOF'
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
+  record 1, at byte 0 of samples/recordings/s21_ip_drop_extract.trace
+  event: {trace,<0.81.0>,call,{wl,id,[{738,"yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
+EOF
+
+kept() {
+    "$tracehost" replay -L "$samples" -t "text,output=$work/log" -t msg -t crash_tracer,how=segv,in=trace_send,after=3 \
+        "$recordings/s04_genserver_pingpong.trace" 2>"$work/err"
+    grep send "$work/log"
+}
+expect 'what other tracers wrote is kept' kept <<'EOF'
+<0.95.0> -> <0.94.0>
+<0.94.0> -> <0.95.0>
+<0.95.0> -> #Ref<0.3774324694.940638210.141746>
+<0.94.0> -> <0.95.0>
+0.000041 <0.95.0>   send {ack,<0.95.0>,{ok,<0.95.0>}} -> <0.94.0>
+0.000053 <0.94.0>   send {'$gen_call',{<0.94.0>,[alias|#Ref<0.3774324694.940638210.141746>]},{ping,1}} -> <0.95.0>
+0.000070 <0.95.0>   send {[alias|#Ref<0.3774324694.940638210.141746>],{pong,1}} -> #Ref<0.3774324694.940638210.141746>
+0.000085 <0.94.0>   send {'$gen_call',{<0.94.0>,[alias|#Ref<0.3774324694.940638210.141747>]},{ping,2}} -> <0.95.0>
+EOF
+
+quick() {
+    "$tracehost" replay -t count,top=1 --callback-timeout=2s "$recordings/s04_genserver_pingpong.trace" | tail -n 1
+}
+expect 'callbacks in time are left alone' quick <<'EOF'
+         396   90.62  29 more
+EOF
+expect 'not a timeout' "$tracehost" replay --callback-timeout=never "$calls" <<'EOF'
+-- stderr
+tracehost replay: --callback-timeout wants a time such as 1.5, 250ms, 10us or 2min, not 'never'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+
+finish
