@@ -166,7 +166,8 @@ enum th_tracer_calls { TH_CALLS_both, TH_CALLS_enabled, TH_CALLS_trace };
  *     ErlNifEnv *env          for this call only, without a process
  *     ERL_NIF_TERM tag        an atom; in the generic callback also trace_status
  *     ERL_NIF_TERM state      the tracer's state, as given when tracing was started
- *     ERL_NIF_TERM tracee     the process or port; `undefined` where trace_status asks of none
+ *     ERL_NIF_TERM tracee     the process or port; of seq_trace who sends, receives or prints;
+ *                             `undefined` where trace_status asks of none
  */
 #define TH_TRACER_ENABLED(GROUP)                                   \
     TH_TRACER_CHECK(GROUP);                                        \
