@@ -1,0 +1,182 @@
+#!/bin/sh
+# Signals: what was read counts, what was written is there, no half of a file is left.
+. tests/cli/report
+
+calls=$recordings/s01_seed_local_caller.trace
+long=$recordings/s22_killed_vm.trace
+signalled=tests/cli/signalled
+
+# --- while the program waits for input ---
+
+expect 'SIGINT during replay: tracers write what they have left' \
+    $signalled INT "$calls" 500 "$tracehost" replay -t text -t count - <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+<0.79.0>   call ex:bar(10) [result {ex,foo,0}]
+<0.79.0>   call ex:bar(9) [result {ex,foo,0}]
+      events       %  tag
+           6  100.00  call
+           6  100.00  all
+
+       calls       %  function
+           2   33.33  ex:bar/1
+           1   16.67  ex:foo/0
+           1   16.67  ex:indirections/0
+           1   16.67  ex:lots/0
+           1   16.67  ex:'of'/0
+-- stderr
+tracehost replay: stdin: SIGINT came after 6 records
+-- status 130
+EOF
+expect 'SIGTERM during replay' $signalled TERM "$calls" 100 "$tracehost" replay - <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+-- stderr
+tracehost replay: stdin: SIGTERM came after 1 record
+-- status 143
+EOF
+expect 'SIGHUP during dump' $signalled HUP "$calls" 200 "$tracehost" dump - <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+{trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
+-- stderr
+tracehost dump: stdin: SIGHUP came after 2 records
+-- status 129
+EOF
+expect 'SIGINT during info' $signalled INT "$calls" 200 "$tracehost" info - <<'EOF'
+stream      stdin (trace-port)
+node        nonode@nohost
+records     2, 162 bytes
+time        none recorded
+
+   records  tag
+         2  trace call/5
+
+   records  tracee (1)
+         2  <0.79.0>
+
+     calls  function (2 calls of 2 functions)
+         1  ex:foo/0
+         1  ex:lots/0
+-- stderr
+tracehost info: stdin: SIGINT came after 2 records
+-- status 130
+EOF
+expect 'SIGINT during convert to stdout' $signalled INT "$calls" 200 "$tracehost" convert --to=jsonl - - <<'EOF'
+{"tracehost":1,"node":"nonode@nohost","creation":0}
+{"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}","match_spec_result":"{rec,w,0}"}
+{"tracee":"<0.79.0>","tag":"call","term":"{ex,lots,[]}","match_spec_result":"{ex,foo,0}"}
+-- stderr
+tracehost convert: stdin: SIGINT came after 2 records
+-- status 130
+EOF
+expect 'SIGTERM before the first byte' $signalled TERM "$calls" 0 "$tracehost" dump - <<'EOF'
+-- stderr
+tracehost dump: stdin: SIGTERM came after 0 records
+-- status 143
+EOF
+mkfifo "$work/pipe"
+expect 'SIGINT while a pipe has no writer' $signalled INT "$calls" 0 "$tracehost" dump "$work/pipe" <<'EOF'
+-- stderr
+tracehost dump: WORK/pipe: SIGINT came after 0 records
+-- status 130
+EOF
+expect 'SIGINT ends all streams' $signalled INT "$calls" 0 "$tracehost" replay - "$calls" "$calls" <<'EOF'
+-- stderr
+tracehost replay: stdin: SIGINT came after 0 records
+-- status 130
+EOF
+lines() {
+    "$tracehost" convert "$calls" "$work/calls.jsonl"
+    $signalled INT "$work/calls.jsonl" 200 "$tracehost" replay -
+}
+expect 'SIGINT in the middle of a line' lines <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+-- stderr
+tracehost replay: stdin: SIGINT came after 1 record
+-- status 130
+EOF
+
+# --- files ---
+
+files() {
+    mkdir "$work/files"
+    echo old >"$work/files/old"
+    $signalled INT "$calls" 200 "$tracehost" dump -o "$work/files/old" -
+    $signalled TERM "$calls" 200 "$tracehost" convert --to=jsonl - "$work/files/new"
+    echo "status $?"
+    ls "$work/files"
+    cat "$work/files/old"
+}
+expect 'a file is written whole or not at all' files <<'EOF'
+status 143
+old
+old
+-- stderr
+tracehost dump: stdin: SIGINT came after 2 records
+tracehost dump: WORK/files/old was not written
+tracehost convert: stdin: SIGTERM came after 2 records
+tracehost convert: WORK/files/new was not written
+EOF
+
+# --- while it works ---
+
+# What the tracer counted is what was read.
+endless() {
+    $signalled INT "$calls" endless "$tracehost" replay -t count - >"$work/out" 2>"$work/err"
+    echo "status $?"
+    read=$(sed -n 's/^tracehost replay: stdin: SIGINT came after \([0-9]*\) records$/\1/p' "$work/err")
+    counted=$(sed -n 's/^ *\([0-9]*\) .* all$/\1/p' "$work/out")
+    if [ "$read" -gt 1000 ] && [ "$read" = "$counted" ]; then echo 'the same number'; else cat "$work/err"; fi
+}
+expect 'SIGINT during endless input' endless <<'EOF'
+status 130
+the same number
+EOF
+expect 'the second SIGINT ends a tracer that hangs' \
+    $signalled INT,INT "$calls" 200 "$tracehost" replay -L "$samples" -t crash_tracer=hang - <<'EOF'
+-- status 130
+EOF
+
+# --- ignored signals ---
+
+ignored() {
+    (
+        trap '' HUP
+        $signalled HUP "$calls" 200 "$tracehost" replay -
+    )
+}
+expect 'what is ignored stays ignored' ignored <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+-- stderr
+tracehost replay: stdin: record 3 at byte 162 is cut off
+  33 of its 75 bytes are there
+tracehost replay: stdin: recovered 2 records
+-- status 4
+EOF
+
+# --- SIGPIPE ---
+
+# to_head COMMAND...: its status and what it says, with nobody left to read it.
+to_head() {
+    {
+        "$tracehost" "$@" 2>"$work/err"
+        echo "status $?" >"$work/status"
+    } | head -n 1
+    cat "$work/status" "$work/err"
+}
+expect 'dump to a pipe that is closed' to_head dump "$long" <<'EOF'
+{trace_ts,<0.79.0>,call,{wl,id,[{1,<<"some payload">>}]},{1795,233755,505065}}.
+status 141
+EOF
+expect 'convert to a pipe that is closed' to_head convert --to=jsonl "$recordings/s09_collections_return.trace" - <<'EOF'
+{"tracehost":1,"node":"nonode@nohost","creation":0}
+status 141
+EOF
+expect 'replay to a pipe that is closed' to_head replay "$recordings/s09_collections_return.trace" <<'EOF'
+0.000000 <0.129.0>  call lists:seq(1,20) [result {wl,coll,0}]
+status 141
+EOF
+
+finish
