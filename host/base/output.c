@@ -114,12 +114,18 @@ enum th_status th_output_write(struct th_output *out, const void *data, size_t s
     return result(out);
 }
 
+enum th_status th_output_flush(struct th_output *out)
+{
+    if (fflush(out->file) != 0)
+        note(out, errno);
+    return result(out);
+}
+
 enum th_status th_output_commit(struct th_output *out)
 {
     enum th_status status;
 
-    if (fflush(out->file) != 0)
-        note(out, errno);
+    th_output_flush(out);
     if (ferror(out->file))
         note(out, EIO); /* of a write to stdout elsewhere, which knew more */
     if (out->name && fclose(out->file) != 0)

@@ -30,6 +30,7 @@ enum th_status th_output_open(struct th_output *out, const char *name);
 
 /* TH_FAILED with the cause, now and from now on. */
 enum th_status th_output_write(struct th_output *out, const void *data, size_t size);
+enum th_status th_output_flush(struct th_output *out);
 
 /* Closes the file and gives it its name; of stdout, flushes it. TH_FAILED if anything was not
  * written: then the name is as it was before. */

@@ -85,6 +85,7 @@ static void print_records(struct th_stream *stream, struct th_output *out)
         }
         th_env_clear(&env);
     }
+    th_output_flush(out);
     th_env_release(&env);
     th_buffer_free(&text);
 }

@@ -1,0 +1,337 @@
+#!/bin/sh
+# What the program says of itself, and of command lines that make no sense.
+. tests/cli/report
+
+expect '--help' "$tracehost" --help <<'EOF'
+Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]
+A host for Erlang tracers (erl_tracer backends) outside the BEAM.
+
+Commands:
+  replay    load tracers by name and play recorded event streams into them
+  dump      print every record of a stream as Erlang text or JSON lines
+  convert   convert a stream between the trace-port format and JSON lines
+  info      count what is in a stream
+  tracers   list the tracers that are found, or examine one
+
+'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.
+
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or
+events lost, 5 a library was refused, 6 a tracer crashed, 128+n ended by signal n.
+EOF
+for command in replay dump convert info tracers; do
+    "$tracehost" $command --help >"$work/$command" 2>&1
+done
+expect 'replay --help' cat "$work/replay" <<'EOF'
+Usage: tracehost replay [OPTION...] STREAM...
+Loads tracers by name and plays recorded streams into them, one stream after
+the other.
+
+  -L DIR                     Look for tracers in DIR first, then in
+                             $TRACEHOST_PATH, then where tracehost is
+                             installed
+  -t, --tracer=TRACER        NAME, NAME=STATE or NAME,key=value,...; may be
+                             given more than once (default: text)
+      --clock=CLOCK          recorded (the default): tracers that ask for the
+                             time get that of the event; wall: they get the
+                             real time
+      --flags=LIST           What to trace, as in erlang:trace/3, separated by
+                             commas (default: all that was recorded, as it was
+                             recorded)
+      --from=T               Leave out events before T
+      --to=T                 Leave out events after T
+      --callback-timeout=T   Give up if a callback takes longer than T
+      --color=WHEN           always, never or auto (the default): for tracers
+                             that use colours; NO_COLOR is obeyed
+      --fail-on-loss         Exit with 4 if the recorder dropped events or
+                             calls were forgotten
+      --stats                Show what became of all events, at the end on
+                             stderr
+      --verify               Decode every term of every record, wanted or not
+      --allow-partial        Exit with 0 though a stream is damaged or cut off
+                             (else 4)
+      --max-events=N         Stop after N records of each stream
+      --scheduler-id         Where one integer may be a match specification's
+                             result or a scheduler's number, it is the
+                             scheduler's: for streams recorded with the flag
+                             scheduler_id
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL,
+JSON lines, or - for stdin.
+
+TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which
+every callback gets, is an Erlang term: STATE; the map of the keys, whose
+values are integers, true, false or else binaries; or #{}. `console` stands for
+a process that prints what it is sent.
+
+T is a time after the stream's first one: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.
+After an @ it is a time of the recording's own clock: @1795233754.349.
+
+Examples:
+  tracehost replay calls.trace
+  tracehost replay -t msg -t count,output=counts.txt calls.trace
+  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace
+  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl
+
+Flags:
+  send                       messages sent
+  receive                    messages received
+  call                       calls, returns and exceptions
+  return_to                  returns to a function
+  procs                      spawn, exit, link, register and the like
+  ports                      the same of ports
+  running_procs              processes scheduled in and out (or: running)
+  running_ports              ports scheduled in and out
+  exiting                    exiting processes scheduled in and out
+  garbage_collection         garbage collections
+  timestamp                  ask the tracer for a time stamp
+  cpu_timestamp              ask for CPU time
+  monotonic_timestamp        ask for monotonic time
+  strict_monotonic_timestamp ask for strictly monotonic time
+  arity                      calls tell only how many arguments they have
+  scheduler_id               tell the scheduler, where it was recorded
+  all                        all but cpu_timestamp
+EOF
+expect 'dump --help' cat "$work/dump" <<'EOF'
+Usage: tracehost dump [OPTION...] STREAM
+Prints every record of a recorded stream.
+
+      --format=FORMAT        term (the default): one Erlang term a line, as
+                             io:format("~0p.~n") writes it; jsonl: one JSON
+                             object a line
+  -o, --output=FILE          Write to FILE, which appears when it is complete
+      --allow-partial        Exit with 0 though a stream is damaged or cut off
+                             (else 4)
+      --max-events=N         Stop after N records of each stream
+      --scheduler-id         Where one integer may be a match specification's
+                             result or a scheduler's number, it is the
+                             scheduler's: for streams recorded with the flag
+                             scheduler_id
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL,
+JSON lines, or - for stdin.
+
+Examples:
+  tracehost dump calls.trace
+  tracehost dump --format=jsonl --max-events=3 calls.trace
+EOF
+expect 'convert --help' cat "$work/convert" <<'EOF'
+Usage: tracehost convert [OPTION...] IN OUT
+Converts a recorded stream between the trace-port format and JSON lines, losing
+nothing.
+
+      --to=FORMAT            jsonl or trace; without it the suffix of OUT
+                             tells: .jsonl, .json or .trace, .log, .dat
+      --allow-partial        Exit with 0 though a stream is damaged or cut off
+                             (else 4)
+      --max-events=N         Stop after N records of each stream
+      --scheduler-id         Where one integer may be a match specification's
+                             result or a scheduler's number, it is the
+                             scheduler's: for streams recorded with the flag
+                             scheduler_id
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+Either may be - for stdin or stdout. The JSON is described in
+samples/README.md.
+
+Examples:
+  tracehost convert calls.trace calls.jsonl
+  tracehost convert --to=trace calls.jsonl - | tracehost info -
+EOF
+expect 'info --help' cat "$work/info" <<'EOF'
+Usage: tracehost info [OPTION...] STREAM
+Counts the records of a stream: by tag, by tracee, by function called; its time
+span; what was dropped or is damaged.
+
+      --format=FORMAT        text (the default) or json
+      --top=N                Show the N most frequent functions and tracees; 0:
+                             all (the default: 20 as text, all as json)
+      --allow-partial        Exit with 0 though a stream is damaged or cut off
+                             (else 4)
+      --max-events=N         Stop after N records of each stream
+      --scheduler-id         Where one integer may be a match specification's
+                             result or a scheduler's number, it is the
+                             scheduler's: for streams recorded with the flag
+                             scheduler_id
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+Example:
+  tracehost info --top=5 calls.trace
+EOF
+expect 'tracers --help' cat "$work/tracers" <<'EOF'
+Usage: tracehost tracers [OPTION...] [NAME]
+Lists the libraries in the tracer path; or shows what is in one: its callbacks
+and what fills each slot, its NIF version, the functions it imports.
+
+  -L DIR                     Look in DIR first, then in $TRACEHOST_PATH, then
+                             where tracehost is installed
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+A library that is shown is opened: its constructors and its nif_init run, its
+load does not.
+
+Examples:
+  tracehost tracers
+  tracehost tracers count
+  tracehost tracers ./my_tracer.so
+EOF
+
+# Help fits a terminal of 80 columns.
+narrow() {
+    if grep -nE '.{81}' "$work/replay" "$work/dump" "$work/convert" "$work/info" "$work/tracers"; then return 1; fi
+}
+check 'no line is too long' narrow
+
+same() {
+    "$tracehost" help >"$work/a" && "$tracehost" -h >"$work/b" && "$tracehost" --help | cmp - "$work/a" &&
+        cmp "$work/a" "$work/b" && "$tracehost" help dump | cmp - "$work/dump" && "$tracehost" dump '-?' | cmp - "$work/dump"
+}
+check 'other ways to ask for help' same
+
+versions() {
+    "$tracehost" --version && "$tracehost" -V && "$tracehost" dump --version && "$tracehost" tracers -V
+}
+expect '--version' versions <<'EOF'
+tracehost 0.1.0 (NIF API 2.18)
+tracehost 0.1.0 (NIF API 2.18)
+tracehost 0.1.0 (NIF API 2.18)
+tracehost 0.1.0 (NIF API 2.18)
+EOF
+
+no_command() {
+    "$tracehost" >"$work/out" 2>"$work/err"
+    echo "status $?"
+    "$tracehost" --help | cmp - "$work/err"
+    cat "$work/out"
+}
+expect 'no command: the help, on stderr' no_command <<'EOF'
+status 2
+EOF
+expect 'a command that there is not' "$tracehost" reply calls.trace <<'EOF'
+-- stderr
+tracehost: there is no command 'reply'; see 'tracehost --help'
+-- status 2
+EOF
+expect 'help for a command that there is not' "$tracehost" help reply <<'EOF'
+-- stderr
+tracehost: there is no command 'reply'; see 'tracehost --help'
+-- status 2
+EOF
+expect 'an option in place of a command' "$tracehost" --stats replay <<'EOF'
+-- stderr
+tracehost: there is no command '--stats'; see 'tracehost --help'
+-- status 2
+EOF
+expect 'an option that there is not' "$tracehost" dump --colour x <<'EOF'
+-- stderr
+tracehost dump: unrecognized option '--colour'
+Try `tracehost dump --help' or `tracehost dump --usage' for more information.
+-- status 2
+EOF
+expect 'an option without its value' "$tracehost" replay --from <<'EOF'
+-- stderr
+tracehost replay: option '--from' requires an argument
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'a value that an option does not have' "$tracehost" replay --stats=all x <<'EOF'
+-- stderr
+tracehost replay: option '--stats' doesn't allow an argument
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'dump of nothing' "$tracehost" dump <<'EOF'
+-- stderr
+tracehost dump: which STREAM?
+Try `tracehost dump --help' or `tracehost dump --usage' for more information.
+-- status 2
+EOF
+expect 'dump of two' "$tracehost" dump a b <<'EOF'
+-- stderr
+tracehost dump: one STREAM at a time, please
+Try `tracehost dump --help' or `tracehost dump --usage' for more information.
+-- status 2
+EOF
+expect 'dump in an unknown format' "$tracehost" dump --format=xml a <<'EOF'
+-- stderr
+tracehost dump: --format is term or jsonl, not 'xml'
+Try `tracehost dump --help' or `tracehost dump --usage' for more information.
+-- status 2
+EOF
+expect 'info of nothing' "$tracehost" info <<'EOF'
+-- stderr
+tracehost info: which STREAM?
+Try `tracehost info --help' or `tracehost info --usage' for more information.
+-- status 2
+EOF
+expect 'info of two' "$tracehost" info a b <<'EOF'
+-- stderr
+tracehost info: one STREAM at a time, please
+Try `tracehost info --help' or `tracehost info --usage' for more information.
+-- status 2
+EOF
+expect 'info in an unknown format' "$tracehost" info --format=yaml a <<'EOF'
+-- stderr
+tracehost info: --format is text or json, not 'yaml'
+Try `tracehost info --help' or `tracehost info --usage' for more information.
+-- status 2
+EOF
+expect 'info of the top of what' "$tracehost" info --top=many a <<'EOF'
+-- stderr
+tracehost info: --top wants a number, not 'many'
+Try `tracehost info --help' or `tracehost info --usage' for more information.
+-- status 2
+EOF
+expect 'convert to nothing' "$tracehost" convert a <<'EOF'
+-- stderr
+tracehost convert: IN and OUT are wanted
+Try `tracehost convert --help' or `tracehost convert --usage' for more
+information.
+-- status 2
+EOF
+expect 'convert to two' "$tracehost" convert a b c <<'EOF'
+-- stderr
+tracehost convert: there are only IN and OUT
+Try `tracehost convert --help' or `tracehost convert --usage' for more
+information.
+-- status 2
+EOF
+expect 'convert to what the name does not tell' "$tracehost" convert a.trace out <<'EOF'
+-- stderr
+tracehost convert: the name 'out' does not tell a format: give --to=jsonl or --to=trace
+-- status 2
+EOF
+expect 'convert to an unknown format' "$tracehost" convert --to=xml a.trace out.jsonl <<'EOF'
+-- stderr
+tracehost convert: there is no format 'xml': it is jsonl or trace
+-- status 2
+EOF
+expect 'two tracers' "$tracehost" tracers text count <<'EOF'
+-- stderr
+tracehost tracers: one NAME at a time, please
+Try `tracehost tracers --help' or `tracehost tracers --usage' for more
+information.
+-- status 2
+EOF
+expect 'colours at a time that there is not' "$tracehost" replay --color=sometimes a <<'EOF'
+-- stderr
+tracehost replay: --color is always, never or auto, not 'sometimes'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+
+finish

@@ -1,0 +1,240 @@
+#!/bin/sh
+# Where output goes: files that appear as a whole or not at all, devices, a full disk.
+. tests/cli/report
+
+calls=$recordings/s01_seed_local_caller.trace
+long=$recordings/s09_collections_return.trace
+
+# --- files ---
+
+new_file() {
+    umask 027
+    "$tracehost" dump -o "$work/new" "$calls" && cmp "$work/new" "${calls%.trace}.term.txt" && stat -c %a "$work/new"
+}
+expect 'a new file has the usual permissions' new_file <<'EOF'
+640
+EOF
+old_file() {
+    echo old >"$work/old"
+    chmod 604 "$work/old"
+    "$tracehost" dump -o "$work/old" "$calls" && cmp "$work/old" "${calls%.trace}.term.txt" && stat -c %a "$work/old"
+}
+expect 'a file that is there keeps its permissions' old_file <<'EOF'
+604
+EOF
+links() {
+    mkdir "$work/elsewhere"
+    echo old >"$work/elsewhere/target"
+    ln -s elsewhere/target "$work/link"
+    "$tracehost" convert "$calls" --to=jsonl "$work/link" && readlink "$work/link" && head -n 1 "$work/elsewhere/target"
+}
+expect 'a link goes on pointing to its file' links <<'EOF'
+elsewhere/target
+{"tracehost":1,"node":"nonode@nohost","creation":0}
+EOF
+onto_itself() {
+    cp "$calls" "$work/itself.trace"
+    "$tracehost" convert "$work/itself.trace" "$work/itself.trace" && cmp "$calls" "$work/itself.trace"
+}
+check 'a file is converted onto itself' onto_itself
+expect 'a folder that is not there' "$tracehost" dump -o "$work/no/file" "$calls" <<'EOF'
+-- stderr
+tracehost dump: cannot write WORK/no/file: No such file or directory
+-- status 1
+EOF
+expect 'a folder in place of a file' "$tracehost" dump -o "$work" "$calls" <<'EOF'
+-- stderr
+tracehost dump: cannot write WORK: Is a directory
+-- status 1
+EOF
+expect 'convert to a folder that is not there' "$tracehost" convert "$calls" "$work/no/file.jsonl" <<'EOF'
+-- stderr
+tracehost convert: cannot write WORK/no/file.jsonl: No such file or directory
+-- status 1
+EOF
+not_ours() {
+    echo old >"$work/kept"
+    chmod 444 "$work/kept"
+    "$tracehost" dump -o "$work/kept" "$calls"
+    echo "status $?"
+    cat "$work/kept"
+}
+if [ "$(id -u)" = 0 ]; then
+    skip 'a file that may not be written' 'root may write all'
+else
+    expect 'a file that may not be written' not_ours <<'EOF'
+status 1
+old
+-- stderr
+tracehost dump: cannot write WORK/kept: Permission denied
+EOF
+fi
+unreadable() {
+    echo old >"$work/safe"
+    "$tracehost" dump -o "$work/safe" "$work/none"
+    echo "status $?"
+    cat "$work/safe"
+}
+expect 'what cannot be read replaces nothing' unreadable <<'EOF'
+status 3
+old
+-- stderr
+tracehost dump: cannot read WORK/none
+  No such file or directory
+EOF
+damaged() {
+    "$tracehost" dump -o "$work/part" "$recordings/trunc_body.trace" 2>"$work/err"
+    echo "status $?"
+    cmp "$work/part" "$recordings/trunc_body.term.txt"
+}
+expect 'what was recovered is written' damaged <<'EOF'
+status 4
+EOF
+
+# --- stdout and devices ---
+
+standard() {
+    "$tracehost" dump -o - --max-events=1 "$calls" && "$tracehost" convert --to=jsonl --max-events=1 "$calls" -
+}
+expect '- is stdout' standard <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+{"tracehost":1,"node":"nonode@nohost","creation":0}
+{"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}","match_spec_result":"{rec,w,0}"}
+EOF
+expect 'nothing is written to /dev/null' "$tracehost" dump -o /dev/null "$calls" <<'EOF'
+EOF
+expect 'convert to /dev/null' "$tracehost" convert --to=trace "$calls" /dev/null <<'EOF'
+EOF
+to_pipe() {
+    mkfifo "$work/pipe"
+    "$tracehost" dump -o "$work/pipe" --max-events=1 "$calls" &
+    cat "$work/pipe"
+    wait $!
+}
+expect 'a named pipe' to_pipe <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+EOF
+
+# --- a full disk ---
+
+# full COMMAND...: its stdout is a full disk.
+full() {
+    "$tracehost" "$@" >/dev/full
+}
+expect 'dump' full dump "$calls" <<'EOF'
+-- stderr
+tracehost dump: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect 'dump of much' full dump "$long" <<'EOF'
+-- stderr
+tracehost dump: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect 'dump as JSON lines' full dump --format=jsonl "$calls" <<'EOF'
+-- stderr
+tracehost dump: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect 'dump to a device' "$tracehost" dump -o /dev/full "$calls" <<'EOF'
+-- stderr
+tracehost dump: cannot write /dev/full: No space left on device
+-- status 1
+EOF
+expect 'convert' full convert --to=trace "$calls" - <<'EOF'
+-- stderr
+tracehost convert: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect 'info' full info "$calls" <<'EOF'
+-- stderr
+tracehost info: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect 'info as JSON' full info --format=json "$calls" <<'EOF'
+-- stderr
+tracehost info: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect 'replay' full replay "$calls" <<'EOF'
+-- stderr
+tracehost replay: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect 'replay of much' full replay "$long" <<'EOF'
+-- stderr
+tracehost replay: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect 'tracers' full tracers <<'EOF'
+-- stderr
+tracehost tracers: cannot write to stdout: No space left on device
+-- status 1
+EOF
+expect '--version' full --version <<'EOF'
+-- stderr
+tracehost --version: cannot write to stdout: No space left on device
+-- status 1
+EOF
+full_for_tracer() {
+    "$tracehost" replay -t text,output=/dev/full "$calls"
+}
+expect 'the file of a tracer' full_for_tracer <<'EOF'
+-- stderr
+tracer: cannot write /dev/full: No space left on device
+EOF
+
+# Files may grow to 4 KiB.
+limited() {
+    mkdir -p "$work/limited"
+    echo old >"$work/limited/file"
+    (
+        trap '' XFSZ
+        ulimit -f 8
+        "$tracehost" "$@"
+    )
+    echo "status $?"
+    ls "$work/limited"
+    cat "$work/limited/file"
+}
+expect 'a file that becomes too large is not there' limited dump -o "$work/limited/file" "$long" <<'EOF'
+status 1
+file
+old
+-- stderr
+tracehost dump: cannot write WORK/limited/file: File too large
+EOF
+expect 'nor a converted one' limited convert --to=jsonl "$long" "$work/limited/file" <<'EOF'
+status 1
+file
+old
+-- stderr
+tracehost convert: cannot write WORK/limited/file: File too large
+EOF
+
+# --- closed files ---
+
+closed() {
+    "$tracehost" dump "$calls" >&-
+    echo "status $?"
+    "$tracehost" replay "$calls" >&-
+    echo "status $?"
+    "$tracehost" dump - <&-
+    echo "status $?"
+    "$tracehost" dump -o "$work/closed" "$recordings/trunc_body.trace" 2>&-
+    echo "status $?"
+    cmp "$work/closed" "$recordings/trunc_body.term.txt"
+}
+expect 'closed standard files' closed <<'EOF'
+status 1
+status 1
+status 3
+status 4
+-- stderr
+tracehost dump: cannot write to stdout: Bad file descriptor
+tracehost replay: cannot write to stdout: Bad file descriptor
+tracehost dump: cannot read stdin
+  it cannot be read: Bad file descriptor
+EOF
+
+finish
