@@ -24,8 +24,9 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.\n"
-          "\nExit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or\n"
-          "events lost, 5 a library was refused, 6 a tracer crashed, 128+n ended by signal n.\n",
+          "\nExit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input\n"
+          "partial or events lost, 5 a library was refused, 6 a tracer crashed or hung,\n"
+          "128+n ended by signal n.\n",
           out);
 }
 

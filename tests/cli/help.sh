@@ -15,8 +15,9 @@ Commands:
 
 'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.
 
-Exit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or
-events lost, 5 a library was refused, 6 a tracer crashed, 128+n ended by signal n.
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input
+partial or events lost, 5 a library was refused, 6 a tracer crashed or hung,
+128+n ended by signal n.
 EOF
 for command in replay dump convert info tracers; do
     "$tracehost" $command --help >"$work/$command" 2>&1
@@ -189,7 +190,10 @@ EOF
 
 # Help fits a terminal of 80 columns.
 narrow() {
-    if grep -nE '.{81}' "$work/replay" "$work/dump" "$work/convert" "$work/info" "$work/tracers"; then return 1; fi
+    "$tracehost" --help >"$work/help"
+    if grep -nE '.{81}' "$work/help" "$work/replay" "$work/dump" "$work/convert" "$work/info" "$work/tracers"; then
+        return 1
+    fi
 }
 check 'no line is too long' narrow
 
