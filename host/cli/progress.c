@@ -8,7 +8,7 @@
 static const int64_t FIRST_NS = 1000000000, PAUSE_NS = 250000000;
 
 enum {
-    STEPS = 256,     /* the clock is looked at once in so many */
+    STEPS = 16,      /* the clock is looked at once in so many */
     TITLE_WIDTH = 32 /* the line must fit 80 columns */
 };
 

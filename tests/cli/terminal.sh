@@ -1,0 +1,118 @@
+#!/bin/sh
+# On a terminal: progress after one second, on stderr, and colours.
+. tests/cli/report
+
+calls=$recordings/s01_seed_local_caller.trace
+many=$recordings/s04_genserver_pingpong.trace
+terminal=tests/cli/terminal
+
+# --- progress ---
+
+# figures: figures of progress as N, and what was shown more than once as once.
+figures() {
+    sed 's/[0-9][0-9]*%/N%/g; s/[0-9]* records\\e/N records\\e/g; s/\([^\\]*records\\e\[K\\r\)\1*/\1/'
+}
+waiting() {
+    $terminal 1.2 "$tracehost" dump "$recordings/s22_killed_vm.trace" | grep -v '^{trace' | figures
+}
+expect 'progress, which makes way for what else there is to say' waiting <<'EOF'
+...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records\e[K\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
+  48 of its 109 bytes are there
+tracehost dump: samples/recordings/s22_killed_vm.trace: recovered 1156 records
+EOF
+
+# slow COMMAND...: half of the input comes at once, the other after more than a second.
+slow() {
+    {
+        cat "$many"
+        sleep 1.4
+        cat "$many"
+    } | "$@"
+}
+unprinted() {
+    slow $terminal both "$tracehost" replay -t count,top=1 - | figures
+}
+expect 'progress of a pipe, as long as tracers print nothing' unprinted <<'EOF'
+stdin: 0.1 MB, N records\e[K\r\e[K      events       %  tag
+         874   60.78  call
+         212   14.74  return_from
+         172   11.96  receive
+         168   11.68  send
+           2    0.14  exit
+           2    0.14  getting_linked
+           2    0.14  getting_unlinked
+           2    0.14  link
+           2    0.14  spawn
+           2    0.14  spawned
+        1438  100.00  all
+
+       calls       %  function
+          82    9.38  gen_server:decode_msg/9
+         792   90.62  29 more
+EOF
+printed() {
+    slow $terminal both "$tracehost" replay -t msg - | grep -c 'records'
+}
+expect 'no progress between what tracers print' printed <<'EOF'
+0
+-- status 1
+EOF
+redirected() {
+    slow "$tracehost" replay -t count,output=/dev/null - 2>&1 | wc -c
+}
+expect 'no progress where stderr is a file' redirected <<'EOF'
+0
+EOF
+expect 'no progress of what is done at once' $terminal 0 "$tracehost" replay -t count,top=1 "$many" <<'EOF'
+      events       %  tag
+         437   60.78  call
+         106   14.74  return_from
+          86   11.96  receive
+          84   11.68  send
+           1    0.14  exit
+           1    0.14  getting_linked
+           1    0.14  getting_unlinked
+           1    0.14  link
+           1    0.14  spawn
+           1    0.14  spawned
+         719  100.00  all
+
+       calls       %  function
+          41    9.38  gen_server:decode_msg/9
+         396   90.62  29 more
+EOF
+
+# --- colours ---
+
+coloured() {
+    $terminal both "$tracehost" replay --max-events=1 "$@" "$calls"
+}
+expect 'colours on a terminal' coloured <<'EOF'
+<0.79.0>   \e[32mcall\e[0m ex:foo()\e[2m [result {rec,w,0}]\e[0m
+EOF
+expect 'unless they are not wanted' coloured --color=never <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+EOF
+without() {
+    NO_COLOR=1 coloured "$@"
+}
+expect 'unless NO_COLOR is set' without <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+EOF
+expect '--color is stronger' without --color=always <<'EOF'
+<0.79.0>   \e[32mcall\e[0m ex:foo()\e[2m [result {rec,w,0}]\e[0m
+EOF
+expect '--color=auto is not' without --color=auto <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+EOF
+expect 'no colours elsewhere' "$tracehost" replay --max-events=1 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+EOF
+elsewhere() {
+    "$tracehost" replay --max-events=1 --color=always "$calls" | cat -v
+}
+expect 'unless they are wanted' elsewhere <<'EOF'
+<0.79.0>   ^[[32mcall^[[0m ex:foo()^[[2m [result {rec,w,0}]^[[0m
+EOF
+
+finish
