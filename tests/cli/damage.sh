@@ -1,5 +1,6 @@
 #!/bin/sh
 # Damaged and unreadable streams: what is said, the exit status, and what came before the damage.
+# Long because: it holds whole outputs.
 . tests/cli/report
 
 calls=$recordings/s01_seed_local_caller.trace

@@ -1,5 +1,6 @@
 #!/bin/sh
 # `tracehost replay`: tracers, their states, flags, clocks, times, streams.
+# Long because: it holds whole outputs.
 . tests/cli/report
 
 calls=$recordings/s01_seed_local_caller.trace
