@@ -31,6 +31,11 @@ static uintptr_t stack_end; /* the lowest address of the guarded thread's stack 
 static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
 static volatile bool armed; /* set by the guarded thread, read at exit */
 
+/* Both relaxed, as nothing else is ordered by them: signals of the watchdog that the guarded thread
+ * took; a report has begun, and the watchdog's work is done. */
+static _Atomic uint64_t answers;
+static atomic_bool reporting;
+
 static const char *signal_text(int number)
 {
     switch (number) {
@@ -123,12 +128,13 @@ static void give_up(int number)
     _exit(TH_CRASHED);
 }
 
-/* Gives what follows REPORT_SECONDS. */
-static void set_alarm(void)
+/* Begins a report, which has REPORT_SECONDS. */
+static void begin_report(void)
 {
     struct sigaction alarmed = {.sa_handler = give_up, .sa_flags = SA_NODEFER};
     sigset_t alarms;
 
+    atomic_store_explicit(&reporting, true, memory_order_relaxed);
     sigaction(SIGALRM, &alarmed, NULL);
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
@@ -168,7 +174,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 {
     (void)context;
     if (in_tracer() && is_own(info)) {
-        set_alarm();
+        begin_report();
         tell_signal(number, info);
         end_report();
     }
@@ -187,7 +193,7 @@ static void on_program_exit(int status, void *unused)
     if (!armed)
         return;
     armed = false;
-    set_alarm();
+    begin_report();
     if (in_tracer()) {
         struct scene scene = look();
         dprintf(STDERR_FILENO, "tracehost: tracer '%s' ended the program: exit(%d), in %s\n",
@@ -198,9 +204,6 @@ static void on_program_exit(int status, void *unused)
     }
     end_report();
 }
-
-/* Signals of the watchdog that the guarded thread took; it writes, the watchdog reads. */
-static _Atomic uint64_t answers;
 
 static uint64_t calls_begun(void)
 {
@@ -215,7 +218,7 @@ static void on_timeout(int number, siginfo_t *info, void *context)
     atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* a sign of life, no more */
     if (!in_tracer() || calls_begun() != (uint64_t)(uintptr_t)info->si_value.sival_ptr)
         return;
-    set_alarm();
+    begin_report();
     tell_signal(number, info);
     end_report();
 }
@@ -277,7 +280,7 @@ static int64_t monotonic_now(void)
  */
 static _Noreturn void report_deaf(void)
 {
-    set_alarm();
+    begin_report();
     dprintf(STDERR_FILENO,
             "tracehost: a tracer hangs: it took more than %g s, and has blocked all signals\n",
             (double)timeout / 1e9);
@@ -297,7 +300,7 @@ static void ask(uint64_t calls)
         if (atomic_load_explicit(&answers, memory_order_relaxed) != before)
             return;
     }
-    if (calls_begun() == calls)
+    if (calls_begun() == calls && !atomic_load_explicit(&reporting, memory_order_relaxed))
         report_deaf();
 }
 
@@ -313,7 +316,7 @@ static void *watch(void *unused)
     int64_t since = monotonic_now();
 
     (void)unused;
-    for (;;) {
+    while (!atomic_load_explicit(&reporting, memory_order_relaxed)) {
         uint64_t now = calls_begun();
         if (now != seen) {
             seen = now;
