@@ -109,7 +109,7 @@ static enum th_status result(const struct th_output *out)
 
 enum th_status th_output_write(struct th_output *out, const void *data, size_t size)
 {
-    if (fwrite(data, 1, size, out->file) != size)
+    if (size && fwrite(data, 1, size, out->file) != size)
         note(out, errno);
     return result(out);
 }

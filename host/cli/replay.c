@@ -161,6 +161,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static char *help_filter(int key, const char *text, void *input)
 {
     struct th_buffer help = {0};
+    char *whole;
 
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC || !text)
@@ -171,7 +172,9 @@ static char *help_filter(int key, const char *text, void *input)
     TH_FLAGS(X)
 #undef X
     th_buffer_add_text(&help, "  all                        all but cpu_timestamp");
-    return th_strdup(th_buffer_text(&help)); /* argp frees it */
+    whole = th_strdup(th_buffer_text(&help)); /* argp frees it */
+    th_buffer_free(&help);
+    return whole;
 }
 
 static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0}, {0}};
