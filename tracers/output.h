@@ -181,6 +181,17 @@ static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
     return output;
 }
 
+/* What could not be written is told, also if it was in between. */
+static inline void output_close_file(struct output *output)
+{
+    bool lost = ferror(output->file);
+
+    if (fclose(output->file) != 0)
+        fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
+    else if (lost)
+        fprintf(stderr, "tracer: not all could be written to %s\n", output->path);
+}
+
 /* For unload: nobody traces any more. */
 static inline void output_close_all(void)
 {
@@ -190,8 +201,8 @@ static inline void output_close_all(void)
     fflush(stdout);
     while (output) {
         struct output *next = output->next;
-        if (output->own_file && fclose(output->file) != 0)
-            fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
+        if (output->own_file)
+            output_close_file(output);
         enif_free_env(output->env);
         free(output);
         output = next;
