@@ -57,12 +57,6 @@ expect 'no progress between what tracers print' printed <<'EOF'
 0
 -- status 1
 EOF
-redirected() {
-    slow "$tracehost" replay -t count,output=/dev/null - 2>&1 | wc -c
-}
-expect 'no progress where stderr is a file' redirected <<'EOF'
-0
-EOF
 expect 'no progress of what is done at once' $terminal 0 "$tracehost" replay -t count,top=1 "$many" <<'EOF'
       events       %  tag
          437   60.78  call
