@@ -204,11 +204,7 @@ static void play_all(struct player *player, struct th_reader *reader, const vola
     struct th_event event = {0};
     uint64_t read = 0;
 
-    for (;;) {
-        if (!goes_on(player, stop, read)) {
-            counts->stopped = true;
-            return;
-        }
+    while (goes_on(player, stop, read)) {
         switch (th_reader_next(reader, &event)) {
         case TH_OK:
             if (read++ == 0) /* the first record tells it */

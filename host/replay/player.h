@@ -29,7 +29,6 @@ struct th_player_counts {
     uint64_t lost;      /* events that the recorder dropped, as these say */
     uint64_t malformed; /* records with a good frame and a damaged or unknown content: skipped */
     uint64_t damages;   /* places where a stream was cut off or damaged */
-    bool stopped;       /* by max_events, by *STOP, or as nobody is left who wants events */
 };
 
 /*

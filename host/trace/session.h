@@ -40,7 +40,6 @@ struct th_session_counts {
     uint64_t untraced;  /* returns held back, as their call was discarded */
     uint64_t filtered;  /* events that the flags held back */
     uint64_t removed;   /* tracees that `remove`, or what is taken for it, cost the session */
-    uint64_t gone;      /* events of such tracees */
     uint64_t kept;      /* answers `remove` for a tag where it only discards */
     uint64_t refused;   /* messages and port commands to the tracee */
     uint64_t status;    /* callbacks for trace_status */
