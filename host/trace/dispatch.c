@@ -238,7 +238,9 @@ static void offer_return(struct way *way)
         way->status = event->source->function(event, &function);
         if (way->status != TH_OK && event->tag != TH_TAG_return_to)
             return;
-        way->status = TH_OK; /* a return_to undefined: to no function */
+        if (way->status != TH_OK) /* a return_to undefined: to no function */
+            th_error_clear();
+        way->status = TH_OK;
         way->declined = withheld(way->tracing, event, &function);
     }
     offer_to_all(way, false);

@@ -217,11 +217,6 @@ struct th_session_counts th_session_counts(const struct th_session *session)
     return counts;
 }
 
-struct th_library *th_session_library(const struct th_session *session)
-{
-    return session->library;
-}
-
 size_t th_tracing_sessions(const struct th_tracing *tracing)
 {
     return tracing->count;

@@ -80,7 +80,6 @@ bool th_session_attached(const struct th_session *session);
 
 const char *th_session_name(const struct th_session *session);
 struct th_session_counts th_session_counts(const struct th_session *session);
-struct th_library *th_session_library(const struct th_session *session);
 size_t th_tracing_sessions(const struct th_tracing *tracing);
 struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i);
 
