@@ -2,7 +2,6 @@
 
 #include <stdio_ext.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const int64_t FIRST_NS = 1000000000, PAUSE_NS = 250000000;
@@ -12,19 +11,11 @@ enum {
     TITLE_WIDTH = 32 /* the line must fit 80 columns */
 };
 
-static int64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 void th_progress_begin(struct th_progress *progress)
 {
     *progress = (struct th_progress){
         .possible = isatty(STDERR_FILENO),
-        .next = now() + FIRST_NS,
+        .next = th_clock_real_monotonic() + FIRST_NS,
         .left = STEPS,
     };
 }
@@ -71,7 +62,7 @@ void th_progress_step(struct th_progress *progress, const char *title,
     if (!progress->possible || --progress->left)
         return;
     progress->left = STEPS;
-    time = now();
+    time = th_clock_real_monotonic();
     if (time < progress->next)
         return;
     progress->next = time + PAUSE_NS;

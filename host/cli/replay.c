@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct replay {
@@ -261,19 +260,11 @@ static int play_stream(struct replay *replay, struct th_tracing *tracing, const 
     return th_stream_close(&stream);
 }
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* The streams in turn; an unreadable one does not keep the others from being played. */
 static int play_all(struct replay *replay, struct th_tracing *tracing)
 {
     struct th_replay_totals totals = {0};
-    double began = now();
+    int64_t began = th_clock_real_monotonic();
     int worst = TH_OK;
 
     for (size_t i = 0; i < replay->stream_count && !th_interrupted; i++) {
@@ -281,7 +272,7 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
         if (worst == TH_OK || status == TH_MALFORMED)
             worst = status;
     }
-    totals.seconds = now() - began;
+    totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_command_flush();
     if (replay->stats)
         th_replay_stats(tracing, &totals);

@@ -29,4 +29,8 @@ int64_t th_clock_monotonic(void);
 int64_t th_clock_offset(void);
 int64_t th_clock_cpu(void);
 
+/* Nanoseconds by the real monotonic clock, whatever the thread's is: for the host's own timing. Any
+ * thread. */
+int64_t th_clock_real_monotonic(void);
+
 #endif

@@ -268,14 +268,6 @@ void th_guard_end(void)
     armed = false;
 }
 
-static int64_t monotonic_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The guarded thread takes no signals, so that it cannot say where it is: only a tracer does that.
  */
 static _Noreturn void report_deaf(void)
@@ -313,17 +305,17 @@ static void *watch(void *unused)
     int64_t pause = timeout / LOOKS;
     struct timespec nap = {pause / 1000000000, pause % 1000000000};
     uint64_t seen = 0;
-    int64_t since = monotonic_now();
+    int64_t since = th_clock_real_monotonic();
 
     (void)unused;
     while (!atomic_load_explicit(&reporting, memory_order_relaxed)) {
         uint64_t now = calls_begun();
         if (now != seen) {
             seen = now;
-            since = monotonic_now();
-        } else if (seen && monotonic_now() - since >= timeout) {
+            since = th_clock_real_monotonic();
+        } else if (seen && th_clock_real_monotonic() - since >= timeout) {
             ask(seen);
-            since = monotonic_now();
+            since = th_clock_real_monotonic();
         }
         nanosleep(&nap, NULL);
     }
