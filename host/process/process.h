@@ -3,8 +3,8 @@
  * host's own processes, names, mail.
  *
  * There is one world at a time (th_world_reset() begins the next). It belongs to the thread that
- * replays: only that thread may see, end, register or look up; th_process_alive() and
- * th_mail_send() may be called by any thread.
+ * replays: only that thread may see, end or register; th_process_alive(), th_whereis(), monitors
+ * and mail are for any thread.
  *
  * A process or port of a recording exists from its first sight, or its spawn, until its exit. Its
  * struct is dropped when it ends, or when it has been idle and nothing is known of it but that it
@@ -46,7 +46,19 @@ void th_world_end(th_term id);
 /* Names. Registering a name that is taken moves it, as a recording can have lost the unregister. */
 void th_world_register(th_term id, th_term name);
 void th_world_unregister(th_term name);
-th_term th_world_whereis(th_term name); /* TH_NONE: nobody */
+
+/*
+ * Who has NAME, an atom: a pid or port; TH_NONE: nobody. Any thread, without a lock. Names of the
+ * recording hide the host's own.
+ */
+th_term th_whereis(th_term name);
+
+/*
+ * Names of the host's own processes and ports. False if NAME is taken, is `undefined`, or if ID is
+ * not alive or has one already. A name goes with its process or port. Any thread.
+ */
+bool th_name_register(th_term name, th_term id);
+bool th_name_unregister(th_term name);
 
 /* The recorded node, whose identifiers are the local ones; {0} until it is set. Set by the world's
  * thread, read by any. */
@@ -64,15 +76,80 @@ struct th_world_counts th_world_counts(void);
 bool th_process_alive(th_term id);
 
 /*
- * A process of the host itself. RECEIVE is called for each message, one at a time, on the thread
+ * A message on its way: TERM, copied into memory of its own.
+ */
+struct th_message {
+    struct th_message *next;
+    th_term term;
+    struct th_offheap *offheap; /* what the term holds on to */
+    th_term words[];
+};
+struct th_message *th_message_create(th_term term);
+void th_message_free(struct th_message *message);
+
+/*
+ * A process of the host itself. Its pid is dead for ever once it has stopped.
+ *
+ * One started by th_host_process_start() is called for each message, one at a time, on the thread
  * that sends; the message is valid during the call. It must neither send to nor stop the process
- * that it is. A stopped process' pid is dead for ever; stopping waits for a message being received.
+ * that it is. Stopping waits for a message being received.
+ *
+ * One started by th_host_process_start_mailbox() has a mailbox. ARRIVED is called after a message
+ * was put into it while it was empty, on the thread that sends, under the mailbox's lock: it may
+ * only wake whoever takes messages out.
  */
 struct th_host_process;
 struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
                                               void *context);
+struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *context),
+                                                      void *context);
 th_term th_host_process_pid(const struct th_host_process *process);
+
+/* All that the mailbox holds, the oldest first, linked; NULL: it is empty. They are the caller's to
+ * free. Any thread. */
+struct th_message *th_host_process_take(struct th_host_process *process);
+
+/* Ends it: its name is free again, its mailbox is emptied, its monitors fire with REASON (`normal`
+ * in th_host_process_stop()), in this thread, after it is dead. */
+void th_host_process_exit(struct th_host_process *process, th_term reason);
 void th_host_process_stop(struct th_host_process *process);
+
+/*
+ * Monitors: to be told when a process or port ends, be it the host's or the recording's. DOWN is
+ * called once, by the thread that ended it, with no lock of this room held; it may start and stop
+ * monitors, but not free SELF while th_monitor_stop(SELF) may be called by another thread. The
+ * struct is the caller's and must stay until the monitor has fired or was stopped.
+ */
+struct th_monitor {
+    struct th_monitor *next, **place; /* in the list of those who watch the same; under the lock */
+    th_term watched;
+    void (*down)(struct th_monitor *self, th_term reason);
+};
+
+/* Sets `next`, `place` and `watched`. False if ID is not alive: then DOWN will not be called. */
+bool th_monitor_start(struct th_monitor *monitor, th_term id);
+
+/* True: it was there, and DOWN will not be called. False: DOWN has been called, is being called, or
+ * will be at once by another thread. */
+bool th_monitor_stop(struct th_monitor *monitor);
+
+/*
+ * Ports of the host itself. A port takes commands: iodata, written in the order in which the
+ * commands came. Any thread.
+ *
+ * th_port_open_file() makes the file PATH ("-": stdout), whole when the port is closed and not
+ * there before (base/output.h); TH_FAILED with the cause. th_port_console() is the console's, which
+ * writes to where the console prints, at once. Ports that are open at the end of the program are
+ * closed by th_port_close_all(); TH_FAILED, with the cause, if anything could not be written.
+ */
+enum th_status th_port_open_file(const char *path, th_term *port);
+th_term th_port_console(void);
+enum th_status th_port_close(th_term port);
+enum th_status th_port_close_all(void);
+
+/* False if PORT is no open port of the host, or IODATA is none. Failures to write are told when the
+ * port is closed. */
+bool th_port_command(th_term port, th_term iodata);
 
 /*
  * Delivers MESSAGE to PID; any thread. False if the receiver is not alive. Mail to processes of a

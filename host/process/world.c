@@ -209,7 +209,7 @@ void th_world_unregister(th_term name)
         process->name = TH_NONE;
 }
 
-th_term th_world_whereis(th_term name)
+th_term th_whereis(th_term name)
 {
     struct th_process *process = th_table_get(&world.names, name);
 

@@ -137,7 +137,7 @@ static void a_new_world_knows_nothing(void **state)
     th_world_reset(drop);
     assert_int_equal(dropped, 1);
     assert_null(th_world_find(pid(1)));
-    assert_true(th_world_whereis(TH_AM(console)) == TH_NONE);
+    assert_true(th_whereis(TH_AM(console)) == TH_NONE);
     assert_true(th_process_alive(pid(3)));
     assert_true(th_world_node().node == 0);
     assert_int_equal(th_world_counts().seen, 0);
@@ -150,9 +150,9 @@ static void a_name_belongs_to_one(void **state)
 {
     (void)state;
     th_world_register(pid(1), TH_AM(ok));
-    assert_true(th_world_whereis(TH_AM(ok)) == pid(1));
+    assert_true(th_whereis(TH_AM(ok)) == pid(1));
     th_world_register(pid(2), TH_AM(ok)); /* the recording lost the unregister */
-    assert_true(th_world_whereis(TH_AM(ok)) == pid(2));
+    assert_true(th_whereis(TH_AM(ok)) == pid(2));
     assert_true(th_world_see(pid(1))->name == TH_NONE);
     assert_true(th_world_see(pid(2))->name == TH_AM(ok));
     th_world_register(pid(2), TH_AM(ok));
@@ -164,11 +164,11 @@ static void a_process_has_one_name(void **state)
     (void)state;
     th_world_register(pid(1), TH_AM(ok));
     th_world_register(pid(1), TH_AM(error));
-    assert_true(th_world_whereis(TH_AM(ok)) == TH_NONE);
-    assert_true(th_world_whereis(TH_AM(error)) == pid(1));
+    assert_true(th_whereis(TH_AM(ok)) == TH_NONE);
+    assert_true(th_whereis(TH_AM(error)) == pid(1));
     th_world_unregister(TH_AM(error));
     th_world_unregister(TH_AM(error));
-    assert_true(th_world_whereis(TH_AM(error)) == TH_NONE);
+    assert_true(th_whereis(TH_AM(error)) == TH_NONE);
     assert_true(th_world_see(pid(1))->name == TH_NONE);
 }
 
@@ -177,7 +177,7 @@ static void the_end_frees_the_name(void **state)
     (void)state;
     th_world_register(pid(1), TH_AM(ok));
     th_world_end(pid(1));
-    assert_true(th_world_whereis(TH_AM(ok)) == TH_NONE);
+    assert_true(th_whereis(TH_AM(ok)) == TH_NONE);
     assert_true(th_world_see(pid(1))->name == TH_NONE);
 }
 

@@ -1,0 +1,18 @@
+/*
+ * Static libraries, as Debian compiles them, reach variables of other objects directly. That is fit
+ * for programs, which export such a variable from then on, but not for a shared object, nor for a
+ * program whose exports are to be its own. So the build renames these symbols (see SConscript):
+ *
+ * Jansson's json_loadf() compares its stream with `stdin`, just to name it in an error; the host
+ * never calls it. liburcu writes to `stderr` before it aborts.
+ */
+#include <stdio.h>
+
+extern FILE *th_jansson_stdin, *th_urcu_stderr;
+FILE *th_jansson_stdin;
+FILE *th_urcu_stderr;
+
+static __attribute__((constructor)) void set_streams(void)
+{
+    th_urcu_stderr = stderr;
+}

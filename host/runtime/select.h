@@ -1,0 +1,29 @@
+/*
+ * File descriptors that libraries wait for: enif_select().
+ *
+ * The poll thread (epoll) is started by the first call. What it sends goes through th_mail_send(),
+ * so this works also where no schedulers run, as during a replay. Any thread may call these.
+ */
+#ifndef TH_SELECT_H
+#define TH_SELECT_H
+
+#include "host/library/library.h"
+#include "plugin_api/erl_nif.h"
+
+/* What is sent when EVENT is ready: {select, Resource, REF, ready_input | ready_output |
+ * ready_error}, or MESSAGE itself where that is not TH_NONE. */
+struct th_select_message {
+    th_term pid;
+    th_term ref;     /* a reference, or `undefined` */
+    th_term message; /* copied */
+};
+
+/* As enif_select() says, the result as well. TO says nothing where FLAGS stop or cancel. */
+int th_select(ErlNifEvent event, enum ErlNifSelectFlags flags, void *object,
+              const struct th_select_message *to);
+
+/* Ends the poll thread: what was selected is forgotten. For th_runtime_stop() and the program's
+ * end. */
+void th_select_end(void);
+
+#endif
