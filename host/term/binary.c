@@ -4,20 +4,14 @@
 /* The words of the two kinds that only refer to their bytes, after the header. */
 enum { BITS = 1, DATA = 2, SHARE = 3, SHARED_BINARY = 5, WHOLE = 3 };
 
-static size_t bytes_of(size_t bits)
-{
-    return bits / 8 + (bits % 8 != 0);
-}
-
 th_term th_make_heap_binary(th_env *env, size_t bits, unsigned char **data)
 {
-    size_t filled = bytes_of(bits) / 8 + (bytes_of(bits) % 8 != 0);
-    th_term *words = th_env_take(env, filled + 2);
+    size_t size = th_heap_binary_words(bits);
+    th_term *words = th_env_take(env, size);
 
-    words[0] = th_header(TH_HEAP_BINARY, filled + 1);
+    words[0] = th_header(TH_HEAP_BINARY, size - 1);
+    words[size - 1] = 0;
     words[BITS] = bits;
-    if (filled > 0)
-        words[BITS + filled] = 0;
     *data = (unsigned char *)(words + 2);
     return th_boxed(words);
 }

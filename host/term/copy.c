@@ -9,6 +9,8 @@
 #include "map.h"
 #include "stack.h"
 
+#include "host/base/base.h"
+
 enum { FIRST_RUNS = 32, FUN_TERMS = 5 /* a fun's words from here on are terms */ };
 
 struct run {
@@ -125,5 +127,20 @@ th_term th_copy(th_env *env, th_term t)
         walk.depth -= run->next == run->end;
     }
     th_stack_free(walk.runs, walk.first);
+    return t;
+}
+
+th_term th_copy_into(th_term *words, size_t count, struct th_offheap **offheap, th_term t)
+{
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    env.top = words;
+    env.limit = words + count;
+    env.offheap = *offheap;
+    t = th_copy(&env, t);
+    if (env.top != words + count)
+        th_bug("a copy took other than the %zu words counted for it", count);
+    *offheap = env.offheap;
     return t;
 }

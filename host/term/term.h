@@ -12,6 +12,7 @@
 #include "json.h"
 #include "make.h"
 #include "map.h"
+#include "size.h"
 #include "text.h"
 #include "utf8.h"
 #include "word.h"

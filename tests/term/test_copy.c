@@ -166,6 +166,47 @@ static void a_copy_can_be_made_in_the_same_environment(void **state)
     assert_true(th_identical(th_copy(&from, t), t));
 }
 
+/* Copies T into memory of just the counted size; returns that. */
+static size_t copy_into_counted_words(th_term t)
+{
+    size_t count = th_term_words(t);
+    th_term *words = malloc(count * sizeof *words + 1);
+    struct th_offheap *offheap = NULL;
+    th_term copy = th_copy_into(words, count, &offheap, t);
+
+    assert_true(th_identical(copy, t));
+    for (; offheap; offheap = offheap->next)
+        offheap->release(offheap);
+    free(words);
+    return count;
+}
+
+static void the_words_of_a_copy_can_be_counted(void **state)
+{
+    const uint32_t words[3] = {1, 2, 3};
+    unsigned char data[100] = {0};
+    struct th_binary *binary = th_binary_wrap(data, sizeof data, NULL, note_free);
+    th_term magic = th_make_magic(&from, &shares, keep_share, release_share, words);
+    th_term whole = th_make_binary(&from, data, 100);
+    th_term pair = th_make_tuple_of(&from, TH_NIL, TH_NIL);
+
+    (void)state;
+    shares = 1;
+    assert_int_equal(copy_into_counted_words(th_small(1)), 0);
+    assert_int_equal(copy_into_counted_words(pair), 3);
+    assert_int_equal(copy_into_counted_words(th_make_tuple_of(&from, pair, pair)), 3 + 2 * 3);
+    assert_int_equal(copy_into_counted_words(th_make_cons(&from, pair, pair)), 2 + 2 * 3);
+    assert_int_equal(copy_into_counted_words(th_make_sub_binary(&from, whole, 1, 0)), 2);
+    assert_int_equal(copy_into_counted_words(th_make_sub_binary(&from, whole, 1, 17)), 2 + 3);
+    assert_int_equal(copy_into_counted_words(th_make_cons(&from, magic, magic)), 2 + 2 * 10);
+    assert_int_equal(copy_into_counted_words(th_make_shared_binary(&from, binary, data + 5, 83)),
+                     6);
+    th_env_clear(&from);
+    assert_int_equal(shares, 0);
+    th_binary_release(binary);
+    copy_into_counted_words(make_all_types(&from, 3));
+}
+
 static void deep_terms_need_no_stack(void **state)
 {
     th_term t = TH_NIL;
@@ -175,6 +216,7 @@ static void deep_terms_need_no_stack(void **state)
         t = i % 2 ? th_make_tuple_of(&from, th_small(1), t, th_small(2))
                   : th_make_cons(&from, t, th_small(i));
     assert_true(th_identical(th_copy(&to, t), t));
+    assert_int_equal(copy_into_counted_words(t), 500000 * (4 + 2));
 }
 
 static void a_long_list_takes_two_words_an_element(void **state)
@@ -203,6 +245,7 @@ int main(void)
         TEST(shared_binaries_take_a_further_share),
         TEST(magic_references_take_a_further_share),
         TEST(a_copy_can_be_made_in_the_same_environment),
+        TEST(the_words_of_a_copy_can_be_counted),
         TEST(deep_terms_need_no_stack),
         TEST(a_long_list_takes_two_words_an_element),
     };

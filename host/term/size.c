@@ -1,0 +1,94 @@
+/*
+ * The size of a copy. The walk is that of copy.c, without the copying: what still has to be looked
+ * at is a stack of runs of words.
+ */
+#include "size.h"
+
+#include "make.h"
+#include "stack.h"
+
+enum { FIRST_RUNS = 32, FUN_TERMS = 5 /* a fun's words from here on are terms */ };
+
+struct run {
+    const th_term *next, *end; /* next < end */
+};
+
+struct walk {
+    size_t words;
+    struct run *runs;
+    size_t depth, capacity;
+    struct run first[FIRST_RUNS];
+};
+
+static void push(struct walk *walk, const th_term *words, const th_term *end)
+{
+    while (words < end && th_is_immediate(*words))
+        words++;
+    if (words == end)
+        return;
+    if (walk->depth == walk->capacity)
+        walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof walk->runs[0]);
+    walk->runs[walk->depth++] = (struct run){words, end};
+}
+
+/* Adds cells while their heads are immediates; the last cell added goes on the stack. */
+static void add_list(struct walk *walk, th_term t)
+{
+    const th_term *cell;
+
+    do {
+        cell = th_cell(t);
+        walk->words += 2;
+        t = cell[1];
+    } while (th_is_immediate(cell[0]) && th_is_list(t));
+    push(walk, cell, cell + 2);
+}
+
+static void add_boxed(struct walk *walk, th_term t)
+{
+    const th_term *words = th_box(t);
+    const th_term *end = words + th_header_words(words[0]) + 1;
+    enum th_subtag subtag = th_subtag(t);
+    const unsigned char *data;
+    size_t bits;
+
+    if (subtag == TH_SUB_BINARY) {
+        th_get_bits(t, &data, &bits);
+        walk->words += th_heap_binary_words(bits);
+        return;
+    }
+    walk->words += (size_t)(end - words);
+    if (subtag == TH_TUPLE)
+        push(walk, words + 1, end);
+    else if (subtag == TH_MAP)
+        push(walk, words + 2, words + 2 + 2 * words[1]);
+    else if (subtag == TH_FUN)
+        push(walk, words + FUN_TERMS, end);
+}
+
+static void add(struct walk *walk, th_term t)
+{
+    if (th_is_list(t))
+        add_list(walk, t);
+    else if (th_is_boxed(t))
+        add_boxed(walk, t);
+}
+
+size_t th_term_words(th_term t)
+{
+    struct walk walk;
+
+    walk.words = 0;
+    walk.runs = walk.first;
+    walk.depth = 0;
+    walk.capacity = FIRST_RUNS;
+    add(&walk, t);
+    while (walk.depth > 0) {
+        struct run *run = &walk.runs[walk.depth - 1];
+        t = *run->next++;
+        walk.depth -= run->next == run->end;
+        add(&walk, t);
+    }
+    th_stack_free(walk.runs, walk.first);
+    return walk.words;
+}
