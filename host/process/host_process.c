@@ -1,159 +1,147 @@
 /*
- * The host's own processes.
+ * The host's own processes: each has a slot.
  *
- * A process is a slot. Slots are made in pages that never move and are never freed; a stopped
- * process leaves its slot to a later one, whose pid has the next serial. So any thread may look at
- * the slot that a pid names, whatever became of the process, without a lock: it is always a slot.
- * The pid's number is the slot's index + 1.
- *
- * Locks: `registry_lock` guards starting and stopping; a slot's own lock is held while its process
- * receives, so that messages come one at a time and stopping waits for the last. Order: registry
- * first. Neither is taken to ask who is alive.
+ * A message is given to the receiver under the slot's lock. For a mailbox it is copied before that,
+ * so that what is large or slow to copy holds up its sender only.
  */
 #include "host_process.h"
 
-#include "process.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
-
-enum { FIRST_PAGE = 16, PAGES = 20, MOST = FIRST_PAGE * ((1 << PAGES) - 1) };
-
-struct th_host_process {
-    pthread_mutex_t lock;
-    /* The pid, TH_NONE while the slot is free. Written under `lock`. Release: what the slot holds
-     * for this pid came before; acquire. */
-    _Atomic th_term pid;
-    _Atomic uint32_t serial; /* of the latest pid; relaxed: only ever grows, and with `pid` */
-    void (*receive)(void *context, th_term message);
-    void *context;
-    uint32_t index;
-    struct th_host_process *next_free;
-};
-
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct th_host_process *_Atomic pages[PAGES]; /* release: slots are set up; acquire */
-static uint32_t slot_count;                          /* under registry_lock */
-static struct th_host_process *free_slots;           /* likewise */
-
-static uint32_t page_of(uint32_t index)
-{
-    return 31 - (uint32_t)__builtin_clz(index / FIRST_PAGE + 1);
-}
-
-static uint32_t first_of(uint32_t page)
-{
-    return FIRST_PAGE * (((uint32_t)1 << page) - 1);
-}
-
-/* The slot that PID names, NULL if none was ever made there. */
-static struct th_host_process *slot_of(th_term pid)
-{
-    uint32_t index = th_local_pid_number(pid) - 1;
-    uint32_t page;
-    struct th_host_process *slots;
-
-    if (th_local_pid_serial(pid) < TH_HOST_SERIAL || !th_is_local_pid(pid) || index >= MOST)
-        return NULL;
-    page = page_of(index);
-    slots = atomic_load_explicit(&pages[page], memory_order_acquire);
-    return slots ? &slots[index - first_of(page)] : NULL;
-}
+#include "host/base/base.h"
 
 enum th_host_life th_host_process_life(th_term id)
 {
-    struct th_host_process *slot = slot_of(id);
+    struct th_host_process *slot = th_host_slot_of(id);
 
     if (!slot)
         return TH_HOST_NEVER;
-    if (atomic_load_explicit(&slot->pid, memory_order_acquire) == id)
-        return TH_HOST_RUNNING;
-    return th_local_pid_serial(id) <= atomic_load_explicit(&slot->serial, memory_order_relaxed)
-               ? TH_HOST_STOPPED
-               : TH_HOST_NEVER;
+    return atomic_load_explicit(&slot->id, memory_order_acquire) == id ? TH_HOST_RUNNING
+                                                                       : TH_HOST_STOPPED;
 }
 
-bool th_host_process_deliver(th_term id, th_term message)
+static bool is_here(struct th_host_process *slot, th_term id)
 {
-    struct th_host_process *slot = slot_of(id);
+    return atomic_load_explicit(&slot->id, memory_order_relaxed) == id;
+}
+
+static bool put(struct th_host_process *slot, th_term id, struct th_message *message)
+{
     bool here;
 
-    if (!slot)
-        return false;
     pthread_mutex_lock(&slot->lock);
-    here = atomic_load_explicit(&slot->pid, memory_order_relaxed) == id;
+    here = is_here(slot, id);
+    if (here) {
+        bool was_empty = !slot->first;
+        *slot->last = message;
+        slot->last = &message->next;
+        if (was_empty)
+            slot->arrived(slot->context);
+    }
+    pthread_mutex_unlock(&slot->lock);
+    if (!here)
+        th_message_free(message);
+    return here;
+}
+
+static bool receive(struct th_host_process *slot, th_term id, th_term message)
+{
+    bool here;
+
+    pthread_mutex_lock(&slot->lock);
+    here = is_here(slot, id);
     if (here)
         slot->receive(slot->context, message);
     pthread_mutex_unlock(&slot->lock);
     return here;
 }
 
-static struct th_host_process *new_slot(void)
+bool th_host_process_deliver(th_term id, th_term message)
 {
-    uint32_t index = slot_count++;
-    uint32_t page = page_of(index);
-    struct th_host_process *slots = atomic_load_explicit(&pages[page], memory_order_relaxed);
-    uint32_t count = (uint32_t)FIRST_PAGE << page;
+    struct th_host_process *slot = th_host_slot_of(id);
 
-    if (index >= MOST)
-        th_bug("more than %d processes of the host", MOST);
-    if (!slots) {
-        slots = th_alloc_zero(count * sizeof *slots);
-        for (uint32_t i = 0; i < count; i++) {
-            pthread_mutex_init(&slots[i].lock, NULL);
-            slots[i].index = first_of(page) + i;
-        }
-        atomic_store_explicit(&pages[page], slots, memory_order_release);
-    }
-    return &slots[index - first_of(page)];
+    if (!slot || atomic_load_explicit(&slot->id, memory_order_acquire) != id)
+        return false;
+    if (atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed))
+        return put(slot, id, th_message_create(message));
+    return receive(slot, id, message);
 }
 
-static struct th_host_process *take_slot(void)
+/* What the mailbox holds; it is empty then. Under the lock. */
+static struct th_message *take_all(struct th_host_process *slot)
 {
-    struct th_host_process *slot;
+    struct th_message *first = slot->first;
 
-    pthread_mutex_lock(&registry_lock);
-    slot = free_slots;
-    if (slot)
-        free_slots = slot->next_free;
-    else
-        slot = new_slot();
-    pthread_mutex_unlock(&registry_lock);
+    slot->first = NULL;
+    slot->last = &slot->first;
+    return first;
+}
+
+static struct th_host_process *start(enum th_host_kind kind,
+                                     void (*receive)(void *context, th_term message),
+                                     void (*arrived)(void *context), void *context)
+{
+    struct th_host_process *slot = th_host_slot_take();
+
+    pthread_mutex_lock(&slot->lock);
+    slot->receive = receive;
+    slot->arrived = arrived;
+    slot->context = context;
+    take_all(slot);
+    atomic_store_explicit(&slot->has_mailbox, !receive, memory_order_relaxed);
+    atomic_store_explicit(&slot->id, th_host_slot_next_id(slot, kind), memory_order_release);
+    pthread_mutex_unlock(&slot->lock);
     return slot;
 }
 
 struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
                                               void *context)
 {
-    struct th_host_process *slot = take_slot();
-    uint32_t serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
+    return start(TH_HOST_PROCESS, receive, NULL, context);
+}
 
-    serial = serial ? serial + 1 : TH_HOST_SERIAL;
-    pthread_mutex_lock(&slot->lock);
-    slot->receive = receive;
-    slot->context = context;
-    atomic_store_explicit(&slot->serial, serial, memory_order_relaxed);
-    atomic_store_explicit(&slot->pid, th_local_pid(slot->index + 1, serial), memory_order_release);
-    pthread_mutex_unlock(&slot->lock);
-    return slot;
+struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *context), void *context)
+{
+    return start(TH_HOST_PROCESS, NULL, arrived, context);
+}
+
+struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
+                                           void *context)
+{
+    return start(TH_HOST_PORT, receive, NULL, context);
 }
 
 th_term th_host_process_pid(const struct th_host_process *process)
 {
-    return atomic_load_explicit(&process->pid, memory_order_relaxed);
+    return atomic_load_explicit(&process->id, memory_order_relaxed);
+}
+
+struct th_message *th_host_process_take(struct th_host_process *process)
+{
+    struct th_message *mail;
+
+    pthread_mutex_lock(&process->lock);
+    mail = take_all(process);
+    pthread_mutex_unlock(&process->lock);
+    return mail;
+}
+
+void th_host_process_exit(struct th_host_process *process, th_term reason)
+{
+    struct th_message *mail;
+
+    (void)reason;
+    pthread_mutex_lock(&process->lock);
+    atomic_store_explicit(&process->id, TH_NONE, memory_order_release);
+    mail = take_all(process);
+    pthread_mutex_unlock(&process->lock);
+    th_host_slot_give(process);
+    while (mail) {
+        struct th_message *next = mail->next;
+        th_message_free(mail);
+        mail = next;
+    }
 }
 
 void th_host_process_stop(struct th_host_process *process)
 {
-    bool exhausted = atomic_load_explicit(&process->serial, memory_order_relaxed) == UINT32_MAX;
-
-    pthread_mutex_lock(&process->lock);
-    atomic_store_explicit(&process->pid, TH_NONE, memory_order_release);
-    pthread_mutex_unlock(&process->lock);
-    if (exhausted)
-        return; /* no pid is ever given twice */
-    pthread_mutex_lock(&registry_lock);
-    process->next_free = free_slots;
-    free_slots = process;
-    pthread_mutex_unlock(&registry_lock);
+    th_host_process_exit(process, TH_AM(normal));
 }

@@ -16,8 +16,10 @@
 
 #include "host/term/term.h"
 
-/* The host's own processes have this serial and above, which no recorded node reaches. */
+/* The host's own processes have this serial and above, its ports this id and above, which no
+ * recorded node reaches. */
 enum { TH_HOST_SERIAL = 4096 };
+#define TH_HOST_PORT_ID ((uint64_t)1 << 40)
 
 struct th_process {
     th_term id;    /* a pid or port of this node; TH_NONE for one whose number is no BEAM's */
