@@ -14,6 +14,8 @@
 #include "map.h"
 #include "size.h"
 #include "text.h"
+#include "text_segment.h"
+#include "text_token.h"
 #include "utf8.h"
 #include "word.h"
 

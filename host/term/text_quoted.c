@@ -25,8 +25,9 @@ static struct th_characters all_of(const struct th_buffer *b)
     return (struct th_characters){b->size > 0 ? (const char *)b->data : "", b->size};
 }
 
-enum th_status th_scan_fail_open(const struct th_scanner *s, const char *closing)
+enum th_status th_scan_fail_open(struct th_scanner *s, const char *closing)
 {
+    s->unclosed = true;
     return th_scan_fail(s, s->end, "expected %s at the end of what begins with %.*s", closing,
                         (int)(s->end - s->start < 16 ? s->end - s->start : 16), s->start);
 }

@@ -10,16 +10,11 @@
 
 /* --- Errors ----------------------------------------------------------------------------------- */
 
-struct place {
-    size_t line;
-    size_t column; /* in characters */
-};
-
-static struct place find_place(const struct th_scanner *s, const char *at)
+struct th_place th_scan_place(const char *text, const char *at)
 {
-    struct place place = {1, 1};
+    struct th_place place = {1, 1};
 
-    for (const char *c = s->text; c < at; c++) {
+    for (const char *c = text; c < at; c++) {
         if (*c == '\n') {
             place.line++;
             place.column = 1;
@@ -48,7 +43,7 @@ static size_t excerpt(const struct th_scanner *s, const char *at)
 
 enum th_status th_scan_fail(const struct th_scanner *s, const char *at, const char *format, ...)
 {
-    struct place place = find_place(s, at);
+    struct th_place place = th_scan_place(s->text, at);
     size_t shown = excerpt(s, at);
     char message[TH_ERROR_TEXT / 2];
     va_list args;

@@ -2,7 +2,6 @@
 
 #include "big.h"
 #include "make.h"
-#include "text_spec.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -12,15 +11,13 @@
 
 /* --- Bits ------------------------------------------------------------------------------------- */
 
-/* Takes BITS of what the text may make. */
-static enum th_status take_room(struct th_segments *b, const struct th_scanner *s,
-                                const struct th_spec *spec, uint64_t bits)
+/* Takes BITS of what may be made. */
+static const char *take_room(struct th_segments *b, uint64_t bits)
 {
     if (bits > b->left)
-        return th_scan_fail(s, spec->place,
-                            "expected bit strings that are not that much longer than their text");
+        return "bit strings that are not that much longer than their text";
     b->left -= bits;
-    return TH_OK;
+    return NULL;
 }
 
 /* Appends the low COUNT bits of BYTE, 1 to 8. */
@@ -98,20 +95,19 @@ static void subtract_one(uint64_t *limbs)
         limbs++;
 }
 
-static enum th_status add_integer(struct th_segments *b, const struct th_scanner *s,
-                                  const struct th_spec *spec, th_term value)
+static const char *add_integer(struct th_segments *b, const struct th_spec *spec, th_term value)
 {
     uint64_t scratch;
     struct complement n = {NULL, 0, 0};
     uint64_t *less = NULL;
     bool negative;
-    enum th_status status;
+    const char *wrong;
 
     if (!th_get_limbs(value, &scratch, &n.limbs, &n.count, &negative))
-        return th_scan_fail(s, spec->place, "expected an integer, or another type");
-    status = take_room(b, s, spec, spec->size * spec->unit);
-    if (status != TH_OK)
-        return status;
+        return "an integer, or another type";
+    wrong = take_room(b, spec->size * spec->unit);
+    if (wrong)
+        return wrong;
     if (negative) {
         less = th_alloc(n.count * sizeof *less);
         memcpy(less, n.limbs, n.count * sizeof *less);
@@ -121,7 +117,7 @@ static enum th_status add_integer(struct th_segments *b, const struct th_scanner
     }
     put_number(b, spec->size * spec->unit, spec->order, complement_byte, &n);
     th_free(less);
-    return TH_OK;
+    return NULL;
 }
 
 /* --- Floats ----------------------------------------------------------------------------------- */
@@ -181,26 +177,25 @@ static unsigned char word_byte(const void *number, uint64_t i)
     return (unsigned char)(*(const uint64_t *)number >> 8 * i);
 }
 
-static enum th_status add_float(struct th_segments *b, const struct th_scanner *s,
-                                const struct th_spec *spec, th_term value)
+static const char *add_float(struct th_segments *b, const struct th_spec *spec, th_term value)
 {
     uint64_t size = spec->size * spec->unit;
     uint64_t bits;
     double d;
-    enum th_status status;
+    const char *wrong;
 
     if (!th_is_float(value) && !th_is_integer(value))
-        return th_scan_fail(s, spec->place, "expected a number, or another type");
+        return "a number, or another type";
     if (size != 16 && size != 32 && size != 64)
-        return th_scan_fail(s, spec->place, "expected a float of 16, 32 or 64 bits");
+        return "a float of 16, 32 or 64 bits";
     if (!to_double(value, &d))
-        return th_scan_fail(s, spec->place, "expected a number that a float can hold");
-    status = take_room(b, s, spec, size);
-    if (status != TH_OK)
-        return status;
+        return "a number that a float can hold";
+    wrong = take_room(b, size);
+    if (wrong)
+        return wrong;
     bits = float_bits(d, size);
     put_number(b, size, spec->order, word_byte, &bits);
-    return TH_OK;
+    return NULL;
 }
 
 /* --- Characters ------------------------------------------------------------------------------- */
@@ -215,86 +210,82 @@ static void put_utf16(struct th_segments *b, unsigned order, uint32_t c)
     put_number(b, 16, order, word_byte, &low);
 }
 
-static enum th_status add_utf(struct th_segments *b, const struct th_scanner *s,
-                              const struct th_spec *spec, th_term value)
+static const char *add_utf(struct th_segments *b, const struct th_spec *spec, th_term value)
 {
     char utf8[TH_UTF8_MAX];
     uint64_t c;
-    enum th_status status;
+    const char *wrong;
 
     if (!th_get_uint64(value, &c) || c > 0x10FFFF || !th_utf8_valid((uint32_t)c))
-        return th_scan_fail(s, spec->place, "expected the number of a character");
-    status = take_room(b, s, spec, 32);
-    if (status != TH_OK)
-        return status;
+        return "the number of a character";
+    wrong = take_room(b, 32);
+    if (wrong)
+        return wrong;
     if (spec->type == TH_SEGMENT_UTF8)
         put_string(b, (unsigned char *)utf8, 8 * th_utf8_put((uint32_t)c, utf8));
     else if (spec->type == TH_SEGMENT_UTF16)
         put_utf16(b, spec->order, (uint32_t)c);
     else
         put_number(b, 32, spec->order, word_byte, &c);
-    return TH_OK;
+    return NULL;
 }
 
 /* --- Bit strings ------------------------------------------------------------------------------ */
 
-static enum th_status add_bits(struct th_segments *b, const struct th_scanner *s,
-                               const struct th_spec *spec, th_term value)
+static const char *add_bits(struct th_segments *b, const struct th_spec *spec, th_term value)
 {
     const unsigned char *data;
     uint64_t wanted;
     size_t bits;
-    enum th_status status;
+    const char *wrong;
 
     if (value == TH_NONE || !th_get_bits(value, &data, &bits))
-        return th_scan_fail(s, spec->place, "expected a binary, or another type");
+        return "a binary, or another type";
     wanted = spec->sized ? spec->size * spec->unit : bits;
     if (wanted > bits)
-        return th_scan_fail(s, spec->place, "expected a binary of at least %" PRIu64 " bits",
-                            wanted);
+        return "a binary that is as long";
     if (!spec->sized && bits % spec->unit != 0)
-        return th_scan_fail(s, spec->place, "expected a multiple of %u bits", spec->unit);
-    status = take_room(b, s, spec, wanted);
-    if (status == TH_OK)
+        return "as many bits as make whole units";
+    wrong = take_room(b, wanted);
+    if (!wrong)
         put_string(b, data, wanted);
-    return status;
+    return wrong;
 }
 
 /* --- Segments --------------------------------------------------------------------------------- */
 
-static enum th_status add_value(struct th_segments *b, const struct th_scanner *s,
-                                const struct th_spec *spec, th_term value)
+const char *th_segment_put(struct th_segments *b, const struct th_spec *spec, th_term value)
 {
     switch (spec->type) {
     case TH_SEGMENT_INTEGER:
-        return add_integer(b, s, spec, value);
+        return add_integer(b, spec, value);
     case TH_SEGMENT_FLOAT:
-        return add_float(b, s, spec, value);
+        return add_float(b, spec, value);
     case TH_SEGMENT_UTF8:
     case TH_SEGMENT_UTF16:
     case TH_SEGMENT_UTF32:
-        return add_utf(b, s, spec, value);
+        return add_utf(b, spec, value);
     default:
-        return add_bits(b, s, spec, value);
+        return add_bits(b, spec, value);
     }
 }
 
 /* A string stands for its characters, each a segment of the same kind. */
-static enum th_status add_characters(struct th_segments *b, const struct th_scanner *s,
-                                     const struct th_spec *spec)
+static const char *put_characters(struct th_segments *b, const struct th_scanner *s,
+                                  const struct th_spec *spec)
 {
     const char *at = s->characters.data;
     const char *end = at + s->characters.size;
-    enum th_status status = TH_OK;
+    const char *wrong = NULL;
     uint32_t c;
 
     if (spec->type == TH_SEGMENT_BINARY || spec->type == TH_SEGMENT_BITSTRING)
-        return th_scan_fail(s, spec->place, "expected a binary, not a string");
-    while (status == TH_OK && at < end) {
+        return "a binary, not a string";
+    while (!wrong && at < end) {
         at += th_utf8_get(at, (size_t)(end - at), &c);
-        status = add_value(b, s, spec, th_small(c));
+        wrong = th_segment_put(b, spec, th_small(c));
     }
-    return status;
+    return wrong;
 }
 
 enum th_status th_segment_add(struct th_segments *b, struct th_scanner *s, const char *place,
@@ -302,8 +293,10 @@ enum th_status th_segment_add(struct th_segments *b, struct th_scanner *s, const
 {
     struct th_spec spec;
     enum th_status status = th_spec_read(s, place, &spec);
+    const char *wrong;
 
     if (status != TH_OK)
         return status;
-    return value == TH_NONE ? add_characters(b, s, &spec) : add_value(b, s, &spec, value);
+    wrong = value == TH_NONE ? put_characters(b, s, &spec) : th_segment_put(b, &spec, value);
+    return wrong ? th_scan_fail(s, place, "expected %s", wrong) : TH_OK;
 }

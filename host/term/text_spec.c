@@ -91,8 +91,7 @@ static enum th_status read_word(struct th_scanner *s, struct th_spec *spec)
     return TH_OK;
 }
 
-/* Behind the '/'. */
-static enum th_status read_types(struct th_scanner *s, struct th_spec *spec)
+enum th_status th_spec_read_types(struct th_scanner *s, struct th_spec *spec)
 {
     enum th_status status;
 
@@ -143,33 +142,34 @@ static enum th_status read_size(struct th_scanner *s, struct th_spec *spec)
     return status == TH_OK ? th_scan_next(s) : status;
 }
 
-/* Fills in what was not said. For strings of bits `size` and `unit` stay as they are. */
-static enum th_status complete_spec(const struct th_scanner *s, struct th_spec *spec)
+/* For strings of bits `size` and `unit` stay as they are. */
+const char *th_spec_complete(struct th_spec *spec)
 {
     if (spec->type == 0)
         spec->type = TH_SEGMENT_INTEGER;
     if (spec->type >= TH_SEGMENT_UTF8 && (spec->sized || spec->unit != 0))
-        return th_scan_fail(s, spec->place, "expected a utf segment without a size");
+        return "a utf segment without a size";
     if (spec->type <= TH_SEGMENT_FLOAT && spec->unit != 0 && !spec->sized)
-        return th_scan_fail(s, spec->place, "expected a size with the unit");
+        return "a size with the unit";
     if (spec->unit == 0)
         spec->unit = spec->type == TH_SEGMENT_BINARY ? 8 : 1;
     if (!spec->sized && spec->type <= TH_SEGMENT_FLOAT)
         spec->size = spec->type == TH_SEGMENT_FLOAT ? 64 : 8;
-    return TH_OK;
+    return NULL;
 }
 
 enum th_status th_spec_read(struct th_scanner *s, const char *place, struct th_spec *spec)
 {
     enum th_status status = th_scan_next(s);
+    const char *wanted;
 
     *spec = (struct th_spec){.place = place};
-
     if (status == TH_OK && s->token == ':')
         status = read_size(s, spec);
     if (status == TH_OK && s->token == '/')
-        status = read_types(s, spec);
-    if (status == TH_OK)
-        status = complete_spec(s, spec);
-    return status;
+        status = th_spec_read_types(s, spec);
+    if (status != TH_OK)
+        return status;
+    wanted = th_spec_complete(spec);
+    return wanted ? th_scan_fail(s, place, "expected %s", wanted) : TH_OK;
 }

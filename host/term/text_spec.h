@@ -4,7 +4,7 @@
 #ifndef TH_TEXT_SPEC_H
 #define TH_TEXT_SPEC_H
 
-#include "text_scan.h"
+#include "text_token.h"
 
 enum {
     TH_SEGMENT_INTEGER = 1,
@@ -29,8 +29,15 @@ struct th_spec {
     unsigned unit; /* in bits */
 };
 
-/* Reads the specification of the value at PLACE and the token behind it, and fills in what was not
- * said. */
+/* Behind a '/': reads the types and the token behind them. */
+enum th_status th_spec_read_types(struct th_scanner *s, struct th_spec *spec);
+
+/* Fills in what was not said. Returns what was expected where the parts do not go together, else
+ * NULL. */
+const char *th_spec_complete(struct th_spec *spec);
+
+/* Reads the specification of the value at PLACE, whose size is a constant, and the token behind it;
+ * completes it. */
 enum th_status th_spec_read(struct th_scanner *s, const char *place, struct th_spec *spec);
 
 #endif
