@@ -3,6 +3,7 @@
 #include "host/base/base.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 
 _Thread_local bool th_progress_registered;
 
@@ -53,14 +54,12 @@ static void run_later(struct rcu_head *head)
 {
     struct th_later *later = caa_container_of(head, struct th_later, head);
 
+    th_progress_registered = true; /* liburcu has registered this thread, which is its own */
 #ifdef TH_PROGRESS_TSAN
     __tsan_acquire(&th_progress_order);
     __tsan_acquire(later);
 #endif
     later->run(later);
-#ifdef TH_PROGRESS_TSAN
-    __tsan_release(&th_progress_order); /* for th_progress_settle() */
-#endif
 }
 
 void th_progress_later(struct th_later *self, void (*run)(struct th_later *self))
@@ -74,11 +73,25 @@ void th_progress_later(struct th_later *self, void (*run)(struct th_later *self)
     urcu_memb_call_rcu(&self->head, run_later);
 }
 
+/* Work is done in order, so all that was handed in before this is done when this is. */
+struct settling {
+    struct th_later later; /* the first member */
+    sem_t done;
+};
+
+static void settled(struct th_later *later)
+{
+    sem_post(&((struct settling *)later)->done);
+}
+
 void th_progress_settle(void)
 {
+    struct settling settling;
+
     check_outside("th_progress_settle()");
-    urcu_memb_barrier();
-#ifdef TH_PROGRESS_TSAN
-    __tsan_acquire(&th_progress_order);
-#endif
+    sem_init(&settling.done, 0, 0);
+    th_progress_later(&settling.later, settled);
+    while (sem_wait(&settling.done) != 0)
+        ; /* a signal handler ran */
+    sem_destroy(&settling.done);
 }

@@ -16,15 +16,24 @@
  * is registered at its first section and unregistered when it ends, by itself.
  *
  * It is liburcu's memb flavour, whose read side is inlined here: a section is two plain stores, the
- * barriers are made by whoever waits (membarrier). The thread sanitizer does not see into liburcu;
- * what it has to know is said here.
+ * barriers are made by whoever waits (membarrier). The thread sanitizer does not know such
+ * barriers. It gets the read side as a call into liburcu, into which it does not see, and is told
+ * here what that orders.
  */
 #ifndef TH_PROGRESS_H
 #define TH_PROGRESS_H
 
 #include <stdbool.h>
 
-#ifndef _LGPL_SOURCE
+#ifdef __SANITIZE_THREAD__
+#define TH_PROGRESS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TH_PROGRESS_TSAN 1
+#endif
+#endif
+
+#if !defined(TH_PROGRESS_TSAN) && !defined(_LGPL_SOURCE)
 #define _LGPL_SOURCE /* asks liburcu for its inline read side */
 #endif
 #include <urcu/urcu-memb.h>
@@ -63,14 +72,6 @@ void th_progress_settle(void);
 
 extern _Thread_local bool th_progress_registered;
 void th_progress_register(void);
-
-#ifdef __SANITIZE_THREAD__
-#define TH_PROGRESS_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TH_PROGRESS_TSAN 1
-#endif
-#endif
 
 #ifdef TH_PROGRESS_TSAN
 extern char th_progress_order; /* stands for what liburcu orders */
