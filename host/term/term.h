@@ -9,6 +9,7 @@
 #include "env.h"
 #include "etf.h"
 #include "etf_tags.h"
+#include "iodata.h"
 #include "json.h"
 #include "make.h"
 #include "map.h"

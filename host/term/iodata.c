@@ -1,0 +1,100 @@
+/* A list is walked with a stack of the tails that wait: depth costs memory only. */
+#include "iodata.h"
+
+#include "make.h"
+#include "stack.h"
+
+#include "host/base/base.h"
+
+enum { FIRST_TAILS = 32 };
+
+struct walk {
+    unsigned char *to; /* NULL: only measure */
+    size_t size;
+    th_term *tails;
+    size_t depth, capacity;
+    th_term first[FIRST_TAILS];
+};
+
+static bool add_byte(struct walk *walk, th_term t)
+{
+    if (!th_is_small(t) || th_small_value(t) < 0 || th_small_value(t) > 255)
+        return false;
+    if (walk->to)
+        walk->to[walk->size] = (unsigned char)th_small_value(t);
+    walk->size++;
+    return true;
+}
+
+static bool add_binary(struct walk *walk, th_term t)
+{
+    const unsigned char *data;
+    size_t size;
+
+    if (!th_get_bytes(t, &data, &size))
+        return false;
+    if (walk->to && size > 0)
+        memcpy(walk->to + walk->size, data, size);
+    walk->size += size;
+    return true;
+}
+
+static void push(struct walk *walk, th_term tail)
+{
+    if (walk->depth == walk->capacity)
+        walk->tails = th_stack_grow(walk->tails, walk->first, &walk->capacity, sizeof tail);
+    walk->tails[walk->depth++] = tail;
+}
+
+/* Adds one list up to its first element that is a list; that one is next, the rest waits. */
+static bool add_cells(struct walk *walk, th_term *list)
+{
+    while (th_is_list(*list)) {
+        const th_term *cell = th_cell(*list);
+        *list = cell[1];
+        if (th_is_list(cell[0])) {
+            if (cell[1] != TH_NIL)
+                push(walk, cell[1]);
+            *list = cell[0];
+        } else if (cell[0] != TH_NIL && !add_byte(walk, cell[0]) && !add_binary(walk, cell[0])) {
+            return false;
+        }
+    }
+    return *list == TH_NIL || add_binary(walk, *list);
+}
+
+static bool add_all(struct walk *walk, th_term t)
+{
+    bool good;
+
+    walk->size = 0;
+    walk->tails = walk->first;
+    walk->depth = 0;
+    walk->capacity = FIRST_TAILS;
+    good = add_cells(walk, &t);
+    while (good && walk->depth > 0) {
+        t = walk->tails[--walk->depth];
+        good = add_cells(walk, &t);
+    }
+    th_stack_free(walk->tails, walk->first);
+    return good;
+}
+
+bool th_iodata_size(th_term t, size_t *size)
+{
+    struct walk walk;
+
+    walk.to = NULL;
+    if (!add_all(&walk, t))
+        return false;
+    *size = walk.size;
+    return true;
+}
+
+void th_iodata_copy(th_term t, unsigned char *to)
+{
+    struct walk walk;
+
+    walk.to = to;
+    add_all(&walk, t);
+}
