@@ -69,7 +69,29 @@ int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id)
     return th_is_local_port(port_id->port_id) && th_process_alive(port_id->port_id);
 }
 
-/* The message is delivered, or dropped, before this returns; so it need not be copied here. */
+static int whereis(ERL_NIF_TERM name, bool (*is_kind)(th_term), th_term *id)
+{
+    th_term found = th_whereis(name);
+
+    if (!is_kind(found))
+        return 0;
+    *id = found;
+    return 1;
+}
+
+int enif_whereis_pid(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPid *pid)
+{
+    (void)env;
+    return whereis(name, th_is_local_pid, &pid->pid);
+}
+
+int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
+{
+    (void)env;
+    return whereis(name, th_is_local_port, &port->port_id);
+}
+
+/* The message is copied, or received, before this returns. */
 int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_NIF_TERM msg)
 {
     (void)env;
@@ -80,13 +102,14 @@ int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_N
     return 1;
 }
 
-/* There are no ports that take commands: those of a recording are seen, not run. */
+/* Ports of a recording are seen, not run: they take no commands. */
 int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_env,
                       ERL_NIF_TERM msg)
 {
     (void)env;
-    (void)msg_env;
-    (void)msg;
-    th_callback_refuses(to_port->port_id);
-    return 0;
+    if (th_callback_refuses(to_port->port_id) || !th_port_command(to_port->port_id, msg))
+        return 0;
+    if (msg_env)
+        enif_clear_env(msg_env);
+    return 1;
 }

@@ -4,6 +4,8 @@
  * What the shell's io:format("~p~n") would break into lines of 80 columns stands here on one line:
  * a line is a message. Up to 80 columns the two are equal.
  */
+#include "console.h"
+
 #include "process.h"
 
 #include <pthread.h>
@@ -17,17 +19,35 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows 
 static struct th_buffer line;
 static FILE *output; /* NULL: stdout */
 
-/* One write a message, so that lines of other threads do not come in between. */
+/* One write a message, so that lines of other threads do not come in between. Under the lock. */
+static void write_line(void)
+{
+    fwrite(line.data, 1, line.size, output ? output : stdout);
+    line.size = 0;
+    if (line.capacity > KEEP)
+        th_buffer_free(&line);
+}
+
 static void print(void *context, th_term message)
 {
     (void)context;
     pthread_mutex_lock(&lock);
-    line.size = 0;
     th_text_print(&line, message);
     th_buffer_add_byte(&line, '\n');
-    fwrite(line.data, 1, line.size, output ? output : stdout);
-    if (line.capacity > KEEP)
-        th_buffer_free(&line);
+    write_line();
+    pthread_mutex_unlock(&lock);
+}
+
+void th_console_write(th_term iodata)
+{
+    size_t size = 0;
+
+    th_iodata_size(iodata, &size);
+    pthread_mutex_lock(&lock);
+    th_iodata_copy(iodata, th_buffer_reserve(&line, size));
+    line.size = size;
+    write_line();
+    fflush(output ? output : stdout);
     pthread_mutex_unlock(&lock);
 }
 

@@ -6,6 +6,9 @@
  */
 #include "host_process.h"
 
+#include "monitor.h"
+#include "names.h"
+
 #include "host/base/base.h"
 
 enum th_host_life th_host_process_life(th_term id)
@@ -124,21 +127,29 @@ struct th_message *th_host_process_take(struct th_host_process *process)
     return mail;
 }
 
-void th_host_process_exit(struct th_host_process *process, th_term reason)
+th_term th_host_process_die(struct th_host_process *process)
 {
     struct th_message *mail;
+    th_term id;
 
-    (void)reason;
     pthread_mutex_lock(&process->lock);
+    id = atomic_load_explicit(&process->id, memory_order_relaxed);
     atomic_store_explicit(&process->id, TH_NONE, memory_order_release);
     mail = take_all(process);
     pthread_mutex_unlock(&process->lock);
+    th_names_end(id);
     th_host_slot_give(process);
     while (mail) {
         struct th_message *next = mail->next;
         th_message_free(mail);
         mail = next;
     }
+    return id;
+}
+
+void th_host_process_exit(struct th_host_process *process, th_term reason)
+{
+    th_monitors_fire(th_host_process_die(process), reason);
 }
 
 void th_host_process_stop(struct th_host_process *process)

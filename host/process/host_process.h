@@ -18,4 +18,8 @@ bool th_host_process_deliver(th_term id, th_term message);
 struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
                                            void *context);
 
+/* The first half of th_host_process_exit(): all but telling those who watch it. The identifier that
+ * it had. */
+th_term th_host_process_die(struct th_host_process *process);
+
 #endif

@@ -30,7 +30,9 @@ struct th_process {
 
 /*
  * Begins a new world: forgets processes, ports, names and the node. DROP (NULL: nothing) is called
- * for each struct whose `tracing` is not NULL, here and whenever such a process ends.
+ * for each struct whose `tracing` is not NULL, here and whenever such a process ends. Then monitors
+ * of what was recorded fire with `noconnection`, as in a BEAM when a node is gone: identifiers of
+ * the next world are others', and whoever waits to be told is told.
  */
 void th_world_reset(void (*drop)(struct th_process *process));
 
@@ -42,10 +44,11 @@ struct th_process *th_world_see(th_term id);
 /* The struct of ID, NULL if nothing special is known of it. */
 struct th_process *th_world_find(th_term id);
 
-/* ID has ended: its name is free again, its struct goes. */
+/* ID has ended: its name is free again, its struct goes, its monitors fire with `noproc`. */
 void th_world_end(th_term id);
 
-/* Names. Registering a name that is taken moves it, as a recording can have lost the unregister. */
+/* Names. Registering a name that is taken moves it, as a recording can have lost the unregister.
+ * What has no `id` has no name. */
 void th_world_register(th_term id, th_term name);
 void th_world_unregister(th_term name);
 
@@ -118,9 +121,10 @@ void th_host_process_stop(struct th_host_process *process);
 
 /*
  * Monitors: to be told when a process or port ends, be it the host's or the recording's. DOWN is
- * called once, by the thread that ended it, with no lock of this room held; it may start and stop
- * monitors, but not free SELF while th_monitor_stop(SELF) may be called by another thread. The
- * struct is the caller's and must stay until the monitor has fired or was stopped.
+ * called once, by the thread that ended it, with no lock of this room held; REASON is good during
+ * the call. It may start and stop monitors, but not free SELF while th_monitor_stop(SELF) may be
+ * called by another thread. The struct is the caller's and must stay until the monitor has fired or
+ * was stopped. See th_world_reset() for those of a world that goes.
  */
 struct th_monitor {
     struct th_monitor *next, **place; /* in the list of those who watch the same; under the lock */
@@ -132,7 +136,8 @@ struct th_monitor {
 bool th_monitor_start(struct th_monitor *monitor, th_term id);
 
 /* True: it was there, and DOWN will not be called. False: DOWN has been called, is being called, or
- * will be at once by another thread. */
+ * will be at once by another thread; or the monitor was stopped before, or not started. A monitor
+ * of zeros is one that was not started. */
 bool th_monitor_stop(struct th_monitor *monitor);
 
 /*
@@ -140,17 +145,21 @@ bool th_monitor_stop(struct th_monitor *monitor);
  * commands came. Any thread.
  *
  * th_port_open_file() makes the file PATH ("-": stdout), whole when the port is closed and not
- * there before (base/output.h); TH_FAILED with the cause. th_port_console() is the console's, which
- * writes to where the console prints, at once. Ports that are open at the end of the program are
- * closed by th_port_close_all(); TH_FAILED, with the cause, if anything could not be written.
+ * there before (base/output.h); TH_FAILED with the cause. th_port_close() waits for the command
+ * that is being written; then those who watch the port are told `normal`. TH_FAILED, with the
+ * cause, if anything could not be written, or if PORT is no open port of a file. Ports that are
+ * open at the end of the program are closed by th_port_close_all(). Neither from inside a command.
+ *
+ * th_port_console() is the console's, which writes to where the console prints, at once, and is
+ * never closed. Opened at the first call.
  */
 enum th_status th_port_open_file(const char *path, th_term *port);
 th_term th_port_console(void);
 enum th_status th_port_close(th_term port);
 enum th_status th_port_close_all(void);
 
-/* False if PORT is no open port of the host, or IODATA is none. Failures to write are told when the
- * port is closed. */
+/* False, and nothing is written, if PORT is no open port of the host or IODATA is none. Failures to
+ * write are told when the port is closed. */
 bool th_port_command(th_term port, th_term iodata);
 
 /*

@@ -14,6 +14,8 @@
 
 #include "host_process.h"
 #include "life.h"
+#include "monitor.h"
+#include "names.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -22,7 +24,6 @@ enum { FIRST_SWEEP = 65536 };
 
 static struct {
     struct th_table processes; /* key_of(id) -> struct th_process */
-    struct th_table names;     /* atom -> struct th_process */
     th_term last_id;           /* of `last`; TH_NONE: there is no last one */
     struct th_process *last;
     struct th_process *spare; /* structs to use again, linked through `tracing` */
@@ -60,7 +61,7 @@ static struct th_process *new_process(void)
 static void forget_name(struct th_process *process)
 {
     if (process->name != TH_NONE)
-        th_table_remove(&world.names, process->name);
+        th_name_table_set(&th_names_recorded, process->name, TH_NONE);
     process->name = TH_NONE;
 }
 
@@ -156,6 +157,8 @@ void th_world_end(th_term id)
     }
     if (!immediate || th_life_note(id, TH_LIFE_ENDED))
         world.ended++;
+    if (immediate)
+        th_monitors_fire(id, TH_AM(noproc));
 }
 
 static void free_processes(void (*drop)(struct th_process *process))
@@ -180,40 +183,35 @@ void th_world_reset(void (*drop)(struct th_process *process))
 {
     free_processes(drop);
     th_table_free(&world.processes);
-    th_table_free(&world.names);
+    th_name_table_clear(&th_names_recorded);
     memset(&world, 0, sizeof world);
     world.sweep_at = FIRST_SWEEP;
     world.drop = drop;
     th_life_reset();
     th_world_set_node((struct th_etf_node){0});
+    th_monitors_fire_recorded(th_atom("noconnection"));
 }
 
 void th_world_register(th_term id, th_term name)
 {
     struct th_process *process = th_world_see(id);
-    struct th_process *holder = th_table_set(&world.names, name, process);
 
-    if (holder == process)
+    if (process->name == name)
         return;
-    if (holder)
-        holder->name = TH_NONE;
+    th_world_unregister(name);
     forget_name(process);
+    if (process->id == TH_NONE)
+        return; /* a name is for identifiers that can be told */
     process->name = name;
+    th_name_table_set(&th_names_recorded, name, id);
 }
 
 void th_world_unregister(th_term name)
 {
-    struct th_process *process = th_table_remove(&world.names, name);
+    th_term id = th_name_table_get(&th_names_recorded, name);
 
-    if (process)
-        process->name = TH_NONE;
-}
-
-th_term th_whereis(th_term name)
-{
-    struct th_process *process = th_table_get(&world.names, name);
-
-    return process ? process->id : TH_NONE;
+    if (id != TH_NONE)
+        forget_name(th_world_find(id));
 }
 
 struct th_world_counts th_world_counts(void)

@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -183,18 +185,72 @@ static void the_environment_of_a_call_may_be_the_message_s(void **state)
     th_env_release(&call);
 }
 
-static void ports_take_no_commands(void **state)
+static void recorded_ports_take_no_commands(void **state)
 {
     ErlNifEnv *other = enif_alloc_env();
     ErlNifPort port = {th_local_port(1)};
-    ERL_NIF_TERM message = enif_make_tuple1(other, TH_NIL);
+    ERL_NIF_TERM message = enif_make_list1(other, TH_NIL);
 
     (void)state;
     th_world_reset(NULL);
     assert_false(enif_port_command(env, &port, other, message));
     assert_false(enif_port_command(env, &port, NULL, message));
-    assert_true(enif_is_tuple(env, message));
+    assert_true(enif_is_list(env, message));
     enif_free_env(other);
+}
+
+static void a_port_of_the_host_takes_commands(void **state)
+{
+    ErlNifEnv *other = enif_alloc_env();
+    ErlNifPort port;
+    ERL_NIF_TERM good = enif_make_list1(other, th_small('t'));
+    ERL_NIF_TERM bad = enif_make_tuple1(env, TH_NIL);
+    char *printed;
+    size_t size;
+    FILE *file = open_memstream(&printed, &size);
+
+    (void)state;
+    th_console_set_output(file);
+    assert_true(enif_get_local_port(env, th_port_console(), &port));
+    assert_true(enif_is_port_alive(env, &port));
+    assert_true(enif_port_command(env, &port, other, good));
+    assert_true(enif_make_list1(other, TH_NIL) == good); /* it begins anew */
+    assert_false(enif_port_command(env, &port, NULL, bad));
+    assert_true(enif_port_command(env, &port, NULL, enif_make_list1(env, th_small('!'))));
+    th_console_set_output(NULL);
+    fclose(file);
+    assert_string_equal(printed, "t!");
+    free(printed);
+    enif_free_env(other);
+}
+
+static void names_are_those_of_processes_or_of_ports(void **state)
+{
+    struct mailbox mailbox;
+    ErlNifPid pid = {TH_NIL};
+    ErlNifPort port = {TH_NIL};
+
+    (void)state;
+    th_world_reset(NULL);
+    open_mailbox(&mailbox);
+    assert_false(enif_whereis_pid(env, TH_AM(ok), &pid));
+    assert_false(enif_whereis_port(env, TH_AM(ok), &port));
+    assert_false(enif_whereis_pid(env, TH_NIL, &pid));
+    assert_true(th_name_register(TH_AM(ok), mailbox.pid.pid));
+    assert_true(th_name_register(TH_AM(output), th_port_console()));
+    assert_false(enif_whereis_port(env, TH_AM(ok), &port));
+    assert_false(enif_whereis_pid(env, TH_AM(output), &pid));
+    assert_true(pid.pid == TH_NIL && port.port_id == TH_NIL);
+    assert_true(enif_whereis_pid(env, TH_AM(ok), &pid));
+    assert_true(pid.pid == mailbox.pid.pid);
+    assert_true(enif_whereis_port(NULL, TH_AM(output), &port));
+    assert_true(port.port_id == th_port_console());
+    assert_true(th_name_unregister(TH_AM(output)));
+    close_mailbox(&mailbox);
+    assert_false(enif_whereis_pid(env, TH_AM(ok), &pid));
+    th_world_register(th_local_pid(5, 0), TH_AM(ok));
+    assert_true(enif_whereis_pid(env, TH_AM(ok), &pid));
+    assert_true(pid.pid == th_local_pid(5, 0));
 }
 
 static void *send_many(void *mailbox)
@@ -237,7 +293,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_message_environment_is_emptied_by_success_only, begin,
                                         end),
         cmocka_unit_test_setup_teardown(the_environment_of_a_call_may_be_the_message_s, begin, end),
-        cmocka_unit_test_setup_teardown(ports_take_no_commands, begin, end),
+        cmocka_unit_test_setup_teardown(recorded_ports_take_no_commands, begin, end),
+        cmocka_unit_test_setup_teardown(a_port_of_the_host_takes_commands, begin, end),
+        cmocka_unit_test_setup_teardown(names_are_those_of_processes_or_of_ports, begin, end),
         cmocka_unit_test_setup_teardown(any_thread_may_send, begin, end),
     };
 

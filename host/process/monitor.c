@@ -1,0 +1,150 @@
+/*
+ * Monitors: lists of those who watch, found by a hash of whom they watch.
+ *
+ * A monitor is started under the lock, if its process is alive then. Who ends a process makes that
+ * known first and takes the lock after that: so either the one who starts sees that it is dead, or
+ * the one who ends sees the monitor. Who fires moves the monitors to a list of its own, under the
+ * lock, and takes them off it one by one: those that are left there can still be stopped.
+ */
+#include "monitor.h"
+
+#include "host_process.h"
+#include "process.h"
+
+#include "host/base/base.h"
+
+enum { FEWEST = 64 };
+
+/* Guards what follows and the links of all monitors that are in a list; nothing else is locked
+ * while it is held. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct th_monitor **lists;
+static size_t list_count; /* a power of two, or 0 */
+static size_t monitor_count;
+
+static void link_into(struct th_monitor **list, struct th_monitor *monitor)
+{
+    monitor->next = *list;
+    if (monitor->next)
+        monitor->next->place = &monitor->next;
+    monitor->place = list;
+    *list = monitor;
+}
+
+static void unlink_from(struct th_monitor *monitor)
+{
+    *monitor->place = monitor->next;
+    if (monitor->next)
+        monitor->next->place = monitor->place;
+    monitor->place = NULL;
+}
+
+static struct th_monitor **list_of(th_term id)
+{
+    return &lists[th_mix(id) & (list_count - 1)];
+}
+
+/* As many lists as there are monitors, so that a list has one, as a rule. */
+static void grow(void)
+{
+    struct th_monitor **old = lists;
+    size_t old_count = list_count;
+
+    list_count = old_count ? 2 * old_count : FEWEST;
+    lists = th_alloc_zero(list_count * sizeof *lists);
+    for (size_t i = 0; i < old_count; i++) {
+        while (old[i]) {
+            struct th_monitor *monitor = old[i];
+            unlink_from(monitor);
+            link_into(list_of(monitor->watched), monitor);
+        }
+    }
+    th_free(old);
+}
+
+bool th_monitor_start(struct th_monitor *monitor, th_term id)
+{
+    bool alive;
+
+    pthread_mutex_lock(&lock);
+    monitor->watched = id;
+    monitor->place = NULL;
+    alive = th_process_alive(id);
+    if (alive) {
+        if (monitor_count == list_count)
+            grow();
+        monitor_count++;
+        link_into(list_of(id), monitor);
+    }
+    pthread_mutex_unlock(&lock);
+    return alive;
+}
+
+bool th_monitor_stop(struct th_monitor *monitor)
+{
+    bool was_there;
+
+    pthread_mutex_lock(&lock);
+    was_there = monitor->place != NULL;
+    if (was_there) {
+        unlink_from(monitor);
+        monitor_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    return was_there;
+}
+
+/* TH_NONE stands for all that was recorded. */
+static bool is_about(const struct th_monitor *monitor, th_term id)
+{
+    if (id != TH_NONE)
+        return monitor->watched == id;
+    return th_host_process_life(monitor->watched) == TH_HOST_NEVER;
+}
+
+static void move_watchers(struct th_monitor *list, th_term id, struct th_monitor **firing)
+{
+    while (list) {
+        struct th_monitor *next = list->next;
+        if (is_about(list, id)) {
+            unlink_from(list);
+            link_into(firing, list);
+        }
+        list = next;
+    }
+}
+
+/* Under the lock, which is not held while DOWN is called. */
+static void call_all(struct th_monitor **firing, th_term reason)
+{
+    while (*firing) {
+        struct th_monitor *monitor = *firing;
+        unlink_from(monitor);
+        monitor_count--;
+        pthread_mutex_unlock(&lock);
+        monitor->down(monitor, reason);
+        pthread_mutex_lock(&lock);
+    }
+}
+
+void th_monitors_fire(th_term id, th_term reason)
+{
+    struct th_monitor *firing = NULL;
+
+    pthread_mutex_lock(&lock);
+    if (list_count > 0)
+        move_watchers(*list_of(id), id, &firing);
+    call_all(&firing, reason);
+    pthread_mutex_unlock(&lock);
+}
+
+void th_monitors_fire_recorded(th_term reason)
+{
+    struct th_monitor *firing = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < list_count; i++)
+        move_watchers(lists[i], TH_NONE, &firing);
+    call_all(&firing, reason);
+    pthread_mutex_unlock(&lock);
+}

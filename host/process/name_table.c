@@ -1,0 +1,134 @@
+/*
+ * Open addressing, in places that a reader finds through one pointer.
+ *
+ * A place gets its name once, and keeps it; who has the name is a word of its own, which may change
+ * or become TH_NONE. So a reader that has found the name reads one word, and any value of that was
+ * true at some time. When three quarters of the places have a name, those names that somebody has
+ * move to new places, a quarter of which they fill at most; so this comes once in as many new names
+ * as there are places, by half. The old places are freed when no reader is in them.
+ */
+#include "name_table.h"
+
+#include "host/base/base.h"
+#include "host/progress/progress.h"
+
+#include <stdatomic.h>
+
+enum { FEWEST = 64 };
+
+struct place {
+    _Atomic th_term name; /* TH_NONE: free. Release: `id` is set; acquire. */
+    _Atomic th_term id;   /* relaxed: a word that stands for itself */
+};
+
+struct th_name_places {
+    struct th_later later;
+    size_t count; /* a power of two */
+    size_t named; /* used by who writes */
+    struct place places[];
+};
+
+static struct th_name_places *new_places(size_t count)
+{
+    struct th_name_places *made = th_alloc_zero(sizeof *made + count * sizeof made->places[0]);
+
+    made->count = count;
+    return made;
+}
+
+static void free_places(struct th_later *later)
+{
+    th_free(caa_container_of(later, struct th_name_places, later));
+}
+
+/* The place that has NAME, or the free one where it would stand. */
+static struct place *find(struct th_name_places *in, th_term name)
+{
+    for (size_t i = th_mix(name);; i++) {
+        struct place *place = &in->places[i & (in->count - 1)];
+        th_term found = atomic_load_explicit(&place->name, memory_order_acquire);
+        if (found == name || found == TH_NONE)
+            return place;
+    }
+}
+
+static th_term id_at(const struct place *place)
+{
+    return atomic_load_explicit(&place->id, memory_order_relaxed);
+}
+
+/* A place that was free when it was found may have become another name's. */
+th_term th_name_table_get(const struct th_name_table *table, th_term name)
+{
+    struct th_name_places *places = atomic_load_explicit(&table->places, memory_order_acquire);
+    const struct place *place;
+
+    if (!places)
+        return TH_NONE;
+    place = find(places, name);
+    return atomic_load_explicit(&place->name, memory_order_acquire) == name ? id_at(place)
+                                                                            : TH_NONE;
+}
+
+static bool has_name(const struct place *place)
+{
+    return atomic_load_explicit(&place->name, memory_order_relaxed) != TH_NONE;
+}
+
+static void fill(struct th_name_places *places, struct place *place, th_term name, th_term id)
+{
+    atomic_store_explicit(&place->id, id, memory_order_relaxed);
+    if (!has_name(place)) {
+        places->named++;
+        atomic_store_explicit(&place->name, name, memory_order_release);
+    }
+}
+
+static void publish(struct th_name_table *table, struct th_name_places *places)
+{
+    struct th_name_places *old = atomic_load_explicit(&table->places, memory_order_relaxed);
+
+    atomic_store_explicit(&table->places, places, memory_order_release);
+    if (old)
+        th_progress_later(&old->later, free_places);
+}
+
+/* Places for what OLD (NULL: nothing) has, and for more. */
+static struct th_name_places *move(struct th_name_places *old)
+{
+    struct th_name_places *places;
+    size_t had = 0;
+    size_t count = FEWEST;
+
+    for (size_t i = 0; old && i < old->count; i++)
+        had += id_at(&old->places[i]) != TH_NONE;
+    while (count < 4 * had)
+        count *= 2;
+    places = new_places(count);
+    for (size_t i = 0; old && i < old->count; i++) {
+        th_term id = id_at(&old->places[i]);
+        th_term name = atomic_load_explicit(&old->places[i].name, memory_order_relaxed);
+        if (id != TH_NONE)
+            fill(places, find(places, name), name, id);
+    }
+    return places;
+}
+
+void th_name_table_set(struct th_name_table *table, th_term name, th_term id)
+{
+    struct th_name_places *places = atomic_load_explicit(&table->places, memory_order_relaxed);
+
+    if (id == TH_NONE && (!places || !has_name(find(places, name))))
+        return;
+    if (!places || 4 * (places->named + 1) > 3 * places->count) {
+        places = move(places);
+        publish(table, places);
+    }
+    fill(places, find(places, name), name, id);
+}
+
+void th_name_table_clear(struct th_name_table *table)
+{
+    if (atomic_load_explicit(&table->places, memory_order_relaxed))
+        publish(table, NULL);
+}

@@ -1,0 +1,137 @@
+/*
+ * Ports of the host: processes of a kind that receive commands (host_process.h), which are written
+ * under their own lock, so that closing waits for the command that is being written.
+ */
+#include "console.h"
+#include "host_process.h"
+#include "monitor.h"
+#include "process.h"
+
+#include "host/base/base.h"
+
+enum { KEEP = 1 << 16 /* the most bytes of a command that stay allocated */ };
+
+struct port {
+    struct th_host_process *process;
+    th_term id;
+    struct th_output out;  /* under the lock of `process` */
+    struct th_buffer line; /* likewise */
+    struct port *next;
+};
+
+/* Guards the list of the files' ports; nothing else is locked while it is held. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct port *ports;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct th_host_process *console;
+
+/* A failure is remembered by the output, and told when it is committed. */
+static void write_command(void *context, th_term iodata)
+{
+    struct port *port = context;
+    size_t size = 0;
+
+    th_iodata_size(iodata, &size);
+    port->line.size = 0;
+    th_iodata_copy(iodata, th_buffer_reserve(&port->line, size));
+    th_output_write(&port->out, port->line.data, size);
+    if (port->line.capacity > KEEP)
+        th_buffer_free(&port->line);
+}
+
+enum th_status th_port_open_file(const char *path, th_term *id)
+{
+    struct port *port = th_alloc_zero(sizeof *port);
+    enum th_status status = th_output_open(&port->out, path);
+
+    if (status != TH_OK) {
+        th_free(port);
+        return status;
+    }
+    port->process = th_host_port_start(write_command, port);
+    port->id = th_host_process_pid(port->process);
+    *id = port->id;
+    pthread_mutex_lock(&lock);
+    port->next = ports;
+    ports = port;
+    pthread_mutex_unlock(&lock);
+    return TH_OK;
+}
+
+static void write_to_console(void *context, th_term iodata)
+{
+    (void)context;
+    th_console_write(iodata);
+}
+
+static void start_console(void)
+{
+    console = th_host_port_start(write_to_console, NULL);
+}
+
+th_term th_port_console(void)
+{
+    pthread_once(&once, start_console);
+    return th_host_process_pid(console);
+}
+
+bool th_port_command(th_term id, th_term iodata)
+{
+    size_t size;
+
+    return th_is_local_port(id) && th_process_alive(id) && th_iodata_size(iodata, &size) &&
+           th_host_process_deliver(id, iodata);
+}
+
+/* Takes the port ID, or if that is TH_NONE any, off the list. */
+static struct port *take(th_term id)
+{
+    struct port **place = &ports;
+    struct port *port;
+
+    pthread_mutex_lock(&lock);
+    while (*place && id != TH_NONE && (*place)->id != id)
+        place = &(*place)->next;
+    port = *place;
+    if (port)
+        *place = port->next;
+    pthread_mutex_unlock(&lock);
+    return port;
+}
+
+/* Those who watch it are told when the file is there. */
+static enum th_status close_file(struct port *port)
+{
+    enum th_status status;
+
+    th_host_process_die(port->process);
+    status = th_output_commit(&port->out);
+    th_monitors_fire(port->id, TH_AM(normal));
+    th_buffer_free(&port->line);
+    th_free(port);
+    return status;
+}
+
+enum th_status th_port_close(th_term id)
+{
+    struct port *port = take(id);
+
+    if (!port)
+        return th_error_raise(TH_FAILED, "no open file's port");
+    return close_file(port);
+}
+
+/* The chain that is left is the last one; which it is does not matter to who sees that one failed.
+ */
+enum th_status th_port_close_all(void)
+{
+    enum th_status status = TH_OK;
+    struct port *port;
+
+    while ((port = take(TH_NONE))) {
+        if (close_file(port) != TH_OK)
+            status = TH_FAILED;
+    }
+    return status;
+}

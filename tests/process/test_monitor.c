@@ -1,0 +1,333 @@
+/* Monitors: who watches is told of the end, once, or is not told any more. */
+#include "host/process/process.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { MANY = 1000, ROUNDS = 2000 };
+
+/* Someone who watches. */
+struct watcher {
+    struct th_monitor monitor; /* the first member */
+    struct watcher *other;
+    _Atomic int told;
+    th_term reason;
+    bool was_dead;
+};
+
+static void down(struct th_monitor *self, th_term reason)
+{
+    struct watcher *watcher = (struct watcher *)self;
+
+    watcher->told++;
+    watcher->reason = reason;
+    watcher->was_dead = !th_process_alive(self->watched);
+}
+
+static bool watch(struct watcher *watcher, th_term id)
+{
+    *watcher = (struct watcher){.monitor.down = down};
+    return th_monitor_start(&watcher->monitor, id);
+}
+
+static void ignore(void *context, th_term message)
+{
+    (void)context;
+    (void)message;
+}
+
+static struct th_host_process *start(void)
+{
+    return th_host_process_start(ignore, NULL);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    th_world_reset(NULL);
+    return 0;
+}
+
+static void who_watches_is_told_once(void **state)
+{
+    struct th_host_process *process = start();
+    struct watcher watcher;
+
+    (void)state;
+    assert_true(watch(&watcher, th_host_process_pid(process)));
+    assert_int_equal(watcher.told, 0);
+    th_host_process_exit(process, TH_AM(error));
+    assert_int_equal(watcher.told, 1);
+    assert_true(watcher.reason == TH_AM(error));
+    assert_true(watcher.was_dead);
+    assert_false(th_monitor_stop(&watcher.monitor));
+}
+
+static void stopping_is_a_normal_end(void **state)
+{
+    struct th_host_process *process = start();
+    struct watcher watcher;
+
+    (void)state;
+    watch(&watcher, th_host_process_pid(process));
+    th_host_process_stop(process);
+    assert_true(watcher.reason == TH_AM(normal));
+}
+
+static void who_has_stopped_watching_is_not_told(void **state)
+{
+    struct th_host_process *process = start();
+    struct watcher watcher;
+
+    (void)state;
+    watch(&watcher, th_host_process_pid(process));
+    assert_true(th_monitor_stop(&watcher.monitor));
+    assert_false(th_monitor_stop(&watcher.monitor));
+    th_host_process_stop(process);
+    assert_int_equal(watcher.told, 0);
+}
+
+static void what_is_not_alive_is_not_watched(void **state)
+{
+    struct th_host_process *process = start();
+    th_term pid = th_host_process_pid(process);
+    struct watcher watcher;
+
+    (void)state;
+    th_host_process_stop(process);
+    assert_false(watch(&watcher, pid));
+    assert_false(th_monitor_stop(&watcher.monitor));
+    th_world_end(th_local_pid(5, 0));
+    assert_false(watch(&watcher, th_local_pid(5, 0)));
+    assert_false(watch(&watcher, TH_AM(ok)));
+    assert_int_equal(watcher.told, 0);
+}
+
+static void the_end_of_what_was_recorded_is_told(void **state)
+{
+    struct watcher process, port, other;
+
+    (void)state;
+    th_world_see(th_local_pid(5, 0));
+    assert_true(watch(&process, th_local_pid(5, 0)));
+    assert_true(watch(&port, th_local_port(5))); /* never seen */
+    assert_true(watch(&other, th_local_pid(5, 1)));
+    th_world_end(th_local_pid(5, 0));
+    assert_int_equal(process.told, 1);
+    assert_true(process.was_dead);
+    assert_true(process.reason == TH_AM(noproc));
+    assert_int_equal(port.told, 0);
+    th_world_end(th_local_port(5));
+    assert_int_equal(port.told, 1);
+    assert_int_equal(other.told, 0);
+    assert_true(th_monitor_stop(&other.monitor));
+}
+
+static void a_world_that_goes_ends_all_that_was_in_it(void **state)
+{
+    struct th_host_process *process = start();
+    struct watcher recorded, own;
+
+    (void)state;
+    watch(&recorded, th_local_pid(5, 0));
+    watch(&own, th_host_process_pid(process));
+    th_world_reset(NULL);
+    assert_int_equal(recorded.told, 1);
+    assert_true(recorded.reason == th_atom("noconnection"));
+    assert_int_equal(own.told, 0);
+    th_world_end(th_local_pid(5, 0));
+    assert_int_equal(recorded.told, 1);
+    th_host_process_stop(process);
+    assert_int_equal(own.told, 1);
+}
+
+static void many_may_watch_many(void **state)
+{
+    static struct watcher watchers[MANY];
+
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++)
+        watch(&watchers[i], th_local_pid(i % 10, 0));
+    for (size_t i = 0; i < MANY; i += 4)
+        assert_true(th_monitor_stop(&watchers[i].monitor));
+    for (uint32_t i = 0; i < 5; i++)
+        th_world_end(th_local_pid(i, 0));
+    for (size_t i = 0; i < MANY; i++) {
+        bool told = i % 4 != 0 && i % 10 < 5;
+        assert_int_equal(watchers[i].told, told);
+        assert_int_equal(th_monitor_stop(&watchers[i].monitor), i % 4 != 0 && !told);
+    }
+}
+
+/* Of two who watch, the one that is told first stops the other and watches somebody else. */
+static void stop_the_other(struct th_monitor *self, th_term reason)
+{
+    struct watcher *watcher = (struct watcher *)self;
+
+    down(self, reason);
+    assert_true(th_monitor_stop(&watcher->other->monitor));
+    watcher->monitor.down = down;
+    assert_true(th_monitor_start(self, th_local_pid(6, 0)));
+}
+
+static void who_is_told_may_start_and_stop_monitors(void **state)
+{
+    struct watcher one, two;
+
+    (void)state;
+    watch(&one, th_local_pid(5, 0));
+    watch(&two, th_local_pid(5, 0));
+    one.other = &two;
+    two.other = &one;
+    one.monitor.down = two.monitor.down = stop_the_other;
+    th_world_end(th_local_pid(5, 0));
+    assert_int_equal(one.told + two.told, 1);
+    th_world_end(th_local_pid(6, 0));
+    assert_int_equal(one.told + two.told, 2);
+}
+
+static void watch_the_next_world(struct th_monitor *self, th_term reason)
+{
+    down(self, reason);
+    self->down = down;
+    assert_true(th_monitor_start(self, th_local_pid(5, 0)));
+}
+
+static void the_next_world_may_be_watched_at_once(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    watch(&watcher, th_local_pid(5, 0));
+    watcher.monitor.down = watch_the_next_world;
+    th_world_reset(NULL);
+    assert_int_equal(watcher.told, 1);
+    th_world_end(th_local_pid(5, 0));
+    assert_int_equal(watcher.told, 2);
+}
+
+static void free_self(struct th_monitor *self, th_term reason)
+{
+    (void)reason;
+    free(self);
+}
+
+static void who_is_told_may_free_itself(void **state)
+{
+    struct th_host_process *process = start();
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct th_monitor *monitor = calloc(1, sizeof *monitor);
+        monitor->down = free_self;
+        assert_true(th_monitor_start(monitor, th_host_process_pid(process)));
+    }
+    th_host_process_stop(process);
+}
+
+/* --- Threads --------------------------------------------------------------------------------- */
+
+struct race {
+    struct watcher watcher;
+    th_term pid;
+    pthread_barrier_t barrier;
+    int started, stopped; /* how often that was said to be true */
+};
+
+static void *start_and_stop(void *context)
+{
+    struct race *race = context;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_barrier_wait(&race->barrier);
+        if (th_monitor_start(&race->watcher.monitor, race->pid)) {
+            race->started++;
+            race->stopped += th_monitor_stop(&race->watcher.monitor);
+        }
+        pthread_barrier_wait(&race->barrier);
+    }
+    return NULL;
+}
+
+/* However the two meet: a monitor that was started is told, or was stopped; never both. */
+static void starting_and_stopping_race_with_the_end(void **state)
+{
+    static struct race race;
+    pthread_t thread;
+
+    (void)state;
+    race.watcher.monitor.down = down;
+    pthread_barrier_init(&race.barrier, NULL, 2);
+    pthread_create(&thread, NULL, start_and_stop, &race);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct th_host_process *process = start();
+        race.pid = th_host_process_pid(process);
+        pthread_barrier_wait(&race.barrier);
+        th_host_process_stop(process);
+        pthread_barrier_wait(&race.barrier);
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(race.started, race.stopped + race.watcher.told);
+    pthread_barrier_destroy(&race.barrier);
+}
+
+struct attempt {
+    struct watcher watcher;
+    bool started, stopped;
+};
+
+static void *watch_recorded(void *context)
+{
+    struct attempt *attempts = context;
+
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        struct attempt *attempt = &attempts[i];
+        attempt->started = watch(&attempt->watcher, th_local_pid(i % 100, i / 100));
+        attempt->stopped = th_monitor_stop(&attempt->watcher.monitor);
+    }
+    return NULL;
+}
+
+static void the_recording_goes_on_while_others_watch(void **state)
+{
+    static struct attempt attempts[2][ROUNDS];
+    pthread_t threads[2];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, watch_recorded, attempts[i]);
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        th_world_end(th_local_pid(i % 100, i / 100));
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < 2 * ROUNDS; i++) {
+        struct attempt *attempt = &attempts[i / ROUNDS][i % ROUNDS];
+        assert_int_equal(attempt->watcher.told, attempt->started && !attempt->stopped);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(who_watches_is_told_once, begin),
+        cmocka_unit_test_setup(stopping_is_a_normal_end, begin),
+        cmocka_unit_test_setup(who_has_stopped_watching_is_not_told, begin),
+        cmocka_unit_test_setup(what_is_not_alive_is_not_watched, begin),
+        cmocka_unit_test_setup(the_end_of_what_was_recorded_is_told, begin),
+        cmocka_unit_test_setup(a_world_that_goes_ends_all_that_was_in_it, begin),
+        cmocka_unit_test_setup(many_may_watch_many, begin),
+        cmocka_unit_test_setup(who_is_told_may_start_and_stop_monitors, begin),
+        cmocka_unit_test_setup(the_next_world_may_be_watched_at_once, begin),
+        cmocka_unit_test_setup(who_is_told_may_free_itself, begin),
+        cmocka_unit_test_setup(starting_and_stopping_race_with_the_end, begin),
+        cmocka_unit_test_setup(the_recording_goes_on_while_others_watch, begin),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
