@@ -1,24 +1,25 @@
-/* Mutexes. */
+/* Mutexes, and names. */
 #include "nif.h"
 
-#include "host/base/base.h"
+#include "lock.h"
 
-#include <pthread.h>
+void *th_named_create(size_t size, const char *name)
+{
+    char *thing;
 
-struct ErlDrvMutex_ {
-    pthread_mutex_t lock;
-    char *name;
-};
+    if (!name)
+        name = "unknown";
+    thing = malloc(size + strlen(name) + 1);
+    if (thing)
+        strcpy(thing + size, name);
+    return thing;
+}
 
 ErlNifMutex *enif_mutex_create(char *name)
 {
-    ErlNifMutex *mtx = malloc(sizeof *mtx);
+    ErlNifMutex *mtx = th_named_create(sizeof *mtx, name);
 
-    if (!mtx)
-        return NULL;
-    mtx->name = name ? strdup(name) : NULL;
-    if ((name && !mtx->name) || pthread_mutex_init(&mtx->lock, NULL) != 0) {
-        free(mtx->name);
+    if (mtx && pthread_mutex_init(&mtx->lock, NULL) != 0) {
         free(mtx);
         return NULL;
     }
@@ -30,7 +31,6 @@ void enif_mutex_destroy(ErlNifMutex *mtx)
     if (!mtx)
         return;
     pthread_mutex_destroy(&mtx->lock);
-    free(mtx->name);
     free(mtx);
 }
 

@@ -1,0 +1,283 @@
+/* Mutexes, condition variables, read-write locks, thread-specific data. */
+#include "host/nif/nif.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { THREADS = 4, ROUNDS = 10000 };
+
+static pthread_t start(void *(*function)(void *), void *argument)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, function, argument), 0);
+    return thread;
+}
+
+/* --- Mutexes --- */
+
+static size_t counted; /* guarded by the mutex of the test */
+
+static void *count(void *mutex)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        enif_mutex_lock(mutex);
+        counted++;
+        enif_mutex_unlock(mutex);
+    }
+    return NULL;
+}
+
+static void a_mutex_excludes_others(void **state)
+{
+    ErlNifMutex *mutex = enif_mutex_create("counter");
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = start(count, mutex);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(counted, THREADS * ROUNDS);
+    enif_mutex_destroy(mutex);
+}
+
+static void a_mutex_can_be_tried(void **state)
+{
+    ErlNifMutex *mutex = enif_mutex_create(NULL);
+
+    (void)state;
+    assert_int_equal(enif_mutex_trylock(mutex), 0);
+    assert_int_equal(enif_mutex_trylock(mutex), EBUSY);
+    enif_mutex_unlock(mutex);
+    assert_int_equal(enif_mutex_trylock(mutex), 0);
+    enif_mutex_unlock(mutex);
+    enif_mutex_destroy(mutex);
+}
+
+/* --- Names --- */
+
+static void names_are_copied(void **state)
+{
+    char name[] = "counter";
+    ErlNifMutex *mutex = enif_mutex_create(name);
+    ErlNifCond *cond = enif_cond_create(name);
+    ErlNifRWLock *rwlock = enif_rwlock_create(name);
+
+    (void)state;
+    name[0] = 'C';
+    assert_string_equal(enif_mutex_name(mutex), "counter");
+    assert_string_equal(enif_cond_name(cond), "counter");
+    assert_string_equal(enif_rwlock_name(rwlock), "counter");
+    enif_mutex_destroy(mutex);
+    enif_cond_destroy(cond);
+    enif_rwlock_destroy(rwlock);
+}
+
+static void what_has_no_name_is_called_unknown(void **state)
+{
+    ErlNifMutex *mutex = enif_mutex_create(NULL);
+    ErlNifCond *cond = enif_cond_create(NULL);
+    ErlNifRWLock *rwlock = enif_rwlock_create(NULL);
+
+    (void)state;
+    assert_string_equal(enif_mutex_name(mutex), "unknown");
+    assert_string_equal(enif_cond_name(cond), "unknown");
+    assert_string_equal(enif_rwlock_name(rwlock), "unknown");
+    enif_mutex_destroy(mutex);
+    enif_cond_destroy(cond);
+    enif_rwlock_destroy(rwlock);
+}
+
+static void nothing_can_be_destroyed(void **state)
+{
+    (void)state;
+    enif_mutex_destroy(NULL);
+    enif_cond_destroy(NULL);
+    enif_rwlock_destroy(NULL);
+    assert_null(enif_mutex_name(NULL));
+    assert_null(enif_cond_name(NULL));
+    assert_null(enif_rwlock_name(NULL));
+}
+
+/* --- Condition variables --- */
+
+static struct meeting {
+    ErlNifMutex *mutex;
+    ErlNifCond *arrived, *go;
+    int waiting, gone; /* guarded by the mutex, as is `open` */
+    bool open;
+} meeting;
+
+static void *wait_to_go(void *unused)
+{
+    enif_mutex_lock(meeting.mutex);
+    meeting.waiting++;
+    enif_cond_signal(meeting.arrived);
+    while (!meeting.open)
+        enif_cond_wait(meeting.go, meeting.mutex);
+    meeting.gone++;
+    enif_mutex_unlock(meeting.mutex);
+    return unused;
+}
+
+static void a_broadcast_wakes_all(void **state)
+{
+    pthread_t threads[THREADS];
+
+    (void)state;
+    meeting.mutex = enif_mutex_create("meeting");
+    meeting.arrived = enif_cond_create("arrived");
+    meeting.go = enif_cond_create("go");
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = start(wait_to_go, NULL);
+    enif_mutex_lock(meeting.mutex);
+    while (meeting.waiting < THREADS)
+        enif_cond_wait(meeting.arrived, meeting.mutex);
+    assert_int_equal(meeting.gone, 0);
+    meeting.open = true;
+    enif_cond_broadcast(meeting.go);
+    enif_mutex_unlock(meeting.mutex);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(meeting.gone, THREADS);
+    enif_cond_destroy(meeting.go);
+    enif_cond_destroy(meeting.arrived);
+    enif_mutex_destroy(meeting.mutex);
+}
+
+/* --- Read-write locks --- */
+
+static struct {
+    ErlNifRWLock *lock;
+    int a, b; /* equal, whenever the lock is not held for writing */
+} pair;
+
+static void *read_pairs(void *torn)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        enif_rwlock_rlock(pair.lock);
+        *(int *)torn += pair.a != pair.b;
+        enif_rwlock_runlock(pair.lock);
+    }
+    return NULL;
+}
+
+static void *write_pairs(void *unused)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        enif_rwlock_rwlock(pair.lock);
+        pair.a++;
+        pair.b++;
+        enif_rwlock_rwunlock(pair.lock);
+    }
+    return unused;
+}
+
+static void writers_exclude_readers(void **state)
+{
+    int torn[THREADS] = {0};
+    pthread_t threads[2 * THREADS];
+
+    (void)state;
+    pair.lock = enif_rwlock_create("pair");
+    for (int i = 0; i < THREADS; i++) {
+        threads[i] = start(read_pairs, &torn[i]);
+        threads[THREADS + i] = start(write_pairs, NULL);
+    }
+    for (int i = 0; i < 2 * THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(torn[i], 0);
+    assert_int_equal(pair.a, THREADS * ROUNDS);
+    enif_rwlock_destroy(pair.lock);
+}
+
+static void a_read_write_lock_can_be_tried(void **state)
+{
+    ErlNifRWLock *lock = enif_rwlock_create("tried");
+
+    (void)state;
+    enif_rwlock_rlock(lock);
+    assert_int_equal(enif_rwlock_tryrlock(lock), 0);
+    assert_int_equal(enif_rwlock_tryrwlock(lock), EBUSY);
+    enif_rwlock_runlock(lock);
+    assert_int_equal(enif_rwlock_tryrwlock(lock), EBUSY);
+    enif_rwlock_runlock(lock);
+    assert_int_equal(enif_rwlock_tryrwlock(lock), 0);
+    assert_int_equal(enif_rwlock_tryrlock(lock), EBUSY);
+    assert_int_equal(enif_rwlock_tryrwlock(lock), EBUSY);
+    enif_rwlock_rwunlock(lock);
+    enif_rwlock_destroy(lock);
+}
+
+/* --- Thread-specific data --- */
+
+static ErlNifTSDKey key;
+
+static void *set_own(void *data)
+{
+    void *before = enif_tsd_get(key);
+
+    enif_tsd_set(key, data);
+    return before ? before : enif_tsd_get(key);
+}
+
+static void each_thread_has_its_own_data(void **state)
+{
+    int mine, its;
+    void *seen;
+
+    (void)state;
+    assert_int_equal(enif_tsd_key_create("data", &key), 0);
+    assert_null(enif_tsd_get(key));
+    enif_tsd_set(key, &mine);
+    pthread_join(start(set_own, &its), &seen);
+    assert_ptr_equal(seen, &its);
+    assert_ptr_equal(enif_tsd_get(key), &mine);
+    enif_tsd_set(key, NULL);
+    assert_null(enif_tsd_get(key));
+    enif_tsd_key_destroy(key);
+}
+
+static void keys_do_not_share_data(void **state)
+{
+    ErlNifTSDKey keys[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(enif_tsd_key_create(NULL, &keys[i]), 0);
+        assert_true(keys[i] > 0);
+        enif_tsd_set(keys[i], &keys[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_ptr_equal(enif_tsd_get(keys[i]), &keys[i]);
+    for (int i = 0; i < THREADS; i++)
+        enif_tsd_key_destroy(keys[i]);
+    assert_int_equal(enif_tsd_key_create(NULL, &key), 0);
+    assert_null(enif_tsd_get(key)); /* not what the one before it left */
+    enif_tsd_key_destroy(key);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mutex_excludes_others),
+        cmocka_unit_test(a_mutex_can_be_tried),
+        cmocka_unit_test(names_are_copied),
+        cmocka_unit_test(what_has_no_name_is_called_unknown),
+        cmocka_unit_test(nothing_can_be_destroyed),
+        cmocka_unit_test(a_broadcast_wakes_all),
+        cmocka_unit_test(writers_exclude_readers),
+        cmocka_unit_test(a_read_write_lock_can_be_tried),
+        cmocka_unit_test(each_thread_has_its_own_data),
+        cmocka_unit_test(keys_do_not_share_data),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
