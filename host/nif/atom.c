@@ -109,3 +109,22 @@ int enif_get_atom(ErlNifEnv *env, ERL_NIF_TERM atom, char *buf, unsigned len,
     buf[length] = 0;
     return (int)length + 1;
 }
+
+/* --- The cache index ------------------------------------------------------------------------- */
+
+/* The slots of the cache with which a BEAM shortens what it sends to other nodes: a prime. */
+enum { CACHE_SLOTS = 2039 };
+
+int enif_get_atom_cache_index(ErlNifEnv *env, ERL_NIF_TERM atom, unsigned *index)
+{
+    (void)env;
+    if (!th_is_atom(atom))
+        return 0;
+    *index = th_atom_index(atom) % CACHE_SLOTS;
+    return 1;
+}
+
+unsigned enif_max_atom_cache_index(void)
+{
+    return CACHE_SLOTS - 1;
+}

@@ -70,3 +70,8 @@ ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM term)
         return ERL_NIF_TERM_TYPE_PORT;
     return ERL_NIF_TERM_TYPE_ATOM;
 }
+
+size_t enif_term_size(ERL_NIF_TERM term)
+{
+    return th_term_words(term) * sizeof(th_term);
+}

@@ -155,6 +155,26 @@ static void a_known_atom_costs_no_memory(void **state)
     assert_int_equal(th_alloc_count(), before);
 }
 
+static void the_cache_index_is_within_its_range(void **state)
+{
+    unsigned most = enif_max_atom_cache_index(), index = 99, again;
+    char name[32];
+
+    (void)state;
+    assert_int_equal(most, 2038); /* as in a BEAM */
+    assert_true(enif_get_atom_cache_index(env, TH_AM(ok), &again));
+    for (unsigned i = 0; i < 2 * most; i++) {
+        snprintf(name, sizeof name, "cached %u", i);
+        assert_true(enif_get_atom_cache_index(env, enif_make_atom(env, name), &index));
+        assert_true(index <= most);
+    }
+    assert_true(enif_get_atom_cache_index(env, TH_AM(ok), &index));
+    assert_int_equal(index, again);
+    index = 99;
+    assert_false(enif_get_atom_cache_index(env, TH_NIL, &index));
+    assert_int_equal(index, 99);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +187,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wide_characters_have_no_latin1, begin, end),
         cmocka_unit_test_setup_teardown(the_length_is_that_of_the_encoding, begin, end),
         cmocka_unit_test_setup_teardown(a_known_atom_costs_no_memory, begin, end),
+        cmocka_unit_test_setup_teardown(the_cache_index_is_within_its_range, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

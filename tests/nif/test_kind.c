@@ -185,6 +185,26 @@ static void references_are_unique(void **state)
     assert_true(enif_is_identical(a, a));
 }
 
+/* What is not a word itself takes some; what binaries refer to is not counted. */
+static void the_size_is_what_a_copy_takes(void **state)
+{
+    ERL_NIF_TERM two = enif_make_list2(env, TH_AM(ok), TH_NIL), large, larger;
+
+    (void)state;
+    assert_int_equal(enif_term_size(TH_AM(ok)), 0);
+    assert_int_equal(enif_term_size(TH_NIL), 0);
+    assert_int_equal(enif_term_size(enif_make_int(env, -7)), 0);
+    assert_int_equal(enif_term_size(th_local_pid(1, 0)), 0);
+    assert_int_equal(enif_term_size(two), 2 * 2 * sizeof(ERL_NIF_TERM));
+    assert_int_equal(enif_term_size(enif_make_double(env, 1)), 2 * sizeof(ERL_NIF_TERM));
+    assert_int_equal(enif_term_size(enif_make_tuple2(env, two, two)),
+                     (3 + 2 * 4) * sizeof(ERL_NIF_TERM));
+    memset(enif_make_new_binary(env, 1000, &large), 1, 1000);
+    memset(enif_make_new_binary(env, 100000, &larger), 1, 100000);
+    assert_int_equal(enif_term_size(large), enif_term_size(larger));
+    assert_in_range(enif_term_size(large), 1, 999);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +218,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(phash2_is_erlangs, begin, end),
         cmocka_unit_test_setup_teardown(unique_integers_grow, begin, end),
         cmocka_unit_test_setup_teardown(references_are_unique, begin, end),
+        cmocka_unit_test_setup_teardown(the_size_is_what_a_copy_takes, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,16 +1,13 @@
-/* Memory, mutexes, the system, names of errors. */
+/* Memory, the system, variables, shared objects, names of errors. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
-
-enum { THREADS = 4, ROUNDS = 10000 };
 
 static void memory_is_the_library_s_own(void **state)
 {
@@ -33,48 +30,6 @@ static void memory_is_the_library_s_own(void **state)
     assert_non_null(memory);
     enif_free(memory);
     assert_int_equal(th_alloc_count(), before);
-}
-
-static size_t counted; /* guarded by the mutex of the test */
-
-static void *count(void *mutex)
-{
-    for (int i = 0; i < ROUNDS; i++) {
-        enif_mutex_lock(mutex);
-        counted++;
-        enif_mutex_unlock(mutex);
-    }
-    return NULL;
-}
-
-static void a_mutex_excludes_others(void **state)
-{
-    char name[] = "counter";
-    ErlNifMutex *mutex = enif_mutex_create(name);
-    pthread_t threads[THREADS];
-
-    (void)state;
-    name[0] = 'C'; /* the name was copied */
-    assert_string_equal(enif_mutex_name(mutex), "counter");
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, count, mutex);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(counted, THREADS * ROUNDS);
-    enif_mutex_destroy(mutex);
-}
-
-static void a_mutex_can_be_tried(void **state)
-{
-    ErlNifMutex *mutex = enif_mutex_create(NULL);
-
-    (void)state;
-    assert_null(enif_mutex_name(mutex));
-    assert_int_equal(enif_mutex_trylock(mutex), 0);
-    assert_int_equal(enif_mutex_trylock(mutex), EBUSY);
-    enif_mutex_unlock(mutex);
-    enif_mutex_destroy(mutex);
-    enif_mutex_destroy(NULL);
 }
 
 static void system_information_keeps_to_the_size_that_is_known(void **state)
@@ -112,13 +67,103 @@ static void outside_of_callbacks_there_is_no_scheduler(void **state)
     assert_int_equal(enif_scheduler_id(), 0);
 }
 
+/* --- Variables --- */
+
+static void variables_can_be_read(void **state)
+{
+    char value[8] = "-------";
+    size_t size = sizeof value;
+
+    (void)state;
+    setenv("TEST_SYSTEM", "abc", 1);
+    assert_int_equal(enif_getenv("TEST_SYSTEM", value, &size), 0);
+    assert_string_equal(value, "abc");
+    assert_int_equal(size, 3);
+    size = 4;
+    assert_int_equal(enif_getenv("TEST_SYSTEM", value, &size), 0);
+    setenv("TEST_SYSTEM", "", 1);
+    size = 1;
+    assert_int_equal(enif_getenv("TEST_SYSTEM", value, &size), 0);
+    assert_string_equal(value, "");
+    assert_int_equal(size, 0);
+    unsetenv("TEST_SYSTEM");
+    size = sizeof value;
+    assert_true(enif_getenv("TEST_SYSTEM", value, &size) < 0);
+}
+
+static void a_variable_needs_room(void **state)
+{
+    char value[8] = "-------";
+    size_t size = 3;
+
+    (void)state;
+    setenv("TEST_SYSTEM", "abc", 1);
+    assert_true(enif_getenv("TEST_SYSTEM", value, &size) > 0);
+    assert_int_equal(size, 4); /* what it takes, and with that much it is read */
+    assert_string_equal(value, "-------");
+    assert_int_equal(enif_getenv("TEST_SYSTEM", value, &size), 0);
+    size = 0;
+    assert_true(enif_getenv("TEST_SYSTEM", NULL, &size) > 0);
+    assert_int_equal(size, 4);
+    setenv("TEST_SYSTEM", "", 1);
+    size = 0;
+    assert_true(enif_getenv("TEST_SYSTEM", NULL, &size) > 0);
+    assert_int_equal(size, 1);
+}
+
+/* --- Shared objects --- */
+
+static void note(void *said, const char *message)
+{
+    snprintf(said, 200, "%s", message);
+}
+
+/* A library of the tests, without its suffix. */
+static const char *echo_stem(void)
+{
+    static char path[4096];
+
+    snprintf(path, sizeof path, "%s/tests/tracers/echo", getenv("BUILD_DIR"));
+    return path;
+}
+
+static void shared_objects_can_be_opened(void **state)
+{
+    char said[200] = "";
+    void *handle = enif_dlopen(echo_stem(), note, said);
+
+    (void)state;
+    assert_string_equal(said, "");
+    assert_non_null(handle);
+    assert_non_null(enif_dlsym(handle, "enabled", note, said));
+    assert_string_equal(said, "");
+    assert_null(enif_dlsym(handle, "no_such_function", note, said));
+    assert_non_null(strstr(said, "no_such_function"));
+    assert_null(enif_dlsym(handle, "no_such_function", NULL, NULL));
+}
+
+static void what_cannot_be_opened_is_told(void **state)
+{
+    char said[200] = "";
+
+    (void)state;
+    assert_null(enif_dlopen("/nowhere/library", note, said));
+    assert_non_null(strstr(said, "/nowhere/library.so"));
+    assert_null(enif_dlopen("/nowhere/library", NULL, NULL));
+    assert_null(enif_dlopen(NULL, note, said));
+    assert_string_equal(said, "no library was named");
+    assert_null(enif_dlopen(NULL, NULL, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_the_library_s_own),
-        cmocka_unit_test(a_mutex_excludes_others),
-        cmocka_unit_test(a_mutex_can_be_tried),
         cmocka_unit_test(system_information_keeps_to_the_size_that_is_known),
+        cmocka_unit_test(variables_can_be_read),
+        cmocka_unit_test(a_variable_needs_room),
+        cmocka_unit_test(shared_objects_can_be_opened),
+        cmocka_unit_test(what_cannot_be_opened_is_told),
         cmocka_unit_test(errors_have_names),
         cmocka_unit_test(outside_of_callbacks_there_is_no_scheduler),
     };
