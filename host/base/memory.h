@@ -10,6 +10,15 @@
 
 #include <stddef.h>
 
+/* Defined where the address sanitizer watches over memory. */
+#ifdef __SANITIZE_ADDRESS__
+#define TH_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TH_ADDRESS_SANITIZER 1
+#endif
+#endif
+
 /* SIZE bytes, aligned to 16, not cleared. */
 void *th_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 

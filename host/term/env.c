@@ -18,6 +18,19 @@ enum { FIRST_WORDS = 256, LARGEST_WORDS = TH_ENV_KEEP / sizeof(th_term) };
 /* More than any machine has; but its bytes can be counted. */
 static const size_t MOST_WORDS = (PTRDIFF_MAX - sizeof(struct th_chunk)) / sizeof(th_term);
 
+/*
+ * What is left of the terms of a retired environment: each word is a header of no known kind, small
+ * enough to do no harm where it is taken for one. The address sanitizer stops whoever reads it.
+ */
+#ifdef TH_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#define POISON ASAN_POISON_MEMORY_REGION
+#else
+static const th_term GONE = (th_term)1 << 6 | 0x38;
+#endif
+
+const struct th_env_watch *_Atomic th_env_watch;
+
 /* The heap of an environment without chunks: a place for terms of no words. */
 static th_term nowhere[1];
 
@@ -49,7 +62,17 @@ static void use_chunk(th_env *env, struct th_chunk *chunk)
     env->compact = !chunk || (!chunk->older && !env->spare && chunk->words <= LARGEST_WORDS);
 }
 
-static struct th_chunk *new_chunk(size_t least, size_t wanted)
+static const struct th_env_watch *watch(void)
+{
+    return atomic_load_explicit(&th_env_watch, memory_order_acquire);
+}
+
+static struct th_env_stretch stretch_of(const struct th_chunk *chunk)
+{
+    return (struct th_env_stretch){chunk->heap, chunk->heap + chunk->words};
+}
+
+static struct th_chunk *new_chunk(const th_env *env, size_t least, size_t wanted)
 {
     struct th_chunk *chunk;
     size_t words = wanted > LARGEST_WORDS ? LARGEST_WORDS : wanted;
@@ -60,7 +83,16 @@ static struct th_chunk *new_chunk(size_t least, size_t wanted)
         words = MOST_WORDS; /* th_alloc() ends the program */
     chunk = th_alloc(sizeof *chunk + words * sizeof(th_term));
     chunk->words = words;
+    if (watch())
+        watch()->got(env, stretch_of(chunk));
     return chunk;
+}
+
+static void free_chunk(struct th_chunk *chunk)
+{
+    if (chunk && watch())
+        watch()->freed(stretch_of(chunk));
+    th_free(chunk);
 }
 
 th_term *th_env_grow(th_env *env, size_t words)
@@ -70,10 +102,15 @@ th_term *th_env_grow(th_env *env, size_t words)
     if (chunk && chunk->words >= words)
         env->spare = NULL;
     else
-        chunk = new_chunk(words, env->chunks ? 2 * env->chunks->words : FIRST_WORDS);
+        chunk = new_chunk(env, words, env->chunks ? 2 * env->chunks->words : FIRST_WORDS);
     chunk->older = env->chunks;
     use_chunk(env, chunk);
     env->top += words;
+    if (env->kind == TH_ENV_RETIRED) {
+        env->limit = env->top; /* so that all that is made in it passes here */
+        if (watch())
+            watch()->used(env);
+    }
     return chunk->heap;
 }
 
@@ -95,7 +132,7 @@ static void spare_larger(th_env *env, struct th_chunk *chunk)
         loser = env->spare;
         env->spare = chunk;
     }
-    th_free(loser);
+    free_chunk(loser);
 }
 
 /* Gives back the chunks newer than END. */
@@ -129,7 +166,7 @@ void th_env_release(th_env *env)
 {
     release_offheap(env, NULL);
     drop_chunks(env, NULL);
-    th_free(env->spare);
+    free_chunk(env->spare);
     env->spare = NULL;
 }
 
@@ -147,6 +184,56 @@ size_t th_env_footprint(const th_env *env)
     for (const struct th_chunk *chunk = env->chunks; chunk; chunk = chunk->older)
         bytes += sizeof *chunk + chunk->words * sizeof(th_term);
     return bytes;
+}
+
+bool th_env_stretch(const th_env *env, const void *address, struct th_env_stretch *stretch)
+{
+    for (const struct th_chunk *chunk = env->chunks; chunk; chunk = chunk->older) {
+        bool in_use = chunk == env->chunks && env->kind != TH_ENV_RETIRED;
+        const th_term *end = in_use ? env->top : stretch_of(chunk).end;
+
+        if ((uintptr_t)address >= (uintptr_t)chunk->heap && (uintptr_t)address < (uintptr_t)end) {
+            *stretch = (struct th_env_stretch){chunk->heap, end};
+            return true;
+        }
+    }
+    return false;
+}
+
+static void spoil(struct th_chunk *chunk)
+{
+#ifdef POISON
+    POISON(chunk->heap, chunk->words * sizeof(th_term)); /* until it is freed */
+#else
+    for (size_t i = 0; i < chunk->words; i++)
+        chunk->heap[i] = GONE;
+#endif
+}
+
+void th_env_retire(th_env *env)
+{
+    release_offheap(env, NULL);
+    free_chunk(env->spare);
+    env->spare = NULL;
+    env->top = env->limit = env->bottom = nowhere;
+    env->compact = false;
+    env->kind = TH_ENV_RETIRED;
+    for (struct th_chunk *chunk = env->chunks; chunk; chunk = chunk->older)
+        spoil(chunk);
+}
+
+th_env *th_env_move(th_env *env)
+{
+    th_env *moved = th_alloc(sizeof *moved);
+
+    *moved = *env;
+    th_env_init(env, (enum th_env_kind)moved->kind);
+    env->library = moved->library;
+    env->thread = moved->thread;
+    if (watch())
+        for (const struct th_chunk *chunk = moved->chunks; chunk; chunk = chunk->older)
+            watch()->got(moved, stretch_of(chunk));
+    return moved;
 }
 
 struct th_env_mark th_env_mark(const th_env *env)

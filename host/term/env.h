@@ -54,7 +54,8 @@ struct enif_environment_t {
 enum th_env_kind {
     TH_ENV_PLAIN,    /* holds terms for the host itself */
     TH_ENV_CALLBACK, /* given to a function of a library for one call */
-    TH_ENV_MESSAGE   /* made by enif_alloc_env */
+    TH_ENV_MESSAGE,  /* made by enif_alloc_env */
+    TH_ENV_RETIRED   /* see th_env_retire() */
 };
 
 typedef struct enif_environment_t th_env;
@@ -121,6 +122,35 @@ static inline void th_env_hold(th_env *env, struct th_offheap *self,
     self->next = env->offheap;
     env->offheap = self;
 }
+
+/*
+ * For whoever checks what libraries do with terms.
+ *
+ * th_env_stretch() tells the part of ENV's heap that ADDRESS lies in, END being behind its last
+ * word in use; false if it lies in none. (All but the chunk in use count as used up.)
+ *
+ * th_env_retire() gives back what the terms of ENV, made by th_env_create(), hold on to, and
+ * overwrites them with words that are none. Its memory stays, so that addresses in it remain its
+ * own, until th_env_free(). What is made in it none the less is told to the watch.
+ *
+ * th_env_move() makes an environment with all that was in ENV, which then is as if it was cleared.
+ *
+ * The watch hears of the memory of all heaps, in the thread that gets, moves or frees it. It is
+ * NULL while nobody wants to know.
+ */
+struct th_env_stretch {
+    const th_term *begin, *end;
+};
+bool th_env_stretch(const th_env *env, const void *address, struct th_env_stretch *stretch);
+void th_env_retire(th_env *env);
+th_env *th_env_move(th_env *env);
+
+struct th_env_watch {
+    void (*got)(const th_env *env, struct th_env_stretch memory);
+    void (*freed)(struct th_env_stretch memory);
+    void (*used)(const th_env *retired);
+};
+extern const struct th_env_watch *_Atomic th_env_watch; /* release; acquire */
 
 /* A binary of SIZE bytes, one share, not cleared. NULL if there is no memory. */
 struct th_binary *th_binary_create(size_t size);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -296,6 +297,86 @@ static void an_allocated_environment_is_freed(void **state)
     th_env_free(NULL);
 }
 
+static void stretches_are_what_is_in_use(void **state)
+{
+    struct th_env_stretch stretch;
+    th_term *first = th_env_take(&env, 3), *large = th_env_take(&env, 4000);
+
+    (void)state;
+    assert_true(th_env_stretch(&env, first + 2, &stretch));
+    assert_ptr_equal(stretch.begin, first);
+    assert_true(th_env_stretch(&env, large + 3999, &stretch));
+    assert_ptr_equal(stretch.begin, large);
+    assert_ptr_equal(stretch.end, large + 4000);
+    assert_false(th_env_stretch(&env, large + 4000, &stretch));
+    assert_false(th_env_stretch(&env, &stretch, &stretch));
+}
+
+static void moving_leaves_an_empty_environment(void **state)
+{
+    struct th_env_stretch stretch;
+    th_term *words = th_env_take(&env, 3);
+    th_env *moved;
+
+    (void)state;
+    env.library = &env;
+    env.exception = TH_NIL;
+    moved = th_env_move(&env);
+    assert_true(th_env_stretch(moved, words, &stretch));
+    assert_false(th_env_stretch(&env, words, &stretch));
+    assert_ptr_equal(env.library, &env);
+    assert_int_equal(env.exception, TH_NONE);
+    assert_ptr_not_equal(th_env_take(&env, 3), words);
+    th_env_free(moved);
+}
+
+/* What the watch heard. */
+static unsigned got, gone, used;
+
+static void hear_got(const th_env *of, struct th_env_stretch memory)
+{
+    (void)of;
+    got += memory.end > memory.begin;
+}
+
+static void hear_freed(struct th_env_stretch memory)
+{
+    gone += memory.end > memory.begin;
+}
+
+static void hear_used(const th_env *retired)
+{
+    used += retired->kind == TH_ENV_RETIRED;
+}
+
+static void what_is_retired_holds_nothing_and_is_watched(void **state)
+{
+    static const struct th_env_watch watch = {hear_got, hear_freed, hear_used};
+    th_env *made = th_env_create(TH_ENV_CALLBACK);
+    struct th_env_stretch stretch;
+    th_term *words;
+
+    (void)state;
+    atomic_store_explicit(&th_env_watch, &watch, memory_order_release);
+    frees = 0;
+    words = th_env_take(made, 2);
+    th_make_shared_binary(made, th_binary_wrap(NULL, 0, &frees, note_free), NULL, 0);
+    th_binary_release((struct th_binary *)words[7]);
+    assert_int_equal(got, 1);
+    th_env_retire(made);
+    assert_int_equal(frees, 1);
+    assert_true(th_env_stretch(made, words, &stretch));
+    assert_int_equal(used, 0);
+    for (unsigned i = 1; i <= 3; i++) {
+        th_env_take(made, 2)[1] = TH_NIL;
+        assert_int_equal(used, i);
+    }
+    assert_int_equal(gone, 0);
+    th_env_free(made);
+    assert_int_equal(gone, got);
+    atomic_store_explicit(&th_env_watch, NULL, memory_order_release);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +394,9 @@ int main(void)
         cmocka_unit_test(a_binary_of_its_own),
         cmocka_unit_test(shares_are_counted_across_threads),
         cmocka_unit_test(an_allocated_environment_is_freed),
+        cmocka_unit_test_setup_teardown(stretches_are_what_is_in_use, begin, end),
+        cmocka_unit_test_setup_teardown(moving_leaves_an_empty_environment, begin, end),
+        cmocka_unit_test(what_is_retired_holds_nothing_and_is_watched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
