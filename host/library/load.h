@@ -73,6 +73,9 @@ const struct th_entry *th_library_entry(const struct th_library *library);
 /* Its callbacks; all there if th_library_check_tracer() says so. */
 const struct th_slots *th_library_slots(const struct th_library *library);
 
+/* True if a library of that path is open, be it that only resources of it are left. Any thread. */
+bool th_library_is_open(const char *path);
+
 /* Sentences about what is remarkable but no reason to refuse it. */
 const struct th_names *th_library_remarks(const struct th_library *library);
 

@@ -1,6 +1,7 @@
 #include "instance.h"
 
 #include <pthread.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `all`, next and users */
 static struct th_library *all;
@@ -39,6 +40,17 @@ bool th_registry_leave(struct th_library *library)
     last = --library->users == 0;
     pthread_mutex_unlock(&lock);
     return last;
+}
+
+bool th_library_is_open(const char *path)
+{
+    struct th_library *library;
+
+    pthread_mutex_lock(&lock);
+    for (library = all; library && strcmp(library->facts.path, path) != 0; library = library->next)
+        ;
+    pthread_mutex_unlock(&lock);
+    return library != NULL;
 }
 
 struct th_library *th_registry_find(const void *handle, bool *in_use)

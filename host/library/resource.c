@@ -143,6 +143,11 @@ size_t th_resource_size(const void *object)
     return resource_of(object)->size;
 }
 
+const char *th_resource_type_name(const void *object)
+{
+    return th_atom_name(resource_of(object)->type->name)->text;
+}
+
 /* --- Terms ----------------------------------------------------------------------------------- */
 
 static void release_term(struct th_offheap *self)

@@ -40,6 +40,9 @@ void th_resource_keep(void *object);
 void th_resource_release(void *object);
 size_t th_resource_size(const void *object);
 
+/* The name of its type, in UTF-8; valid for ever. */
+const char *th_resource_type_name(const void *object);
+
 /* A term with a share of its own. All terms of one resource are equal, and are equal to no other
  * term; copies in other environments take further shares. */
 th_term th_resource_make(th_env *env, void *object);
