@@ -2,12 +2,33 @@
  * Binaries.
  *
  * ErlNifBinary's ref_bin is a share of a struct th_binary while the caller owns the bytes, NULL
- * while they belong to a term.
+ * while they belong to a term. The first spare word then tells, for the checker, how that came.
  */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 /* Up to this size a new binary lies in the environment's heap, as in a BEAM. */
 enum { HEAP_BYTES = 64 };
+
+static char inspected, made_term, released; /* their addresses say it */
+
+/* Whether FUNCTION may take the caller's share of BIN. */
+static bool may_take(const ErlNifBinary *bin, const char *function)
+{
+    if (!th_check_on())
+        return true;
+    if (bin->ref_bin)
+        return th_check_gave(TH_CHECK_BINARY, bin->ref_bin, function);
+    if (bin->__spare__[0] == &released)
+        th_check_blame(function, "of a binary that was released already");
+    return bin->__spare__[0] != &released;
+}
+
+static void got(const ErlNifBinary *bin, const char *function)
+{
+    th_check_got(TH_CHECK_BINARY, bin->ref_bin, bin->size, NULL, function);
+}
 
 int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM term)
 {
@@ -26,7 +47,7 @@ int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin
     (void)env;
     if (!th_get_bytes(bin_term, &data, &size))
         return 0;
-    *bin = (ErlNifBinary){.size = size, .data = (unsigned char *)data};
+    *bin = (ErlNifBinary){.size = size, .data = (unsigned char *)data, .__spare__ = {&inspected}};
     return 1;
 }
 
@@ -37,6 +58,7 @@ int enif_alloc_binary(size_t size, ErlNifBinary *bin)
     if (!binary)
         return 0;
     *bin = (ErlNifBinary){.size = size, .data = binary->data, .ref_bin = binary};
+    got(bin, "enif_alloc_binary");
     return 1;
 }
 
@@ -46,11 +68,16 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
     struct th_binary *binary = bin->ref_bin;
     ErlNifBinary copy;
 
+    if (!may_take(bin, "enif_realloc_binary"))
+        return 0;
     if (binary) {
         binary = th_binary_resize(binary, size);
-        if (!binary)
+        if (!binary) {
+            got(bin, "enif_realloc_binary");
             return 0;
+        }
         *bin = (ErlNifBinary){.size = size, .data = binary->data, .ref_bin = binary};
+        got(bin, "enif_realloc_binary");
         return 1;
     }
     if (!enif_alloc_binary(size, &copy))
@@ -63,9 +90,15 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
 
 void enif_release_binary(ErlNifBinary *bin)
 {
-    if (bin->ref_bin)
+    static const char name[] = "enif_release_binary";
+
+    if (th_check_on() && !bin->ref_bin && bin->__spare__[0] == &inspected)
+        th_check_blame(name, "of a binary that it only inspected");
+    if (th_check_on() && !bin->ref_bin && bin->__spare__[0] == &made_term)
+        th_check_blame(name, "of a binary that it made a term of");
+    if (may_take(bin, name) && bin->ref_bin)
         th_binary_release(bin->ref_bin);
-    *bin = (ErlNifBinary){0};
+    *bin = (ErlNifBinary){.__spare__ = {&released}};
 }
 
 ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin)
@@ -73,11 +106,14 @@ ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin)
     struct th_binary *binary = bin->ref_bin;
     th_term term;
 
+    if (!may_take(bin, "enif_make_binary"))
+        return TH_AM(undefined);
     if (!binary)
         return th_make_binary(env, bin->data, bin->size);
     term = th_make_shared_binary(env, binary, bin->data, bin->size * 8);
     th_binary_release(binary); /* the term has a share of its own, so the bytes stay */
     bin->ref_bin = NULL;
+    bin->__spare__[0] = &made_term;
     return term;
 }
 

@@ -2,6 +2,7 @@
 #include "nif.h"
 
 #include "host/library/library.h"
+#include "host/runtime/runtime.h"
 
 void *enif_priv_data(ErlNifEnv *env)
 {
@@ -10,7 +11,10 @@ void *enif_priv_data(ErlNifEnv *env)
 
 ErlNifEnv *enif_alloc_env(void)
 {
-    return th_env_create(TH_ENV_MESSAGE);
+    th_env *env = th_env_create(TH_ENV_MESSAGE);
+
+    th_check_got(TH_CHECK_ENVIRONMENT, env, 0, NULL, "enif_alloc_env");
+    return env;
 }
 
 /* The environment of a call is not the library's to end. */
@@ -21,13 +25,17 @@ static bool is_own(const ErlNifEnv *env)
 
 void enif_free_env(ErlNifEnv *env)
 {
-    if (is_own(env))
+    if (th_check_on())
+        th_check_free_env(env, "enif_free_env");
+    else if (is_own(env))
         th_env_free(env);
 }
 
 void enif_clear_env(ErlNifEnv *env)
 {
-    if (is_own(env))
+    if (th_check_on())
+        th_check_clear_env(env, "enif_clear_env");
+    else if (is_own(env))
         th_env_clear(env);
 }
 

@@ -3,6 +3,10 @@
 
 #include "lock.h"
 
+#include "host/runtime/runtime.h"
+
+#include <errno.h>
+
 void *th_named_create(size_t size, const char *name)
 {
     char *thing;
@@ -23,12 +27,13 @@ ErlNifMutex *enif_mutex_create(char *name)
         free(mtx);
         return NULL;
     }
+    th_check_got(TH_CHECK_LOCK, mtx, 0, name, "enif_mutex_create");
     return mtx;
 }
 
 void enif_mutex_destroy(ErlNifMutex *mtx)
 {
-    if (!mtx)
+    if (!mtx || !th_check_gave(TH_CHECK_LOCK, mtx, "enif_mutex_destroy"))
         return;
     pthread_mutex_destroy(&mtx->lock);
     free(mtx);
@@ -36,17 +41,28 @@ void enif_mutex_destroy(ErlNifMutex *mtx)
 
 int enif_mutex_trylock(ErlNifMutex *mtx)
 {
-    return pthread_mutex_trylock(&mtx->lock);
+    int busy;
+
+    if (!th_check_has(TH_CHECK_LOCK, mtx, "enif_mutex_trylock"))
+        return EINVAL;
+    busy = pthread_mutex_trylock(&mtx->lock);
+    if (!busy)
+        th_check_locked(mtx, false);
+    return busy;
 }
 
 void enif_mutex_lock(ErlNifMutex *mtx)
 {
+    if (!th_check_locks(mtx, false, "enif_mutex_lock"))
+        return;
     pthread_mutex_lock(&mtx->lock);
+    th_check_locked(mtx, false);
 }
 
 void enif_mutex_unlock(ErlNifMutex *mtx)
 {
-    pthread_mutex_unlock(&mtx->lock);
+    if (th_check_unlocks(mtx, "enif_mutex_unlock"))
+        pthread_mutex_unlock(&mtx->lock);
 }
 
 char *enif_mutex_name(ErlNifMutex *mtx)

@@ -2,6 +2,7 @@
 #include "nif.h"
 
 #include "host/library/library.h"
+#include "host/runtime/runtime.h"
 
 /* Types belong to the library that is being loaded; MODULE was never used for anything. */
 ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, const char *module_str,
@@ -34,17 +35,25 @@ ErlNifResourceType *enif_init_resource_type(ErlNifEnv *env, const char *name_str
 
 void *enif_alloc_resource(ErlNifResourceType *type, size_t size)
 {
-    return th_resource_alloc(type, size);
+    void *obj = th_resource_alloc(type, size);
+
+    if (obj)
+        th_check_got(TH_CHECK_RESOURCE, obj, size, th_resource_type_name(obj),
+                     "enif_alloc_resource");
+    return obj;
 }
 
 void enif_keep_resource(void *obj)
 {
     th_resource_keep(obj);
+    th_check_got(TH_CHECK_RESOURCE, obj, th_resource_size(obj), th_resource_type_name(obj),
+                 "enif_keep_resource");
 }
 
 void enif_release_resource(void *obj)
 {
-    th_resource_release(obj);
+    if (th_check_gave(TH_CHECK_RESOURCE, obj, "enif_release_resource"))
+        th_resource_release(obj);
 }
 
 size_t enif_sizeof_resource(void *obj)

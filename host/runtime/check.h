@@ -2,11 +2,18 @@
  * The checker: catches what a library does that the NIF API forbids and a BEAM does not notice.
  *
  * While it is on (th_check_start()), the functions of the API report to it what they give out and
- * take back, and runtime/ each call that begins and ends. It finds: a result that is no term, is
- * nothing at all, or lives in another environment; memory, binaries, environments, locks and
- * references of resources that are given back twice, to the wrong function, or by who never had
- * them; and, at the end, what was never given back. Each finding is one line on stderr with the
- * function and its arguments, and is counted.
+ * take back, and runtime/ each call that begins and ends. It finds:
+ *   - a result, or a reason raised, that is nothing at all, is no term, or has a part in another
+ *     environment: that of an earlier call, of enif_alloc_env(), of another thread's call;
+ *   - an environment that is used after its call;
+ *   - memory, binaries, environments, resources, locks that are given back twice, to the wrong
+ *     function, or by who never had them: what is asked for is then not done;
+ *   - memory that is written to after it was freed;
+ *   - a call that changes the bytes of its arguments, or returns while it holds a lock;
+ *   - locks that are taken again by who has them, or given up by who has not;
+ *   - at the end, what was never given back.
+ * Each finding is one line on stderr with the function and its arguments, and is counted; after the
+ * tenth of one kind in one function they are only counted.
  *
  * While it is off it costs one predicted branch. Any thread.
  */
@@ -15,40 +22,150 @@
 
 #include "host/term/term.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct th_call;
 
-extern bool th_check_on; /* written by th_check_start() alone, before libraries are loaded */
+/* Once, before libraries are loaded. Relaxed: no code of a library runs in who has not seen it. */
+extern _Atomic bool th_check_started;
 void th_check_start(void);
 
+static inline bool th_check_on(void)
+{
+    return __builtin_expect(atomic_load_explicit(&th_check_started, memory_order_relaxed), 0);
+}
+
 /* Reports what libraries still own, by kind and by the call that got it. Returns how many findings
- * there were, all told. Once, after the libraries were unloaded. */
+ * there were, all told, and is off again. After the libraries were unloaded. */
 uint64_t th_check_end(void);
 
-/* What a library can own. */
+/* --- What a library can own -------------------------------------------------------------------
+ */
+
 enum th_check_kind {
     TH_CHECK_MEMORY,      /* enif_alloc() */
-    TH_CHECK_BINARY,      /* enif_alloc_binary(), until it is released or made a term */
+    TH_CHECK_BINARY,      /* the share of an ErlNifBinary, until released or made a term */
     TH_CHECK_ENVIRONMENT, /* enif_alloc_env() */
-    TH_CHECK_RESOURCE,    /* a reference of the library's own */
+    TH_CHECK_RESOURCE,    /* references of the library's own; as many as it got */
     TH_CHECK_LOCK,        /* mutexes, condition variables, read-write locks */
-    TH_CHECK_IOQ,         /* queues and I/O vectors */
-    TH_CHECK_THREAD,      /* enif_thread_create(), until it is joined */
+    TH_CHECK_QUEUE,       /* enif_ioq_create() */
+    TH_CHECK_VECTOR,      /* enif_inspect_iovec() without an environment */
+    TH_CHECK_THREAD,      /* enif_thread_create(), until it is joined; a pthread_t */
     TH_CHECK_KINDS
 };
 
-/* The library got THING of KIND from FUNCTION, "enif_alloc". */
-void th_check_got(enum th_check_kind kind, const void *thing, const char *function);
+/* The library got THING of KIND (NULL: it did not) from FUNCTION, "enif_alloc"; BYTES large, called
+ * NAME (copied; NULL: nothing): a resource's type, a lock's name. */
+static inline void th_check_got(enum th_check_kind kind, void *thing, size_t bytes,
+                                const char *name, const char *function);
 
 /* It gives THING back to FUNCTION. False, and a finding, if it does not own it: then nothing must
  * be done with it. */
-bool th_check_gave(enum th_check_kind kind, const void *thing, const char *function);
+static inline bool th_check_gave(enum th_check_kind kind, const void *thing, const char *function);
 
-/* A call has begun; it has returned ANSWER (TH_NONE with an exception in its environment, or with a
- * continuation, as SCHEDULED says). The answer to use instead: if ANSWER cannot be used,
- * `undefined`. */
+/* The same of what is only used. */
+static inline bool th_check_has(enum th_check_kind kind, const void *thing, const char *function);
+
+/* MEMORY of malloc() that the library gave back: freed, later. For enif_free() while the
+ * checker is on. */
+void th_check_free(void *memory);
+
+/* What FUNCTION was asked that must not be: a finding, "FUNCTION WHAT". */
+void th_check_blame(const char *function, const char *what);
+
+/* --- Locks ------------------------------------------------------------------------------------
+ */
+
+/* FUNCTION is to wait for LOCK, for good and SHARED with others or not. False, and a finding, if
+ * LOCK is none, or the thread would wait for itself. */
+static inline bool th_check_locks(const void *lock, bool shared, const char *function);
+
+/* The thread has it now. */
+static inline void th_check_locked(const void *lock, bool shared);
+
+/* FUNCTION is to give it up. False, and a finding, if nobody has it. */
+static inline bool th_check_unlocks(const void *lock, const char *function);
+
+/* --- Calls ------------------------------------------------------------------------------------
+ */
+
+/*
+ * While the checker is on, each function that runs has an environment of its own, made by
+ * th_env_create() for this once, with its arguments copied into it; so terms that are left from
+ * earlier are met as what they are. In the thread that runs it:
+ *
+ *   th_check_begin(&call);
+ *   answer = code(call.env, call.argc, call.argv);
+ *   answer = th_check_answer(&call, answer, scheduled);
+ *   ... the result, the reason, or what is scheduled is copied ...
+ *   th_check_retire(call.env);          instead of th_env_free()
+ *
+ * ANSWER is TH_NONE with an exception in the environment, or with a continuation, as SCHEDULED
+ * says. What th_check_answer() returns is to be used instead: TH_NONE if there is an exception,
+ * `undefined` for what cannot be used (also as the reason in the environment).
+ */
 void th_check_begin(const struct th_call *call);
 th_term th_check_answer(const struct th_call *call, th_term answer, bool scheduled);
+void th_check_retire(th_env *env);
+
+/* TERM is given to FUNCTION as one of ENV (NULL: of no environment, so that it has no parts). The
+ * term to use instead: `undefined`, and a finding, if it is none. */
+static inline th_term th_check_term(const th_env *env, th_term term, const char *function);
+
+/* An environment of the library's own loses its terms (enif_clear_env(), enif_send()), or goes
+ * (enif_free_env()), by FUNCTION: done here, while the checker is on. */
+void th_check_clear_env(th_env *env, const char *function);
+void th_check_free_env(th_env *env, const char *function);
+
+/* --- Inline parts -----------------------------------------------------------------------------
+ */
+
+void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const char *name,
+                       const char *function);
+bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *function);
+bool th_check_note_has(enum th_check_kind kind, const void *thing, const char *function);
+bool th_check_note_locks(const void *lock, bool shared, const char *function);
+void th_check_note_locked(const void *lock, bool shared);
+bool th_check_note_unlocks(const void *lock, const char *function);
+th_term th_check_note_term(const th_env *env, th_term term, const char *function);
+
+static inline void th_check_got(enum th_check_kind kind, void *thing, size_t bytes,
+                                const char *name, const char *function)
+{
+    if (th_check_on())
+        th_check_note_got(kind, thing, bytes, name, function);
+}
+
+static inline bool th_check_gave(enum th_check_kind kind, const void *thing, const char *function)
+{
+    return !th_check_on() || th_check_note_gave(kind, thing, function);
+}
+
+static inline bool th_check_has(enum th_check_kind kind, const void *thing, const char *function)
+{
+    return !th_check_on() || th_check_note_has(kind, thing, function);
+}
+
+static inline bool th_check_locks(const void *lock, bool shared, const char *function)
+{
+    return !th_check_on() || th_check_note_locks(lock, shared, function);
+}
+
+static inline void th_check_locked(const void *lock, bool shared)
+{
+    if (th_check_on())
+        th_check_note_locked(lock, shared);
+}
+
+static inline bool th_check_unlocks(const void *lock, const char *function)
+{
+    return !th_check_on() || th_check_note_unlocks(lock, function);
+}
+
+static inline th_term th_check_term(const th_env *env, th_term term, const char *function)
+{
+    return th_check_on() ? th_check_note_term(env, term, function) : term;
+}
 
 #endif

@@ -24,6 +24,8 @@ ORDER = [
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 FREE_FOR_ALL = 'host/probe/probe.h'  # the macros of the probes
 
+SHARED_OBJECTS = ('plugins', 'tracers')  # folders of tests/ that see no more than a user's
+
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -52,12 +54,12 @@ def fault(path, header, siblings):
     """What is wrong with PATH including "HEADER"; SIBLINGS are the files in PATH's folder."""
     place = path.split('/')
     parts = header.split('/')
-    if '..' in parts and place[0] in ('host', 'plugin_api', 'tests') and place[1] != 'tracers':
+    if '..' in parts and place[0] in ('host', 'plugin_api', 'tests') and place[1] not in SHARED_OBJECTS:
         return 'an include goes by the top of the tree, not by ".."'
     if parts[0] == 'host':
         if place[0] == 'host':
             return fault_in_host(place[1] if len(place) > 2 else None, header)
-        if place[0] == 'tests' and place[1] != 'tracers':
+        if place[0] == 'tests' and place[1] not in SHARED_OBJECTS:
             return None if is_face(parts) or place[1] == parts[1] or header == FREE_FOR_ALL else \
                 'an inner header of %s: only tests/%s may open it' % (parts[1], parts[1])
         return 'nothing of the host is seen from here'

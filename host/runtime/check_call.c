@@ -1,0 +1,129 @@
+/*
+ * Calls: what is looked at before a function of a library runs and after it has returned.
+ */
+#include "checking.h"
+
+enum { MOST_BYTES = 64 << 10 /* of one binary */, MOST_BINARIES = 64 /* of one call */ };
+
+/* Bytes of an argument, which must not change. */
+struct th_check_bytes {
+    const unsigned char *bytes;
+    size_t size;
+    uint64_t hash;
+    int argument; /* from 0 */
+};
+
+/* The environment of the call that returned last, for th_check_retire(). */
+static _Thread_local struct {
+    const th_env *env;
+    struct th_origin *origin;
+} last;
+
+/* --- The bytes of arguments ------------------------------------------------------------------ */
+
+struct collecting {
+    struct th_check_frame *frame;
+    int argument;
+};
+
+static void note_bytes(void *context, const unsigned char *bytes, size_t size)
+{
+    struct collecting *collecting = context;
+    struct th_check_frame *frame = collecting->frame;
+
+    if (size == 0 || size > MOST_BYTES || frame->byte_count == MOST_BINARIES)
+        return;
+    TH_ARRAY_GROW(frame->bytes, frame->byte_count, frame->byte_capacity);
+    frame->bytes[frame->byte_count++] =
+        (struct th_check_bytes){bytes, size, th_hash_bytes(bytes, size), collecting->argument};
+}
+
+static void note_arguments(struct th_check_frame *frame)
+{
+    const struct th_call *call = frame->call;
+
+    for (int i = 0; i < call->argc; i++)
+        th_check_each_binary(call->env, call->argv[i], note_bytes, &(struct collecting){frame, i});
+}
+
+static void compare_arguments(const struct th_check_frame *frame)
+{
+    for (size_t i = 0; i < frame->byte_count; i++) {
+        const struct th_check_bytes *it = &frame->bytes[i];
+        if (th_hash_bytes(it->bytes, it->size) != it->hash)
+            th_check_found_now("changed bytes", "changed the bytes of a binary in argument %d",
+                               it->argument + 1);
+    }
+}
+
+/* --- The answer ------------------------------------------------------------------------------ */
+
+/* What was raised, and what came with it. */
+static void look_at_exception(th_env *env, th_term answer)
+{
+    if (answer != TH_NONE)
+        th_check_found_now("raised", "returns a term after it raised an exception, which counts");
+    if (!th_check_valid(env, env->exception, "raises", NULL))
+        env->exception = TH_AM(undefined);
+}
+
+static th_term look_at_answer(th_env *env, th_term answer, bool scheduled)
+{
+    if (env->exception != TH_NONE) {
+        look_at_exception(env, answer);
+        return TH_NONE;
+    }
+    if (scheduled && answer == TH_NONE)
+        return TH_NONE;
+    if (answer == TH_NONE) {
+        th_check_found_now("nothing", "returns 0: neither a term nor an exception");
+        return TH_AM(undefined);
+    }
+    return th_check_valid(env, answer, "returns", NULL) ? answer : TH_AM(undefined);
+}
+
+/* --- Calls ----------------------------------------------------------------------------------- */
+
+void th_check_begin(const struct th_call *call)
+{
+    static _Atomic uint64_t calls; /* relaxed: only distinct */
+    struct th_check_frame *frame = th_alloc(sizeof *frame);
+
+    *frame = (struct th_check_frame){
+        .outer = th_check_frame,
+        .call = call,
+        .running = th_library_running,
+        .origin = th_origin_of_call(call),
+        .number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1,
+    };
+    note_arguments(frame);
+    th_check_frame = frame;
+}
+
+th_term th_check_answer(const struct th_call *call, th_term answer, bool scheduled)
+{
+    struct th_check_frame *frame = th_check_frame;
+
+    answer = look_at_answer(call->env, answer, scheduled);
+    compare_arguments(frame);
+    th_check_locks_left(frame);
+    th_origin_release(last.origin);
+    last.env = call->env;
+    last.origin = th_origin_now();
+    th_check_frame = frame->outer;
+    th_origin_release(frame->origin);
+    th_free(frame->bytes);
+    th_free(frame);
+    return answer;
+}
+
+void th_check_retire(th_env *env)
+{
+    if (!th_check_on() || last.env != env) {
+        th_env_free(env);
+        return;
+    }
+    th_check_retire_call(env, last.origin);
+    last.env = NULL;
+    last.origin = NULL;
+}

@@ -1,0 +1,120 @@
+/*
+ * Findings: told on stderr, a line each, and counted.
+ */
+#include "checking.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+
+enum { TOLD = 10 /* of one kind in one function */ };
+
+/* Findings of one kind in one function. */
+struct series {
+    uint64_t count;
+    char *where;
+    char *first; /* what was said at the first */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct th_table all;                              /* series, by where and kind */
+static uint64_t found;
+
+/* The series of KIND at WHERE, with one more in it. Two that share a key, of 64 mixed bits, would
+ * be told as one. */
+static uint64_t count_in_series(const char *where, const char *kind, const char *message)
+{
+    uint64_t key = th_mix(th_hash_bytes(where, strlen(where)) ^ (uintptr_t)kind) | 1;
+    struct series *series;
+    uint64_t count;
+
+    pthread_mutex_lock(&lock);
+    series = th_table_get(&all, key);
+    if (!series) {
+        series = th_alloc(sizeof *series);
+        *series = (struct series){0, th_strdup(where), th_strdup(message)};
+        th_table_set(&all, key, series);
+    }
+    found++;
+    count = ++series->count;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static char *format_message(const char *format, va_list args)
+{
+    char *text;
+
+    if (vasprintf(&text, format, args) < 0)
+        return th_strdup("(no memory for what to say)");
+    return text;
+}
+
+static void tell(const struct th_origin *origin, const char *kind, char *message)
+{
+    if (count_in_series(origin->where, kind, message) <= TOLD)
+        fprintf(stderr, "tracehost: check: %s: %s\n", origin->text, message);
+    th_free(message);
+}
+
+void th_check_found(const struct th_origin *origin, const char *kind, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tell(origin, kind, format_message(format, args));
+    va_end(args);
+}
+
+void th_check_found_now(const char *kind, const char *format, ...)
+{
+    struct th_origin *origin = th_origin_now();
+    va_list args;
+
+    va_start(args, format);
+    tell(origin, kind, format_message(format, args));
+    va_end(args);
+    th_origin_release(origin);
+}
+
+void th_check_tell(const char *format, ...)
+{
+    va_list args;
+    char *message;
+
+    va_start(args, format);
+    message = format_message(format, args);
+    va_end(args);
+    fprintf(stderr, "tracehost: check: %s\n", message);
+    th_free(message);
+    pthread_mutex_lock(&lock);
+    found++;
+    pthread_mutex_unlock(&lock);
+}
+
+void th_check_blame(const char *function, const char *what)
+{
+    th_check_found_now(what, "%s() %s", function, what);
+}
+
+uint64_t th_check_findings_end(void)
+{
+    size_t position = 0;
+    struct th_slot *slot;
+    uint64_t total;
+
+    pthread_mutex_lock(&lock);
+    while ((slot = th_table_next(&all, &position))) {
+        struct series *series = slot->value;
+        if (series->count > TOLD)
+            fprintf(stderr, "tracehost: check: %s: %llu times more: %s\n", series->where,
+                    (unsigned long long)(series->count - TOLD), series->first);
+        th_free(series->where);
+        th_free(series->first);
+        th_free(series);
+    }
+    th_table_free(&all);
+    total = found;
+    found = 0;
+    pthread_mutex_unlock(&lock);
+    return total;
+}

@@ -1,0 +1,332 @@
+/*
+ * What libraries own: got from the API, and not given back.
+ */
+#include "checking.h"
+
+#include <pthread.h>
+
+/* What is known of one thing. */
+struct owned {
+    size_t count;         /* references that the library has: 1, but for resources */
+    size_t bytes;         /* 0: not told */
+    int holders;          /* of a lock: how many have locked it */
+    const char *function; /* that gave it */
+    char *name;           /* or NULL */
+    struct th_origin *origin;
+};
+
+/* What was given back a short while ago. */
+struct returned {
+    enum th_check_kind kind;
+    const void *thing; /* NULL: free */
+    const char *function;
+    struct th_origin *origin;
+};
+
+enum { REMEMBERED = 1024 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct th_table owned[TH_CHECK_KINDS];            /* struct owned, by address */
+static struct returned returned[REMEMBERED];             /* a ring */
+static size_t next_returned;
+
+/* How each kind is spoken of. */
+static const struct {
+    const char *article, *one, *many;
+    const char *stranger; /* behind "enif_free() of " where it is none that the library has */
+} words[TH_CHECK_KINDS] = {
+    [TH_CHECK_MEMORY] = {"a", "block of memory", "blocks of memory",
+                         "memory that enif_alloc() never gave"},
+    [TH_CHECK_BINARY] = {"a", "binary", "binaries", "a binary that is not its own"},
+    [TH_CHECK_ENVIRONMENT] = {"an", "environment", "environments",
+                              "an environment that enif_alloc_env() never gave"},
+    [TH_CHECK_RESOURCE] = {"a", "resource", "resources", "a resource of which it has no reference"},
+    [TH_CHECK_LOCK] = {"a", "lock", "locks", "a lock that is none"},
+    [TH_CHECK_QUEUE] = {"a", "queue", "queues", "a queue that is none"},
+    [TH_CHECK_VECTOR] = {"an", "I/O vector", "I/O vectors", "an I/O vector that is not its own"},
+    [TH_CHECK_THREAD] = {"a", "thread", "threads",
+                         "a thread that is none of its own, or was joined"},
+};
+
+static uint64_t key_of(const void *thing)
+{
+    return (uint64_t)(uintptr_t)thing;
+}
+
+static void free_owned(struct owned *it)
+{
+    if (!it)
+        return;
+    th_origin_release(it->origin);
+    th_free(it->name);
+    th_free(it);
+}
+
+/* --- Getting --------------------------------------------------------------------------------- */
+
+/* One reference more of what is owned already; false if it is not. Under the lock. */
+static bool count_again(enum th_check_kind kind, const void *thing)
+{
+    struct owned *it = kind == TH_CHECK_RESOURCE ? th_table_get(&owned[kind], key_of(thing)) : NULL;
+
+    if (it)
+        it->count++;
+    return it;
+}
+
+void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const char *name,
+                       const char *function)
+{
+    struct owned *it, *old = NULL;
+
+    if (!thing)
+        return;
+    it = th_alloc(sizeof *it);
+    *it = (struct owned){
+        .count = 1,
+        .bytes = bytes,
+        .function = function,
+        .name = name ? th_strdup(name) : NULL,
+        .origin = th_origin_now(),
+    };
+    pthread_mutex_lock(&lock);
+    if (count_again(kind, thing)) {
+        old = it;
+    } else {
+        old = th_table_set(&owned[kind], key_of(thing), it);
+        it = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!it && old && kind == TH_CHECK_MEMORY)
+        th_check_found(old->origin, "freed otherwise",
+                       "memory that it got from %s() was freed, but not by enif_free()",
+                       old->function);
+    free_owned(old);
+}
+
+/* --- Giving back ----------------------------------------------------------------------------- */
+
+/* What came to one lookup. The caller releases ORIGIN. */
+struct finding {
+    const char *function;     /* that it was given back to, NULL: nobody knows */
+    struct th_origin *origin; /* by whom */
+};
+
+/* Who gave THING back, the last time. Under the lock. */
+static struct finding last_return(enum th_check_kind kind, const void *thing)
+{
+    for (size_t i = 1; i <= REMEMBERED; i++) {
+        const struct returned *it = &returned[(next_returned + REMEMBERED - i) % REMEMBERED];
+        if (it->thing == thing && it->kind == kind && thing)
+            return (struct finding){it->function, th_origin_keep(it->origin)};
+    }
+    return (struct finding){0};
+}
+
+static void tell_stranger(enum th_check_kind kind, const void *thing, const char *function)
+{
+    struct finding gone;
+
+    pthread_mutex_lock(&lock);
+    gone = last_return(kind, thing);
+    pthread_mutex_unlock(&lock);
+    if (gone.function)
+        th_check_found_now(function, "%s() of %s %s that was given back already, to %s() by %s",
+                           function, words[kind].article, words[kind].one, gone.function,
+                           gone.origin->text);
+    else if (kind == TH_CHECK_ENVIRONMENT && th_check_frame && th_check_frame->call->env == thing)
+        th_check_found_now(function, "%s() of the environment that it was called with", function);
+    else
+        th_check_found_now(function, "%s() of %s", function, words[kind].stranger);
+    th_origin_release(gone.origin);
+}
+
+/* Notes that THING was given back; takes over ORIGIN. Returns what goes out. Under the lock. */
+static struct th_origin *remember(enum th_check_kind kind, const void *thing, const char *function,
+                                  struct th_origin *origin)
+{
+    struct returned *place = &returned[next_returned];
+    struct th_origin *old = place->origin;
+
+    *place = (struct returned){kind, thing, function, origin};
+    next_returned = (next_returned + 1) % REMEMBERED;
+    return old;
+}
+
+/* Destroying a lock that somebody has is undefined; so it is not done. */
+static bool may_go(enum th_check_kind kind, const void *thing, const struct owned *gone,
+                   const char *function)
+{
+    if (kind != TH_CHECK_LOCK)
+        return true;
+    th_check_lock_gone(thing);
+    if (gone->holders > 0)
+        th_check_found_now("held", "%s() of a lock that is locked", function);
+    return gone->holders <= 0;
+}
+
+bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *function)
+{
+    struct th_origin *origin = th_origin_now();
+    struct owned *it, *gone = NULL;
+    bool good;
+
+    pthread_mutex_lock(&lock);
+    it = th_table_get(&owned[kind], key_of(thing));
+    if (it && --it->count == 0) {
+        gone = th_table_remove(&owned[kind], key_of(thing));
+        origin = remember(kind, thing, function, origin);
+    }
+    pthread_mutex_unlock(&lock);
+    th_origin_release(origin);
+    if (!it)
+        tell_stranger(kind, thing, function);
+    good = it && (!gone || may_go(kind, thing, gone, function));
+    free_owned(gone);
+    return good;
+}
+
+bool th_check_note_has(enum th_check_kind kind, const void *thing, const char *function)
+{
+    bool has;
+
+    pthread_mutex_lock(&lock);
+    has = thing && th_table_get(&owned[kind], key_of(thing));
+    pthread_mutex_unlock(&lock);
+    if (!has)
+        tell_stranger(kind, thing, function);
+    return has;
+}
+
+struct th_origin *th_check_owner(enum th_check_kind kind, const void *thing)
+{
+    struct owned *it;
+    struct th_origin *origin;
+
+    pthread_mutex_lock(&lock);
+    it = th_table_get(&owned[kind], key_of(thing));
+    origin = it ? th_origin_keep(it->origin) : NULL;
+    pthread_mutex_unlock(&lock);
+    return origin;
+}
+
+bool th_check_hold(const void *thing, int more, int *before, char **name)
+{
+    struct owned *it;
+
+    pthread_mutex_lock(&lock);
+    it = th_table_get(&owned[TH_CHECK_LOCK], key_of(thing));
+    if (it) {
+        *before = it->holders;
+        it->holders += more;
+        if (name)
+            *name = it->name ? th_strdup(it->name) : NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return it;
+}
+
+/* --- Leaks ----------------------------------------------------------------------------------- */
+
+struct leaks {
+    struct leak {
+        enum th_check_kind kind;
+        struct owned *it;
+    } * all;
+    size_t count, capacity;
+};
+
+static int compare_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+/* 0 for what is told in one line. */
+static int compare_groups(const struct leak *a, const struct leak *b)
+{
+    int order = (a->kind > b->kind) - (a->kind < b->kind);
+
+    order = order ? order : compare_text(a->it->origin->where, b->it->origin->where);
+    order = order ? order : compare_text(a->it->function, b->it->function);
+    return order ? order : compare_text(a->it->name, b->it->name);
+}
+
+static int compare_leaks(const void *a, const void *b)
+{
+    const struct leak *left = a, *right = b;
+    int order = compare_groups(left, right);
+    uint64_t l = left->it->origin->order, r = right->it->origin->order;
+
+    return order ? order : (l > r) - (l < r);
+}
+
+/* Tells of COUNT leaks that belong together, the oldest first. */
+static void tell_leaks(const struct leak *leaks, size_t count)
+{
+    const struct owned *first = leaks[0].it;
+    const struct th_origin *origin = first->origin;
+    const char *what = count == 1 ? words[leaks[0].kind].one : words[leaks[0].kind].many;
+    struct th_buffer line = {0};
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += leaks[i].it->bytes;
+    th_buffer_printf(&line, "leak: %zu %s", count, what);
+    if (first->name)
+        th_buffer_printf(&line, leaks[0].kind == TH_CHECK_RESOURCE ? " of type '%s'" : " '%s'",
+                         first->name);
+    if (bytes > 0)
+        th_buffer_printf(&line, " (%zu bytes)", bytes);
+    th_buffer_printf(&line, " that %s got from %s()", origin->where, first->function);
+    if (strcmp(origin->where, origin->text) != 0)
+        th_buffer_printf(&line, "%s in %s", count > 1 ? ", first" : ",", origin->text);
+    th_check_tell("%s", th_buffer_text(&line));
+    th_buffer_free(&line);
+}
+
+/* A library that is still there, as somebody has resources of it, had no chance to free what its
+ * load() made. */
+static bool is_in_use(const struct owned *it)
+{
+    return it->origin->loads && th_library_is_open(it->origin->loads);
+}
+
+/* Takes all that is owned out of the tables. */
+static struct leaks take_all(void)
+{
+    struct leaks leaks = {0};
+    struct th_slot *slot;
+
+    pthread_mutex_lock(&lock);
+    for (int kind = 0; kind < TH_CHECK_KINDS; kind++) {
+        for (size_t position = 0; (slot = th_table_next(&owned[kind], &position));) {
+            TH_ARRAY_GROW(leaks.all, leaks.count, leaks.capacity);
+            leaks.all[leaks.count++] = (struct leak){kind, slot->value};
+        }
+        th_table_free(&owned[kind]);
+    }
+    for (size_t i = 0; i < REMEMBERED; i++) {
+        th_origin_release(returned[i].origin);
+        returned[i] = (struct returned){0};
+    }
+    pthread_mutex_unlock(&lock);
+    return leaks;
+}
+
+void th_check_owned_end(void)
+{
+    struct leaks leaks = take_all();
+
+    if (leaks.count > 0)
+        qsort(leaks.all, leaks.count, sizeof *leaks.all, compare_leaks);
+    for (size_t i = 0, end; i < leaks.count; i = end) {
+        for (end = i + 1; end < leaks.count && compare_groups(&leaks.all[i], &leaks.all[end]) == 0;
+             end++)
+            ;
+        if (!is_in_use(leaks.all[i].it))
+            tell_leaks(&leaks.all[i], end - i);
+    }
+    for (size_t i = 0; i < leaks.count; i++)
+        free_owned(leaks.all[i].it);
+    th_free(leaks.all);
+}

@@ -1,0 +1,257 @@
+/*
+ * Terms: whether a word is one, with all its parts, and whether they lie in the right environment.
+ *
+ * No word is trusted: only memory of the environment is read. Parts that are shared are met more
+ * than once, so a bound ends the walk; what is left then is believed.
+ */
+#include "checking.h"
+
+enum { WORDS = 1 << 22, FUN_TERMS = 5, REF_LEAST = 5, SHARED_WORDS = 5, SUB_WORDS = 3 };
+
+enum fault {
+    FINE,
+    NO_TERM, /* a word that is none */
+    FOREIGN, /* points out of the environment */
+    BROKEN   /* what it points to is no term's */
+};
+
+struct run {
+    const th_term *next, *end; /* next < end */
+};
+
+struct walk {
+    const th_env *env;             /* NULL: only immediates are right */
+    struct th_env_stretch stretch; /* where the last part was found */
+    size_t words;                  /* looked at */
+    struct run *runs;
+    size_t depth, capacity;
+    th_term culprit; /* the word that is not right */
+    void (*seen)(void *context, const unsigned char *bytes, size_t size);
+    void *context;
+};
+
+static bool is_immediate(th_term t)
+{
+    return th_is_small(t) || th_is_local_pid(t) || th_is_local_port(t) || t == TH_NIL ||
+           (th_is_atom(t) && th_atom_name(t));
+}
+
+static void push(struct walk *walk, const th_term *words, size_t count)
+{
+    if (count == 0)
+        return;
+    TH_ARRAY_GROW(walk->runs, walk->depth, walk->capacity);
+    walk->runs[walk->depth++] = (struct run){words, words + count};
+}
+
+/* --- Places ---------------------------------------------------------------------------------- */
+
+static bool is_within(const struct th_env_stretch *stretch, const th_term *words)
+{
+    return (uintptr_t)words >= (uintptr_t)stretch->begin &&
+           (uintptr_t)words < (uintptr_t)stretch->end;
+}
+
+/* Whether COUNT words from WORDS on are the environment's. */
+static enum fault find(struct walk *walk, const th_term *words, size_t count)
+{
+    if ((uintptr_t)words % sizeof *words != 0)
+        return NO_TERM;
+    if (!is_within(&walk->stretch, words) &&
+        (!walk->env || !th_env_stretch(walk->env, words, &walk->stretch)))
+        return FOREIGN;
+    return (size_t)(walk->stretch.end - words) < count ? BROKEN : FINE;
+}
+
+/* --- What is behind a pointer ---------------------------------------------------------------- */
+
+static size_t words_of_bits(size_t bits)
+{
+    return bits / 64 + (bits % 64 != 0);
+}
+
+static void see(const struct walk *walk, const void *bytes, size_t bits)
+{
+    if (walk->seen)
+        walk->seen(walk->context, bytes, bits / 8);
+}
+
+static enum fault look_at_sub_binary(struct walk *walk, const th_term *words)
+{
+    const th_term *whole = th_box(words[3]);
+    uintptr_t data = words[2], begin = (uintptr_t)(whole + 2);
+    enum fault fault = th_is_boxed(words[3]) ? find(walk, whole, 2) : BROKEN;
+    size_t bytes;
+
+    if (fault)
+        return fault;
+    if ((whole[0] & 0x3F) != TH_HEAP_BINARY || find(walk, whole, th_header_words(whole[0]) + 1))
+        return BROKEN;
+    bytes = (whole[1] + 7) / 8;
+    if (data < begin || data - begin > bytes || words[1] > 8 * (bytes - (data - begin)))
+        return BROKEN;
+    see(walk, (const void *)data, words[1]);
+    return FINE;
+}
+
+static enum fault look_at_map(struct walk *walk, const th_term *words, size_t count)
+{
+    size_t pairs = count > 0 ? words[1] : 0;
+    size_t positions = pairs > TH_MAP_SMALL ? (pairs + 1) / 2 : 0;
+
+    if (count == 0 || pairs > count || count != 1 + 2 * pairs + positions)
+        return BROKEN;
+    push(walk, words + 2, 2 * pairs);
+    return FINE;
+}
+
+/* COUNT words follow the header at WORDS. */
+static enum fault look_at_fixed(struct walk *walk, const th_term *words, size_t count)
+{
+    switch (words[0] & 0x3C) {
+    case TH_POS_BIG:
+    case TH_NEG_BIG:
+        return count > 0 && words[count] != 0 ? FINE : BROKEN;
+    case TH_FLOAT:
+        return count == 1 ? FINE : BROKEN;
+    case TH_REF:
+        return count >= REF_LEAST ? FINE : BROKEN;
+    case TH_EXPORT:
+    case TH_EXTERNAL_PID:
+    case TH_EXTERNAL_PORT:
+        return count == 3 ? FINE : BROKEN;
+    case TH_HEAP_BINARY:
+        if (count == 0 || count != 1 + words_of_bits(words[1]))
+            return BROKEN;
+        see(walk, words + 2, words[1]);
+        return FINE;
+    case TH_SHARED_BINARY:
+        if (count != SHARED_WORDS)
+            return BROKEN;
+        see(walk, (const void *)(uintptr_t)words[2], words[1]);
+        return FINE;
+    case TH_SUB_BINARY:
+        return count == SUB_WORDS ? look_at_sub_binary(walk, words) : BROKEN;
+    default:
+        return BROKEN;
+    }
+}
+
+static enum fault look_at_box(struct walk *walk, const th_term *words)
+{
+    enum fault fault = find(walk, words, 1);
+    size_t count;
+
+    if (fault)
+        return fault;
+    count = th_header_words(words[0]);
+    if ((words[0] & 3) != TH_TAG_HEADER || find(walk, words, count + 1))
+        return BROKEN;
+    switch (words[0] & 0x3C) {
+    case TH_TUPLE:
+        push(walk, words + 1, count);
+        return FINE;
+    case TH_MAP:
+        return look_at_map(walk, words, count);
+    case TH_FUN:
+        if (count + 1 < FUN_TERMS)
+            return BROKEN;
+        push(walk, words + FUN_TERMS, count + 1 - FUN_TERMS);
+        return FINE;
+    default:
+        return look_at_fixed(walk, words, count);
+    }
+}
+
+static enum fault look_at_cell(struct walk *walk, const th_term *cell)
+{
+    enum fault fault = find(walk, cell, 2);
+
+    if (!fault)
+        push(walk, cell, 2);
+    return fault;
+}
+
+static enum fault look_at(struct walk *walk, th_term t)
+{
+    if (th_is_list(t))
+        return look_at_cell(walk, th_cell(t));
+    if (th_is_boxed(t))
+        return look_at_box(walk, th_box(t));
+    return is_immediate(t) ? FINE : NO_TERM;
+}
+
+/* --- The walk -------------------------------------------------------------------------------- */
+
+/* *CULPRIT is what was wrong. */
+static enum fault walk_all(struct walk *walk, th_term t)
+{
+    enum fault fault;
+
+    for (;;) {
+        struct run *run;
+
+        fault = look_at(walk, t);
+        walk->culprit = t;
+        if (fault || walk->depth == 0 || ++walk->words > WORDS)
+            break;
+        run = &walk->runs[walk->depth - 1];
+        t = *run->next++;
+        walk->depth -= run->next == run->end;
+    }
+    th_free(walk->runs);
+    return fault;
+}
+
+/* What is wrong with a term, the CULPRIT itself or WHOLE with that in it. */
+static char *describe(enum fault fault, th_term culprit, bool whole)
+{
+    unsigned long long word = culprit;
+    char *heap, *text;
+
+    if (fault == NO_TERM)
+        return th_printf(
+            whole ? "%#llx, which is no term" : "a term with %#llx in it, which is none", word);
+    if (fault == BROKEN)
+        return th_printf("%s: at %#llx is none",
+                         whole ? "what is no term" : "a term that is broken", word & ~3ull);
+    heap = th_check_heap_of((void *)(uintptr_t)(word & ~3ull));
+    if (heap)
+        text = th_printf("a term %s %s", whole ? "of" : "with a part of", heap);
+    else
+        text = th_printf("a term%s at %#llx, which is in no environment",
+                         whole ? "" : " with a part", word & ~3ull);
+    th_free(heap);
+    return text;
+}
+
+bool th_check_valid(const th_env *env, th_term term, const char *does, const char *function)
+{
+    struct walk walk = {.env = env};
+    enum fault fault = walk_all(&walk, term);
+    char *text;
+
+    if (!fault)
+        return true;
+    text = describe(fault, walk.culprit, walk.culprit == term);
+    if (function)
+        th_check_found_now(function, "%s %s() %s", does, function, text);
+    else
+        th_check_found_now(does, "%s %s", does, text);
+    th_free(text);
+    return false;
+}
+
+th_term th_check_note_term(const th_env *env, th_term term, const char *function)
+{
+    return th_check_valid(env, term, "gives", function) ? term : TH_AM(undefined);
+}
+
+void th_check_each_binary(const th_env *env, th_term term,
+                          void (*seen)(void *context, const unsigned char *bytes, size_t size),
+                          void *context)
+{
+    struct walk walk = {.env = env, .seen = seen, .context = context};
+
+    walk_all(&walk, term);
+}
