@@ -95,11 +95,14 @@ static inline bool th_check_unlocks(const void *lock, const char *function);
  * th_env_create() for this once, with its arguments copied into it; so terms that are left from
  * earlier are met as what they are. In the thread that runs it:
  *
+ *   th_library_begin(&running, path, name);
  *   th_check_begin(&call);
  *   answer = code(call.env, call.argc, call.argv);
  *   answer = th_check_answer(&call, answer, scheduled);
- *   ... the result, the reason, or what is scheduled is copied ...
- *   th_check_retire(call.env);          instead of th_env_free()
+ *   th_library_end(&running);
+ *
+ * and, in any thread, once the result, the reason or the next arguments have been copied,
+ * th_check_retire(call.env) instead of th_env_free(). It does that while the checker is off.
  *
  * ANSWER is TH_NONE with an exception in the environment, or with a continuation, as SCHEDULED
  * says. What th_check_answer() returns is to be used instead: TH_NONE if there is an exception,

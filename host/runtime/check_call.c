@@ -13,12 +13,6 @@ struct th_check_bytes {
     int argument; /* from 0 */
 };
 
-/* The environment of the call that returned last, for th_check_retire(). */
-static _Thread_local struct {
-    const th_env *env;
-    struct th_origin *origin;
-} last;
-
 /* --- The bytes of arguments ------------------------------------------------------------------ */
 
 struct collecting {
@@ -107,23 +101,9 @@ th_term th_check_answer(const struct th_call *call, th_term answer, bool schedul
     answer = look_at_answer(call->env, answer, scheduled);
     compare_arguments(frame);
     th_check_locks_left(frame);
-    th_origin_release(last.origin);
-    last.env = call->env;
-    last.origin = th_origin_now();
     th_check_frame = frame->outer;
-    th_origin_release(frame->origin);
+    th_check_ended(call->env, frame->origin);
     th_free(frame->bytes);
     th_free(frame);
     return answer;
-}
-
-void th_check_retire(th_env *env)
-{
-    if (!th_check_on() || last.env != env) {
-        th_env_free(env);
-        return;
-    }
-    th_check_retire_call(env, last.origin);
-    last.env = NULL;
-    last.origin = NULL;
 }

@@ -42,6 +42,7 @@ struct freed {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct th_table heaps;                            /* struct heap, by its first address */
 static struct th_table retirees;                         /* struct retired, by its environment */
+static struct th_table ended; /* struct th_origin, by the environment of a call that is over */
 static struct {
     struct retired *oldest, **end;
     size_t bytes;
@@ -197,9 +198,27 @@ static void retire(th_env *env, const char *of, struct th_origin *origin)
     keep_retired_below(KEPT_BYTES);
 }
 
-void th_check_retire_call(th_env *env, struct th_origin *origin)
+void th_check_ended(const th_env *env, struct th_origin *origin)
 {
-    retire(env, "the environment of an earlier call,", origin);
+    struct th_origin *old;
+
+    pthread_mutex_lock(&lock);
+    old = th_table_set(&ended, key_of(env), origin);
+    pthread_mutex_unlock(&lock);
+    th_origin_release(old);
+}
+
+void th_check_retire(th_env *env)
+{
+    struct th_origin *origin;
+
+    pthread_mutex_lock(&lock);
+    origin = th_table_remove(&ended, key_of(env));
+    pthread_mutex_unlock(&lock);
+    if (origin)
+        retire(env, "the environment of an earlier call,", origin);
+    else
+        th_env_free(env); /* nothing ran with it */
 }
 
 void th_check_clear_env(th_env *env, const char *function)
@@ -302,5 +321,8 @@ void th_check_heaps_end(void)
         th_free(slot->value);
     th_table_free(&heaps);
     th_table_free(&retirees);
+    for (size_t position = 0; (slot = th_table_next(&ended, &position));)
+        th_origin_release(slot->value);
+    th_table_free(&ended);
     pthread_mutex_unlock(&lock);
 }

@@ -79,8 +79,8 @@ void th_check_heaps_end(void);
  * caller frees it. */
 char *th_check_heap_of(const void *address);
 
-/* Keeps ENV, of a call that ORIGIN was and that is over. Takes over both. */
-void th_check_retire_call(th_env *env, struct th_origin *origin);
+/* A function that had ENV has returned; it was called by ORIGIN, which this takes over. */
+void th_check_ended(const th_env *env, struct th_origin *origin);
 
 /* --- Terms (check_term.c) -------------------------------------------------------------------- */
 

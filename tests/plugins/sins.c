@@ -35,7 +35,7 @@ NIF(same)
 NIF(all_kinds)
 {
     ErlNifBinary bin;
-    ERL_NIF_TERM part, map = enif_make_new_map(env);
+    ERL_NIF_TERM part, bin_term, map = enif_make_new_map(env);
     void *object = enif_alloc_resource(db, 8);
     ERL_NIF_TERM reference = enif_make_resource(env, object);
     ERL_NIF_TERM bytes = enif_make_resource_binary(env, object, "static", 6);
@@ -47,8 +47,8 @@ NIF(all_kinds)
     enif_realloc_binary(&bin, 200);
     memset(bin.data, 2, bin.size);
     part = enif_make_sub_binary(env, enif_make_binary(env, &bin), 1, 3);
-    memset(enif_make_new_binary(env, 20, &kept), 3, 20);
-    part = enif_make_list3(env, part, kept, enif_make_sub_binary(env, kept, 2, 7));
+    memset(enif_make_new_binary(env, 20, &bin_term), 3, 20);
+    part = enif_make_list3(env, part, bin_term, enif_make_sub_binary(env, bin_term, 2, 7));
     for (int i = 0; i < 40; i++)
         enif_make_map_put(env, map, enif_make_int(env, i), enif_make_double(env, i), &map);
     return enif_make_tuple(env, 7, reference, bytes, part, map, enif_make_ref(env),

@@ -2,7 +2,7 @@
 #include "host/runtime/check.h"
 #include "host/runtime/runtime.h"
 
-#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,35 +118,46 @@ static void expect(uint64_t count, const char *lines)
     th_free(text);
 }
 
-/* sins:FUNCTION(ARGUMENTS), these as a list. The result, or `raised` with its reason, as text. */
-static const char *call_as(const char *function, const char *list, const char *continuation)
+/* Calls sins:FUNCTION(ARGUMENTS), these as a list, as a function called NAME, and appends what came
+ * to TEXT: the result, or `raised` and the reason. */
+static void perform(const char *function, const char *list, const char *name,
+                    struct th_buffer *text)
 {
-    static struct th_buffer text;
     th_env *env = th_env_create(TH_ENV_CALLBACK);
     th_term arguments = TH_NIL, answer, argv[4];
     struct th_callee callee = {.library = library};
-    struct th_call call = {.callee = &callee, .function = continuation, .argv = argv, .env = env};
-    char *name;
+    struct th_call call = {.callee = &callee, .function = name, .argv = argv, .env = env};
+    char *full_name;
 
     assert_int_equal(th_text_parse(env, list, strlen(list), &arguments), TH_OK);
     for (; th_is_list(arguments); arguments = th_cell(arguments)[1])
         argv[call.argc++] = th_cell(arguments)[0];
     callee.function = th_entry_function(th_library_entry(library), function, (unsigned)call.argc);
     assert_non_null(callee.function);
-    callee.name = name = th_printf("sins:%s/%d", function, call.argc);
+    callee.name = full_name = th_printf("sins:%s/%d", function, call.argc);
     env->library = library;
 
     th_check_begin(&call);
     answer = callee.function->fptr(env, call.argc, argv);
     answer = th_check_answer(&call, answer, false);
-    text.size = 0;
     if (answer == TH_NONE)
-        th_buffer_add_text(&text, "raised ");
-    th_text_print(&text, answer == TH_NONE ? env->exception : answer);
+        th_buffer_add_text(text, "raised ");
+    th_text_print(text, answer == TH_NONE ? env->exception : answer);
     th_check_retire(env);
-    th_free(name);
+    th_free(full_name);
     th_resource_reap();
-    return th_buffer_text(&text);
+}
+
+/* The same; what came is valid until the next call. */
+static const char *call_as(const char *function, const char *list, const char *name)
+{
+    static char came[1000];
+    struct th_buffer text = {0};
+
+    perform(function, list, name, &text);
+    snprintf(came, sizeof came, "%s", th_buffer_text(&text));
+    th_buffer_free(&text);
+    return came;
 }
 
 static const char *call(const char *function, const char *list)
@@ -418,6 +429,38 @@ static void what_goes_on_and_on_is_told_ten_times(void **state)
     expect(1000, "sins:nothing/0: 990 times more: returns 0: neither a term nor an exception\n");
 }
 
+enum { THREADS = 4, CALLS = 3000 };
+
+static void *call_often(void *unused)
+{
+    struct th_buffer text = {0};
+
+    for (int i = 0; i < CALLS; i++) {
+        perform("all_kinds", "[{1.5,\"argument\"}]", "all_kinds", &text);
+        perform("gives_back", "[<<1>>]", "gives_back", &text);
+        text.size = 0;
+        if (i % 100 == 0)
+            perform("free_env_twice", "[]", "free_env_twice", &text);
+    }
+    th_buffer_free(&text);
+    return unused;
+}
+
+/* More than is kept of what is gone. */
+static void threads_call_at_once(void **state)
+{
+    pthread_t threads[THREADS];
+    uint64_t findings;
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_often, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    th_free(end(&findings));
+    assert_int_equal(findings, THREADS * CALLS / 100);
+}
+
 static void long_arguments_are_cut(void **state)
 {
     (void)state;
@@ -472,6 +515,7 @@ int main(void)
         CLEAN(continuations_are_told_with_what_was_called),
         CLEAN(what_goes_on_and_on_is_told_ten_times),
         CLEAN(long_arguments_are_cut),
+        CLEAN(threads_call_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
