@@ -298,6 +298,7 @@ static int run(struct replay *replay)
         status = attach_all(replay, tracing);
     if (status == TH_OK)
         status = play_all(replay, tracing);
+    th_library_halt();
     th_tracing_free(tracing); /* tracers write what they have left */
     th_guard_end();
     return th_interrupt_status(th_command_finish("replay", status));

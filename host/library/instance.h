@@ -3,6 +3,7 @@
 #define TH_LIBRARY_INSTANCE_H
 
 #include "load.h"
+#include "option.h"
 
 struct th_opened_type;
 
@@ -32,6 +33,15 @@ struct th_library {
     struct th_slots slots;
     struct th_names remarks;
     void *private_data;
+    const th_env *loading; /* what load() or upgrade() was given, while it runs */
+    struct th_library_options {
+        bool delays_halt;
+        ErlNifOnHaltCallback *on_halt;
+        ErlNifOnUnloadThreadCallback *on_unload_thread;
+    } options;
+
+    /* Its functions that run, if it delays the halt. See option.c for the orders. */
+    _Atomic size_t running;
 
     /* Resource types, see resource_type.c. */
     struct th_library *predecessor; /* during upgrade(): the old instance */
@@ -57,9 +67,16 @@ void th_registry_keep(struct th_library *library);
 /* One user less: true if it was the last. */
 bool th_registry_leave(struct th_library *library);
 
+/* All loaded instances that have a user, the latest first, in an array that the caller frees; each
+ * has one user more. */
+size_t th_registry_keep_all(struct th_library ***libraries);
+
 /* The instance that the loader knows by HANDLE, NULL if there is none. It gets one user more; if it
  * has none any more, it is returned with *IN_USE false. */
 struct th_library *th_registry_find(const void *handle, bool *in_use);
+
+/* Calls the callback that it has set for that on the scheduler threads, before unload(). */
+void th_library_leave_threads(struct th_library *library);
 
 /* Says that the thread runs FUNCTION of LIBRARY, until th_library_end() is given CALL. The texts
  * must stay. */

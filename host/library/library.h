@@ -1,7 +1,7 @@
 /*
  * The face of library/: shared objects. Found (find.h), examined as data (examine.h), opened,
- * loaded and unloaded (load.h), their callbacks (slots.h), the resources that they make
- * (resource.h).
+ * loaded and unloaded (load.h), what they ask for (option.h), their callbacks (slots.h), the
+ * resources that they make (resource.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H
@@ -11,6 +11,7 @@
 #include "find.h"
 #include "load.h"
 #include "names.h"
+#include "option.h"
 #include "resource.h"
 #include "slots.h"
 

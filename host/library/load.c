@@ -76,9 +76,11 @@ enum th_status th_library_load(struct th_library *library, struct th_library *ol
         return TH_OK;
     th_library_init_env(&env, library);
     library->state = TH_LIBRARY_LOADING;
+    library->loading = &env;
     library->predecessor = old;
     status = old ? call_upgrade(library, old, &env, info) : call_load(library, &env, info);
     library->state = status ? TH_LIBRARY_OPEN : TH_LIBRARY_LOADED;
+    library->loading = NULL;
     library->predecessor = NULL;
     /* Resources that were made and dropped meanwhile still have their types. */
     th_env_release(&env);
@@ -89,6 +91,7 @@ enum th_status th_library_load(struct th_library *library, struct th_library *ol
     }
     th_resource_types_rollback(library);
     library->private_data = NULL;
+    library->options = (struct th_library_options){0};
     return th_error_context("%s was refused", library->facts.path);
 }
 
@@ -105,7 +108,10 @@ static void call_unload(struct th_library *library)
     struct th_library_call call;
     th_env env;
 
-    if (library->state != TH_LIBRARY_LOADED || !library->entry.unload)
+    if (library->state != TH_LIBRARY_LOADED)
+        return;
+    th_library_leave_threads(library);
+    if (!library->entry.unload)
         return;
     th_library_init_env(&env, library);
     th_library_begin(&call, library->facts.path, "unload");

@@ -53,6 +53,23 @@ bool th_library_is_open(const char *path)
     return library != NULL;
 }
 
+size_t th_registry_keep_all(struct th_library ***libraries)
+{
+    size_t count = 0, capacity = 0;
+
+    *libraries = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct th_library *library = all; library; library = library->next) {
+        if (library->users == 0 || library->state != TH_LIBRARY_LOADED)
+            continue;
+        library->users++;
+        TH_ARRAY_GROW(*libraries, count, capacity);
+        (*libraries)[count++] = library;
+    }
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 struct th_library *th_registry_find(const void *handle, bool *in_use)
 {
     struct th_library *library;

@@ -168,6 +168,8 @@ int enif_thread_join(ErlNifTid tid, void **respp)
 
     if (!tid || !tid->function)
         return EINVAL;
+    if (tid == self)
+        return EDEADLK;
     error = pthread_join(tid->thread, &result);
     if (error)
         return error;

@@ -352,7 +352,7 @@ static void the_head_is_a_term_of_its_own(void **state)
 static void a_queue_does_not_grow_with_what_has_passed(void **state)
 {
     ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
-    char text[8];
+    char text[16];
     int count;
 
     (void)state;

@@ -1,0 +1,145 @@
+#include "option.h"
+
+#include "instance.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+void (*th_library_on_schedulers)(void (*function)(void *argument), void *argument);
+
+/* Written once, by th_library_halt(). See th_library_leave() for the orders. */
+static _Atomic bool halting;
+
+/* For waiting and waking alone; it guards nothing. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+
+/* --- Setting --------------------------------------------------------------------------------- */
+
+/* The library that is being loaded with ENV, NULL if none is. */
+static struct th_library *loading(const th_env *env)
+{
+    struct th_library *library = env ? env->library : NULL;
+
+    return library && library->loading == env ? library : NULL;
+}
+
+bool th_library_delay_halt(th_env *env)
+{
+    struct th_library *library = loading(env);
+
+    if (!library || library->options.delays_halt)
+        return false;
+    library->options.delays_halt = true;
+    return true;
+}
+
+bool th_library_set_on_halt(th_env *env, ErlNifOnHaltCallback *callback)
+{
+    struct th_library *library = loading(env);
+
+    if (!library || !callback || library->options.on_halt)
+        return false;
+    library->options.on_halt = callback;
+    return true;
+}
+
+bool th_library_set_on_unload_thread(th_env *env, ErlNifOnUnloadThreadCallback *callback)
+{
+    struct th_library *library = loading(env);
+
+    if (!library || !callback || library->options.on_unload_thread)
+        return false;
+    library->options.on_unload_thread = callback;
+    return true;
+}
+
+/* --- Functions that run ---------------------------------------------------------------------- */
+
+/* Relaxed: the halt has to see only what was entered before it was asked for, and whoever asks
+ * knows of that by other means. */
+void th_library_enter(struct th_library *library)
+{
+    if (library->options.delays_halt)
+        atomic_fetch_add_explicit(&library->running, 1, memory_order_relaxed);
+}
+
+/*
+ * Sequentially consistent, here and in the halt: one side writes `running` and reads `halting`, the
+ * other writes `halting` and reads `running`, and one of the two must see what the other wrote. So
+ * does what the function did come before what follows the halt.
+ */
+void th_library_leave(struct th_library *library)
+{
+    if (!library->options.delays_halt ||
+        atomic_fetch_sub_explicit(&library->running, 1, memory_order_seq_cst) > 1 ||
+        !atomic_load_explicit(&halting, memory_order_seq_cst))
+        return;
+    pthread_mutex_lock(&lock); /* the halt waits, or has not yet looked */
+    pthread_cond_broadcast(&idle);
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_for(struct th_library *library)
+{
+    pthread_mutex_lock(&lock);
+    while (atomic_load_explicit(&library->running, memory_order_seq_cst) > 0)
+        pthread_cond_wait(&idle, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- The halt -------------------------------------------------------------------------------- */
+
+static void call_on_halt(struct th_library *library)
+{
+    struct th_library_call call;
+
+    if (!library->options.on_halt)
+        return;
+    th_library_begin(&call, library->facts.path, "on_halt");
+    library->options.on_halt(library->private_data);
+    th_library_end(&call);
+}
+
+bool th_library_halting(void)
+{
+    return atomic_load_explicit(&halting, memory_order_relaxed);
+}
+
+void th_library_halt(void)
+{
+    struct th_library **libraries;
+    size_t count = th_registry_keep_all(&libraries);
+
+    atomic_store_explicit(&halting, true, memory_order_seq_cst);
+    for (size_t i = 0; i < count; i++)
+        call_on_halt(libraries[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (libraries[i]->options.delays_halt)
+            wait_for(libraries[i]);
+        th_library_release(libraries[i]);
+    }
+    th_free(libraries);
+}
+
+/* --- Unloading ------------------------------------------------------------------------------- */
+
+static void leave_thread(void *argument)
+{
+    struct th_library *library = argument;
+    struct th_library_call call;
+
+    th_library_begin(&call, library->facts.path, "on_unload_thread");
+    library->options.on_unload_thread(library->private_data);
+    th_library_end(&call);
+}
+
+void th_library_leave_threads(struct th_library *library)
+{
+    if (!library->options.on_unload_thread)
+        return;
+    if (th_library_on_schedulers)
+        th_library_on_schedulers(leave_thread, library);
+    else
+        leave_thread(library);
+}
