@@ -1,0 +1,10 @@
+/* The prompt of `tracehost call`: forms that are typed line by line. */
+#ifndef TH_CALL_PROMPT_H
+#define TH_CALL_PROMPT_H
+
+#include "call_session.h"
+
+/* Reads and evaluates what is typed on stdin until its end, q() or a signal. */
+void th_call_prompt(struct th_call_session *session);
+
+#endif

@@ -1,0 +1,39 @@
+/* A process of `tracehost call` that evaluates programs, one form after the other. */
+#ifndef TH_CALL_SESSION_H
+#define TH_CALL_SESSION_H
+
+#include "call_library.h"
+#include "evaluation.h"
+
+/* What all sessions share. */
+struct th_call_work {
+    const struct th_call_libraries *libraries;
+    const struct th_program *programs;
+    size_t program_count;
+    uint64_t rounds; /* of each session */
+    unsigned sessions;
+    _Atomic uint64_t done;   /* rounds; relaxed, as counts are read after the threads have ended */
+    _Atomic uint64_t failed; /* evaluations, likewise */
+};
+
+struct th_call_session {
+    struct th_call_work *work;
+    unsigned number; /* from 1 */
+    struct th_process_run *process;
+    struct th_evaluation evaluation;
+};
+
+/* Starts the process; ends it. */
+void th_call_session_start(struct th_call_session *session, struct th_call_work *work,
+                           unsigned number);
+void th_call_session_end(struct th_call_session *session);
+
+/* Evaluates the forms of a program. Values are printed on stdout if SHOWN, exceptions on stderr,
+ * behind a line with WHERE if that is not NULL. False once nothing more is to be evaluated. */
+bool th_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
+                              bool shown, const char *where);
+
+/* All rounds of the work, in as many threads as it has sessions. */
+enum th_status th_call_work_run(struct th_call_work *work);
+
+#endif

@@ -1,0 +1,8 @@
+/* The face of cli/: what can be used without the program around it. Only tests and fuzzers do. */
+#ifndef TH_CLI_H
+#define TH_CLI_H
+
+#include "evaluation.h"
+#include "expression.h"
+
+#endif

@@ -1,0 +1,153 @@
+/*
+ * Expressions evaluated: bindings, exceptions, messages of one process.
+ *
+ *   struct th_evaluation e;
+ *   th_evaluation_start(&e, &host, context, out);
+ *   value = th_evaluate_form(&e, &program, program.forms[0]);   TH_NONE: e.exception tells why
+ *   th_evaluation_collect(&e);                          values of forms before are gone
+ *   th_evaluation_end(&e);
+ *
+ * What the language needs of its surroundings is the host's to do: calls, messages. One thread at a
+ * time has an evaluation.
+ */
+#ifndef TH_EVALUATION_H
+#define TH_EVALUATION_H
+
+#include "expression.h"
+
+#include "host/process/process.h"
+
+enum {
+    TH_EXPRESSION_BITS = INT32_MAX,   /* of a bit string that is built: a quarter of a gigabyte */
+    TH_EXPRESSION_ELEMENTS = 1 << 24, /* of a list that a host's function makes */
+    TH_EXPRESSION_LIMBS = 1 << 12,    /* of an integer that is computed: a quarter of a megabit */
+    TH_EXCEPTION_TEXT = 512           /* bytes of what is shown of a term in an exception */
+};
+
+enum th_class { TH_CLASS_ERROR, TH_CLASS_EXIT, TH_CLASS_THROW };
+
+struct th_exception {
+    enum th_class class;
+    th_term reason;
+    th_term module;      /* of the function that raised it; TH_NONE: none did */
+    th_term function;    /* its name; without a module, an operator */
+    th_term arguments;   /* a list */
+    bool construction;   /* a bit string could not be built */
+    const char *unbound; /* where the variable stands that has no value */
+    char note[TH_EXCEPTION_TEXT];
+};
+
+enum th_called { TH_CALLED_RETURNED, TH_CALLED_RAISED, TH_CALLED_UNDEFINED };
+
+struct th_evaluation_host {
+    /* Calls a function of a library. *RESULT is in ENV: what it returned, or the reason. */
+    enum th_called (*call)(void *context, th_term module, th_term function, size_t count,
+                           const th_term arguments[], th_env *env, th_term *result);
+
+    /* The next message, the caller's to free; waits NANOSECONDS for it at most. NULL: none came. */
+    struct th_message *(*receive)(void *context, int64_t nanoseconds);
+
+    /* True once the user wants all to end. */
+    bool (*interrupted)(void *context);
+
+    th_term (*self)(void *context);
+};
+
+struct th_binding {
+    th_term name, value;
+};
+
+struct th_evaluation {
+    const struct th_evaluation_host *host;
+    void *context;
+    FILE *out;                        /* for flush() and b() */
+    const struct th_program *program; /* what is being evaluated */
+
+    th_env heap; /* all values */
+    size_t live; /* the heap's footprint when only bindings were in it */
+    struct th_binding *bindings;
+    size_t count, capacity;
+
+    struct th_message *mail, **mail_end; /* that no receive has taken yet */
+
+    struct th_exception exception; /* why the last value is TH_NONE */
+    bool stopped;                  /* interrupted, or ended by q(): nothing more is evaluated */
+};
+
+void th_evaluation_start(struct th_evaluation *e, const struct th_evaluation_host *host,
+                         void *context, FILE *out);
+void th_evaluation_end(struct th_evaluation *e);
+
+/* The value of a form of PROGRAM. TH_NONE: an exception, or `stopped`; then no variable is bound
+ * that was not before. */
+th_term th_evaluate_form(struct th_evaluation *e, const struct th_program *program,
+                         const struct th_node *form);
+
+/* Gives back what no binding holds, if that may be worth it. */
+void th_evaluation_collect(struct th_evaluation *e);
+
+/* Forgets all bindings; all messages that th_evaluation_wait() brought. */
+void th_evaluation_forget(struct th_evaluation *e);
+void th_evaluation_forget_mail(struct th_evaluation *e);
+
+/* Appends the exception as Erlang's shell prints it, with a new line at the end. */
+void th_exception_print(const struct th_evaluation *e, struct th_buffer *out);
+
+/* --- For those who evaluate (expression_*.c) ----------------------------------------------------
+ */
+
+/* The value of any node, TH_NONE with an exception. */
+th_term th_evaluate(struct th_evaluation *e, const struct th_node *node);
+th_term th_evaluate_block(struct th_evaluation *e, const struct th_node *block);
+th_term th_evaluate_bits(struct th_evaluation *e, const struct th_node *bits);
+th_term th_evaluate_operator(struct th_evaluation *e, const struct th_node *node);
+th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node);
+
+/* The values of COUNT nodes, in an array that the caller frees; NULL with an exception. */
+th_term *th_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count);
+
+/* The clause among those of NODE from FIRST on that T (TH_NONE: nothing) matches and whose guard
+ * holds, its variables bound; NULL, nothing bound. */
+const struct th_node *th_match_clauses(struct th_evaluation *e, const struct th_node *node,
+                                       size_t first, th_term t);
+
+/* Matches T, whose variables are bound in part if it fails. */
+bool th_match(struct th_evaluation *e, const struct th_node *pattern, th_term t);
+bool th_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t);
+
+/* The specification of a segment now that its size has VALUE; false if that is no size. */
+bool th_segment_spec(const struct th_node *segment, th_term value, struct th_spec *spec);
+
+th_term th_make_bits(th_env *env, const void *data, size_t bits);
+
+/* The binding of NAME, NULL if there is none. */
+struct th_binding *th_binding_find(struct th_evaluation *e, th_term name);
+void th_binding_add(struct th_evaluation *e, th_term name, th_term value);
+
+/* Raise an exception; return TH_NONE. */
+th_term th_raise(struct th_evaluation *e, enum th_class class, th_term reason);
+th_term th_raise_pair(struct th_evaluation *e, const char *tag, th_term value); /* {Tag, Value} */
+th_term th_raise_from(struct th_evaluation *e, th_term reason, th_term module, th_term function,
+                      const th_term arguments[], size_t count);
+
+/* Adds a line of explanation to the exception. */
+void th_exception_note(struct th_evaluation *e, const char *note);
+
+/* What `catch` and `try` see: the reason with where it comes from. */
+th_term th_exception_stack(struct th_evaluation *e);
+
+/* A function of the host's own. TH_CALLED_UNDEFINED if there is none of that name; MODULE TH_NONE
+ * stands for what may be called without one. */
+enum th_called th_function_call(struct th_evaluation *e, th_term module, th_term function,
+                                size_t count, const th_term arguments[], th_term *result);
+
+/* A call without a module: commands of the shell, functions of erlang. */
+th_term th_evaluate_command(struct th_evaluation *e, const struct th_node *call);
+
+/* The next message that was not taken, put behind the others; NULL: none came. */
+struct th_message *th_evaluation_wait(struct th_evaluation *e, int64_t nanoseconds);
+
+/* Waits; false if that was interrupted. */
+bool th_evaluation_sleep(struct th_evaluation *e, int64_t nanoseconds);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * Expressions of Erlang, as its shell reads them: text to trees.
+ *
+ * A program is a text with any number of forms, each ended by a full stop. All of it is read and
+ * checked before anything is evaluated (evaluation.h). A program is not changed after that: several
+ * threads may evaluate it at once.
+ *
+ * The text is untrusted. Trees are at most TH_EXPRESSION_DEPTH deep, so that whoever walks them may
+ * do so by recursion.
+ */
+#ifndef TH_EXPRESSION_H
+#define TH_EXPRESSION_H
+
+#include "host/term/term.h"
+
+enum { TH_EXPRESSION_DEPTH = 400 };
+
+/* What a node is, and its parts. A part that may be missing is NULL. */
+enum th_node_kind {
+    TH_NODE_CONSTANT, /* `value` */
+    TH_NODE_VARIABLE, /* `value` is its name, an atom */
+    TH_NODE_ANY,      /* _ */
+    TH_NODE_LIST,     /* the elements, at last the tail */
+    TH_NODE_TUPLE,    /* the elements */
+    TH_NODE_MAP,      /* the map that is updated or NULL, then associations */
+    TH_NODE_PAIR,     /* of a map: key and value; `exact` where := stands between them */
+    TH_NODE_BITS,     /* segments */
+    TH_NODE_SEGMENT,  /* the value, the size or NULL; `spec`; `exact` for "a string" */
+    TH_NODE_CALL,     /* the module or NULL, the function, the arguments */
+    TH_NODE_MATCH,    /* pattern = expression */
+    TH_NODE_SEND,     /* receiver ! message */
+    TH_NODE_UNARY,    /* `op`: one operand */
+    TH_NODE_BINARY,   /* `op`: two */
+    TH_NODE_CATCH,    /* an expression */
+    TH_NODE_BLOCK,    /* expressions, one after the other; at least one */
+    TH_NODE_CASE,     /* an expression, then clauses */
+    TH_NODE_IF,       /* clauses without a pattern */
+    TH_NODE_RECEIVE,  /* the time or NULL, the block after it or NULL, then clauses */
+    TH_NODE_TRY,      /* a block, CLAUSES of `of`, CLAUSES of `catch`, the block of `after` */
+    TH_NODE_CLAUSES,  /* clauses */
+    TH_NODE_CLAUSE,   /* the pattern or NULL, the guard or NULL, a block; in a `catch` the pattern
+                         is that of {Class, Reason, Stack} */
+    TH_NODE_GUARD     /* blocks of tests, one of which must hold as a whole */
+};
+
+/* X(name, text, precedence, whether it groups from the right) */
+#define TH_OPERATORS(X)              \
+    X(MATCH, "=", 100, true)         \
+    X(SEND, "!", 100, true)          \
+    X(ORELSE, "orelse", 150, true)   \
+    X(ANDALSO, "andalso", 160, true) \
+    X(EQUAL, "==", 200, false)       \
+    X(UNEQUAL, "/=", 200, false)     \
+    X(IDENTICAL, "=:=", 200, false)  \
+    X(DIFFERENT, "=/=", 200, false)  \
+    X(LESS, "<", 200, false)         \
+    X(AT_MOST, "=<", 200, false)     \
+    X(GREATER, ">", 200, false)      \
+    X(AT_LEAST, ">=", 200, false)    \
+    X(APPEND, "++", 300, true)       \
+    X(PLUS, "+", 400, false)         \
+    X(MINUS, "-", 400, false)        \
+    X(OR, "or", 400, false)          \
+    X(XOR, "xor", 400, false)        \
+    X(TIMES, "*", 500, false)        \
+    X(AND, "and", 500, false)        \
+    X(NOT, "not", 600, false) /* unary, as PLUS and MINUS may be */
+
+enum th_operator {
+#define X(name, text, precedence, right) TH_OPERATOR_##name,
+    TH_OPERATORS(X)
+#undef X
+        TH_OPERATOR_COUNT
+};
+extern const char *const th_operator_texts[TH_OPERATOR_COUNT];
+
+struct th_node {
+    unsigned char kind; /* enum th_node_kind */
+    unsigned char op;   /* enum th_operator */
+    bool exact;
+    unsigned depth; /* of the tree below, itself included */
+    const char *at; /* where it begins in the text */
+    th_term value;
+    const struct th_spec *spec;
+    size_t count;
+    struct th_node *parts[];
+};
+
+struct th_arena_block;
+
+struct th_program {
+    char *text;
+    size_t size;
+    th_env env;                    /* holds the constants */
+    struct th_arena_block *blocks; /* hold the nodes */
+    struct th_node **forms;        /* each a block */
+    size_t count, capacity;
+};
+
+/*
+ * Reads all forms of SIZE bytes of UTF-8. With OPEN the last full stop may be missing.
+ * TH_MALFORMED with line and column; either way th_program_free() ends it.
+ */
+enum th_status th_program_parse(struct th_program *program, const char *text, size_t size,
+                                bool open);
+void th_program_free(struct th_program *program);
+
+/* What a text that is typed line by line has so far. */
+enum th_typed {
+    TH_TYPED_NOTHING, /* blanks and comments */
+    TH_TYPED_PART,    /* a form that goes on */
+    TH_TYPED_FORMS    /* ends in a full stop, or cannot be read whatever comes */
+};
+enum th_typed th_program_typed(const char *text, size_t size);
+
+/* --- For those who build trees (expression_*.c) ------------------------------------------------
+ */
+
+struct th_expression_parser {
+    struct th_scanner scanner; /* its token is the next one that is to be read */
+    struct th_program *program;
+    unsigned depth;
+    struct th_node **parts; /* of the nodes that are being built, the innermost last */
+    size_t count, capacity;
+};
+
+/* A node of the parts from FIRST on, which are taken off; NULL with an error if the tree is too
+ * deep. */
+struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
+                             size_t first);
+
+/* SIZE bytes that live as long as the program. */
+void *th_program_alloc(struct th_program *program, size_t size);
+
+/* Puts PART (NULL for one that is missing) behind the parts. */
+void th_parser_push(struct th_expression_parser *p, struct th_node *part);
+
+/* Reads the next token; false with an error. */
+bool th_parser_advance(struct th_expression_parser *p);
+
+/* True if the token is the word, or operator, TEXT. */
+bool th_parser_at(const struct th_expression_parser *p, const char *text);
+
+/* Takes the token TEXT, which must be there. */
+bool th_parser_expect(struct th_expression_parser *p, const char *text);
+
+/* Raises an error for the place AT and returns NULL. */
+struct th_node *th_parser_fail(struct th_expression_parser *p, const char *at, const char *format,
+                               ...) __attribute__((format(printf, 3, 4), cold));
+
+/* An expression; expressions separated by commas, as a block; what begins with a reserved word. */
+struct th_node *th_parse_expression(struct th_expression_parser *p);
+struct th_node *th_parse_block(struct th_expression_parser *p);
+struct th_node *th_parse_word(struct th_expression_parser *p);
+
+/* What operators stand between; the same where a ':' behind it means no call; the rest of an
+ * expression that begins with LEFT. */
+struct th_node *th_parse_operand(struct th_expression_parser *p);
+struct th_node *th_parse_primary(struct th_expression_parser *p);
+struct th_node *th_parse_rest(struct th_expression_parser *p, struct th_node *left);
+
+/* An operand without its signs; the same with what may follow it: ":function(...)", "(...)",
+ * "#{...}". */
+struct th_node *th_parse_bare(struct th_expression_parser *p);
+struct th_node *th_parse_called(struct th_expression_parser *p);
+
+/* Behind "<<". */
+struct th_node *th_parse_bits(struct th_expression_parser *p, const char *at);
+
+/* Checks that all of a form may stand where it does: patterns are patterns, guards are guards. */
+enum th_status th_node_check(const struct th_program *program, const struct th_node *form);
+
+/* True for a function that a guard may call. */
+bool th_function_in_guards(const char *name, size_t arity);
+
+#endif

@@ -1,0 +1,162 @@
+/* Bit strings in expressions: their segments are read, and bit strings built of them. */
+#include "evaluation.h"
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+/* Behind ':'. A constant size goes into SPEC, another is returned; *GOOD false: an error. */
+static struct th_node *parse_size(struct th_expression_parser *p, struct th_spec *spec, bool *good)
+{
+    struct th_node *size = th_parser_advance(p) ? th_parse_primary(p) : NULL;
+    uint64_t constant;
+
+    *good = false;
+    if (!size)
+        return NULL;
+    *good = true;
+    spec->sized = true;
+    if (size->kind != TH_NODE_CONSTANT)
+        return size;
+    if (!th_get_uint64(size->value, &constant) || constant > TH_EXPRESSION_BITS) {
+        *good = false;
+        return th_parser_fail(p, size->at, "expected a size from 0 to %d", TH_EXPRESSION_BITS);
+    }
+    spec->size = constant;
+    return NULL;
+}
+
+static struct th_node *parse_segment(struct th_expression_parser *p)
+{
+    size_t first = p->count;
+    bool good = true, string = p->scanner.token == TH_TOKEN_STRING;
+    struct th_spec *spec = th_program_alloc(p->program, sizeof *spec);
+    struct th_node *value = th_parse_primary(p), *size = NULL, *segment;
+    const char *wrong;
+
+    if (!value)
+        return NULL;
+    *spec = (struct th_spec){.place = value->at};
+    if (th_parser_at(p, ":"))
+        size = parse_size(p, spec, &good);
+    if (!good || (th_parser_at(p, "/") && th_spec_read_types(&p->scanner, spec) != TH_OK))
+        return NULL;
+    wrong = th_spec_complete(spec);
+    if (wrong)
+        return th_parser_fail(p, value->at, "expected %s", wrong);
+    th_parser_push(p, value);
+    th_parser_push(p, size);
+    segment = th_node_make(p, TH_NODE_SEGMENT, value->at, first);
+    if (segment) {
+        segment->spec = spec;
+        segment->exact = string;
+    }
+    return segment;
+}
+
+struct th_node *th_parse_bits(struct th_expression_parser *p, const char *at)
+{
+    size_t first = p->count;
+
+    while (!th_parser_at(p, ">>")) {
+        struct th_node *segment = parse_segment(p);
+        if (!segment)
+            return NULL;
+        th_parser_push(p, segment);
+        if (th_parser_at(p, ">>"))
+            break;
+        if (!th_parser_at(p, ","))
+            return th_parser_fail(p, p->scanner.start, "expected ',' or '>>'%s",
+                                  th_parser_at(p, "||") ? " (there are no comprehensions here)"
+                                                        : "");
+        if (!th_parser_advance(p))
+            return NULL;
+        if (th_parser_at(p, ">>"))
+            return th_parser_fail(p, p->scanner.start, "expected an expression");
+    }
+    return th_parser_advance(p) ? th_node_make(p, TH_NODE_BITS, at, first) : NULL;
+}
+
+/* --- Building --------------------------------------------------------------------------------- */
+
+bool th_segment_spec(const struct th_node *segment, th_term value, struct th_spec *spec)
+{
+    *spec = *segment->spec;
+    if (!segment->parts[1])
+        return true;
+    return th_get_uint64(value, &spec->size) && spec->size <= TH_EXPRESSION_BITS;
+}
+
+static const char *const type_names[] = {
+    [TH_SEGMENT_INTEGER] = "integer", [TH_SEGMENT_FLOAT] = "float",
+    [TH_SEGMENT_BINARY] = "binary",   [TH_SEGMENT_BITSTRING] = "bitstring",
+    [TH_SEGMENT_UTF8] = "utf8",       [TH_SEGMENT_UTF16] = "utf16",
+    [TH_SEGMENT_UTF32] = "utf32",
+};
+
+/* The exception for segment I, in which GOT stands instead of what was WANTED. */
+static th_term raise_segment(struct th_evaluation *e, size_t i, const struct th_spec *spec,
+                             const char *wanted, th_term got)
+{
+    struct th_buffer note = {0};
+
+    th_buffer_printf(&note, "segment %zu of type '%s': expected %s but got: ", i + 1,
+                     type_names[spec->type], wanted);
+    th_text_print_limited(&note, got, TH_EXCEPTION_TEXT / 2);
+    th_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
+    e->exception.construction = true;
+    th_exception_note(e, th_buffer_text(&note));
+    th_buffer_free(&note);
+    return TH_NONE;
+}
+
+/* Adds segment I with VALUE, which is a string's characters or one value. */
+static const char *put_value(struct th_segments *built, const struct th_node *segment,
+                             const struct th_spec *spec, th_term value, th_term *got)
+{
+    const char *wrong = NULL;
+
+    *got = value;
+    if (!segment->exact)
+        return th_segment_put(built, spec, value);
+    if (spec->type == TH_SEGMENT_BINARY || spec->type == TH_SEGMENT_BITSTRING)
+        return "a binary";
+    for (; !wrong && th_is_list(value); value = th_cell(value)[1]) {
+        *got = th_cell(value)[0];
+        wrong = th_segment_put(built, spec, *got);
+    }
+    return wrong;
+}
+
+static bool add_segment(struct th_evaluation *e, struct th_segments *built,
+                        const struct th_node *segment, size_t i)
+{
+    th_term value = th_evaluate(e, segment->parts[0]), size = TH_NONE, got;
+    struct th_spec spec;
+    const char *wrong;
+
+    if (value != TH_NONE && segment->parts[1])
+        size = th_evaluate(e, segment->parts[1]);
+    if (value == TH_NONE || (segment->parts[1] && size == TH_NONE))
+        return false;
+    if (!th_segment_spec(segment, size, &spec)) {
+        raise_segment(e, i, &spec, "a non-negative integer as size", size);
+        return false;
+    }
+    wrong = put_value(built, segment, &spec, value, &got);
+    if (wrong)
+        raise_segment(e, i, &spec, wrong, got);
+    return !wrong;
+}
+
+th_term th_evaluate_bits(struct th_evaluation *e, const struct th_node *bits)
+{
+    struct th_segments built = {.left = TH_EXPRESSION_BITS};
+    th_term result = TH_NONE;
+    bool good = true;
+
+    for (size_t i = 0; good && i < bits->count; i++)
+        good = add_segment(e, &built, bits->parts[i], i);
+    if (good)
+        result = th_make_bits(&e->heap, built.bytes.data, built.bits);
+    th_buffer_free(&built.bytes);
+    return result;
+}

@@ -1,0 +1,255 @@
+/* Reads what begins with a reserved word: begin, case, if, receive, try. */
+#include "expression.h"
+
+static struct th_node *fail_here(struct th_expression_parser *p, const char *wanted)
+{
+    return th_parser_fail(p, p->scanner.start, "expected %s", wanted);
+}
+
+/* Behind "when": tests separated by commas, in alternatives separated by semicolons. */
+static struct th_node *parse_guard(struct th_expression_parser *p)
+{
+    size_t first = p->count;
+    const char *at = p->scanner.start;
+
+    for (;;) {
+        struct th_node *tests = th_parse_block(p);
+        if (!tests)
+            return NULL;
+        th_parser_push(p, tests);
+        if (!th_parser_at(p, ";"))
+            break;
+        if (!th_parser_advance(p))
+            return NULL;
+    }
+    return th_node_make(p, TH_NODE_GUARD, at, first);
+}
+
+/* The clause of PATTERN (NULL: none) and GUARD (NULL: none), from "->" on. */
+static struct th_node *parse_body(struct th_expression_parser *p, const char *at,
+                                  struct th_node *pattern, struct th_node *guard)
+{
+    size_t first = p->count;
+    struct th_node *body = th_parser_expect(p, "->") ? th_parse_block(p) : NULL;
+
+    if (!body)
+        return NULL;
+    th_parser_push(p, pattern);
+    th_parser_push(p, guard);
+    th_parser_push(p, body);
+    return th_node_make(p, TH_NODE_CLAUSE, at, first);
+}
+
+static struct th_node *finish_clause(struct th_expression_parser *p, struct th_node *pattern)
+{
+    struct th_node *guard = NULL;
+
+    if (!pattern)
+        return NULL;
+    if (th_parser_at(p, "when")) {
+        guard = th_parser_advance(p) ? parse_guard(p) : NULL;
+        if (!guard)
+            return NULL;
+    }
+    return parse_body(p, pattern->at, pattern, guard);
+}
+
+static struct th_node *parse_clause(struct th_expression_parser *p)
+{
+    return finish_clause(p, th_parse_expression(p));
+}
+
+static struct th_node *parse_if_clause(struct th_expression_parser *p)
+{
+    const char *at = p->scanner.start;
+    struct th_node *guard = parse_guard(p);
+
+    return guard ? parse_body(p, at, NULL, guard) : NULL;
+}
+
+/* --- The clauses of catch --------------------------------------------------------------------- */
+
+static struct th_node *make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
+                                 const char *at, th_term value)
+{
+    struct th_node *leaf = th_node_make(p, kind, at, p->count);
+
+    if (leaf)
+        leaf->value = value;
+    return leaf;
+}
+
+/* Pushes the parts of Class:Reason:Stack, Class:Reason, or Reason. */
+static bool parse_caught(struct th_expression_parser *p)
+{
+    const char *at = p->scanner.start;
+    int token = p->scanner.token;
+    struct th_node *class = NULL, *reason, *stack;
+
+    if (token == TH_TOKEN_VARIABLE || token == TH_TOKEN_TERM) {
+        class = make_leaf(p, TH_NODE_CONSTANT, at, p->scanner.value);
+        if (token == TH_TOKEN_VARIABLE && class) {
+            size_t size = (size_t)(p->scanner.at - at);
+            class->kind = size == 1 && *at == '_' ? TH_NODE_ANY : TH_NODE_VARIABLE;
+            class->value = th_atom_utf8(at, size);
+        }
+        if (!class || class->value == TH_NONE || !th_parser_advance(p))
+            return false;
+    }
+    if (class && th_parser_at(p, ":")) {
+        reason = th_parser_advance(p) ? th_parse_primary(p) : NULL;
+    } else { /* only a reason, as thrown */
+        reason = class ? th_parse_rest(p, class) : th_parse_expression(p);
+        class = make_leaf(p, TH_NODE_CONSTANT, at, th_atom("throw"));
+    }
+    stack = make_leaf(p, TH_NODE_ANY, at, TH_NONE);
+    if (reason && th_parser_at(p, ":"))
+        stack = th_parser_advance(p) ? th_parse_primary(p) : NULL;
+    if (!class || !reason || !stack)
+        return false;
+    th_parser_push(p, class);
+    th_parser_push(p, reason);
+    th_parser_push(p, stack);
+    return true;
+}
+
+static struct th_node *parse_catch_clause(struct th_expression_parser *p)
+{
+    size_t first = p->count;
+    const char *at = p->scanner.start;
+
+    return parse_caught(p) ? finish_clause(p, th_node_make(p, TH_NODE_TUPLE, at, first)) : NULL;
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+/* Pushes clauses, as CLAUSE reads them, as long as semicolons follow. */
+static bool parse_clauses(struct th_expression_parser *p,
+                          struct th_node *(*clause)(struct th_expression_parser *))
+{
+    for (;;) {
+        struct th_node *node = clause(p);
+        if (!node)
+            return false;
+        th_parser_push(p, node);
+        if (!th_parser_at(p, ";"))
+            return true;
+        if (!th_parser_advance(p))
+            return false;
+    }
+}
+
+static bool parse_end(struct th_expression_parser *p)
+{
+    if (th_parser_at(p, "end"))
+        return th_parser_advance(p);
+    fail_here(p, "an operator, ',', ';' or 'end'");
+    return false;
+}
+
+static struct th_node *parse_begin(struct th_expression_parser *p)
+{
+    struct th_node *block = th_parse_block(p);
+
+    return block && parse_end(p) ? block : NULL;
+}
+
+static struct th_node *parse_case(struct th_expression_parser *p, const char *at)
+{
+    size_t first = p->count;
+    struct th_node *subject = th_parse_expression(p);
+
+    if (!subject)
+        return NULL;
+    th_parser_push(p, subject);
+    if (!th_parser_expect(p, "of") || !parse_clauses(p, parse_clause) || !parse_end(p))
+        return NULL;
+    return th_node_make(p, TH_NODE_CASE, at, first);
+}
+
+static struct th_node *parse_if(struct th_expression_parser *p, const char *at)
+{
+    size_t first = p->count;
+
+    if (!parse_clauses(p, parse_if_clause) || !parse_end(p))
+        return NULL;
+    return th_node_make(p, TH_NODE_IF, at, first);
+}
+
+static struct th_node *parse_receive(struct th_expression_parser *p, const char *at)
+{
+    size_t first = p->count;
+
+    th_parser_push(p, NULL);
+    th_parser_push(p, NULL);
+    if (!th_parser_at(p, "after") && !parse_clauses(p, parse_clause))
+        return NULL;
+    if (th_parser_at(p, "after")) {
+        struct th_node *time = th_parser_advance(p) ? th_parse_expression(p) : NULL;
+        struct th_node *block = time && th_parser_expect(p, "->") ? th_parse_block(p) : NULL;
+        if (!block)
+            return NULL;
+        p->parts[first] = time;
+        p->parts[first + 1] = block;
+    }
+    return parse_end(p) ? th_node_make(p, TH_NODE_RECEIVE, at, first) : NULL;
+}
+
+/* Pushes the clauses behind WORD as a node, NULL if the word does not stand here. */
+static bool parse_try_clauses(struct th_expression_parser *p, const char *word,
+                              struct th_node *(*clause)(struct th_expression_parser *))
+{
+    size_t first = p->count;
+    const char *at = p->scanner.start;
+    struct th_node *clauses = NULL;
+
+    if (th_parser_at(p, word)) {
+        if (!th_parser_advance(p) || !parse_clauses(p, clause))
+            return false;
+        clauses = th_node_make(p, TH_NODE_CLAUSES, at, first);
+        if (!clauses)
+            return false;
+    }
+    th_parser_push(p, clauses);
+    return true;
+}
+
+static struct th_node *parse_try(struct th_expression_parser *p, const char *at)
+{
+    size_t first = p->count;
+    struct th_node *block = th_parse_block(p);
+    struct th_node *after = NULL;
+
+    if (!block)
+        return NULL;
+    th_parser_push(p, block);
+    if (!parse_try_clauses(p, "of", parse_clause) ||
+        !parse_try_clauses(p, "catch", parse_catch_clause))
+        return NULL;
+    if (th_parser_at(p, "after")) {
+        after = th_parser_advance(p) ? th_parse_block(p) : NULL;
+        if (!after)
+            return NULL;
+    } else if (!p->parts[first + 2]) {
+        return fail_here(p, "'catch' or 'after'");
+    }
+    th_parser_push(p, after);
+    return parse_end(p) ? th_node_make(p, TH_NODE_TRY, at, first) : NULL;
+}
+
+struct th_node *th_parse_word(struct th_expression_parser *p)
+{
+    static const struct {
+        const char *word;
+        struct th_node *(*parse)(struct th_expression_parser *, const char *);
+    } words[] = {
+        {"case", parse_case}, {"if", parse_if}, {"receive", parse_receive}, {"try", parse_try}};
+    const char *at = p->scanner.start;
+
+    if (th_parser_at(p, "begin"))
+        return th_parser_advance(p) ? parse_begin(p) : NULL;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (th_parser_at(p, words[i].word))
+            return th_parser_advance(p) ? words[i].parse(p, at) : NULL;
+    return fail_here(p, "an expression (a reserved word is an atom only in single quotes)");
+}

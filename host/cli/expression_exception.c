@@ -1,0 +1,241 @@
+/*
+ * Exceptions: raised, and printed as Erlang's shell does, but a term always on one line and cut
+ * where it is long.
+ */
+#include "evaluation.h"
+
+#include <string.h>
+
+/* --- Raising ---------------------------------------------------------------------------------- */
+
+th_term th_raise(struct th_evaluation *e, enum th_class class, th_term reason)
+{
+    e->exception = (struct th_exception){.class = class, .reason = reason};
+    return TH_NONE;
+}
+
+th_term th_raise_pair(struct th_evaluation *e, const char *tag, th_term value)
+{
+    return th_raise(e, TH_CLASS_ERROR, th_make_tuple_of(&e->heap, th_atom(tag), value));
+}
+
+th_term th_raise_from(struct th_evaluation *e, th_term reason, th_term module, th_term function,
+                      const th_term arguments[], size_t count)
+{
+    th_raise(e, TH_CLASS_ERROR, reason);
+    e->exception.module = module;
+    e->exception.function = function;
+    e->exception.arguments = th_make_list(&e->heap, arguments, count);
+    return TH_NONE;
+}
+
+void th_exception_note(struct th_evaluation *e, const char *note)
+{
+    snprintf(e->exception.note, sizeof e->exception.note, "%s", note);
+}
+
+th_term th_exception_stack(struct th_evaluation *e)
+{
+    const struct th_exception *x = &e->exception;
+    th_term frame;
+
+    if (!x->function)
+        return TH_NIL;
+    frame = th_make_tuple_of(&e->heap, x->module ? x->module : TH_AM(erlang), x->function,
+                             x->arguments, TH_NIL);
+    return th_make_list(&e->heap, &frame, 1);
+}
+
+/* --- Printing --------------------------------------------------------------------------------- */
+
+static void add_term(struct th_buffer *out, th_term t)
+{
+    th_text_print_limited(out, t, TH_EXCEPTION_TEXT);
+}
+
+/* erlang's own functions are written without their module. */
+static void add_function(const struct th_exception *x, struct th_buffer *out)
+{
+    if (x->module && (x->module != TH_AM(erlang) || x->function == TH_AM(send))) {
+        th_text_print_atom(out, x->module);
+        th_buffer_add_byte(out, ':');
+    }
+    th_text_print_atom(out, x->function);
+}
+
+static size_t argument_count(const struct th_exception *x)
+{
+    size_t count = 0;
+
+    th_get_list_length(x->arguments, &count);
+    return count;
+}
+
+static void add_arguments(const struct th_exception *x, struct th_buffer *out)
+{
+    const char *before = "(";
+
+    for (th_term list = x->arguments; th_is_list(list); list = th_cell(list)[1]) {
+        th_buffer_add_text(out, before);
+        add_term(out, th_cell(list)[0]);
+        before = ",";
+    }
+    th_buffer_add_text(out, *before == '(' ? "()" : ")");
+}
+
+/* Reasons that are an atom, or a pair of an atom and something that is shown behind the text. */
+static const struct {
+    const char *tag;
+    bool pair;
+    const char *text;
+} reasons[] = {
+    {"badarg", false, "bad argument"},
+    {"badarg", true, "bad argument: "},
+    {"badarith", false, "an error occurred when evaluating an arithmetic expression"},
+    {"badmatch", true, "no match of right hand side value "},
+    {"case_clause", true, "no case clause matching "},
+    {"try_clause", true, "no try clause matching "},
+    {"if_clause", false, "no true branch found when evaluating an if expression"},
+    {"badfun", true, "bad function "},
+    {"badmap", true, "bad map: "},
+    {"badkey", true, "bad key: "},
+    {"noproc", false, "no such process or port"},
+    {"notalive", false, "the node cannot be part of a distributed system"},
+    {"system_limit", false, "a system limit has been reached"},
+    {"timeout_value", false, "bad receive timeout value"},
+    {"bad_generator", true, "bad generator "},
+    {"bad_filter", true, "bad filter "},
+};
+
+static bool is_pair(th_term t)
+{
+    return th_is_tuple(t) && th_tuple_arity(t) == 2 && th_is_atom(th_tuple_elements(t)[0]);
+}
+
+/* {shell_undef,Name,Arity,Arguments} */
+static bool add_undefined_command(th_term reason, struct th_buffer *out)
+{
+    const th_term *parts = th_is_tuple(reason) ? th_tuple_elements(reason) : NULL;
+
+    if (!parts || th_tuple_arity(reason) != 4 || parts[0] != th_atom("shell_undef"))
+        return false;
+    th_buffer_add_text(out, "undefined shell command ");
+    add_term(out, parts[1]);
+    th_buffer_add_byte(out, '/');
+    add_term(out, parts[2]);
+    return true;
+}
+
+static bool add_unbound(th_term reason, struct th_buffer *out)
+{
+    if (!is_pair(reason) || th_tuple_elements(reason)[0] != th_atom("unbound") ||
+        !th_is_atom(th_tuple_elements(reason)[1]))
+        return false;
+    th_buffer_printf(out, "variable '%s' is unbound",
+                     th_atom_name(th_tuple_elements(reason)[1])->text);
+    return true;
+}
+
+static void add_reason(th_term reason, struct th_buffer *out)
+{
+    bool pair = is_pair(reason);
+    const char *tag = pair                 ? th_atom_name(th_tuple_elements(reason)[0])->text
+                      : th_is_atom(reason) ? th_atom_name(reason)->text
+                                           : "";
+
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        if (reasons[i].pair != pair || strcmp(reasons[i].tag, tag) != 0)
+            continue;
+        th_buffer_add_text(out, reasons[i].text);
+        if (pair)
+            add_term(out, th_tuple_elements(reason)[1]);
+        return;
+    }
+    if (!add_undefined_command(reason, out) && !add_unbound(reason, out))
+        add_term(out, reason);
+}
+
+/* What says the function itself, so that no line about it follows. */
+static bool add_of_function(const struct th_exception *x, struct th_buffer *out)
+{
+    if (!x->module || x->class != TH_CLASS_ERROR)
+        return false;
+    if (x->reason == th_atom("undef")) {
+        th_buffer_add_text(out, "undefined function ");
+        add_function(x, out);
+        th_buffer_printf(out, "/%zu", argument_count(x));
+        return true;
+    }
+    if (x->reason == th_atom("function_clause")) {
+        th_buffer_add_text(out, "no function clause matching ");
+        add_function(x, out);
+        add_arguments(x, out);
+        th_buffer_add_byte(out, ' '); /* a file and a line would stand behind it */
+        return true;
+    }
+    return false;
+}
+
+static void add_call(const struct th_exception *x, struct th_buffer *out)
+{
+    th_term first = x->arguments != TH_NIL ? th_cell(x->arguments)[0] : TH_NONE;
+
+    th_buffer_add_text(out, "        called as ");
+    if (x->module) {
+        add_function(x, out);
+        add_arguments(x, out);
+    } else if (argument_count(x) == 2) {
+        add_term(out, first);
+        th_buffer_printf(out, " %s ", th_atom_name(x->function)->text);
+        add_term(out, th_cell(th_cell(x->arguments)[1])[0]);
+    } else {
+        th_buffer_printf(out, "%s ", th_atom_name(x->function)->text);
+        add_term(out, first);
+    }
+    th_buffer_add_byte(out, '\n');
+}
+
+static void add_origin(const struct th_exception *x, struct th_buffer *out)
+{
+    th_buffer_add_text(out, x->module ? "     in function  " : "     in operator  ");
+    if (x->module)
+        add_function(x, out);
+    else
+        th_buffer_add_text(out, th_atom_name(x->function)->text);
+    th_buffer_printf(out, "/%zu\n", argument_count(x));
+    add_call(x, out);
+}
+
+static void print_unbound(const struct th_evaluation *e, struct th_buffer *out)
+{
+    struct th_place place = th_scan_place(e->program->text, e->exception.unbound);
+
+    th_buffer_printf(out, "* %zu:%zu: ", place.line, place.column);
+    add_unbound(e->exception.reason, out);
+    th_buffer_add_byte(out, '\n');
+}
+
+void th_exception_print(const struct th_evaluation *e, struct th_buffer *out)
+{
+    static const char *const classes[] = {"error", "exit", "throw"};
+    const struct th_exception *x = &e->exception;
+    bool told;
+
+    if (x->unbound) {
+        print_unbound(e, out);
+        return;
+    }
+    th_buffer_printf(out, "** exception %s: ", classes[x->class]);
+    if (x->construction)
+        th_buffer_add_text(out, "construction of binary failed");
+    told = x->construction || add_of_function(x, out);
+    if (!told && x->class == TH_CLASS_ERROR)
+        add_reason(x->reason, out);
+    else if (!told)
+        add_term(out, x->reason);
+    th_buffer_add_byte(out, '\n');
+    if (!told && x->function)
+        add_origin(x, out);
+    if (x->note[0])
+        th_buffer_printf(out, "        *** %s\n", x->note);
+}

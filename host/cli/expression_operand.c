@@ -1,0 +1,300 @@
+/*
+ * Reads operands: constants, variables, brackets, calls.
+ *
+ * Recursion follows the nesting of the text and is bounded by the parser's depth. Each function
+ * that returns a node returns NULL with an error raised.
+ */
+#include "expression.h"
+
+static struct th_node *fail_here(struct th_expression_parser *p, const char *wanted)
+{
+    return th_parser_fail(p, p->scanner.start, "expected %s", wanted);
+}
+
+/* --- Operands --------------------------------------------------------------------------------- */
+
+static struct th_node *make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
+                                 const char *at, th_term value)
+{
+    struct th_node *leaf = th_node_make(p, kind, at, p->count);
+
+    if (leaf)
+        leaf->value = value;
+    return leaf;
+}
+
+/* A token that is a whole term: takes it. */
+static struct th_node *take_constant(struct th_expression_parser *p, th_term value)
+{
+    struct th_node *leaf = make_leaf(p, TH_NODE_CONSTANT, p->scanner.start, value);
+
+    return leaf && th_parser_advance(p) ? leaf : NULL;
+}
+
+static struct th_node *parse_variable(struct th_expression_parser *p)
+{
+    const struct th_scanner *s = &p->scanner;
+    size_t size = (size_t)(s->at - s->start);
+    bool any = size == 1 && *s->start == '_';
+    th_term name = th_atom_utf8(s->start, size);
+    struct th_node *leaf;
+
+    if (name == TH_NONE)
+        return fail_here(p, "a variable whose name is not that long");
+    leaf = make_leaf(p, any ? TH_NODE_ANY : TH_NODE_VARIABLE, s->start, name);
+    return leaf && th_parser_advance(p) ? leaf : NULL;
+}
+
+/* Expressions up to CLOSING, which is taken. */
+static bool parse_elements(struct th_expression_parser *p, const char *closing)
+{
+    if (th_parser_at(p, closing))
+        return th_parser_advance(p);
+    for (;;) {
+        struct th_node *element = th_parse_expression(p);
+        if (!element)
+            return false;
+        th_parser_push(p, element);
+        if (th_parser_at(p, closing))
+            return th_parser_advance(p);
+        if (!th_parser_at(p, ",")) {
+            th_parser_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
+            return false;
+        }
+        if (!th_parser_advance(p))
+            return false;
+    }
+}
+
+/* Behind '['. */
+static struct th_node *parse_list(struct th_expression_parser *p, const char *at)
+{
+    size_t first = p->count;
+    struct th_node *tail = NULL;
+
+    while (!th_parser_at(p, "]")) {
+        struct th_node *element = th_parse_expression(p);
+        if (!element)
+            return NULL;
+        th_parser_push(p, element);
+        if (th_parser_at(p, "||"))
+            return fail_here(p, "',', '|' or ']' (there are no comprehensions here)");
+        if (th_parser_at(p, "|")) {
+            tail = th_parser_advance(p) ? th_parse_expression(p) : NULL;
+            if (!tail)
+                return NULL;
+            break;
+        }
+        if (th_parser_at(p, "]"))
+            break;
+        if (!th_parser_at(p, ","))
+            return fail_here(p, "an operator, ',', '|' or ']'");
+        if (!th_parser_advance(p))
+            return NULL;
+        if (th_parser_at(p, "]"))
+            return fail_here(p, "an expression");
+    }
+    if (!tail)
+        tail = make_leaf(p, TH_NODE_CONSTANT, p->scanner.start, TH_NIL);
+    if (!tail || !th_parser_expect(p, "]"))
+        return NULL;
+    th_parser_push(p, tail);
+    return th_node_make(p, TH_NODE_LIST, at, first);
+}
+
+static struct th_node *parse_tuple(struct th_expression_parser *p, const char *at)
+{
+    size_t first = p->count;
+
+    return parse_elements(p, "}") ? th_node_make(p, TH_NODE_TUPLE, at, first) : NULL;
+}
+
+static struct th_node *parse_pair(struct th_expression_parser *p)
+{
+    size_t first = p->count;
+    struct th_node *key = th_parse_expression(p);
+    bool exact = th_parser_at(p, ":=");
+    struct th_node *value, *pair;
+
+    if (!key)
+        return NULL;
+    if (!exact && !th_parser_at(p, "=>"))
+        return fail_here(p, "'=>' or ':='");
+    value = th_parser_advance(p) ? th_parse_expression(p) : NULL;
+    if (!value)
+        return NULL;
+    th_parser_push(p, key);
+    th_parser_push(p, value);
+    pair = th_node_make(p, TH_NODE_PAIR, key->at, first);
+    if (pair)
+        pair->exact = exact;
+    return pair;
+}
+
+/* At '#': a new map, or an update of BASE. */
+static struct th_node *parse_map(struct th_expression_parser *p, struct th_node *base)
+{
+    size_t first = p->count;
+    const char *at = base ? base->at : p->scanner.start;
+
+    th_parser_push(p, base);
+    if (!th_parser_advance(p))
+        return NULL;
+    if (!th_parser_at(p, "{"))
+        return fail_here(p, "'{' behind '#' (there are no records here)");
+    if (!th_parser_advance(p))
+        return NULL;
+    while (!th_parser_at(p, "}")) {
+        struct th_node *pair = parse_pair(p);
+        if (!pair)
+            return NULL;
+        th_parser_push(p, pair);
+        if (th_parser_at(p, "}"))
+            break;
+        if (!th_parser_at(p, ","))
+            return fail_here(p, "an operator, ',' or '}'");
+        if (!th_parser_advance(p))
+            return NULL;
+        if (th_parser_at(p, "}"))
+            return fail_here(p, "an expression");
+    }
+    return th_parser_advance(p) ? th_node_make(p, TH_NODE_MAP, at, first) : NULL;
+}
+
+/* A part of a fun's name, which is taken. */
+static bool parse_fun_name(struct th_expression_parser *p, th_term *name)
+{
+    const struct th_scanner *s = &p->scanner;
+    bool word = s->token == TH_TOKEN_RESERVED || s->token == TH_TOKEN_FUN;
+
+    if (!word && !(s->token == TH_TOKEN_TERM && th_is_atom(s->value))) {
+        fail_here(p, "fun Module:Function/Arity (there are no other funs here)");
+        return false;
+    }
+    *name = s->value;
+    return th_parser_advance(p);
+}
+
+/* Behind "fun". */
+static struct th_node *parse_fun(struct th_expression_parser *p, const char *at)
+{
+    th_term module, function;
+    int64_t arity;
+
+    if (!parse_fun_name(p, &module) || !th_parser_expect(p, ":") || !parse_fun_name(p, &function) ||
+        !th_parser_expect(p, "/"))
+        return NULL;
+    if (p->scanner.token != TH_TOKEN_TERM || !th_get_int64(p->scanner.value, &arity) || arity < 0 ||
+        arity > 255)
+        return fail_here(p, "an arity from 0 to 255");
+    p->scanner.start = at;
+    return take_constant(p, th_make_export(&p->program->env, module, function, (uint32_t)arity));
+}
+
+static struct th_node *parse_parenthesis(struct th_expression_parser *p)
+{
+    struct th_node *inside = th_parse_expression(p);
+
+    if (!inside)
+        return NULL;
+    if (!th_parser_at(p, ")"))
+        return fail_here(p, "an operator or ')'");
+    return th_parser_advance(p) ? inside : NULL;
+}
+
+/* What begins with a bracket or a word; its first token is taken. */
+static struct th_node *parse_open(struct th_expression_parser *p)
+{
+    const char *at = p->scanner.start;
+    int token = p->scanner.token;
+
+    if (!th_parser_advance(p))
+        return NULL;
+    switch (token) {
+    case '[':
+        return parse_list(p, at);
+    case '{':
+        return parse_tuple(p, at);
+    case '(':
+        return parse_parenthesis(p);
+    case TH_TOKEN_OPEN_BINARY:
+        return th_parse_bits(p, at);
+    default:
+        return parse_fun(p, at);
+    }
+}
+
+struct th_node *th_parse_bare(struct th_expression_parser *p)
+{
+    struct th_scanner *s = &p->scanner;
+
+    switch (s->token) {
+    case TH_TOKEN_TERM:
+        return take_constant(p, s->value);
+    case TH_TOKEN_STRING:
+        return take_constant(p, th_scan_list(s));
+    case TH_TOKEN_VARIABLE:
+        return parse_variable(p);
+    case '#':
+        return parse_map(p, NULL);
+    case '[':
+    case '{':
+    case '(':
+    case TH_TOKEN_OPEN_BINARY:
+    case TH_TOKEN_FUN:
+        return parse_open(p);
+    case TH_TOKEN_RESERVED:
+        return th_parse_word(p);
+    default:
+        return fail_here(p, "an expression");
+    }
+}
+
+/* --- Calls ------------------------------------------------------------------------------------ */
+
+/* At '('. */
+static struct th_node *parse_arguments(struct th_expression_parser *p, struct th_node *module,
+                                       struct th_node *function)
+{
+    size_t first = p->count;
+    const char *at = module ? module->at : function->at;
+
+    th_parser_push(p, module);
+    th_parser_push(p, function);
+    if (!th_parser_advance(p) || !parse_elements(p, ")"))
+        return NULL;
+    if (p->count - first > 2 + 255)
+        return th_parser_fail(p, at, "expected at most 255 arguments");
+    return th_node_make(p, TH_NODE_CALL, at, first);
+}
+
+/* At ':'. */
+static struct th_node *parse_remote_call(struct th_expression_parser *p, struct th_node *module)
+{
+    struct th_node *function = th_parser_advance(p) ? th_parse_bare(p) : NULL;
+
+    if (!function)
+        return NULL;
+    if (!th_parser_at(p, "("))
+        return fail_here(p, "'(' and the arguments of the function");
+    return parse_arguments(p, module, function);
+}
+
+struct th_node *th_parse_called(struct th_expression_parser *p)
+{
+    struct th_node *node = th_parse_bare(p);
+
+    while (node) {
+        if (th_parser_at(p, ":"))
+            node = parse_remote_call(p, node);
+        else if (th_parser_at(p, "(") && node->kind == TH_NODE_CONSTANT && th_is_atom(node->value))
+            node = parse_arguments(p, NULL, node);
+        else if (th_parser_at(p, "("))
+            return fail_here(p, "an operator (only Module:Function(...) is called here, no funs)");
+        else if (th_parser_at(p, "#"))
+            node = parse_map(p, node);
+        else
+            break;
+    }
+    return node;
+}

@@ -1,0 +1,325 @@
+/*
+ * Reads forms: tokens, and operators by their precedence.
+ *
+ * Recursion follows the nesting of the text and is bounded by the parser's depth. Each function
+ * that returns a node returns NULL with an error raised.
+ */
+#include "expression.h"
+
+#include <string.h>
+
+const char *const th_operator_texts[TH_OPERATOR_COUNT] = {
+#define X(name, text, precedence, right) text,
+    TH_OPERATORS(X)
+#undef X
+};
+
+static const struct {
+    unsigned precedence;
+    bool right;
+} operators[] = {
+#define X(name, text, precedence, right) {precedence, right},
+    TH_OPERATORS(X)
+#undef X
+};
+
+enum { COMPARISON = 200, UNARY = 600 /* precedences */ };
+
+/* --- Tokens ----------------------------------------------------------------------------------- */
+
+bool th_parser_advance(struct th_expression_parser *p)
+{
+    return th_scan_next(&p->scanner) == TH_OK;
+}
+
+bool th_parser_at(const struct th_expression_parser *p, const char *text)
+{
+    const struct th_scanner *s = &p->scanner;
+    size_t size = (size_t)(s->at - s->start);
+
+    return s->token != TH_TOKEN_TERM && s->token != TH_TOKEN_STRING &&
+           s->token != TH_TOKEN_VARIABLE && s->token != TH_TOKEN_DOT && size == strlen(text) &&
+           memcmp(s->start, text, size) == 0;
+}
+
+struct th_node *th_parser_fail(struct th_expression_parser *p, const char *at, const char *format,
+                               ...)
+{
+    char message[TH_ERROR_TEXT / 4];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    th_scan_fail(&p->scanner, at, "%s", message);
+    return NULL;
+}
+
+static struct th_node *fail_here(struct th_expression_parser *p, const char *wanted)
+{
+    return th_parser_fail(p, p->scanner.start, "expected %s", wanted);
+}
+
+bool th_parser_expect(struct th_expression_parser *p, const char *text)
+{
+    if (th_parser_at(p, text))
+        return th_parser_advance(p);
+    th_parser_fail(p, p->scanner.start, "expected '%s'", text);
+    return false;
+}
+
+/* --- Operators -------------------------------------------------------------------------------- */
+
+/* The operator that the token is, TH_OPERATOR_COUNT if it is none between two operands. */
+static enum th_operator operator_at(const struct th_expression_parser *p)
+{
+    for (enum th_operator o = 0; o < TH_OPERATOR_NOT; o++)
+        if (th_parser_at(p, th_operator_texts[o]))
+            return o;
+    return TH_OPERATOR_COUNT;
+}
+
+/* Operators of Erlang that are not known here. */
+static bool at_other_operator(const struct th_expression_parser *p)
+{
+    static const char *const others[] = {"--",  "/",    "div", "rem", "band",
+                                         "bor", "bxor", "bsl", "bsr"};
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (th_parser_at(p, others[i]))
+            return true;
+    return false;
+}
+
+static th_term negate(th_env *env, th_term number)
+{
+    uint64_t scratch;
+    const uint64_t *limbs;
+    size_t count;
+    bool negative;
+
+    if (th_is_float(number))
+        return th_make_float(env, -th_float_value(number));
+    th_get_limbs(number, &scratch, &limbs, &count, &negative);
+    return th_make_integer(env, !negative, limbs, count);
+}
+
+static struct th_node *make_unary(struct th_expression_parser *p, enum th_operator op,
+                                  const char *at, struct th_node *operand)
+{
+    size_t first = p->count;
+    bool number = operand->kind == TH_NODE_CONSTANT &&
+                  (th_is_integer(operand->value) || th_is_float(operand->value));
+    struct th_node *node;
+
+    if (number && op != TH_OPERATOR_NOT) { /* -1 is a constant, and may be in patterns */
+        operand->at = at;
+        if (op == TH_OPERATOR_MINUS)
+            operand->value = negate(&p->program->env, operand->value);
+        return operand;
+    }
+    th_parser_push(p, operand);
+    node = th_node_make(p, TH_NODE_UNARY, at, first);
+    if (node)
+        node->op = (unsigned char)op;
+    return node;
+}
+
+/* An operand with its signs, read as PARSE does what stands behind them. */
+static struct th_node *parse_signed(struct th_expression_parser *p,
+                                    struct th_node *(*parse)(struct th_expression_parser *))
+{
+    const char *at = p->scanner.start;
+    enum th_operator op = th_parser_at(p, "+")     ? TH_OPERATOR_PLUS
+                          : th_parser_at(p, "-")   ? TH_OPERATOR_MINUS
+                          : th_parser_at(p, "not") ? TH_OPERATOR_NOT
+                                                   : TH_OPERATOR_COUNT;
+    struct th_node *node;
+
+    if (p->depth >= TH_EXPRESSION_DEPTH)
+        return th_parser_fail(p, at, "expected at most %d expressions inside each other",
+                              TH_EXPRESSION_DEPTH);
+    p->depth++;
+    if (op == TH_OPERATOR_COUNT) {
+        node = parse(p);
+    } else {
+        node = th_parser_advance(p) ? parse_signed(p, parse) : NULL;
+        if (node)
+            node = make_unary(p, op, at, node);
+    }
+    p->depth--;
+    return node;
+}
+
+struct th_node *th_parse_operand(struct th_expression_parser *p)
+{
+    return parse_signed(p, th_parse_called);
+}
+
+struct th_node *th_parse_primary(struct th_expression_parser *p)
+{
+    return parse_signed(p, th_parse_bare);
+}
+
+static struct th_node *make_binary(struct th_expression_parser *p, enum th_operator op,
+                                   struct th_node *left, struct th_node *right)
+{
+    size_t first = p->count;
+    struct th_node *node;
+
+    th_parser_push(p, left);
+    th_parser_push(p, right);
+    node = th_node_make(p,
+                        op == TH_OPERATOR_MATCH  ? TH_NODE_MATCH
+                        : op == TH_OPERATOR_SEND ? TH_NODE_SEND
+                                                 : TH_NODE_BINARY,
+                        left->at, first);
+    if (node)
+        node->op = (unsigned char)op;
+    return node;
+}
+
+static struct th_node *parse_catch(struct th_expression_parser *p)
+{
+    size_t first = p->count;
+    const char *at = p->scanner.start;
+    struct th_node *inside = th_parser_advance(p) ? th_parse_expression(p) : NULL;
+
+    if (!inside)
+        return NULL;
+    th_parser_push(p, inside);
+    return th_node_make(p, TH_NODE_CATCH, at, first);
+}
+
+static struct th_node *climb(struct th_expression_parser *p, struct th_node *left, unsigned least);
+
+/* What stands behind an operator that binds at least as strongly as LEAST. */
+static struct th_node *parse_right(struct th_expression_parser *p, unsigned least)
+{
+    struct th_node *operand;
+
+    if (th_parser_at(p, "catch"))
+        return parse_catch(p);
+    operand = th_parse_operand(p);
+    return operand ? climb(p, operand, least) : NULL;
+}
+
+/* Goes on behind LEFT with operators that bind at least as strongly as LEAST. */
+static struct th_node *climb(struct th_expression_parser *p, struct th_node *left, unsigned least)
+{
+    while (left) {
+        enum th_operator op = operator_at(p);
+        unsigned precedence;
+        struct th_node *right;
+        if (at_other_operator(p))
+            return fail_here(p, "an operator that is known here");
+        if (op == TH_OPERATOR_COUNT || operators[op].precedence < least)
+            break;
+        precedence = operators[op].precedence;
+        p->depth++;
+        right = !th_parser_advance(p) ? NULL
+                : p->depth > TH_EXPRESSION_DEPTH
+                    ? fail_here(p, "less operators behind each other")
+                    : parse_right(p, operators[op].right ? precedence : precedence + 1);
+        p->depth--;
+        left = right ? make_binary(p, op, left, right) : NULL;
+        if (left && precedence == COMPARISON && operator_at(p) != TH_OPERATOR_COUNT &&
+            operators[operator_at(p)].precedence == COMPARISON)
+            return fail_here(p, "no second comparison: parentheses say which comes first");
+    }
+    return left;
+}
+
+struct th_node *th_parse_rest(struct th_expression_parser *p, struct th_node *left)
+{
+    return climb(p, left, 0);
+}
+
+struct th_node *th_parse_expression(struct th_expression_parser *p)
+{
+    struct th_node *node;
+
+    if (p->depth >= TH_EXPRESSION_DEPTH)
+        return fail_here(p, "less expressions inside each other");
+    p->depth++;
+    node = th_parser_at(p, "catch") ? parse_catch(p) : th_parse_operand(p);
+    if (node)
+        node = th_parse_rest(p, node);
+    p->depth--;
+    return node;
+}
+
+struct th_node *th_parse_block(struct th_expression_parser *p)
+{
+    size_t first = p->count;
+    const char *at = p->scanner.start;
+
+    for (;;) {
+        struct th_node *expression = th_parse_expression(p);
+        if (!expression)
+            return NULL;
+        th_parser_push(p, expression);
+        if (!th_parser_at(p, ","))
+            break;
+        if (!th_parser_advance(p))
+            return NULL;
+    }
+    return th_node_make(p, TH_NODE_BLOCK, at, first);
+}
+
+/* --- Forms ------------------------------------------------------------------------------------ */
+
+static bool parse_form(struct th_expression_parser *p, bool open)
+{
+    struct th_program *program = p->program;
+    struct th_node *form = th_parse_block(p);
+
+    if (!form)
+        return false;
+    if (p->scanner.token == TH_TOKEN_END ? !open : p->scanner.token != TH_TOKEN_DOT) {
+        fail_here(p, "an operator, ',' or a full stop");
+        return false;
+    }
+    if (th_node_check(program, form) != TH_OK)
+        return false;
+    TH_ARRAY_GROW(program->forms, program->count, program->capacity);
+    program->forms[program->count++] = form;
+    return p->scanner.token == TH_TOKEN_END || th_parser_advance(p);
+}
+
+enum th_status th_program_parse(struct th_program *program, const char *text, size_t size,
+                                bool open)
+{
+    struct th_expression_parser p = {.program = program};
+    bool good;
+
+    *program = (struct th_program){.text = th_alloc(size + 1), .size = size};
+    memcpy(program->text, text, size);
+    th_env_init(&program->env, TH_ENV_PLAIN);
+    p.scanner = th_scanner(&program->env, program->text, size);
+    good = th_parser_advance(&p);
+    while (good && p.scanner.token != TH_TOKEN_END)
+        good = parse_form(&p, open);
+    th_scanner_free(&p.scanner);
+    th_free(p.parts);
+    return good ? TH_OK : th_error_status();
+}
+
+enum th_typed th_program_typed(const char *text, size_t size)
+{
+    th_env env;
+    struct th_scanner s = th_scanner(&env, text, size);
+    enum th_typed typed = TH_TYPED_NOTHING;
+    enum th_status status;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    while ((status = th_scan_next(&s)) == TH_OK && s.token != TH_TOKEN_END)
+        typed = s.token == TH_TOKEN_DOT ? TH_TYPED_FORMS : TH_TYPED_PART;
+    if (status != TH_OK) {
+        typed = s.unclosed ? TH_TYPED_PART : TH_TYPED_FORMS;
+        th_error_clear();
+    }
+    th_scanner_free(&s);
+    th_env_release(&env);
+    return typed;
+}

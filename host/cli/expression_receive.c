@@ -1,0 +1,126 @@
+/* Waiting: for messages, and for time to pass. */
+#include "evaluation.h"
+
+#include <time.h>
+
+enum {
+    MILLISECOND = 1000 * 1000,
+    LOOK = 50 * MILLISECOND /* how often a wait looks whether it was interrupted */
+};
+
+static int64_t now(void)
+{
+    return th_clock_real_monotonic();
+}
+
+struct th_message *th_evaluation_wait(struct th_evaluation *e, int64_t nanoseconds)
+{
+    struct th_message *message = e->host->receive(e->context, nanoseconds);
+
+    if (message) {
+        message->next = NULL;
+        *e->mail_end = message;
+        e->mail_end = &message->next;
+    }
+    return message;
+}
+
+static bool interrupted(struct th_evaluation *e)
+{
+    if (e->host->interrupted(e->context))
+        e->stopped = true;
+    return e->stopped;
+}
+
+bool th_evaluation_sleep(struct th_evaluation *e, int64_t nanoseconds)
+{
+    int64_t end = nanoseconds < 0 ? INT64_MAX : now() + nanoseconds;
+    int64_t left;
+
+    while (!interrupted(e) && (left = end - now()) > 0) {
+        if (left > LOOK)
+            left = LOOK;
+        nanosleep(&(struct timespec){0, left}, NULL);
+    }
+    return !e->stopped;
+}
+
+static void take_out(struct th_evaluation *e, struct th_message **place)
+{
+    struct th_message *message = *place;
+
+    *place = message->next;
+    if (!message->next)
+        e->mail_end = place;
+    th_message_free(message);
+}
+
+/*
+ * The clause for the message at PLACE, which it takes; NULL: none wants it. The variables of a
+ * first match are in the message's own memory; if it is wanted, it is copied and matched once more.
+ */
+static const struct th_node *try_message(struct th_evaluation *e, const struct th_node *node,
+                                         struct th_message **place)
+{
+    size_t bound = e->count;
+    const struct th_node *clause = th_match_clauses(e, node, 2, (*place)->term);
+    th_term copy;
+
+    if (!clause)
+        return NULL;
+    e->count = bound;
+    copy = th_copy(&e->heap, (*place)->term);
+    clause = th_match_clauses(e, node, 2, copy);
+    take_out(e, place);
+    return clause;
+}
+
+/* The nanoseconds of a time after `after`, below 0 for infinity. */
+static bool get_time(struct th_evaluation *e, th_term t, int64_t *nanoseconds)
+{
+    uint64_t milliseconds;
+
+    *nanoseconds = -1;
+    if (t == th_atom("infinity"))
+        return true;
+    if (!th_get_uint64(t, &milliseconds) || milliseconds > UINT32_MAX) {
+        th_raise(e, TH_CLASS_ERROR, th_atom("timeout_value"));
+        return false;
+    }
+    *nanoseconds = (int64_t)milliseconds * MILLISECOND;
+    return true;
+}
+
+/* Waits for a further message until END; false: time is up, or it was interrupted. */
+static bool wait_until(struct th_evaluation *e, int64_t end)
+{
+    for (;;) {
+        int64_t left = end - now();
+        if (interrupted(e))
+            return false;
+        if (th_evaluation_wait(e, left <= 0 ? 0 : left > LOOK ? LOOK : left))
+            return true;
+        if (left <= 0)
+            return false;
+    }
+}
+
+th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node)
+{
+    th_term time = node->parts[0] ? th_evaluate(e, node->parts[0]) : th_atom("infinity");
+    struct th_message **place = &e->mail;
+    int64_t nanoseconds, end;
+
+    if (time == TH_NONE || !get_time(e, time, &nanoseconds))
+        return TH_NONE;
+    end = nanoseconds < 0 ? INT64_MAX : now() + nanoseconds;
+    do {
+        while (*place) {
+            const struct th_node *clause = node->count > 2 ? try_message(e, node, place) : NULL;
+            if (clause)
+                return th_evaluate_block(e, clause->parts[2]);
+            place = &(*place)->next;
+        }
+    } while (wait_until(e, end));
+    return e->stopped ? TH_NONE : th_evaluate_block(e, node->parts[1]);
+}

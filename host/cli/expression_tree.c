@@ -1,0 +1,248 @@
+/* Trees: their memory, and whether all in them may stand where it does. */
+#include "expression.h"
+
+#include <string.h>
+
+/* --- Memory ----------------------------------------------------------------------------------- */
+
+enum { BLOCK_BYTES = 4096 };
+
+struct th_arena_block {
+    struct th_arena_block *next;
+    size_t used, size;
+    _Alignas(16) unsigned char bytes[];
+};
+
+void *th_program_alloc(struct th_program *program, size_t size)
+{
+    struct th_arena_block *block = program->blocks;
+    void *place;
+
+    size = (size + 15) & ~(size_t)15;
+    if (!block || block->size - block->used < size) {
+        size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        block = th_alloc(sizeof *block + room);
+        *block = (struct th_arena_block){.next = program->blocks, .size = room};
+        program->blocks = block;
+    }
+    place = block->bytes + block->used;
+    block->used += size;
+    return place;
+}
+
+void th_program_free(struct th_program *program)
+{
+    while (program->blocks) {
+        struct th_arena_block *block = program->blocks;
+        program->blocks = block->next;
+        th_free(block);
+    }
+    th_env_release(&program->env);
+    th_free(program->forms);
+    th_free(program->text);
+    program->forms = NULL;
+    program->text = NULL;
+    program->count = program->capacity = 0;
+}
+
+void th_parser_push(struct th_expression_parser *p, struct th_node *part)
+{
+    TH_ARRAY_GROW(p->parts, p->count, p->capacity);
+    p->parts[p->count++] = part;
+}
+
+struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
+                             size_t first)
+{
+    size_t count = p->count - first;
+    struct th_node *node =
+        th_program_alloc(p->program, sizeof *node + count * sizeof node->parts[0]);
+
+    *node = (struct th_node){.kind = (unsigned char)kind, .at = at, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        node->parts[i] = p->parts[first + i];
+        if (node->parts[i] && node->parts[i]->depth > node->depth)
+            node->depth = node->parts[i]->depth;
+    }
+    p->count = first;
+    if (++node->depth > TH_EXPRESSION_DEPTH)
+        return th_parser_fail(p, at, "expected at most %d expressions inside each other",
+                              TH_EXPRESSION_DEPTH);
+    return node;
+}
+
+/* --- Checks ----------------------------------------------------------------------------------- */
+
+struct check {
+    const struct th_program *program;
+};
+
+static enum th_status fail(const struct check *c, const struct th_node *node, const char *wanted)
+{
+    struct th_scanner s = th_scanner(NULL, c->program->text, c->program->size);
+
+    return th_scan_fail(&s, node->at, "expected %s", wanted);
+}
+
+static enum th_status check_expression(const struct check *c, const struct th_node *node);
+static enum th_status check_guard_test(const struct check *c, const struct th_node *node);
+
+/* All parts from FIRST on, by CHECK. */
+static enum th_status check_parts(const struct check *c, const struct th_node *node, size_t first,
+                                  enum th_status (*check)(const struct check *,
+                                                          const struct th_node *))
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = first; status == TH_OK && i < node->count; i++)
+        if (node->parts[i])
+            status = check(c, node->parts[i]);
+    return status;
+}
+
+static enum th_status check_pattern(const struct check *c, const struct th_node *node);
+
+static enum th_status check_map_pattern(const struct check *c, const struct th_node *map)
+{
+    enum th_status status = TH_OK;
+
+    if (map->parts[0])
+        return fail(c, map, "a pattern, which no map with an update is");
+    for (size_t i = 1; status == TH_OK && i < map->count; i++) {
+        const struct th_node *pair = map->parts[i];
+        if (!pair->exact)
+            return fail(c, pair, "':=' between key and value, as this is a pattern");
+        status = check_guard_test(c, pair->parts[0]);
+        if (status == TH_OK)
+            status = check_pattern(c, pair->parts[1]);
+    }
+    return status;
+}
+
+static bool is_leaf_pattern(const struct th_node *node)
+{
+    return node->kind == TH_NODE_CONSTANT || node->kind == TH_NODE_VARIABLE ||
+           node->kind == TH_NODE_ANY;
+}
+
+static enum th_status check_bits_pattern(const struct check *c, const struct th_node *bits)
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; status == TH_OK && i < bits->count; i++) {
+        const struct th_node *segment = bits->parts[i];
+        bool last = i + 1 == bits->count;
+        if (!is_leaf_pattern(segment->parts[0]))
+            return fail(c, segment, "a variable or a constant, as this is a pattern");
+        if (!last && !segment->parts[1] && !segment->spec->sized &&
+            (segment->spec->type == TH_SEGMENT_BINARY ||
+             segment->spec->type == TH_SEGMENT_BITSTRING))
+            return fail(c, segment, "a size, as only the last segment takes all that is left");
+        if (segment->parts[1])
+            status = check_guard_test(c, segment->parts[1]);
+    }
+    return status;
+}
+
+static enum th_status check_pattern(const struct check *c, const struct th_node *node)
+{
+    switch ((enum th_node_kind)node->kind) {
+    case TH_NODE_CONSTANT:
+    case TH_NODE_VARIABLE:
+    case TH_NODE_ANY:
+        return TH_OK;
+    case TH_NODE_LIST:
+    case TH_NODE_TUPLE:
+    case TH_NODE_MATCH:
+        return check_parts(c, node, 0, check_pattern);
+    case TH_NODE_MAP:
+        return check_map_pattern(c, node);
+    case TH_NODE_BITS:
+        return check_bits_pattern(c, node);
+    default:
+        return fail(c, node,
+                    "a pattern: variables, _, constants, and lists, tuples, maps and "
+                    "bit strings of these");
+    }
+}
+
+static enum th_status check_guard_call(const struct check *c, const struct th_node *node)
+{
+    const struct th_node *module = node->parts[0];
+    const struct th_node *function = node->parts[1];
+
+    if ((module && (module->kind != TH_NODE_CONSTANT || module->value != TH_AM(erlang))) ||
+        function->kind != TH_NODE_CONSTANT || !th_is_atom(function->value) ||
+        !th_function_in_guards(th_atom_name(function->value)->text, node->count - 2))
+        return fail(c, node, "a guard, which may call is_atom/1 and the like, but not this");
+    return check_parts(c, node, 2, check_guard_test);
+}
+
+static enum th_status check_guard_test(const struct check *c, const struct th_node *node)
+{
+    switch ((enum th_node_kind)node->kind) {
+    case TH_NODE_CALL:
+        return check_guard_call(c, node);
+    case TH_NODE_MATCH:
+    case TH_NODE_SEND:
+    case TH_NODE_CATCH:
+    case TH_NODE_BLOCK:
+    case TH_NODE_CASE:
+    case TH_NODE_IF:
+    case TH_NODE_RECEIVE:
+    case TH_NODE_TRY:
+        return fail(c, node, "a guard: tests without effects");
+    case TH_NODE_MAP:
+    case TH_NODE_ANY: {
+        enum th_status status = check_expression(c, node);
+        return status == TH_OK ? check_parts(c, node, 0, check_guard_test) : status;
+    }
+    default:
+        return check_parts(c, node, 0, check_guard_test);
+    }
+}
+
+static enum th_status check_guard(const struct check *c, const struct th_node *guard)
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; status == TH_OK && i < guard->count; i++)
+        status = check_parts(c, guard->parts[i], 0, check_guard_test);
+    return status;
+}
+
+static enum th_status check_clause(const struct check *c, const struct th_node *clause)
+{
+    enum th_status status = clause->parts[0] ? check_pattern(c, clause->parts[0]) : TH_OK;
+
+    if (status == TH_OK && clause->parts[1])
+        status = check_guard(c, clause->parts[1]);
+    return status == TH_OK ? check_expression(c, clause->parts[2]) : status;
+}
+
+static enum th_status check_expression(const struct check *c, const struct th_node *node)
+{
+    enum th_status status;
+
+    switch ((enum th_node_kind)node->kind) {
+    case TH_NODE_MATCH:
+        status = check_pattern(c, node->parts[0]);
+        return status == TH_OK ? check_expression(c, node->parts[1]) : status;
+    case TH_NODE_CLAUSE:
+        return check_clause(c, node);
+    case TH_NODE_ANY:
+        return fail(c, node, "an expression; '_' has no value");
+    case TH_NODE_MAP:
+        for (size_t i = 1; !node->parts[0] && i < node->count; i++)
+            if (node->parts[i]->exact)
+                return fail(c, node->parts[i], "'=>' between key and value of a new map");
+        return check_parts(c, node, 0, check_expression);
+    default:
+        return check_parts(c, node, 0, check_expression);
+    }
+}
+
+enum th_status th_node_check(const struct th_program *program, const struct th_node *form)
+{
+    return check_expression(&(struct check){program}, form);
+}

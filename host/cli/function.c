@@ -1,0 +1,168 @@
+/* Finds and calls the host's own functions, and the commands of the shell. */
+#include "function.h"
+
+#include <string.h>
+
+static const struct th_function_module modules[] = {
+    {"erlang", th_functions_of_terms}, {"erlang", th_functions_of_processes},
+    {"lists", th_functions_of_lists},  {"binary", th_functions_of_binary},
+    {"timer", th_functions_of_timer},  {"tracehost", th_functions_of_tracehost},
+};
+
+/* The function that is called so; *MODULE is its module. MODULE NULL: without one. */
+static const struct th_function *find(const char *module, const char *name, size_t arity,
+                                      const char **owner)
+{
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+        const struct th_function *f = modules[i].functions;
+        if (strcmp(modules[i].name, module ? module : "erlang") != 0)
+            continue;
+        for (; f->name; f++)
+            if (f->arity == arity && strcmp(f->name, name) == 0 && (module || !f->remote)) {
+                *owner = modules[i].name;
+                return f;
+            }
+    }
+    return NULL;
+}
+
+bool th_function_in_guards(const char *name, size_t arity)
+{
+    const char *owner;
+    const struct th_function *function = find("erlang", name, arity, &owner);
+
+    return function && function->guard;
+}
+
+th_term th_function_refuse(const struct th_function_call *call, const char *note)
+{
+    const char *owner = NULL;
+
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
+        for (const struct th_function *f = modules[i].functions; f->name; f++)
+            if (f == call->function)
+                owner = modules[i].name;
+    th_raise_from(call->e, TH_AM(badarg), th_atom(owner), th_atom(call->function->name),
+                  call->arguments, call->function->arity);
+    th_exception_note(call->e, note);
+    return TH_NONE;
+}
+
+enum th_called th_function_call(struct th_evaluation *e, th_term module, th_term name, size_t count,
+                                const th_term arguments[], th_term *result)
+{
+    const char *owner;
+    const struct th_function *function =
+        find(module ? th_atom_name(module)->text : NULL, th_atom_name(name)->text, count, &owner);
+
+    if (!function)
+        return TH_CALLED_UNDEFINED;
+    *result = function->run(&(struct th_function_call){e, function, arguments});
+    return *result == TH_NONE ? TH_CALLED_RAISED : TH_CALLED_RETURNED;
+}
+
+/* --- Commands of the shell -------------------------------------------------------------------- */
+
+static th_term forget(struct th_evaluation *e)
+{
+    th_evaluation_forget(e);
+    return TH_AM(ok);
+}
+
+static void show_line(const struct th_evaluation *e, struct th_buffer *line)
+{
+    th_buffer_add_byte(line, '\n');
+    if (e->out)
+        fwrite(line->data, 1, line->size, e->out);
+}
+
+static th_term show_bindings(struct th_evaluation *e)
+{
+    struct th_buffer line = {0};
+
+    for (size_t i = 0; i < e->count; i++) {
+        line.size = 0;
+        th_buffer_printf(&line, "%s = ", th_atom_name(e->bindings[i].name)->text);
+        th_text_print(&line, e->bindings[i].value);
+        show_line(e, &line);
+    }
+    th_buffer_free(&line);
+    return TH_AM(ok);
+}
+
+static th_term flush(struct th_evaluation *e)
+{
+    struct th_buffer line = {0};
+
+    while (th_evaluation_wait(e, 0))
+        continue;
+    while (e->mail) {
+        struct th_message *message = e->mail;
+        line.size = 0;
+        th_buffer_add_text(&line, "Shell got ");
+        th_text_print(&line, message->term);
+        show_line(e, &line);
+        e->mail = message->next;
+        th_message_free(message);
+    }
+    e->mail_end = &e->mail;
+    th_buffer_free(&line);
+    return TH_AM(ok);
+}
+
+static th_term quit(struct th_evaluation *e)
+{
+    e->stopped = true;
+    return TH_NONE;
+}
+
+static const struct {
+    const char *name;
+    th_term (*run)(struct th_evaluation *e);
+} commands[] = {{"f", forget}, {"b", show_bindings}, {"flush", flush}, {"q", quit}, {"halt", quit}};
+
+/* f(Variable) */
+static bool forget_variable(struct th_evaluation *e, const struct th_node *call)
+{
+    struct th_binding *binding;
+
+    if (call->count != 3 || call->parts[2]->kind != TH_NODE_VARIABLE ||
+        call->parts[1]->value != th_atom("f"))
+        return false;
+    binding = th_binding_find(e, call->parts[2]->value);
+    if (binding) {
+        size_t i = (size_t)(binding - e->bindings);
+        memmove(binding, binding + 1, (--e->count - i) * sizeof *binding);
+    }
+    return true;
+}
+
+static th_term call_command(struct th_evaluation *e, th_term name, const th_term arguments[],
+                            size_t count)
+{
+    th_term result = TH_NONE;
+
+    for (size_t i = 0; count == 0 && i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, th_atom_name(name)->text) == 0)
+            return commands[i].run(e);
+    if (th_function_call(e, TH_NONE, name, count, arguments, &result) != TH_CALLED_UNDEFINED)
+        return e->stopped ? TH_NONE : result;
+    result = th_make_list(&e->heap, arguments, count);
+    return th_raise(
+        e, TH_CLASS_ERROR,
+        th_make_tuple_of(&e->heap, th_atom("shell_undef"), name, th_small((int64_t)count), result));
+}
+
+th_term th_evaluate_command(struct th_evaluation *e, const struct th_node *call)
+{
+    th_term *arguments, result;
+
+    if (forget_variable(e, call))
+        return TH_AM(ok);
+    arguments = th_evaluate_all(e, call->parts + 2, call->count - 2);
+    if (!arguments)
+        return TH_NONE;
+    result = call_command(e, call->parts[1]->value, arguments, call->count - 2);
+    th_free(arguments);
+    return result;
+}

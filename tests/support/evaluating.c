@@ -1,0 +1,116 @@
+#include "evaluating.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static enum th_called call(void *context, th_term module, th_term function, size_t count,
+                           const th_term arguments[], th_env *env, th_term *result)
+{
+    struct evaluating *t = context;
+
+    if (module != th_atom("t"))
+        return TH_CALLED_UNDEFINED;
+    t->calls++;
+    if (function == th_atom("count") && count == 0) {
+        *result = th_small(t->calls);
+        return TH_CALLED_RETURNED;
+    }
+    if (function == th_atom("stop") && count == 0) {
+        t->interrupted = true;
+        *result = TH_AM(ok);
+        return TH_CALLED_RETURNED;
+    }
+    if (count != 1 || (function != th_atom("echo") && function != th_atom("raise")))
+        return TH_CALLED_UNDEFINED;
+    *result = th_copy(env, arguments[0]);
+    return function == th_atom("echo") ? TH_CALLED_RETURNED : TH_CALLED_RAISED;
+}
+
+static struct th_message *receive(void *context, int64_t nanoseconds)
+{
+    struct evaluating *t = context;
+    struct th_message *first;
+
+    if (!t->arrived)
+        t->arrived = th_host_process_take(t->process);
+    if (!t->arrived && nanoseconds > 0)
+        nanosleep(&(struct timespec){0, nanoseconds}, NULL);
+    first = t->arrived;
+    if (first)
+        t->arrived = first->next;
+    return first;
+}
+
+static bool interrupted(void *context)
+{
+    return ((struct evaluating *)context)->interrupted;
+}
+
+static th_term self(void *context)
+{
+    return th_host_process_pid(((struct evaluating *)context)->process);
+}
+
+static void arrived(void *context)
+{
+    (void)context;
+}
+
+void evaluating_start(struct evaluating *t)
+{
+    static const struct th_evaluation_host host = {call, receive, interrupted, self};
+
+    *t = (struct evaluating){.process = th_host_process_start_mailbox(arrived, NULL)};
+    t->out = open_memstream(&t->output, &t->output_size);
+    th_evaluation_start(&t->e, &host, t, t->out);
+}
+
+void evaluating_end(struct evaluating *t)
+{
+    th_evaluation_end(&t->e);
+    while (t->arrived) {
+        struct th_message *message = t->arrived;
+        t->arrived = message->next;
+        th_message_free(message);
+    }
+    th_host_process_stop(t->process);
+    fclose(t->out);
+    free(t->output);
+}
+
+static void say_form(struct evaluating *t, const struct th_program *program,
+                     const struct th_node *form)
+{
+    struct th_buffer text = {0};
+    th_term value = th_evaluate_form(&t->e, program, form);
+
+    if (t->e.stopped) {
+        th_buffer_add_text(&text, "stopped\n");
+    } else if (value == TH_NONE) {
+        th_exception_print(&t->e, &text);
+    } else {
+        th_text_print(&text, value);
+        th_buffer_add_byte(&text, '\n');
+    }
+    fwrite(text.data, 1, text.size, t->out);
+    th_buffer_free(&text);
+    th_evaluation_collect(&t->e);
+}
+
+const char *evaluating_say(struct evaluating *t, const char *text)
+{
+    struct th_program program;
+
+    rewind(t->out);
+    if (th_program_parse(&program, text, strlen(text), true) == TH_OK)
+        for (size_t i = 0; i < program.count && !t->e.stopped; i++)
+            say_form(t, &program, program.forms[i]);
+    else
+        fprintf(t->out, "unreadable: %s\n", th_error_link(0));
+    th_error_clear();
+    th_program_free(&program);
+    fflush(t->out);
+    t->output[t->output_size] = 0;
+    return t->output;
+}
