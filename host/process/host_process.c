@@ -11,16 +11,6 @@
 
 #include "host/base/base.h"
 
-enum th_host_life th_host_process_life(th_term id)
-{
-    struct th_host_process *slot = th_host_slot_of(id);
-
-    if (!slot)
-        return TH_HOST_NEVER;
-    return atomic_load_explicit(&slot->id, memory_order_acquire) == id ? TH_HOST_RUNNING
-                                                                       : TH_HOST_STOPPED;
-}
-
 static bool is_here(struct th_host_process *slot, th_term id)
 {
     return atomic_load_explicit(&slot->id, memory_order_relaxed) == id;
@@ -61,7 +51,7 @@ bool th_host_process_deliver(th_term id, th_term message)
 {
     struct th_host_process *slot = th_host_slot_of(id);
 
-    if (!slot || atomic_load_explicit(&slot->id, memory_order_acquire) != id)
+    if (th_host_life(id) != TH_HOST_RUNNING)
         return false;
     if (atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed))
         return put(slot, id, th_message_create(message));

@@ -6,12 +6,7 @@
 
 #include "host_slot.h"
 
-enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
-
-/* Whether ID, a local pid or port, is, or once was, one of the host. */
-enum th_host_life th_host_process_life(th_term id);
-
-/* Gives MESSAGE to it; false if it runs no more. */
+/* Gives MESSAGE to ID, a local pid or port. False if that is none of the host, or runs no more. */
 bool th_host_process_deliver(th_term id, th_term message);
 
 /* Starts a port: as th_host_process_start(), but what is sent are commands. */

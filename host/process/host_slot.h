@@ -16,6 +16,12 @@
 
 enum th_host_kind { TH_HOST_PROCESS, TH_HOST_PORT };
 
+enum {
+    TH_HOST_INDEX_BITS = 24, /* of a port's id */
+    TH_HOST_MOST = 1 << TH_HOST_INDEX_BITS,
+    TH_HOST_PAGE = 256 /* slots */
+};
+
 struct th_host_process {
     /* Held while the process receives, so that messages come one at a time and stopping waits for
      * the last. Guards what follows, but for what says otherwise. Nothing of this room is locked
@@ -43,7 +49,52 @@ void th_host_slot_give(struct th_host_process *slot);
 /* The slot's next identifier: no one ever had it. Under the slot's lock. */
 th_term th_host_slot_next_id(struct th_host_process *slot, enum th_host_kind kind);
 
-/* The slot that ID, a local pid or port, names; NULL if that never had so late an identifier. */
-struct th_host_process *th_host_slot_of(th_term id);
+/* Release: the page is clear; acquire. */
+extern struct th_host_process *_Atomic th_host_pages[TH_HOST_MOST / TH_HOST_PAGE];
+
+/* Whether ID, a local pid or port, is of those that are the host's. (For a pid: the bits of its
+ * word that the serial has from TH_HOST_SERIAL on.) */
+static inline bool th_host_slot_may_have(th_term id)
+{
+    const th_term serial_bits = th_local_pid(0, ~(uint32_t)(TH_HOST_SERIAL - 1)) ^ TH_TAG_PID;
+
+    return th_is_local_port(id) ? th_local_port_id(id) >= TH_HOST_PORT_ID : id & serial_bits;
+}
+
+static inline uint64_t th_host_serial_of(th_term id)
+{
+    return th_is_local_port(id)
+               ? TH_HOST_SERIAL + ((th_local_port_id(id) - TH_HOST_PORT_ID) >> TH_HOST_INDEX_BITS)
+               : th_local_pid_serial(id);
+}
+
+/* The slot that an identifier names that may be the host's; NULL: there is none. */
+static inline struct th_host_process *th_host_slot_of(th_term id)
+{
+    uint32_t index = th_is_local_port(id) ? th_local_port_id(id) & (TH_HOST_MOST - 1)
+                                          : th_local_pid_number(id) - 1;
+    struct th_host_process *page;
+
+    if (index >= TH_HOST_MOST)
+        return NULL;
+    page = atomic_load_explicit(&th_host_pages[index / TH_HOST_PAGE], memory_order_acquire);
+    return page ? &page[index % TH_HOST_PAGE] : NULL;
+}
+
+enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
+
+/* Whether ID, a local pid or port, is, or once was, one of the host. */
+static inline enum th_host_life th_host_life(th_term id)
+{
+    const struct th_host_process *slot = th_host_slot_may_have(id) ? th_host_slot_of(id) : NULL;
+
+    if (!slot)
+        return TH_HOST_NEVER;
+    if (atomic_load_explicit(&slot->id, memory_order_acquire) == id)
+        return TH_HOST_RUNNING;
+    return th_host_serial_of(id) <= atomic_load_explicit(&slot->serial, memory_order_relaxed)
+               ? TH_HOST_STOPPED
+               : TH_HOST_NEVER;
+}
 
 #endif

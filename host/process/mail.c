@@ -12,7 +12,7 @@ bool th_mail_send(th_term pid, th_term message)
 {
     if (!th_is_local_pid(pid))
         return false;
-    if (th_host_slot_of(pid))
+    if (th_host_life(pid) != TH_HOST_NEVER)
         return th_host_process_deliver(pid, message);
     if (th_life_ended(pid))
         return false;

@@ -99,7 +99,7 @@ static bool is_about(const struct th_monitor *monitor, th_term id)
 {
     if (id != TH_NONE)
         return monitor->watched == id;
-    return th_host_process_life(monitor->watched) == TH_HOST_NEVER;
+    return th_host_life(monitor->watched) == TH_HOST_NEVER;
 }
 
 static void move_watchers(struct th_monitor *list, th_term id, struct th_monitor **firing)

@@ -35,8 +35,8 @@ th_term th_whereis(th_term name)
 
 static bool can_have_name(th_term id)
 {
-    return (th_is_local_pid(id) || th_is_local_port(id)) &&
-           th_host_process_life(id) == TH_HOST_RUNNING && !th_table_get(&name_of, id);
+    return (th_is_local_pid(id) || th_is_local_port(id)) && th_host_life(id) == TH_HOST_RUNNING &&
+           !th_table_get(&name_of, id);
 }
 
 bool th_name_register(th_term name, th_term id)

@@ -240,6 +240,6 @@ bool th_process_alive(th_term id)
 
     if (!is_immediate_id(id))
         return false;
-    life = th_host_process_life(id);
+    life = th_host_life(id);
     return life == TH_HOST_NEVER ? !th_life_ended(id) : life == TH_HOST_RUNNING;
 }

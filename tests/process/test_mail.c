@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { SENDERS = 4, MESSAGES = 10000, PROCESSES = 100 };
+enum { SENDERS = 4, MESSAGES = 10000, PROCESSES = 1000 };
 
 struct mailbox {
     size_t count;

@@ -238,6 +238,24 @@ static void all_of_many_ends_are_remembered(void **state)
     assert_int_equal(th_world_counts().present, 0);
 }
 
+static void identifiers_that_differ_in_one_bit_are_told_apart(void **state)
+{
+    const th_term ids[] = {pid(0), th_local_port(0), th_local_pid(0x7FFFFFF, 0x7FFFFFFF)};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        for (int bit = 4; bit < 64; bit += 2)
+            th_world_end(ids[i] ^ (th_term)1 << bit);
+        for (int bit = 4; bit < 64; bit++)
+            assert_int_equal(th_process_alive(ids[i] ^ (th_term)1 << bit), bit % 2);
+        assert_true(th_process_alive(ids[i]));
+    }
+    assert_int_equal(th_world_counts().ended, 3 * 30);
+    th_world_reset(drop);
+    for (int bit = 4; bit < 64; bit++)
+        assert_true(th_process_alive(ids[2] ^ (th_term)1 << bit));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup(idle_processes_are_dropped_the_rest_is_kept, begin),
         cmocka_unit_test_setup(a_known_process_costs_no_memory, begin),
         cmocka_unit_test_setup(all_of_many_ends_are_remembered, begin),
+        cmocka_unit_test_setup(identifiers_that_differ_in_one_bit_are_told_apart, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
