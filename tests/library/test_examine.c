@@ -167,7 +167,7 @@ static void a_changed_file_is_noticed(void **state)
     assert_true(th_examination_is_current(&e));
     unlink(path);
     assert_false(th_examination_is_current(&e));
-    copy_file(built("entry_without_flags"), path);
+    copy_file(built("old_entry_4"), path);
     assert_false(th_examination_is_current(&e));
     th_examination_free(&e);
 }

@@ -101,12 +101,12 @@ static void a_file_that_has_changed_is_refused(void **state)
 
     (void)state;
     unlink(path);
-    copy_file(built("entry_without_flags"), path);
+    copy_file(built("old_entry_4"), path);
     assert_int_equal(th_library_open(path, &library), TH_REFUSED);
     assert_error_has("the file has changed since it was loaded");
     th_library_release(old);
     library = open_library(path);
-    assert_int_equal(th_library_name(library), th_atom("entry_without_flags"));
+    assert_int_equal(th_library_name(library), th_atom("old_entry"));
     th_library_release(library);
 }
 
@@ -150,36 +150,69 @@ static void a_vetoed_upgrade_changes_nothing(void **state)
 
 static void an_upgrade_needs_upgrade_and_the_same_module(void **state)
 {
-    struct th_library *old = open_library(built("entry_without_flags"));
+    struct th_library *old = open_library(built("old_entry_4"));
     const char *path = in_folder("copy_2_4.so");
     struct th_library *new;
 
     (void)state;
-    copy_file(built("entry_without_flags"), path);
+    copy_file(built("old_entry_4"), path);
     new = open_library(path);
-    assert_int_equal(th_library_load(old, NULL, TH_NIL), TH_OK);
+    assert_int_equal(th_library_load(old, NULL, th_small(0)), TH_OK);
     assert_int_equal(th_library_load(new, old, TH_NIL), TH_REFUSED);
     assert_error_has("it has no upgrade(), and so cannot replace");
     th_library_release(new);
     new = open_copy("other_module.so");
     assert_int_equal(th_library_load(new, old, TH_NIL), TH_REFUSED);
-    assert_error_has("called lifecycle, so it cannot replace entry_without_flags");
+    assert_error_has("called lifecycle, so it cannot replace old_entry");
     th_library_release(new);
     th_library_release(old);
 }
 
-static void a_library_of_2_4_works(void **state)
+static th_term call(struct th_library *library, const char *name, int argc, const th_term argv[])
 {
-    struct th_library *library = open_library(built("entry_without_flags"));
-    const th_term argv[5] = {0};
+    const ErlNifFunc *function = th_entry_function(th_library_entry(library), name, (unsigned)argc);
+    th_env *env = th_env_create(TH_ENV_CALLBACK);
+    th_term result;
+
+    env->library = library;
+    result = function->fptr(env, argc, argv);
+    th_env_free(env);
+    return result;
+}
+
+/* Compiled for NIF 2.MINOR: its functions are found, called, and call what there is now. */
+static void use_old_library(int minor)
+{
+    const th_term argv[5] = {th_small(20), th_small(22)};
+    struct th_library *library;
+    char name[32];
+
+    snprintf(name, sizeof name, "old_entry_%d", minor);
+    library = open_library(built(name));
+    assert_int_equal(th_library_entry(library)->minor, minor);
+    assert_int_equal(th_library_entry(library)->function_count, 4);
+    assert_int_equal(th_library_load(library, NULL, th_small(17)), TH_OK);
+    assert_int_equal(call(library, "add", 2, argv), th_small(42));
+    assert_int_equal(call(library, "info", 0, argv), th_small(17));
+    assert_int_equal(th_entry_function(th_library_entry(library), "add", 2)->flags,
+                     minor < 7 ? 0 : ERL_NIF_DIRTY_JOB_CPU_BOUND);
+    assert_int_equal(th_entry_function(th_library_entry(library), "info", 0)->flags, 0);
+    assert_int_equal(th_library_entry(library)->resource_init_size, minor < 12 ? 0 : 24);
+    assert_null(th_library_entry(library)->oldest_runtime);
+    assert_int_equal(th_library_check_tracer(library), TH_OK);
+    assert_int_equal(call(library, "trace", 5, argv), th_small(5));
+    assert_ptr_equal(th_library_slots(library)->functions[TH_SLOT_trace_send],
+                     th_entry_function(th_library_entry(library), "trace", 5)->fptr);
+    th_library_release(library);
+}
+
+static void libraries_of_old_versions_work(void **state)
+{
+    static const int minors[] = {0, 4, 6, 11, 13};
 
     (void)state;
-    assert_int_equal(th_library_load(library, NULL, th_small(0)), TH_OK);
-    assert_int_equal(th_library_check_tracer(library), TH_OK);
-    assert_int_equal(th_library_entry(library)->minor, 4);
-    assert_int_equal(th_library_slots(library)->functions[TH_SLOT_trace_send](NULL, 5, argv),
-                     th_small(5));
-    th_library_release(library);
+    for (size_t i = 0; i < sizeof minors / sizeof minors[0]; i++)
+        use_old_library(minors[i]);
 }
 
 static void plain_libraries_have_load_and_unload(void **state)
@@ -274,7 +307,7 @@ int main(void)
         cmocka_unit_test(an_upgrade_hands_over_private_data),
         cmocka_unit_test(a_vetoed_upgrade_changes_nothing),
         cmocka_unit_test(an_upgrade_needs_upgrade_and_the_same_module),
-        cmocka_unit_test(a_library_of_2_4_works),
+        cmocka_unit_test(libraries_of_old_versions_work),
         cmocka_unit_test(plain_libraries_have_load_and_unload),
         cmocka_unit_test(wrong_libraries_are_refused),
         cmocka_unit_test(libraries_that_are_missing_are_named),
