@@ -443,25 +443,32 @@ TH_NIF_MAKE(9, e1, e2, e3, e4, e5, e6, e7, e8, e9)
     }                                                                 \
     ERL_NIF_INIT_EPILOGUE
 
-/* The structures above against the measured layout. */
+/* The structures above against the measured layout, the constants against the measured values. */
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define TH_NIF_ASSERT_TYPE(type, size, align) \
     static_assert(sizeof(type) == (size) && alignof(type) == (align), "layout of " #type);
 #define TH_NIF_ASSERT_FIELD(type, field, offset, size)                                \
     static_assert(offsetof(type, field) == (offset) && sizeof(type::field) == (size), \
                   "layout of " #type "." #field);
+#define TH_NIF_ASSERT_VALUE(name, value) \
+    static_assert(static_cast<ErlNifSInt64>(name) == (value), "value of " #name);
 #elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define TH_NIF_ASSERT_TYPE(type, size, align) \
     _Static_assert(sizeof(type) == (size) && _Alignof(type) == (align), "layout of " #type);
 #define TH_NIF_ASSERT_FIELD(type, field, offset, size)                                        \
     _Static_assert(offsetof(type, field) == (offset) && sizeof(((type *)0)->field) == (size), \
                    "layout of " #type "." #field);
+#define TH_NIF_ASSERT_VALUE(name, value) \
+    _Static_assert((ErlNifSInt64)(name) == (value), "value of " #name);
 #endif
 #ifdef TH_NIF_ASSERT_TYPE
 TH_NIF_TYPES(TH_NIF_ASSERT_TYPE)
 TH_NIF_FIELDS(TH_NIF_ASSERT_FIELD)
+TH_NIF_CONSTANTS(TH_NIF_ASSERT_VALUE)
+TH_NIF_LATER_CONSTANTS(TH_NIF_ASSERT_VALUE)
 #undef TH_NIF_ASSERT_TYPE
 #undef TH_NIF_ASSERT_FIELD
+#undef TH_NIF_ASSERT_VALUE
 #endif
 
 #endif

@@ -1,18 +1,20 @@
 /*
- * The binary layout of the NIF API's structures on LP64 machines, as numbers.
+ * The binary layout of the NIF API's structures on LP64 machines, and its constants, as numbers.
  *
- *     TH_NIF_TYPES(X)  calls X(type, size, alignment) for each type,
- *     TH_NIF_FIELDS(X) calls X(type, field, offset, size) for each field.
+ *     TH_NIF_TYPES(X)     calls X(type, size, alignment) for each type,
+ *     TH_NIF_FIELDS(X)    calls X(type, field, offset, size) for each field,
+ *     TH_NIF_CONSTANTS(X) calls X(name, value) for each constant that libraries are compiled with,
+ *     TH_NIF_LATER_CONSTANTS(X) the same for those that came with NIF 2.17.
  *
  * They are measured, the same in every NIF version from 2.16 to 2.18, and not derived from
  * erl_nif.h: erl_nif.h asserts them of itself when a library is compiled, and the tests hold OTP's
- * own header against them. Whoever changes a structure has to change this list, and so learns that
- * no compiled library will load any more.
+ * own header against them. Whoever changes a structure or a constant has to change this list, and
+ * so learns that no compiled library will load any more.
  */
 #ifndef TH_NIF_LAYOUT_H
 #define TH_NIF_LAYOUT_H
 
-/* A table: one row a type or field. */
+/* Tables: one row a type, field or constant. */
 /* clang-format off */
 
 #define TH_NIF_TYPES(X) \
@@ -91,6 +93,63 @@
     X(ErlNifIOVec, small_iov, 40, 256) \
     X(ErlNifIOVec, small_ref_bin, 296, 128) \
     X(ErlNifThreadOpts, suggested_stack_size, 0, 4)
+
+#define TH_NIF_CONSTANTS(X) \
+    X(ERL_NIF_SEC, 0) \
+    X(ERL_NIF_MSEC, 1) \
+    X(ERL_NIF_USEC, 2) \
+    X(ERL_NIF_NSEC, 3) \
+    X(ERL_NIF_RT_CREATE, 1) \
+    X(ERL_NIF_RT_TAKEOVER, 2) \
+    X(ERL_NIF_LATIN1, 1) \
+    X(ERL_NIF_DIRTY_JOB_CPU_BOUND, 1) \
+    X(ERL_NIF_DIRTY_JOB_IO_BOUND, 2) \
+    X(ERL_NIF_MAP_ITERATOR_FIRST, 1) \
+    X(ERL_NIF_MAP_ITERATOR_LAST, 2) \
+    X(ERL_NIF_UNIQUE_POSITIVE, 1) \
+    X(ERL_NIF_UNIQUE_MONOTONIC, 2) \
+    X(ERL_NIF_BIN2TERM_SAFE, 536870912) \
+    X(ERL_NIF_INTERNAL_HASH, 1) \
+    X(ERL_NIF_PHASH2, 2) \
+    X(ERL_NIF_IOQ_NORMAL, 1) \
+    X(ERL_NIF_IOVEC_SIZE, 16) \
+    X(ERL_NIF_SELECT_READ, 1) \
+    X(ERL_NIF_SELECT_WRITE, 2) \
+    X(ERL_NIF_SELECT_STOP, 4) \
+    X(ERL_NIF_SELECT_CANCEL, 8) \
+    X(ERL_NIF_SELECT_CUSTOM_MSG, 16) \
+    X(ERL_NIF_SELECT_ERROR, 32) \
+    X(ERL_NIF_SELECT_STOP_CALLED, 1) \
+    X(ERL_NIF_SELECT_STOP_SCHEDULED, 2) \
+    X(ERL_NIF_SELECT_INVALID_EVENT, 4) \
+    X(ERL_NIF_SELECT_FAILED, 8) \
+    X(ERL_NIF_SELECT_READ_CANCELLED, 16) \
+    X(ERL_NIF_SELECT_WRITE_CANCELLED, 32) \
+    X(ERL_NIF_SELECT_ERROR_CANCELLED, 64) \
+    X(ERL_NIF_SELECT_NOTSUP, 128) \
+    X(ERL_NIF_TERM_TYPE_ATOM, 1) \
+    X(ERL_NIF_TERM_TYPE_BITSTRING, 2) \
+    X(ERL_NIF_TERM_TYPE_FLOAT, 3) \
+    X(ERL_NIF_TERM_TYPE_FUN, 4) \
+    X(ERL_NIF_TERM_TYPE_INTEGER, 5) \
+    X(ERL_NIF_TERM_TYPE_LIST, 6) \
+    X(ERL_NIF_TERM_TYPE_MAP, 7) \
+    X(ERL_NIF_TERM_TYPE_PID, 8) \
+    X(ERL_NIF_TERM_TYPE_PORT, 9) \
+    X(ERL_NIF_TERM_TYPE_REFERENCE, 10) \
+    X(ERL_NIF_TERM_TYPE_TUPLE, 11) \
+    X(ERL_NIF_THR_UNDEFINED, 0) \
+    X(ERL_NIF_THR_NORMAL_SCHEDULER, 1) \
+    X(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, 2) \
+    X(ERL_NIF_THR_DIRTY_IO_SCHEDULER, 3) \
+    X(ERL_NIF_TIME_ERROR, (-9223372036854775807 - 1))
+
+/* From 2.17 on. */
+#define TH_NIF_LATER_CONSTANTS(X) \
+    X(ERL_NIF_UTF8, 2) \
+    X(ERL_NIF_OPT_DELAY_HALT, 1) \
+    X(ERL_NIF_OPT_ON_HALT, 2) \
+    X(ERL_NIF_OPT_ON_UNLOAD_THREAD, 3)
 
 /* clang-format on */
 
