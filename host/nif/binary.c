@@ -4,6 +4,8 @@
  * ErlNifBinary's ref_bin is a share of a struct th_binary while the caller owns the bytes, NULL
  * while they belong to a term. The first spare word then tells, for the checker, how that came.
  */
+#include "binary.h"
+
 #include "nif.h"
 
 #include "host/runtime/runtime.h"
@@ -11,18 +13,20 @@
 /* Up to this size a new binary lies in the environment's heap, as in a BEAM. */
 enum { HEAP_BYTES = 64 };
 
-static char inspected, made_term, released; /* their addresses say it */
+static char inspected, given, released; /* their addresses say it */
 
-/* Whether FUNCTION may take the caller's share of BIN. */
-static bool may_take(const ErlNifBinary *bin, const char *function)
+bool th_nif_binary_take(ErlNifBinary *bin, const char *function)
 {
     if (!th_check_on())
         return true;
-    if (bin->ref_bin)
-        return th_check_gave(TH_CHECK_BINARY, bin->ref_bin, function);
-    if (bin->__spare__[0] == &released)
+    if (bin->ref_bin && !th_check_gave(TH_CHECK_BINARY, bin->ref_bin, function))
+        return false;
+    if (!bin->ref_bin && bin->__spare__[0] == &released) {
         th_check_blame(function, "of a binary that was released already");
-    return bin->__spare__[0] != &released;
+        return false;
+    }
+    bin->__spare__[0] = &given;
+    return true;
 }
 
 static void got(const ErlNifBinary *bin, const char *function)
@@ -68,7 +72,7 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
     struct th_binary *binary = bin->ref_bin;
     ErlNifBinary copy;
 
-    if (!may_take(bin, "enif_realloc_binary"))
+    if (!th_nif_binary_take(bin, "enif_realloc_binary"))
         return 0;
     if (binary) {
         binary = th_binary_resize(binary, size);
@@ -94,9 +98,9 @@ void enif_release_binary(ErlNifBinary *bin)
 
     if (th_check_on() && !bin->ref_bin && bin->__spare__[0] == &inspected)
         th_check_blame(name, "of a binary that it only inspected");
-    if (th_check_on() && !bin->ref_bin && bin->__spare__[0] == &made_term)
-        th_check_blame(name, "of a binary that it made a term of");
-    if (may_take(bin, name) && bin->ref_bin)
+    if (th_check_on() && !bin->ref_bin && bin->__spare__[0] == &given)
+        th_check_blame(name, "of a binary that it gave away already");
+    if (th_nif_binary_take(bin, name) && bin->ref_bin)
         th_binary_release(bin->ref_bin);
     *bin = (ErlNifBinary){.__spare__ = {&released}};
 }
@@ -106,14 +110,13 @@ ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin)
     struct th_binary *binary = bin->ref_bin;
     th_term term;
 
-    if (!may_take(bin, "enif_make_binary"))
+    if (!th_nif_binary_take(bin, "enif_make_binary"))
         return TH_AM(undefined);
     if (!binary)
         return th_make_binary(env, bin->data, bin->size);
     term = th_make_shared_binary(env, binary, bin->data, bin->size * 8);
     th_binary_release(binary); /* the term has a share of its own, so the bytes stay */
     bin->ref_bin = NULL;
-    bin->__spare__[0] = &made_term;
     return term;
 }
 

@@ -3,6 +3,8 @@
 
 #include "lock.h"
 
+#include "host/runtime/runtime.h"
+
 struct ErlDrvCond_ {
     pthread_cond_t condition;
     char name[];
@@ -16,12 +18,13 @@ ErlNifCond *enif_cond_create(char *name)
         free(cnd);
         return NULL;
     }
+    th_check_got(TH_CHECK_LOCK, cnd, 0, name, "enif_cond_create");
     return cnd;
 }
 
 void enif_cond_destroy(ErlNifCond *cnd)
 {
-    if (!cnd)
+    if (!cnd || !th_check_gave(TH_CHECK_LOCK, cnd, "enif_cond_destroy"))
         return;
     pthread_cond_destroy(&cnd->condition);
     free(cnd);
@@ -29,17 +32,24 @@ void enif_cond_destroy(ErlNifCond *cnd)
 
 void enif_cond_signal(ErlNifCond *cnd)
 {
-    pthread_cond_signal(&cnd->condition);
+    if (th_check_has(TH_CHECK_LOCK, cnd, "enif_cond_signal"))
+        pthread_cond_signal(&cnd->condition);
 }
 
 void enif_cond_broadcast(ErlNifCond *cnd)
 {
-    pthread_cond_broadcast(&cnd->condition);
+    if (th_check_has(TH_CHECK_LOCK, cnd, "enif_cond_broadcast"))
+        pthread_cond_broadcast(&cnd->condition);
 }
 
 void enif_cond_wait(ErlNifCond *cnd, ErlNifMutex *mtx)
 {
+    static const char name[] = "enif_cond_wait";
+
+    if (!th_check_has(TH_CHECK_LOCK, cnd, name) || !th_check_unlocks(mtx, false, name))
+        return;
     pthread_cond_wait(&cnd->condition, &mtx->lock);
+    th_check_locked(mtx, false);
 }
 
 char *enif_cond_name(ErlNifCond *cnd)

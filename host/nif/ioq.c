@@ -5,8 +5,11 @@
  * share of the binary that it lies in. What is dequeued leaves a gap at the array's start, which is
  * closed when room is needed at its end.
  */
+#include "binary.h"
 #include "iovec.h"
 #include "nif.h"
+
+#include "host/runtime/runtime.h"
 
 struct erts_io_queue {
     SysIOVec *runs;
@@ -17,12 +20,15 @@ struct erts_io_queue {
 
 ErlNifIOQueue *enif_ioq_create(ErlNifIOQueueOpts opts)
 {
-    return opts == ERL_NIF_IOQ_NORMAL ? calloc(1, sizeof(ErlNifIOQueue)) : NULL;
+    ErlNifIOQueue *q = opts == ERL_NIF_IOQ_NORMAL ? calloc(1, sizeof *q) : NULL;
+
+    th_check_got(TH_CHECK_QUEUE, q, 0, NULL, "enif_ioq_create");
+    return q;
 }
 
 void enif_ioq_destroy(ErlNifIOQueue *q)
 {
-    if (!q)
+    if (!q || !th_check_gave(TH_CHECK_QUEUE, q, "enif_ioq_destroy"))
         return;
     for (size_t i = 0; i < q->count; i++)
         th_binary_release(q->binaries[q->first + i]);
@@ -108,17 +114,24 @@ static bool push_copy(ErlNifIOQueue *q, const unsigned char *data, size_t size)
  * remain to be read. */
 int enif_ioq_enq_binary(ErlNifIOQueue *q, ErlNifBinary *bin, size_t skip)
 {
+    static const char name[] = "enif_ioq_enq_binary";
     struct th_binary *binary = bin->ref_bin;
-    bool good = skip <= bin->size && reserve(q, 1);
+    bool good;
 
+    if (!th_check_has(TH_CHECK_QUEUE, q, name) || !th_nif_binary_take(bin, name))
+        return 0;
+    good = skip <= bin->size && reserve(q, 1);
+    bin->ref_bin = NULL;
     if (good && skip < bin->size) {
-        bin->ref_bin = NULL;
         if (!binary)
             return push_copy(q, bin->data + skip, bin->size - skip);
         push(q, bin->data + skip, bin->size - skip, binary);
         return 1;
     }
-    enif_release_binary(bin);
+    if (binary)
+        th_binary_release(binary);
+    bin->data = NULL;
+    bin->size = 0;
     return good;
 }
 
@@ -136,7 +149,8 @@ int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
 {
     size_t before = q->count;
 
-    if (skip > iov->size || !reserve(q, (size_t)iov->iovcnt))
+    if (!th_check_has(TH_CHECK_QUEUE, q, "enif_ioq_enqv") || skip > iov->size ||
+        !reserve(q, (size_t)iov->iovcnt))
         return 0;
     for (int i = 0; i < iov->iovcnt; i++) {
         const unsigned char *data = (const unsigned char *)iov->iov[i].iov_base;
@@ -160,7 +174,7 @@ int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
 
 int enif_ioq_deq(ErlNifIOQueue *q, size_t count, size_t *size)
 {
-    if (count > q->size)
+    if (!th_check_has(TH_CHECK_QUEUE, q, "enif_ioq_deq") || count > q->size)
         return 0;
     q->size -= count;
     while (count > 0) {

@@ -12,6 +12,8 @@
 #include "iovec.h"
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 struct extent {
     unsigned runs;   /* of at least one byte */
     size_t unshared; /* of those that are in no shared binary */
@@ -145,6 +147,8 @@ int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_ter
         fill(vec, iovec_term, extent.tail, copies);
         *tail = extent.tail;
         *iovec = vec;
+        if (!env)
+            th_check_got(TH_CHECK_VECTOR, vec, vec->size, NULL, "enif_inspect_iovec");
     }
     if (copies)
         th_binary_release(copies); /* the runs have their shares */
@@ -154,7 +158,8 @@ int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_ter
 /* One that borrows has nothing to be freed, and is left alone. */
 void enif_free_iovec(ErlNifIOVec *iov)
 {
-    if (!iov || !(iov->flags & TH_IOVEC_OWNS))
+    if (!iov || !(iov->flags & TH_IOVEC_OWNS) ||
+        !th_check_gave(TH_CHECK_VECTOR, iov, "enif_free_iovec"))
         return;
     iov->flags &= ~TH_IOVEC_OWNS;
     for (int i = 0; i < iov->iovcnt; i++)

@@ -61,7 +61,7 @@ void enif_mutex_lock(ErlNifMutex *mtx)
 
 void enif_mutex_unlock(ErlNifMutex *mtx)
 {
-    if (th_check_unlocks(mtx, "enif_mutex_unlock"))
+    if (th_check_unlocks(mtx, false, "enif_mutex_unlock"))
         pthread_mutex_unlock(&mtx->lock);
 }
 

@@ -3,6 +3,10 @@
 
 #include "lock.h"
 
+#include "host/runtime/runtime.h"
+
+#include <errno.h>
+
 struct ErlDrvRWLock_ {
     pthread_rwlock_t lock;
     char name[];
@@ -31,12 +35,13 @@ ErlNifRWLock *enif_rwlock_create(char *name)
         free(rwlck);
         return NULL;
     }
+    th_check_got(TH_CHECK_LOCK, rwlck, 0, name, "enif_rwlock_create");
     return rwlck;
 }
 
 void enif_rwlock_destroy(ErlNifRWLock *rwlck)
 {
-    if (!rwlck)
+    if (!rwlck || !th_check_gave(TH_CHECK_LOCK, rwlck, "enif_rwlock_destroy"))
         return;
     pthread_rwlock_destroy(&rwlck->lock);
     free(rwlck);
@@ -44,32 +49,54 @@ void enif_rwlock_destroy(ErlNifRWLock *rwlck)
 
 int enif_rwlock_tryrlock(ErlNifRWLock *rwlck)
 {
-    return pthread_rwlock_tryrdlock(&rwlck->lock);
+    int busy;
+
+    if (!th_check_has(TH_CHECK_LOCK, rwlck, "enif_rwlock_tryrlock"))
+        return EINVAL;
+    busy = pthread_rwlock_tryrdlock(&rwlck->lock);
+    if (!busy)
+        th_check_locked(rwlck, true);
+    return busy;
 }
 
 void enif_rwlock_rlock(ErlNifRWLock *rwlck)
 {
+    if (!th_check_locks(rwlck, true, "enif_rwlock_rlock"))
+        return;
     pthread_rwlock_rdlock(&rwlck->lock);
+    th_check_locked(rwlck, true);
 }
 
 void enif_rwlock_runlock(ErlNifRWLock *rwlck)
 {
-    pthread_rwlock_unlock(&rwlck->lock);
+    if (th_check_unlocks(rwlck, true, "enif_rwlock_runlock"))
+        pthread_rwlock_unlock(&rwlck->lock);
 }
 
 int enif_rwlock_tryrwlock(ErlNifRWLock *rwlck)
 {
-    return pthread_rwlock_trywrlock(&rwlck->lock);
+    int busy;
+
+    if (!th_check_has(TH_CHECK_LOCK, rwlck, "enif_rwlock_tryrwlock"))
+        return EINVAL;
+    busy = pthread_rwlock_trywrlock(&rwlck->lock);
+    if (!busy)
+        th_check_locked(rwlck, false);
+    return busy;
 }
 
 void enif_rwlock_rwlock(ErlNifRWLock *rwlck)
 {
+    if (!th_check_locks(rwlck, false, "enif_rwlock_rwlock"))
+        return;
     pthread_rwlock_wrlock(&rwlck->lock);
+    th_check_locked(rwlck, false);
 }
 
 void enif_rwlock_rwunlock(ErlNifRWLock *rwlck)
 {
-    pthread_rwlock_unlock(&rwlck->lock);
+    if (th_check_unlocks(rwlck, false, "enif_rwlock_rwunlock"))
+        pthread_rwlock_unlock(&rwlck->lock);
 }
 
 char *enif_rwlock_name(ErlNifRWLock *rwlck)

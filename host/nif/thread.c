@@ -3,6 +3,8 @@
 
 #include "lock.h"
 
+#include "host/runtime/runtime.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
@@ -27,12 +29,14 @@ ErlNifThreadOpts *enif_thread_opts_create(char *name)
     (void)name;
     if (opts)
         opts->suggested_stack_size = -1;
+    th_check_got(TH_CHECK_OPTIONS, opts, 0, NULL, "enif_thread_opts_create");
     return opts;
 }
 
 void enif_thread_opts_destroy(ErlNifThreadOpts *opts)
 {
-    free(opts);
+    if (opts && th_check_gave(TH_CHECK_OPTIONS, opts, "enif_thread_opts_destroy"))
+        free(opts);
 }
 
 /* The limits that a BEAM has, in kilowords; a suggestion beyond them counts as the nearer. */
@@ -112,8 +116,10 @@ int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)(void *), void *
     made->argument = args;
     made->name = (char *)(made + 1);
     *tid = made; /* before it starts: it may look for itself there */
+    th_check_got(TH_CHECK_THREAD, made, 0, name, "enif_thread_create");
     error = start(made, opts);
     if (error) {
+        th_check_gave(TH_CHECK_THREAD, made, "enif_thread_create");
         *tid = NULL;
         free(made);
     }
@@ -166,13 +172,14 @@ int enif_thread_join(ErlNifTid tid, void **respp)
     void *result;
     int error;
 
-    if (!tid || !tid->function)
+    if (!tid || !th_check_has(TH_CHECK_THREAD, tid, "enif_thread_join") || !tid->function)
         return EINVAL;
     if (tid == self)
         return EDEADLK;
     error = pthread_join(tid->thread, &result);
     if (error)
         return error;
+    th_check_gave(TH_CHECK_THREAD, tid, "enif_thread_join");
     free(tid);
     if (respp)
         *respp = result;

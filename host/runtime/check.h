@@ -51,7 +51,8 @@ enum th_check_kind {
     TH_CHECK_LOCK,        /* mutexes, condition variables, read-write locks */
     TH_CHECK_QUEUE,       /* enif_ioq_create() */
     TH_CHECK_VECTOR,      /* enif_inspect_iovec() without an environment */
-    TH_CHECK_THREAD,      /* enif_thread_create(), until it is joined; a pthread_t */
+    TH_CHECK_OPTIONS,     /* enif_thread_opts_create() */
+    TH_CHECK_THREAD,      /* enif_thread_create(), until it is joined */
     TH_CHECK_KINDS
 };
 
@@ -77,15 +78,16 @@ void th_check_blame(const char *function, const char *what);
 /* --- Locks ------------------------------------------------------------------------------------
  */
 
-/* FUNCTION is to wait for LOCK, for good and SHARED with others or not. False, and a finding, if
- * LOCK is none, or the thread would wait for itself. */
+/* FUNCTION is to wait for LOCK, to have it alone or SHARED with others. A finding if the thread has
+ * it already. False if LOCK is none, or the thread would wait for itself. */
 static inline bool th_check_locks(const void *lock, bool shared, const char *function);
 
 /* The thread has it now. */
 static inline void th_check_locked(const void *lock, bool shared);
 
-/* FUNCTION is to give it up. False, and a finding, if nobody has it. */
-static inline bool th_check_unlocks(const void *lock, const char *function);
+/* FUNCTION is to give it up. A finding if the thread does not have it so. False if nobody has it,
+ * or if it was not taken as th_check_locks() had said so. */
+static inline bool th_check_unlocks(const void *lock, bool shared, const char *function);
 
 /* --- Calls ------------------------------------------------------------------------------------
  */
@@ -130,7 +132,7 @@ bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *
 bool th_check_note_has(enum th_check_kind kind, const void *thing, const char *function);
 bool th_check_note_locks(const void *lock, bool shared, const char *function);
 void th_check_note_locked(const void *lock, bool shared);
-bool th_check_note_unlocks(const void *lock, const char *function);
+bool th_check_note_unlocks(const void *lock, bool shared, const char *function);
 th_term th_check_note_term(const th_env *env, th_term term, const char *function);
 
 static inline void th_check_got(enum th_check_kind kind, void *thing, size_t bytes,
@@ -161,9 +163,9 @@ static inline void th_check_locked(const void *lock, bool shared)
         th_check_note_locked(lock, shared);
 }
 
-static inline bool th_check_unlocks(const void *lock, const char *function)
+static inline bool th_check_unlocks(const void *lock, bool shared, const char *function)
 {
-    return !th_check_on() || th_check_note_unlocks(lock, function);
+    return !th_check_on() || th_check_note_unlocks(lock, shared, function);
 }
 
 static inline th_term th_check_term(const th_env *env, th_term term, const char *function)

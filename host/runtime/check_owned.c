@@ -44,8 +44,9 @@ static const struct {
     [TH_CHECK_LOCK] = {"a", "lock", "locks", "a lock that is none"},
     [TH_CHECK_QUEUE] = {"a", "queue", "queues", "a queue that is none"},
     [TH_CHECK_VECTOR] = {"an", "I/O vector", "I/O vectors", "an I/O vector that is not its own"},
-    [TH_CHECK_THREAD] = {"a", "thread", "threads",
-                         "a thread that is none of its own, or was joined"},
+    [TH_CHECK_OPTIONS] = {"a", "set of thread options", "sets of thread options",
+                          "thread options that enif_thread_opts_create() never gave"},
+    [TH_CHECK_THREAD] = {"a", "thread", "threads", "a thread that enif_thread_create() never gave"},
 };
 
 static uint64_t key_of(const void *thing)

@@ -62,6 +62,9 @@ NIF(gives_back)
     ErlNifMutex *lock = enif_mutex_create("short");
     char *memory = enif_realloc(enif_alloc(10), 1000);
     void *object = enif_alloc_resource(db, 1);
+    ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
+    ErlNifIOVec *iov;
+    ERL_NIF_TERM tail;
 
     UNUSED;
     enif_free(memory);
@@ -77,6 +80,15 @@ NIF(gives_back)
     enif_mutex_destroy(lock);
     enif_alloc_binary(1, &bin);
     enif_release_binary(&bin);
+    enif_inspect_binary(env, argv[0], &bin);
+    enif_ioq_enq_binary(queue, &bin, bin.size);
+    enif_ioq_destroy(queue);
+    iov = NULL;
+    enif_inspect_iovec(NULL, 1, enif_make_list1(env, argv[0]), &tail, &iov);
+    enif_free_iovec(iov);
+    iov = NULL;
+    enif_inspect_iovec(env, 1, enif_make_list1(env, argv[0]), &tail, &iov);
+    enif_free_iovec(iov);
     enif_inspect_binary(env, argv[0], &bin);
     enif_realloc_binary(&bin, 3);
     enif_release_binary(&bin);
@@ -378,6 +390,115 @@ NIF(unlock_free)
     return ok(env);
 }
 
+NIF(unlock_otherwise)
+{
+    ErlNifRWLock *lock = enif_rwlock_create("both");
+
+    UNUSED;
+    enif_rwlock_rlock(lock);
+    enif_rwlock_rwunlock(lock);
+    enif_rwlock_rwlock(lock);
+    enif_rwlock_rwlock(lock);
+    enif_rwlock_rwunlock(lock);
+    enif_rwlock_rwunlock(lock);
+    enif_rwlock_rlock(lock);
+    enif_rwlock_rlock(lock);
+    enif_rwlock_runlock(lock);
+    enif_rwlock_runlock(lock);
+    enif_rwlock_destroy(lock);
+    return ok(env);
+}
+
+NIF(wait_unlocked)
+{
+    ErlNifCond *volatile condition = enif_cond_create("never");
+    ErlNifMutex *lock = enif_mutex_create("unlocked");
+
+    UNUSED;
+    enif_cond_wait(condition, lock);
+    enif_mutex_destroy(lock);
+    enif_cond_destroy(condition);
+    enif_cond_signal(condition);
+    return ok(env);
+}
+
+static void *unlock(void *lock)
+{
+    enif_mutex_unlock(lock);
+    return NULL;
+}
+
+NIF(unlock_others)
+{
+    ErlNifMutex *lock = enif_mutex_create("others");
+    ErlNifTid thread;
+
+    UNUSED;
+    enif_mutex_lock(lock);
+    if (enif_thread_create("unlocker", &thread, unlock, lock, NULL) != 0)
+        return enif_make_badarg(env);
+    enif_thread_join(thread, NULL);
+    enif_mutex_destroy(lock);
+    return ok(env);
+}
+
+/* --- Queues and threads ---------------------------------------------------------------------- */
+
+NIF(queue)
+{
+    ErlNifIOQueue *volatile waiting = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
+    ErlNifBinary bin, copy;
+
+    UNUSED;
+    enif_alloc_binary(100, &bin);
+    memset(bin.data, 0, 100);
+    copy = bin;
+    enif_ioq_enq_binary(waiting, &bin, 0);
+    enif_release_binary(&copy);
+    enif_release_binary(&bin);
+    enif_ioq_destroy(waiting);
+    enif_ioq_destroy(waiting);
+    enif_ioq_deq(waiting, 1, NULL);
+    return ok(env);
+}
+
+NIF(vector)
+{
+    ErlNifIOVec space, *iov = &space;
+    ERL_NIF_TERM tail;
+
+    UNUSED;
+    if (!enif_inspect_iovec(NULL, 10, argv[0], &tail, &iov))
+        return enif_make_badarg(env);
+    space.flags = 0;
+    enif_free_iovec(iov);
+    return ok(env);
+}
+
+static void *end_at_once(void *nothing)
+{
+    return nothing;
+}
+
+NIF(join_twice)
+{
+    ErlNifTid volatile thread;
+    ErlNifTid made;
+
+    UNUSED;
+    if (enif_thread_create("joined", &made, end_at_once, NULL, NULL) != 0)
+        return enif_make_badarg(env);
+    thread = made;
+    enif_thread_join(thread, NULL);
+    return enif_make_int(env, enif_thread_join(thread, NULL) != 0);
+}
+
+NIF(leak_options)
+{
+    UNUSED;
+    return enif_thread_opts_create(NULL) ? ok(env) : enif_make_badarg(env);
+}
+
 /* --- Leaks ----------------------------------------------------------------------------------- */
 
 NIF(leak_memory)
@@ -511,6 +632,13 @@ static ErlNifFunc functions[] = {
     {"unlock_left", 0, unlock_left, 0},
     {"lock_twice", 0, lock_twice, 0},
     {"unlock_free", 0, unlock_free, 0},
+    {"unlock_otherwise", 0, unlock_otherwise, 0},
+    {"wait_unlocked", 0, wait_unlocked, 0},
+    {"unlock_others", 0, unlock_others, 0},
+    {"queue", 0, queue, 0},
+    {"vector", 1, vector, 0},
+    {"join_twice", 0, join_twice, 0},
+    {"leak_options", 0, leak_options, 0},
     {"leak_memory", 1, leak_memory, 0},
     {"leak_binary", 0, leak_binary, 0},
     {"leak_environment", 0, leak_environment, 0},

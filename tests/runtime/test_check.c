@@ -200,7 +200,7 @@ static void while_off_nothing_is_noted(void **state)
     th_check_got(TH_CHECK_MEMORY, memory, 1, NULL, "enif_alloc");
     assert_true(th_check_gave(TH_CHECK_MEMORY, &memory, "enif_free"));
     assert_true(th_check_locks(memory, false, "enif_mutex_lock"));
-    assert_true(th_check_unlocks(memory, "enif_mutex_unlock"));
+    assert_true(th_check_unlocks(memory, false, "enif_mutex_unlock"));
     assert_int_equal(th_check_term(NULL, 0x10, "enif_send"), 0x10);
     assert_int_equal(th_check_end(), 0);
     free(memory);

@@ -15,6 +15,12 @@
 #define OWN_ALLOCATOR true
 #endif
 
+#ifdef __SANITIZE_THREAD__
+#define OWN_LOCKS false /* the sanitizer tells of it itself */
+#else
+#define OWN_LOCKS true
+#endif
+
 /* What is made between these two is meant to leak. */
 #ifdef TH_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
@@ -71,7 +77,7 @@ static void binaries_are_released_once(void **state)
            "already, to enif_release_binary() by sins:release_twice()\n"
            "sins:release_inspected(<<1>>): enif_release_binary() of a binary that it only "
            "inspected\n"
-           "sins:release_made(): enif_release_binary() of a binary that it made a term of\n"
+           "sins:release_made(): enif_release_binary() of a binary that it gave away already\n"
            "sins:release_made(): enif_release_binary() of a binary that was given back "
            "already, to enif_make_binary() by sins:release_made()\n"
            "sins:make_released(): enif_make_binary() of a binary that was released already\n");
@@ -133,6 +139,77 @@ static void nobody_waits_for_himself(void **state)
            "sins:lock_twice(): enif_mutex_destroy() of a lock that is locked\n");
 }
 
+static void read_write_locks_have_two_sides(void **state)
+{
+    (void)state;
+    checked_call("unlock_otherwise", "[]");
+    checked_expect(3, "sins:unlock_otherwise(): enif_rwlock_rwunlock() of a lock that it has not "
+                      "for writing but for reading\n"
+                      "sins:unlock_otherwise(): enif_rwlock_rwlock() of a lock that it has "
+                      "already: it would wait for itself, for ever\n"
+                      "sins:unlock_otherwise(): enif_rwlock_rlock() of a lock that it has already: "
+                      "a writer that waits would be waited for, for ever\n");
+}
+
+static void conditions_are_waited_for_with_a_lock(void **state)
+{
+    (void)state;
+    checked_call("wait_unlocked", "[]");
+    checked_expect(2, "sins:wait_unlocked(): enif_cond_wait() of a lock that nobody has\n"
+                      "sins:wait_unlocked(): enif_cond_signal() of a lock that was given back "
+                      "already, to enif_cond_destroy() by sins:wait_unlocked()\n");
+}
+
+static void threads_unlock_their_own(void **state)
+{
+    (void)state;
+    if (!OWN_LOCKS) {
+        th_free(checked_end(&(uint64_t){0}));
+        skip();
+    }
+    checked_call("unlock_others", "[]");
+    checked_expect(
+        1, "a thread of the library: enif_mutex_unlock() of a lock that another thread has\n");
+}
+
+/* --- Queues and threads ---------------------------------------------------------------------- */
+
+static void queues_take_binaries(void **state)
+{
+    (void)state;
+    checked_call("queue", "[]");
+    checked_expect(4, "sins:queue(): enif_release_binary() of a binary that was given back "
+                      "already, to enif_ioq_enq_binary() by sins:queue()\n"
+                      "sins:queue(): enif_release_binary() of a binary that it gave away already\n"
+                      "sins:queue(): enif_ioq_destroy() of a queue that was given back already, to "
+                      "enif_ioq_destroy() by sins:queue()\n"
+                      "sins:queue(): enif_ioq_deq() of a queue that was given back already, to "
+                      "enif_ioq_destroy() by sins:queue()\n");
+}
+
+static void vectors_without_environment_are_freed(void **state)
+{
+    (void)state;
+    __lsan_disable();
+    checked_call("vector", "[[<<1,2,3>>]]");
+    __lsan_enable();
+    checked_expect(1, "leak: 1 I/O vector (3 bytes) that sins:vector/1 got from "
+                      "enif_inspect_iovec(), in sins:vector([<<1,2,3>>])\n");
+}
+
+static void threads_are_joined_once(void **state)
+{
+    (void)state;
+    assert_string_equal(checked_call("join_twice", "[]"), "1");
+    __lsan_disable();
+    assert_string_equal(checked_call("leak_options", "[]"), "ok");
+    __lsan_enable();
+    checked_expect(2, "sins:join_twice(): enif_thread_join() of a thread that was given back "
+                      "already, to enif_thread_join() by sins:join_twice()\n"
+                      "leak: 1 set of thread options that sins:leak_options/0 got from "
+                      "enif_thread_opts_create(), in sins:leak_options()\n");
+}
+
 /* --- Leaks ----------------------------------------------------------------------------------- */
 
 static void leaks_are_told_by_who_made_them(void **state)
@@ -182,6 +259,12 @@ int main(void)
         CHECKED(locks_are_destroyed_once),
         CHECKED(locks_are_given_up),
         CHECKED(nobody_waits_for_himself),
+        CHECKED(read_write_locks_have_two_sides),
+        CHECKED(conditions_are_waited_for_with_a_lock),
+        CHECKED(threads_unlock_their_own),
+        CHECKED(queues_take_binaries),
+        CHECKED(vectors_without_environment_are_freed),
+        CHECKED(threads_are_joined_once),
         CHECKED(leaks_are_told_by_who_made_them),
         cmocka_unit_test_teardown(leaks_of_load_are_told_as_such, checked_give_up),
     };
