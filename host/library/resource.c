@@ -1,97 +1,36 @@
-#include "resource.h"
+#include "resource_object.h"
 
-#include "resource_type.h"
-
-#include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { REF_WORDS = 3 };
-
-/* What lies before a resource's data. */
-struct th_resource {
-    ErlNifResourceType *type; /* has a count of this resource */
-    _Atomic size_t count;     /* shares */
-    size_t size;              /* bytes of data */
-    struct th_resource *next; /* among the dying */
-    _Atomic bool named;       /* release: the words below are there; acquire */
-    uint32_t words[REF_WORDS];
-    alignas(16) unsigned char data[];
-};
-
-static struct th_resource *resource_of(const void *object)
+struct th_resource *th_resource_of(const void *object)
 {
     return (struct th_resource *)((char *)(uintptr_t)object - offsetof(struct th_resource, data));
 }
 
-/* --- The last share -------------------------------------------------------------------------- */
+/* --- The end --------------------------------------------------------------------------------- */
 
-/*
- * A stack that is only ever taken as a whole. Push: release, so that the taker sees the resource as
- * it was left. Take: acquire, for the same.
- */
-struct th_resource *_Atomic th_resource_dying;
-
-static void push_dying(struct th_resource *resource)
-{
-    resource->next = atomic_load_explicit(&th_resource_dying, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&th_resource_dying, &resource->next, resource,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
-}
-
-/* All that are dying, the first to die first. */
-static struct th_resource *take_dying(void)
-{
-    struct th_resource *stack =
-        atomic_exchange_explicit(&th_resource_dying, NULL, memory_order_acquire);
-    struct th_resource *list = NULL;
-
-    while (stack) {
-        struct th_resource *next = stack->next;
-        stack->next = list;
-        list = stack;
-        stack = next;
-    }
-    return list;
-}
-
-static void call_destructor(struct th_resource *resource,
-                            const struct th_resource_callbacks *callbacks)
-{
-    struct th_library_call call;
-    th_env env;
-
-    th_library_init_env(&env, callbacks->library);
-    th_library_begin(&call, th_library_path(callbacks->library), resource->type->destructor);
-    callbacks->dtor(&env, resource->data);
-    th_library_end(&call);
-    th_env_release(&env);
-}
-
+/* Monitors go before the destructor is called, as in a BEAM; and after it, if it has made some. */
 static void destroy(struct th_resource *resource)
 {
-    struct th_resource_callbacks callbacks = th_resource_type_callbacks(resource->type);
+    struct th_resource_running running = {th_resource_type_callbacks(resource->type), {0}, {0}};
 
-    if (callbacks.dtor)
-        call_destructor(resource, &callbacks);
+    th_resource_forget_watches(resource);
+    if (running.callbacks.dtor) {
+        th_resource_begin(&running, resource, TH_RESOURCE_DTOR);
+        running.callbacks.dtor(&running.env, resource->data);
+        th_resource_end(&running);
+        th_resource_forget_watches(resource);
+    }
     th_resource_type_release(resource->type);
     free(resource);
-    if (callbacks.library)
-        th_library_drop(callbacks.library);
+    if (running.callbacks.library)
+        th_library_drop(running.callbacks.library);
 }
 
-void th_resource_reap_all(void)
+static void run_destroy(struct th_resource_due *due)
 {
-    struct th_resource *list;
-
-    while ((list = take_dying())) {
-        while (list) {
-            struct th_resource *next = list->next;
-            destroy(list);
-            list = next;
-        }
-    }
+    destroy((struct th_resource *)((char *)due - offsetof(struct th_resource, dying)));
 }
 
 /* --- Shares ---------------------------------------------------------------------------------- */
@@ -103,7 +42,9 @@ void *th_resource_alloc(ErlNifResourceType *type, size_t size)
     if (size > PTRDIFF_MAX - sizeof *resource || !(resource = malloc(sizeof *resource + size)))
         return NULL;
     resource->type = type;
+    resource->dying.run = run_destroy;
     resource->size = size;
+    resource->watches = NULL;
     atomic_init(&resource->count, 1);
     atomic_init(&resource->named, false);
     th_resource_type_keep(type);
@@ -116,36 +57,49 @@ static void keep(void *resource)
     atomic_fetch_add_explicit(&((struct th_resource *)resource)->count, 1, memory_order_relaxed);
 }
 
+/* Relaxed: the caller synchronises with those who hold shares by other means. */
+bool th_resource_revive(struct th_resource *resource)
+{
+    size_t count = atomic_load_explicit(&resource->count, memory_order_relaxed);
+
+    while (count > 0)
+        if (atomic_compare_exchange_weak_explicit(&resource->count, &count, count + 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return true;
+    return false;
+}
+
 /* Release, so that this holder's accesses come before the destructor; acquire with the last share,
- * so that it comes after those of all other holders. */
+ * so that it comes after those of all other holders. Only holders change `watches`, so that it can
+ * be read here without its lock. */
 static void release(struct th_resource *resource)
 {
     if (atomic_fetch_sub_explicit(&resource->count, 1, memory_order_acq_rel) > 1)
         return;
-    if (th_resource_type_has_callbacks(resource->type))
-        push_dying(resource);
+    if (resource->watches || th_resource_type_has_callbacks(resource->type))
+        th_resource_push_due(&resource->dying);
     else
         destroy(resource);
 }
 
 void th_resource_keep(void *object)
 {
-    keep(resource_of(object));
+    keep(th_resource_of(object));
 }
 
 void th_resource_release(void *object)
 {
-    release(resource_of(object));
+    release(th_resource_of(object));
 }
 
 size_t th_resource_size(const void *object)
 {
-    return resource_of(object)->size;
+    return th_resource_of(object)->size;
 }
 
 const char *th_resource_type_name(const void *object)
 {
-    return th_atom_name(resource_of(object)->type->name)->text;
+    return th_atom_name(th_resource_of(object)->type->name)->text;
 }
 
 /* --- Terms ----------------------------------------------------------------------------------- */
@@ -166,7 +120,7 @@ static void ensure_named(struct th_resource *resource, th_env *env)
     th_get_ref(th_make_new_reference(env), &parts);
     pthread_mutex_lock(&naming);
     if (!atomic_load_explicit(&resource->named, memory_order_relaxed)) {
-        for (size_t i = 0; i < REF_WORDS; i++)
+        for (size_t i = 0; i < TH_RESOURCE_WORDS; i++)
             resource->words[i] = parts.words[i];
         atomic_store_explicit(&resource->named, true, memory_order_release);
     }
@@ -175,7 +129,7 @@ static void ensure_named(struct th_resource *resource, th_env *env)
 
 th_term th_resource_make(th_env *env, void *object)
 {
-    struct th_resource *resource = resource_of(object);
+    struct th_resource *resource = th_resource_of(object);
 
     ensure_named(resource, env);
     keep(resource);
@@ -190,7 +144,7 @@ static void release_binary(struct th_binary *self, void *resource)
 
 th_term th_resource_make_binary(th_env *env, void *object, const void *data, size_t size)
 {
-    struct th_resource *resource = resource_of(object);
+    struct th_resource *resource = th_resource_of(object);
     struct th_binary *binary =
         th_binary_wrap((unsigned char *)(uintptr_t)data, size, resource, release_binary);
     th_term term;
@@ -203,10 +157,15 @@ th_term th_resource_make_binary(th_env *env, void *object, const void *data, siz
     return term;
 }
 
+struct th_resource *th_resource_of_term(th_term term)
+{
+    return th_magic_object_of(term, release_term);
+}
+
 bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object)
 {
     struct th_binary *binary = th_shared_binary_of(term);
-    struct th_resource *resource = th_magic_object_of(term, release_term);
+    struct th_resource *resource = th_resource_of_term(term);
 
     if (!resource && binary && binary->free == release_binary)
         resource = binary->owner;

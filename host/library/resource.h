@@ -5,7 +5,8 @@
  * the library (from th_resource_alloc() or th_resource_keep() on, until th_resource_release()) or
  * a term. When the last share goes, the type's destructor is called: not by whoever let go of it,
  * who may hold any locks, but by the next thread that calls th_resource_reap(). Resources of types
- * without callbacks are freed at once.
+ * without callbacks are freed at once. The type's other callbacks are called from here, too, and
+ * are always those of the library that owns the type by then, which is not closed while they run.
  *
  * OBJECT is what the library knows of a resource: the address of its data, aligned to 16 bytes.
  * Unless said otherwise, any thread may call any of these.
@@ -55,20 +56,63 @@ th_term th_resource_make_binary(th_env *env, void *object, const void *data, siz
  * share is taken. */
 bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object);
 
-/* Resources whose last share is gone and whose destructors have not run; see th_resource_reap(). */
-struct th_resource;
-extern struct th_resource *_Atomic th_resource_dying;
+/*
+ * `stop`, for who waits for EVENT on behalf of OBJECT: whether its type has it, and calling it.
+ * DIRECT tells the callback whether it runs within the call that asked for it. The caller has a
+ * share of OBJECT, and no lock.
+ */
+bool th_resource_has_stop(void *object);
+void th_resource_stop(void *object, ErlNifEvent event, bool direct);
+
+/*
+ * Calls `dyncall` of the resource that TERM is, with ENV and DATA. False, and nothing was called,
+ * if TERM is no resource of the type NAME of the module MODULE, or that has no such callback.
+ */
+bool th_resource_dynamic_call(th_env *env, th_term module, th_term name, th_term term, void *data);
+
+/*
+ * Monitors. Has `down`, which the type of OBJECT must have, called when PID has ended: at a safe
+ * point (th_resource_reap()), with the resource kept. *IDENTITY (if not NULL) is what the monitor
+ * is known by. False if PID is no process that is alive. A monitor goes with its resource.
+ */
+bool th_resource_has_down(void *object);
+bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity);
+
+/* True: it was a monitor of OBJECT, and `down` will not be called. */
+bool th_resource_demonitor(void *object, const ErlNifMonitor *identity);
+
+/* The reference that a monitor is. */
+th_term th_resource_monitor_term(th_env *env, const ErlNifMonitor *identity);
+
+/* What is to be done at a safe point: destructors of resources whose last share is gone, `down`
+ * callbacks of monitors that have fired. */
+struct th_resource_due {
+    struct th_resource_due *next;
+    void (*run)(struct th_resource_due *self);
+};
+extern struct th_resource_due *_Atomic th_resource_due;
 void th_resource_reap_all(void);
 
 /*
- * Calls the destructors that are due; while they run, also those that come to be. Costs one load
- * while there are none. Call it where no lock is held and no code of a library is running: after
- * each callback, and before waiting. Relaxed: a resource that is missed here is met next time.
+ * Calls what is due; while that runs, also what comes to be. Costs one load while nothing is. Call
+ * it where no lock is held and no code of a library is running: after each callback, and before
+ * waiting. Relaxed: what is missed here is met next time.
  */
 static inline void th_resource_reap(void)
 {
-    if (__builtin_expect(atomic_load_explicit(&th_resource_dying, memory_order_relaxed) != NULL, 0))
+    if (__builtin_expect(atomic_load_explicit(&th_resource_due, memory_order_relaxed) != NULL, 0))
         th_resource_reap_all();
 }
+
+/*
+ * Called when something has come to be due, by any thread, which may hold any locks of a library:
+ * it may only wake somebody who calls th_resource_reap(). NULL: nobody is woken. Release by who
+ * sets it, so that it is ready; acquire.
+ */
+extern void (*_Atomic th_resource_on_dying)(void);
+
+/* For threads that are not meant to run destructors: th_resource_reap() if nobody would be woken.
+ */
+void th_resource_reap_unwoken(void);
 
 #endif

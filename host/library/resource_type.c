@@ -52,12 +52,21 @@ static void unlink_type(struct th_library *library, ErlNifResourceType *type)
 
 /* --- One type -------------------------------------------------------------------------------- */
 
+/* How each callback is told of in reports. */
+static const char *const title_formats[TH_RESOURCE_CALLS] = {
+    [TH_RESOURCE_DTOR] = "the destructor of %s",
+    [TH_RESOURCE_STOP] = "the stop callback of %s",
+    [TH_RESOURCE_DOWN] = "the down callback of %s",
+    [TH_RESOURCE_DYNCALL] = "the dynamic call of %s",
+};
+
 static ErlNifResourceType *new_type(th_term name, const struct th_resource_callbacks *callbacks)
 {
     ErlNifResourceType *type = th_alloc_zero(sizeof *type);
 
     type->name = name;
-    type->destructor = th_printf("the destructor of %s", th_atom_name(name)->text);
+    for (size_t i = 0; i < TH_RESOURCE_CALLS; i++)
+        type->titles[i] = th_printf(title_formats[i], th_atom_name(name)->text);
     type->callbacks = *callbacks;
     atomic_init(&type->count, 1);
     pthread_mutex_init(&type->lock, NULL);
@@ -91,7 +100,8 @@ void th_resource_type_release(ErlNifResourceType *type)
         return;
     callbacks = type->callbacks;
     pthread_mutex_destroy(&type->lock);
-    th_free(type->destructor);
+    for (size_t i = 0; i < TH_RESOURCE_CALLS; i++)
+        th_free(type->titles[i]);
     th_free(type);
     if (is_any_set(&callbacks))
         th_library_drop(callbacks.library);

@@ -19,11 +19,20 @@ struct th_resource_callbacks {
     ErlNifResourceDynCall *dyncall;
 };
 
+/* What can be called of a type. */
+enum th_resource_call {
+    TH_RESOURCE_DTOR,
+    TH_RESOURCE_STOP,
+    TH_RESOURCE_DOWN,
+    TH_RESOURCE_DYNCALL,
+    TH_RESOURCE_CALLS
+};
+
 /* The ErlNifResourceType of erl_nif.h. */
 struct enif_resource_type_t {
     struct enif_resource_type_t *next; /* in the owner's list, guarded by the lock of all lists */
     th_term name;                      /* an atom */
-    char *destructor;                  /* "the destructor of NAME" */
+    char *titles[TH_RESOURCE_CALLS];   /* "the destructor of NAME", for th_library_begin() */
     _Atomic size_t count;              /* one for being open, one for each resource */
     pthread_mutex_t lock;              /* guards what follows */
     struct th_resource_callbacks callbacks; /* if any is set, the type has a share of the library */

@@ -1,0 +1,239 @@
+/*
+ * Monitors of processes that resources hold.
+ *
+ * A monitor ends in one of three ways: its process ends, it is taken away, its resource goes. Who
+ * takes it out of its resource's list, under the lock, decides which; the others find it gone.
+ *
+ *   1. th_resource_monitor() puts it into the list, then starts the monitor of process/.
+ *   2a. The process ends: ended() takes a share of the resource and the monitor out of the list.
+ *       `down` is called at the next safe point, as the thread that ended the process may hold any
+ *       locks of its own. Then the monitor is freed.
+ *   2b. Or it is taken out of the list by th_resource_demonitor(), or with the whole list by the
+ *       end of its resource. From here on `down` will not be called. But the process may be ending
+ *       right now, and ended() be on its way: if th_monitor_stop() says so, the one of the two who
+ *       comes last frees the monitor (`left`).
+ *
+ * A resource whose last share is gone cannot be given a share any more; ended() then leaves the
+ * monitor to 2b, which is sure to come.
+ */
+#include "resource_object.h"
+
+#include "host/process/process.h"
+
+#include <string.h>
+
+struct th_resource_watch {
+    struct th_monitor monitor; /* of process/ */
+    struct th_resource_due due;
+    struct th_resource_watch *next, **place; /* in the resource's list */
+    struct th_resource *resource;            /* NULL: taken out by 2b */
+    uint32_t words[TH_RESOURCE_WORDS];
+    bool left; /* ended(), or who stops the monitor, has done what it had to do */
+};
+
+_Static_assert(sizeof(ErlNifMonitor) >= sizeof((struct th_resource_watch){0}.words),
+               "a monitor's words fit what the API has for it");
+
+/* Guards the lists of all resources and what a monitor has from `next` on. Nothing is called while
+ * it is held. Taken inside any other lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct th_resource_watch *watch_of(struct th_monitor *monitor)
+{
+    return (struct th_resource_watch *)((char *)monitor -
+                                        offsetof(struct th_resource_watch, monitor));
+}
+
+/* --- The list of a resource; the lock is held -------------------------------------------------
+ */
+
+static void put_in(struct th_resource *resource, struct th_resource_watch *watch)
+{
+    watch->place = &resource->watches;
+    watch->next = resource->watches;
+    if (watch->next)
+        watch->next->place = &watch->next;
+    resource->watches = watch;
+}
+
+static void take_out(struct th_resource_watch *watch)
+{
+    *watch->place = watch->next;
+    if (watch->next)
+        watch->next->place = watch->place;
+}
+
+/* Notes that one of the two who end a monitor has done so. True: the other one had, too. */
+static bool leave(struct th_resource_watch *watch)
+{
+    bool last = watch->left;
+
+    watch->left = true;
+    return last;
+}
+
+/* --- Its process ends --------------------------------------------------------------------------
+ */
+
+static void write_identity(ErlNifMonitor *to, const uint32_t words[])
+{
+    memset(to, 0, sizeof *to);
+    memcpy(to, words, TH_RESOURCE_WORDS * sizeof *words);
+}
+
+static void call_down(struct th_resource_running *running, struct th_resource_watch *watch)
+{
+    ErlNifPid pid = {watch->monitor.watched};
+    ErlNifMonitor identity;
+
+    write_identity(&identity, watch->words);
+    th_resource_begin(running, watch->resource, TH_RESOURCE_DOWN);
+    running->callbacks.down(&running->env, watch->resource->data, &pid, &identity);
+    th_resource_end(running);
+}
+
+static void run_down(struct th_resource_due *due)
+{
+    struct th_resource_watch *watch =
+        (struct th_resource_watch *)((char *)due - offsetof(struct th_resource_watch, due));
+    struct th_resource_running running = {
+        th_resource_type_callbacks(watch->resource->type), {0}, {0}};
+
+    if (running.callbacks.down) /* else it was lost when the type was taken over */
+        call_down(&running, watch);
+    th_resource_release(watch->resource->data);
+    if (running.callbacks.library)
+        th_library_drop(running.callbacks.library);
+    th_free(watch);
+}
+
+static void ended(struct th_monitor *self, th_term reason)
+{
+    struct th_resource_watch *watch = watch_of(self);
+    bool due, last = false;
+
+    (void)reason;
+    pthread_mutex_lock(&lock);
+    due = watch->resource && th_resource_revive(watch->resource);
+    if (due)
+        take_out(watch);
+    else
+        last = leave(watch);
+    pthread_mutex_unlock(&lock);
+    if (due)
+        th_resource_push_due(&watch->due);
+    else if (last)
+        th_free(watch);
+}
+
+/* --- Starting and stopping ---------------------------------------------------------------------
+ */
+
+static struct th_resource_watch *create(struct th_resource *resource)
+{
+    struct th_resource_watch *watch = th_alloc_zero(sizeof *watch);
+    struct th_ref_parts parts;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_get_ref(th_make_new_reference(&env), &parts);
+    th_env_release(&env);
+    memcpy(watch->words, parts.words, sizeof watch->words);
+    watch->monitor.down = ended;
+    watch->due.run = run_down;
+    watch->resource = resource;
+    return watch;
+}
+
+bool th_resource_has_down(void *object)
+{
+    struct th_resource_callbacks callbacks =
+        th_resource_type_callbacks(th_resource_of(object)->type);
+    bool has = callbacks.down != NULL;
+
+    if (callbacks.library)
+        th_library_drop(callbacks.library);
+    return has;
+}
+
+/* The identity is written first: `down` may be called before this returns. */
+bool th_resource_monitor(void *object, th_term pid, ErlNifMonitor *identity)
+{
+    struct th_resource *resource = th_resource_of(object);
+    struct th_resource_watch *watch = create(resource);
+
+    if (identity)
+        write_identity(identity, watch->words);
+    pthread_mutex_lock(&lock);
+    put_in(resource, watch);
+    pthread_mutex_unlock(&lock);
+    if (th_monitor_start(&watch->monitor, pid))
+        return true;
+    pthread_mutex_lock(&lock);
+    take_out(watch);
+    pthread_mutex_unlock(&lock);
+    th_free(watch);
+    return false;
+}
+
+/* Step 2b, behind the lock: WATCH was taken out. */
+static void stop(struct th_resource_watch *watch)
+{
+    bool last = true;
+
+    if (!th_monitor_stop(&watch->monitor)) {
+        pthread_mutex_lock(&lock);
+        last = leave(watch);
+        pthread_mutex_unlock(&lock);
+    }
+    if (last)
+        th_free(watch);
+}
+
+bool th_resource_demonitor(void *object, const ErlNifMonitor *identity)
+{
+    struct th_resource_watch *watch;
+
+    pthread_mutex_lock(&lock);
+    for (watch = th_resource_of(object)->watches;
+         watch && memcmp(watch->words, identity, sizeof watch->words) != 0; watch = watch->next)
+        ;
+    if (watch) {
+        take_out(watch);
+        watch->resource = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    if (watch)
+        stop(watch);
+    return watch != NULL;
+}
+
+void th_resource_forget_watches(struct th_resource *resource)
+{
+    struct th_resource_watch *list;
+
+    if (!resource->watches) /* nobody has a share, and only who has one changes it */
+        return;
+    pthread_mutex_lock(&lock);
+    list = resource->watches;
+    resource->watches = NULL;
+    for (struct th_resource_watch *watch = list; watch; watch = watch->next)
+        watch->resource = NULL;
+    pthread_mutex_unlock(&lock);
+    while (list) {
+        struct th_resource_watch *next = list->next;
+        stop(list);
+        list = next;
+    }
+}
+
+/* --- Identities --------------------------------------------------------------------------------
+ */
+
+th_term th_resource_monitor_term(th_env *env, const ErlNifMonitor *identity)
+{
+    uint32_t words[TH_RESOURCE_WORDS];
+
+    memcpy(words, identity, sizeof words);
+    return th_make_reference(env, TH_NONE, 0, words, TH_RESOURCE_WORDS);
+}
