@@ -47,6 +47,10 @@ enum {
     X(nonode, "nonode@nohost")                                      \
     X(console, "console")                                           \
     X(output, "output")                                             \
+    X(select, "select")                                             \
+    X(ready_input, "ready_input")                                   \
+    X(ready_output, "ready_output")                                 \
+    X(ready_error, "ready_error")                                   \
     X(send, "send")                                                 \
     X(send_to_non_existing_process, "send_to_non_existing_process") \
     X(receive, "receive")                                           \

@@ -1,0 +1,150 @@
+#include "poll_event.h"
+
+#include "host/base/base.h"
+
+#include <string.h>
+
+pthread_mutex_t th_poll_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* By descriptor, and the list of those that are due. All guarded by the lock. */
+static struct th_poll_event **events;
+static size_t size; /* places in `events` */
+static struct th_poll_event *due;
+
+/* --- Mail and leavings -------------------------------------------------------------------------
+ */
+
+struct th_poll_mail *th_poll_create_mail(th_term pid, th_term message)
+{
+    struct th_poll_mail *mail = th_alloc(sizeof *mail);
+
+    mail->next = NULL;
+    mail->pid = pid;
+    th_env_init(&mail->env, TH_ENV_PLAIN);
+    mail->message = th_copy(&mail->env, message);
+    return mail;
+}
+
+void th_poll_free_mail(struct th_poll_mail *mail)
+{
+    th_env_release(&mail->env);
+    th_free(mail);
+}
+
+void th_poll_leave_mail(struct th_poll_leavings *leavings, struct th_poll_mail *mail)
+{
+    if (!mail)
+        return;
+    mail->next = leavings->mail;
+    leavings->mail = mail;
+}
+
+void th_poll_give_back(struct th_poll_leavings *leavings)
+{
+    while (leavings->mail) {
+        struct th_poll_mail *next = leavings->mail->next;
+        th_poll_free_mail(leavings->mail);
+        leavings->mail = next;
+    }
+    while (leavings->gone) {
+        struct th_poll_event *next = leavings->gone->next_gone;
+        th_resource_release(leavings->gone->object);
+        th_free(leavings->gone);
+        leavings->gone = next;
+    }
+}
+
+/* --- The table ---------------------------------------------------------------------------------
+ */
+
+struct th_poll_event *th_poll_find(ErlNifEvent fd)
+{
+    return (size_t)fd < size ? events[fd] : NULL;
+}
+
+static void make_place(ErlNifEvent fd)
+{
+    size_t wanted = (size_t)fd + 1 > 2 * size ? (size_t)fd + 1 : 2 * size;
+
+    if ((size_t)fd < size)
+        return;
+    events = th_realloc(events, wanted * sizeof(struct th_poll_event *));
+    memset(events + size, 0, (wanted - size) * sizeof(struct th_poll_event *));
+    size = wanted;
+}
+
+struct th_poll_event *th_poll_add(ErlNifEvent fd, void *object)
+{
+    static uint32_t generation;
+    struct th_poll_event *event = th_alloc_zero(sizeof *event);
+
+    make_place(fd);
+    events[fd] = event;
+    event->fd = fd;
+    event->generation = ++generation;
+    event->object = object;
+    th_resource_keep(object);
+    return event;
+}
+
+void th_poll_put_due(struct th_poll_event *event)
+{
+    if (event->due)
+        return;
+    event->due = true;
+    event->place = &due;
+    event->next = due;
+    if (due)
+        due->place = &event->next;
+    due = event;
+}
+
+static void take_out(struct th_poll_event *event)
+{
+    event->due = false;
+    *event->place = event->next;
+    if (event->next)
+        event->next->place = event->place;
+}
+
+struct th_poll_event *th_poll_take_due(void)
+{
+    struct th_poll_event *first = due;
+
+    if (first)
+        take_out(first);
+    return first;
+}
+
+void th_poll_dissolve(struct th_poll_event *event, struct th_poll_leavings *leavings)
+{
+    if (event->pollable)
+        th_poll_disarm(event);
+    if (event->due)
+        take_out(event);
+    for (int mode = 0; mode < TH_POLL_MODES; mode++)
+        th_poll_leave_mail(leavings, event->mail[mode]);
+    events[event->fd] = NULL;
+    event->next_gone = leavings->gone;
+    leavings->gone = event;
+}
+
+void th_poll_dissolve_all(struct th_poll_leavings *leavings)
+{
+    for (size_t i = 0; i < size; i++)
+        if (events[i])
+            th_poll_dissolve(events[i], leavings);
+    th_free(events);
+    events = NULL;
+    size = 0;
+}
+
+unsigned th_poll_wanted(const struct th_poll_event *event)
+{
+    unsigned wanted = 0;
+
+    for (int mode = 0; mode < TH_POLL_MODES; mode++)
+        if (event->mail[mode])
+            wanted |= 1u << mode;
+    return wanted;
+}

@@ -1,0 +1,279 @@
+/*
+ * The poll thread: waits for descriptors, sends what was asked for, calls `stop` where select.c
+ * could not.
+ *
+ * It holds the lock while it looks what an event of epoll means, never while it sends or runs code
+ * of a library. A descriptor can have been stopped, closed and reused between epoll_wait() and the
+ * lock; the generation in epoll's data tells that, so nothing needs to wait for this thread.
+ *
+ * Descriptors are armed for one report (EPOLLONESHOT) of any of the modes that are wanted. What is
+ * still wanted after a report is armed again. Cancelling leaves epoll alone: what is reported and
+ * wanted by nobody is dropped.
+ */
+#include "poll_event.h"
+
+#include "host/base/base.h"
+#include "host/process/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { BATCH = 64 };
+
+/* Guarded by the lock; constant while the thread runs, but for `ending`. */
+static struct {
+    bool running, ending;
+    int epoll, wakeup; /* descriptors; the second, an eventfd, is in the set of the first */
+    pthread_t thread;
+} poller;
+
+/* The data of `wakeup` in epoll; others have their generation in the high half, a descriptor, which
+ * is not negative, in the low one. */
+static const uint64_t wakeup_data = UINT64_MAX;
+
+/* --- What others ask of it; the lock is held ---------------------------------------------------
+ */
+
+void th_poll_wake(void)
+{
+    uint64_t one = 1;
+
+    if (write(poller.wakeup, &one, sizeof one) < 0 && errno != EAGAIN) /* full: it is awake */
+        th_warn("the poll thread cannot be woken: %m");
+}
+
+static uint32_t epoll_bits(unsigned modes)
+{
+    return EPOLLONESHOT | (modes & 1u << TH_POLL_READ ? EPOLLIN : 0u) |
+           (modes & 1u << TH_POLL_WRITE ? EPOLLOUT : 0u);
+}
+
+/* Errors are always reported, so that a descriptor that is armed for nothing waits for them. */
+enum th_poll_watched th_poll_arm(struct th_poll_event *event, unsigned modes)
+{
+    struct epoll_event armed = {
+        .events = epoll_bits(modes),
+        .data.u64 = (uint64_t)event->generation << 32 | (uint32_t)event->fd,
+    };
+    int operation = event->pollable ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+    if (epoll_ctl(poller.epoll, operation, event->fd, &armed) != 0)
+        return !event->pollable && (errno == EPERM || errno == EBADF) ? TH_POLL_UNWATCHABLE
+                                                                      : TH_POLL_FAILED;
+    event->pollable = true;
+    event->armed = modes;
+    return TH_POLL_WATCHED;
+}
+
+/* Fails where the descriptor is closed already; then it is in no set. */
+void th_poll_disarm(struct th_poll_event *event)
+{
+    epoll_ctl(poller.epoll, EPOLL_CTL_DEL, event->fd, NULL);
+}
+
+/* --- What it does ------------------------------------------------------------------------------
+ */
+
+/* What it has to do when the lock is free. */
+struct round {
+    struct th_poll_mail *first, **last; /* to be sent, in order */
+    struct th_poll_event *stop;         /* dissolved; their `stop` is to be called */
+    struct th_poll_leavings leavings;
+    ErlNifEvent closed; /* one that was found not to be open, or -1 */
+};
+
+static void fire(struct round *round, struct th_poll_event *event, unsigned modes)
+{
+    for (int mode = 0; mode < TH_POLL_MODES; mode++) {
+        if (!(modes & 1u << mode) || !event->mail[mode])
+            continue;
+        *round->last = event->mail[mode];
+        round->last = &event->mail[mode]->next;
+        event->mail[mode] = NULL;
+    }
+    *round->last = NULL;
+}
+
+/* What is wrong with a descriptor concerns everybody who waits for it. */
+static unsigned reported_modes(uint32_t bits)
+{
+    if (bits & (EPOLLERR | EPOLLHUP))
+        return (1u << TH_POLL_MODES) - 1;
+    return (bits & EPOLLIN ? 1u << TH_POLL_READ : 0) | (bits & EPOLLOUT ? 1u << TH_POLL_WRITE : 0);
+}
+
+static void see_report(struct round *round, const struct epoll_event *report)
+{
+    struct th_poll_event *event = th_poll_find((ErlNifEvent)(uint32_t)report->data.u64);
+    unsigned wanted;
+
+    if (!event || event->generation != report->data.u64 >> 32)
+        return;
+    event->armed = 0;
+    fire(round, event, reported_modes(report->events));
+    wanted = th_poll_wanted(event);
+    if (wanted && th_poll_arm(event, wanted) == TH_POLL_FAILED)
+        th_warn("file descriptor %d cannot be watched any more: %m", event->fd);
+}
+
+/* What epoll cannot watch is ready to be read and written, or it is closed. */
+static void see_due(struct round *round, struct th_poll_event *event)
+{
+    struct th_poll_leavings none = {0};
+
+    if (event->stopping) {
+        th_poll_dissolve(event, &none); /* no mail: that was cancelled when it was stopped */
+        event->next_gone = round->stop;
+        round->stop = event;
+    } else if (fcntl(event->fd, F_GETFD) < 0) {
+        round->closed = event->fd;
+        th_poll_dissolve(event, &round->leavings);
+    } else {
+        fire(round, event, 1u << TH_POLL_READ | 1u << TH_POLL_WRITE);
+    }
+}
+
+static void send_mail(struct th_poll_mail *mail)
+{
+    while (mail) {
+        struct th_poll_mail *next = mail->next;
+        th_mail_send(mail->pid, mail->message);
+        th_poll_free_mail(mail);
+        mail = next;
+    }
+}
+
+static void call_stops(struct th_poll_event *event)
+{
+    while (event) {
+        struct th_poll_event *next = event->next_gone;
+        th_resource_stop(event->object, event->fd, false);
+        th_resource_release(event->object);
+        th_free(event);
+        event = next;
+    }
+}
+
+static void act(struct round *round)
+{
+    send_mail(round->first);
+    call_stops(round->stop);
+    th_poll_give_back(&round->leavings);
+    if (round->closed >= 0)
+        th_warn("enif_select: file descriptor %d is not open", round->closed);
+    th_resource_reap_unwoken();
+}
+
+/* False: it is to end. What was due before is done in any case. */
+static bool run_round(const struct epoll_event reports[], int count)
+{
+    struct round round = {.last = &round.first, .closed = -1};
+    struct th_poll_event *event;
+    bool ending;
+
+    pthread_mutex_lock(&th_poll_lock);
+    for (int i = 0; i < count; i++)
+        if (reports[i].data.u64 != wakeup_data)
+            see_report(&round, &reports[i]);
+    while ((event = th_poll_take_due()))
+        see_due(&round, event);
+    ending = poller.ending;
+    pthread_mutex_unlock(&th_poll_lock);
+    act(&round);
+    return !ending;
+}
+
+static void *poll_events(void *unused)
+{
+    struct epoll_event reports[BATCH];
+    uint64_t wakeups;
+    int count;
+
+    do {
+        count = epoll_wait(poller.epoll, reports, BATCH, -1);
+        for (int i = 0; i < count; i++)
+            if (reports[i].data.u64 == wakeup_data &&
+                read(poller.wakeup, &wakeups, sizeof wakeups) < 0 && errno != EAGAIN)
+                th_warn("the poll thread: %m");
+    } while (run_round(reports, count));
+    return unused;
+}
+
+/* --- Beginning and end -------------------------------------------------------------------------
+ */
+
+/* Signals that are sent to the program are for its other threads. */
+static bool start_thread(void)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t blocked, old;
+    bool started;
+
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(&blocked, own[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, &old);
+    started = pthread_create(&poller.thread, NULL, poll_events, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
+static void close_descriptors(void)
+{
+    if (poller.epoll >= 0)
+        close(poller.epoll);
+    if (poller.wakeup >= 0)
+        close(poller.wakeup);
+}
+
+bool th_poll_start(void)
+{
+    struct epoll_event wakeup = {.events = EPOLLIN, .data.u64 = wakeup_data};
+
+    if (poller.running)
+        return true;
+    poller.epoll = epoll_create1(EPOLL_CLOEXEC);
+    poller.wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (poller.epoll >= 0 && poller.wakeup >= 0 &&
+        epoll_ctl(poller.epoll, EPOLL_CTL_ADD, poller.wakeup, &wakeup) == 0 && start_thread()) {
+        pthread_setname_np(poller.thread, "poll");
+        poller.running = true;
+        return true;
+    }
+    close_descriptors();
+    return false;
+}
+
+static bool ask_to_end(void)
+{
+    bool running;
+
+    pthread_mutex_lock(&th_poll_lock);
+    running = poller.running;
+    if (running) {
+        poller.ending = true;
+        th_poll_wake();
+    }
+    pthread_mutex_unlock(&th_poll_lock);
+    return running;
+}
+
+void th_select_end(void)
+{
+    struct th_poll_leavings leavings = {0};
+
+    if (!ask_to_end())
+        return;
+    pthread_join(poller.thread, NULL);
+    pthread_mutex_lock(&th_poll_lock);
+    th_poll_dissolve_all(&leavings);
+    close_descriptors();
+    poller.running = poller.ending = false;
+    pthread_mutex_unlock(&th_poll_lock);
+    th_poll_give_back(&leavings);
+    th_resource_reap();
+}

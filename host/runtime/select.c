@@ -1,0 +1,264 @@
+/*
+ * enif_select(): what a call does to the relation of a descriptor and its resource.
+ *
+ * Measured on OTP 25, Linux, with kernel poll. "Other" is a resource that does not have the
+ * relation; "later" is after ERL_NIF_SELECT_STOP was scheduled and before `stop` was called.
+ *
+ *   select                    makes the relation if there is none; the new message takes the place
+ *                             of one that waits for the same mode
+ *   cancel                    reports what was selected; 0 if there is no relation
+ *   stop                      reports reading and writing as cancelled, not waiting for errors. No
+ *                             relation is needed. `stop` is called directly
+ *   any of them by other      takes the relation away first, with a warning: nobody's `stop` is
+ *                             called for that, its messages are not sent
+ *   a regular file            is ready at once; its `stop` is called by the poll thread
+ *   a closed descriptor       0, then a warning, no message and no relation
+ *   closed since then         ERL_NIF_SELECT_FAILED if a new mode is asked for; stop works
+ *   stop or cancel, later     a warning, STOP_SCHEDULED; 0 for cancel by other
+ *   select later,             a warning; the `stop` that was scheduled is not called, and all is as
+ *   or stop by other          if there were no relation
+ *
+ * A BEAM crashes if a type without `stop` is to be stopped, or if nobody is to be told; here both
+ * are ERL_NIF_SELECT_FAILED.
+ */
+#include "poll_event.h"
+
+#include "host/base/base.h"
+
+#include <limits.h>
+#include <sys/resource.h>
+
+enum { FAILED = INT_MIN | ERL_NIF_SELECT_FAILED, INVALID = INT_MIN | ERL_NIF_SELECT_INVALID_EVENT };
+
+/* By mode. */
+static const struct {
+    int flag, cancelled;
+    th_term ready;
+} modes_of_api[TH_POLL_MODES] = {
+    [TH_POLL_READ] = {ERL_NIF_SELECT_READ, ERL_NIF_SELECT_READ_CANCELLED, TH_AM(ready_input)},
+    [TH_POLL_WRITE] = {ERL_NIF_SELECT_WRITE, ERL_NIF_SELECT_WRITE_CANCELLED, TH_AM(ready_output)},
+    [TH_POLL_ERROR] = {ERL_NIF_SELECT_ERROR, ERL_NIF_SELECT_ERROR_CANCELLED, TH_AM(ready_error)},
+};
+
+/* What to warn of when the lock is free. */
+enum remark { NOTHING, TAKEN_OVER, REPEATED, TOO_EARLY };
+
+static void tell(enum remark remark, ErlNifEvent fd)
+{
+    static const char *const said[] = {
+        [TAKEN_OVER] = "is selected for one resource while it is another's, which loses it",
+        [REPEATED] = "was stopped already, and its stop callback not called yet",
+        [TOO_EARLY] = "is selected after it was stopped, but before its stop callback was called",
+    };
+
+    if (remark != NOTHING)
+        th_warn("enif_select: file descriptor %d %s", fd, said[remark]);
+}
+
+/* A call, on its way. */
+struct call {
+    ErlNifEvent fd;
+    void *object;
+    unsigned modes;                           /* as bits */
+    struct th_poll_mail *mail[TH_POLL_MODES]; /* for those modes, until it is in an event */
+    struct th_poll_leavings leavings;
+    enum remark remark;
+};
+
+static bool is_valid(ErlNifEvent fd)
+{
+    struct rlimit limit;
+
+    return fd >= 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd < limit.rlim_cur;
+}
+
+static unsigned modes_of(enum ErlNifSelectFlags flags)
+{
+    unsigned modes = 0;
+
+    for (int mode = 0; mode < TH_POLL_MODES; mode++)
+        if (flags & modes_of_api[mode].flag)
+            modes |= 1u << mode;
+    return modes;
+}
+
+/* The event of the call's descriptor, if it is its resource's; another's relation is ended. */
+static struct th_poll_event *own_event(struct call *call)
+{
+    struct th_poll_event *event = th_poll_find(call->fd);
+
+    if (!event || event->object == call->object)
+        return event;
+    call->remark = event->stopping ? TOO_EARLY : TAKEN_OVER;
+    th_poll_dissolve(event, &call->leavings);
+    return NULL;
+}
+
+/* Takes MODES back; says which of them, as the API's bits, there were. */
+static int cancel_modes(struct call *call, struct th_poll_event *event, unsigned modes)
+{
+    int cancelled = 0;
+
+    for (int mode = 0; mode < TH_POLL_MODES; mode++) {
+        if (!(modes & 1u << mode) || !event->mail[mode])
+            continue;
+        cancelled |= modes_of_api[mode].cancelled;
+        th_poll_leave_mail(&call->leavings, event->mail[mode]);
+        event->mail[mode] = NULL;
+    }
+    return cancelled;
+}
+
+/* --- Stop --------------------------------------------------------------------------------------
+ */
+
+static int stop_later(struct th_poll_event *event)
+{
+    event->stopping = true;
+    th_poll_put_due(event);
+    th_poll_wake();
+    return ERL_NIF_SELECT_STOP_SCHEDULED;
+}
+
+static int stop_locked(struct call *call)
+{
+    struct th_poll_event *event = own_event(call);
+    int result;
+
+    if (!event)
+        return ERL_NIF_SELECT_STOP_CALLED;
+    if (event->stopping) {
+        call->remark = REPEATED;
+        return ERL_NIF_SELECT_STOP_SCHEDULED;
+    }
+    result = cancel_modes(call, event, ~0u) & ~ERL_NIF_SELECT_ERROR_CANCELLED;
+    if (!event->pollable)
+        return result | stop_later(event);
+    th_poll_dissolve(event, &call->leavings);
+    return result | ERL_NIF_SELECT_STOP_CALLED;
+}
+
+/* --- Cancel ------------------------------------------------------------------------------------
+ */
+
+static int cancel_locked(struct call *call)
+{
+    struct th_poll_event *event = th_poll_find(call->fd);
+
+    if (event && event->stopping) {
+        if (event->object != call->object)
+            return 0;
+        call->remark = REPEATED;
+        return ERL_NIF_SELECT_STOP_SCHEDULED;
+    }
+    event = own_event(call);
+    return event ? cancel_modes(call, event, call->modes) : 0;
+}
+
+/* --- Select ------------------------------------------------------------------------------------
+ */
+
+/* The event that the call's modes are for; NULL: that failed. */
+static struct th_poll_event *event_for(struct call *call)
+{
+    struct th_poll_event *event = own_event(call);
+
+    if (event && event->stopping) {
+        call->remark = TOO_EARLY;
+        th_poll_dissolve(event, &call->leavings);
+        event = NULL;
+    }
+    if (event || !th_poll_start())
+        return event;
+    event = th_poll_add(call->fd, call->object);
+    if (th_poll_arm(event, call->modes) != TH_POLL_FAILED)
+        return event;
+    th_poll_dissolve(event, &call->leavings);
+    return NULL;
+}
+
+static void put_mail(struct call *call, struct th_poll_event *event)
+{
+    for (int mode = 0; mode < TH_POLL_MODES; mode++) {
+        if (!call->mail[mode])
+            continue;
+        th_poll_leave_mail(&call->leavings, event->mail[mode]);
+        event->mail[mode] = call->mail[mode];
+        call->mail[mode] = NULL;
+    }
+}
+
+static int select_locked(struct call *call)
+{
+    struct th_poll_event *event = event_for(call);
+    unsigned wanted;
+
+    if (!event)
+        return FAILED;
+    wanted = th_poll_wanted(event) | call->modes;
+    if (event->pollable && wanted & ~event->armed && th_poll_arm(event, wanted) == TH_POLL_FAILED)
+        return FAILED;
+    put_mail(call, event);
+    if (!event->pollable) {
+        th_poll_put_due(event);
+        th_poll_wake();
+    }
+    return 0;
+}
+
+static th_term message_for(th_env *env, int mode, void *object, const struct th_select_message *to)
+{
+    if (to->message != TH_NONE)
+        return to->message;
+    return th_make_tuple_of(env, TH_AM(select), th_resource_make(env, object), to->ref,
+                            modes_of_api[mode].ready);
+}
+
+static void create_mail(struct call *call, const struct th_select_message *to)
+{
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    for (int mode = 0; mode < TH_POLL_MODES; mode++)
+        if (call->modes & 1u << mode)
+            call->mail[mode] =
+                th_poll_create_mail(to->pid, message_for(&env, mode, call->object, to));
+    th_env_release(&env);
+}
+
+/* --- The call ----------------------------------------------------------------------------------
+ */
+
+static void give_back(struct call *call)
+{
+    for (int mode = 0; mode < TH_POLL_MODES; mode++)
+        th_poll_leave_mail(&call->leavings, call->mail[mode]);
+    th_poll_give_back(&call->leavings);
+}
+
+/*
+ * `stop` is called directly even while the poll thread has a report of the descriptor in its hands:
+ * it uses no descriptor, only what the report says, and knows an old report by its generation.
+ */
+int th_select(ErlNifEvent event, enum ErlNifSelectFlags flags, void *object,
+              const struct th_select_message *to)
+{
+    struct call call = {.fd = event, .object = object, .modes = modes_of(flags)};
+    bool stop = flags & ERL_NIF_SELECT_STOP, cancel = flags & ERL_NIF_SELECT_CANCEL;
+    int result;
+
+    if (!is_valid(event))
+        return INVALID;
+    if (stop ? !th_resource_has_stop(object) : !cancel && to->pid == TH_NONE)
+        return FAILED;
+    if (!stop && !cancel)
+        create_mail(&call, to);
+    pthread_mutex_lock(&th_poll_lock);
+    result = stop ? stop_locked(&call) : cancel ? cancel_locked(&call) : select_locked(&call);
+    pthread_mutex_unlock(&th_poll_lock);
+    tell(call.remark, event);
+    if (result >= 0 && result & ERL_NIF_SELECT_STOP_CALLED)
+        th_resource_stop(object, event, true);
+    give_back(&call);
+    return result;
+}
