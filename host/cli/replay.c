@@ -5,6 +5,7 @@
 #include "tracer_option.h"
 
 #include "host/process/process.h"
+#include "host/runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,7 @@ static int run(struct replay *replay)
     if (status == TH_OK)
         status = play_all(replay, tracing);
     th_library_halt();
+    th_select_end();          /* what is selected keeps its tracer loaded */
     th_tracing_free(tracing); /* tracers write what they have left */
     th_guard_end();
     return th_interrupt_status(th_command_finish("replay", status));
