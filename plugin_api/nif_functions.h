@@ -3,7 +3,8 @@
  *
  *     TH_NIF_FUNCTIONS(X) calls X(group, type, name, (parameters), since) for each of the 180.
  *
- * Each group is a macro of its own, with its contract before it. Long because: it is one list.
+ * Each group is a macro of its own, with its contract before it: what it is, how it is used, what
+ * failure looks like. Long because: it is one list.
  *
  * `since` is the first NIF version that has the function, 100 * major + minor; 200 stands for 2.0
  * and everything before it. From this list come the declarations in erl_nif.h, the host's table of
@@ -58,11 +59,15 @@
     TH_NIF_PRINTF(X)
 
 /*
+ * Companions.
+ *
  * Functions that NIF libraries import although erl_nif.h never had them; the same columns, with 0
  * where no version is known. erl_errno_id() is the driver API's: the name of an errno value in
  * lower case ("enoent"; "unknown"), constant text. enif_scheduler_id() is wanted by a tracer that
  * was written for an unreleased OTP: the number of the calling scheduler, from 1; 0 on other
  * threads.
+ *
+ * On failure: "unknown", or 0.
  */
 #define TH_NIF_COMPANIONS(X) \
     X(system, char *, erl_errno_id, (int error), 0) \
@@ -76,6 +81,8 @@
  * environment of a call may be neither cleared nor freed. enif_make_copy() copies all of a term,
  * binaries by reference. enif_priv_data() is what `load` or `upgrade` left in *priv_data; what it
  * points to, and who may write there, is the library's affair.
+ *
+ * On failure: nothing fails; NULL for private data where no code of a library runs.
  */
 #define TH_NIF_ENVIRONMENTS(X) \
     X(env, void *, enif_priv_data, (ErlNifEnv *env), 200) \
@@ -92,6 +99,8 @@
  * changes. enif_term_size() is the bytes a copy of the term would take, without the word that is
  * the term itself and without what binaries refer to. enif_term_type() will grow new answers: have
  * a `default`.
+ *
+ * On failure: nothing fails; 0 is no.
  */
 #define TH_NIF_TERM_KINDS(X) \
     X(compare, int, enif_is_ref, (ErlNifEnv *env, ERL_NIF_TERM term), 200) \
@@ -113,6 +122,8 @@
  * and fails if the name is too long or has a character that the encoding has not; the length does
  * not count it. The cache index is a small number for the library's own tables, up to
  * enif_max_atom_cache_index(); different atoms may share it.
+ *
+ * On failure: 0; enif_make_atom() and enif_make_atom_len() raise badarg.
  */
 #define TH_NIF_ATOMS(X) \
     X(atoms, int, enif_is_atom, (ErlNifEnv *env, ERL_NIF_TERM term), 200) \
@@ -145,6 +156,8 @@
  * integer that the C type cannot hold. enif_make_double() raises badarg for infinities and
  * not-a-numbers. The four 64-bit functions are `long` twins on LP64, where libraries import only
  * the twins.
+ *
+ * On failure: 0; enif_make_double() raises badarg.
  */
 #define TH_NIF_NUMBERS(X) \
     X(numbers, int, enif_get_int, (ErlNifEnv *env, ERL_NIF_TERM term, int *ip), 200) \
@@ -174,6 +187,8 @@
  * must lie inside its binary. enif_inspect_iovec() with env NULL gives vectors that outlive the
  * call, ended by enif_free_iovec(); with *iovec given, that structure is filled instead and belongs
  * to the caller.
+ *
+ * On failure: 0, or NULL; enif_make_sub_binary() raises badarg.
  */
 #define TH_NIF_BINARIES(X) \
     X(binaries, int, enif_is_binary, (ErlNifEnv *env, ERL_NIF_TERM term), 200) \
@@ -202,6 +217,9 @@
  * of [] and of every cell, proper or not; enif_get_list_length() fails for improper lists.
  * enif_get_string() returns the bytes written with the terminating 0, or minus `len` when it had to
  * cut (the text then fills the buffer, terminated), or 0 when the list holds no string.
+ *
+ * On failure: 0, minus the size for a string that was cut; enif_make_string() and
+ * enif_make_string_len() raise badarg.
  */
 #define TH_NIF_LISTS(X) \
     X(lists, int, enif_get_list_cell, \
@@ -231,6 +249,8 @@
  *
  * enif_get_tuple() points into the term: read only, and good as long as the term. Of an empty tuple
  * the array is not to be read. enif_make_tuple() takes `cnt` terms as enif_make_list() does.
+ *
+ * On failure: 0.
  */
 #define TH_NIF_TUPLES(X) \
     X(tuples, int, enif_get_tuple, \
@@ -248,6 +268,8 @@
  * when two keys are equal. An iterator stands on a pair, before the first (head) or behind the last
  * (tail); next and prev say whether it stands on a pair afterwards. Each created iterator is
  * destroyed, in the same call, while the map lives. The order of pairs is not specified.
+ *
+ * On failure: 0.
  */
 #define TH_NIF_MAPS(X) \
     X(maps, int, enif_is_map, (ErlNifEnv *env, ERL_NIF_TERM term), 206) \
@@ -283,6 +305,8 @@
  * The binary that enif_term_to_binary() fills is the caller's, to release or to make a term of.
  * enif_binary_to_term() returns how many bytes it read, 0 for bytes that are no term; with
  * ERL_NIF_BIN2TERM_SAFE also 0 for a term that would make new atoms.
+ *
+ * On failure: 0.
  */
 #define TH_NIF_EXTERNAL(X) \
     X(external, int, enif_term_to_binary, \
@@ -301,6 +325,8 @@
  * next message; NULL means that msg lives in `env` and is copied. They return 0 for a receiver that
  * is not alive. With `env` NULL, msg_env is not. A tracer must not send to its tracee, nor command
  * it.
+ *
+ * On failure: 0, or NULL.
  */
 #define TH_NIF_PIDS(X) \
     X(pids, int, enif_is_pid, (ErlNifEnv *env, ERL_NIF_TERM term), 200) \
@@ -328,6 +354,8 @@
  * term to build with, only to be returned. After that only enif_is_exception(),
  * enif_has_pending_exception() and releasing of what was allocated make sense.
  * enif_has_pending_exception() may be asked with reason NULL.
+ *
+ * On failure: nothing fails; 0 is no.
  */
 #define TH_NIF_EXCEPTIONS(X) \
     X(exceptions, ERL_NIF_TERM, enif_make_badarg, (ErlNifEnv *env), 200) \
@@ -340,6 +368,8 @@
  *
  * Aligned for any C type, freed by any thread, NULL when there is none. Not exchangeable with
  * malloc and free: compilers that know how are told so, and warn.
+ *
+ * On failure: NULL.
  */
 #define TH_NIF_MEMORY(X) \
     X(memory, void *, enif_alloc, (size_t size), 200) \
@@ -360,6 +390,9 @@
  * enif_select() asks for one message per event to pid (NULL: the caller) and returns a set of the
  * ERL_NIF_SELECT_ bits, negative on error. A file descriptor that was ever selected is closed in
  * the type's `stop`, after ERL_NIF_SELECT_STOP, nowhere else.
+ *
+ * On failure: NULL, or 0; non-zero for monitors and calls of other libraries; negative for file
+ * events.
  */
 #define TH_NIF_RESOURCES(X) \
     X(resources, ErlNifResourceType *, enif_open_resource_type, \
@@ -405,6 +438,8 @@
  * A queue belongs to the caller and has no lock of its own. Enqueueing a binary gives it away;
  * vectors are shared and stay the caller's to free. Peeked vectors are good until the queue
  * changes.
+ *
+ * On failure: 0, or NULL.
  */
 #define TH_NIF_IOQ(X) \
     X(ioq, ErlNifIOQueue *, enif_ioq_create, (ErlNifIOQueueOpts opts), 213) \
@@ -424,6 +459,8 @@
  * told, and answers 1 when it is time to give way; enif_schedule_nif() is how: its result is
  * returned, and `fp` is called later with `argv`, on a dirty scheduler if `flags` is a dirty job
  * kind. enif_thread_type() is an ERL_NIF_THR_ value; negative ones are other threads of the host.
+ *
+ * On failure: enif_schedule_nif() raises badarg.
  */
 #define TH_NIF_SCHEDULING(X) \
     X(scheduling, int, enif_consume_timeslice, (ErlNifEnv *env, int percent), 204) \
@@ -441,6 +478,8 @@
  * or an errno value (the try functions EBUSY), except enif_equal_tids(), which answers yes or no.
  * Every thread is joined before its library is unloaded. Nothing is waited for inside a tracer
  * callback.
+ *
+ * On failure: NULL, or an errno value.
  */
 #define TH_NIF_THREADS(X) \
     X(threads, ErlNifMutex *, enif_mutex_create, (char *name), 200) \
@@ -486,6 +525,8 @@
  * says it on threads that are no schedulers, too. enif_now_time() is the {MegaSecs, Secs,
  * MicroSecs} of erlang:now(); enif_cpu_time() the same shape for the process' CPU time. Inside a
  * callback for a replayed event these read the recorded clock.
+ *
+ * On failure: ERL_NIF_TIME_ERROR.
  */
 #define TH_NIF_TIME(X) \
     X(time, ErlNifTime, enif_monotonic_time, (ErlNifTimeUnit unit), 210) \
@@ -500,6 +541,8 @@
  *
  * ERL_NIF_PHASH2 is erlang:phash2/1, the same on every node and release, and ignores the salt;
  * ERL_NIF_INTERNAL_HASH is salted, quicker, and good only within this run.
+ *
+ * On failure: 0 for an unknown hash.
  */
 #define TH_NIF_UNIQUE(X) \
     X(unique, ERL_NIF_TERM, enif_make_ref, (ErlNifEnv *env), 200) \
@@ -516,6 +559,8 @@
  * enif_getenv() returns 0 for success, positive with the needed size if the buffer is too small,
  * negative if the variable is not set. enif_set_option() is for `load` and `upgrade`, 0 for
  * success.
+ *
+ * On failure: NULL, or non-zero.
  */
 #define TH_NIF_SYSTEM(X) \
     X(system, void, enif_system_info, (ErlNifSysInfo *sip, size_t si_size), 200) \
@@ -533,6 +578,8 @@
  * As the C functions without enif_, plus %T, which takes an ERL_NIF_TERM and prints it as Erlang
  * text. The v functions take the arguments as a va_list. Because of %T no declaration carries the
  * printf attribute: a compiler that checked these formats would refuse the good ones.
+ *
+ * On failure: negative.
  */
 #define TH_NIF_PRINTF(X) \
     X(printf, int, enif_fprintf, (FILE *filep, const char *format, ...), 200) \

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 
 import clang_format
 import exports
+import function_table
 import names
 import paths
 import rooms
@@ -99,6 +100,36 @@ class Checks(unittest.TestCase):
         self.write('host/good.c', 'int a;\n')
         self.write('host/bad.c', 'int a;\nint   b;\n')
         self.assertEqual(self.found(clang_format), ['host/bad.c:2'])
+
+    LIST = ('/*\n * Tuples.\n *\n * A contract.\n *\n * On failure: 0, and\n * enif_b() too.\n */\n'
+            '#define TH_NIF_TUPLES(X) \\\n    X(tuples, int, enif_a, (int a), 200) \\\n'
+            '    X(tuples, int, enif_b, \\\n      (int a, \\\n       int b), 214)\n\n'
+            '/*\n * Companions.\n */\n#define TH_NIF_COMPANIONS(X) \\\n'
+            '    X(system, char *, erl_errno_id, (int error), 0)\n')
+    TABLE = ('| group | since: functions | on failure | in `host/nif` |\n|---|---|---|---|\n'
+             '| Tuples | 2.0: `enif_a`<br>2.14: `enif_b` | 0, and `enif_b()` too | a.c b.c |\n'
+             '| Companions | no version: `erl_errno_id` |  | b.c |\n')
+
+    def write_functions(self, table):
+        self.write('plugin_api/nif_functions.h', self.LIST)
+        self.write('plugin_api/README.md', '# Text\n%s\n%s%s\n' % (
+            function_table.BEGIN, table, function_table.END))
+        self.write('host/nif/a.c', 'int enif_a(int a)\n{\n    return enif_c(a);\n}\n')
+        self.write('host/nif/b.c', 'int enif_b(int a,\n           int b)\n{\n}\n'
+                   'char *erl_errno_id(int e)\n{\n}\n')
+
+    def test_function_table(self):
+        self.write_functions(self.TABLE)
+        self.assertEqual(self.found(function_table), [])
+        self.write_functions(self.TABLE.replace('2.14', '2.15'))
+        self.assertEqual(self.found(function_table), ['plugin_api/README.md:3'])
+        function_table.fix(Tree(self.folder.name))
+        self.assertEqual(self.found(function_table), [])
+        self.write('host/nif/a.c', 'int enif_a(int a);\n')
+        self.assertEqual(self.found(function_table),
+                         ['plugin_api/nif_functions.h:10', 'plugin_api/README.md:3'])
+        self.write('plugin_api/README.md', '')
+        self.assertEqual(self.found(function_table)[1], 'plugin_api/README.md:1')
 
     def test_exports(self):
         listed, defined = {'enif_a', 'enif_b', 'enif_later'}, {'enif_a', 'enif_b', 'th_x'}
