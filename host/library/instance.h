@@ -78,11 +78,6 @@ struct th_library *th_registry_find(const void *handle, bool *in_use);
 /* Calls the callback that it has set for that on the scheduler threads, before unload(). */
 void th_library_leave_threads(struct th_library *library);
 
-/* Says that the thread runs FUNCTION of LIBRARY, until th_library_end() is given CALL. The texts
- * must stay. */
-void th_library_begin(struct th_library_call *call, const char *library, const char *function);
-void th_library_end(const struct th_library_call *call);
-
 /* An environment for one call of LIBRARY's code. */
 void th_library_init_env(th_env *env, struct th_library *library);
 

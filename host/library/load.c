@@ -14,7 +14,7 @@ void th_library_begin(struct th_library_call *call, const char *library, const c
     uint64_t calls = atomic_load_explicit(&th_library_calls, memory_order_relaxed);
 
     atomic_store_explicit(&th_library_calls, calls + 1, memory_order_relaxed);
-    *call = (struct th_library_call){library, function, th_library_running};
+    *call = (struct th_library_call){library, function, th_library_running, NULL};
     atomic_signal_fence(memory_order_release); /* a handler sees it whole */
     th_library_running = call;
 }

@@ -83,18 +83,25 @@ const struct th_names *th_library_remarks(const struct th_library *library);
 void *th_library_private_data(const struct th_library *library);
 
 /*
- * What of a library the calling thread runs on behalf of this room, for whoever reports a crash:
- * its signal handler may read it. Callbacks and functions of plugins are called by other rooms and
- * not seen here.
+ * What of a library the calling thread runs, for whoever reports a crash: its signal handler may
+ * read it. Callbacks of tracers are called by trace/ and not seen here.
  */
 struct th_library_call {
-    const char *library;  /* its path */
-    const char *function; /* "load", "nif_init", "a constructor", "the destructor of buffer" */
+    const char *library;                 /* its path */
+    const char *function;                /* "load", "nif_init", "a constructor", "sins:open/1" */
     const struct th_library_call *outer; /* what goes on when this one returns, or NULL */
+    /* Writes lines to the file OUTPUT that tell more of it, from what is sure to what is useful, in
+     * a program that may be damaged. NULL: there is no more. May be set once the call has begun. */
+    void (*tell)(int output, const struct th_library_call *self);
 };
 extern _Thread_local const struct th_library_call *th_library_running; /* NULL: nothing */
 
 /* Counts the calls that the thread began. Relaxed, as a watchdog only compares two readings. */
 extern _Thread_local _Atomic uint64_t th_library_calls;
+
+/* Says that the thread runs FUNCTION of LIBRARY, a path, until th_library_end() is given CALL. The
+ * texts must stay. */
+void th_library_begin(struct th_library_call *call, const char *library, const char *function);
+void th_library_end(const struct th_library_call *call);
 
 #endif

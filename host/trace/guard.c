@@ -1,5 +1,6 @@
 #include "guard.h"
 
+#include "guard_stack.h"
 #include "tracing.h"
 
 #include <errno.h>
@@ -11,30 +12,29 @@
 
 enum {
     GRACE_NS =
-        800 * 1000 * 1000,    /* for a thread that is asked to say where it is; under a second */
-    REPORT_SECONDS = 5,       /* what the useful part of a report may take */
-    STACK_BYTES = 512 * 1024, /* for the handler; the printers are iterative */
-    EVENT_BYTES = 4096,       /* of an event's text */
+        800 * 1000 * 1000, /* for a thread that is asked to say where it is; under a second */
+    REPORT_SECONDS = 5,    /* what the useful part of a report may take */
+    EVENT_BYTES = 4096,    /* of an event's text */
     TIMEOUT_SIGNAL =
-        SIGVTALRM,           /* from the watchdog to the thread that hangs; no such timer is set */
-    LOOKS = 8,               /* of the watchdog, in the time allowed */
-    STACK_REACH = 256 * 1024 /* an access so near to the stack's end is one of the stack */
+        SIGVTALRM, /* from the watchdog to the thread that hangs; no such timer is set */
+    LOOKS = 8      /* of the watchdog, in the time allowed */
 };
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct sigaction old_actions[sizeof crash_signals / sizeof crash_signals[0]];
 
-static const char *const *stream; /* written by the guarded thread, read in its handlers */
-static int64_t timeout;           /* nanoseconds; set before the watchdog starts */
-static pthread_t guarded;
-static uintptr_t stack_end; /* the lowest address of the guarded thread's stack */
+static const char *const *stream;   /* written by the guarded thread, read in its handlers */
+static int64_t timeout;             /* nanoseconds; set before the watchdog starts */
+static const char *kind = "tracer"; /* what a library is called; set before there are threads */
+static pthread_t guarded;           /* the thread that the watchdog looks at */
 static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
 static volatile bool armed; /* set by the guarded thread, read at exit */
 
 /* Both relaxed, as nothing else is ordered by them: signals of the watchdog that the guarded thread
- * took; a report has begun, and the watchdog's work is done. */
+ * took; a report has begun, and other threads have nothing more to say. */
 static _Atomic uint64_t answers;
 static atomic_bool reporting;
+static _Thread_local volatile bool reporter; /* the thread is the one that reports */
 
 static const char *signal_text(int number)
 {
@@ -68,31 +68,21 @@ static struct scene look(void)
     };
 }
 
-/* An access just below the lowest address that the guarded thread's stack may reach, or just above:
- * the kernel does not let it come quite there. */
-static bool is_stack_overflow(int number, const siginfo_t *info)
-{
-    uintptr_t address = (uintptr_t)info->si_addr;
-
-    return number == SIGSEGV && info->si_code > 0 && address + STACK_REACH > stack_end &&
-           address < stack_end + STACK_REACH;
-}
-
 static void tell_signal(int number, const siginfo_t *info)
 {
     struct scene scene = look();
     char address[32] = "";
 
     if (number == TIMEOUT_SIGNAL) {
-        dprintf(STDERR_FILENO, "tracehost: tracer '%s' hangs: %s took more than %g s\n",
+        dprintf(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s\n", kind,
                 scene.tracer, scene.function, (double)timeout / 1e9);
         return;
     }
-    if (is_stack_overflow(number, info))
+    if (th_guard_stack_is_used_up(number, info))
         strcpy(address, ": the stack is used up");
     else if ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0)
         snprintf(address, sizeof address, " at address %p", info->si_addr);
-    dprintf(STDERR_FILENO, "tracehost: tracer '%s' crashed: %s%s, in %s\n", scene.tracer,
+    dprintf(STDERR_FILENO, "tracehost: %s '%s' crashed: %s%s, in %s\n", kind, scene.tracer,
             signal_text(number), address, scene.function);
 }
 
@@ -128,17 +118,24 @@ static void give_up(int number)
     _exit(TH_CRASHED);
 }
 
-/* Begins a report, which has REPORT_SECONDS. */
+/* Begins a report, which has REPORT_SECONDS. There is one: what else goes wrong meanwhile waits for
+ * its end if it is another thread's, and is its end if it is the thread's own. */
 static void begin_report(void)
 {
     struct sigaction alarmed = {.sa_handler = give_up, .sa_flags = SA_NODEFER};
-    sigset_t alarms;
+    sigset_t needed;
 
-    atomic_store_explicit(&reporting, true, memory_order_relaxed);
+    if (reporter)
+        _exit(TH_CRASHED);
+    while (atomic_exchange_explicit(&reporting, true, memory_order_relaxed))
+        pause();
+    reporter = true;
     sigaction(SIGALRM, &alarmed, NULL);
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    sigemptyset(&needed);
+    sigaddset(&needed, SIGALRM);
+    for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
+        sigaddset(&needed, crash_signals[i]);
+    pthread_sigmask(SIG_UNBLOCK, &needed, NULL);
     alarm(REPORT_SECONDS);
 }
 
@@ -148,14 +145,15 @@ static _Noreturn void end_report(void)
 {
     struct th_callback *callback = &th_callback_current;
     struct th_event *event = callback->session ? callback->event : NULL;
+    const struct th_library_call *lone = th_library_running;
 
-    callback->session = NULL; /* a further crash is one of this report */
-    th_library_running = NULL;
     if (event)
         report_where(event);
     fflush(NULL);
     if (event)
         report_event(event);
+    else if (lone && lone->tell)
+        lone->tell(STDERR_FILENO, lone);
     _exit(TH_CRASHED);
 }
 
@@ -196,10 +194,10 @@ static void on_program_exit(int status, void *unused)
     begin_report();
     if (in_tracer()) {
         struct scene scene = look();
-        dprintf(STDERR_FILENO, "tracehost: tracer '%s' ended the program: exit(%d), in %s\n",
+        dprintf(STDERR_FILENO, "tracehost: %s '%s' ended the program: exit(%d), in %s\n", kind,
                 scene.tracer, status, scene.function);
     } else {
-        dprintf(STDERR_FILENO, "tracehost: a thread of a tracer ended the program: exit(%d)\n",
+        dprintf(STDERR_FILENO, "tracehost: a thread of a %s ended the program: exit(%d)\n", kind,
                 status);
     }
     end_report();
@@ -216,7 +214,7 @@ static void on_timeout(int number, siginfo_t *info, void *context)
 {
     (void)context;
     atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* a sign of life, no more */
-    if (!in_tracer() || calls_begun() != (uint64_t)(uintptr_t)info->si_value.sival_ptr)
+    if (reporter || !in_tracer() || calls_begun() != (uint64_t)(uintptr_t)info->si_value.sival_ptr)
         return;
     begin_report();
     tell_signal(number, info);
@@ -235,28 +233,12 @@ static void handle(int number, void (*handler)(int, siginfo_t *, void *), struct
     sigaction(number, &action, old);
 }
 
-static void find_stack_end(void)
-{
-    pthread_attr_t attributes;
-    void *address;
-    size_t size;
-
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
-    if (pthread_attr_getstack(&attributes, &address, &size) == 0)
-        stack_end = (uintptr_t)address;
-    pthread_attr_destroy(&attributes);
-}
-
 void th_guard_install(void)
 {
-    static char stack[STACK_BYTES];
-
-    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    th_guard_thread_begin();
     guarded = pthread_self();
     watched_callbacks = &th_callback_current.sequence;
     watched_calls = &th_library_calls;
-    find_stack_end();
     armed = true;
     on_exit(on_program_exit, NULL);
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
@@ -274,7 +256,7 @@ static _Noreturn void report_deaf(void)
 {
     begin_report();
     dprintf(STDERR_FILENO,
-            "tracehost: a tracer hangs: it took more than %g s, and has blocked all signals\n",
+            "tracehost: a %s hangs: it took more than %g s, and has blocked all signals\n", kind,
             (double)timeout / 1e9);
     fflush(NULL);
     _exit(TH_CRASHED);
@@ -343,4 +325,9 @@ enum th_status th_guard_set_timeout(int64_t nanoseconds)
 void th_guard_set_stream(const char *const *name)
 {
     stream = name;
+}
+
+void th_guard_set_kind(const char *name)
+{
+    kind = name;
 }

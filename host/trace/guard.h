@@ -1,10 +1,14 @@
 /*
- * The guard: names a callback that crashes, hangs or ends the program.
+ * The guard: names a callback, or another function of a library, that crashes, hangs or ends the
+ * program.
  *
- * SIGSEGV, SIGBUS, SIGFPE, SIGILL, an abort or an exit inside a tracer's code (its callbacks,
- * load(), destructors, ...) ends the program with TH_CRASHED, after a report on stderr: tracer,
- * callback, record number and byte, the event as text. What stdio buffers hold is flushed before.
- * Outside of a tracer's code these signals do what they always do.
+ * SIGSEGV, SIGBUS, SIGFPE, SIGILL, an abort or an exit inside a library's code (callbacks, load(),
+ * destructors, functions that were called, ...) ends the program with TH_CRASHED, after a report on
+ * stderr: the tracer or library, the function; then record number and byte, the event as text, or
+ * what th_library_call.tell has to say. What stdio buffers hold is flushed before. Outside of a
+ * library's code these signals do what they always do. This holds for the thread that installs the
+ * guard and for those that th_guard_thread_begin() was called in; elsewhere, a stack that is used
+ * up is not told.
  *
  * The report is made in the signal handler, on a stack of its own, in a process whose heap may be
  * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to
@@ -17,10 +21,20 @@
 
 #include <stdint.h>
 
-/* Installs the handlers, for the calling thread's callbacks. Once, before tracers are loaded. */
+/* Installs the handlers, for all threads; the calling one is the one that th_guard_set_timeout()
+ * looks at. Once, before libraries are loaded. */
 void th_guard_install(void);
 
-/* The tracers are gone: the program may end now. */
+/* The calling thread is to run code of libraries: gives it a stack for the handlers. Before it
+ * ends, th_guard_thread_end() takes it back. Not needed in the thread of th_guard_install(). */
+void th_guard_thread_begin(void);
+void th_guard_thread_end(void);
+
+/* What a report calls whoever crashed: "tracer", unless this says otherwise. KIND must stay. Before
+ * there are other threads. */
+void th_guard_set_kind(const char *kind);
+
+/* The libraries are gone: the program may end now. */
 void th_guard_end(void);
 
 /*
