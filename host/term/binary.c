@@ -55,6 +55,16 @@ struct th_binary *th_shared_binary_of(th_term t)
     return th_is(t, TH_SHARED_BINARY) ? binary_of(th_box(t)) : NULL;
 }
 
+size_t th_binary_held(const th_env *env, const struct th_offheap *end)
+{
+    size_t bytes = 0;
+
+    for (struct th_offheap *thing = env->offheap; thing && thing != end; thing = thing->next)
+        if (thing->release == release_share)
+            bytes += binary_of((th_term *)thing - SHARE)->size;
+    return bytes;
+}
+
 static th_term make_sub(th_env *env, th_term whole, const unsigned char *data, size_t bits)
 {
     th_term *words = th_env_take(env, WHOLE + 1);

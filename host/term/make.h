@@ -108,6 +108,10 @@ th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsig
 /* What a shared binary shares, NULL for any other term. The term's share is not passed on. */
 struct th_binary *th_shared_binary_of(th_term t);
 
+/* The bytes of the shared binaries that terms of ENV hold on to, as often as they do; of those only
+ * that were made since END was the first thing outside the heap (NULL: of all). */
+size_t th_binary_held(const th_env *env, const struct th_offheap *end);
+
 /* BYTES bytes from POSITION on of a bit string that has them; shares its memory. */
 th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes);
 
