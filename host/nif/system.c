@@ -1,9 +1,11 @@
 /* The system around. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 /*
  * The versions are those of the OTP release that has the same NIF version, as libraries draw
- * conclusions from them. Replaying is done by one thread, which counts as a scheduler.
+ * conclusions from them.
  */
 void enif_system_info(ErlNifSysInfo *sip, size_t si_size)
 {
@@ -19,7 +21,7 @@ void enif_system_info(ErlNifSysInfo *sip, size_t si_size)
     info.thread_support = 1;
     info.smp_support = 1;
     info.async_threads = 1;
-    info.scheduler_threads = 1;
+    info.scheduler_threads = (int)th_runtime_threads().schedulers;
     info.nif_major_version = ERL_NIF_MAJOR_VERSION;
     info.nif_minor_version = ERL_NIF_MINOR_VERSION;
     info.dirty_scheduler_support = 1;

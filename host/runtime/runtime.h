@@ -2,9 +2,10 @@
  * The face of runtime/: threads that run functions of libraries on behalf of processes.
  *
  *   th_runtime_start(&setup);
- *   struct th_process_run *p = th_run_start();                 a process, with a pid and a mailbox
- *   end = th_run_call(p, &function, argv, env, &result);       waits; the function runs on a
- * scheduler th_run_exit(p, TH_AM(normal)); th_runtime_stop();
+ *   process = th_run_start();                                 a process: a pid and a mailbox
+ *   end = th_run_call(process, &callee, argv, env, &result);  waits; a scheduler runs the function
+ *   th_run_exit(process, TH_AM(normal));
+ *   th_runtime_stop();
  *
  * There is one runtime in the program. A scheduler thread takes a process that can run from the run
  * queue, calls one function of it, and does with the answer what it says: the call is over, or goes
