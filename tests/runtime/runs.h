@@ -1,0 +1,97 @@
+/* What the tests of runtime/ share: the library `runner`, and calls written as Erlang text. */
+#ifndef RUNS_H
+#define RUNS_H
+
+#include "host/runtime/runtime.h"
+#include "tests/plugins/runner.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* The library, opened and loaded; and its variable. */
+static struct th_library *runner_library;
+static struct runner *runner_state;
+
+/* Opens FOLDER/runner.so. */
+static inline void open_runner(const char *folder)
+{
+    char *path = th_printf("%s/tests/plugins/%s/runner.so", getenv("BUILD_DIR"), folder);
+    void *handle;
+
+    if (th_library_open(path, &runner_library) != TH_OK ||
+        th_library_load(runner_library, NULL, th_small(0)) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(handle);
+    runner_state = dlsym(handle, "runner");
+    assert_non_null(runner_state);
+    dlclose(handle);
+    th_free(path);
+}
+
+static inline void start_runner(unsigned schedulers)
+{
+    struct th_runtime_setup setup = {.schedulers = schedulers};
+
+    th_runtime_start(&setup);
+    open_runner(".");
+}
+
+static inline void stop_runner(void)
+{
+    th_library_release(runner_library);
+    th_runtime_stop();
+}
+
+/* Has PROCESS call NAME with the elements of the list ARGUMENTS. TERM gets the result, in ENV. */
+static inline enum th_call_end run_in(struct th_process_run *process, const char *name,
+                                      const char *arguments, th_env *env, th_term *term)
+{
+    struct th_callee callee = {.library = runner_library};
+    th_term argv[8];
+    th_term list, head;
+    unsigned argc = 0;
+    char *text;
+    enum th_call_end end;
+
+    assert_int_equal(th_text_parse(env, arguments, strlen(arguments), &list), TH_OK);
+    while (th_is_list(list)) {
+        head = th_cell(list)[0];
+        list = th_cell(list)[1];
+        argv[argc++] = head;
+    }
+    callee.function = th_entry_function(th_library_entry(runner_library), name, argc);
+    if (!callee.function)
+        fail_msg("no runner:%s/%u", name, argc);
+    callee.name = text = th_printf("runner:%s/%u", name, argc);
+    end = th_run_call(process, &callee, argv, env, term);
+    th_free(text);
+    return end;
+}
+
+/* What the call gives, as text, valid until the thread's next; "error: Reason" if it raises. */
+static inline const char *run(struct th_process_run *process, const char *name,
+                              const char *arguments)
+{
+    static _Thread_local char *last;
+    struct th_buffer text = {0};
+    th_term term;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    if (run_in(process, name, arguments, &env, &term) == TH_CALL_RAISED)
+        th_buffer_add_text(&text, "error: ");
+    th_text_print(&text, term);
+    th_env_release(&env);
+    th_free(last);
+    last = th_strdup(th_buffer_text(&text));
+    th_buffer_free(&text);
+    return last;
+}
+
+#endif
