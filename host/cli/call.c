@@ -243,7 +243,7 @@ static enum th_status load_all(const struct call *call, struct th_call_libraries
     enum th_status status;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    th_search_init(&search, call->folders, call->folder_count);
+    th_search_init(&search, TH_SEARCH_PLUGINS, call->folders, call->folder_count);
     status = read_info(call, &env, &info);
     for (size_t i = 0; status == TH_OK && i < call->library_count; i++) {
         const char *name = call->libraries[i];

@@ -21,6 +21,7 @@ int th_command_dump(int argc, char **argv);
 int th_command_convert(int argc, char **argv);
 int th_command_info(int argc, char **argv);
 int th_command_tracers(int argc, char **argv);
+int th_command_plugins(int argc, char **argv);
 int th_command_call(int argc, char **argv);
 
 /* What --version prints. */

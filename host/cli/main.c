@@ -12,6 +12,7 @@ static const struct th_command commands[] = {
      th_command_convert},
     {"info", "count what is in a stream", th_command_info},
     {"tracers", "list the tracers that are found, or examine one", th_command_tracers},
+    {"plugins", "list the plugins that are found, or examine one", th_command_plugins},
     {"call", "evaluate calls of functions of any NIF library", th_command_call},
 };
 

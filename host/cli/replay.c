@@ -209,7 +209,7 @@ static int attach_all(struct replay *replay, struct th_tracing *tracing)
 
     if (replay->tracer_count == 0)
         add_text(&replay->tracers, &replay->tracer_count, &replay->tracer_capacity, "text");
-    th_search_init(&search, replay->folders, replay->folder_count);
+    th_search_init(&search, TH_SEARCH_TRACERS, replay->folders, replay->folder_count);
     for (size_t i = 0; i < replay->tracer_count && status == TH_OK; i++) {
         struct th_tracer_option option;
         status = th_tracer_option_parse(replay->tracers[i], &option);

@@ -37,6 +37,7 @@ struct th_import {
     char *name;
     bool weak; /* the library can do without */
     enum th_import_kind kind;
+    int since; /* the NIF version that has it first, 100 * major + minor; 0: it is not of the API */
 };
 
 struct th_examination {
@@ -82,6 +83,9 @@ bool th_examination_is_current(const struct th_examination *e);
 
 /* False if the loader will keep the library for ever, once it is in. */
 bool th_examination_is_unloadable(const struct th_examination *e);
+
+/* The first of its imports that came last to the NIF API, NULL if it has none of known age. */
+const struct th_import *th_examination_newest(const struct th_examination *e);
 
 /* Appends what is remarkable, a sentence each. */
 void th_examination_remarks(const struct th_examination *e, struct th_names *remarks);

@@ -15,6 +15,11 @@
 
 /* --- The folders --------------------------------------------------------------------------- */
 
+const char *th_search_kind_text(enum th_search_kind kind)
+{
+    return kind == TH_SEARCH_PLUGINS ? "plugins" : "tracers";
+}
+
 const char *th_search_origin_text(enum th_search_origin origin)
 {
     switch (origin) {
@@ -63,7 +68,7 @@ static const char *own_library(void)
     return map->l_name;
 }
 
-char *th_search_built_in_folder(void)
+char *th_search_built_in_folder(enum th_search_kind kind)
 {
     const char *library = own_library();
     char *path = library ? realpath(library, NULL) : own_program();
@@ -74,7 +79,7 @@ char *th_search_built_in_folder(void)
     to_folder(path);
     if (!library)
         to_folder(path); /* PREFIX/bin/tracehost, and PREFIX/lib/libtracehost.so */
-    folder = th_printf("%s/%stracehost/tracers", path, library ? "" : "lib/");
+    folder = th_printf("%s/%stracehost/%s", path, library ? "" : "lib/", th_search_kind_text(kind));
     free(path);
     return folder;
 }
@@ -103,12 +108,13 @@ static void add_folder(struct th_search *search, const char *path, size_t length
     };
 }
 
-void th_search_init(struct th_search *search, const char *const *folders, size_t count)
+void th_search_init(struct th_search *search, enum th_search_kind kind, const char *const *folders,
+                    size_t count)
 {
     const char *rest = getenv("TRACEHOST_PATH");
-    char *built_in = th_search_built_in_folder();
+    char *built_in = th_search_built_in_folder(kind);
 
-    *search = (struct th_search){0};
+    *search = (struct th_search){.kind = kind};
     for (size_t i = 0; i < count; i++)
         add_folder(search, folders[i], strlen(folders[i]), TH_SEARCH_OPTION);
     while (rest && *rest) {
@@ -233,8 +239,10 @@ static void raise_remedy(const struct th_search *search, const char *name)
     else if (is_file(name))
         th_error_raise(TH_REFUSED, "a path needs a '/': ./%s is there", name);
     else
-        th_error_raise(TH_REFUSED, "add its folder with -L DIR or to $TRACEHOST_PATH, or give a "
-                                   "path with a '/'; `tracehost tracers` lists what is found");
+        th_error_raise(TH_REFUSED,
+                       "add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a "
+                       "'/'; `tracehost %s` lists what is found",
+                       th_search_kind_text(search->kind));
     th_free(nearest);
 }
 

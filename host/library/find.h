@@ -2,13 +2,17 @@
  * Where libraries are found.
  *
  * A name without '/' stands for NAME.so in the first folder that has it: those given with -L, then
- * those of $TRACEHOST_PATH (separated by ':'), then the built-in one. Anything with a '/' is a path
+ * those of $TRACEHOST_PATH (separated by ':'), then the built-in one, of which tracers and plugins
+ * have one each. Anything with a '/' is a path
  * and is taken as it is. Nothing here opens a library or says whether it is any good.
  */
 #ifndef TH_LIBRARY_FIND_H
 #define TH_LIBRARY_FIND_H
 
 #include "host/base/base.h"
+
+/* What is looked for. */
+enum th_search_kind { TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS };
 
 enum th_search_origin { TH_SEARCH_OPTION, TH_SEARCH_ENVIRONMENT, TH_SEARCH_BUILT_IN };
 
@@ -19,6 +23,7 @@ struct th_search {
     } * folders; /* in the order in which they are looked at, none twice */
     size_t count;
     size_t capacity;
+    enum th_search_kind kind;
 };
 
 /*
@@ -26,15 +31,19 @@ struct th_search {
  * the built-in folder. Empty entries are left out. Folders need not exist. End with
  * th_search_free().
  */
-void th_search_init(struct th_search *search, const char *const *folders, size_t count);
+void th_search_init(struct th_search *search, enum th_search_kind kind, const char *const *folders,
+                    size_t count);
 void th_search_free(struct th_search *search);
 
 /*
- * The folder of the tracers that ship with the host, which the caller frees. It is found from where
- * the running program lies, so that a build tree works as an installed one does:
+ * The folder of the tracers or plugins that ship with the host, which the caller frees. It is found
+ * from where the running program lies, so that a build tree works as an installed one does:
  * PREFIX/bin/tracehost and PREFIX/lib/libtracehost.so.0 both have PREFIX/lib/tracehost/tracers.
  */
-char *th_search_built_in_folder(void);
+char *th_search_built_in_folder(enum th_search_kind kind);
+
+/* How they are called: "tracers", "plugins". */
+const char *th_search_kind_text(enum th_search_kind kind);
 
 /* How the folders of ORIGIN are told: "-L", "$TRACEHOST_PATH" or "built in". */
 const char *th_search_origin_text(enum th_search_origin origin);

@@ -20,16 +20,21 @@ void *th_program_symbol(const char *name)
     return program ? dlsym(program, name) : NULL;
 }
 
-static bool is_nif_function(const char *name)
-{
-#define NAME(group, type, name, parameters, since) #name,
-    static const char *const names[] = {TH_NIF_FUNCTIONS(NAME) TH_NIF_COMPANIONS(NAME)};
-#undef NAME
+static const struct nif_function {
+    const char *name;
+    int since;
+} nif_functions[] = {
+#define ROW(group, type, name, parameters, since) {#name, since},
+    TH_NIF_FUNCTIONS(ROW) TH_NIF_COMPANIONS(ROW)
+#undef ROW
+};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
+static const struct nif_function *find_nif_function(const char *name)
+{
+    for (size_t i = 0; i < sizeof nif_functions / sizeof nif_functions[0]; i++)
+        if (strcmp(nif_functions[i].name, name) == 0)
+            return &nif_functions[i];
+    return NULL;
 }
 
 static bool begins_with(const char *name, const char *start)
@@ -37,11 +42,11 @@ static bool begins_with(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-static enum th_import_kind kind_of(const char *name)
+static enum th_import_kind kind_of(const char *name, bool of_nif_api)
 {
     if (th_program_symbol(name))
         return TH_IMPORT_PROVIDED;
-    if (is_nif_function(name))
+    if (of_nif_api)
         return TH_IMPORT_UNIMPLEMENTED;
     if (begins_with(name, "enif_"))
         return TH_IMPORT_UNKNOWN;
@@ -52,12 +57,25 @@ static enum th_import_kind kind_of(const char *name)
 
 void th_import_add(struct th_examination *e, const char *name, bool weak)
 {
+    const struct nif_function *function = find_nif_function(name);
+
     TH_ARRAY_GROW(e->imports, e->import_count, e->import_capacity);
     e->imports[e->import_count++] = (struct th_import){
         .name = th_strdup(name),
         .weak = weak,
-        .kind = kind_of(name),
+        .kind = kind_of(name, function),
+        .since = function ? function->since : 0,
     };
+}
+
+const struct th_import *th_examination_newest(const struct th_examination *e)
+{
+    const struct th_import *newest = NULL;
+
+    for (size_t i = 0; i < e->import_count; i++)
+        if (e->imports[i].since > (newest ? newest->since : 0))
+            newest = &e->imports[i];
+    return newest;
 }
 
 /* --- What is missing ------------------------------------------------------------------------- */

@@ -115,6 +115,19 @@ static enum th_status set_name(struct th_library *library)
                : th_error_raise(TH_REFUSED, "its name is too long, or there are too many atoms");
 }
 
+/* A library that says less than it needs is taken by hosts that lack something, and fails there. */
+static void remark_version(struct th_library *library)
+{
+    const struct th_import *newest = th_examination_newest(&library->facts);
+    int version = 100 * library->entry.major + library->entry.minor;
+
+    if (newest && newest->since > version)
+        th_names_take(&library->remarks,
+                      th_printf("it says that it needs NIF %d.%d, but %s is from %d.%d",
+                                version / 100, version % 100, newest->name, newest->since / 100,
+                                newest->since % 100));
+}
+
 static enum th_status fill_in(struct th_library *library)
 {
     enum th_status status = TH_OK;
@@ -127,6 +140,7 @@ static enum th_status fill_in(struct th_library *library)
         status = set_name(library);
     if (status)
         return status;
+    remark_version(library);
     th_slots_fill(&library->slots, &library->entry);
     th_examination_remarks(&library->facts, &library->remarks);
     if (library->slots.functions[TH_SLOT_enabled] || library->slots.functions[TH_SLOT_trace])

@@ -390,7 +390,7 @@ trace_running_ports/5         trace/5
 enabled_garbage_collection/3  enabled/3
 trace_garbage_collection/5    trace/5
 
-imports of the NIF API: 15
+imports of the NIF API: 15, all in NIF 2.14 (the newest: enif_vsnprintf)
   enif_alloc_env enif_compare enif_free_env enif_get_atom enif_get_list_length
   enif_get_map_size enif_get_map_value enif_get_tuple enif_get_uint
   enif_inspect_iolist_as_binary enif_is_atom enif_is_identical enif_make_atom
@@ -421,7 +421,7 @@ trace_running_ports/5         trace/5
 enabled_garbage_collection/3  enabled/3
 trace_garbage_collection/5    trace/5
 
-imports of the NIF API: 1
+imports of the NIF API: 1, all in NIF 2.0
   enif_make_atom
 EOF
 expect 'one with remarks' "$tracehost" tracers "$tracers/never_called.so" <<'EOF'

@@ -34,7 +34,7 @@ static void start(struct th_search *search)
     char *path = th_printf(":%s::%s:%s", in_folder("b"), in_folder("c"), in_folder("b"));
 
     setenv("TRACEHOST_PATH", path, 1);
-    th_search_init(search, (const char *const[]){a, in_folder("a")}, 2);
+    th_search_init(search, TH_SEARCH_TRACERS, (const char *const[]){a, in_folder("a")}, 2);
     th_free(a);
     th_free(path);
 }
@@ -51,7 +51,7 @@ static void assert_found(const struct th_search *search, const char *name, const
 static void folders_stand_in_order_and_once(void **state)
 {
     struct th_search search;
-    char *built_in = th_search_built_in_folder();
+    char *built_in = th_search_built_in_folder(TH_SEARCH_TRACERS);
 
     (void)state;
     start(&search);
@@ -70,7 +70,7 @@ static void folders_stand_in_order_and_once(void **state)
 static void built_in_folder_is_beside_the_program(void **state)
 {
     char program[PATH_MAX] = {0};
-    char *folder_path = th_search_built_in_folder();
+    char *folder_path = th_search_built_in_folder(TH_SEARCH_TRACERS);
 
     (void)state;
     assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
@@ -78,6 +78,9 @@ static void built_in_folder_is_beside_the_program(void **state)
     *strrchr(program, '/') = 0; /* bin */
     assert_int_equal(strncmp(folder_path, program, strlen(program)), 0);
     assert_string_equal(folder_path + strlen(program), "/lib/tracehost/tracers");
+    th_free(folder_path);
+    folder_path = th_search_built_in_folder(TH_SEARCH_PLUGINS);
+    assert_string_equal(folder_path + strlen(program), "/lib/tracehost/plugins");
     th_free(folder_path);
 }
 

@@ -71,7 +71,7 @@ static uint64_t play(uint32_t flags)
 
     th_env_init(&env, TH_ENV_PLAIN);
     setup.state = th_make_map(&env, NULL, NULL, 0, true);
-    th_search_init(&search, NULL, 0);
+    th_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
     if (th_library_find(&search, "count", &setup.library) != TH_OK ||
         th_library_load(setup.library, NULL, th_small(0)) != TH_OK ||
         th_session_attach(tracing, &setup, &session) != TH_OK)
