@@ -1,0 +1,26 @@
+%% Evaluates the forms of a file in a real BEAM, as `tracehost call` does: prints the value of each.
+%% nif_api.so is loaded before, and unloaded when the process that evaluates has ended.
+-module(calls).
+-export([main/1]).
+
+main([Library, File]) ->
+    ok = nif_api:load(Library),
+    {Pid, Monitor} = spawn_monitor(fun() -> evaluate(File) end),
+    normal = receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end,
+    true = code:delete(nif_api),
+    false = code:purge(nif_api),
+    halt(0, [{flush, true}]).
+
+evaluate(File) ->
+    {ok, Device} = file:open(File, [read]),
+    evaluate(Device, erl_eval:new_bindings()).
+
+evaluate(Device, Bindings) ->
+    case io:parse_erl_exprs(Device, '') of
+        {ok, Form, _} ->
+            {value, Value, More} = erl_eval:exprs(Form, Bindings),
+            io:format("~0p~n", [Value]),
+            evaluate(Device, More);
+        {eof, _} ->
+            ok
+    end.

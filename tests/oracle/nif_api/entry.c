@@ -1,0 +1,87 @@
+/* The library's functions, its beginning and its end. */
+#include "nif_api.h"
+
+unsigned char function_called[FUNCTION_COUNT];
+static const char *const function_names[FUNCTION_COUNT] = {FUNCTION_NAMES};
+
+static int private_data = 4711;
+
+static int load(ErlNifEnv *env, void **priv_data, ERL_NIF_TERM info)
+{
+    if (!open_answers())
+        return 1;
+    say(env, "info", info);
+    *priv_data = &private_data;
+    return !open_types(env);
+}
+
+/* The last words: what came of those who watched, and what nobody asked. */
+static void unload(ErlNifEnv *env, void *priv_data)
+{
+    (void)env;
+    topic("unload");
+    say_int("priv_data", priv_data == &private_data);
+    say_what_ended();
+    topic("functions that were never called");
+    for (size_t i = 0; i < FUNCTION_COUNT; i++)
+        if (!function_called[i])
+            say_text("", function_names[i]);
+    topic("end");
+    say_int("functions", FUNCTION_COUNT);
+    close_answers();
+}
+
+static ErlNifFunc functions[] = {
+    {"about_terms", 0, about_terms, 0},
+    {"bad_schedules", 1, bad_schedules, 0},
+    {"binaries", 0, binaries, 0},
+    {"clocks", 0, clocks, 0},
+    {"conditions", 0, conditions, 0},
+    {"destroyed", 0, destroyed, ERL_NIF_DIRTY_JOB_IO_BOUND},
+    {"dirty_cpu", 3, dirty_cpu, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"dirty_io", 2, dirty_io, ERL_NIF_DIRTY_JOB_IO_BOUND},
+    {"dynamic_calls", 0, dynamic_calls, 0},
+    {"environments", 0, environments, 0},
+    {"errors", 0, errors, 0},
+    {"exceptions", 0, exceptions, 0},
+    {"external", 0, external, 0},
+    {"hashes", 0, hashes, 0},
+    {"identifiers", 0, identifiers, 0},
+    {"iterators", 0, iterators, 0},
+    {"large_maps", 0, large_maps, 0},
+    {"let_go", 0, let_go, 0},
+    {"libraries", 0, libraries, 0},
+    {"locks", 0, locks, 0},
+    {"makers", 0, makers, 0},
+    {"memory", 0, memory, 0},
+    {"monitors", 0, monitors, 0},
+    {"order", 0, order, 0},
+    {"ports", 1, ports, 0},
+    {"printing", 0, printing, 0},
+    {"queues", 0, queues, 0},
+    {"resource_terms", 0, resource_terms, 0},
+    {"resources", 0, resources, 0},
+    {"scheduling", 0, scheduling, 0},
+    {"select_again", 0, select_again, 0},
+    {"select_cancel", 0, select_cancel, 0},
+    {"select_pipe", 0, select_pipe, 0},
+    {"select_ready", 0, select_ready, 0},
+    {"select_stop", 0, select_stop, 0},
+    {"select_stopped", 0, select_stopped, ERL_NIF_DIRTY_JOB_IO_BOUND},
+    {"select_wrong", 0, select_wrong, 0},
+    {"sending", 0, sending, 0},
+    {"sending_thread", 0, sending_thread, 0},
+    {"small_maps", 0, small_maps, 0},
+    {"sub_binaries", 0, sub_binaries, 0},
+    {"system_info", 0, system_info, 0},
+    {"thread_data", 0, thread_data, 0},
+    {"threads", 0, threads, 0},
+    {"time_units", 0, time_units, 0},
+    {"timeslices", 0, timeslices, 0},
+    {"unique", 0, unique, 0},
+    {"variables", 0, variables, 0},
+    {"vectors", 0, vectors, 0},
+    {"watch_self", 0, watch_self, 0},
+};
+
+ERL_NIF_INIT(nif_api, functions, load, NULL, NULL, unload)

@@ -1,0 +1,60 @@
+/* How terms compare, each with each, and their hashes. */
+#include "nif_api.h"
+
+#include <stdlib.h>
+
+/* One line a term: '<', '=' or '>' for each other one, '#' where they are identical. */
+ERL_NIF_TERM order(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    struct terms terms = make_terms(env);
+    char *row = calloc(terms.count + 1, 1);
+
+    (void)argc;
+    (void)argv;
+    topic("order");
+    for (size_t i = 0; row && i < terms.count; i++) {
+        for (size_t j = 0; j < terms.count; j++) {
+            int order = enif_compare(terms.all[i], terms.all[j]);
+            row[j] = order < 0 ? '<' : order > 0 ? '>' : '=';
+            if (enif_is_identical(terms.all[i], terms.all[j]))
+                row[j] = row[j] == '=' ? '#' : '!';
+        }
+        say_text("row", row);
+    }
+    free(row);
+    free_terms(&terms);
+    return atom(env, "ok");
+}
+
+/* The internal hash is a host's own; what can be said is that it goes by the term, and the salt. */
+static void ask_internal_hash(ErlNifEnv *env, ErlNifEnv *other, ERL_NIF_TERM term, long *differ)
+{
+    ERL_NIF_TERM copy = enif_make_copy(other, term);
+    ErlNifUInt64 hash = enif_hash(ERL_NIF_INTERNAL_HASH, term, 1);
+
+    (void)env;
+    say_int("internal hash of a copy", hash == enif_hash(ERL_NIF_INTERNAL_HASH, copy, 1));
+    *differ += hash != enif_hash(ERL_NIF_INTERNAL_HASH, term, 2);
+    enif_clear_env(other);
+}
+
+ERL_NIF_TERM hashes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    struct terms terms = make_terms(env);
+    ErlNifEnv *other = enif_alloc_env();
+    long differ = 0;
+
+    (void)argc;
+    (void)argv;
+    topic("hash");
+    for (size_t i = 0; i < terms.count; i++) {
+        say_int("phash2", (long)enif_hash(ERL_NIF_PHASH2, terms.all[i], 0));
+        say_int("phash2 salted", (long)enif_hash(ERL_NIF_PHASH2, terms.all[i], 17));
+        ask_internal_hash(env, other, terms.all[i], &differ);
+    }
+    say_int("internal hashes go by their salt", differ > (long)terms.count * 9 / 10);
+    say_int("enif_hash of no kind", (long)enif_hash((ErlNifHash)9, terms.all[0], 1));
+    enif_free_env(other);
+    free_terms(&terms);
+    return atom(env, "ok");
+}

@@ -1,0 +1,122 @@
+/* Functions that go on as others, on other threads, and their share of time. */
+#include "nif_api.h"
+
+#include <string.h>
+
+static ERL_NIF_TERM on_dirty_io(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    say_int("thread_type", enif_thread_type());
+    say_int("is_current_process_alive", enif_is_current_process_alive(env));
+    say(env, "arguments", enif_make_list_from_array(env, argv, (unsigned)argc));
+    say_int("priv_data", *(int *)enif_priv_data(env));
+    return enif_make_list_from_array(env, argv, (unsigned)argc);
+}
+
+static ERL_NIF_TERM on_dirty_cpu(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifPid self;
+
+    say_int("thread_type", enif_thread_type());
+    say(env, "self", enif_make_pid(env, enif_self(env, &self)));
+    return enif_schedule_nif(env, "on_dirty_io", ERL_NIF_DIRTY_JOB_IO_BOUND, on_dirty_io, argc,
+                             argv);
+}
+
+/* Once more with one argument less, until there is one. */
+static ERL_NIF_TERM count_down(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    say_int("arguments", argc);
+    say_int("thread_type", enif_thread_type());
+    if (argc > 2)
+        return enif_schedule_nif(env, "count_down", 0, count_down, argc - 1, argv + 1);
+    return enif_schedule_nif(env, "on_dirty_cpu", ERL_NIF_DIRTY_JOB_CPU_BOUND, on_dirty_cpu, argc,
+                             argv);
+}
+
+/* Nothing but what is handed on lives from one function to the next. */
+ERL_NIF_TERM scheduling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM args[10];
+
+    (void)argc;
+    (void)argv;
+    topic("schedule_nif");
+    say_int("thread_type", enif_thread_type());
+    for (int i = 0; i < 10; i++)
+        args[i] = enif_make_tuple2(env, number(env, i), bytes(env, "some bytes", 10));
+    return enif_schedule_nif(env, "count_down", 0, count_down, 10, args);
+}
+
+static ERL_NIF_TERM raise_at_last(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    char name[300];
+
+    if (argc == 0)
+        return enif_raise_exception(env, text(env, "why not"));
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = 0;
+    switch (argc) {
+    case 1:
+        return enif_schedule_nif(env, name, 0, raise_at_last, 0, argv);
+    case 2:
+        return enif_schedule_nif(env, "flags", 8, raise_at_last, 0, argv);
+    case 3:
+        return enif_schedule_nif(env, "arity", 0, raise_at_last, 256, argv);
+    case 4:
+        return enif_make_badarg(env);
+    default:
+        return enif_schedule_nif(env, "raise", 0, raise_at_last, 0, argv);
+    }
+}
+
+/* bad_schedules(N): raises in way N. */
+ERL_NIF_TERM bad_schedules(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM args[256];
+    int way = 0;
+
+    (void)argc;
+    for (size_t i = 0; i < COUNT(args); i++)
+        args[i] = argv[0];
+    enif_get_int(env, argv[0], &way);
+    return raise_at_last(env, way, args);
+}
+
+/* What a turn holds is the host's affair; that a whole one is too much, and a little of a new one
+ * is not, holds everywhere. */
+static ERL_NIF_TERM new_turn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    say_int("a little", enif_consume_timeslice(env, 1));
+    say_int("less than nothing", enif_consume_timeslice(env, -5));
+    say_int("half", enif_consume_timeslice(env, 50));
+    say_int("another half", enif_consume_timeslice(env, 50));
+    say_int("and a little", enif_consume_timeslice(env, 1));
+    return argv[0];
+}
+
+ERL_NIF_TERM timeslices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM ok = atom(env, "ok");
+
+    (void)argc;
+    (void)argv;
+    topic("consume_timeslice");
+    say_int("all", enif_consume_timeslice(env, 100));
+    say_int("more than all", enif_consume_timeslice(env, 1000));
+    return enif_schedule_nif(env, "new_turn", 0, new_turn, 1, &ok);
+}
+
+ERL_NIF_TERM dirty_cpu(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    topic("flagged dirty, CPU");
+    say_int("thread_type", enif_thread_type());
+    say_int("consume_timeslice", enif_consume_timeslice(env, 100));
+    return enif_schedule_nif(env, "count_down", 0, count_down, argc, argv);
+}
+
+ERL_NIF_TERM dirty_io(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    topic("flagged dirty, I/O");
+    return on_dirty_io(env, argc, argv);
+}
