@@ -1,10 +1,9 @@
 #!/bin/sh
-# Every function of the NIF API up to 2.16 in a real BEAM and in tracehost: one library, compiled with
-# OTP's own header, gives the same answers in both. What is meant to differ is told apart; each such
-# difference must be one, and stand in the table of plugin_api/README.md. nif_api/calls has what is
-# called, nif_api/nif_api.h says how answers are written.
+# Every function of NIF 2.16 in a real BEAM and in tracehost: one library, compiled with OTP's own
+# header, gives the same answers in both. nif_api/calls has what is called, nif_api/nif_api.h says how
+# answers are written. What is meant to differ is told apart: each such answer must differ, and its
+# name stand in the table of plugin_api/README.md.
 here=$SOURCE_DIR/tests/oracle/nif_api
-readme=$SOURCE_DIR/plugin_api/README.md
 
 skip() {
     echo "$1"
@@ -16,18 +15,49 @@ command -v erl >/dev/null && command -v erlc >/dev/null || skip 'no erl (Debian:
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-mkdir beam here
+cd "$work" && mkdir beam tracehost || exit 1
+export NIF_API_ANSWERS=answers NIF_API_VALUE=value NIF_API_EMPTY=
+unset NIF_API_NONE
+failed=0
+
+fail() {
+    echo "$*"
+    failed=1
+}
+
+# The same text, or a look at where it differs.
+same() {
+    diff "beam/$1" "tracehost/$1" >difference && return
+    fail "$1: < BEAM, > tracehost, $(grep -c '^[<>]' difference) lines"
+    head -n 40 difference | cut -c 1-200
+}
 
 printf '%s\n' '#include "plugin_api/nif_functions.h"' \
     '#define ROW(group, type, name, parameters, since) @name since' 'TH_NIF_FUNCTIONS(ROW)' |
-    ${CC:-cc} -E -P -I"$SOURCE_DIR" -x c - | tr '@' '\n' | python3 "$here/called.py" 216 >called.h
+    ${CC:-cc} -E -P -I"$SOURCE_DIR" -x c - | tr '@' '\n' |
+    python3 "$here/called.py" 216 >called.h || exit 1
 ${CC:-cc} -std=gnu11 -O1 -g -Wall -Wextra -Werror -fPIC -shared -I"$OTP_INCLUDE" -I. "$here"/*.c \
     -o nif_api.so || exit 1
 erlc -Wall -Werror "$here"/*.erl || exit 1
 
-export NIF_API_VALUE=value NIF_API_EMPTY=
-unset NIF_API_NONE
+(cd beam && ERL_CRASH_DUMP_SECONDS=0 erl +S 2:2 -noinput -boot no_dot_erlang -pa .. \
+    -run calls main ../nif_api "$here/calls" >output) || fail "the BEAM: status $?"
+(cd tracehost && "$TRACEHOST" call --load-info='{info, "for load", 1}' ../nif_api.so \
+    -f "$here/calls" >output) || fail "tracehost: status $?"
 
-(cd beam && NIF_API_ANSWERS=answers ERL_CRASH_DUMP_SECONDS=0 erl +S 2:2 -noinput \
-    -boot no_dot_erlang -pa .. -run calls main ../nif_api "$here/calls" >output) || exit 1
+for host in beam tracehost; do
+    grep '^functions that were never called' $host/answers && failed=1
+    [ "$(tail -n 1 $host/answers)" = 'end: functions 169' ] || fail "$host: answers are missing"
+    grep '^meant: ' $host/answers >$host/meant
+    sed -i '/^meant: /d' $host/answers
+done
+same output
+same answers
+same port_output
+
+grep -Fxf beam/meant tracehost/meant && fail 'is meant to differ, and does not'
+sed 's/^meant: [^:]*: //; s/ is .*//' beam/meant | while read -r name; do
+    grep -Fq "| $name |" "$SOURCE_DIR/plugin_api/README.md" || echo "$name"
+done >unexplained
+[ -s unexplained ] && fail "no row in the table of plugin_api/README.md: $(cat unexplained)"
+exit $failed

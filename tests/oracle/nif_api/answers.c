@@ -315,6 +315,7 @@ void say_meant(ErlNifEnv *env, const char *name, ERL_NIF_TERM value)
     struct line line;
 
     begin(&line, "meant: ", name);
+    fputs("is ", line.to);
     put(line.to, env, value);
     end(&line);
 }

@@ -164,9 +164,9 @@ ERL_NIF_TERM large_maps(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         say_int("compare", enif_compare(map, more) < 0);
     }
     enif_make_map_from_arrays(env, keys, keys, 40, &map);
-    say_meant(env, "order of a large map", key_order(env, map));
+    say_meant(env, "enif_map_iterator_next: order of more than 32 pairs", key_order(env, map));
     keys[3] = keys[2];
-    say_meant(env, "enif_make_map_from_arrays of more than 32 keys, one twice",
+    say_meant(env, "enif_make_map_from_arrays: a key twice among more than 32",
               enif_make_map_from_arrays(env, keys, keys, 40, &map)
                   ? number(env, (long)enif_hash(ERL_NIF_PHASH2, map, 0))
                   : atom(env, "no map"));

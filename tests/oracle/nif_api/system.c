@@ -173,22 +173,25 @@ static void on_error(void *context, const char *message)
     say_text(context, message ? "a message" : "no message");
 }
 
+int nif_api_symbol = 4712; /* to be found by its name */
+
 ERL_NIF_TERM libraries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    void *library = enif_dlopen("libm.so.6", on_error, "dlopen"), *symbol;
-    double (*root)(double) = NULL;
+    void *library = enif_dlopen("../nif_api", on_error, "dlopen"), *symbol;
+    int *theirs;
 
     (void)argc;
     (void)argv;
     topic("dlopen");
-    say_int("dlopen", library != NULL);
-    symbol = enif_dlsym(library, "sqrt", on_error, "dlsym");
-    memcpy(&root, &symbol, sizeof root);
-    say(env, "called", enif_make_double(env, root ? root(16) : 0));
+    say_int("dlopen", library != NULL); /* the name of a file without .so */
+    symbol = enif_dlsym(library, "nif_api_symbol", on_error, "dlsym");
+    theirs = symbol;
+    say_int("symbol", symbol && *theirs == nif_api_symbol);
     say_int("dlsym of none", enif_dlsym(library, "no such name", on_error, "dlsym") != NULL);
     say_int("dlsym of none", enif_dlsym(library, "no such name", NULL, NULL) != NULL);
-    say_int("dlopen of none", enif_dlopen("./no such library.so", on_error, "dlopen") != NULL);
-    say_int("dlopen of none", enif_dlopen("./no such library.so", NULL, NULL) != NULL);
+    say_int("with .so", enif_dlopen("../nif_api.so", on_error, "dlopen") != NULL);
+    say_int("dlopen of none", enif_dlopen("./no_such_library", on_error, "dlopen") != NULL);
+    say_int("dlopen of none", enif_dlopen("./no_such_library", NULL, NULL) != NULL);
     return atom(env, "ok");
 }
 

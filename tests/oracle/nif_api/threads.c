@@ -2,6 +2,7 @@
 #include "nif_api.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 void sleep_ms(long milliseconds)
@@ -236,9 +237,10 @@ ERL_NIF_TERM thread_data(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("tsd_get", enif_tsd_get(another) == &there);
     enif_tsd_set(key, NULL);
     say_int("tsd_get", enif_tsd_get(key) == NULL);
+    enif_tsd_set(another, NULL);
     enif_tsd_key_destroy(another);
     say_int("tsd_key_create", enif_tsd_key_create("once more", &another));
-    say_int("tsd_get of one that was used before", enif_tsd_get(another) == NULL);
+    say_int("tsd_get", enif_tsd_get(another) == NULL);
     enif_tsd_key_destroy(another);
     enif_tsd_key_destroy(key);
     return atom(env, "ok");
@@ -257,26 +259,35 @@ static void *look_around(void *tid)
     return NULL;
 }
 
+/* One line at a time: what is seen of the thread is told when it has ended. */
+static void run_named(ErlNifTid *maker, char *name, ErlNifThreadOpts *opts)
+{
+    char seen[20];
+    void *result = NULL;
+    ErlNifTid tid;
+    int made = enif_thread_create(name, &tid, look_around, maker, opts), joined;
+
+    snprintf(seen, sizeof seen, "%s", enif_thread_name(tid));
+    joined = enif_thread_join(tid, &result);
+    say_int("thread_create", made);
+    say_text("thread_name", seen);
+    say_int("thread_join", joined);
+    say_int("its result", result == maker);
+}
+
 ERL_NIF_TERM threads(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifThreadOpts *opts = enif_thread_opts_create("some options");
-    ErlNifTid tid, self = enif_thread_self();
-    char name[] = "a name";
-    void *result = NULL;
+    ErlNifTid self = enif_thread_self();
 
     (void)argc;
     (void)argv;
     topic("thread");
     say_int("suggested_stack_size", opts->suggested_stack_size);
     opts->suggested_stack_size = 64;
-    say_int("thread_create", enif_thread_create(name, &tid, look_around, &self, opts));
-    say_text("thread_name", enif_thread_name(tid));
-    say_int("thread_join", enif_thread_join(tid, &result));
-    say_int("its result", result == &self);
+    run_named(&self, "a name", opts);
+    run_named(&self, NULL, NULL);
     enif_thread_opts_destroy(opts);
-    say_int("thread_create", enif_thread_create(NULL, &tid, look_around, &self, NULL));
-    say_text("thread_name of none", enif_thread_name(tid));
-    say_int("thread_join", enif_thread_join(tid, NULL));
     say_int("equal_tids", enif_equal_tids(self, enif_thread_self()));
     return atom(env, "ok");
 }
@@ -298,7 +309,10 @@ static void *send_three(void *context)
     say_int("send to nobody", enif_send(NULL, &order->dead, env, enif_make_atom(env, "unheard")));
     say_int("is_process_alive", enif_is_process_alive(NULL, &order->to));
     say_int("is_process_alive", enif_is_process_alive(NULL, &order->dead));
-    say_int("monotonic_time", enif_monotonic_time(ERL_NIF_NSEC) == ERL_NIF_TIME_ERROR);
+    say_meant(env, "enif_monotonic_time: on a thread of the library",
+              enif_make_int(env, enif_monotonic_time(ERL_NIF_NSEC) == ERL_NIF_TIME_ERROR));
+    say_meant(env, "enif_time_offset: on a thread of the library",
+              enif_make_int(env, enif_time_offset(ERL_NIF_NSEC) == ERL_NIF_TIME_ERROR));
     enif_free_env(env);
     return NULL;
 }
