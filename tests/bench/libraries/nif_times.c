@@ -1,0 +1,300 @@
+/*
+ * What functions of the NIF API cost: the same shared object in a BEAM and in tracehost.
+ *
+ *   nif_times:rows()             the names of the measurements: "function" or "function, case"
+ *   nif_times:time(Row, Pids)    picoseconds a call, of as many calls as fit the caches
+ *
+ * Pids is {Live, Dead, Receiver}. The receiver keeps what it is sent until time/2 has returned: so
+ * sending never competes with receiving. What is read stands in an environment of the library's
+ * own, what is made goes to the environment of the call, which both sides give back after each.
+ */
+#include <erl_nif.h>
+
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "nif_times_rows.h"
+
+enum { NAMES = 8, FEW = 4, MANY = 1024, LONG_NAME = 64 };
+
+/* What tracers look for. */
+static const char *const names[NAMES] = {
+    "trace",     "timestamp", "match_spec_result", "ok",
+    "undefined", "pid",       "scheduler_id",      "send_to_non_existing_process",
+};
+
+/* Made by load(), read by all. */
+static struct inputs {
+    ErlNifEnv *env; /* of the terms below */
+    ERL_NIF_TERM atoms[NAMES];
+    ERL_NIF_TERM atom_keys[MANY], integer_keys[MANY], binary_keys[MANY]; /* in no order */
+    ERL_NIF_TERM few, many_atoms, many_integers, many_binaries;          /* maps */
+    ERL_NIF_TERM pair, event, same_event, other_event;                   /* tuples */
+    ERL_NIF_TERM list, string, bytes, shared_bytes, iolist;
+    ERL_NIF_TERM fraction, big, resource, reference;
+    ErlNifBinary external; /* the event as an external term */
+    ErlNifResourceType *type;
+    ErlNifMutex *mutex;
+    void *object;
+} in;
+
+/* One measurement: its environment and who is there. */
+struct call {
+    ErlNifEnv *env;
+    ErlNifEnv *message_env;
+    ErlNifPid live, dead, receiver;
+    ERL_NIF_TERM live_term;
+    ERL_NIF_TERM message; /* of ENV */
+};
+
+static char text[256];
+
+static void iterate(ErlNifEnv *env, ERL_NIF_TERM map)
+{
+    ErlNifMapIterator iterator;
+    ERL_NIF_TERM key, value;
+
+    enif_map_iterator_create(env, map, &iterator, ERL_NIF_MAP_ITERATOR_FIRST);
+    while (enif_map_iterator_get_pair(env, &iterator, &key, &value))
+        enif_map_iterator_next(env, &iterator);
+    enif_map_iterator_destroy(env, &iterator);
+}
+
+/* One put after the other, as a library that does not know enif_make_map_from_arrays() does. */
+static void put_all(ErlNifEnv *env, unsigned count)
+{
+    ERL_NIF_TERM map = enif_make_new_map(env);
+
+    for (unsigned i = 0; i < count; i++)
+        enif_make_map_put(env, map, in.atom_keys[i], in.atoms[0], &map);
+}
+
+static void send_own(struct call *c)
+{
+    ErlNifEnv *env = c->message_env;
+    ERL_NIF_TERM message = enif_make_tuple3(env, in.atoms[0], enif_make_int(env, 1), c->live.pid);
+
+    enif_send(c->env, &c->receiver, env, message);
+    enif_clear_env(env); /* as is asked for, though what was sent is gone */
+}
+
+static void make_binary(ErlNifEnv *env)
+{
+    ErlNifBinary binary;
+
+    enif_alloc_binary(100, &binary);
+    enif_make_binary(env, &binary);
+}
+
+static void make_object(ErlNifEnv *env)
+{
+    void *object = enif_alloc_resource(in.type, 64);
+
+    enif_make_resource(env, object);
+    enif_release_resource(object);
+}
+
+static void to_external(ErlNifEnv *env)
+{
+    ErlNifBinary binary;
+
+    enif_term_to_binary(env, in.event, &binary);
+    enif_release_binary(&binary);
+}
+
+static void lock_and_unlock(void)
+{
+    enif_mutex_lock(in.mutex);
+    enif_mutex_unlock(in.mutex);
+}
+
+/* Where results go. */
+struct answer {
+    ErlNifPid pid;
+    ErlNifPort port;
+    ERL_NIF_TERM term, terms[2];
+    ErlNifBinary binary;
+    const ERL_NIF_TERM *elements;
+    void *object;
+    int i, arity;
+    unsigned length;
+    size_t size;
+    long l;
+    unsigned long ul;
+    double d;
+};
+
+#define FUNCTION(identifier, name, calls, expression) \
+    static void row_##identifier(struct call *c)      \
+    {                                                 \
+        struct answer a;                              \
+                                                      \
+        (void)a;                                      \
+        (void)c;                                      \
+        for (unsigned i = 0; i < (calls); i++)        \
+            (void)(expression);                       \
+    }
+ROWS(FUNCTION)
+
+static const struct row {
+    const char *name;
+    void (*run)(struct call *call);
+    unsigned calls;
+} rows[] = {
+#define ROW(identifier, name, calls, expression) {name, row_##identifier, calls},
+    ROWS(ROW)};
+
+enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
+
+/* --- Inputs ----------------------------------------------------------------------------------- */
+
+static ERL_NIF_TERM map_of(ErlNifEnv *env, ERL_NIF_TERM *keys, size_t count)
+{
+    ERL_NIF_TERM map;
+
+    enif_make_map_from_arrays(env, keys, keys, count, &map);
+    return map;
+}
+
+static ERL_NIF_TERM make_event(ErlNifEnv *env, int argument)
+{
+    ERL_NIF_TERM arguments = enif_make_list2(env, in.atoms[1], enif_make_int(env, argument));
+
+    return enif_make_tuple4(env, in.atoms[0], in.atoms[1], in.atoms[2],
+                            enif_make_tuple3(env, in.atoms[3], in.atoms[4], arguments));
+}
+
+static void make_keys(ErlNifEnv *env)
+{
+    for (unsigned i = 0; i < NAMES; i++)
+        in.atoms[i] = enif_make_atom(env, names[i]);
+    for (unsigned i = 0; i < MANY; i++) {
+        int size = enif_snprintf(text, sizeof text, "nif_times_key_%u", i);
+        in.atom_keys[i] = enif_make_atom(env, text);
+        in.integer_keys[i] = enif_make_uint(env, i * 77);
+        memcpy(enif_make_new_binary(env, (size_t)size, &in.binary_keys[i]), text, (size_t)size);
+    }
+}
+
+static ERL_NIF_TERM binary_of(ErlNifEnv *env, size_t size)
+{
+    ERL_NIF_TERM binary;
+
+    memset(enif_make_new_binary(env, size, &binary), 'a', size);
+    return binary;
+}
+
+static void make_inputs(ErlNifEnv *env)
+{
+    make_keys(env);
+    in.few = map_of(env, in.atoms, FEW);
+    in.many_atoms = map_of(env, in.atom_keys, MANY);
+    in.many_integers = map_of(env, in.integer_keys, MANY);
+    in.many_binaries = map_of(env, in.binary_keys, MANY);
+    in.event = make_event(env, 1);
+    in.same_event = make_event(env, 1);
+    in.other_event = make_event(env, 2);
+    in.list = enif_make_list_from_array(env, in.atoms, NAMES);
+    in.string = enif_make_string(env, "characters", ERL_NIF_LATIN1);
+    in.bytes = binary_of(env, 20);
+    in.shared_bytes = binary_of(env, 1000);
+    in.iolist = enif_make_list2(env, in.string, in.bytes);
+    in.fraction = enif_make_double(env, 1.5);
+    in.big = enif_make_long(env, INT64_MAX);
+    in.object = enif_alloc_resource(in.type, 64);
+    in.resource = enif_make_resource(env, in.object);
+}
+
+static int load(ErlNifEnv *env, void **private_data, ERL_NIF_TERM info)
+{
+    (void)info;
+    *private_data = &in;
+    in.type = enif_open_resource_type(env, NULL, "object", NULL, ERL_NIF_RT_CREATE, NULL);
+    in.env = enif_alloc_env();
+    in.mutex = enif_mutex_create("nif_times");
+    make_inputs(in.env);
+    return !in.type || !in.mutex || !enif_term_to_binary(in.env, in.event, &in.external);
+}
+
+static void unload(ErlNifEnv *env, void *private_data)
+{
+    (void)env;
+    (void)private_data;
+    enif_release_binary(&in.external);
+    enif_release_resource(in.object);
+    enif_mutex_destroy(in.mutex);
+    enif_free_env(in.env);
+}
+
+/* --- Measuring -------------------------------------------------------------------------------- */
+
+/* The clock itself: enif_monotonic_time() is one of those that are measured. */
+static int64_t nanoseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t measure(const struct row *row, struct call *call)
+{
+    int64_t began = nanoseconds();
+
+    row->run(call);
+    return (nanoseconds() - began) * 1000 / row->calls;
+}
+
+static const struct row *find_row(const char *name)
+{
+    for (unsigned i = 0; i < ROW_COUNT; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+static int get_pids(ErlNifEnv *env, ERL_NIF_TERM term, struct call *call)
+{
+    const ERL_NIF_TERM *pids;
+    int count;
+
+    if (!enif_get_tuple(env, term, &count, &pids) || count != 3)
+        return 0;
+    call->live_term = pids[0];
+    return enif_get_local_pid(env, pids[0], &call->live) &&
+           enif_get_local_pid(env, pids[1], &call->dead) &&
+           enif_get_local_pid(env, pids[2], &call->receiver);
+}
+
+static ERL_NIF_TERM time_row(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    struct call call = {.env = env};
+    const struct row *row;
+    int64_t result;
+
+    (void)argc;
+    if (!enif_get_atom(env, argv[0], text, sizeof text, ERL_NIF_LATIN1) ||
+        !(row = find_row(text)) || !get_pids(env, argv[1], &call))
+        return enif_make_badarg(env);
+    call.message_env = enif_alloc_env();
+    call.message = enif_make_tuple3(env, in.atoms[0], enif_make_int(env, 1), call.live_term);
+    result = measure(row, &call);
+    enif_free_env(call.message_env);
+    return enif_make_long(env, result);
+}
+
+static ERL_NIF_TERM list_rows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM names_of_rows[ROW_COUNT];
+
+    (void)argc;
+    (void)argv;
+    for (unsigned i = 0; i < ROW_COUNT; i++)
+        names_of_rows[i] = enif_make_atom(env, rows[i].name);
+    return enif_make_list_from_array(env, names_of_rows, ROW_COUNT);
+}
+
+static ErlNifFunc functions[] = {{"rows", 0, list_rows, 0}, {"time", 2, time_row, 0}};
+
+ERL_NIF_INIT(nif_times, functions, load, NULL, NULL, unload)

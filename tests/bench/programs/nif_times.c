@@ -1,0 +1,108 @@
+/*
+ * tracehost's side of nif.py: loads the library, then answers each line, the name of a row, with
+ * the median of how many picoseconds a call took, the line `rows` with the rows' names.
+ *
+ *   nif_times LIBRARY
+ */
+#include "host/library/library.h"
+#include "host/process/process.h"
+
+#include <stdlib.h>
+
+enum { TIMES = 101 };
+
+static struct th_library *library;
+static th_env env;
+static th_term pids; /* {Live, Dead, Receiver} */
+
+static void fail(void)
+{
+    th_error_print(stderr, "bench");
+    exit(1);
+}
+
+static void drop(void *context, th_term message)
+{
+    (void)context;
+    (void)message;
+}
+
+static void make_pids(th_env *own)
+{
+    struct th_host_process *dead = th_host_process_start(drop, NULL);
+    struct th_host_process *live = th_host_process_start(drop, NULL);
+    th_term dead_pid = th_host_process_pid(dead);
+
+    th_host_process_stop(dead);
+    pids = th_make_tuple_of(own, th_host_process_pid(live), dead_pid, th_host_process_pid(live));
+}
+
+/* Calls a function of the library in a fresh environment. */
+static th_term call(const char *name, unsigned arity, const th_term argv[])
+{
+    const ErlNifFunc *function = th_entry_function(th_library_entry(library), name, arity);
+
+    th_env_clear(&env);
+    env.library = library;
+    env.self = th_tuple_elements(pids)[0];
+    return function->fptr(&env, (int)arity, argv);
+}
+
+static void print_rows(void)
+{
+    for (th_term rows = call("rows", 0, NULL); th_is_list(rows); rows = th_cell(rows)[1])
+        puts(th_atom_name(th_cell(rows)[0])->text);
+    puts("");
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void print_median(const char *row)
+{
+    th_term argv[] = {th_atom(row), pids};
+    int64_t times[TIMES];
+
+    for (size_t i = 0; i < TIMES; i++)
+        if (!th_get_int64(call("time", 2, argv), &times[i])) {
+            fprintf(stderr, "bench: no row %s\n", row);
+            exit(1);
+        }
+    qsort(times, TIMES, sizeof times[0], by_value);
+    printf("%lld\n", (long long)times[TIMES / 2]);
+}
+
+static void answer(char *line)
+{
+    line[strcspn(line, "\n")] = 0;
+    if (strcmp(line, "rows") == 0)
+        print_rows();
+    else
+        print_median(line);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    char line[256];
+    th_env own;
+
+    if (argc != 2)
+        return 2;
+    th_env_init(&own, TH_ENV_PLAIN);
+    th_env_init(&env, TH_ENV_CALLBACK);
+    make_pids(&own);
+    if (th_library_open(argv[1], &library) != TH_OK ||
+        th_library_load(library, NULL, th_small(0)) != TH_OK)
+        fail();
+    while (fgets(line, sizeof line, stdin))
+        answer(line);
+    th_env_release(&env);
+    th_library_release(library);
+    th_env_release(&own);
+    return 0;
+}
