@@ -3,7 +3,8 @@
 
 Nine times both are started anew; then each measurement is made in the one and at once in the other,
 so that a machine that speeds up or slows down does so for both. The medians count. The ten
-functions come first that tracers import most, of 17 real ones.
+functions come first that tracers import most, of 17 real ones. With arguments: only measurements
+whose names contain one of them.
 """
 
 import os
@@ -54,12 +55,16 @@ def start(folder):
             Side([BUILD + '/tests/bench/nif_times', LIBRARY]))
 
 
+def is_wanted(row):
+    return len(sys.argv) == 1 or any(word in row for word in sys.argv[1:])
+
+
 def measure(folder):
     """{row: ([nanoseconds in the BEAM], [in tracehost])}, in the rows' order."""
     times = {}
     for _ in range(ROUNDS):
         sides = start(folder)
-        for row in sides[1].rows():
+        for row in filter(is_wanted, sides[1].rows()):
             for side, found in zip(sides, times.setdefault(row, ([], []))):
                 found.append(side.nanoseconds(row))
         for side in sides:

@@ -112,7 +112,6 @@ static void lock_and_unlock(void)
 /* Where results go. */
 struct answer {
     ErlNifPid pid;
-    ErlNifPort port;
     ERL_NIF_TERM term, terms[2];
     ErlNifBinary binary;
     const ERL_NIF_TERM *elements;

@@ -133,7 +133,6 @@
     X(unique, "enif_make_unique_integer", 300,                                                     \
       enif_make_unique_integer(c->env, ERL_NIF_UNIQUE_POSITIVE))                                   \
     X(reference, "enif_make_ref", 500, enif_make_ref(c->env))                                      \
-    X(port, "enif_get_local_port", 1000, enif_get_local_port(c->env, c->live_term, &a.port))       \
     /* Environments, memory, resources. */                                                         \
     X(env, "enif_alloc_env, with enif_free_env", 200, enif_free_env(enif_alloc_env()))             \
     X(clear_env, "enif_clear_env", 1000, enif_clear_env(c->message_env))                           \
