@@ -19,7 +19,7 @@ int enif_is_port(ErlNifEnv *env, ERL_NIF_TERM term)
 int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPid *pid)
 {
     (void)env;
-    if (!th_is_local_pid(term))
+    if (__builtin_expect(!th_is_local_pid(term), 0))
         return 0;
     pid->pid = term;
     return 1;

@@ -26,9 +26,9 @@
  *   shared binary  size in bits; address of the first byte; struct th_offheap (2 words);
  *                  struct th_binary *
  *   sub binary     size in bits; address of the first byte; the heap binary that holds it
- *   map            number of pairs n; keys...; values...; for n > TH_MAP_SMALL then (n + 1) / 2
- *                  words of 32-bit positions of the keys in ascending order. At most TH_MAP_SMALL
- *                  keys stand sorted; more stand in the order in which they were recorded or put.
+ *   map            number of pairs n; for n <= TH_MAP_SMALL then keys..., in ascending order, and
+ *                  values...; for more the address of a table (map_table.h) that has them, in the
+ *                  order in which they were recorded or put
  *   reference      node; creation | count << 32 | magic << 40; its 32-bit words, two a word (3
  *                  words, filled up with zeros). A magic one goes on with struct th_offheap (2
  *                  words); the object's address; the address of its keep function.
@@ -109,9 +109,10 @@ static inline bool th_is_list(th_term t)
     return (t & 3) == TH_TAG_LIST;
 }
 
+/* The address is what comes next, so it is what is tested. */
 static inline bool th_is_boxed(th_term t)
 {
-    return (t & 3) == TH_TAG_BOXED;
+    return ((t - TH_TAG_BOXED) & 3) == 0;
 }
 
 static inline bool th_is_immediate(th_term t)
