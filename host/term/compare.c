@@ -12,6 +12,7 @@
 #include "big.h"
 #include "make.h"
 #include "map.h"
+#include "map_order.h"
 #include "stack.h"
 
 enum { FIRST_RUNS = 16 };
@@ -26,6 +27,7 @@ struct run {
 struct walk {
     struct run *runs;
     size_t depth, capacity;
+    struct th_sorted_keys *sorted; /* what the runs' orders stand in */
     struct run first[FIRST_RUNS];
 };
 
@@ -219,14 +221,26 @@ static int compare_tuples(struct walk *walk, th_term a, th_term b, bool exact)
     return 0;
 }
 
+/* True if two maps of COUNT pairs have the same words in the same places, as a map and its copy
+ * mostly do. */
+static bool are_same_words(th_term a, th_term b, size_t count)
+{
+    return memcmp(th_map_keys(a), th_map_keys(b), count * sizeof a) == 0 &&
+           memcmp(th_map_values(a), th_map_values(b), count * sizeof a) == 0;
+}
+
 /* By size, then all keys, always exactly, then the values in the order of the keys. */
 static int compare_maps(struct walk *walk, th_term a, th_term b, bool exact)
 {
     size_t count = th_map_size(a);
-    struct run run = {NULL, NULL, th_map_order(a), th_map_order(b), 0, count, exact};
+    struct run run = {.count = count, .exact = exact};
 
     if (count != th_map_size(b))
         return count < th_map_size(b) ? -1 : 1;
+    if (are_same_words(a, b, count))
+        return 0;
+    run.a_order = th_map_order(a, &walk->sorted);
+    run.b_order = th_map_order(b, &walk->sorted);
     run.a = th_map_values(a);
     run.b = th_map_values(b);
     push(walk, run);
@@ -318,10 +332,12 @@ static int compare(th_term a, th_term b, bool exact)
     walk.runs = walk.first;
     walk.depth = 0;
     walk.capacity = FIRST_RUNS;
+    walk.sorted = NULL;
     do
         order = a == b ? 0 : compare_shallow(&walk, a, b, exact);
     while (order == 0 && take(&walk, &a, &b, &exact));
     th_stack_free(walk.runs, walk.first);
+    th_sorted_keys_free(walk.sorted);
     return order;
 }
 
@@ -345,34 +361,4 @@ int th_compare(th_term a, th_term b)
 int th_compare_exact(th_term a, th_term b)
 {
     return compare_quickly(a, b, true);
-}
-
-/* The headers tell most terms apart: only bit strings and references may differ there and yet be
- * identical. */
-/* True, and *SAME tells, if the words of two tuples of one size decide by themselves: most tuples
- * that are compared are flat, or differ in an atom. */
-static bool decide_by_words(th_term a, th_term b, bool *same)
-{
-    const th_term *x = th_tuple_elements(a);
-    const th_term *y = th_tuple_elements(b);
-    size_t i = 0;
-
-    while (i < th_tuple_arity(a) && x[i] == y[i])
-        i++;
-    *same = i == th_tuple_arity(a);
-    return *same || th_is_immediate(x[i]) || th_is_immediate(y[i]);
-}
-
-bool th_identical_slow(th_term a, th_term b)
-{
-    bool same;
-
-    if ((a & 3) != (b & 3))
-        return false;
-    if (th_is_boxed(a) && *th_box(a) != *th_box(b) && !(th_is_bitstring(a) && th_is_bitstring(b)) &&
-        !(th_is_ref(a) && th_is_ref(b)))
-        return false;
-    if (th_is_tuple(a) && decide_by_words(a, b, &same))
-        return same;
-    return compare(a, b, true) == 0;
 }

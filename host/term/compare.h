@@ -19,11 +19,11 @@
 int th_compare(th_term a, th_term b);
 int th_compare_exact(th_term a, th_term b);
 
-/* =:= */
+/* =:= (The tags of two immediates, and of no others, have all bits in common.) */
 bool th_identical_slow(th_term a, th_term b);
 static inline bool th_identical(th_term a, th_term b)
 {
-    return a == b || (!th_is_immediate(a) && !th_is_immediate(b) && th_identical_slow(a, b));
+    return a == b || (!th_is_immediate(a & b) && th_identical_slow(a, b));
 }
 
 /* erlang:phash2/1 before it is taken modulo its range: 32 bits. */
@@ -31,5 +31,9 @@ uint32_t th_phash2(th_term t);
 
 /* Fast, of this process only: equal for identical terms, different with different SALT. */
 uint64_t th_internal_hash(th_term t, uint64_t salt);
+
+/* The same for keys of large maps, which must be plain (map_table.h): *PLAIN is set to false for
+ * others, and the result means nothing. */
+uint64_t th_key_hash(th_term t, bool *plain);
 
 #endif

@@ -83,6 +83,21 @@ static th_term copy_shared(struct walk *walk, th_term t)
     return th_make_shared_binary(walk->env, th_shared_binary_of(t), data, bits);
 }
 
+/* WORDS are a map's. */
+static void copy_pairs(struct walk *walk, th_term *words)
+{
+    size_t count = words[1];
+    th_term *pairs = words + 2;
+
+    if (count > TH_MAP_SMALL) {
+        struct th_map_table *table =
+            th_map_table_copy(walk->env, th_map_table(th_boxed(words)), count);
+        words[2] = (th_term)(uintptr_t)table;
+        pairs = table->words;
+    }
+    push(walk, pairs, 2 * count);
+}
+
 static th_term copy_boxed(struct walk *walk, th_term t)
 {
     enum th_subtag subtag = th_subtag(t);
@@ -98,7 +113,7 @@ static th_term copy_boxed(struct walk *walk, th_term t)
     if (subtag == TH_TUPLE)
         push(walk, words + 1, th_header_words(words[0]));
     else if (subtag == TH_MAP)
-        push(walk, words + 2, 2 * words[1]);
+        copy_pairs(walk, words);
     else if (subtag == TH_FUN)
         push(walk, words + FUN_TERMS, th_header_words(words[0]) + 1 - FUN_TERMS);
     return th_boxed(words);

@@ -110,7 +110,7 @@ static enum th_status open_map(struct th_etf_encoder *e, th_term t, struct frame
 
     th_etf_tag32(e, TH_ETF_MAP, count); /* at most UINT32_MAX */
     *f = (struct frame){
-        .slot = th_map_keys(t), .left = 2 * count, .step = (ptrdiff_t)count, .turn = 1};
+        .slot = th_map_keys(t), .left = 2 * count, .step = (ptrdiff_t)th_map_stride(t), .turn = 1};
     if (count > TH_MAP_SMALL) {
         f->slot += count - 1;
         f->turn = -1;

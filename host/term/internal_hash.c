@@ -7,10 +7,11 @@
 
 #include "make.h"
 #include "map.h"
+#include "map_order.h"
 #include "stack.h"
 #include "host/base/base.h"
 
-enum { FIRST_RUNS = 16 };
+enum { FIRST_RUNS = 16, MOST_TERMS = 1024 /* of a key that is plain */ };
 
 /* Terms that are still to be hashed. */
 struct run {
@@ -23,6 +24,7 @@ struct walk {
     uint64_t state;
     struct run *runs;
     size_t depth, capacity;
+    struct th_sorted_keys *sorted; /* what the runs' orders stand in */
     struct run first[FIRST_RUNS];
 };
 
@@ -100,10 +102,11 @@ static void add_fun(struct walk *walk, th_term t)
 static void add_map(struct walk *walk, th_term t)
 {
     size_t size = th_map_size(t);
+    const uint32_t *order = th_map_order(t, &walk->sorted);
 
     add(walk, size);
-    push(walk, th_map_values(t), th_map_order(t), size);
-    push(walk, th_map_keys(t), th_map_order(t), size);
+    push(walk, th_map_values(t), order, size);
+    push(walk, th_map_keys(t), order, size);
 }
 
 static void add_boxed(struct walk *walk, th_term t)
@@ -170,17 +173,50 @@ static bool take(struct walk *walk, th_term *t)
     return true;
 }
 
+static void begin(struct walk *walk, uint64_t state)
+{
+    walk->state = state;
+    walk->runs = walk->first;
+    walk->depth = 0;
+    walk->capacity = FIRST_RUNS;
+    walk->sorted = NULL;
+}
+
+static uint64_t finish(struct walk *walk)
+{
+    th_stack_free(walk->runs, walk->first);
+    th_sorted_keys_free(walk->sorted);
+    return walk->state;
+}
+
 uint64_t th_internal_hash(th_term t, uint64_t salt)
 {
     struct walk walk;
 
-    walk.state = th_mix(salt);
-    walk.runs = walk.first;
-    walk.depth = 0;
-    walk.capacity = FIRST_RUNS;
+    begin(&walk, th_mix(salt));
     do
         add_term(&walk, t);
     while (take(&walk, &t));
-    th_stack_free(walk.runs, walk.first);
-    return walk.state;
+    return finish(&walk);
+}
+
+uint64_t th_key_hash(th_term t, bool *plain)
+{
+    struct walk walk;
+    size_t left = MOST_TERMS;
+
+    if (th_is_bitstring(t)) {
+        walk.state = 0;
+        add_bits(&walk, t);
+        return walk.state;
+    }
+    begin(&walk, 0);
+    do {
+        if (left-- == 0 || th_is_map(t)) {
+            *plain = false;
+            break;
+        }
+        add_term(&walk, t);
+    } while (take(&walk, &t));
+    return finish(&walk);
 }

@@ -1,51 +1,25 @@
 /*
  * Maps: made at once from pairs, or one change after the other.
  *
- * The pairs of a new map come in ascending order, or their positions are sorted by a stable merge,
- * without a call of malloc: a large map sorts in the words where its positions will stand, with as
- * many more on the heap behind it that are given back afterwards.
+ * Small maps are runs of words, sorted on the stack. The pairs of large ones stand in tables
+ * (map_table.h): hashed, unless a key is not plain. No call of malloc is made.
  */
 #include "map.h"
 
 #include "compare.h"
+#include "map_order.h"
 
 #include <string.h>
 
-static size_t order_words(size_t count)
-{
-    return count > TH_MAP_SMALL ? count / 2 + count % 2 : 0;
-}
+/* --- Small maps ------------------------------------------------------------------------------- */
 
-static size_t map_words(size_t count)
+static th_term new_small(th_env *env, size_t count)
 {
-    return 2 + 2 * count + order_words(count);
-}
+    th_term *words = th_env_take(env, 2 + 2 * count);
 
-/* A map with room for COUNT pairs; th_map_keys() and the others tell where they go. */
-static th_term new_map(th_env *env, size_t count)
-{
-    th_term *words = th_env_take(env, map_words(count));
-
-    words[0] = th_header(TH_MAP, map_words(count) - 1);
+    words[0] = th_header(TH_MAP, 1 + 2 * count);
     words[1] = count;
-    if (count > TH_MAP_SMALL)
-        words[map_words(count) - 1] = 0;
     return th_boxed(words);
-}
-
-static th_term *keys_of(th_term map)
-{
-    return th_box(map) + 2;
-}
-
-static th_term *values_of(th_term map)
-{
-    return th_box(map) + 2 + th_map_size(map);
-}
-
-static uint32_t *order_of(th_term map)
-{
-    return (uint32_t *)(values_of(map) + th_map_size(map));
 }
 
 static bool is_ascending(const th_term *keys, size_t count)
@@ -56,61 +30,66 @@ static bool is_ascending(const th_term *keys, size_t count)
     return true;
 }
 
-struct sorting {
-    const th_term *keys;
-    bool twice; /* two keys were identical: neighbours in the end are always compared */
-};
-
-static bool comes_first(struct sorting *s, uint32_t left, uint32_t right)
+static th_term small_in_order(th_env *env, const th_term *keys, const th_term *values, size_t count)
 {
-    int order = th_compare_exact(s->keys[left], s->keys[right]);
+    th_term map = new_small(env, count);
+    th_term *to = th_box(map) + 2;
 
-    s->twice |= order == 0;
-    return order <= 0;
-}
-
-/* Merges the runs FROM[0..left) and FROM[left..count) into TO; of equal keys the left comes first.
- */
-static void merge(struct sorting *s, const uint32_t *from, size_t left, size_t count, uint32_t *to)
-{
-    size_t i = 0;
-    size_t j = left;
-
-    while (i < left && j < count)
-        *to++ = comes_first(s, from[i], from[j]) ? from[i++] : from[j++];
-    memcpy(to, from + i, (left - i) * sizeof *to);
-    memcpy(to + (left - i), from + j, (count - j) * sizeof *to);
-}
-
-/* Sorts the positions of the keys into ORDER; SPARE has as much room. */
-static void sort(struct sorting *s, size_t count, uint32_t *order, uint32_t *spare)
-{
-    uint32_t *from = order;
-    uint32_t *to = spare;
-
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    for (size_t width = 1; width < count; width *= 2) {
-        uint32_t *swap = from;
-        for (size_t i = 0; i < count; i += 2 * width) {
-            size_t rest = count - i;
-            merge(s, from + i, rest < width ? rest : width, rest < 2 * width ? rest : 2 * width,
-                  to + i);
-        }
-        from = to;
-        to = swap;
+    if (count > 0) {
+        memcpy(to, keys, count * sizeof *keys);
+        memcpy(to + count, values, count * sizeof *values);
     }
-    if (from != order)
-        memcpy(order, from, count * sizeof *order);
+    return map;
+}
+
+/* The pairs in the order of their keys; of a key that comes twice, the last value. */
+static th_term small_by_order(th_env *env, const th_term *keys, const th_term *values, size_t count,
+                              const uint32_t *order)
+{
+    th_term sorted[2][TH_MAP_SMALL];
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        sorted[0][used] = keys[order[i]];
+        while (i + 1 < count && th_identical(sorted[0][used], keys[order[i + 1]]))
+            i++;
+        sorted[1][used++] = values[order[i]];
+    }
+    return small_in_order(env, sorted[0], sorted[1], used);
+}
+
+static th_term make_small(th_env *env, const th_term *keys, const th_term *values, size_t count,
+                          bool last_wins)
+{
+    uint32_t order[TH_MAP_SMALL], spare[TH_MAP_SMALL];
+
+    if (is_ascending(keys, count))
+        return small_in_order(env, keys, values, count);
+    if (th_sort_keys(keys, count, order, spare) && !last_wins)
+        return TH_NONE;
+    return small_by_order(env, keys, values, count, order);
+}
+
+/* --- Large maps ------------------------------------------------------------------------------- */
+
+static th_term map_of(th_env *env, struct th_map_table *table, size_t count)
+{
+    th_term *words = th_env_take(env, 3);
+
+    words[0] = th_header(TH_MAP, 2);
+    words[1] = count;
+    words[2] = (th_term)(uintptr_t)table;
+    return th_boxed(words);
 }
 
 /*
- * A map where keys come twice. SOURCE gets for each key that is kept the position of the value that
- * wins; then what is kept is moved together and made a map.
+ * A map where keys come twice: SOURCE gets for each key that is kept the position of the value that
+ * wins, then what is kept is moved together and made a map.
  */
-static th_term make_last(th_env *env, const th_term *keys, const th_term *values, size_t count,
+static th_term make_last(th_env *env, const struct th_map_table *table, const th_term *values,
                          const uint32_t *order)
 {
+    size_t count = table->used;
     th_term *kept = th_env_take(env, 2 * count);
     uint32_t *source = (uint32_t *)th_env_take(env, count / 2 + 1);
     size_t used = 0;
@@ -121,105 +100,134 @@ static th_term make_last(th_env *env, const th_term *keys, const th_term *values
         size_t first = order[i];
         do
             source[first] = order[i++];
-        while (i < count && th_identical(keys[first], keys[order[i]]));
+        while (i < count && th_identical(table->words[first], table->words[order[i]]));
     }
     for (i = 0; i < count; i++)
         if (source[i] != UINT32_MAX) {
-            kept[used] = keys[i];
+            kept[used] = table->words[i];
             kept[count + used++] = values[source[i]];
         }
     return th_make_map(env, kept, kept + count, used, true);
 }
 
-/* The pairs of a small map, moved to their sorted places. */
-static void arrange(th_term map, const th_term *keys, const th_term *values, const uint32_t *order)
+/* Where keys are not plain. */
+static th_term make_sorted(th_env *env, const th_term *keys, const th_term *values, size_t count,
+                           bool last_wins)
 {
-    for (size_t i = 0; i < th_map_size(map); i++) {
-        keys_of(map)[i] = keys[order[i]];
-        values_of(map)[i] = values[order[i]];
+    struct th_map_table *table = th_map_table_sorted(env, count);
+    uint32_t *order = th_map_table_order(table);
+    th_term *spare = th_env_take(env, (count + 1) / 2);
+
+    memcpy(table->words, keys, count * sizeof *keys);
+    memcpy(th_map_table_values(table), values, count * sizeof *values);
+    if (!th_sort_keys(keys, count, order, (uint32_t *)spare)) {
+        env->top = spare;
+        return map_of(env, table, count);
     }
+    return last_wins ? make_last(env, table, values, order) : TH_NONE;
 }
 
-static th_term make_unsorted(th_env *env, th_term map, const th_term *keys, const th_term *values,
-                             bool last_wins)
+static th_term make_large(th_env *env, const th_term *keys, const th_term *values, size_t count,
+                          bool last_wins)
 {
-    size_t count = th_map_size(map);
-    struct sorting sorting = {keys, false};
-    uint32_t few[2 * TH_MAP_SMALL];
+    struct th_map_table *table = th_map_table_hashed(env, count);
+    ptrdiff_t found;
 
-    if (count <= TH_MAP_SMALL) {
-        sort(&sorting, count, few, few + TH_MAP_SMALL);
-        arrange(map, keys, values, few);
-    } else {
-        th_term *spare = th_env_take(env, order_words(count));
-        sort(&sorting, count, order_of(map), (uint32_t *)spare);
-        env->top = spare;
+    for (size_t i = 0; i < count; i++) {
+        if (!th_map_table_add(table, keys[i], values[i], &found))
+            return make_sorted(env, keys, values, count, last_wins);
+        if (found == TH_NOT_THERE)
+            continue;
+        if (!last_wins)
+            return TH_NONE;
+        th_map_table_values(table)[found] = values[i];
     }
-    if (!sorting.twice)
-        return map;
-    return last_wins
-               ? make_last(env, keys, values, count, count <= TH_MAP_SMALL ? few : order_of(map))
-               : TH_NONE;
+    if (table->used <= TH_MAP_SMALL)
+        return make_small(env, table->words, th_map_table_values(table), table->used, true);
+    return map_of(env, table, table->used);
 }
 
 th_term th_make_map(th_env *env, const th_term *keys, const th_term *values, size_t count,
                     bool last_wins)
 {
-    th_term map;
-
-    if (count > UINT32_MAX)
-        return TH_NONE;
-    map = new_map(env, count);
-    if (count > 0) {
-        memcpy(keys_of(map), keys, count * sizeof *keys);
-        memcpy(values_of(map), values, count * sizeof *values);
-    }
-    if (!is_ascending(keys, count))
-        return make_unsorted(env, map, keys, values, last_wins);
-    for (size_t i = 0; i < count && count > TH_MAP_SMALL; i++)
-        order_of(map)[i] = (uint32_t)i;
-    return map;
+    if (count <= TH_MAP_SMALL)
+        return make_small(env, keys, values, count, last_wins);
+    return count <= UINT32_MAX ? make_large(env, keys, values, count, last_wins) : TH_NONE;
 }
 
-/* The rank, among the sorted keys, of KEY or of the first key above it. */
-static size_t find(th_term map, th_term key, bool *found)
+/* --- Looking up ------------------------------------------------------------------------------- */
+
+/* The rank, among COUNT sorted keys, of KEY or of the first key above it. ORDER has their
+ * positions, NULL: they stand so. */
+static size_t find_rank(const th_term *keys, const uint32_t *order, size_t count, th_term key,
+                        bool *found)
 {
-    const th_term *keys = th_map_keys(map);
     size_t low = 0;
-    size_t high = th_map_size(map);
+    size_t high = count;
 
     *found = false;
     while (low < high && !*found) {
         size_t middle = low + (high - low) / 2;
-        int order = th_compare_exact(key, keys[th_map_sorted(map, middle)]);
-        if (order > 0)
+        int compared = th_compare_exact(key, keys[order ? order[middle] : middle]);
+        if (compared > 0)
             low = middle + 1;
         else
             high = middle;
-        *found = order == 0;
+        *found = compared == 0;
     }
     return *found ? high : low;
 }
 
-th_term th_map_get(th_term map, th_term key)
+/* The position of KEY in a large map, or TH_NOT_THERE. */
+static ptrdiff_t find_large(th_term map, th_term key)
 {
-    const th_term *keys = th_map_keys(map);
-    size_t count = th_map_size(map);
-    size_t i = 0;
+    struct th_map_table *table = th_map_table(map);
+    const uint32_t *order;
+    size_t rank;
     bool found;
 
-    if (count > TH_MAP_SMALL) {
-        i = find(map, key, &found);
-        return found ? th_map_values(map)[th_map_sorted(map, i)] : TH_NONE;
-    }
+    if (__builtin_expect(th_map_table_is_hashed(table), 1))
+        return th_map_table_find(table, th_map_size(map), key);
+    order = th_map_table_order(table);
+    rank = find_rank(table->words, order, th_map_size(map), key, &found);
+    return found ? (ptrdiff_t)order[rank] : TH_NOT_THERE;
+}
+
+static th_term get_large(th_term map, th_term key)
+{
+    ptrdiff_t found = find_large(map, key);
+
+    return found == TH_NOT_THERE ? TH_NONE : th_map_values(map)[found];
+}
+
+/* The position of KEY in a small map, its size if it is not there. */
+static inline size_t find_small(th_term map, th_term key)
+{
+    const th_term *keys = th_box(map) + 2;
+    size_t count = th_map_size(map);
+    size_t i = 0;
+
     if (th_is_immediate(key))
         while (i < count && keys[i] != key)
             i++;
     else
         while (i < count && !th_identical(keys[i], key))
             i++;
-    return i < count ? keys[count + i] : TH_NONE;
+    return i;
 }
+
+th_term th_map_get(th_term map, th_term key)
+{
+    size_t count = th_map_size(map);
+    size_t i;
+
+    if (__builtin_expect(count > TH_MAP_SMALL, 0))
+        return get_large(map, key);
+    i = find_small(map, key);
+    return i < count ? th_box(map)[2 + count + i] : TH_NONE;
+}
+
+/* --- Changing --------------------------------------------------------------------------------- */
 
 /* Copies COUNT words, leaving out the one at SKIP. */
 static void copy_without(th_term *to, const th_term *from, size_t count, size_t skip)
@@ -236,68 +244,145 @@ static void copy_with(th_term *to, const th_term *from, size_t count, size_t at,
     memcpy(to + at + 1, from + at, (count - at) * sizeof *to);
 }
 
-static th_term replace(th_env *env, th_term map, size_t position, th_term value)
+/* A map with one pair more, made as if from pairs. */
+static th_term make_with(th_env *env, th_term map, th_term key, th_term value)
 {
     size_t count = th_map_size(map);
-    th_term result = new_map(env, count);
+    th_term *pairs = th_env_take(env, 2 * (count + 1));
 
-    memcpy(th_box(result), th_box(map), map_words(count) * sizeof(th_term));
-    values_of(result)[position] = value;
+    copy_with(pairs, th_map_keys(map), count, count, key);
+    copy_with(pairs + count + 1, th_map_values(map), count, count, value);
+    return th_make_map(env, pairs, pairs + count + 1, count + 1, false);
+}
+
+/*
+ * The words of a small map, from its first key to its last value, with two words put in: KEY at
+ * RANK among the keys, VALUE among the values. What lies between the two is copied at once.
+ */
+static void copy_with_pair(th_term *to, const th_term *from, size_t count, size_t rank, th_term key,
+                           th_term value)
+{
+    memcpy(to, from, rank * sizeof *to);
+    to[rank] = key;
+    memcpy(to + rank + 1, from + rank, count * sizeof *to);
+    to[rank + 1 + count] = value;
+    memcpy(to + rank + 2 + count, from + rank + count, (count - rank) * sizeof *to);
+}
+
+static th_term replace_small(th_env *env, th_term map, size_t position, th_term value)
+{
+    size_t count = th_map_size(map);
+    th_term *words = th_env_take(env, 2 + 2 * count);
+
+    memcpy(words, th_box(map), (2 + 2 * count) * sizeof *words);
+    words[2 + count + position] = value;
+    return th_boxed(words);
+}
+
+static th_term put_small(th_env *env, th_term map, th_term key, th_term value)
+{
+    size_t count = th_map_size(map);
+    size_t position = find_small(map, key);
+    th_term result;
+    bool found;
+
+    if (position < count)
+        return replace_small(env, map, position, value);
+    if (count == TH_MAP_SMALL)
+        return make_with(env, map, key, value);
+    position = find_rank(th_map_keys(map), NULL, count, key, &found);
+    result = new_small(env, count + 1);
+    copy_with_pair(th_box(result) + 2, th_box(map) + 2, count, position, key, value);
     return result;
+}
+
+static th_term replace_large(th_env *env, th_term map, size_t position, th_term value)
+{
+    struct th_map_table *table = th_map_table(map);
+    size_t count = th_map_size(map);
+
+    table = th_map_table_is_hashed(table) ? th_map_table_extend(env, table, count)
+                                          : th_map_table_copy(env, table, count);
+    th_map_table_values(table)[position] = value;
+    return map_of(env, table, count);
+}
+
+/* A sorted table is copied, with the new position put in. */
+static th_term put_sorted(th_env *env, th_term map, th_term key, th_term value)
+{
+    const uint32_t *order = th_map_table_order(th_map_table(map));
+    size_t count = th_map_size(map);
+    struct th_map_table *table = th_map_table_sorted(env, count + 1);
+    bool found;
+    size_t rank = find_rank(th_map_keys(map), order, count, key, &found);
+
+    copy_with(table->words, th_map_keys(map), count, count, key);
+    copy_with(th_map_table_values(table), th_map_values(map), count, count, value);
+    for (size_t i = 0; i < count; i++)
+        th_map_table_order(table)[i + (i >= rank)] = order[i];
+    th_map_table_order(table)[rank] = (uint32_t)count;
+    return map_of(env, table, count + 1);
+}
+
+/* Adds to the map's own table, if nobody has before, or to a larger copy. */
+static th_term put_large(th_env *env, th_term map, th_term key, th_term value)
+{
+    struct th_map_table *table = th_map_table(map);
+    size_t count = th_map_size(map);
+    ptrdiff_t found = find_large(map, key);
+
+    if (found != TH_NOT_THERE)
+        return replace_large(env, map, (size_t)found, value);
+    if (!th_map_table_is_hashed(table))
+        return put_sorted(env, map, key, value);
+    if (!th_map_table_has_room(env, table, count))
+        table = th_map_table_extend(env, table, count);
+    if (!th_map_table_add(table, key, value, &found))
+        return make_with(env, map, key, value);
+    return map_of(env, table, count + 1);
 }
 
 th_term th_map_put(th_env *env, th_term map, th_term key, th_term value)
 {
-    bool found;
-    size_t rank = find(map, key, &found);
-    size_t count = th_map_size(map);
-    size_t at = count < TH_MAP_SMALL ? rank : count;
-    th_term result;
+    return th_map_size(map) <= TH_MAP_SMALL ? put_small(env, map, key, value)
+                                            : put_large(env, map, key, value);
+}
 
-    if (found)
-        return replace(env, map, th_map_sorted(map, rank), value);
-    result = new_map(env, count + 1);
-    copy_with(keys_of(result), th_map_keys(map), count, at, key);
-    copy_with(values_of(result), th_map_values(map), count, at, value);
-    for (size_t i = 0; i < count && count >= TH_MAP_SMALL; i++)
-        order_of(result)[i + (i >= rank)] = (uint32_t)th_map_sorted(map, i);
-    if (count >= TH_MAP_SMALL)
-        order_of(result)[rank] = (uint32_t)count;
+static th_term remove_small(th_env *env, th_term map, th_term key)
+{
+    size_t count = th_map_size(map);
+    size_t position = find_small(map, key);
+    const th_term *from = th_box(map) + 2;
+    th_term result;
+    th_term *to;
+
+    if (position == count)
+        return map;
+    result = new_small(env, count - 1);
+    to = th_box(result) + 2;
+    memcpy(to, from, position * sizeof *to);
+    memcpy(to + position, from + position + 1, (count - 1) * sizeof *to);
+    memcpy(to + position + count - 1, from + position + count + 1,
+           (count - 1 - position) * sizeof *to);
     return result;
 }
 
-/* A large map that stays large, without the key of that rank. */
-static th_term remove_large(th_env *env, th_term map, size_t rank)
+static th_term remove_large(th_env *env, th_term map, th_term key)
 {
     size_t count = th_map_size(map);
-    size_t gone = th_map_sorted(map, rank);
-    th_term result = new_map(env, count - 1);
+    ptrdiff_t found = find_large(map, key);
+    th_term *pairs;
 
-    copy_without(keys_of(result), th_map_keys(map), count, gone);
-    copy_without(values_of(result), th_map_values(map), count, gone);
-    for (size_t i = 0; i < count - 1; i++) {
-        size_t position = th_map_sorted(map, i + (i >= rank));
-        order_of(result)[i] = (uint32_t)(position - (position > gone));
-    }
-    return result;
+    if (found == TH_NOT_THERE)
+        return map;
+    pairs = th_env_take(env, 2 * (count - 1));
+    copy_without(pairs, th_map_keys(map), count, (size_t)found);
+    copy_without(pairs + count - 1, th_map_values(map), count, (size_t)found);
+    return th_make_map(env, pairs, pairs + count - 1, count - 1, false);
 }
 
 th_term th_map_remove(th_env *env, th_term map, th_term key)
 {
-    bool found;
-    size_t rank = find(map, key, &found);
-    size_t count = th_map_size(map);
-    th_term result;
-
-    if (!found)
-        return map;
-    if (count - 1 > TH_MAP_SMALL)
-        return remove_large(env, map, rank);
-    result = new_map(env, count - 1);
-    for (size_t i = 0; i < count - 1; i++) {
-        size_t position = th_map_sorted(map, i + (i >= rank));
-        keys_of(result)[i] = th_map_keys(map)[position];
-        values_of(result)[i] = th_map_values(map)[position];
-    }
-    return result;
+    return th_map_size(map) <= TH_MAP_SMALL ? remove_small(env, map, key)
+                                            : remove_large(env, map, key);
 }

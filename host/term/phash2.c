@@ -43,7 +43,8 @@ enum { FIRST_ITEMS = 16 };
 
 /* What is still to be hashed: the rest of an array of terms, or of a map. */
 struct item {
-    const th_term *terms; /* a map's keys, its values behind them */
+    const th_term *terms; /* of a map: its keys */
+    size_t stride;        /* a map: from a key to its value */
     size_t next, count;   /* next < count; a map counts keys and values */
     bool map;
     uint32_t before; /* a map: the state when it was met */
@@ -246,8 +247,11 @@ static void add_map(struct walk *walk, th_term t)
     size_t size = th_map_size(t);
 
     add(walk, (uint32_t)size, SALT_MAP);
-    push(walk, (struct item){
-                   .terms = th_map_keys(t), .count = 2 * size, .map = true, .before = walk->state});
+    push(walk, (struct item){.terms = th_map_keys(t),
+                             .stride = th_map_stride(t),
+                             .count = 2 * size,
+                             .map = true,
+                             .before = walk->state});
 }
 
 static void add_boxed(struct walk *walk, th_term t)
@@ -314,7 +318,7 @@ static th_term take_from_map(struct walk *walk, struct item *map)
     size_t i = map->next++;
 
     if (i % 2)
-        return map->terms[map->count / 2 + i / 2];
+        return map->terms[map->stride + i / 2];
     if (i > 0)
         map->pairs ^= walk->state;
     walk->state = 0;

@@ -5,6 +5,7 @@
 #include "size.h"
 
 #include "make.h"
+#include "map.h"
 #include "stack.h"
 
 enum { FIRST_RUNS = 32, FUN_TERMS = 5 /* a fun's words from here on are terms */ };
@@ -44,6 +45,19 @@ static void add_list(struct walk *walk, th_term t)
     push(walk, cell, cell + 2);
 }
 
+/* Beyond its own words. */
+static void add_map(struct walk *walk, th_term t)
+{
+    const th_term *keys = th_map_keys(t);
+    const th_term *values = th_map_values(t);
+    size_t count = th_map_size(t);
+
+    if (count > TH_MAP_SMALL)
+        walk->words += th_map_table_copy_words(th_map_table(t), count);
+    push(walk, keys, keys + count);
+    push(walk, values, values + count);
+}
+
 static void add_boxed(struct walk *walk, th_term t)
 {
     const th_term *words = th_box(t);
@@ -61,7 +75,7 @@ static void add_boxed(struct walk *walk, th_term t)
     if (subtag == TH_TUPLE)
         push(walk, words + 1, end);
     else if (subtag == TH_MAP)
-        push(walk, words + 2, words + 2 + 2 * words[1]);
+        add_map(walk, t);
     else if (subtag == TH_FUN)
         push(walk, words + FUN_TERMS, end);
 }

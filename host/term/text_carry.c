@@ -8,11 +8,13 @@
 
 #include <math.h>
 
-/* Terms that lie side by side in memory, or the rest of a list. */
+/* Terms that lie side by side in memory, with a gap or not, or the rest of a list. */
 struct span {
     const th_term *next;
     size_t left;
-    th_term list; /* TH_NONE for the former */
+    th_term list;    /* TH_NONE for the former */
+    size_t gap_left; /* the gap comes when so many are left */
+    size_t gap;      /* words to go past, between the keys of a large map and its values */
 };
 
 struct walk {
@@ -75,13 +77,20 @@ static bool carries_big(th_term t)
     return th_header_words(*th_box(t)) <= TH_TEXT_DIGITS / 20;
 }
 
+static struct span span_of_map(th_term t)
+{
+    size_t size = th_map_size(t);
+
+    return (struct span){th_map_keys(t), 2 * size, TH_NONE, size, th_map_stride(t) - size};
+}
+
 static bool visit_boxed(struct walk *w, th_term t)
 {
     switch (th_subtag(t)) {
     case TH_TUPLE:
-        return push(w, (struct span){th_tuple_elements(t), th_tuple_arity(t), TH_NONE});
+        return push(w, (struct span){.next = th_tuple_elements(t), .left = th_tuple_arity(t)});
     case TH_MAP:
-        return push(w, (struct span){th_map_keys(t), 2 * th_map_size(t), TH_NONE});
+        return push(w, span_of_map(t));
     case TH_POS_BIG:
     case TH_NEG_BIG:
         return carries_big(t);
@@ -108,7 +117,7 @@ static bool visit_boxed(struct walk *w, th_term t)
 static bool visit(struct walk *w, th_term t)
 {
     if (th_is_list(t))
-        return push(w, (struct span){NULL, 0, t});
+        return push(w, (struct span){.list = t});
     return !th_is_boxed(t) || visit_boxed(w, t);
 }
 
@@ -126,7 +135,8 @@ static bool step(struct walk *w)
         span->list = TH_NIL;
     } else if (span->left > 0) {
         t = *span->next++;
-        span->left--;
+        if (--span->left == span->gap_left)
+            span->next += span->gap;
     } else {
         w->depth--;
     }

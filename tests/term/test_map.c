@@ -2,9 +2,12 @@
 #include "host/term/term.h"
 
 #include "host/base/base.h"
+#include "host/term/map_order.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +28,20 @@ static uint64_t next_random(uint64_t *seed)
     return *seed * 0x2545F4914F6CDD1Du;
 }
 
+static size_t kinds; /* of keys: 6, or 7 with maps among them */
+
 /* Keys of several types, some of them equal but not identical. */
 static th_term make_key(th_env *place, size_t i)
 {
-    switch (i % 6) {
+    const th_term both[] = {th_small((int64_t)i), TH_AM(ok)};
+
+    switch (i % kinds) {
+    case 6:
+        return th_make_map(place, both, both, 1 + i / 7 % 2, true);
     case 0:
-        return th_small((int64_t)(i / 6) - 5);
+        return th_small((int64_t)(i / kinds) - 5);
     case 1:
-        return th_make_float(place, (double)(i / 6) - 5);
+        return th_make_float(place, (double)(i / kinds) - 5);
     case 2:
         return th_make_binary(place, &i, 1 + i % 8);
     case 3:
@@ -44,14 +53,26 @@ static th_term make_key(th_env *place, size_t i)
     }
 }
 
-static int begin(void **state)
+static int begin_with(size_t kinds_of_keys)
 {
-    (void)state;
+    kinds = kinds_of_keys;
     th_env_init(&env, TH_ENV_PLAIN);
     th_env_init(&keys_env, TH_ENV_PLAIN);
     for (size_t i = 0; i < KEYS; i++)
         keys[i] = make_key(&keys_env, i);
     return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return begin_with(6);
+}
+
+static int begin_with_maps(void **state)
+{
+    (void)state;
+    return begin_with(7);
 }
 
 static int end(void **state)
@@ -101,6 +122,20 @@ static void settle_model(struct model *m)
         qsort(m->came, m->count, sizeof *m->came, by_key);
 }
 
+/* The positions that th_map_order() tells. */
+static void assert_in_order(th_term map)
+{
+    const th_term *found = th_map_keys(map);
+    struct th_sorted_keys *made = NULL;
+    const uint32_t *order = th_map_order(map, &made);
+
+    assert_int_equal(order != NULL, th_map_size(map) > TH_MAP_SMALL);
+    for (size_t i = 1; i < th_map_size(map); i++)
+        assert_true(
+            th_compare_exact(found[order ? order[i - 1] : i - 1], found[order ? order[i] : i]) < 0);
+    th_sorted_keys_free(made);
+}
+
 static void assert_equal_to_model(th_term map, const struct model *m)
 {
     assert_true(th_is_map(map));
@@ -111,9 +146,7 @@ static void assert_equal_to_model(th_term map, const struct model *m)
     }
     for (size_t i = 0; i < KEYS; i++)
         assert_int_equal(th_map_get(map, make_key(&env, i)), m->values[i]);
-    for (size_t i = 1; i < m->count; i++)
-        assert_true(th_compare_exact(th_map_keys(map)[th_map_sorted(map, i - 1)],
-                                     th_map_keys(map)[th_map_sorted(map, i)]) < 0);
+    assert_in_order(map);
 }
 
 /* ROUNDS changes, which first grow the map over the border, then go to and fro across it. */
@@ -189,11 +222,11 @@ static void sorted_keys_are_taken_as_they_come(void **state)
         th_term map = th_make_map(&env, some, values, count, false);
         assert_int_equal(th_map_size(map), count);
         for (size_t i = 0; i < count; i++) {
-            assert_int_equal(th_map_sorted(map, i), i);
             assert_int_equal(th_map_get(map, some[i]), values[i]);
         }
         assert_int_equal(th_map_get(map, th_small(1000)), TH_NONE);
         assert_int_equal(th_map_get(map, TH_AM(ok)), TH_NONE);
+        assert_in_order(map);
     }
 }
 
@@ -242,17 +275,176 @@ static void making_large_maps_allocates_nothing_but_the_heap(void **state)
     assert_int_equal(th_alloc_count(), allocations);
 }
 
+/* Maps made by putting pairs to any that was made before: each keeps its own. */
+static void every_version_keeps_its_pairs(void **state)
+{
+    enum { VERSIONS = 400 };
+    th_term maps[VERSIONS] = {th_make_map(&env, keys, keys, 30, false)};
+    struct model *models = calloc(VERSIONS, sizeof *models);
+    uint64_t seed = 5;
+
+    (void)state;
+    for (size_t i = 0; i < 30; i++)
+        put_in_model(&models[0], i, keys[i]);
+    settle_model(&models[0]);
+    for (size_t i = 1; i < VERSIONS; i++) {
+        size_t from = next_random(&seed) % 3 ? i - 1 : next_random(&seed) % i;
+        size_t key = next_random(&seed) % KEYS;
+        maps[i] = th_map_put(&env, maps[from], keys[key], th_small((int64_t)i));
+        models[i] = models[from];
+        put_in_model(&models[i], key, th_small((int64_t)i));
+        settle_model(&models[i]);
+    }
+    for (size_t i = 0; i < VERSIONS; i++)
+        assert_equal_to_model(maps[i], &models[i]);
+    free(models);
+}
+
+static void what_is_rewound_leaves_older_maps_alone(void **state)
+{
+    struct model m = {.count = 0};
+    th_term map = th_make_map(&env, NULL, NULL, 0, true);
+    struct th_env_mark mark;
+
+    (void)state;
+    for (size_t i = 0; i < 40; i++) {
+        map = th_map_put(&env, map, keys[i], TH_AM(ok));
+        put_in_model(&m, i, TH_AM(ok));
+        settle_model(&m);
+    }
+    for (size_t round = 0; round < 3; round++) {
+        th_term later = map;
+        mark = th_env_mark(&env);
+        for (size_t i = 40; i < KEYS; i++)
+            later = th_map_put(&env, later, make_key(&env, i), th_small((int64_t)round));
+        assert_int_equal(th_map_size(later), KEYS);
+        th_env_rewind(&env, mark);
+        assert_equal_to_model(map, &m);
+    }
+}
+
+/* Not the sum of the sizes of all maps that were there, which would be 3 GiB. */
+static void putting_keys_takes_memory_for_them_only(void **state)
+{
+    enum { MANY = 20000 };
+    th_term map = th_make_map(&env, NULL, NULL, 0, true);
+
+    (void)state;
+    for (int64_t i = 0; i < MANY; i++)
+        map = th_map_put(&env, map, th_small(i * i), th_small(i));
+    assert_int_equal(th_map_size(map), MANY);
+    for (int64_t i = 0; i < MANY; i++)
+        assert_int_equal(th_map_get(map, th_small(i * i)), th_small(i));
+    assert_true(th_env_footprint(&env) < 300 * MANY);
+}
+
+/* Large maps as keys of large maps, so deep that a recursion would overflow the stack. */
+static void deep_keys_need_no_stack(void **state)
+{
+    enum { DEPTH = 20000, PAIRS = TH_MAP_SMALL + 2 };
+    th_term some[PAIRS], values[PAIRS];
+    th_term copy, map;
+
+    (void)state;
+    for (size_t i = 0; i < PAIRS; i++)
+        some[i] = values[i] = th_small((int64_t)i);
+    map = th_make_map(&env, some, values, PAIRS, false);
+    for (size_t depth = 0; depth < DEPTH; depth++) {
+        some[3] = map;
+        map = th_make_map(&env, some, values, PAIRS, false);
+    }
+    copy = th_copy(&keys_env, map);
+    assert_true(th_identical(copy, map));
+    assert_int_equal(th_compare(copy, map), 0);
+    assert_int_equal(th_internal_hash(copy, 1), th_internal_hash(map, 1));
+    assert_int_equal(th_map_get(map, th_map_keys(copy)[3]), th_map_values(map)[3]);
+}
+
+static void maps_in_another_order_are_identical(void **state)
+{
+    th_term turned[KEYS], copies[KEYS];
+    th_term map = th_make_map(&env, keys, keys, KEYS, false);
+    th_term other;
+
+    (void)state;
+    for (size_t i = 0; i < KEYS; i++) {
+        turned[i] = keys[KEYS - 1 - i];
+        copies[i] = th_copy(&env, turned[i]);
+    }
+    other = th_make_map(&env, copies, turned, KEYS, false);
+    assert_true(th_identical(map, other));
+    assert_int_equal(th_compare(map, other), 0);
+    assert_int_equal(th_internal_hash(map, 7), th_internal_hash(other, 7));
+    assert_int_equal(th_phash2(map), th_phash2(other));
+    assert_false(th_identical(map, th_map_put(&env, other, keys[40], TH_AM(ok))));
+    other = th_map_remove(&env, other, keys[40]);
+    assert_false(th_identical(map, th_map_put(&env, other, TH_AM(ok), keys[40])));
+}
+
+struct reader {
+    th_term map;
+    _Atomic bool stop; /* relaxed: nothing is read because of it */
+};
+
+static void *read_again_and_again(void *context)
+{
+    struct reader *reader = context;
+
+    do
+        for (int64_t i = 0; i < 100; i++) {
+            assert_int_equal(th_map_get(reader->map, th_small(i)), th_small(i));
+            assert_int_equal(th_map_get(reader->map, th_small(-i - 1)), TH_NONE);
+        }
+    while (!atomic_load_explicit(&reader->stop, memory_order_relaxed));
+    return NULL;
+}
+
+static void others_read_while_pairs_are_added(void **state)
+{
+    struct reader reader = {th_make_map(&env, NULL, NULL, 0, true), false};
+    pthread_t thread;
+
+    (void)state;
+    for (int64_t i = 0; i < 100; i++)
+        reader.map = th_map_put(&env, reader.map, th_small(i), th_small(i));
+    pthread_create(&thread, NULL, read_again_and_again, &reader);
+    for (int round = 0; round < 100; round++) {
+        th_term map = reader.map;
+        for (int64_t i = 1; i < 100; i++)
+            map = th_map_put(&env, map, th_small(-i), th_small(i));
+    }
+    atomic_store_explicit(&reader.stop, true, memory_order_relaxed);
+    pthread_join(thread, NULL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define WITH_MAPS(test)                                              \
+    {                                                                \
+#test " with maps as keys", test, begin_with_maps, end, NULL \
+    }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(changes_follow_the_model),
+        WITH_MAPS(changes_follow_the_model),
         TEST(made_at_once_they_follow_the_model),
+        WITH_MAPS(made_at_once_they_follow_the_model),
         TEST(sorted_keys_are_taken_as_they_come),
         TEST(a_changed_map_leaves_the_old_one_alone),
+        WITH_MAPS(a_changed_map_leaves_the_old_one_alone),
         TEST(integers_and_equal_floats_are_two_keys),
         TEST(making_large_maps_allocates_nothing_but_the_heap),
+        WITH_MAPS(making_large_maps_allocates_nothing_but_the_heap),
+        TEST(every_version_keeps_its_pairs),
+        WITH_MAPS(every_version_keeps_its_pairs),
+        TEST(what_is_rewound_leaves_older_maps_alone),
+        WITH_MAPS(what_is_rewound_leaves_older_maps_alone),
+        TEST(putting_keys_takes_memory_for_them_only),
+        TEST(deep_keys_need_no_stack),
+        TEST(maps_in_another_order_are_identical),
+        WITH_MAPS(maps_in_another_order_are_identical),
+        TEST(others_read_while_pairs_are_added),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

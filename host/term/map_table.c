@@ -1,0 +1,231 @@
+#include "map_table.h"
+
+#include "compare.h"
+#include "host/base/base.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+enum { HEAD_WORDS = sizeof(struct th_map_table) / sizeof(th_term), LEAST_CELLS = 64 };
+
+/* Chosen anew by each process, so that nobody can prepare keys that all meet in one cell. Written
+ * before main(). */
+static uint64_t salt, factor;
+
+__attribute__((constructor(101))) static void choose_salt(void)
+{
+    uint64_t chosen[2] = {0x9E3779B97F4A7C15u, 0xBF58476D1CE4E5B9u};
+
+    if (getrandom(chosen, sizeof chosen, GRND_NONBLOCK) < 0)
+        chosen[0] ^= (uint64_t)(uintptr_t)&chosen; /* so early that there is no better chance */
+    salt = chosen[0];
+    factor = chosen[1] | 1;
+}
+
+/* Both halves of a product: each bit of KEY changes any bit of the result. */
+static inline uint64_t hash_word(uint64_t key)
+{
+    unsigned __int128 product = (unsigned __int128)(key ^ salt) * factor;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* *PLAIN is left alone for keys that are. */
+static inline uint64_t hash_of(th_term key, bool *plain)
+{
+    if (__builtin_expect(th_is_immediate(key), 1))
+        return hash_word(key);
+    return hash_word(th_key_hash(key, plain));
+}
+
+/* --- Cells ------------------------------------------------------------------------------------ */
+
+static uint32_t *cells_of(const struct th_map_table *table)
+{
+    return (uint32_t *)(table->words + 2 * table->capacity);
+}
+
+/* Relaxed: a reader does without what is added while it reads. */
+static uint32_t read_cell(const uint32_t *cell)
+{
+    return __atomic_load_n(cell, __ATOMIC_RELAXED);
+}
+
+static void fill_cell(uint32_t *cell, size_t position)
+{
+    __atomic_store_n(cell, (uint32_t)(position + 1), __ATOMIC_RELAXED);
+}
+
+/* At most two of three cells are used. */
+static size_t cells_for(size_t count)
+{
+    size_t cells = LEAST_CELLS;
+
+    while (2 * cells < 3 * count)
+        cells *= 2;
+    return cells;
+}
+
+static size_t room_of(size_t cells)
+{
+    return 2 * cells / 3;
+}
+
+static uint32_t *free_cell(struct th_map_table *table, uint64_t hash)
+{
+    uint32_t *cells = cells_of(table);
+    size_t i = hash & table->mask;
+
+    while (cells[i] != 0)
+        i = (i + 1) & table->mask;
+    return &cells[i];
+}
+
+/* The place of the cell that holds KEY, or of the free one where the search ended. */
+static inline uint32_t *find_cell(struct th_map_table *table, size_t count, th_term key,
+                                  uint64_t hash, ptrdiff_t *found)
+{
+    uint32_t *cells = cells_of(table);
+
+    for (size_t i = hash & table->mask;; i = (i + 1) & table->mask) {
+        size_t position = (size_t)read_cell(&cells[i]) - 1;
+        *found = (ptrdiff_t)position;
+        if (*found == TH_NOT_THERE)
+            return &cells[i];
+        if (position < count && th_identical(table->words[position], key))
+            return &cells[i];
+    }
+}
+
+/* --- Tables ----------------------------------------------------------------------------------- */
+
+static size_t words_of(size_t capacity, size_t numbers)
+{
+    return HEAD_WORDS + 2 * capacity + (numbers + 1) / 2;
+}
+
+static struct th_map_table *new_table(th_env *env, size_t capacity, size_t numbers)
+{
+    th_term *words = th_env_take(env, words_of(capacity, numbers));
+    struct th_map_table *table = (struct th_map_table *)words;
+
+    table->used = 0;
+    table->capacity = capacity;
+    table->mask = 0;
+    words[words_of(capacity, numbers) - 1] = 0; /* its second half may be nobody's */
+    return table;
+}
+
+static struct th_map_table *new_hashed(th_env *env, size_t capacity, size_t cells)
+{
+    struct th_map_table *table = new_table(env, capacity, cells);
+
+    table->mask = cells - 1;
+    return table;
+}
+
+struct th_map_table *th_map_table_hashed(th_env *env, size_t count)
+{
+    struct th_map_table *table = new_hashed(env, count, cells_for(count));
+
+    memset(cells_of(table), 0, (table->mask + 1) * sizeof(uint32_t));
+    return table;
+}
+
+struct th_map_table *th_map_table_sorted(th_env *env, size_t count)
+{
+    struct th_map_table *table = new_table(env, count, count);
+
+    table->used = count;
+    return table;
+}
+
+ptrdiff_t th_map_table_find(struct th_map_table *table, size_t count, th_term key)
+{
+    bool plain = true;
+    uint64_t hash = hash_of(key, &plain);
+    ptrdiff_t found = TH_NOT_THERE;
+
+    if (plain)
+        find_cell(table, count, key, hash, &found);
+    return found;
+}
+
+bool th_map_table_add(struct th_map_table *table, th_term key, th_term value, ptrdiff_t *found)
+{
+    bool plain = true;
+    uint64_t hash = hash_of(key, &plain);
+    uint32_t *cell;
+
+    if (!plain)
+        return false;
+    cell = find_cell(table, table->used, key, hash, found);
+    if (*found != TH_NOT_THERE)
+        return true;
+    table->words[table->used] = key;
+    th_map_table_values(table)[table->used] = value;
+    fill_cell(cell, table->used++);
+    return true;
+}
+
+/* The chunk in use is all of the heap that ENV's own thread surely has for itself: a table in an
+ * older one moves to it, as each chunk is larger than the one before. */
+bool th_map_table_has_room(const th_env *env, const struct th_map_table *table, size_t count)
+{
+    uintptr_t place = (uintptr_t)table;
+
+    return count == table->used && count < table->capacity && place >= (uintptr_t)env->bottom &&
+           place < (uintptr_t)env->top;
+}
+
+/* Fills the cells of TO, which has the first COUNT pairs of FROM. */
+static void fill_cells(struct th_map_table *to, struct th_map_table *from, size_t count)
+{
+    bool plain = true;
+
+    if (to->mask == from->mask && count == from->used) {
+        memcpy(cells_of(to), cells_of(from), (to->mask + 1) * sizeof(uint32_t));
+        return;
+    }
+    memset(cells_of(to), 0, (to->mask + 1) * sizeof(uint32_t));
+    for (size_t i = 0; i < count; i++)
+        fill_cell(free_cell(to, hash_of(to->words[i], &plain)), i);
+}
+
+static void copy_pairs(struct th_map_table *to, struct th_map_table *from, size_t count)
+{
+    memcpy(to->words, from->words, count * sizeof(th_term));
+    memcpy(th_map_table_values(to), th_map_table_values(from), count * sizeof(th_term));
+    to->used = count;
+}
+
+struct th_map_table *th_map_table_extend(th_env *env, struct th_map_table *table, size_t count)
+{
+    size_t cells = cells_for(count + 1);
+    struct th_map_table *more = new_hashed(env, room_of(cells), cells);
+
+    copy_pairs(more, table, count);
+    fill_cells(more, table, count);
+    return more;
+}
+
+size_t th_map_table_copy_words(const struct th_map_table *table, size_t count)
+{
+    return words_of(count, th_map_table_is_hashed(table) ? cells_for(count) : count);
+}
+
+struct th_map_table *th_map_table_copy(th_env *env, struct th_map_table *table, size_t count)
+{
+    struct th_map_table *copy;
+
+    if (th_map_table_is_hashed(table)) {
+        copy = new_hashed(env, count, cells_for(count));
+        copy_pairs(copy, table, count);
+        fill_cells(copy, table, count);
+    } else {
+        copy = th_map_table_sorted(env, count);
+        copy_pairs(copy, table, count);
+        memcpy(th_map_table_order(copy), th_map_table_order(table), count * sizeof(uint32_t));
+    }
+    return copy;
+}
