@@ -94,12 +94,30 @@ static enum fault look_at_sub_binary(struct walk *walk, const th_term *words)
     return FINE;
 }
 
+/* The table is in the heap that the map is in. */
+static enum fault look_at_table(struct walk *walk, const th_term *words)
+{
+    const struct th_map_table *table = (const struct th_map_table *)(uintptr_t)words[2];
+    const th_term *begin = (const th_term *)table;
+    size_t pairs = words[1], head = sizeof *table / sizeof *words;
+
+    if (find(walk, begin, head))
+        return BROKEN;
+    if (pairs > table->used || table->used > table->capacity || table->capacity > UINT32_MAX ||
+        find(walk, begin, head + 2 * table->capacity))
+        return BROKEN;
+    push(walk, table->words, pairs);
+    push(walk, table->words + table->capacity, pairs);
+    return FINE;
+}
+
 static enum fault look_at_map(struct walk *walk, const th_term *words, size_t count)
 {
     size_t pairs = count > 0 ? words[1] : 0;
-    size_t positions = pairs > TH_MAP_SMALL ? (pairs + 1) / 2 : 0;
 
-    if (count == 0 || pairs > count || count != 1 + 2 * pairs + positions)
+    if (pairs > TH_MAP_SMALL)
+        return count == 2 ? look_at_table(walk, words) : BROKEN;
+    if (count == 0 || count != 1 + 2 * pairs)
         return BROKEN;
     push(walk, words + 2, 2 * pairs);
     return FINE;
