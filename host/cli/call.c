@@ -37,8 +37,7 @@ struct call {
 
 static const struct argp_option options[] = {
     {NULL, 'L', "DIR", 0,
-     "Look for libraries in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
-     0},
+     "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed", 0},
     {NULL, 'f', "FILE", 0, "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", 0},
     {"load-info", OPTION_LOAD_INFO, "TERM", 0,
      "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)", 0},
@@ -164,7 +163,7 @@ static const struct argp argp = {
     "Values are printed on stdout, exceptions on stderr; then the exit status is 1. With --repeat "
     "and --threads, values are those of the first time.\n\n"
     "Examples:\n"
-    "  tracehost call jiffy 'jiffy:nif_decode_init(<<\"[1,2]\">>, []).'\n"
+    "  tracehost call -L priv jiffy 'jiffy:nif_decode_init(<<\"[1,2]\">>, []).'\n"
     "  tracehost call ./my_nif.so '{ok, C} = my_nif:new().' 'my_nif:add(C, 1).'\n"
     "  tracehost call --threads=4 --repeat=1000 my_nif -f stress.txt\n",
     NULL,

@@ -21,13 +21,14 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 static void print_help(FILE *out)
 {
     fputs("Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]\n"
-          "A host for Erlang tracers (erl_tracer backends) outside the BEAM.\n\nCommands:\n",
+          "Runs Erlang tracers (erl_tracer backends) and NIF libraries outside the "
+          "BEAM.\n\nCommands:\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.\n"
           "\nExit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input\n"
-          "partial or events lost, 5 a library was refused, 6 a tracer crashed or hung,\n"
+          "partial or events lost, 5 a library was refused, 6 it crashed or hung,\n"
           "128+n ended by signal n.\n",
           out);
 }

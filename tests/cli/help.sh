@@ -4,7 +4,7 @@
 
 expect '--help' "$tracehost" --help <<'EOF'
 Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]
-A host for Erlang tracers (erl_tracer backends) outside the BEAM.
+Runs Erlang tracers (erl_tracer backends) and NIF libraries outside the BEAM.
 
 Commands:
   replay    load tracers by name and play recorded event streams into them
@@ -12,14 +12,15 @@ Commands:
   convert   convert a stream between the trace-port format and JSON lines
   info      count what is in a stream
   tracers   list the tracers that are found, or examine one
+  call      evaluate calls of functions of any NIF library
 
 'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input
-partial or events lost, 5 a library was refused, 6 a tracer crashed or hung,
+partial or events lost, 5 a library was refused, 6 it crashed or hung,
 128+n ended by signal n.
 EOF
-for command in replay dump convert info tracers; do
+for command in replay dump convert info tracers call; do
     "$tracehost" $command --help >"$work/$command" 2>&1
 done
 expect 'replay --help' cat "$work/replay" <<'EOF'
@@ -187,11 +188,52 @@ Examples:
   tracehost tracers count
   tracehost tracers ./my_tracer.so
 EOF
+expect 'call --help' cat "$work/call" <<'EOF'
+Usage: tracehost call [OPTION...] LIBRARY... [EXPRESSION...]
+Loads NIF libraries and evaluates Erlang expressions that call their functions,
+as a shell does.
+
+      --check                Watch what the libraries do with the NIF API; exit
+                             with 1 if it is forbidden
+  -f FILE                    Evaluate what is in FILE, or - for stdin, before
+                             the EXPRESSIONs
+      --load-info=TERM       What the libraries' load() is given, as by
+                             erlang:load_nif/2 (default: 0)
+  -L DIR                     Look in DIR first, then in $TRACEHOST_PATH, then
+                             where tracehost is installed
+      --repeat=N             Evaluate all N times
+      --threads=N            Evaluate all in N processes at once, on N
+                             schedulers, each with its own variables
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+LIBRARY is a name, looked up as NAME.so, or a path with a '/'. EXPRESSION is
+what ends in a full stop or has a bracket, a quote, a blank or any of = : ; , <
+> ! $ # % in it; but what begins with / or ./ or ../, or ends in .so behind a
+/, is a path. - stands for what is on stdin. An EXPRESSION's last full stop may
+be left out. Without any, stdin is read; if that is a terminal, there is a
+prompt.
+
+There are terms, variables and patterns, operators, case, if, try, catch,
+receive and !; self(), register/2, timer:sleep/1 and the like; flush(), f(),
+f(V), b() and q() as in the shell; tracehost:console(), a process that prints
+what it is sent, and tracehost:open_port("FILE") and close_port/1. There are no
+funs, no comprehensions and no other functions of Erlang's.
+
+Values are printed on stdout, exceptions on stderr; then the exit status is 1.
+With --repeat and --threads, values are those of the first time.
+
+Examples:
+  tracehost call -L priv jiffy 'jiffy:nif_decode_init(<<"[1,2]">>, []).'
+  tracehost call ./my_nif.so '{ok, C} = my_nif:new().' 'my_nif:add(C, 1).'
+  tracehost call --threads=4 --repeat=1000 my_nif -f stress.txt
+EOF
 
 # Help fits a terminal of 80 columns.
 narrow() {
     "$tracehost" --help >"$work/help"
-    if grep -nE '.{81}' "$work/help" "$work/replay" "$work/dump" "$work/convert" "$work/info" "$work/tracers"; then
+    if grep -nE '.{81}' "$work/help" "$work/replay" "$work/dump" "$work/convert" "$work/info" "$work/tracers" "$work/call"; then
         return 1
     fi
 }

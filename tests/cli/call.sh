@@ -1,0 +1,264 @@
+#!/bin/sh
+# tracehost call: what stands on the command line, what is printed where, statuses, rounds.
+. tests/cli/report
+
+counter=$samples/counter.so
+
+call() {
+    "$tracehost" call "$@"
+}
+
+# --- libraries and expressions ---
+
+expect 'values are printed, in the order of the arguments' call "$counter" '1 + 1.' '"two". {three}.' "'last stop may be missing'" <<'EOF'
+2
+"two"
+{three}
+'last stop may be missing'
+EOF
+expect 'libraries may stand anywhere, and more than once' call '1.' "$counter" "$counter" '2.' <<'EOF'
+1
+2
+EOF
+by_name() {
+    (cd "$work" && TRACEHOST_PATH=$samples "$tracehost" call counter 'is_reference(element(2, counter:new())).')
+}
+expect 'by name' by_name <<'EOF'
+true
+a counter ends at 0
+EOF
+odd_path() {
+    mkdir -p "$work/my libs (old)=" && cp "$counter" "$work/my libs (old)=/counter.so" &&
+        call "$work/my libs (old)=/counter.so" 'counter:add(1, 2).' 2>&1 | head -1
+}
+expect 'a path may be called whatever it likes' odd_path <<'EOF'
+** exception error: bad argument
+EOF
+expect 'no library' call '1 + 1.' <<'EOF'
+-- stderr
+tracehost call: which LIBRARY?
+Try `tracehost call --help' or `tracehost call --usage' for more information.
+-- status 2
+EOF
+expect 'a variable alone' call V <<'EOF'
+-- stderr
+tracehost call: 'V' is taken for a library; as an expression it ends in a full stop
+  no library "V" was found
+  looked for V.so in BUILD/lib/tracehost/tracers (built in)
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
+-- status 5
+EOF
+expect 'a library that is refused' call "$tracers/../../../SConstruct" '1.' <<'EOF'
+-- stderr
+tracehost call: BUILD/tests/tracers/../../../SConstruct cannot be opened
+  No such file or directory
+-- status 5
+EOF
+two_of_one_name() {
+    cp "$counter" "$work/other.so" && call "$counter" "$work/other.so" '1.'
+}
+expect 'two libraries of one module' two_of_one_name <<'EOF'
+-- stderr
+tracehost call: BUILD/samples/counter.so and WORK/other.so are both module counter; one at a time, please
+-- status 2
+EOF
+
+# --- texts ---
+
+expect 'all is read before anything is evaluated' call "$counter" 'counter:new().' 'X = ,' <<'EOF'
+-- stderr
+tracehost call: cannot read 'X = ,'
+  line 1, column 5: expected an expression, found ","
+-- status 3
+EOF
+printf '{ok, C} = counter:new(), ok.\n\n%% a comment\ncounter:add(C,\n            2).\nC2.\n' >"$work/file"
+expect 'a file, whose expressions come first' call "$counter" 'counter:add(C, 1).' -f "$work/file" <<'EOF'
+ok
+2
+3
+a counter ends at 3
+-- stderr
+* 6:1: variable 'C2' is unbound
+-- status 1
+EOF
+printf '1.\n2' >"$work/open"
+expect 'in a file no full stop is missing' call "$counter" -f "$work/open" <<'EOF'
+-- stderr
+tracehost call: cannot read WORK/open
+  line 2, column 2: expected an operator, ',' or a full stop, found the end of the text
+-- status 3
+EOF
+expect 'a file that is not there' call "$counter" -f "$work/nothing" <<'EOF'
+-- stderr
+tracehost call: cannot open WORK/nothing: No such file or directory
+-- status 3
+EOF
+from_stdin() {
+    echo 'X = 1. X + 1.' | call "$counter" "$@"
+}
+expect 'stdin' from_stdin <<'EOF'
+1
+2
+EOF
+expect 'stdin in the place of an argument' from_stdin '0.' - 'X + 2.' <<'EOF'
+0
+1
+2
+3
+EOF
+
+# --- exceptions and statuses ---
+
+expect 'an exception does not end the session, but counts' call "$counter" 'counter:add(x, 1).' 'ok.' <<'EOF'
+ok
+-- stderr
+** exception error: bad argument
+     in function  counter:add/2
+        called as counter:add(x,1)
+-- status 1
+EOF
+expect 'q() ends it' call "$counter" '1.' 'q().' '2.' <<'EOF'
+1
+EOF
+expect '--load-info that is no term' call --load-info '{' "$counter" '1.' <<'EOF'
+-- stderr
+tracehost call: --load-info is no Erlang term: line 1, column 2: expected a term, found the end of the text
+-- status 2
+EOF
+expect '--repeat=0' call --repeat=0 "$counter" '1.' <<'EOF'
+-- stderr
+tracehost call: --repeat wants a number from 1 to 9007199254740991, not '0'
+Try `tracehost call --help' or `tracehost call --usage' for more information.
+-- status 2
+EOF
+full() {
+    call "$counter" '1.' >/dev/full
+}
+expect 'a full disk' full <<'EOF'
+-- stderr
+tracehost call: cannot write to stdout: No space left on device
+-- status 1
+EOF
+
+# --- rounds ---
+
+expect 'values of the first round alone' call --repeat=3 --threads=2 "$counter" 'X = 1.' 'self() ! X.' 'flush().' 'b().' <<'EOF'
+1
+1
+Shell got 1
+ok
+X = 1
+ok
+-- stderr
+tracehost call: 6 rounds of 2 processes, 0 evaluations failed
+EOF
+failing_rounds() {
+    call --repeat=2 --threads=2 "$counter" 'X = bad.' 'counter:add(X, 1).' 2>&1 | sort | uniq -c | sed 's/^ *//'
+}
+expect 'failures of every round' failing_rounds <<'EOF'
+4         called as counter:add(bad,1)
+4      in function  counter:add/2
+4 ** exception error: bad argument
+1 bad
+1 tracehost call: 4 rounds of 2 processes, 4 evaluations failed
+1 tracehost call: process 1, round 1:
+1 tracehost call: process 1, round 2:
+1 tracehost call: process 2, round 1:
+1 tracehost call: process 2, round 2:
+EOF
+expect 'a round begins without messages' call --repeat=2 "$counter" 'self() ! old.' \
+    'receive M -> M end.' 'self() ! left, receive after 0 -> ok end.' '[] = receive L -> [L] after 0 -> [] end.' <<'EOF'
+old
+old
+ok
+-- stderr
+tracehost call: process 1, round 1:
+** exception error: no match of right hand side value [left]
+tracehost call: process 1, round 2:
+** exception error: no match of right hand side value [left]
+tracehost call: 2 rounds of 1 process, 2 evaluations failed
+-- status 1
+EOF
+
+# --- ports and names ---
+
+expect 'a port is a file' call "$counter" "P = tracehost:open_port(\"$work/port\"), port_command(P, [\"one\", <<\" two\">>, \$\\n])." \
+    'is_port(P).' 'tracehost:close_port(P).' <<'EOF'
+true
+true
+true
+EOF
+expect 'what it wrote' cat "$work/port" <<'EOF'
+one two
+EOF
+expect 'a port that is left open is closed at the end' call "$counter" \
+    "P = tracehost:open_port(<<\"$work/left\">>), port_command(P, \"left\\n\")." <<'EOF'
+true
+EOF
+expect 'what that one wrote' cat "$work/left" <<'EOF'
+left
+EOF
+expect 'names' call "$counter" 'register(me, self()), me ! hello, whereis(me) == self().' 'flush().' \
+    'register(me, self()).' 'unregister(me), whereis(me).' <<'EOF'
+true
+Shell got hello
+ok
+undefined
+-- stderr
+** exception error: bad argument
+     in function  register/2
+        called as register(me,<0.0.4096>)
+        *** the name is taken, or argument 2 has one, or is not alive
+-- status 1
+EOF
+expect 'the console' call "$counter" 'tracehost:console() ! {some, "message"}, ok.' <<'EOF'
+{some,"message"}
+ok
+EOF
+
+# --- the prompt, signals ---
+
+# typed SIGNAL WHAT: types WHAT at the prompt, then sends the signal, if any.
+typed() {
+    python3 tests/cli/typed "$1" "$2" "$tracehost" call "$counter"
+}
+expect 'a prompt' typed '' 'X =\n  [1,\n2].\nlength(X).\n1 + .\n\n"a\nb".\nq().\n' <<'EOF'
+1> X =
+1>   [1,
+1> 2].
+[1,2]
+2> length(X).
+2
+3> 1 + .
+* line 1, column 5: expected an expression, found "."
+4> 
+4> "a
+4> b".
+"a\nb"
+5> q().
+EOF
+expect 'the end of what is typed' typed '' '1.\n\004' <<'EOF'
+1> 1.
+1
+2> 
+EOF
+expect 'SIGINT at the prompt' typed INT '1.\n' <<'EOF'
+1> 1.
+1
+2> 
+tracehost call: SIGINT came
+-- status 130
+EOF
+expect 'SIGINT while it waits' typed INT 'receive never -> 1 end.\n' <<'EOF'
+1> receive never -> 1 end.
+tracehost call: SIGINT came
+-- status 130
+EOF
+interrupted() {
+    timeout -s INT 0.5 "$tracehost" call --repeat=1000000000 --threads=2 "$counter" 'ok.' 2>&1 | sed 's/[0-9][0-9]* rounds/N rounds/'
+}
+expect 'SIGINT during rounds' interrupted <<'EOF'
+ok
+tracehost call: SIGINT came after N rounds of 2 processes, 0 evaluations failed
+EOF
+finish

@@ -1,0 +1,111 @@
+/* Expressions: whatever is typed is read or refused, and what is read is evaluated, without harm.
+ * Functions of libraries return their arguments; nobody waits. */
+#include "host/cli/cli.h"
+
+#include <stdlib.h>
+
+enum { PRINTED = 1000, MOST_FORMS = 20, MOST_BYTES = 2000, MUCH = 1 << 24 };
+
+struct mail {
+    struct th_host_process *process;
+    struct th_message *arrived;
+    int waits;
+};
+
+static enum th_called call(void *context, th_term module, th_term function, size_t count,
+                           const th_term arguments[], th_env *env, th_term *result)
+{
+    (void)context;
+    if (module != th_atom("m"))
+        return TH_CALLED_UNDEFINED;
+    *result = th_make_list(env, arguments, count);
+    return function == th_atom("r") ? TH_CALLED_RAISED : TH_CALLED_RETURNED;
+}
+
+static struct th_message *receive(void *context, int64_t nanoseconds)
+{
+    struct mail *mail = context;
+    struct th_message *first;
+
+    if (!mail->arrived)
+        mail->arrived = th_host_process_take(mail->process);
+    if (!mail->arrived && nanoseconds > 0)
+        mail->waits++;
+    first = mail->arrived;
+    if (first)
+        mail->arrived = first->next;
+    return first;
+}
+
+/* Who would wait is stopped. */
+static bool interrupted(void *context)
+{
+    return ((struct mail *)context)->waits > 0;
+}
+
+static th_term self(void *context)
+{
+    return th_host_process_pid(((struct mail *)context)->process);
+}
+
+static void arrived(void *context)
+{
+    (void)context;
+}
+
+static void evaluate(const struct th_program *program)
+{
+    static const struct th_evaluation_host host = {call, receive, interrupted, self};
+    struct mail mail = {.process = th_host_process_start_mailbox(arrived, NULL)};
+    struct th_evaluation e;
+
+    th_evaluation_start(&e, &host, &mail, NULL);
+    for (size_t i = 0; i < program->count && i < MOST_FORMS && !e.stopped; i++) {
+        struct th_buffer text = {0};
+        th_term value = th_evaluate_form(&e, program, program->forms[i]);
+        if (value != TH_NONE)
+            th_text_print_limited(&text, value, PRINTED);
+        else if (!e.stopped)
+            th_exception_print(&e, &text);
+        th_buffer_free(&text);
+        if (th_env_footprint(&e.heap) > MUCH) /* variables may hold a value often, copies do not */
+            break;
+        th_evaluation_collect(&e);
+    }
+    th_evaluation_end(&e);
+    while (mail.arrived) {
+        struct th_message *message = mail.arrived;
+        mail.arrived = message->next;
+        th_message_free(message);
+    }
+    th_host_process_stop(mail.process);
+}
+
+/* Files and names outlive an input, and time is not to be lost: such texts are only read. */
+static bool is_harmless(const char *text, size_t size)
+{
+    static const char *const words[] = {"open_port", "register", "sleep", "console"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (memmem(text, size, words[i], strlen(words[i])))
+            return false;
+    return size < MOST_BYTES;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    struct th_program program;
+    enum th_typed typed = th_program_typed(text, size);
+    enum th_status status = th_program_parse(&program, text, size, false);
+
+    if (status == TH_OK &&
+        (typed == TH_TYPED_PART || (program.count > 0) != (typed == TH_TYPED_FORMS)))
+        abort();
+    if (status == TH_OK && is_harmless(text, size))
+        evaluate(&program);
+    th_error_clear();
+    th_program_free(&program);
+    return 0;
+}
