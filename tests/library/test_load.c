@@ -287,7 +287,7 @@ static void names_are_searched_for(void **state)
 
     (void)state;
     copy_file(built("every_slot"), in_folder("found.so"));
-    th_search_init(&search, (const char *const[]){folder}, 1);
+    th_search_init(&search, TH_SEARCH_PLUGINS, (const char *const[]){folder}, 1);
     assert_int_equal(th_library_find(&search, "found", &library), TH_OK);
     assert_string_equal(th_library_path(library), in_folder("found.so"));
     th_library_release(library);
