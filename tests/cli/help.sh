@@ -12,6 +12,7 @@ Commands:
   convert   convert a stream between the trace-port format and JSON lines
   info      count what is in a stream
   tracers   list the tracers that are found, or examine one
+  plugins   list the plugins that are found, or examine one
   call      evaluate calls of functions of any NIF library
 
 'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.
@@ -172,7 +173,8 @@ EOF
 expect 'tracers --help' cat "$work/tracers" <<'EOF'
 Usage: tracehost tracers [OPTION...] [NAME]
 Lists the libraries in the tracer path; or shows what is in one: its callbacks
-and what fills each slot, its NIF version, the functions it imports.
+and what fills each slot, its NIF version, the functions it imports and the
+version that has them all.
 
   -L DIR                     Look in DIR first, then in $TRACEHOST_PATH, then
                              where tracehost is installed
