@@ -2,6 +2,7 @@
 #include "host/process/process.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -10,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { MANY = 1000, ROUNDS = 2000 };
+enum { MANY = 1000, ROUNDS = 2000, RACES = 10000, DELAYS = 500 };
 
 /* Someone who watches. */
 struct watcher {
@@ -236,21 +237,32 @@ static void who_is_told_may_free_itself(void **state)
 struct race {
     struct watcher watcher;
     th_term pid;
-    pthread_barrier_t barrier;
-    int started, stopped; /* how often that was said to be true */
+    atomic_int begun, ended, over; /* rounds */
+    int started;                   /* how often that was said to be true */
+    int stopped[2];                /* likewise; [1]: after the process had ended */
 };
+
+static void wait_for(const atomic_int *round, int number)
+{
+    for (int i = 1; atomic_load(round) != number; i++) {
+        if (i % 1000 == 0)
+            sched_yield();
+    }
+}
 
 static void *start_and_stop(void *context)
 {
     struct race *race = context;
 
-    for (int i = 0; i < ROUNDS; i++) {
-        pthread_barrier_wait(&race->barrier);
-        if (th_monitor_start(&race->watcher.monitor, race->pid)) {
-            race->started++;
-            race->stopped += th_monitor_stop(&race->watcher.monitor);
-        }
-        pthread_barrier_wait(&race->barrier);
+    for (int i = 1; i <= RACES; i++) {
+        wait_for(&race->begun, i);
+        for (volatile int delay = i * 7 % DELAYS; delay > 0; delay--)
+            ; /* so that the two meet at different places */
+        race->started += th_monitor_start(&race->watcher.monitor, race->pid);
+        if (i % 2 == 1)
+            wait_for(&race->ended, i);
+        race->stopped[i % 2] += th_monitor_stop(&race->watcher.monitor);
+        atomic_store(&race->over, i);
     }
     return NULL;
 }
@@ -263,18 +275,18 @@ static void starting_and_stopping_race_with_the_end(void **state)
 
     (void)state;
     race.watcher.monitor.down = down;
-    pthread_barrier_init(&race.barrier, NULL, 2);
     pthread_create(&thread, NULL, start_and_stop, &race);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 1; i <= RACES; i++) {
         struct th_host_process *process = start();
         race.pid = th_host_process_pid(process);
-        pthread_barrier_wait(&race.barrier);
+        atomic_store(&race.begun, i);
         th_host_process_stop(process);
-        pthread_barrier_wait(&race.barrier);
+        atomic_store(&race.ended, i);
+        wait_for(&race.over, i);
     }
     pthread_join(thread, NULL);
-    assert_int_equal(race.started, race.stopped + race.watcher.told);
-    pthread_barrier_destroy(&race.barrier);
+    assert_int_equal(race.stopped[1], 0);
+    assert_int_equal(race.started, race.stopped[0] + race.watcher.told);
 }
 
 struct attempt {
