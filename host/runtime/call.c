@@ -1,9 +1,10 @@
 /*
  * Calls: one function after the other, and what their answers say.
  *
- * As in a BEAM, what a function did last counts: an exception raised after enif_schedule_nif() wins
- * over it, and is forgotten if it was raised before; a term that is returned counts if there is
- * neither exception nor continuation... or in spite of a continuation, never of an exception.
+ * Where a function says two things, it is as in a BEAM: of an exception and a continuation the
+ * later counts; an exception counts more than a term that is returned, and that more than a
+ * continuation. A function that says nothing at all, which a BEAM does not survive, has raised
+ * badarg.
  */
 #include "running.h"
 
@@ -81,16 +82,17 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
 /* --- Running them ---------------------------------------------------------------------------- */
 
 /* For the report of a crash: what was called, with its arguments. */
-static void tell_call(int output, const struct th_library_call *running)
+static void tell_call(int output, const struct th_library_call *self)
 {
     const struct th_call *call = th_call_current;
     struct th_buffer text = {0};
 
-    (void)running;
-    th_text_print_atom(&text, th_library_name(call->callee->library));
-    th_buffer_add_byte(&text, ':');
-    th_text_print_atom(&text, th_atom(call->function));
-    dprintf(output, "  function: %s/%d\n", th_buffer_text(&text), call->argc);
+    (void)self;
+    if (strcmp(call->function, call->callee->function->name) != 0) {
+        th_text_print_atom(&text, th_library_name(call->callee->library));
+        dprintf(output, "  function: %s:%s/%d\n", th_buffer_text(&text), call->function,
+                call->argc);
+    }
     for (int i = 0; i < call->argc; i++) {
         text.size = 0;
         th_text_print_limited(&text, call->argv[i], ARGUMENTS_BYTES);
@@ -115,6 +117,8 @@ static void conclude(struct th_process_run *process, th_term answer)
         end_with(process, TH_CALL_RETURNED, answer);
     else if (!process->next.code)
         end_with(process, TH_CALL_RAISED, TH_AM(badarg)); /* nothing at all: a BEAM would crash */
+    else if (th_library_halting())
+        end_with(process, TH_CALL_RAISED, th_atom("halting"));
     else
         th_heap_collect(process);
 }
@@ -130,17 +134,25 @@ static void run_function(struct th_process_run *process)
         .argv = now.argv,
         .env = process->env,
     };
+    struct th_library *library = call.callee->library;
     struct th_library_call running;
+    bool checked = th_check_on();
     th_term answer;
 
     process->next.code = NULL;
     process->reductions--;
     process->env->thread = (unsigned char)now.where;
     th_call_current = &call;
-    th_library_begin(&running, th_library_path(call.callee->library), call.callee->name);
+    th_library_enter(library);
+    th_library_begin(&running, th_library_path(library), call.callee->name);
     running.tell = tell_call;
+    if (checked)
+        th_check_begin(&call);
     answer = now.code(call.env, now.argc, now.argv);
+    if (checked)
+        answer = th_check_answer(&call, answer, process->next.code != NULL);
     th_library_end(&running);
+    th_library_leave(library);
     th_call_current = NULL;
     conclude(process, answer);
 }

@@ -8,6 +8,11 @@
  *
  * What counts are the words of the heap and the bytes of the binaries that it holds on to, which it
  * shares with others: a chain that makes a large binary in each step grows as well.
+ *
+ * A copy of what refers to one thing twice has it twice. Where a copy would be larger than all
+ * there is, as such arguments can be nested, the heap is left as it is, until it is twice as large.
+ *
+ * While the checker is on, each function has an environment of its own (check.h).
  */
 #include "running.h"
 
@@ -18,6 +23,28 @@ void th_heap_start(struct th_process_run *process)
     process->collect_at = LEAST;
     process->collected = NULL;
     process->held = 0;
+}
+
+static size_t size_of(struct th_process_run *process)
+{
+    process->held += th_binary_held(process->env, process->collected);
+    process->collected = process->env->offheap;
+    return th_env_footprint(process->env) + process->held;
+}
+
+static void collect_later(struct th_process_run *process, size_t size)
+{
+    process->collect_at = 2 * size > LEAST ? 2 * size : LEAST;
+}
+
+/* The words that a copy of the arguments takes are no more than MOST. */
+static bool fits(const struct th_continuation *next, size_t most)
+{
+    size_t words = 0;
+
+    for (int i = 0; i < next->argc && words <= most; i++)
+        words += th_term_words_up_to(next->argv[i], most);
+    return words <= most;
 }
 
 /* Copies the arguments of what is next into ENV. */
@@ -31,28 +58,39 @@ static void move_arguments(struct th_process_run *process, th_env *env)
     next->argv = argv;
 }
 
-static size_t size_of(struct th_process_run *process)
+static void renew(struct th_process_run *process)
 {
-    process->held += th_binary_held(process->env, process->collected);
-    process->collected = process->env->offheap;
-    return th_env_footprint(process->env) + process->held;
+    th_env *old = process->env;
+    th_env *fresh = th_env_create(TH_ENV_CALLBACK);
+
+    fresh->self = old->self;
+    fresh->library = old->library;
+    move_arguments(process, fresh);
+    process->env = fresh;
+    th_heap_start(process);
+    th_check_retire(old);
 }
 
 void th_heap_collect(struct th_process_run *process)
 {
-    th_env *old = process->env;
-    th_env *fresh;
-    size_t left;
+    size_t size = th_check_on() ? SIZE_MAX : size_of(process);
 
-    if (size_of(process) <= process->collect_at)
+    if (size <= process->collect_at)
         return;
-    fresh = th_env_create(TH_ENV_CALLBACK);
-    fresh->self = old->self;
-    fresh->library = old->library;
-    move_arguments(process, fresh);
-    th_env_free(old);
-    process->env = fresh;
-    th_heap_start(process);
-    left = 2 * size_of(process);
-    process->collect_at = left > LEAST ? left : LEAST;
+    if (!fits(&process->next, size / sizeof(th_term))) {
+        collect_later(process, size);
+        return;
+    }
+    renew(process);
+    collect_later(process, size_of(process));
+}
+
+void th_heap_end(struct th_process_run *process)
+{
+    if (!th_check_on()) {
+        th_env_clear(process->env);
+        return;
+    }
+    th_check_retire(process->env);
+    process->env = th_env_create(TH_ENV_CALLBACK);
 }

@@ -45,7 +45,7 @@ void th_run_exit(struct th_process_run *process, th_term reason)
         th_message_free(process->inbox);
         process->inbox = next;
     }
-    th_env_free(process->env);
+    th_check_retire(process->env);
     pthread_cond_destroy(&process->changed);
     pthread_mutex_destroy(&process->lock);
     th_free(process);
@@ -106,7 +106,7 @@ enum th_call_end th_run_call(struct th_process_run *process, const struct th_cal
 void th_process_finish(struct th_process_run *process)
 {
     *process->caller_result = th_copy(process->caller_env, process->outcome);
-    th_env_clear(process->env);
+    th_heap_end(process);
     th_resource_reap();
     pthread_mutex_lock(&process->lock);
     process->calling = false;

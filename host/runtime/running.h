@@ -60,8 +60,9 @@ void th_process_turn(struct th_process_run *process);
 /* Its call is over: hands the outcome to who waits. */
 void th_process_finish(struct th_process_run *process);
 
-/* The heap of a process between two functions: heap.c. */
+/* The heap of a process (heap.c): when a call begins, between two functions, when it is over. */
 void th_heap_start(struct th_process_run *process);
 void th_heap_collect(struct th_process_run *process);
+void th_heap_end(struct th_process_run *process);
 
 #endif

@@ -6,50 +6,29 @@
  * threads do. All threads of a type share one queue; who waits longest runs first. A thread without
  * work sleeps.
  *
- * Normal schedulers also destroy the resources that other threads let go of.
+ * Normal schedulers also call the destructors of resources that other threads let go of.
  */
-#include "running.h"
+#include "queue.h"
 
 #include "host/trace/trace.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 enum {
-    TYPES = ERL_NIF_THR_DIRTY_IO_SCHEDULER + 1, /* 0 is no scheduler's */
-    DIRTY_IO = 10,                              /* threads unless told otherwise, as in a BEAM */
-    NAME_BYTES = 16                             /* of a thread's name: the kernel keeps no more */
+    DIRTY_IO = 10,  /* threads unless told otherwise, as in a BEAM */
+    NAME_BYTES = 16 /* of a thread's name: the kernel keeps no more */
 };
 
-struct thread {
-    struct th_scheduler self;
-    pthread_t id;
-};
+#define QUEUE(text)                                                                         \
+    {                                                                                       \
+        .name = (text), .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER \
+    }
 
-struct queue {
-    const char *name;
-    pthread_mutex_t lock; /* guards what follows; the innermost */
-    pthread_cond_t work;
-    struct th_process_run *first, **end; /* END is where the next one goes */
-    unsigned length;                     /* processes in it */
-    unsigned sleeping;                   /* threads that wait for WORK */
-    unsigned count, limit;               /* of threads; constant while the runtime is not started */
-    struct thread *threads;              /* LIMIT of them; one is written before it starts */
-    bool ending;                         /* the threads are to end */
-    bool dying;                          /* resources are to be destroyed */
-};
-
-static struct queue queues[TYPES] = {
-    [ERL_NIF_THR_NORMAL_SCHEDULER] = {.name = "scheduler",
-                                      .lock = PTHREAD_MUTEX_INITIALIZER,
-                                      .work = PTHREAD_COND_INITIALIZER},
-    [ERL_NIF_THR_DIRTY_CPU_SCHEDULER] = {.name = "dirty cpu",
-                                         .lock = PTHREAD_MUTEX_INITIALIZER,
-                                         .work = PTHREAD_COND_INITIALIZER},
-    [ERL_NIF_THR_DIRTY_IO_SCHEDULER] = {.name = "dirty io",
-                                        .lock = PTHREAD_MUTEX_INITIALIZER,
-                                        .work = PTHREAD_COND_INITIALIZER},
+struct th_queue th_queues[TH_QUEUES] = {
+    [ERL_NIF_THR_NORMAL_SCHEDULER] = QUEUE("scheduler"),
+    [ERL_NIF_THR_DIRTY_CPU_SCHEDULER] = QUEUE("dirty cpu"),
+    [ERL_NIF_THR_DIRTY_IO_SCHEDULER] = QUEUE("dirty io"),
 };
 
 _Thread_local const struct th_scheduler *th_scheduler_current;
@@ -61,40 +40,62 @@ static bool started;
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
-/* The next process of QUEUE, NULL if the thread is to end. What else a thread of the queue has to
- * do is done meanwhile. */
-static struct th_process_run *take(struct queue *queue)
+static bool has_work(const struct th_queue *queue, const struct th_thread *self)
 {
-    struct th_process_run *process;
+    return queue->first || queue->ending || queue->due || queue->errands != self->errands;
+}
+
+/* What there is to do for the thread other than to run a process. Under the queue's lock, which is
+ * given up meanwhile. */
+static void do_duties(struct th_queue *queue)
+{
+    queue->due = false;
+    pthread_mutex_unlock(&queue->lock);
+    th_errand_do();
+    if (th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
+        th_resource_reap();
+    pthread_mutex_lock(&queue->lock);
+}
+
+static struct th_process_run *take_first(struct th_queue *queue)
+{
+    struct th_process_run *process = queue->first;
+
+    queue->first = process->behind;
+    if (!queue->first)
+        queue->end = &queue->first;
+    queue->length--;
+    return process;
+}
+
+/* The next process, NULL if the thread is to end. */
+static struct th_process_run *next_process(struct th_queue *queue, const struct th_thread *self)
+{
+    struct th_process_run *process = NULL;
 
     pthread_mutex_lock(&queue->lock);
-    while (!queue->first && !queue->ending) {
-        if (queue->dying) {
-            queue->dying = false;
-            pthread_mutex_unlock(&queue->lock);
-            th_resource_reap();
-            pthread_mutex_lock(&queue->lock);
-        } else {
+    while (!process) {
+        while (!has_work(queue, self)) {
             queue->sleeping++;
             pthread_cond_wait(&queue->work, &queue->lock);
             queue->sleeping--;
         }
+        if (queue->due || queue->errands != self->errands)
+            do_duties(queue);
+        else if (queue->first)
+            process = take_first(queue);
+        else
+            break;
     }
-    process = queue->first;
-    if (process) {
-        queue->first = process->behind;
-        if (!queue->first)
-            queue->end = &queue->first;
-        queue->length--;
-    }
+    queue->running -= !process;
     pthread_mutex_unlock(&queue->lock);
     return process;
 }
 
 static void *run_thread(void *context)
 {
-    struct thread *thread = context;
-    struct queue *queue = &queues[thread->self.type];
+    struct th_thread *thread = context;
+    struct th_queue *queue = &th_queues[thread->self.type];
     struct th_process_run *process;
     char name[NAME_BYTES];
 
@@ -102,7 +103,7 @@ static void *run_thread(void *context)
     pthread_setname_np(pthread_self(), name);
     th_guard_thread_begin();
     th_scheduler_current = &thread->self;
-    while ((process = take(queue)))
+    while ((process = next_process(queue, thread)))
         th_process_turn(process);
     th_guard_thread_end();
     return NULL;
@@ -110,18 +111,20 @@ static void *run_thread(void *context)
 
 /* Starts one more thread. Under the queue's lock, or before there are threads. Signals from outside
  * are not for it. */
-static void add_thread(struct queue *queue)
+static void add_thread(struct th_queue *queue)
 {
+    struct th_thread *thread = &queue->threads[queue->count];
     sigset_t all, old;
     int error;
 
+    thread->errands = queue->errands;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    error = pthread_create(&queue->threads[queue->count].id, NULL, run_thread,
-                           &queue->threads[queue->count]);
+    error = pthread_create(&thread->id, NULL, run_thread, thread);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!error) {
         queue->count++;
+        queue->running++;
     } else if (queue->count > 0) {
         queue->limit = queue->count; /* those that are there do the work */
         th_warn("no more than %u '%s' threads: %s", queue->count, queue->name, strerror(error));
@@ -133,7 +136,7 @@ static void add_thread(struct queue *queue)
 
 void th_queue_add(struct th_process_run *process)
 {
-    struct queue *queue = &queues[process->next.where];
+    struct th_queue *queue = &th_queues[process->next.where];
 
     process->behind = NULL;
     pthread_mutex_lock(&queue->lock);
@@ -147,16 +150,16 @@ void th_queue_add(struct th_process_run *process)
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* A resource's last share is gone, on the calling thread. Normal schedulers look after each
- * function that they have run; for who runs none of them, one has to be woken. */
-static void on_dying(void)
+/* Something has come to be due. Normal schedulers look after each function that they have run; for
+ * any other thread, one of them has to be woken. */
+static void on_due(void)
 {
-    struct queue *queue = &queues[ERL_NIF_THR_NORMAL_SCHEDULER];
+    struct th_queue *queue = &th_queues[ERL_NIF_THR_NORMAL_SCHEDULER];
 
     if (th_scheduler_current && th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         return;
     pthread_mutex_lock(&queue->lock);
-    queue->dying = true;
+    queue->due = true;
     pthread_cond_signal(&queue->work);
     pthread_mutex_unlock(&queue->lock);
 }
@@ -165,7 +168,7 @@ static void on_dying(void)
 
 static void open_queue(int type, unsigned limit, unsigned number)
 {
-    struct queue *queue = &queues[type];
+    struct th_queue *queue = &th_queues[type];
 
     queue->end = &queue->first;
     queue->limit = limit;
@@ -176,7 +179,7 @@ static void open_queue(int type, unsigned limit, unsigned number)
         queue->threads[i].self = (struct th_scheduler){type, number + i};
 }
 
-static void close_queue(struct queue *queue)
+static void close_queue(struct th_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     queue->ending = true;
@@ -190,7 +193,7 @@ static void close_queue(struct queue *queue)
 
 void th_runtime_start(const struct th_runtime_setup *setup)
 {
-    struct queue *normal = &queues[ERL_NIF_THR_NORMAL_SCHEDULER];
+    struct th_queue *normal = &th_queues[ERL_NIF_THR_NORMAL_SCHEDULER];
 
     if (started)
         th_bug("the runtime is started twice");
@@ -211,16 +214,19 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     while (normal->count < normal->limit)
         add_thread(normal);
     pthread_mutex_unlock(&normal->lock);
-    atomic_store_explicit(&th_resource_on_dying, on_dying, memory_order_release);
+    atomic_store_explicit(&th_resource_on_dying, on_due, memory_order_release);
+    th_library_on_schedulers = th_errand;
 }
 
 /* Dirty threads first, as what they have run is finished by normal ones. */
 void th_runtime_stop(void)
 {
+    th_select_end();
     atomic_store_explicit(&th_resource_on_dying, NULL, memory_order_release);
-    close_queue(&queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);
-    close_queue(&queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER]);
-    close_queue(&queues[ERL_NIF_THR_NORMAL_SCHEDULER]);
+    close_queue(&th_queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);
+    close_queue(&th_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER]);
+    close_queue(&th_queues[ERL_NIF_THR_NORMAL_SCHEDULER]);
+    th_library_on_schedulers = NULL;
     threads = (struct th_runtime_setup){1, 1, 1};
     started = false;
     th_resource_reap(); /* what nobody was woken for */

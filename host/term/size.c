@@ -90,6 +90,11 @@ static void add(struct walk *walk, th_term t)
 
 size_t th_term_words(th_term t)
 {
+    return th_term_words_up_to(t, SIZE_MAX);
+}
+
+size_t th_term_words_up_to(th_term t, size_t most)
+{
     struct walk walk;
 
     walk.words = 0;
@@ -97,7 +102,7 @@ size_t th_term_words(th_term t)
     walk.depth = 0;
     walk.capacity = FIRST_RUNS;
     add(&walk, t);
-    while (walk.depth > 0) {
+    while (walk.depth > 0 && walk.words <= most) {
         struct run *run = &walk.runs[walk.depth - 1];
         t = *run->next++;
         walk.depth -= run->next == run->end;

@@ -9,4 +9,8 @@
  * Iterative. */
 size_t th_term_words(th_term t);
 
+/* The same, but it stops counting soon after MOST: what refers to one thing again and again can
+ * have a copy of any size. */
+size_t th_term_words_up_to(th_term t, size_t most);
+
 #endif

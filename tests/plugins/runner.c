@@ -336,6 +336,16 @@ NIF(crash_later)
     return enif_schedule_nif(env, "later", integer(env, argv[1]), crash, argc, argv);
 }
 
+/* The same, with an argument that leads nowhere. */
+NIF(crash_wild)
+{
+    ERL_NIF_TERM wild[2] = {enif_make_atom(env, "segv"), 0x12};
+
+    (void)argc;
+    (void)argv;
+    return enif_schedule_nif(env, "wild", 0, crash, 2, wild);
+}
+
 static int load(ErlNifEnv *env, void **private_data, ERL_NIF_TERM info)
 {
     (void)info;
@@ -379,5 +389,6 @@ static ErlNifFunc functions[] = {
     {"crash", 1, crash, 0},
     {"crash_dirty", 1, crash, ERL_NIF_DIRTY_JOB_CPU_BOUND},
     {"crash_later", 2, crash_later, 0},
+    {"crash_wild", 1, crash_wild, 0},
 };
 ERL_NIF_INIT(runner, functions, load, NULL, NULL, NULL)

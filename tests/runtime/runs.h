@@ -2,7 +2,7 @@
 #ifndef RUNS_H
 #define RUNS_H
 
-#include "host/runtime/runtime.h"
+#include "host/runtime/queue.h"
 #include "tests/plugins/runner.h"
 
 #include <dlfcn.h>

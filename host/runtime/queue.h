@@ -1,0 +1,41 @@
+/* The threads of the runtime and what they wait for. Inner header of runtime/. */
+#ifndef TH_QUEUE_H
+#define TH_QUEUE_H
+
+#include "running.h"
+
+struct th_thread {
+    struct th_scheduler self;
+    pthread_t id;
+    unsigned errands; /* that it has seen; see struct th_queue */
+};
+
+/* All threads of one type, and the processes that are to run on them. */
+struct th_queue {
+    const char *name;
+    pthread_mutex_t lock; /* guards what follows; the innermost */
+    pthread_cond_t work;
+    struct th_process_run *first, **end; /* END is where the next one goes */
+    unsigned length;                     /* processes in it */
+    unsigned sleeping;                   /* threads that wait for WORK */
+    unsigned count, limit;               /* of threads */
+    unsigned running;                    /* threads that have not begun to end */
+    struct th_thread *threads;           /* LIMIT of them; one is written before it starts */
+    bool ending;                         /* the threads are to end */
+    bool due;                            /* th_resource_reap() is to be called */
+    unsigned errands;                    /* that were ever given to all threads; see errand.c */
+};
+
+enum {
+    TH_QUEUES = ERL_NIF_THR_DIRTY_IO_SCHEDULER + 1
+}; /* by type of thread; 0 is no scheduler's */
+extern struct th_queue th_queues[TH_QUEUES];
+
+/* Calls FUNCTION(ARGUMENT) once on each thread that there is, at once, and returns when all have
+ * returned. Any thread; no lock may be held. */
+void th_errand(void (*function)(void *argument), void *argument);
+
+/* Does what th_errand() of another thread asks of this one. */
+void th_errand_do(void);
+
+#endif

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Functions that crash on a scheduler or dirty thread are named, with their arguments; what was written before is
+# there.
+. tests/cli/report
+
+runner=$BUILD_DIR/tests/plugins/runner.so
+ulimit -c 0
+
+# call EXPRESSION...
+call() {
+    "$tracehost" call "$runner" "$@"
+}
+
+expect 'on a scheduler' call 'runner:add(1, 2).' 'runner:crash(segv).' 'runner:add(3, 4).' <<'EOT'
+3
+-- stderr
+tracehost: library 'BUILD/tests/plugins/runner.so' crashed: SIGSEGV, a bad memory access at address 0x10, in runner:crash/1
+  argument 1: segv
+-- status 6
+EOT
+expect 'on a dirty thread' call 'runner:crash_dirty(abort).' <<'EOT'
+-- stderr
+tracehost: library 'BUILD/tests/plugins/runner.so' crashed: SIGABRT, it called abort(), in runner:crash_dirty/1
+  argument 1: abort
+-- status 6
+EOT
+expect 'a stack that is used up' call 'runner:crash(stack).' <<'EOT'
+-- stderr
+tracehost: library 'BUILD/tests/plugins/runner.so' crashed: SIGSEGV, a bad memory access: the stack is used up, in runner:crash/1
+  argument 1: stack
+-- status 6
+EOT
+expect 'the stack of a dirty thread' call 'runner:crash_dirty(stack).' <<'EOT'
+-- stderr
+tracehost: library 'BUILD/tests/plugins/runner.so' crashed: SIGSEGV, a bad memory access: the stack is used up, in runner:crash_dirty/1
+  argument 1: stack
+-- status 6
+EOT
+expect 'a function that was scheduled' call 'runner:crash_later(segv, 2).' <<'EOT'
+-- stderr
+tracehost: library 'BUILD/tests/plugins/runner.so' crashed: SIGSEGV, a bad memory access at address 0x10, in runner:crash_later/2
+  function: runner:later/2
+  argument 1: segv
+  argument 2: 2
+-- status 6
+EOT
+expect 'the end of the program' call 'runner:crash(exit).' <<'EOT'
+-- stderr
+tracehost: library 'BUILD/tests/plugins/runner.so' ended the program: exit(3), in runner:crash/1
+  argument 1: exit
+-- status 6
+EOT
+expect 'arguments that are no terms' call 'runner:crash_wild(1).' <<'EOT'
+-- stderr
+tracehost: library 'BUILD/tests/plugins/runner.so' crashed: SIGSEGV, a bad memory access at address 0x10, in runner:crash_wild/1
+  function: runner:wild/2
+  argument 1: segv
+-- status 6
+EOT
+
+finish

@@ -1,0 +1,206 @@
+/* What a process keeps: its heap in long chains, resources and their destructors, messages. */
+#include "runs.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct th_process_run *process;
+
+/* --- The heap -------------------------------------------------------------------------------- */
+
+enum { MEGABYTE = 1 << 20 };
+
+/* Bytes of memory that the program has in use now. */
+static long resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    long size, pages;
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &size, &pages), 2);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* A million steps make more than a gigabyte of garbage. */
+static void a_long_chain_does_not_grow(void **state)
+{
+    long before;
+
+    (void)state;
+    run(process, "count", "[20000,{warm,\"up\"}]");
+    before = resident();
+    assert_string_equal(run(process, "count", "[1000000,{kept,[\"as it was\",1.5]}]"),
+                        "{kept,[\"as it was\",1.5]}");
+    assert_true(resident() - before < 16 * MEGABYTE);
+    assert_true(th_env_footprint(process->env) < 4 * MEGABYTE);
+}
+
+static void binaries_count_as_well(void **state)
+{
+    long before = resident();
+
+    (void)state;
+    assert_string_equal(run(process, "binaries", "[1000]"), "ok");
+    assert_true(resident() - before < 64 * MEGABYTE);
+}
+
+/* {{{...}}} of DEPTH, each of which has the one inside twice. */
+static th_term make_doubled(th_env *env, int depth)
+{
+    th_term term = TH_NIL;
+
+    while (depth-- > 0)
+        term = th_make_tuple(env, (th_term[]){term, term}, 2);
+    return term;
+}
+
+static void a_heap_that_a_copy_would_multiply_is_left_alone(void **state)
+{
+    th_env *before = process->env;
+    th_term argv[1];
+
+    (void)state;
+    argv[0] = make_doubled(process->env, 60);
+    process->next = (struct th_continuation){.argc = 1, .argv = argv};
+    th_heap_start(process);
+    process->collect_at = 0;
+    th_heap_collect(process);
+    assert_ptr_equal(process->env, before);
+    assert_true(process->collect_at >= 2 * th_env_footprint(before));
+    th_env_clear(process->env);
+}
+
+/* --- Destructors ----------------------------------------------------------------------------- */
+
+static void await_destroyed(int count)
+{
+    while (runner_state->destroyed < count)
+        sched_yield();
+    assert_int_equal(runner_state->destroyed, count);
+    assert_int_equal(runner_state->destroyed_on, ERL_NIF_THR_NORMAL_SCHEDULER);
+}
+
+static void what_a_call_let_go_of_is_destroyed_when_it_ends(void **state)
+{
+    (void)state;
+    runner_state->destroyed = 0;
+    assert_string_equal(run(process, "let_go", "[]"), "0"); /* not while it runs */
+    assert_int_equal(runner_state->destroyed, 1);
+    run(process, "let_go_dirty", "[]");
+    assert_int_equal(runner_state->destroyed, 2);
+    assert_int_equal(runner_state->destroyed_on, ERL_NIF_THR_NORMAL_SCHEDULER);
+}
+
+static void what_others_let_go_of_is_destroyed_soon(void **state)
+{
+    th_term term;
+    th_env env;
+
+    (void)state;
+    runner_state->destroyed = 0;
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(run_in(process, "hold", "[]", &env, &term), TH_CALL_RETURNED);
+    assert_int_equal(runner_state->destroyed, 0); /* the result has a share */
+    th_env_release(&env);
+    await_destroyed(1); /* though nobody calls anything */
+    assert_string_equal(run(process, "let_go_elsewhere", "[]"), "ok");
+    await_destroyed(2);
+}
+
+/* --- Messages -------------------------------------------------------------------------------- */
+
+static void *send_later(void *unused)
+{
+    (void)unused;
+    nanosleep(&(struct timespec){0, 20 * 1000 * 1000}, NULL);
+    th_mail_send(th_run_pid(process), TH_AM(ok));
+    return NULL;
+}
+
+static void expect_message(int64_t nanoseconds, th_term expected)
+{
+    struct th_message *message = th_run_receive(process, nanoseconds);
+
+    assert_non_null(message);
+    assert_int_equal(message->term, expected);
+    th_message_free(message);
+}
+
+static void messages_come_in_order(void **state)
+{
+    (void)state;
+    assert_null(th_run_receive(process, 0));
+    for (int i = 0; i < 3; i++)
+        assert_true(th_mail_send(th_run_pid(process), th_small(i)));
+    expect_message(0, th_small(0));
+    assert_true(th_mail_send(th_run_pid(process), th_small(3)));
+    for (int i = 1; i < 4; i++)
+        expect_message(0, th_small(i));
+    assert_null(th_run_receive(process, 0));
+}
+
+static void a_message_is_waited_for(void **state)
+{
+    int64_t before = th_clock_real_monotonic();
+    pthread_t sender;
+
+    (void)state;
+    assert_null(th_run_receive(process, 30 * 1000 * 1000));
+    assert_true(th_clock_real_monotonic() - before >= 30 * 1000 * 1000);
+    pthread_create(&sender, NULL, send_later, NULL);
+    expect_message(INT64_MAX, TH_AM(ok));
+    pthread_join(sender, NULL);
+    pthread_create(&sender, NULL, send_later, NULL);
+    expect_message(-1, TH_AM(ok));
+    pthread_join(sender, NULL);
+}
+
+static void what_is_unread_goes_with_the_process(void **state)
+{
+    struct th_process_run *other = th_run_start();
+    th_term pid = th_run_pid(other);
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        th_mail_send(pid, th_small(i));
+    th_message_free(th_run_receive(other, 0));
+    assert_true(th_process_alive(pid));
+    th_run_exit(other, TH_AM(normal));
+    assert_false(th_process_alive(pid));
+    assert_false(th_mail_send(pid, TH_AM(ok)));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    start_runner(2);
+    process = th_run_start();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    stop_runner();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_long_chain_does_not_grow),
+        cmocka_unit_test(binaries_count_as_well),
+        cmocka_unit_test(a_heap_that_a_copy_would_multiply_is_left_alone),
+        cmocka_unit_test(what_a_call_let_go_of_is_destroyed_when_it_ends),
+        cmocka_unit_test(what_others_let_go_of_is_destroyed_soon),
+        cmocka_unit_test(messages_come_in_order),
+        cmocka_unit_test(a_message_is_waited_for),
+        cmocka_unit_test(what_is_unread_goes_with_the_process),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}

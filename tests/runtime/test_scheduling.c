@@ -1,0 +1,277 @@
+/* Where and when functions run: types of threads, chains, turns, several processes at once. */
+#include "runs.h"
+
+#include "host/nif/nif.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+static struct th_process_run *process;
+
+/* --- Threads --------------------------------------------------------------------------------- */
+
+static void functions_run_where_their_flags_say(void **state)
+{
+    (void)state;
+    assert_string_equal(run(process, "where", "[]"), "1");
+    assert_string_equal(run(process, "where_dirty_cpu", "[]"), "2");
+    assert_string_equal(run(process, "where_dirty_io", "[]"), "3");
+    assert_int_equal(enif_thread_type(), ERL_NIF_THR_UNDEFINED);
+    assert_int_equal(enif_scheduler_id(), 0);
+}
+
+static void a_chain_goes_from_thread_to_thread(void **state)
+{
+    (void)state;
+    assert_string_equal(run(process, "hop", "[[0,0,1,1,2,2,0,2,1,0],[]]"),
+                        "[1,2,3,1,3,3,2,2,1,1,1]");
+    assert_string_equal(run(process, "hop_dirty", "[[1],[]]"), "[2,3]");
+    assert_string_equal(run(process, "hop", "[[2,4],[]]"), "error: badarg");
+}
+
+static void the_runtime_tells_its_threads(void **state)
+{
+    struct th_runtime_setup threads = th_runtime_threads();
+    ErlNifSysInfo info;
+
+    (void)state;
+    assert_int_equal(threads.schedulers, 1);
+    assert_int_equal(threads.dirty_cpu, 1);
+    assert_int_equal(threads.dirty_io, 10);
+    enif_system_info(&info, sizeof info);
+    assert_int_equal(info.scheduler_threads, 1);
+}
+
+/* --- Turns ----------------------------------------------------------------------------------- */
+
+static void a_turn_is_used_up_by_parts(void **state)
+{
+    (void)state;
+    assert_string_equal(run(process, "consume", "[30]"), "[0,0,0,1,1]");
+    assert_string_equal(run(process, "consume", "[1000]"), "[1,1,1,1,1]");
+    assert_string_equal(run(process, "consume", "[-5]"), "[0,0,0,0,0]");
+    assert_string_equal(run(process, "consume_dirty", "[100]"), "[0,0,0,0,0]");
+}
+
+struct request {
+    const char *name, *arguments, *expected;
+    unsigned times;
+    bool failed;
+};
+
+static void *run_request(void *context)
+{
+    struct request *request = context;
+    struct th_process_run *own = th_run_start();
+
+    for (unsigned i = 0; i < request->times; i++)
+        request->failed |=
+            strcmp(run(own, request->name, request->arguments), request->expected) != 0;
+    th_run_exit(own, TH_AM(normal));
+    return NULL;
+}
+
+/* Waits until as many processes are in the queue of the type. */
+static void await_queue(struct th_queue *queue, unsigned length)
+{
+    unsigned now;
+
+    do {
+        pthread_mutex_lock(&queue->lock);
+        now = queue->length;
+        pthread_mutex_unlock(&queue->lock);
+        sched_yield();
+    } while (now < length);
+}
+
+static void close_gate(void)
+{
+    runner_state->open = 0;
+    runner_state->waiting = 0;
+    runner_state->tick_count = 0;
+}
+
+static void await_waiting(int count)
+{
+    while (runner_state->waiting < count)
+        sched_yield();
+}
+
+/* Two processes tick on the one scheduler; they were put into its queue in order. Each tick uses
+ * PERCENT of a turn. */
+static void tick_in_two_processes(int percent)
+{
+    char first[32], second[32];
+    struct request requests[] = {{"wait", "[]", "ok", 1, false},
+                                 {"tick", first, "ok", 1, false},
+                                 {"tick", second, "ok", 1, false}};
+    pthread_t threads[3];
+
+    snprintf(first, sizeof first, "[1,8,%d]", percent);
+    snprintf(second, sizeof second, "[2,8,%d]", percent);
+    close_gate();
+    pthread_create(&threads[0], NULL, run_request, &requests[0]);
+    await_waiting(1);
+    for (unsigned i = 1; i < 3; i++) {
+        pthread_create(&threads[i], NULL, run_request, &requests[i]);
+        await_queue(&th_queues[ERL_NIF_THR_NORMAL_SCHEDULER], i);
+    }
+    runner_state->open = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(requests[i].failed);
+    }
+    assert_int_equal(runner_state->tick_count, 16);
+}
+
+static void expect_ticks(const int expected[16])
+{
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(runner_state->ticks[i], expected[i]);
+}
+
+static void who_has_used_up_its_turn_waits_for_the_other(void **state)
+{
+    (void)state;
+    tick_in_two_processes(100);
+    expect_ticks((int[]){1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2});
+}
+
+static void who_has_not_goes_on(void **state)
+{
+    (void)state;
+    tick_in_two_processes(34); /* three make a turn */
+    expect_ticks((int[]){1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2, 1, 1, 2, 2});
+    tick_in_two_processes(1);
+    expect_ticks((int[]){1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2});
+}
+
+/* --- Many ------------------------------------------------------------------------------------ */
+
+static void dirty_threads_are_made_as_they_are_needed(void **state)
+{
+    struct th_queue *queue = &th_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER];
+    struct request requests[12];
+    pthread_t threads[12];
+
+    (void)state;
+    assert_true(queue->count >= 1 && queue->count < 10);
+    close_gate();
+    for (int i = 0; i < 12; i++) {
+        requests[i] = (struct request){"wait_dirty", "[]", "ok", 1, false};
+        pthread_create(&threads[i], NULL, run_request, &requests[i]);
+    }
+    await_waiting(10);
+    await_queue(queue, 2); /* the limit is 10 */
+    assert_int_equal(queue->count, 10);
+    assert_string_equal(run(process, "add", "[1,2]"), "3"); /* they hold nobody else up */
+    runner_state->open = 1;
+    for (int i = 0; i < 12; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(requests[i].failed);
+    }
+}
+
+static void many_processes_share_a_few_threads(void **state)
+{
+    static const struct request kinds[] = {
+        {"add", "[20,22]", "42", 300, false},
+        {"hop", "[[0,1,2,0],[]]", "[1,3,2,1,1]", 60, false},
+        {"count", "[5000,{kept}]", "{kept}", 5, false},
+        {"let_go_elsewhere", "[]", "ok", 60, false},
+    };
+    struct request requests[16];
+    pthread_t threads[16];
+
+    (void)state;
+    for (int i = 0; i < 16; i++) {
+        requests[i] = kinds[i % 4];
+        pthread_create(&threads[i], NULL, run_request, &requests[i]);
+    }
+    for (int i = 0; i < 16; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(requests[i].failed);
+    }
+}
+
+/* --- Errands --------------------------------------------------------------------------------- */
+
+static _Atomic int visited, visited_normal;
+
+static void visit(void *argument)
+{
+    assert_ptr_equal(argument, &visited);
+    assert_non_null(th_scheduler_current);
+    visited++;
+    visited_normal += th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER;
+}
+
+static void *send_all(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20; i++)
+        th_errand(visit, &visited);
+    return NULL;
+}
+
+static void errands_reach_each_thread_once(void **state)
+{
+    pthread_t others[3];
+
+    (void)state;
+    visited = visited_normal = 0;
+    run(process, "where_dirty_cpu", "[]"); /* there is one */
+    for (int i = 0; i < 3; i++)
+        pthread_create(&others[i], NULL, send_all, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(others[i], NULL);
+    assert_int_equal(visited_normal, 60 * 4);
+    assert_int_equal(visited, 60 * 5);
+}
+
+static int begin(unsigned schedulers)
+{
+    start_runner(schedulers);
+    process = th_run_start();
+    return 0;
+}
+
+static int begin_one(void **state)
+{
+    (void)state;
+    return begin(1);
+}
+
+static int begin_four(void **state)
+{
+    (void)state;
+    return begin(4);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    stop_runner();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest with_one[] = {
+        cmocka_unit_test(functions_run_where_their_flags_say),
+        cmocka_unit_test(a_chain_goes_from_thread_to_thread),
+        cmocka_unit_test(the_runtime_tells_its_threads),
+        cmocka_unit_test(a_turn_is_used_up_by_parts),
+        cmocka_unit_test(who_has_used_up_its_turn_waits_for_the_other),
+        cmocka_unit_test(who_has_not_goes_on),
+        cmocka_unit_test(dirty_threads_are_made_as_they_are_needed),
+    };
+    const struct CMUnitTest with_four[] = {
+        cmocka_unit_test(errands_reach_each_thread_once),
+        cmocka_unit_test(many_processes_share_a_few_threads),
+    };
+
+    return cmocka_run_group_tests(with_one, begin_one, end) +
+           cmocka_run_group_tests(with_four, begin_four, end);
+}
