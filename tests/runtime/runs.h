@@ -78,7 +78,7 @@ static inline enum th_call_end run_in(struct th_process_run *process, const char
 static inline const char *run(struct th_process_run *process, const char *name,
                               const char *arguments)
 {
-    static _Thread_local char *last;
+    static _Thread_local char last[8192];
     struct th_buffer text = {0};
     th_term term;
     th_env env;
@@ -88,8 +88,8 @@ static inline const char *run(struct th_process_run *process, const char *name,
         th_buffer_add_text(&text, "error: ");
     th_text_print(&text, term);
     th_env_release(&env);
-    th_free(last);
-    last = th_strdup(th_buffer_text(&text));
+    assert_true(text.size < sizeof last);
+    strcpy(last, th_buffer_text(&text));
     th_buffer_free(&text);
     return last;
 }
