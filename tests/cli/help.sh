@@ -21,7 +21,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input
 partial or events lost, 5 a library was refused, 6 it crashed or hung,
 128+n ended by signal n.
 EOF
-for command in replay dump convert info tracers call; do
+for command in replay dump convert info tracers plugins call; do
     "$tracehost" $command --help >"$work/$command" 2>&1
 done
 expect 'replay --help' cat "$work/replay" <<'EOF'
@@ -190,6 +190,27 @@ Examples:
   tracehost tracers count
   tracehost tracers ./my_tracer.so
 EOF
+expect 'plugins --help' cat "$work/plugins" <<'EOF'
+Usage: tracehost plugins [OPTION...] [NAME]
+Lists the libraries in the plugin path; or shows what is in one: its functions,
+which of them are for dirty schedulers, its NIF version, the functions it
+imports and the version that has them all. What is shown as
+Module:Function/Arity can be called with `tracehost call`.
+
+  -L DIR                     Look in DIR first, then in $TRACEHOST_PATH, then
+                             where tracehost is installed
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+A library that is shown is opened: its constructors and its nif_init run, its
+load does not.
+
+Examples:
+  tracehost plugins
+  tracehost plugins -L priv my_nif
+  tracehost plugins ./priv/my_nif.so
+EOF
 expect 'call --help' cat "$work/call" <<'EOF'
 Usage: tracehost call [OPTION...] LIBRARY... [EXPRESSION...]
 Loads NIF libraries and evaluates Erlang expressions that call their functions,
@@ -235,7 +256,8 @@ EOF
 # Help fits a terminal of 80 columns.
 narrow() {
     "$tracehost" --help >"$work/help"
-    if grep -nE '.{81}' "$work/help" "$work/replay" "$work/dump" "$work/convert" "$work/info" "$work/tracers" "$work/call"; then
+    if grep -nE '.{81}' "$work/help" "$work/replay" "$work/dump" "$work/convert" "$work/info" \
+        "$work/tracers" "$work/plugins" "$work/call"; then
         return 1
     fi
 }

@@ -1,0 +1,167 @@
+#!/bin/sh
+# `tracehost plugins`.
+. tests/cli/report
+
+compile() {
+    cat >"$work/$1.c"
+    "$CC" -fPIC -shared -Iplugin_api -o "$work/$1.so" "$work/$1.c"
+}
+
+# --- one ---
+
+compile shapes <<'EOF'
+#include <erl_nif.h>
+
+static ERL_NIF_TERM make(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifBinary bin;
+
+    return enif_term_to_binary(env, argv[0], &bin) ? enif_make_binary(env, &bin) : enif_make_badarg(env);
+}
+
+static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)
+{
+    return enif_set_option(env, ERL_NIF_OPT_DELAY_HALT);
+}
+
+static void unload(ErlNifEnv *env, void *data)
+{
+}
+
+static ErlNifFunc functions[] = {
+    {"area", 1, make, 0}, {"area", 2, make, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"is round?", 1, make, 0}, {"Save", 3, make, ERL_NIF_DIRTY_JOB_IO_BOUND}};
+
+ERL_NIF_INIT(Elixir.Shapes, functions, load, NULL, NULL, unload)
+EOF
+expect 'functions, flags, callbacks, and what it needs' "$tracehost" plugins "$work/shapes.so" <<'EOF'
+module      Elixir.Shapes
+path        WORK/shapes.so
+form        NIF library, compiled for NIF 2.18, at least erts-14.0
+callbacks   load unload
+
+functions: 4
+  'Elixir.Shapes':area/1
+  'Elixir.Shapes':area/2                    dirty, CPU bound
+  'Elixir.Shapes':'is round?'/1
+  'Elixir.Shapes':'Save'/3                  dirty, I/O bound
+
+imports of the NIF API: 4, all in NIF 2.17 (the newest: enif_set_option)
+  enif_make_badarg enif_make_binary enif_set_option enif_term_to_binary
+
+remarks
+  the module in it is called Elixir.Shapes
+EOF
+by_name() {
+    TRACEHOST_PATH=$work "$tracehost" plugins shapes | head -n 2
+}
+expect 'one in the path' by_name <<'EOF'
+module      Elixir.Shapes
+path        WORK/shapes.so
+EOF
+expect 'one of an old version' "$tracehost" plugins "$tracers/old_entry_4.so" <<'EOF'
+module      old_entry
+path        BUILD/tests/tracers/old_entry_4.so
+form        NIF library, compiled for NIF 2.4
+callbacks   load
+
+functions: 4
+  old_entry:add/2
+  old_entry:info/0
+  old_entry:enabled/3
+  old_entry:trace/5
+
+imports of the NIF API: 4, all in NIF 2.0
+  enif_get_int enif_make_badarg enif_make_int enif_priv_data
+
+remarks
+  the module in it is called old_entry
+EOF
+
+# Compiled for a version whose functions it does not keep to.
+"$CC" -fPIC -shared -Iplugin_api -DERL_NIF_MINOR_VERSION=16 -o "$work/hasty.so" "$work/shapes.c"
+hasty() {
+    "$tracehost" plugins "$work/hasty.so" | sed -n '/^form/p; /^remarks/,$p'
+}
+expect 'one that needs more than it says' hasty <<'EOF'
+form        NIF library, compiled for NIF 2.16, at least erts-12.0
+remarks
+  the module in it is called Elixir.Shapes
+  it says that it needs NIF 2.16, but enif_set_option is from 2.17
+EOF
+compile empty <<'EOF'
+#include <erl_nif.h>
+
+ErlNifEntry *nif_init(void)
+{
+    static ErlNifEntry entry = {2, 16, "empty", 0, NULL, NULL, NULL, NULL, NULL,
+                                ERL_NIF_VM_VARIANT, 1, sizeof(ErlNifResourceTypeInit), "erts-12.0"};
+    return &entry;
+}
+EOF
+expect 'one without anything' "$tracehost" plugins "$work/empty.so" <<'EOF'
+module      empty
+path        WORK/empty.so
+form        NIF library, compiled for NIF 2.16, at least erts-12.0
+callbacks   none
+
+functions: 0
+
+imports of the NIF API: 0
+EOF
+
+# --- refusals ---
+
+compile later <<'EOF'
+#include <erl_nif.h>
+
+ERL_NIF_TERM enif_of_the_future(ErlNifEnv *env);
+
+static ERL_NIF_TERM f(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return enif_of_the_future(env);
+}
+
+static ErlNifFunc functions[] = {{"f", 0, f, 0}};
+
+ERL_NIF_INIT(later, functions, NULL, NULL, NULL, NULL)
+EOF
+expect 'a function that the NIF API does not have' "$tracehost" plugins "$work/later.so" <<'EOF'
+-- stderr
+tracehost plugins: WORK/later.so was refused
+  it needs enif_of_the_future, which is in no NIF API up to 2.18; was it compiled for a later one?
+-- status 5
+EOF
+expect 'one that is not there' "$tracehost" plugins nothing <<'EOF'
+-- stderr
+tracehost plugins: no library "nothing" was found
+  looked for nothing.so in BUILD/lib/tracehost/plugins (built in)
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists what is found
+-- status 5
+EOF
+expect 'two at once' "$tracehost" plugins one two <<'EOF'
+-- stderr
+tracehost plugins: one NAME at a time, please
+Try `tracehost plugins --help' or `tracehost plugins --usage' for more
+information.
+-- status 2
+EOF
+
+# --- the list ---
+
+listed() {
+    mkdir -p "$work/list"
+    cp "$work/shapes.so" "$work/later.so" "$work/list"
+    TRACEHOST_PATH=/nowhere "$tracehost" plugins -L "$work/list" | grep -v 'built in'
+}
+expect 'the list' listed <<'EOF'
+later                refused        -L               WORK/list/later.so
+    it needs enif_of_the_future, which is in no NIF API up to 2.18; was it compiled for a later one?
+shapes               NIF library    -L               WORK/list/shapes.so
+
+looked in:
+  WORK/list (-L)
+  /nowhere ($TRACEHOST_PATH), which is not there
+EOF
+
+finish
