@@ -299,16 +299,12 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
     enum th_status status;
 
     work->libraries = &libraries;
-    if (call->check)
-        th_check_start();
     status = load_all(call, &libraries);
     if (status == TH_OK)
         status = evaluate_all(call, work);
     else
         th_command_fail("call");
     th_call_libraries_free(&libraries);
-    if (call->check && th_check_end() > 0 && status == TH_OK)
-        status = TH_FAILED;
     return status;
 }
 
@@ -318,11 +314,15 @@ static enum th_status run(const struct call *call, struct th_call_work *work)
     enum th_status status;
 
     th_guard_install();
+    if (call->check)
+        th_check_start();
     th_runtime_start(&setup);
     status = work_with_libraries(call, work);
     if (th_port_close_all() != TH_OK && status == TH_OK)
         status = th_command_fail("call");
-    th_runtime_stop();
+    th_runtime_stop(); /* the last destructors have run: now the checker knows what is left */
+    if (call->check && th_check_end() > 0 && status == TH_OK)
+        status = TH_FAILED;
     th_guard_end();
     return status;
 }

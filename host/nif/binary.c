@@ -2,7 +2,7 @@
  * Binaries.
  *
  * ErlNifBinary's ref_bin is a share of a struct th_binary while the caller owns the bytes, NULL
- * while they belong to a term. The first spare word then tells, for the checker, how that came.
+ * while they belong to a term. The spare words then tell, for the checker, how that came.
  */
 #include "binary.h"
 
@@ -26,6 +26,7 @@ bool th_nif_binary_take(ErlNifBinary *bin, const char *function)
         return false;
     }
     bin->__spare__[0] = &given;
+    bin->__spare__[1] = (void *)(uintptr_t)function;
     return true;
 }
 
@@ -92,14 +93,21 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
     return 1;
 }
 
+/* A BEAM does nothing with a binary that is not the library's own. */
+static void tell_what_it_is(const ErlNifBinary *bin, const char *function)
+{
+    if (bin->__spare__[0] == &inspected)
+        th_check_blame(function, "of a binary that it only inspected");
+    else if (bin->__spare__[0] == &given)
+        th_check_blame_of(function, "of a binary that was its own until", bin->__spare__[1]);
+}
+
 void enif_release_binary(ErlNifBinary *bin)
 {
     static const char name[] = "enif_release_binary";
 
-    if (th_check_on() && !bin->ref_bin && bin->__spare__[0] == &inspected)
-        th_check_blame(name, "of a binary that it only inspected");
-    if (th_check_on() && !bin->ref_bin && bin->__spare__[0] == &given)
-        th_check_blame(name, "of a binary that it gave away already");
+    if (th_check_on() && !bin->ref_bin)
+        tell_what_it_is(bin, name);
     if (th_nif_binary_take(bin, name) && bin->ref_bin)
         th_binary_release(bin->ref_bin);
     *bin = (ErlNifBinary){.__spare__ = {&released}};

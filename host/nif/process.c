@@ -2,6 +2,7 @@
 #include "nif.h"
 
 #include "host/process/process.h"
+#include "host/runtime/runtime.h"
 #include "host/trace/trace.h"
 
 int enif_is_pid(ErlNifEnv *env, ERL_NIF_TERM term)
@@ -91,10 +92,13 @@ int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
     return whereis(name, th_is_local_port, &port->port_id);
 }
 
-/* The message is copied, or received, before this returns. */
+/* The message is copied, or received, before this returns. Without MSG_ENV it may be of any
+ * environment. */
 int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_NIF_TERM msg)
 {
     (void)env;
+    if (msg_env)
+        msg = th_check_term(msg_env, msg, "enif_send");
     if (th_callback_refuses(to_pid->pid) || !th_mail_send(to_pid->pid, msg))
         return 0;
     if (msg_env)
@@ -107,6 +111,8 @@ int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_
                       ERL_NIF_TERM msg)
 {
     (void)env;
+    if (msg_env)
+        msg = th_check_term(msg_env, msg, "enif_port_command");
     if (th_callback_refuses(to_port->port_id) || !th_port_command(to_port->port_id, msg))
         return 0;
     if (msg_env)

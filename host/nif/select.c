@@ -21,10 +21,11 @@ int enif_select_x(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags, v
                   const ErlNifPid *pid, ERL_NIF_TERM msg, ErlNifEnv *msg_env)
 {
     bool custom = flags & ERL_NIF_SELECT_CUSTOM_MSG;
+    th_term sent = msg_env ? th_check_term(msg_env, msg, "enif_select_x") : msg;
     struct th_select_message to = {
         .pid = receiver(env, pid),
-        .ref = custom ? TH_NONE : msg,
-        .message = custom ? msg : TH_NONE,
+        .ref = custom ? TH_NONE : sent,
+        .message = custom ? sent : TH_NONE,
     };
     int result = th_select(e, flags, obj, &to);
 

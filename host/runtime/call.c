@@ -60,6 +60,7 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
     struct th_call *call = call_of(env);
     int where = thread_of(flags);
     th_term name = TH_NONE;
+    th_term *copies;
 
     if (call && where && argc >= 0 && argc <= MOST_ARGUMENTS)
         name = th_atom_latin1(function, strlen(function));
@@ -68,12 +69,14 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
         return TH_NONE;
     }
     env->exception = TH_NONE;
+    copies = th_env_take(env, (size_t)argc);
+    for (int i = 0; i < argc; i++)
+        copies[i] = th_check_term(env, argv[i], "enif_schedule_nif");
     call->process->next = (struct th_continuation){
         .code = code,
         .function = th_atom_name(name)->text,
         .argc = argc,
-        .argv =
-            argc ? memcpy(th_env_take(env, (size_t)argc), argv, (size_t)argc * sizeof *argv) : NULL,
+        .argv = copies,
         .where = where,
     };
     return TH_NONE;

@@ -75,6 +75,9 @@ void th_check_free(void *memory);
 /* What FUNCTION was asked that must not be: a finding, "FUNCTION WHAT". */
 void th_check_blame(const char *function, const char *what);
 
+/* "FUNCTION WHAT OTHER": with the name of another function. */
+void th_check_blame_of(const char *function, const char *what, const char *other);
+
 /* --- Locks ------------------------------------------------------------------------------------
  */
 

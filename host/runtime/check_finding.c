@@ -96,6 +96,11 @@ void th_check_blame(const char *function, const char *what)
     th_check_found_now(what, "%s() %s", function, what);
 }
 
+void th_check_blame_of(const char *function, const char *what, const char *other)
+{
+    th_check_found_now(what, "%s() %s %s()", function, what, other);
+}
+
 uint64_t th_check_findings_end(void)
 {
     size_t position = 0;

@@ -147,6 +147,8 @@ char *th_check_heap_of(const void *address)
     th_origin_release(owner);
     if (text)
         return text;
+    if (th_check_frame && th_check_frame->call->env == heap.env)
+        return th_strdup("the environment that it was called with");
     return th_strdup(heap.kind == TH_ENV_CALLBACK ? "the environment of another call"
                                                   : "an environment of the host's own");
 }

@@ -199,6 +199,19 @@ NIF(free_own)
     return ok(env);
 }
 
+NIF(send_foreign)
+{
+    ErlNifEnv *mine = enif_alloc_env();
+    ErlNifPid to;
+
+    UNUSED;
+    enif_get_local_pid(env, argv[0], &to);
+    enif_send(env, &to, NULL, argv[1]);
+    enif_send(env, &to, mine, enif_make_list1(mine, argv[1]));
+    enif_free_env(mine);
+    return ok(env);
+}
+
 NIF(raise_and_return)
 {
     UNUSED;
@@ -614,6 +627,7 @@ static ErlNifFunc functions[] = {
     {"of_cleared", 0, of_cleared, 0},
     {"of_freed", 0, of_freed, 0},
     {"free_own", 0, free_own, 0},
+    {"send_foreign", 2, send_foreign, 0},
     {"raise_and_return", 0, raise_and_return, 0},
     {"change", 2, change, 0},
     {"free_twice", 0, free_twice, 0},

@@ -94,6 +94,15 @@ static void terms_of_own_environments_are_known(void **state)
            "sins:of_freed()\n");
 }
 
+static void messages_are_of_their_environment(void **state)
+{
+    (void)state;
+    assert_string_equal(checked_call("send_foreign", "[<0.1.0>,{a,b}]"), "ok");
+    assert_string_equal(checked_call("send_foreign", "[<0.1.0>,a]"), "ok");
+    checked_expect(1, "sins:send_foreign(<0.1.0>,{a,b}): gives enif_send() a term with a part of "
+                      "the environment that it was called with\n");
+}
+
 static void an_exception_counts(void **state)
 {
     (void)state;
@@ -216,6 +225,7 @@ int main(void)
         CHECKED(terms_of_earlier_calls_are_known),
         CHECKED(environments_of_earlier_calls_are_known),
         CHECKED(terms_of_own_environments_are_known),
+        CHECKED(messages_are_of_their_environment),
         CHECKED(an_exception_counts),
         CHECKED(arguments_stay_as_they_are),
         CHECKED(not_only_calls_sin),

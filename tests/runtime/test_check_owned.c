@@ -77,7 +77,8 @@ static void binaries_are_released_once(void **state)
            "already, to enif_release_binary() by sins:release_twice()\n"
            "sins:release_inspected(<<1>>): enif_release_binary() of a binary that it only "
            "inspected\n"
-           "sins:release_made(): enif_release_binary() of a binary that it gave away already\n"
+           "sins:release_made(): enif_release_binary() of a binary that was its own until "
+           "enif_make_binary()\n"
            "sins:release_made(): enif_release_binary() of a binary that was given back "
            "already, to enif_make_binary() by sins:release_made()\n"
            "sins:make_released(): enif_make_binary() of a binary that was released already\n");
@@ -180,7 +181,8 @@ static void queues_take_binaries(void **state)
     checked_call("queue", "[]");
     checked_expect(4, "sins:queue(): enif_release_binary() of a binary that was given back "
                       "already, to enif_ioq_enq_binary() by sins:queue()\n"
-                      "sins:queue(): enif_release_binary() of a binary that it gave away already\n"
+                      "sins:queue(): enif_release_binary() of a binary that was its own until "
+                      "enif_ioq_enq_binary()\n"
                       "sins:queue(): enif_ioq_destroy() of a queue that was given back already, to "
                       "enif_ioq_destroy() by sins:queue()\n"
                       "sins:queue(): enif_ioq_deq() of a queue that was given back already, to "
