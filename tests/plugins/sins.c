@@ -7,6 +7,7 @@
 #include <erl_nif.h>
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,21 @@ NIF(gives_back)
     return ok(env);
 }
 
+static ERL_NIF_TERM went_on(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    UNUSED;
+    return enif_make_tuple2(env, enif_make_atom(env, "went_on"), argv[0]);
+}
+
+NIF(goes_on)
+{
+    bool dirty = enif_is_identical(argv[1], enif_make_atom(env, "dirty"));
+
+    UNUSED;
+    return enif_schedule_nif(env, "went_on", dirty ? ERL_NIF_DIRTY_JOB_CPU_BOUND : 0, went_on, 1,
+                             argv);
+}
+
 /* --- Terms ----------------------------------------------------------------------------------- */
 
 NIF(nothing)
@@ -149,6 +165,15 @@ NIF(give_kept_inside)
 {
     UNUSED;
     return enif_make_tuple2(env, argv[0], kept);
+}
+
+NIF(goes_on_with_kept)
+{
+    ERL_NIF_TERM one = enif_make_int(env, 1);
+
+    UNUSED;
+    kept = argv[0];
+    return enif_schedule_nif(env, "gives_kept_last", 0, give_kept, 1, &one);
 }
 
 NIF(raise_kept)
@@ -613,6 +638,8 @@ static ErlNifFunc functions[] = {
     {"same", 1, same, 0},
     {"all_kinds", 1, all_kinds, 0},
     {"gives_back", 1, gives_back, 0},
+    {"goes_on", 2, goes_on, 0},
+    {"goes_on_with_kept", 1, goes_on_with_kept, 0},
     {"nothing", 0, nothing, 0},
     {"word", 0, word, 0},
     {"inner_word", 0, inner_word, 0},
