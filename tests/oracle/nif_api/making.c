@@ -38,8 +38,6 @@ static void make_texts(ErlNifEnv *env)
     out = number(env, 77);
     result = enif_make_existing_atom(env, "there is no atom like this", &out, ERL_NIF_LATIN1);
     say_pair(env, "make_existing_atom", result, out);
-    result = enif_make_existing_atom(env, "x", &out, (ErlNifCharEncoding)9);
-    say_pair(env, "make_existing_atom in no encoding", result, out);
     result = enif_make_existing_atom_len(env, "xy", 1, &out, ERL_NIF_LATIN1);
     say_pair(env, "make_existing_atom_len", result, out);
     result = enif_make_existing_atom_len(env, "xyz of none", 11, &out, ERL_NIF_LATIN1);

@@ -32,8 +32,8 @@ static void ask_internal_hash(ErlNifEnv *env, ErlNifEnv *other, ERL_NIF_TERM ter
     ERL_NIF_TERM copy = enif_make_copy(other, term);
     ErlNifUInt64 hash = enif_hash(ERL_NIF_INTERNAL_HASH, term, 1);
 
-    (void)env;
-    say_int("internal hash of a copy", hash == enif_hash(ERL_NIF_INTERNAL_HASH, copy, 1));
+    if (!enif_is_ref(env, term)) /* a BEAM hashes the address of one of another node */
+        say_int("internal hash of a copy", hash == enif_hash(ERL_NIF_INTERNAL_HASH, copy, 1));
     *differ += hash != enif_hash(ERL_NIF_INTERNAL_HASH, term, 2);
     enif_clear_env(other);
 }

@@ -1,6 +1,7 @@
 /* Time, what is unique, memory, and the system around. */
 #include "nif_api.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 ERL_NIF_TERM time_units(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     static const long values[] = {0,     1,     -1,   999,        1000,     -999,
-                                  -1000, -1001, 1999, 1999999999, LONG_MAX, LONG_MIN + 1};
+                                  -1000, -1001, 1999, 1999999999, LONG_MAX, LONG_MIN / 4};
     static const ErlNifTimeUnit units[] = {ERL_NIF_SEC, ERL_NIF_MSEC, ERL_NIF_USEC, ERL_NIF_NSEC,
                                            (ErlNifTimeUnit)4};
 
@@ -19,7 +20,7 @@ ERL_NIF_TERM time_units(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     for (size_t i = 0; i < COUNT(values); i++)
         for (size_t from = 0; from < COUNT(units); from++)
             for (size_t to = 0; to < COUNT(units); to++)
-                if (to <= from || (values[i] < LONG_MAX && values[i] > -LONG_MAX))
+                if (to <= from || (values[i] < LONG_MAX && values[i] > LONG_MIN / 4))
                     say_int("", enif_convert_time_unit(values[i], units[from], units[to]));
     say_int("monotonic_time of no unit", enif_monotonic_time((ErlNifTimeUnit)4));
     say_int("time_offset of no unit", enif_time_offset((ErlNifTimeUnit)4));
@@ -139,8 +140,9 @@ ERL_NIF_TERM system_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_meant(env, "enif_system_info: nif_minor_version", number(env, info.nif_minor_version));
     say_meant(env, "enif_system_info: erts_version", text(env, info.erts_version));
     say_meant(env, "enif_system_info: otp_release", text(env, info.otp_release));
-    for (size_t size = offsetof(ErlNifSysInfo, scheduler_threads); size <= sizeof info; size += 4)
-        say_int("written", written(size));
+    say_int("written", written(offsetof(ErlNifSysInfo, nif_major_version)));
+    say_int("written", written(offsetof(ErlNifSysInfo, dirty_scheduler_support)));
+    say_int("written", written(offsetof(ErlNifSysInfo, dirty_scheduler_support) + 4));
     return atom(env, "ok");
 }
 
@@ -149,14 +151,18 @@ static void get_variable(ErlNifEnv *env, const char *name, size_t size)
     char value[100] = "untouched";
     int result = enif_getenv(name, value, &size);
 
-    say_pair(
-        env, name, result,
-        enif_make_tuple2(env, number(env, (long)size), text(env, result == 0 ? value : "(none)")));
+    say_int(name, result);
+    if (result != 0)
+        return;
+    say_int("its size", (long)size);
+    say(env, "its value", text(env, value));
 }
 
 /* nif_api.sh has set these, as a BEAM looks at those that there were when it started. */
 ERL_NIF_TERM variables(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
+    size_t needed = 0;
+
     (void)argc;
     (void)argv;
     topic("getenv");
@@ -165,6 +171,8 @@ ERL_NIF_TERM variables(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         get_variable(env, "NIF_API_EMPTY", size);
         get_variable(env, "NIF_API_NONE", size);
     }
+    enif_getenv("NIF_API_VALUE", NULL, &needed);
+    say_meant(env, "enif_getenv: the size that is needed", number(env, (long)needed));
     return atom(env, "ok");
 }
 
@@ -197,14 +205,15 @@ ERL_NIF_TERM libraries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 extern char *erl_errno_id(int error);
 
-/* A BEAM has no name for a few late ones. */
+/* A BEAM has no name for a few. */
 ERL_NIF_TERM errors(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
     topic("erl_errno_id");
     for (int error = -1; error < 120; error++)
-        say_text("", erl_errno_id(error));
-    say_meant(env, "erl_errno_id: late errors", text(env, erl_errno_id(133)));
+        if (error != ERESTART && error != ESTRPIPE)
+            say_text("", erl_errno_id(error));
+    say_meant(env, "erl_errno_id: ERESTART, ESTRPIPE and the latest", text(env, erl_errno_id(133)));
     return atom(env, "ok");
 }
