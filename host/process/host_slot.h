@@ -61,13 +61,6 @@ static inline bool th_host_slot_may_have(th_term id)
     return th_is_local_port(id) ? th_local_port_id(id) >= TH_HOST_PORT_ID : id & serial_bits;
 }
 
-static inline uint64_t th_host_serial_of(th_term id)
-{
-    return th_is_local_port(id)
-               ? TH_HOST_SERIAL + ((th_local_port_id(id) - TH_HOST_PORT_ID) >> TH_HOST_INDEX_BITS)
-               : th_local_pid_serial(id);
-}
-
 /* The slot that an identifier names that may be the host's; NULL: there is none. */
 static inline struct th_host_process *th_host_slot_of(th_term id)
 {
@@ -83,18 +76,17 @@ static inline struct th_host_process *th_host_slot_of(th_term id)
 
 enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
 
-/* Whether ID, a local pid or port, is, or once was, one of the host. */
+/* Whether ID, a local pid or port, is one of the host's. One that it has not given out yet counts as
+ * one that has stopped: no recording has it. */
 static inline enum th_host_life th_host_life(th_term id)
 {
-    const struct th_host_process *slot = th_host_slot_may_have(id) ? th_host_slot_of(id) : NULL;
+    const struct th_host_process *slot;
 
-    if (!slot)
+    if (!th_host_slot_may_have(id))
         return TH_HOST_NEVER;
-    if (atomic_load_explicit(&slot->id, memory_order_acquire) == id)
-        return TH_HOST_RUNNING;
-    return th_host_serial_of(id) <= atomic_load_explicit(&slot->serial, memory_order_relaxed)
-               ? TH_HOST_STOPPED
-               : TH_HOST_NEVER;
+    slot = th_host_slot_of(id);
+    return slot && atomic_load_explicit(&slot->id, memory_order_acquire) == id ? TH_HOST_RUNNING
+                                                                               : TH_HOST_STOPPED;
 }
 
 #endif

@@ -9,7 +9,8 @@
  * A process or port of a recording exists from its first sight, or its spawn, until its exit. Its
  * struct is dropped when it ends, or when it has been idle and nothing is known of it but that it
  * lives. What has ended stays known in one bit each. An identifier that was never seen counts as
- * alive: whoever holds it got it from the recording, or was given it by the user.
+ * alive: whoever holds it got it from the recording, or was given it by the user. Not so one of the
+ * host's own (TH_HOST_SERIAL, TH_HOST_PORT_ID), which is known by who has it.
  */
 #ifndef TH_PROCESS_H
 #define TH_PROCESS_H

@@ -58,6 +58,26 @@ static void a_stopped_process_is_dead_for_ever(void **state)
     th_host_process_stop(next);
 }
 
+/* A host's identifier that nobody has had, in a page that is there and in one that is not. */
+static void a_process_that_never_was_is_dead(void **state)
+{
+    struct mailbox mailbox = {0};
+    struct th_host_process *process = th_host_process_start(receive, &mailbox);
+    th_term pid = th_host_process_pid(process);
+    uint32_t number = th_local_pid_number(pid), serial = th_local_pid_serial(pid);
+    const th_term never[] = {th_local_pid(number, serial + 1), th_local_pid(number + 20000, serial),
+                             th_local_pid(number, serial + 1000)};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+        assert_false(th_process_alive(never[i]));
+        assert_false(th_mail_send(never[i], TH_AM(ok)));
+        assert_false(th_monitor_start(&(struct th_monitor){0}, never[i]));
+    }
+    assert_int_equal(mailbox.count, 0);
+    th_host_process_stop(process);
+}
+
 static void many_processes_are_told_apart(void **state)
 {
     static struct mailbox mailboxes[PROCESSES];
@@ -183,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mail_is_received),
         cmocka_unit_test(a_stopped_process_is_dead_for_ever),
+        cmocka_unit_test(a_process_that_never_was_is_dead),
         cmocka_unit_test(many_processes_are_told_apart),
         cmocka_unit_test(mail_to_recorded_processes_is_counted_and_dropped),
         cmocka_unit_test(only_processes_of_this_node_get_mail),
