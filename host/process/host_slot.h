@@ -76,8 +76,8 @@ static inline struct th_host_process *th_host_slot_of(th_term id)
 
 enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
 
-/* Whether ID, a local pid or port, is one of the host's. One that it has not given out yet counts as
- * one that has stopped: no recording has it. */
+/* Whether ID, a local pid or port, is one of the host's. One that it has not given out yet counts
+ * as one that has stopped: no recording has it. */
 static inline enum th_host_life th_host_life(th_term id)
 {
     const struct th_host_process *slot;

@@ -197,13 +197,13 @@ static void ask_encoding(ErlNifEnv *env)
     unsigned length;
     char buffer[10];
 
-    say_meant(env, "enif_get_atom: an encoding that there is not",
+    say_meant(env, "enif_get_atom: an unknown encoding",
               number(env, enif_get_atom(env, atom(env, "ok"), buffer, sizeof buffer, none)));
-    say_meant(env, "enif_get_atom_length: an encoding that there is not",
+    say_meant(env, "enif_get_atom_length: an unknown encoding",
               number(env, enif_get_atom_length(env, atom(env, "ok"), &length, none)));
-    say_meant(env, "enif_get_string: an encoding that there is not",
+    say_meant(env, "enif_get_string: an unknown encoding",
               number(env, enif_get_string(env, text(env, "ok"), buffer, sizeof buffer, none)));
-    say_meant(env, "enif_make_existing_atom: an encoding that there is not",
+    say_meant(env, "enif_make_existing_atom: an unknown encoding",
               number(env, enif_make_existing_atom(env, "ok", &out, none)));
 }
 

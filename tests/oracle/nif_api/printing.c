@@ -66,7 +66,7 @@ static bool has_one_text(ErlNifEnv *env, ERL_NIF_TERM term)
     int arity;
 
     if (enif_get_double(env, term, &value) || enif_is_map(env, term) || enif_is_pid(env, term) ||
-        enif_is_port(env, term) || enif_is_ref(env, term) || enif_is_fun(env, term))
+        enif_is_port(env, term) || enif_is_ref(env, term))
         return false;
     if (enif_is_atom(env, term) && !enif_get_atom_length(env, term, &length, ERL_NIF_LATIN1))
         return false;
@@ -94,7 +94,9 @@ static void print_meant(ErlNifEnv *env, const char *name, const char *format, ..
 
 static void print_odd(ErlNifEnv *env)
 {
-    ERL_NIF_TERM map = enif_make_new_map(env), a = atom(env, "a");
+    static const char wide[] = "\x83\x77\x02\xce\xb1";
+    static const char pid[] = "\x83\x58\x77\x05other\0\0\0\x07\0\0\0\x01\0\0\0\x05";
+    ERL_NIF_TERM map = enif_make_new_map(env), a = atom(env, "a"), term;
     char buffer[10];
 
     enif_make_map_put(env, map, a, a, &map);
@@ -102,6 +104,10 @@ static void print_odd(ErlNifEnv *env)
     print_meant(env, "enif_snprintf: %g", "%g", 1.5);
     print_meant(env, "enif_snprintf: %T of a float", "%T", enif_make_double(env, 1.5));
     print_meant(env, "enif_snprintf: %T of a map", "%T", map);
+    enif_binary_to_term(env, (const unsigned char *)wide, sizeof wide - 1, &term, 0);
+    print_meant(env, "enif_snprintf: %T of an atom beyond Latin-1", "%T", term);
+    enif_binary_to_term(env, (const unsigned char *)pid, sizeof pid - 1, &term, 0);
+    print_meant(env, "enif_snprintf: %T of an identifier of another node", "%T", term);
     say_meant(env, "enif_snprintf: the result where a %T was cut",
               number(env, enif_snprintf(buffer, sizeof buffer, "%T", text(env, "twelve bytes"))));
 }

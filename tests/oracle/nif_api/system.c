@@ -172,7 +172,7 @@ ERL_NIF_TERM variables(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         get_variable(env, "NIF_API_NONE", size);
     }
     enif_getenv("NIF_API_VALUE", NULL, &needed);
-    say_meant(env, "enif_getenv: the size that is needed", number(env, (long)needed));
+    say_meant(env, "enif_getenv: the needed size", number(env, (long)needed));
     return atom(env, "ok");
 }
 
