@@ -76,17 +76,19 @@ static inline struct th_host_process *th_host_slot_of(th_term id)
 
 enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
 
-/* Whether ID, a local pid or port, is one of the host's. One that it has not given out yet counts
- * as one that has stopped: no recording has it. */
+/* Whether ID is one of the host's. One that it has not given out yet counts as one that has
+ * stopped: no recording has it. Never, for what is no local pid or port. Pids that live go straight
+ * through. */
 static inline enum th_host_life th_host_life(th_term id)
 {
     const struct th_host_process *slot;
 
-    if (!th_host_slot_may_have(id))
+    if (__builtin_expect(!th_host_slot_may_have(id), 0))
         return TH_HOST_NEVER;
     slot = th_host_slot_of(id);
-    return slot && atomic_load_explicit(&slot->id, memory_order_acquire) == id ? TH_HOST_RUNNING
-                                                                               : TH_HOST_STOPPED;
+    if (__builtin_expect(slot && atomic_load_explicit(&slot->id, memory_order_acquire) == id, 1))
+        return TH_HOST_RUNNING;
+    return th_is_local_pid(id) || th_is_local_port(id) ? TH_HOST_STOPPED : TH_HOST_NEVER;
 }
 
 #endif

@@ -234,12 +234,15 @@ struct th_etf_node th_world_node(void)
     return (struct th_etf_node){index ? index << 6 | TH_TAG_ATOM : 0, (uint32_t)packed};
 }
 
+/* A function of its own, for which th_process_alive() need not save registers. */
+__attribute__((noinline)) static bool is_recorded_alive(th_term id)
+{
+    return is_immediate_id(id) && !th_life_ended(id);
+}
+
 bool th_process_alive(th_term id)
 {
-    enum th_host_life life;
+    enum th_host_life life = th_host_life(id);
 
-    if (!is_immediate_id(id))
-        return false;
-    life = th_host_life(id);
-    return life == TH_HOST_NEVER ? !th_life_ended(id) : life == TH_HOST_RUNNING;
+    return life == TH_HOST_NEVER ? is_recorded_alive(id) : life == TH_HOST_RUNNING;
 }

@@ -98,17 +98,6 @@ enum th_call_end th_run_call(struct th_process_run *process, const struct th_cal
     return process->end;
 }
 
-/* Nothing of the call is needed any more. */
-static void forget_terms(struct th_process_run *process)
-{
-    if (!th_check_on()) {
-        th_env_clear(process->env);
-        return;
-    }
-    th_check_retire(process->env);
-    process->env = th_env_create(TH_ENV_CALLBACK);
-}
-
 /*
  * What the call let go of is destroyed before whoever waits hears of its end, so that a caller
  * meets the effects of destructors in order. The caller's environment may be used here, as the
