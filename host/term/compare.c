@@ -13,6 +13,7 @@
 #include "make.h"
 #include "map.h"
 #include "map_order.h"
+#include "rest.h"
 #include "stack.h"
 
 enum { FIRST_RUNS = 16 };
@@ -324,7 +325,7 @@ static bool take(struct walk *walk, th_term *a, th_term *b, bool *exact)
     return true;
 }
 
-static int compare(th_term a, th_term b, bool exact)
+__attribute__((noinline)) static int compare(th_term a, th_term b, bool exact)
 {
     struct walk walk;
     int order;
@@ -341,16 +342,36 @@ static int compare(th_term a, th_term b, bool exact)
     return order;
 }
 
-/* What keys and list elements mostly are needs no walk. */
+/* Whether A and B, which differ, are what keys and elements mostly are: that needs no walk. */
+static inline bool are_simple(th_term a, th_term b, int *order)
+{
+    if (th_is_small(a) && th_is_small(b))
+        *order = compare_small(a, b);
+    else if (th_is_atom(a) && th_is_atom(b))
+        *order = th_atom_compare(a, b);
+    else
+        return false;
+    return true;
+}
+
+/* Goes as far as only what comes last in a term must be followed. */
 static inline int compare_quickly(th_term a, th_term b, bool exact)
 {
-    if (a == b)
-        return 0;
-    if (th_is_small(a) && th_is_small(b))
-        return compare_small(a, b);
-    if (th_is_atom(a) && th_is_atom(b))
-        return th_atom_compare(a, b);
-    return compare(a, b, exact);
+    int order = 0;
+
+    while (a != b && !are_simple(a, b, &order)) {
+        struct th_rest rest;
+
+        if (!th_rest_of(a, b, &rest))
+            return compare(a, b, exact);
+        if (rest.count == 0)
+            return 0;
+        if (rest.count > 1 && !are_simple(*rest.a, *rest.b, &order))
+            return compare(a, b, exact);
+        a = *rest.a;
+        b = *rest.b;
+    }
+    return order;
 }
 
 int th_compare(th_term a, th_term b)

@@ -8,25 +8,20 @@
 #include "compare.h"
 
 #include "map.h"
+#include "rest.h"
 #include "stack.h"
 
 #include <string.h>
 
 enum { FIRST_RUNS = 16 };
 
-/* Words of two terms that must be the same or identical terms. */
-struct run {
-    const th_term *a, *b;
-    size_t count;
-};
-
 struct walk {
-    struct run *runs;
+    struct th_rest *runs;
     size_t depth, capacity;
-    struct run first[FIRST_RUNS];
+    struct th_rest first[FIRST_RUNS];
 };
 
-static void push(struct walk *walk, struct run run)
+static void push(struct walk *walk, struct th_rest run)
 {
     if (walk->depth == walk->capacity)
         walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof run);
@@ -55,7 +50,7 @@ static bool open_tables(struct walk *walk, th_term a, th_term b)
         if (k == TH_NOT_THERE)
             return false;
         if (th_map_table_values(x)[i] != th_map_table_values(y)[k])
-            push(walk, (struct run){th_map_table_values(x) + i, th_map_table_values(y) + k, 1});
+            push(walk, (struct th_rest){th_map_table_values(x) + i, th_map_table_values(y) + k, 1});
     }
     return true;
 }
@@ -64,13 +59,13 @@ static bool open_tables(struct walk *walk, th_term a, th_term b)
  * What A and B hold, of one kind and size, in *INSIDE: false if they are of different ones. Terms
  * that hold no others are compared here; *INSIDE is then empty.
  */
-static bool open_both(struct walk *walk, th_term a, th_term b, struct run *inside)
+static bool open_both(struct walk *walk, th_term a, th_term b, struct th_rest *inside)
 {
     const th_term *x, *y;
 
     inside->count = 0;
     if (th_is_list(a) && th_is_list(b))
-        *inside = (struct run){th_cell(a), th_cell(b), 2};
+        *inside = (struct th_rest){th_cell(a), th_cell(b), 2};
     if (!th_is_boxed(a) || !th_is_boxed(b))
         return inside->count > 0;
     x = th_box(a);
@@ -78,7 +73,7 @@ static bool open_both(struct walk *walk, th_term a, th_term b, struct run *insid
     if (*x != *y && !may_differ_in_header(a))
         return false;
     if (th_is_tuple(a)) {
-        *inside = (struct run){x + 1, y + 1, th_header_words(*x)};
+        *inside = (struct th_rest){x + 1, y + 1, th_header_words(*x)};
         return true;
     }
     if (!th_is_map(a))
@@ -87,13 +82,13 @@ static bool open_both(struct walk *walk, th_term a, th_term b, struct run *insid
         return false;
     if (th_map_size(a) > TH_MAP_SMALL)
         return open_tables(walk, a, b);
-    *inside = (struct run){th_map_keys(a), th_map_keys(b), 2 * th_map_size(a)};
+    *inside = (struct th_rest){th_map_keys(a), th_map_keys(b), 2 * th_map_size(a)};
     return true;
 }
 
 /* Goes past the words that are the same, and past the first that are not: *A and *B. False if all
  * are the same. */
-static bool first_that_differ(struct run *run, th_term *a, th_term *b)
+static bool first_that_differ(struct th_rest *run, th_term *a, th_term *b)
 {
     while (run->count > 0) {
         *a = *run->a++;
@@ -106,7 +101,7 @@ static bool first_that_differ(struct run *run, th_term *a, th_term *b)
 }
 
 /* Whether the words of RUN, and all that they hold, are the same. */
-static bool walk_both(struct run run)
+__attribute__((noinline)) static bool walk_both(struct th_rest run)
 {
     struct walk walk;
     bool same = true;
@@ -115,7 +110,7 @@ static bool walk_both(struct run run)
     walk.depth = 0;
     walk.capacity = FIRST_RUNS;
     while (same) {
-        struct run inside;
+        struct th_rest inside;
         th_term a, b;
 
         if (first_that_differ(&run, &a, &b)) {
@@ -133,19 +128,6 @@ static bool walk_both(struct run run)
     return same;
 }
 
-/* What A and B hold, if they are what is compared most: tuples of one size, list cells. */
-static inline bool open_usual(th_term a, th_term b, struct run *inside)
-{
-    if (th_is_tuple(a) && th_is_boxed(b) && *th_box(a) == *th_box(b)) {
-        *inside = (struct run){th_tuple_elements(a), th_tuple_elements(b), th_tuple_arity(a)};
-        return true;
-    }
-    if (!th_is_list(a) || !th_is_list(b))
-        return false;
-    *inside = (struct run){th_cell(a), th_cell(b), 2};
-    return true;
-}
-
 /* Whether A and B are leaves of one kind and size whose words tell whether they are identical. */
 static inline bool are_bare_words(th_term a, th_term b)
 {
@@ -158,27 +140,27 @@ static bool have_same_words(th_term a, th_term b)
     return memcmp(th_box(a) + 1, th_box(b) + 1, th_header_words(*th_box(a)) * sizeof a) == 0;
 }
 
-/* Goes as far as only what comes last in a term must be followed. */
+/* Neither tuples of one size nor lists: what is seldom asked for. */
+__attribute__((noinline)) static bool are_others_identical(th_term a, th_term b)
+{
+    return are_bare_words(a, b) ? have_same_words(a, b) : walk_both((struct th_rest){&a, &b, 1});
+}
+
+/* Goes as far as only what comes last in a term must be followed. A and B are not both immediates.
+ */
 bool th_identical_slow(th_term a, th_term b)
 {
-    struct run run;
+    do {
+        struct th_rest rest;
 
-    while (!th_is_immediate(a & b)) {
-        if (are_bare_words(a, b))
-            return have_same_words(a, b);
-        if (!open_usual(a, b, &run))
-            return walk_both((struct run){&a, &b, 1});
-        while (run.count > 0 && *run.a == *run.b) {
-            run.a++;
-            run.b++;
-            run.count--;
-        }
-        if (run.count == 0)
+        if (!th_rest_of(a, b, &rest))
+            return are_others_identical(a, b);
+        if (rest.count == 0)
             return true;
-        a = *run.a;
-        b = *run.b;
-        if (run.count > 1 && !th_is_immediate(a & b))
-            return walk_both(run);
-    }
+        a = *rest.a;
+        b = *rest.b;
+        if (rest.count > 1 && !th_is_immediate(a & b))
+            return walk_both(rest);
+    } while (!th_is_immediate(a & b));
     return false;
 }
