@@ -4,15 +4,15 @@
  *
  *   nif_times LIBRARY
  */
-#include "host/library/library.h"
-#include "host/process/process.h"
+#include "host/runtime/runtime.h"
 
 #include <stdlib.h>
 
 enum { TIMES = 101 };
 
 static struct th_library *library;
-static th_env env;
+static struct th_process_run *caller;
+static th_env env; /* of results */
 static struct th_host_process *receiver;
 static th_term pids; /* {Live, Dead, Receiver} */
 
@@ -51,15 +51,16 @@ static void empty_mailbox(void)
     }
 }
 
-/* Calls a function of the library in a fresh environment. */
+/* Calls a function of the library as `tracehost call` does: on a scheduler. */
 static th_term call(const char *name, unsigned arity, const th_term argv[])
 {
-    const ErlNifFunc *function = th_entry_function(th_library_entry(library), name, arity);
+    const struct th_callee callee = {
+        library, th_entry_function(th_library_entry(library), name, arity), name};
+    th_term result = TH_NONE;
 
     th_env_clear(&env);
-    env.library = library;
-    env.self = th_tuple_elements(pids)[0];
-    return function->fptr(&env, (int)arity, argv);
+    th_run_call(caller, &callee, argv, &env, &result);
+    return result;
 }
 
 static void print_rows(void)
@@ -110,7 +111,9 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     th_env_init(&own, TH_ENV_PLAIN);
-    th_env_init(&env, TH_ENV_CALLBACK);
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_runtime_start(&(const struct th_runtime_setup){0});
+    caller = th_run_start();
     make_pids(&own);
     if (th_library_open(argv[1], &library) != TH_OK ||
         th_library_load(library, NULL, th_small(0)) != TH_OK)
@@ -119,7 +122,9 @@ int main(int argc, char **argv)
         answer(line);
     th_env_release(&env);
     th_host_process_stop(receiver);
+    th_run_exit(caller, TH_AM(normal));
     th_library_release(library);
+    th_runtime_stop();
     th_env_release(&own);
     return 0;
 }
