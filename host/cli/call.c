@@ -261,11 +261,11 @@ static void sum_up(const struct call *call, const struct th_call_work *work)
     uint64_t done = atomic_load_explicit(&work->done, memory_order_relaxed);
     uint64_t failed = atomic_load_explicit(&work->failed, memory_order_relaxed);
 
-    if (!call->many && !th_interrupted)
+    if (!call->many && !th_interrupt_came())
         return;
     th_command_flush();
     fprintf(stderr, "tracehost call: ");
-    if (th_interrupted)
+    if (th_interrupt_came())
         fprintf(stderr, "%s came%s", th_interrupt_name(), call->many ? " after " : "\n");
     if (call->many)
         fprintf(stderr, "%" PRIu64 " round%s of %u process%s, %" PRIu64 " evaluation%s failed\n",

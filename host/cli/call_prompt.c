@@ -33,7 +33,7 @@ static bool wait_for_input(void)
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &ours, &old);
-    while (!th_interrupted && (ready = ppoll(&input, 1, NULL, &old)) < 0 && errno == EINTR)
+    while (!th_interrupt_came() && (ready = ppoll(&input, 1, NULL, &old)) < 0 && errno == EINTR)
         continue;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return ready > 0;

@@ -32,7 +32,7 @@ static struct th_message *receive(void *context, int64_t nanoseconds)
 static bool interrupted(void *context)
 {
     (void)context;
-    return th_interrupted != 0;
+    return th_interrupt_came() != 0;
 }
 
 static th_term self(void *context)
@@ -97,7 +97,7 @@ bool th_call_session_evaluate(struct th_call_session *session, const struct th_p
             show_value(value);
         th_evaluation_collect(e);
     }
-    return !e->stopped && !th_interrupted;
+    return !e->stopped && !th_interrupt_came();
 }
 
 /* --- Rounds ----------------------------------------------------------------------------------- */

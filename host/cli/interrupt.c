@@ -7,7 +7,7 @@ volatile int th_interrupted;
 
 static void on_signal(int number)
 {
-    th_interrupted = number;
+    __atomic_store_n(&th_interrupted, number, __ATOMIC_RELAXED); /* it stands for itself */
 }
 
 /* What is ignored stays so: a command started in the background must not end with the one in front,
@@ -29,6 +29,11 @@ void th_interrupt_install(void)
     handle(SIGINT);
     handle(SIGTERM);
     handle(SIGHUP);
+}
+
+int th_interrupt_came(void)
+{
+    return __atomic_load_n(&th_interrupted, __ATOMIC_RELAXED);
 }
 
 const char *th_interrupt_name(void)

@@ -3,8 +3,11 @@
 #ifndef TH_INTERRUPT_H
 #define TH_INTERRUPT_H
 
-/* The signal that came, 0 while none did. */
+/* The signal that came, 0 while none did. For a program of one thread. */
 extern volatile int th_interrupted;
+
+/* The same, for any thread. */
+int th_interrupt_came(void);
 
 void th_interrupt_install(void);
 
