@@ -292,7 +292,7 @@ static enum th_status evaluate_all(const struct call *call, struct th_call_work 
                                                                                         : status;
 }
 
-/* From the first library to the last one's unload(). */
+/* From the first library to when the last one has no users any more. */
 static enum th_status work_with_libraries(const struct call *call, struct th_call_work *work)
 {
     struct th_call_libraries libraries = {0};
@@ -320,10 +320,10 @@ static enum th_status run(const struct call *call, struct th_call_work *work)
     status = work_with_libraries(call, work);
     if (th_port_close_all() != TH_OK && status == TH_OK)
         status = th_command_fail("call");
-    th_runtime_stop(); /* the last destructors have run: now the checker knows what is left */
+    th_runtime_stop(); /* with it the last destructors have run, and the last unload() */
+    th_guard_end();
     if (call->check && th_check_end() > 0 && status == TH_OK)
         status = TH_FAILED;
-    th_guard_end();
     return status;
 }
 

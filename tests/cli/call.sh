@@ -44,8 +44,8 @@ expect 'a variable alone' call V <<'EOF'
 -- stderr
 tracehost call: 'V' is taken for a library; as an expression it ends in a full stop
   no library "V" was found
-  looked for V.so in BUILD/lib/tracehost/tracers (built in)
-  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
+  looked for V.so in BUILD/lib/tracehost/plugins (built in)
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists what is found
 -- status 5
 EOF
 expect 'a library that is refused' call "$tracers/../../../SConstruct" '1.' <<'EOF'
@@ -216,6 +216,51 @@ expect 'the console' call "$counter" 'tracehost:console() ! {some, "message"}, o
 {some,"message"}
 ok
 EOF
+
+# --- the checker, crashes ---
+
+sins=$BUILD_DIR/tests/plugins/sins.so
+expect '--check finds what a library does not give back' call --check --load-info clean "$sins" 'sins:leak_memory(7).' <<'EOF'
+ok
+-- stderr
+tracehost: check: leak: 1 block of memory (7 bytes) that sins:leak_memory/1 of sins.so got from enif_alloc()
+-- status 1
+EOF
+expect '--check finds nothing in a library that does nothing wrong' call --check "$counter" \
+    '{ok, C} = counter:new(), counter:watch(C), counter:add(C, 1).' <<'EOF'
+1
+a counter ends at 1
+EOF
+crash() {
+    cat >"$work/crash.c" <<'C'
+#include <erl_nif.h>
+static ERL_NIF_TERM write_at(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    int address = 0;
+    (void)argc;
+    enif_get_int(env, argv[0], &address);
+    *(volatile char *)(long)address = 1;
+    return argv[0];
+}
+static ErlNifFunc functions[] = {{"write_at", 2, write_at, 0}};
+ERL_NIF_INIT(crash, functions, NULL, NULL, NULL, NULL)
+C
+    $CC -I plugin_api -DERL_NIF_MINOR_VERSION=16 -fPIC -shared -o "$work/crash.so" "$work/crash.c" && call "$work/crash.so" "$@"
+}
+case $BUILD_DIR in
+*asan | *tsan) skip 'a crash' 'sanitizers report crashes themselves' ;;
+*)
+    expect 'a crash: what came before is there, the call is named' crash '"before".' 'crash:write_at(16, {x}).' 'never.' <<'EOF'
+"before"
+-- stderr
+tracehost: library 'WORK/crash.so' crashed: SIGSEGV, a bad memory access at address 0x10, in crash:write_at/2
+  function: crash:write_at/2
+  argument 1: 16
+  argument 2: {x}
+-- status 6
+EOF
+    ;;
+esac
 
 # --- the prompt, signals ---
 
