@@ -171,27 +171,6 @@ tracehost replay: WORK/driver.so was refused
 -- status 5
 EOF
 
-# The first function of the NIF API that the program does not export.
-nm -D --defined-only "$tracehost" | sed 's/.* //' >"$work/exported"
-missing=$(grep -o ' enif_[a-z0-9_]*, (' plugin_api/nif_functions.h | tr -d ' ,(' | sort -u | grep -vxFf "$work/exported" |
-    head -n 1)
-not_implemented() {
-    compile missing <<EOF
-void $missing(void);
-long enabled(void) { return 0; }
-void trace(void) { $missing(); }
-EOF
-    replay "$work/missing.so" 2>&1 | sed "s/$missing/FUNCTION/"
-}
-if [ "$missing" ]; then
-    expect 'a function that is not implemented' not_implemented <<'EOF'
-tracehost replay: WORK/missing.so was refused
-  it needs FUNCTION, which is not provided by this version
-EOF
-else
-    skip 'a function that is not implemented' 'all are'
-fi
-
 compile nothing <<'EOF'
 int answer = 42;
 EOF
