@@ -164,10 +164,10 @@ struct th_resource *th_resource_of_term(th_term term)
 
 bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object)
 {
-    struct th_binary *binary = th_shared_binary_of(term);
     struct th_resource *resource = th_resource_of_term(term);
+    struct th_binary *binary = resource ? NULL : th_shared_binary_of(term);
 
-    if (!resource && binary && binary->free == release_binary)
+    if (binary && binary->free == release_binary)
         resource = binary->owner;
     if (!resource || resource->type != type)
         return false;

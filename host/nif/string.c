@@ -2,7 +2,7 @@
 #include "nif.h"
 
 /* The next character of a string, and what is left of it; false if LIST goes on with none. */
-static bool next_character(th_term *list, uint32_t most, uint32_t *c)
+static inline bool next_character(th_term *list, uint32_t most, uint32_t *c)
 {
     th_term head;
 
@@ -17,14 +17,14 @@ static bool next_character(th_term *list, uint32_t most, uint32_t *c)
 }
 
 /* Takes the next character as bytes of ENCODING; their number, 0 if it has no such bytes. */
-static size_t next_bytes(th_term *list, ErlNifCharEncoding encoding, char bytes[TH_UTF8_MAX])
+static inline size_t next_bytes(th_term *list, ErlNifCharEncoding encoding, char bytes[TH_UTF8_MAX])
 {
     uint32_t most = encoding == ERL_NIF_UTF8 ? 0x10FFFF : 0xFF;
     uint32_t c;
 
     if (!next_character(list, most, &c))
         return 0;
-    if (encoding == ERL_NIF_UTF8)
+    if (encoding == ERL_NIF_UTF8 && c >= 0x80)
         return th_utf8_valid(c) ? th_utf8_put(c, bytes) : 0;
     bytes[0] = (char)c;
     return 1;
@@ -53,7 +53,9 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
             return 0;
         if (used + size >= len)
             return -(int)len;
-        memcpy(buf + used, bytes, size);
+        buf[used] = bytes[0];
+        for (size_t i = 1; i < size; i++)
+            buf[used + i] = bytes[i];
         used += size;
     }
     buf[used] = 0;

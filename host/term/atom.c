@@ -89,6 +89,25 @@ static void grow_places(struct places *old)
     atomic_store_explicit(&places, table, memory_order_release);
 }
 
+/* P. J. Weinberger's hash of the name. Characters of Latin-1 count as one byte, as they did before
+ * atoms were UTF-8. */
+static uint32_t hash_weinberger(const char *text, size_t bytes)
+{
+    uint32_t hash = 0;
+
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c & 0xFE) == 0xC2) {
+            c = (unsigned char)(c << 6 | (text[i + 1] & 0x3F));
+            i++;
+        }
+        hash = (hash << 4) + c;
+        hash ^= (hash & 0xF0000000) >> 24;
+        hash &= 0x0FFFFFFF;
+    }
+    return hash;
+}
+
 static struct th_atom_name *new_name(const char *text, size_t bytes, size_t characters,
                                      uint64_t hash)
 {
@@ -98,6 +117,7 @@ static struct th_atom_name *new_name(const char *text, size_t bytes, size_t char
     name->characters = (uint16_t)characters;
     name->latin1 = true;
     name->hash = hash;
+    name->weinberger = hash_weinberger(text, bytes);
     name->sort = 0;
     for (size_t i = 0; i < 4; i++)
         name->sort = name->sort << 8 | (i < bytes ? (unsigned char)text[i] : 0);

@@ -94,10 +94,11 @@ enum {
 struct th_atom_name {
     uint16_t bytes; /* of text, without the 0 byte behind it */
     uint16_t characters;
-    bool latin1;   /* no character above 255 */
-    uint64_t hash; /* of the bytes */
-    uint32_t sort; /* the first four bytes, big-endian: for quick comparison */
-    char text[];   /* UTF-8 */
+    bool latin1;         /* no character above 255 */
+    uint64_t hash;       /* of the bytes */
+    uint32_t sort;       /* the first four bytes, big-endian: for quick comparison */
+    uint32_t weinberger; /* another hash of the name, for erlang:phash2/1 */
+    char text[];         /* UTF-8 */
 };
 
 /* The atom of that name; TH_NONE if it is no valid UTF-8, too long, or the table is full. */

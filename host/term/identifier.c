@@ -97,9 +97,16 @@ th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const ui
  */
 th_term th_make_new_reference(th_env *env)
 {
+    enum { BLOCK = 1024 };
     static _Atomic uint64_t last; /* relaxed: only distinct */
-    uint64_t unique = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
-    const uint32_t words[] = {0x3FFFF, (uint32_t)unique, (uint32_t)(unique >> 32)};
+    static _Thread_local uint64_t
+        latest; /* of the thread's own block, a multiple of BLOCK: used up */
+    const uint32_t *words;
+
+    if (latest % BLOCK == 0)
+        latest = atomic_fetch_add_explicit(&last, BLOCK, memory_order_relaxed);
+    latest++;
+    words = (const uint32_t[]){0x3FFFF, (uint32_t)latest, (uint32_t)(latest >> 32)};
 
     return th_make_reference(env, TH_NONE, 0, words, 3);
 }

@@ -1,7 +1,7 @@
 /* Integers: small ones as immediates, the others as limbs in the heap. */
 #include "make.h"
 
-static th_term make_big(th_env *env, bool negative, const uint64_t *limbs, size_t count)
+static inline th_term make_big(th_env *env, bool negative, const uint64_t *limbs, size_t count)
 {
     th_term *words = th_env_take(env, count + 1);
 
@@ -30,12 +30,12 @@ th_term th_make_big_int64(th_env *env, int64_t i)
 {
     uint64_t limb = magnitude_of(i);
 
-    return th_make_integer(env, i < 0, &limb, 1);
+    return make_big(env, i < 0, &limb, 1);
 }
 
-th_term th_make_uint64(th_env *env, uint64_t i)
+th_term th_make_big_uint64(th_env *env, uint64_t i)
 {
-    return th_make_integer(env, false, &i, 1);
+    return make_big(env, false, &i, 1);
 }
 
 bool th_get_int64(th_term t, int64_t *i)

@@ -12,15 +12,18 @@ struct th_jenkins {
     uint32_t a, b, c; /* c is the result */
 };
 
+static inline void th_jenkins_round(struct th_jenkins *w, int first, int second, int third)
+{
+    w->a = (w->a - w->b - w->c) ^ w->c >> first;
+    w->b = (w->b - w->c - w->a) ^ w->a << second;
+    w->c = (w->c - w->a - w->b) ^ w->b >> third;
+}
+
 static inline void th_jenkins_mix(struct th_jenkins *w)
 {
-    static const unsigned char shifts[9] = {13, 8, 13, 12, 16, 5, 3, 10, 15};
-
-    for (int i = 0; i < 9; i += 3) {
-        w->a = (w->a - w->b - w->c) ^ w->c >> shifts[i];
-        w->b = (w->b - w->c - w->a) ^ w->a << shifts[i + 1];
-        w->c = (w->c - w->a - w->b) ^ w->b >> shifts[i + 2];
-    }
+    th_jenkins_round(w, 13, 8, 13);
+    th_jenkins_round(w, 12, 16, 5);
+    th_jenkins_round(w, 3, 10, 15);
 }
 
 /* The hash of bytes, twelve of which are mixed in at a time. AB and C are what the words start

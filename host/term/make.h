@@ -13,9 +13,14 @@
 
 #include <string.h>
 
-/* Integers of 64 bits; a bignum where a small integer is too narrow. */
+/* Integers of 64 bits; a bignum where a small integer is too narrow, which is what
+ * th_make_big_*() are for. */
 th_term th_make_big_int64(th_env *env, int64_t i);
-th_term th_make_uint64(th_env *env, uint64_t i);
+th_term th_make_big_uint64(th_env *env, uint64_t i);
+static inline th_term th_make_uint64(th_env *env, uint64_t i)
+{
+    return i <= TH_SMALL_MAX ? th_small((int64_t)i) : th_make_big_uint64(env, i);
+}
 static inline th_term th_make_int64(th_env *env, int64_t i)
 {
     return th_fits_small(i) ? th_small(i) : th_make_big_int64(env, i);

@@ -80,29 +80,9 @@ static void push(struct walk *walk, struct item item)
     walk->items[walk->depth++] = item;
 }
 
-/* P. J. Weinberger's hash of the name. Characters of Latin-1 count as one byte, as they did before
- * atoms were UTF-8. */
-static uint32_t hash_atom(th_term atom)
-{
-    const struct th_atom_name *name = th_atom_name(atom);
-    uint32_t hash = 0;
-
-    for (size_t i = 0; i < name->bytes; i++) {
-        unsigned char c = (unsigned char)name->text[i];
-        if ((c & 0xFE) == 0xC2) {
-            c = (unsigned char)(c << 6 | (name->text[i + 1] & 0x3F));
-            i++;
-        }
-        hash = (hash << 4) + c;
-        hash ^= (hash & 0xF0000000) >> 24;
-        hash &= 0x0FFFFFFF;
-    }
-    return hash;
-}
-
 static void add_atom(struct walk *walk, th_term atom)
 {
-    uint32_t hash = hash_atom(atom);
+    uint32_t hash = th_atom_name(atom)->weinberger;
 
     if (walk->state == 0)
         walk->state = hash;
@@ -199,7 +179,7 @@ static void add_fun(struct walk *walk, th_term t)
 
     th_get_fun(t, &parts);
     th_get_int64(parts.old_unique, &old_unique);
-    add2(walk, (uint32_t)parts.free_count, hash_atom(parts.module), SALT_FUN);
+    add2(walk, (uint32_t)parts.free_count, th_atom_name(parts.module)->weinberger, SALT_FUN);
     add2(walk, parts.index, (uint32_t)old_unique, SALT_FUN);
     push(walk, (struct item){.terms = parts.free, .count = parts.free_count});
 }
@@ -210,8 +190,8 @@ static void add_export(struct walk *walk, th_term t)
     uint32_t arity;
 
     th_get_export(t, &module, &function, &arity);
-    add2(walk, arity, hash_atom(module), SALT_FUN);
-    add(walk, hash_atom(function), SALT_FUNCTION);
+    add2(walk, arity, th_atom_name(module)->weinberger, SALT_FUN);
+    add(walk, th_atom_name(function)->weinberger, SALT_FUNCTION);
 }
 
 static bool is_byte(th_term t)
