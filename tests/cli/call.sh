@@ -226,7 +226,7 @@ leaking() { # the address sanitizer finds it as well
 expect '--check finds what a library does not give back' leaking --check --load-info clean "$sins" 'sins:leak_memory(7).' <<'EOF'
 ok
 -- stderr
-tracehost: check: leak: 1 block of memory (7 bytes) that sins:leak_memory/1 of sins.so got from enif_alloc()
+tracehost: check: leak: 1 block of memory (7 bytes) that sins:leak_memory/1 got from enif_alloc(), in sins:leak_memory(7)
 -- status 1
 EOF
 expect '--check finds nothing in a library that does nothing wrong' call --check "$counter" \
@@ -257,7 +257,6 @@ case $BUILD_DIR in
 "before"
 -- stderr
 tracehost: library 'WORK/crash.so' crashed: SIGSEGV, a bad memory access at address 0x10, in crash:write_at/2
-  function: crash:write_at/2
   argument 1: 16
   argument 2: {x}
 -- status 6
