@@ -32,10 +32,11 @@ struct th_runtime_setup {
     unsigned dirty_io;   /* 0: ten, as in a BEAM */
 };
 
-/* Starts the threads; once. Dirty threads are made as they are needed. */
+/* Starts the threads, before libraries are loaded. Dirty threads are made as they are needed. From
+ * now on the guard (trace/) calls who crashes a library. */
 void th_runtime_start(const struct th_runtime_setup *setup);
 
-/* Ends them. All processes must have exited. */
+/* Ends them, and the poll thread. All processes must have exited. It can be started again. */
 void th_runtime_stop(void);
 
 /* How many there are; 1, and as if one dirty thread of each kind, while the runtime is not started,
@@ -82,9 +83,15 @@ enum th_call_end {
 };
 
 /*
- * Has PROCESS call FUNCTION with as many terms of ARGV as it has arguments, and waits until it has
- * returned for good. *RESULT is copied into ENV. The calling thread is no scheduler. One call at a
- * time in one process.
+ * Has PROCESS call CALLEE with as many terms of ARGV as it has arguments, and waits until it has
+ * returned for good, and the destructors of what it let go of have run. *RESULT is copied into ENV,
+ * by another thread. The calling thread is no scheduler. One call at a time in one process.
+ *
+ * What a function said last counts, as in a BEAM: of an exception and a continuation the later; an
+ * exception more than a term that is returned as well, and a term more than a continuation. One
+ * that returns neither, and 0, which a BEAM does not survive, has raised badarg (`undefined` is
+ * returned while the checker is on). What is still scheduled when the program ends
+ * (th_library_halting()) does not run: the call raises `halting`.
  */
 enum th_call_end th_run_call(struct th_process_run *process, const struct th_callee *callee,
                              const th_term argv[], th_env *env, th_term *result);
@@ -96,7 +103,7 @@ enum th_call_end th_run_call(struct th_process_run *process, const struct th_cal
 struct th_call {
     struct th_process_run *process;
     const struct th_callee *callee; /* what th_run_call() was given */
-    const char *function;           /* what runs: the callee's, or what enif_schedule_nif() named */
+    const char *function; /* what runs, "open": the callee's, or what enif_schedule_nif() named */
     int argc;
     const th_term *argv; /* of what runs */
     th_env *env;
@@ -105,15 +112,21 @@ extern _Thread_local struct th_call *th_call_current;
 
 /*
  * For enif_schedule_nif(): what is to run when the function of ENV's call returns what this
- * returns. FLAGS are 0 or a dirty job's. Raises badarg, as OTP does, for what cannot be: TH_NONE
- * then too, with the exception in ENV.
+ * returns, TH_NONE. FUNCTION, its name, and ARGV are copied. Raises badarg for what cannot be: a
+ * name that is no atom, FLAGS that are other than 0 or dirty jobs (both count as IO), more than 255
+ * arguments; and, where a BEAM crashes, fewer than 0, or an ENV that is not that of the thread's
+ * call.
  */
 th_term th_call_schedule(th_env *env, const char *function, int flags,
                          ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), int argc,
                          const th_term argv[]);
 
-/* For enif_consume_timeslice(): uses up PERCENT (1 to 100, others count as the nearer) of the turn;
- * true if it is used up. */
+/*
+ * For enif_consume_timeslice(): uses up PERCENT (1 to 100, others count as the nearer) of the turn,
+ * which is 4000 reductions; each function costs one. True if it is used up: then what is scheduled
+ * waits for the other processes. False, and nothing happens, on dirty threads, and where ENV is not
+ * that of the thread's call.
+ */
 bool th_call_consume(th_env *env, int percent);
 
 #endif

@@ -16,8 +16,9 @@
 #include <string.h>
 
 enum {
-    DIRTY_IO = 10,  /* threads unless told otherwise, as in a BEAM */
-    NAME_BYTES = 16 /* of a thread's name: the kernel keeps no more */
+    DIRTY_IO = 10,   /* threads unless told otherwise, as in a BEAM */
+    NAME_BYTES = 16, /* of a thread's name: the kernel keeps no more */
+    GUARD_BYTES = 256 * 1024
 };
 
 #define QUEUE(text)                                                                         \
@@ -109,19 +110,32 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* Starts one more thread. Under the queue's lock, or before there are threads. Signals from outside
- * are not for it. */
-static void add_thread(struct th_queue *queue)
+/* A thread that takes no signals from outside. What lies below its stack is out of bounds for more
+ * than a page, so that large frames do not step over it. */
+static int create(struct th_thread *thread)
 {
-    struct th_thread *thread = &queue->threads[queue->count];
+    pthread_attr_t attributes;
     sigset_t all, old;
     int error;
 
-    thread->errands = queue->errands;
+    pthread_attr_init(&attributes);
+    pthread_attr_setguardsize(&attributes, GUARD_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    error = pthread_create(&thread->id, NULL, run_thread, thread);
+    error = pthread_create(&thread->id, &attributes, run_thread, thread);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+/* Starts one more thread. Under the queue's lock. */
+static void add_thread(struct th_queue *queue)
+{
+    struct th_thread *thread = &queue->threads[queue->count];
+    int error;
+
+    thread->errands = queue->errands;
+    error = create(thread);
     if (!error) {
         queue->count++;
         queue->running++;
