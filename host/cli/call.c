@@ -304,6 +304,7 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
         status = evaluate_all(call, work);
     else
         th_command_fail("call");
+    th_library_halt();
     th_call_libraries_free(&libraries);
     return status;
 }

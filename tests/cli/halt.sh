@@ -1,0 +1,90 @@
+#!/bin/sh
+# What libraries hear of the program's end: options of enif_set_option().
+. tests/cli/report
+
+cat >"$work/ending.c" <<'EOF'
+#include <erl_nif.h>
+#include <stdio.h>
+
+static void say(const char *what, void *data)
+{
+    printf("%s %s\n", what, (const char *)data);
+    fflush(stdout);
+}
+
+static void on_halt(void *data)
+{
+    say("on_halt", data);
+}
+
+static void on_unload_thread(void *data)
+{
+    say("on_unload_thread", data);
+}
+
+static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)
+{
+    *data = "with its data";
+    return enif_set_option(env, ERL_NIF_OPT_ON_HALT, on_halt) ||
+           enif_set_option(env, ERL_NIF_OPT_DELAY_HALT) ||
+           enif_set_option(env, ERL_NIF_OPT_ON_UNLOAD_THREAD, on_unload_thread);
+}
+
+static void unload(ErlNifEnv *env, void *data)
+{
+    say("unload", data);
+}
+
+static ERL_NIF_TERM answer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return enif_make_atom(env, "trace");
+}
+
+/* 0 where load() would be given it: too late. */
+static ERL_NIF_TERM set_late(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return enif_make_atom(env, enif_set_option(env, ERL_NIF_OPT_ON_HALT, on_halt) ? "too_late" : "set");
+}
+
+static ErlNifFunc functions[] = {
+    {"enabled", 3, answer, 0}, {"trace", 5, answer, 0}, {"set_late", 0, set_late, 0}};
+ERL_NIF_INIT(ending, functions, load, NULL, NULL, unload)
+EOF
+"$CC" -fPIC -shared -Iplugin_api -o "$work/ending.so" "$work/ending.c"
+
+expect 'a replay has one scheduler' "$tracehost" replay -t "$work/ending.so" "$recordings/s01_seed_local_caller.trace" <<'EOF'
+on_halt with its data
+on_unload_thread with its data
+unload with its data
+EOF
+expect 'a call has those that were asked for' "$tracehost" call --threads=3 "$work/ending.so" 'ending:set_late().' <<'EOF'
+too_late
+on_halt with its data
+on_unload_thread with its data
+on_unload_thread with its data
+on_unload_thread with its data
+unload with its data
+-- stderr
+tracehost call: 3 rounds of 3 processes, 0 evaluations failed
+EOF
+at_sigint() {
+    timeout -s INT 0.5 "$tracehost" call --repeat=1000000000 "$work/ending.so" 'ok.' 2>"$work/errors"
+}
+expect 'SIGINT is an end, too' at_sigint <<'EOF'
+ok
+on_halt with its data
+on_unload_thread with its data
+unload with its data
+-- status 124
+EOF
+refused() {
+    "$tracehost" replay -t "$work/ending.so" -t "$work/nothing.so" "$recordings/s01_seed_local_caller.trace" 2>"$work/errors"
+}
+expect 'what was attached before another was refused' refused <<'EOF'
+on_halt with its data
+on_unload_thread with its data
+unload with its data
+-- status 5
+EOF
+
+finish
