@@ -49,10 +49,17 @@ static char *format_message(const char *format, va_list args)
     return text;
 }
 
+/* A line on stderr, behind what was written to stdout before it. */
+static void print(const char *who, const char *message)
+{
+    fflush(stdout);
+    fprintf(stderr, "tracehost: check: %s: %s\n", who, message);
+}
+
 static void tell(const struct th_origin *origin, const char *kind, char *message)
 {
     if (count_in_series(origin->where, kind, message) <= TOLD)
-        fprintf(stderr, "tracehost: check: %s: %s\n", origin->text, message);
+        print(origin->text, message);
     th_free(message);
 }
 
@@ -76,7 +83,7 @@ void th_check_found_now(const char *kind, const char *format, ...)
     th_origin_release(origin);
 }
 
-void th_check_tell(const char *format, ...)
+void th_check_tell_leak(const char *format, ...)
 {
     va_list args;
     char *message;
@@ -84,7 +91,7 @@ void th_check_tell(const char *format, ...)
     va_start(args, format);
     message = format_message(format, args);
     va_end(args);
-    fprintf(stderr, "tracehost: check: %s\n", message);
+    print("leak", message);
     th_free(message);
     pthread_mutex_lock(&lock);
     found++;

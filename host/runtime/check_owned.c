@@ -272,7 +272,7 @@ static void tell_leaks(const struct leak *leaks, size_t count)
 
     for (size_t i = 0; i < count; i++)
         bytes += leaks[i].it->bytes;
-    th_buffer_printf(&line, "leak: %zu %s", count, what);
+    th_buffer_printf(&line, "%zu %s", count, what);
     if (first->name)
         th_buffer_printf(&line, leaks[0].kind == TH_CHECK_RESOURCE ? " of type '%s'" : " '%s'",
                          first->name);
@@ -281,7 +281,7 @@ static void tell_leaks(const struct leak *leaks, size_t count)
     th_buffer_printf(&line, " that %s got from %s()", origin->where, first->function);
     if (strcmp(origin->where, origin->text) != 0)
         th_buffer_printf(&line, "%s in %s", count > 1 ? ", first" : ",", origin->text);
-    th_check_tell("%s", th_buffer_text(&line));
+    th_check_tell_leak("%s", th_buffer_text(&line));
     th_buffer_free(&line);
 }
 

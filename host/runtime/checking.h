@@ -53,8 +53,8 @@ void th_check_found(const struct th_origin *origin, const char *kind, const char
 void th_check_found_now(const char *kind, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
-/* Counts a finding about no one call, and prints the line. */
-void th_check_tell(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+/* Tells and counts a leak: of several calls, perhaps. */
+void th_check_tell_leak(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 /* Says how often what was not told happened; how many findings there were; forgets them. */
 uint64_t th_check_findings_end(void);

@@ -107,43 +107,21 @@ ok
 tracehost call: 800 rounds of 4 processes, 0 evaluations failed
 EOF
 
-# clean NAME PATH ARGUMENT...: a library that others compiled; nothing is found.
-clean() {
-    name=$1
-    library=$(echo $installed/$2)
-    shift 2
-    if [ ! -e "$library" ]; then
-        skip "$name is clean" "it is not installed"
-        return
+# Libraries that others compiled are clean, with one exception; tests/debian has what they are asked.
+for file in tests/debian/*.calls; do
+    name=$(basename "$file" .calls)
+    library=$(ls $installed/*/priv/"$name".so $installed/*/priv/lib/"$name".so 2>/dev/null | head -n 1)
+    if [ -z "$library" ]; then
+        skip "$name is clean" 'it is not installed'
+        continue
     fi
-    $tracehost call --check "$library" "$@" >"$work/stdout" 2>"$work/stderr"
-    if [ $? = 0 ] && ! grep -q 'check:' "$work/stderr"; then
-        pass "$name is clean"
-    else
-        fail "$name is clean"
-        sed 's/^/    /' "$work/stdout" "$work/stderr" | head -20
+    info=$(sed -n "s|LIBRARY|${library%.so}|; s/^%% load-info: //p" "$file")
+    $tracehost call --check --load-info="${info:-0}" -f "$file" "$library" 2>&1 >/dev/null | grep 'check: ' >"$work/found"
+    # It does so in each function; a BEAM does nothing then.
+    if [ "$name" = stringprep ]; then
+        sed -i '/enif_release_binary() of a binary that was its own until enif_make_binary()$/d' "$work/found"
     fi
-}
-
-clean jiffy 'jiffy-*/priv/jiffy.so' 'jiffy:nif_decode_init(<<"{\"a\":[1,2.5,null,\"x\",true]}">>, [return_maps]).' \
-    'jiffy:nif_encode_init({[{<<"k">>,[1,2.5,12345678901234567890]}]}, []).' \
-    'jiffy:nif_decode_init(<<"[1,">>, []).' 'jiffy:nif_encode_init({a,b}, []).'
-crypto=$(echo $installed/crypto-*/priv/lib/crypto.so)
-clean crypto 'crypto-*/priv/lib/crypto.so' "--load-info={302,<<\"${crypto%.so}\">>,false}" 'crypto:hash_nif(sha256, <<"abc">>).' \
-    'crypto:hash_final_nif(crypto:hash_update_nif(crypto:hash_init_nif(sha), <<"a">>)).' \
-    'crypto:mac_nif(hmac, sha256, <<"key">>, <<"data">>).' '<<_:32>> = crypto:strong_rand_bytes_nif(4).' \
-    'try crypto:hash_nif(foo, bar) catch error:_ -> ok end.'
-clean fast_yaml 'p1_yaml-*/priv/lib/fast_yaml.so' 'fast_yaml:nif_decode(<<"a: [1, 2.5, x]\nb: {c: \"d\"}\n---\n- &x foo\n- *x\n">>, 7).' \
-    'fast_yaml:nif_decode(<<"a: \"\\q\"">>, 0).'
-clean fxml 'p1_xml-*/priv/lib/fxml.so' 'fxml:element_to_binary({xmlel,<<"a">>,[{<<"b">>,<<"c">>}],[{xmlcdata,<<"t<">>}]}).'
-clean fxml_stream 'p1_xml-*/priv/lib/fxml_stream.so' 'fxml_stream:parse_element(<<"<a b=\"c\">text<d/></a>">>).' \
-    'S = fxml_stream:new(self(), 1000, []), fxml_stream:parse(S, <<"<s><a>x</a><b><c">>), flush().' \
-    'fxml_stream:parse_element(<<"<a><b>">>).'
-clean ezlib 'p1_zlib-*/priv/lib/ezlib.so' 'S = ezlib:new(), {ok, D} = ezlib:compress(S, <<"hello hello hello">>), ezlib:decompress(S, D).' \
-    'ezlib:decompress(S, <<"garbage">>).'
-clean iconv 'p1_iconv-*/priv/lib/iconv.so' 'iconv:convert("iso-8859-1", "utf-8", <<228,246>>).' 'iconv:convert("nope", "utf-8", <<"a">>).'
-clean asn1rt_nif 'asn1-*/priv/lib/asn1rt_nif.so' --load-info=1 'asn1rt_nif:decode_ber_tlv_raw(<<2,1,5>>).' \
-    'asn1rt_nif:encode_ber_tlv({2,<<5>>}).'
-clean mqtree 'p1_mqtree-*/priv/lib/mqtree.so' 'T = mqtree:new(), mqtree:insert(T, <<"a/+">>), mqtree:match(T, <<"a/b">>).'
+    check "$name is clean" cmp "$work/found" /dev/null
+done
 
 finish
