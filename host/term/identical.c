@@ -109,12 +109,15 @@ __attribute__((noinline)) static bool walk_both(struct th_rest run)
     walk.runs = walk.first;
     walk.depth = 0;
     walk.capacity = FIRST_RUNS;
-    while (same) {
+    for (;;) {
         struct th_rest inside;
         th_term a, b;
 
         if (first_that_differ(&run, &a, &b)) {
-            same = !th_is_immediate(a & b) && open_both(&walk, a, b, &inside);
+            if (th_is_immediate(a & b) || !open_both(&walk, a, b, &inside)) {
+                same = false;
+                break;
+            }
             if (run.count > 0)
                 push(&walk, run);
             run = inside;
