@@ -15,6 +15,7 @@ static void destroy(struct th_resource *resource)
 {
     struct th_resource_running running = {th_resource_type_callbacks(resource->type), {0}, {0}};
 
+    th_resource_forget_saved(resource);
     th_resource_forget_watches(resource);
     if (running.callbacks.dtor) {
         th_resource_begin(&running, resource, TH_RESOURCE_DTOR);
@@ -45,6 +46,7 @@ void *th_resource_alloc(ErlNifResourceType *type, size_t size)
     resource->dying.run = run_destroy;
     resource->size = size;
     resource->watches = NULL;
+    resource->saved = false;
     atomic_init(&resource->count, 1);
     atomic_init(&resource->named, false);
     th_resource_type_keep(type);
@@ -127,13 +129,18 @@ static void ensure_named(struct th_resource *resource, th_env *env)
     pthread_mutex_unlock(&naming);
 }
 
+th_term th_resource_adopt(th_env *env, struct th_resource *resource)
+{
+    return th_make_magic(env, resource, keep, release_term, resource->words);
+}
+
 th_term th_resource_make(th_env *env, void *object)
 {
     struct th_resource *resource = th_resource_of(object);
 
     ensure_named(resource, env);
     keep(resource);
-    return th_make_magic(env, resource, keep, release_term, resource->words);
+    return th_resource_adopt(env, resource);
 }
 
 static void release_binary(struct th_binary *self, void *resource)

@@ -57,6 +57,14 @@ th_term th_resource_make_binary(th_env *env, void *object, const void *data, siz
 bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object);
 
 /*
+ * Resources in external bytes. A reference that was saved when it was written is the resource again
+ * when it is read, as long as that is there: th_resource_find() makes a term with a share of it,
+ * TH_NONE if no resource that lives has these words. Terms that are none are not saved.
+ */
+void th_resource_save(th_term term);
+th_term th_resource_find(th_env *env, const uint32_t words[], size_t count);
+
+/*
  * `stop`, for who waits for EVENT on behalf of OBJECT: whether its type has it, and calling it.
  * DIRECT tells the callback whether it runs within the call that asked for it. The caller has a
  * share of OBJECT, and no lock.

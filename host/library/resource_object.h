@@ -19,6 +19,8 @@ struct th_resource {
     _Atomic size_t count;              /* shares */
     size_t size;                       /* bytes of data */
     struct th_resource_watch *watches; /* its monitors; guarded by the lock in resource_monitor.c */
+    bool saved;                        /* guarded by the lock in resource_saved.c; with no share
+                                          left nobody writes it any more */
     _Atomic bool named;                /* release: the words below are there; acquire */
     uint32_t words[TH_RESOURCE_WORDS];
     alignas(16) unsigned char data[];
@@ -31,6 +33,12 @@ struct th_resource *th_resource_of_term(th_term term);
 
 /* One share more, unless the last one is gone already: false then. */
 bool th_resource_revive(struct th_resource *resource);
+
+/* RESOURCE, whose last share is gone, can no longer be found. */
+void th_resource_forget_saved(struct th_resource *resource);
+
+/* A term of RESOURCE, with a share that the caller has. It has words. */
+th_term th_resource_adopt(th_env *env, struct th_resource *resource);
 
 /* What is to be done at a safe point, see th_resource_reap(). */
 void th_resource_push_due(struct th_resource_due *due);

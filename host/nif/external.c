@@ -1,11 +1,12 @@
 /* The external term format. */
 #include "nif.h"
 
+#include "host/library/library.h"
 #include "host/process/process.h"
 
 int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
 {
-    struct th_etf_options options = {.here = th_world_node()};
+    struct th_etf_options options = {.here = th_world_node(), .saving = th_resource_save};
     struct th_buffer bytes = {0};
     int done;
 
@@ -24,6 +25,7 @@ size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *data, size_t sz,
     struct th_etf_options options = {
         .here = th_world_node(),
         .safe = opts & ERL_NIF_BIN2TERM_SAFE,
+        .finding = th_resource_find,
     };
     th_term decoded;
     size_t used;

@@ -36,6 +36,12 @@ struct th_etf_options {
     bool safe;       /* refuse atoms that do not exist yet, and what would make them */
     bool utf8_atoms; /* write: SMALL_ATOM_UTF8_EXT and ATOM_UTF8_EXT for all atoms, as OTP 26 on;
                         without it ATOM_EXT for Latin-1, as before */
+    /* For who makes magic references (make.h) and can give them back: SAVING is told of each one
+     * that is written; FINDING makes the one of this node that has these words, TH_NONE: there is
+     * none, it is a plain reference. NULL: magic references are written, and read, as plain ones.
+     */
+    void (*saving)(th_term magic);
+    th_term (*finding)(th_env *env, const uint32_t words[], size_t count);
     size_t inflate_limit; /* the most bytes that a compressed term may have; 0: 256 MiB */
 };
 

@@ -363,7 +363,8 @@ static enum th_status decode(th_env *env, const unsigned char *data, const unsig
 
     if (here.node == TH_NONE)
         here = (struct th_etf_node){TH_AM(nonode), 0};
-    n.base = (struct th_etf_decoder){env, data, at + size, here, options->safe, th_etf_cache()};
+    n.base = (struct th_etf_decoder){env,           data,           at + size,       here,
+                                     options->safe, th_etf_cache(), options->finding};
     n.budget = size - (size > 0);
     n.frames = n.near;
     n.depth = 0;

@@ -38,6 +38,7 @@ struct th_etf_decoder {
     struct th_etf_node here; /* node is never 0 */
     bool safe;
     struct th_etf_cached *cache; /* this thread's */
+    th_term (*finding)(th_env *env, const uint32_t words[], size_t count);
 };
 
 /* Raises an error about the term whose tag stands at TAG, and returns NULL. */

@@ -213,7 +213,7 @@ enum th_status th_etf_encode(struct th_buffer *out, th_term t, bool versioned,
 
     if (here.node == TH_NONE)
         here = (struct th_etf_node){TH_AM(nonode), 0};
-    n.base = (struct th_etf_encoder){out, here, options->utf8_atoms};
+    n.base = (struct th_etf_encoder){out, here, options->utf8_atoms, options->saving};
     n.frames = n.near;
     n.depth = 0;
     n.capacity = NEAR_FRAMES;

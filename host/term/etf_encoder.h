@@ -12,6 +12,7 @@ struct th_etf_encoder {
     struct th_buffer *out;
     struct th_etf_node here; /* node is never 0 */
     bool utf8_atoms;
+    void (*saving)(th_term magic);
 };
 
 /* Room for BYTES bytes; the caller adds to the size what it fills. */

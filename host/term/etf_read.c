@@ -252,7 +252,9 @@ static const unsigned char *read_reference(struct th_etf_decoder *d, const unsig
         words[i] = th_etf_get32(at + 4 * i);
     if (has_old_creation(tag[0]) && words[0] > OLD_REF_WORD)
         return th_etf_fault(d, tag, "the first word is %u, more than %d", words[0], OLD_REF_WORD);
-    *term = th_make_reference(d->env, from.node, from.creation, words, count);
+    *term = from.node == TH_NONE && d->finding ? d->finding(d->env, words, count) : TH_NONE;
+    if (*term == TH_NONE)
+        *term = th_make_reference(d->env, from.node, from.creation, words, count);
     return at + bytes + oldest;
 }
 

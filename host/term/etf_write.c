@@ -179,6 +179,8 @@ static enum th_status write_reference(struct th_etf_encoder *e, th_term t)
     enum th_status status;
 
     th_get_ref(t, &ref);
+    if (ref.magic && e->saving)
+        e->saving(t);
     th_etf_tag16(e, TH_ETF_NEWER_REFERENCE, ref.count);
     status = write_node(e, ref.node, &ref.creation);
     th_etf_add32(e, ref.creation);

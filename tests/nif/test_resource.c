@@ -3,6 +3,7 @@
 #include "host/nif/nif.h"
 #include "tests/tracers/keeper.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -189,6 +190,91 @@ static void binaries_may_lie_in_resources(void **state)
     assert_int_equal(destroyed(), 1);
 }
 
+/* The resource that BYTES are a term of; NULL: they are a reference and nothing more. */
+static void *decoded(const ErlNifBinary *bytes, ERL_NIF_TERM *term)
+{
+    void *object = NULL;
+
+    assert_int_equal(enif_binary_to_term(env, bytes->data, bytes->size, term, 0), bytes->size);
+    assert_true(enif_is_ref(env, *term));
+    return enif_get_resource(env, *term, keeper->types[0], &object) ? object : NULL;
+}
+
+static void external_bytes_give_a_resource_back_while_it_lives(void **state)
+{
+    int *object = new_resource(1), *other = new_resource(2);
+    ERL_NIF_TERM term = enif_make_resource(env, object), back;
+    ErlNifBinary bytes;
+
+    (void)state;
+    enif_make_resource(env, other);
+    assert_true(enif_term_to_binary(env, enif_make_list1(env, term), &bytes));
+    enif_release_binary(&bytes);
+    assert_true(enif_term_to_binary(env, term, &bytes));
+    assert_ptr_equal(decoded(&bytes, &back), object);
+    assert_true(enif_is_identical(term, back));
+    enif_release_resource(object);
+    enif_release_resource(other);
+    enif_clear_env(env);
+    th_resource_reap();
+    assert_int_equal(keeper->destroyed, 2);
+    assert_null(decoded(&bytes, &back));
+    enif_release_binary(&bytes);
+}
+
+static void a_resource_that_came_back_is_kept(void **state)
+{
+    int *object = new_resource(1);
+    ErlNifEnv *first = enif_alloc_env();
+    ERL_NIF_TERM back;
+    ErlNifBinary bytes;
+
+    (void)state;
+    assert_true(enif_term_to_binary(first, enif_make_resource(first, object), &bytes));
+    assert_ptr_equal(decoded(&bytes, &back), object);
+    enif_release_resource(object);
+    enif_free_env(first);
+    th_resource_reap();
+    assert_int_equal(keeper->destroyed, 0);
+    assert_ptr_equal(decoded(&bytes, &back), object);
+    enif_release_binary(&bytes);
+}
+
+enum { ROUNDS = 200 };
+
+/* Decodes what is about to die, or has died. */
+static void *decode_again(void *context)
+{
+    const ErlNifBinary *bytes = context;
+    ErlNifEnv *own = enif_alloc_env();
+    ERL_NIF_TERM term;
+
+    for (int i = 0; i < 10; i++)
+        if (enif_binary_to_term(own, bytes->data, bytes->size, &term, 0) == 0)
+            abort();
+    enif_free_env(own);
+    return NULL;
+}
+
+static void a_resource_may_die_while_it_is_read(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        int *object = new_resource(i);
+        ErlNifBinary bytes;
+        pthread_t thread;
+        assert_true(enif_term_to_binary(env, enif_make_resource(env, object), &bytes));
+        assert_int_equal(pthread_create(&thread, NULL, decode_again, &bytes), 0);
+        enif_clear_env(env);
+        enif_release_resource(object);
+        th_resource_reap();
+        pthread_join(thread, NULL);
+        enif_release_binary(&bytes);
+    }
+    th_resource_reap();
+    assert_int_equal(keeper->destroyed, ROUNDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +286,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_resource_looks_like_a_reference, begin, end),
         cmocka_unit_test_setup_teardown(only_its_own_type_gives_it_back, begin, end),
         cmocka_unit_test_setup_teardown(binaries_may_lie_in_resources, begin, end),
+        cmocka_unit_test_setup_teardown(external_bytes_give_a_resource_back_while_it_lives, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_resource_that_came_back_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(a_resource_may_die_while_it_is_read, begin, end),
     };
 
     return cmocka_run_group_tests(tests, load_keeper, unload_keeper);

@@ -73,7 +73,7 @@ ERL_NIF_TERM sending(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 /* ports(Name): commands to the port of that name. */
 ERL_NIF_TERM ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    ErlNifEnv *own = enif_alloc_env();
+    ErlNifEnv *own;
     ErlNifPort port = {number(env, 77)}, other = {number(env, 77)};
     ErlNifPid pid;
     int result = enif_whereis_port(env, argv[0], &port);
@@ -93,6 +93,7 @@ ERL_NIF_TERM ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("port_command",
             enif_port_command(env, &port, NULL,
                               enif_make_list2(env, bytes(env, "bytes", 5), text(env, "\n"))));
+    own = enif_alloc_env();
     say_int("port_command",
             enif_port_command(env, &port, own, enif_make_string(own, "its own\n", ERL_NIF_LATIN1)));
     enif_free_env(own);

@@ -164,8 +164,7 @@ ERL_NIF_TERM resource_terms(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     enif_binary_to_term(env, external.data, external.size, &back, 0);
     enif_release_binary(&external);
     say_int("identical when it has come back", enif_is_identical(back, term));
-    say_meant(env, "enif_binary_to_term: a resource",
-              number(env, enif_get_resource(env, back, plain_type, &object)));
+    say_int("get_resource", enif_get_resource(env, back, plain_type, &object));
     bin = enif_make_resource_binary(own, plain, "some bytes", 10);
     say(env, "make_resource_binary", bin);
     say_int("get_resource of it", enif_get_resource(own, bin, plain_type, &object));
