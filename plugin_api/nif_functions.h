@@ -185,8 +185,9 @@
  * returns. enif_make_new_binary() returns the bytes of a new term, to be written before the term is
  * shown to anybody. enif_realloc_binary() keeps the old binary when it fails. A sub-binary's range
  * must lie inside its binary. enif_inspect_iovec() with env NULL gives vectors that outlive the
- * call, ended by enif_free_iovec(); with *iovec given, that structure is filled instead and belongs
- * to the caller.
+ * call, ended by enif_free_iovec(); with *iovec given, that structure is filled instead, if it has
+ * room, and belongs to the caller. At least one binary of the list is taken, and at most
+ * max_length; those that are empty count and are not shown; the rest of the list goes to *tail.
  *
  * On failure: 0, or NULL; enif_make_sub_binary() raises badarg.
  */
@@ -435,9 +436,9 @@
 /*
  * I/O queues: bytes waiting for a file descriptor that is not ready.
  *
- * A queue belongs to the caller and has no lock of its own. Enqueueing a binary gives it away;
- * vectors are shared and stay the caller's to free. Peeked vectors are good until the queue
- * changes.
+ * A queue belongs to the caller and has no lock of its own. Enqueueing a binary gives it away,
+ * also where it fails; vectors are shared and stay the caller's to free. Peeked vectors are good
+ * until the queue changes.
  *
  * On failure: 0, or NULL.
  */
@@ -555,10 +556,12 @@
  * The system around.
  *
  * enif_system_info() fills the first `si_size` bytes at most, so that older libraries get the
- * shorter structure that they know. enif_dlopen() and enif_dlsym() hand error text to the handler.
+ * shorter structure that they know. enif_dlopen() adds ".so" to the name, whatever it ends in; it
+ * and enif_dlsym() hand error text to the handler, unless that is NULL.
  * enif_getenv() returns 0 for success, positive with the needed size if the buffer is too small,
- * negative if the variable is not set. enif_set_option() is for `load` and `upgrade`, 0 for
- * success.
+ * negative if the variable is not set. enif_set_option() is for `load` and `upgrade`, each option
+ * once, 0 for success: on_halt is called at the program's end, functions that then run are waited
+ * for with DELAY_HALT, on_unload_thread is called by each scheduler before `unload`.
  *
  * On failure: NULL, or non-zero.
  */
