@@ -76,6 +76,14 @@ tracehost: check: leak: 2 resources of type 'db' (160 bytes) that sins:open_db/1
 -- status 1
 EOF
 
+# A resource with a destructor keeps its library, so unload() is not called, nor blamed.
+expect 'a leak that keeps the library' $tracehost call --check --load-info=keep $sins 'sins:leak_careless() =/= x.' <<EOF
+true
+-- stderr
+tracehost: check: leak: 1 resource of type 'careless' (1 byte) that sins:leak_careless/0 got from enif_alloc_resource(), in sins:leak_careless()
+-- status 1
+EOF
+
 expect 'often' $tracehost call --check --repeat=15 $sins 'sins:release_inspected(<<1>>).' <<EOF
 ok
 -- stderr

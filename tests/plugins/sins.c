@@ -568,6 +568,12 @@ NIF(open_db)
     return enif_make_resource(env, enif_alloc_resource(db, 80));
 }
 
+NIF(leak_careless)
+{
+    UNUSED;
+    return enif_make_resource(env, enif_alloc_resource(careless, 1));
+}
+
 NIF(leak_mutex)
 {
     UNUSED;
@@ -684,6 +690,7 @@ static ErlNifFunc functions[] = {
     {"leak_binary", 0, leak_binary, 0},
     {"leak_environment", 0, leak_environment, 0},
     {"open_db", 1, open_db, 0},
+    {"leak_careless", 0, leak_careless, 0},
     {"leak_mutex", 0, leak_mutex, 0},
     {"in_thread", 0, in_thread, 0},
     {"in_destructor", 0, in_destructor, 0},
