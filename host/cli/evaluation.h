@@ -67,6 +67,7 @@ struct th_evaluation {
     size_t live; /* the heap's footprint when only bindings were in it */
     struct th_binding *bindings;
     size_t count, capacity;
+    size_t older; /* how many of them were there before the form */
 
     struct th_message *mail, **mail_end; /* that no receive has taken yet */
 

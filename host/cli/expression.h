@@ -13,7 +13,7 @@
 
 #include "host/term/term.h"
 
-enum { TH_EXPRESSION_DEPTH = 400 };
+enum { TH_EXPRESSION_DEPTH = 1000 };
 
 /* What a node is, and its parts. A part that may be missing is NULL. */
 enum th_node_kind {

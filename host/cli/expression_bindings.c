@@ -45,7 +45,7 @@ void th_binding_add(struct th_evaluation *e, th_term name, th_term value)
 
 void th_evaluation_forget(struct th_evaluation *e)
 {
-    e->count = 0;
+    e->count = e->older = 0;
     e->live = 0; /* whatever the heap holds is more than that */
 }
 
@@ -150,13 +150,13 @@ static bool check_bound(struct th_evaluation *e, const struct th_node *form)
 th_term th_evaluate_form(struct th_evaluation *e, const struct th_program *program,
                          const struct th_node *form)
 {
-    size_t bound = e->count;
     th_term t = TH_NONE;
 
     e->program = program;
+    e->older = e->count;
     if (check_bound(e, form))
         t = th_evaluate_block(e, form);
-    if (t == TH_NONE && e->count > bound)
-        e->count = bound;
+    if (t == TH_NONE)
+        e->count = e->older;
     return t;
 }

@@ -1,6 +1,7 @@
 /* Finds and calls the host's own functions, and the commands of the shell. */
 #include "function.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct th_function_module modules[] = {
@@ -76,17 +77,28 @@ static void show_line(const struct th_evaluation *e, struct th_buffer *line)
         fwrite(line->data, 1, line->size, e->out);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return th_atom_compare(((const struct th_binding *)a)->name,
+                           ((const struct th_binding *)b)->name);
+}
+
 static th_term show_bindings(struct th_evaluation *e)
 {
+    struct th_binding *sorted = th_alloc((e->count + 1) * sizeof *sorted);
     struct th_buffer line = {0};
 
+    for (size_t i = 0; i < e->count; i++)
+        sorted[i] = e->bindings[i];
+    qsort(sorted, e->count, sizeof *sorted, compare_names);
     for (size_t i = 0; i < e->count; i++) {
         line.size = 0;
-        th_buffer_printf(&line, "%s = ", th_atom_name(e->bindings[i].name)->text);
-        th_text_print(&line, e->bindings[i].value);
+        th_buffer_printf(&line, "%s = ", th_atom_name(sorted[i].name)->text);
+        th_text_print(&line, sorted[i].value);
         show_line(e, &line);
     }
     th_buffer_free(&line);
+    th_free(sorted);
     return TH_AM(ok);
 }
 
@@ -133,6 +145,7 @@ static bool forget_variable(struct th_evaluation *e, const struct th_node *call)
     if (binding) {
         size_t i = (size_t)(binding - e->bindings);
         memmove(binding, binding + 1, (--e->count - i) * sizeof *binding);
+        e->older -= i < e->older;
     }
     return true;
 }

@@ -221,12 +221,14 @@ EOF
 
 sins=$BUILD_DIR/tests/plugins/sins.so
 leaking() { # the address sanitizer finds it as well
-    ASAN_OPTIONS=detect_leaks=0 call "$@"
+    ASAN_OPTIONS=detect_leaks=0 call "$@" 2>"$work/findings"
+    leaked=$?
+    sed 's/ that .*//' "$work/findings"
+    return $leaked
 }
 expect '--check finds what a library does not give back' leaking --check --load-info clean "$sins" 'sins:leak_memory(7).' <<'EOF'
 ok
--- stderr
-tracehost: check: leak: 1 block of memory (7 bytes) that sins:leak_memory/1 got from enif_alloc(), in sins:leak_memory(7)
+tracehost: check: leak: 1 block of memory (7 bytes)
 -- status 1
 EOF
 expect '--check finds nothing in a library that does nothing wrong' call --check "$counter" \
