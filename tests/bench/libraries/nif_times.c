@@ -36,6 +36,8 @@ static struct inputs {
     ErlNifBinary external; /* the event as an external term */
     ErlNifResourceType *type;
     ErlNifMutex *mutex;
+    ErlNifRWLock *rwlock;
+    ErlNifTSDKey tsd;
     void *object;
 } in;
 
@@ -44,6 +46,7 @@ struct call {
     ErlNifEnv *env;
     ErlNifEnv *message_env;
     ErlNifPid live, dead, receiver;
+    void *watcher; /* a resource, not made by load(): a BEAM lets only later ones monitor */
     ERL_NIF_TERM live_term;
     ERL_NIF_TERM message; /* of ENV */
 };
@@ -103,6 +106,20 @@ static void to_external(ErlNifEnv *env)
     enif_release_binary(&binary);
 }
 
+static void read_lock_and_unlock(void)
+{
+    enif_rwlock_rlock(in.rwlock);
+    enif_rwlock_runlock(in.rwlock);
+}
+
+static void watch(struct call *c)
+{
+    ErlNifMonitor monitor;
+
+    enif_monitor_process(c->env, c->watcher, &c->live, &monitor);
+    enif_demonitor_process(c->env, c->watcher, &monitor);
+}
+
 static void lock_and_unlock(void)
 {
     enif_mutex_lock(in.mutex);
@@ -116,6 +133,7 @@ struct answer {
     ErlNifBinary binary;
     const ERL_NIF_TERM *elements;
     void *object;
+    ErlNifSysInfo info;
     int i, arity;
     unsigned length;
     size_t size;
@@ -205,15 +223,29 @@ static void make_inputs(ErlNifEnv *env)
     in.resource = enif_make_resource(env, in.object);
 }
 
+/* Resources of a type without it cannot monitor. */
+static void down(ErlNifEnv *env, void *object, ErlNifPid *pid, ErlNifMonitor *monitor)
+{
+    (void)env;
+    (void)object;
+    (void)pid;
+    (void)monitor;
+}
+
 static int load(ErlNifEnv *env, void **private_data, ERL_NIF_TERM info)
 {
+    static const ErlNifResourceTypeInit callbacks = {.down = down};
+
     (void)info;
     *private_data = &in;
-    in.type = enif_open_resource_type(env, NULL, "object", NULL, ERL_NIF_RT_CREATE, NULL);
+    in.type = enif_open_resource_type_x(env, "object", &callbacks, ERL_NIF_RT_CREATE, NULL);
     in.env = enif_alloc_env();
     in.mutex = enif_mutex_create("nif_times");
+    in.rwlock = enif_rwlock_create("nif_times");
+    enif_tsd_key_create("nif_times", &in.tsd);
     make_inputs(in.env);
-    return !in.type || !in.mutex || !enif_term_to_binary(in.env, in.event, &in.external);
+    return !in.type || !in.mutex || !in.rwlock ||
+           !enif_term_to_binary(in.env, in.event, &in.external);
 }
 
 static void unload(ErlNifEnv *env, void *private_data)
@@ -223,6 +255,8 @@ static void unload(ErlNifEnv *env, void *private_data)
     enif_release_binary(&in.external);
     enif_release_resource(in.object);
     enif_mutex_destroy(in.mutex);
+    enif_rwlock_destroy(in.rwlock);
+    enif_tsd_key_destroy(in.tsd);
     enif_free_env(in.env);
 }
 
@@ -277,8 +311,10 @@ static ERL_NIF_TERM time_row(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         !(row = find_row(text)) || !get_pids(env, argv[1], &call))
         return enif_make_badarg(env);
     call.message_env = enif_alloc_env();
+    call.watcher = enif_alloc_resource(in.type, 8);
     call.message = enif_make_tuple3(env, in.atoms[0], enif_make_int(env, 1), call.live_term);
     result = measure(row, &call);
+    enif_release_resource(call.watcher);
     enif_free_env(call.message_env);
     return enif_make_long(env, result);
 }

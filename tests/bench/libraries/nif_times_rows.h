@@ -139,6 +139,14 @@
     X(priv_data, "enif_priv_data", 1000, enif_priv_data(c->env))                                   \
     X(alloc, "enif_alloc, with enif_free, of 100", 500, enif_free(enif_alloc(100)))                \
     X(mutex, "enif_mutex_lock, with enif_mutex_unlock", 500, lock_and_unlock())                    \
+    X(rwlock, "enif_rwlock_rlock, with enif_rwlock_runlock", 500, read_lock_and_unlock())          \
+    X(tsd, "enif_tsd_get", 1000, enif_tsd_get(in.tsd))                                             \
+    X(thread_self, "enif_thread_self", 1000, enif_thread_self())                                   \
+    X(thread_type, "enif_thread_type", 1000, enif_thread_type())                                   \
+    X(timeslice, "enif_consume_timeslice", 1000, enif_consume_timeslice(c->env, 1))                \
+    X(whereis, "enif_whereis_pid", 500, enif_whereis_pid(c->env, in.atoms[0], &a.pid))             \
+    X(system_info, "enif_system_info", 200, enif_system_info(&a.info, sizeof a.info))              \
+    X(monitor, "enif_monitor_process, with enif_demonitor_process", 100, watch(c))                 \
     X(exception, "enif_has_pending_exception", 1000, enif_has_pending_exception(c->env, &a.term))  \
     X(get_resource, "enif_get_resource", 1000,                                                     \
       enif_get_resource(c->env, in.resource, in.type, &a.object))                                  \
