@@ -1,7 +1,7 @@
 #!/bin/sh
-# NIF libraries that Debian ships ready compiled: each NAME.calls is evaluated here and in a real BEAM,
-# and both must answer NAME.results. A line `%% load-info: TERM` tells what the library's load() is
-# given; LIBRARY in it is the library's path without its ending.
+# NIF libraries that Debian ships ready compiled: each NAME.calls is evaluated here, here under
+# valgrind, and in a real BEAM; all must answer NAME.results. A line `%% load-info: TERM` tells what
+# the library's load() is given; LIBRARY in it is the library's path without its ending.
 set -u
 calls=$SOURCE_DIR/tests/debian
 work=$(mktemp -d) || exit 1
@@ -17,8 +17,27 @@ compare() {
     else
         failed=$((failed + 1))
         echo "FAILED: $1"
-        cat "$work/difference" "$work/errors"
+        cat "$work/difference"
     fi
+}
+
+# Sanitizers do not go together with valgrind.
+memcheck=
+case $BUILD_DIR in
+*/release | */debug)
+    memcheck="valgrind -q --leak-check=full --error-exitcode=9 --suppressions=$calls/openssl.supp"
+    ;;
+esac
+command -v "${memcheck%% *}" >/dev/null || memcheck=
+
+# call OUTPUT COMMAND...: evaluates with it; its status and what it says on stderr belong to the output.
+call() {
+    output=$1
+    shift
+    "$@" call --load-info="${info:-0}" -f "$file" "$library" >"$output" 2>"$work/errors"
+    status=$?
+    cat "$work/errors" >>"$output"
+    [ $status = 0 ] || echo "status $status" >>"$output"
 }
 
 command -v escript >/dev/null || { echo "no escript here (Debian: erlang-base)" && exit 77; }
@@ -32,9 +51,14 @@ for file in "$calls"/*.calls; do
         continue
     fi
     info=$(sed -n "s|LIBRARY|${library%.so}|; s/^%% load-info: //p" "$file")
-    "$TRACEHOST" call --load-info="${info:-0}" -f "$file" "$library" >"$work/here" 2>"$work/errors"
+    call "$work/here" "$TRACEHOST"
     compare "$name" "$calls/$name.results" "$work/here"
-    escript "$calls/beam.escript" "$name" "$file" >"$work/beam" 2>"$work/errors"
+    if [ -n "$memcheck" ]; then
+        # shellcheck disable=SC2086
+        call "$work/here" $memcheck "$TRACEHOST"
+        compare "$name under valgrind" "$calls/$name.results" "$work/here"
+    fi
+    escript "$calls/beam.escript" "$name" "$file" >"$work/beam" 2>&1
     compare "$name in a BEAM" "$calls/$name.results" "$work/beam"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
