@@ -167,8 +167,6 @@ ERL_NIF_TERM binaries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     term = enif_make_binary(env, &bin);
     say_int("its bytes are still there", memcmp(bin.data, "abcdef", 6) == 0);
     say(env, "make_binary again", enif_make_binary(env, &bin));
-    enif_release_binary(&bin);
-    say(env, "after release_binary", term);
     enif_alloc_binary(9, &bin);
     enif_release_binary(&bin);
     return atom(env, "ok");
