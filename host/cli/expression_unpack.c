@@ -81,15 +81,17 @@ static double half_value(uint64_t bits)
     return bits >> 15 ? -magnitude : magnitude;
 }
 
-/* TH_NONE if it is no finite number. */
+/* TH_NONE if it is no finite number, or of a size that floats do not have. */
 static th_term take_float(struct th_evaluation *e, struct source *s, const struct th_spec *spec,
                           size_t bits)
 {
     uint64_t word = 0;
-    double d = INFINITY;
+    double d;
     float f;
     uint32_t half;
 
+    if (bits != 16 && bits != 32 && bits != 64)
+        return TH_NONE;
     take_limbs(s, &word, bits, spec->order);
     if (bits == 64) {
         memcpy(&d, &word, sizeof d);
@@ -97,7 +99,7 @@ static th_term take_float(struct th_evaluation *e, struct source *s, const struc
         half = (uint32_t)word;
         memcpy(&f, &half, sizeof f);
         d = f;
-    } else if (bits == 16) {
+    } else {
         d = half_value(word);
     }
     return isfinite(d) ? th_make_float(&e->heap, d) : TH_NONE;

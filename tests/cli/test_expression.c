@@ -228,6 +228,8 @@ static void test_binaries(void **state)
         {"<<1, Q/binary>> = <<2, 3>>.",
          "** exception error: no match of right hand side value <<2,3>>\n"},
         {"<<P:8>> = <<1, 2>>.", "** exception error: no match of right hand side value <<1,2>>\n"},
+        {"<<_:200/float>> = <<7:200>>.", "** exception error: no match of right hand side value "
+                                         "<<0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,7>>\n"},
         {"<<1, (t:echo(a)):8>>.",
          "** exception error: construction of binary failed\n        *** segment 2 of type "
          "'integer': expected an integer, or another type but got: a\n"},
