@@ -30,6 +30,8 @@ case $BUILD_DIR in
 esac
 command -v "${memcheck%% *}" >/dev/null || memcheck=
 
+export LSAN_OPTIONS="suppressions=$calls/openssl.lsan:print_suppressions=0"
+
 # call OUTPUT COMMAND...: evaluates with it; its status and what it says on stderr belong to the output.
 call() {
     output=$1
