@@ -18,12 +18,12 @@ int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM term, size_t *size)
 
 int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM map, ERL_NIF_TERM key, ERL_NIF_TERM *value)
 {
-    th_term found = th_is_map(map) ? th_map_get(map, key) : TH_NONE;
+    const th_term *found;
 
     (void)env;
-    if (found == TH_NONE)
+    if (__builtin_expect(!th_is_map(map), 0) || !(found = th_map_find(map, key)))
         return 0;
-    *value = found;
+    *value = *found;
     return 1;
 }
 

@@ -193,13 +193,6 @@ static ptrdiff_t find_large(th_term map, th_term key)
     return found ? (ptrdiff_t)order[rank] : TH_NOT_THERE;
 }
 
-static th_term get_large(th_term map, th_term key)
-{
-    ptrdiff_t found = find_large(map, key);
-
-    return found == TH_NOT_THERE ? TH_NONE : th_map_values(map)[found];
-}
-
 /* The position of KEY in a small map, its size if it is not there. */
 static inline size_t find_small(th_term map, th_term key)
 {
@@ -216,15 +209,18 @@ static inline size_t find_small(th_term map, th_term key)
     return i;
 }
 
-th_term th_map_get(th_term map, th_term key)
+const th_term *th_map_find_any(th_term map, th_term key)
 {
     size_t count = th_map_size(map);
+    ptrdiff_t large;
     size_t i;
 
-    if (__builtin_expect(count > TH_MAP_SMALL, 0))
-        return get_large(map, key);
+    if (count > TH_MAP_SMALL) {
+        large = find_large(map, key);
+        return large == TH_NOT_THERE ? NULL : th_map_values(map) + large;
+    }
     i = find_small(map, key);
-    return i < count ? th_box(map)[2 + count + i] : TH_NONE;
+    return i < count ? th_box(map) + 2 + count + i : NULL;
 }
 
 /* --- Changing --------------------------------------------------------------------------------- */

@@ -48,8 +48,29 @@ static inline const th_term *th_map_values(th_term map)
     return th_map_keys(map) + th_map_stride(map);
 }
 
+/* Where the value of KEY is, NULL if there is none. A key of a small map that is the same word, as
+ * every atom is, is found without a call. */
+const th_term *th_map_find_any(th_term map, th_term key);
+static inline const th_term *th_map_find(th_term map, th_term key)
+{
+    const th_term *place = th_box(map) + 2;
+    size_t count = th_map_size(map);
+
+    if (__builtin_expect(count > TH_MAP_SMALL, 0))
+        return th_map_find_any(map, key);
+    for (const th_term *end = place + count; place < end; place++)
+        if (*place == key)
+            return place + count;
+    return th_is_immediate(key) ? NULL : th_map_find_any(map, key);
+}
+
 /* The value of KEY, TH_NONE if there is none. */
-th_term th_map_get(th_term map, th_term key);
+static inline th_term th_map_get(th_term map, th_term key)
+{
+    const th_term *value = th_map_find(map, key);
+
+    return value ? *value : TH_NONE;
+}
 
 /* The map with KEY set to VALUE. A small map is copied; so is a large one, but not for a new key if
  * it is the latest of ENV that was made by putting one. */
