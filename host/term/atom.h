@@ -51,6 +51,10 @@ enum {
     X(ready_input, "ready_input")                                   \
     X(ready_output, "ready_output")                                 \
     X(ready_error, "ready_error")                                   \
+    X(EXIT, "EXIT")                                                 \
+    X(anything, "_")                                                \
+    X(target, "$_")                                                 \
+    X(bindings, "$$")                                               \
     X(send, "send")                                                 \
     X(send_to_non_existing_process, "send_to_non_existing_process") \
     X(receive, "receive")                                           \

@@ -13,6 +13,7 @@
 #include "json.h"
 #include "make.h"
 #include "map.h"
+#include "number.h"
 #include "size.h"
 #include "text.h"
 #include "text_segment.h"

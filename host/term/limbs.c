@@ -1,0 +1,166 @@
+/* Magnitudes of integers: adding, multiplying, dividing, shifting. */
+#include "limbs.h"
+
+void th_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b)
+{
+    unsigned __int128 carry = 0;
+
+    for (size_t i = 0; i < a->count; i++) {
+        carry += (unsigned __int128)a->limbs[i] + (i < b->count ? b->limbs[i] : 0);
+        sum[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+    sum[a->count] = (uint64_t)carry;
+}
+
+void th_limbs_subtract(uint64_t *difference, const struct th_limbs *a, const struct th_limbs *b)
+{
+    bool borrow = false;
+
+    for (size_t i = 0; i < a->count; i++) {
+        uint64_t less = i < b->count ? b->limbs[i] : 0;
+        uint64_t limb = a->limbs[i] - less - borrow;
+        borrow = borrow ? a->limbs[i] <= less : a->limbs[i] < less;
+        difference[i] = limb;
+    }
+}
+
+void th_limbs_multiply(uint64_t *product, const struct th_limbs *a, const struct th_limbs *b)
+{
+    memset(product, 0, (a->count + b->count) * sizeof *product);
+    for (size_t i = 0; i < a->count; i++) {
+        unsigned __int128 carry = 0;
+        for (size_t k = 0; k < b->count; k++) {
+            carry += (unsigned __int128)a->limbs[i] * b->limbs[k] + product[i + k];
+            product[i + k] = (uint64_t)carry;
+            carry >>= 64;
+        }
+        product[i + b->count] = (uint64_t)carry;
+    }
+}
+
+/* COUNT limbs moved BITS (below 64) up; returns what falls out at the top. */
+static uint64_t move_up(uint64_t *to, const uint64_t *from, size_t count, unsigned bits)
+{
+    uint64_t carry = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t limb = from[i];
+        to[i] = bits ? limb << bits | carry : limb;
+        carry = bits ? limb >> (64 - bits) : 0;
+    }
+    return carry;
+}
+
+/* COUNT limbs and HIGH above them moved BITS (below 64) down. */
+static void move_down(uint64_t *to, const uint64_t *from, size_t count, uint64_t high,
+                      unsigned bits)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t above = i + 1 < count ? from[i + 1] : high;
+        to[i] = bits ? from[i] >> bits | above << (64 - bits) : from[i];
+    }
+}
+
+void th_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift)
+{
+    size_t whole = shift / 64;
+
+    memset(to, 0, whole * sizeof *to);
+    to[whole + a->count] = move_up(to + whole, a->limbs, a->count, shift % 64);
+}
+
+bool th_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift)
+{
+    size_t whole = shift / 64;
+    uint64_t lost = shift % 64 ? a->limbs[whole] << (64 - shift % 64) : 0;
+
+    for (size_t i = 0; i < whole; i++)
+        lost |= a->limbs[i];
+    move_down(to, a->limbs + whole, a->count - whole, 0, shift % 64);
+    return lost != 0;
+}
+
+/* --- Division --------------------------------------------------------------------------------- */
+
+/* By one limb. */
+static uint64_t divide_by_limb(uint64_t *quotient, const struct th_limbs *a, uint64_t divisor)
+{
+    uint64_t rest = 0;
+
+    for (size_t i = a->count; i-- > 0;) {
+        unsigned __int128 part = (unsigned __int128)rest << 64 | a->limbs[i];
+        quotient[i] = (uint64_t)(part / divisor);
+        rest = (uint64_t)(part % divisor);
+    }
+    return rest;
+}
+
+/* REST -= FACTOR * DIVISOR, over COUNT limbs and the one above. True if that went below 0. */
+static bool take_off(uint64_t *rest, const uint64_t *divisor, size_t count, uint64_t factor)
+{
+    unsigned __int128 carry = 0;
+    bool borrow = false;
+
+    for (size_t i = 0; i <= count; i++) {
+        uint64_t less, limb;
+        carry += i < count ? (unsigned __int128)factor * divisor[i] : 0;
+        less = (uint64_t)carry;
+        carry >>= 64;
+        limb = rest[i] - less - borrow;
+        borrow = borrow ? rest[i] <= less : rest[i] < less;
+        rest[i] = limb;
+    }
+    return borrow;
+}
+
+static void put_back(uint64_t *rest, const uint64_t *divisor, size_t count)
+{
+    unsigned __int128 carry = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        carry += (unsigned __int128)rest[i] + divisor[i];
+        rest[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+    rest[count] += (uint64_t)carry;
+}
+
+/* The next limb of the quotient, or one or two more: from the first limbs. */
+static uint64_t estimate(const uint64_t *rest, const uint64_t *divisor, size_t count)
+{
+    unsigned __int128 part = (unsigned __int128)rest[count] << 64 | rest[count - 1];
+    uint64_t first = divisor[count - 1];
+
+    return rest[count] >= first ? UINT64_MAX : (uint64_t)(part / first);
+}
+
+/*
+ * Source: Knuth, The Art of Computer Programming, volume 2, 4.3.1, algorithm D. The divisor is
+ * moved up until its highest bit is set; then an estimate from two limbs by one is at most two too
+ * large, which is seen when the rest goes below 0.
+ */
+void th_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
+                     const struct th_limbs *a, const struct th_limbs *b)
+{
+    size_t count = b->count;
+    unsigned bits = (unsigned)__builtin_clzll(b->limbs[count - 1]);
+
+    if (count == 1) {
+        rest[0] = divide_by_limb(quotient, a, b->limbs[0]);
+        return;
+    }
+    move_up(divisor, b->limbs, count, bits);
+    rest[a->count] = move_up(rest, a->limbs, a->count, bits);
+    for (size_t i = a->count - count + 1; i-- > 0;) {
+        uint64_t factor = estimate(rest + i, divisor, count);
+        bool below = take_off(rest + i, divisor, count, factor);
+        for (; below; factor--) {
+            uint64_t before = rest[i + count];
+            put_back(rest + i, divisor, count);
+            below = rest[i + count] >= before; /* it comes back to 0 or more by passing 0 */
+        }
+        quotient[i] = factor;
+    }
+    move_down(rest, rest, count, rest[count], bits);
+}

@@ -1,0 +1,46 @@
+/*
+ * Integers of any size as sign and magnitude, and the steps of arithmetic on magnitudes.
+ *
+ * Results are written to places that the caller gives, with zero limbs at their ends or not.
+ */
+#ifndef TH_LIMBS_H
+#define TH_LIMBS_H
+
+#include "make.h"
+
+struct th_limbs {
+    uint64_t scratch; /* the limb of a small integer */
+    const uint64_t *limbs;
+    size_t count; /* 0 for 0; the last one is not 0 */
+    bool negative;
+};
+
+/* T must be an integer. L must not be moved while it is in use. */
+static inline void th_limbs_of(th_term t, struct th_limbs *l)
+{
+    th_get_limbs(t, &l->scratch, &l->limbs, &l->count, &l->negative);
+}
+
+/* A's magnitude has no fewer limbs than B's. SUM has room for one more than A. */
+void th_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b);
+
+/* A's magnitude is not below B's. DIFFERENCE has room for as many as A. */
+void th_limbs_subtract(uint64_t *difference, const struct th_limbs *a, const struct th_limbs *b);
+
+/* PRODUCT has room for as many as A and B together. */
+void th_limbs_multiply(uint64_t *product, const struct th_limbs *a, const struct th_limbs *b);
+
+/*
+ * Divides A's magnitude by B's, which is not 0 and has no more limbs. QUOTIENT has room for A's
+ * limbs less B's and one. REST has room for A's and one: the remainder is in its first B's.
+ * DIVISOR has room for B's.
+ */
+void th_limbs_divide(uint64_t *quotient, uint64_t *rest, uint64_t *divisor,
+                     const struct th_limbs *a, const struct th_limbs *b);
+
+/* The magnitude SHIFT bits up or down; down, true if a bit that is not 0 was lost. Room up: SHIFT /
+ * 64 + 1 more than A; down: that many less SHIFT / 64, which is below A's count. */
+void th_limbs_up(uint64_t *to, const struct th_limbs *a, size_t shift);
+bool th_limbs_down(uint64_t *to, const struct th_limbs *a, size_t shift);
+
+#endif

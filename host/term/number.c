@@ -1,0 +1,216 @@
+/* Arithmetic on integers of any size and floats. Bits of integers are in number_bits.c. */
+#include "number.h"
+
+#include "big.h"
+#include "limbs.h"
+
+#include <math.h>
+
+static th_term make_finite(th_env *env, double d)
+{
+    return isfinite(d) ? th_make_float(env, d) : TH_NONE;
+}
+
+/* Rounded as the BEAM does, from the lowest limb up; infinite where it is too large. */
+static double to_double(th_term t)
+{
+    struct th_limbs n;
+    double d = 0;
+
+    if (th_is_float(t))
+        return th_float_value(t);
+    if (th_is_small(t))
+        return (double)th_small_value(t);
+    th_limbs_of(t, &n);
+    if (n.count > 16)
+        return n.negative ? -INFINITY : INFINITY;
+    for (size_t i = 0; i < n.count; i++)
+        d += ldexp((double)n.limbs[i], (int)(64 * i));
+    return n.negative ? -d : d;
+}
+
+/* --- Sums ------------------------------------------------------------------------------------- */
+
+/* A + B, or A - B with MINUS. */
+static th_term add_integers(th_env *env, th_term x, th_term y, bool minus)
+{
+    struct th_limbs first, second, *a = &first, *b = &second;
+    uint64_t *limbs;
+
+    th_limbs_of(x, a);
+    th_limbs_of(y, b);
+    b->negative ^= minus;
+    if (th_big_compare_magnitudes(a->limbs, a->count, b->limbs, b->count) < 0) {
+        a = &second;
+        b = &first;
+    }
+    limbs = th_env_take(env, a->count + 1);
+    limbs[a->count] = 0;
+    if (a->negative == b->negative)
+        th_limbs_add(limbs, a, b);
+    else
+        th_limbs_subtract(limbs, a, b);
+    return th_make_integer(env, a->negative, limbs, a->count + 1);
+}
+
+static th_term sum(th_env *env, th_term a, th_term b, bool minus)
+{
+    if (th_is_small(a) && th_is_small(b)) /* of 60 bits: no overflow in 64 */
+        return th_make_int64(env, minus ? th_small_value(a) - th_small_value(b)
+                                        : th_small_value(a) + th_small_value(b));
+    if (!th_is_number(a) || !th_is_number(b))
+        return TH_NONE;
+    if (th_is_integer(a) && th_is_integer(b))
+        return add_integers(env, a, b, minus);
+    return make_finite(env, minus ? to_double(a) - to_double(b) : to_double(a) + to_double(b));
+}
+
+th_term th_number_add(th_env *env, th_term a, th_term b)
+{
+    return sum(env, a, b, false);
+}
+
+th_term th_number_subtract(th_env *env, th_term a, th_term b)
+{
+    return sum(env, a, b, true);
+}
+
+th_term th_number_negate(th_env *env, th_term a)
+{
+    return th_is_float(a) ? th_make_float(env, -th_float_value(a)) : sum(env, th_small(0), a, true);
+}
+
+th_term th_number_absolute(th_env *env, th_term a)
+{
+    bool negative = th_is_small(a) ? th_small_value(a) < 0 : th_is(a, TH_NEG_BIG);
+
+    if (th_is_float(a))
+        return th_make_float(env, fabs(th_float_value(a)));
+    if (!th_is_integer(a))
+        return TH_NONE;
+    return negative ? th_number_negate(env, a) : a;
+}
+
+/* --- Products --------------------------------------------------------------------------------- */
+
+static th_term multiply_integers(th_env *env, th_term x, th_term y)
+{
+    struct th_limbs a, b;
+    uint64_t *limbs;
+    int64_t product;
+
+    if (th_is_small(x) && th_is_small(y) &&
+        !__builtin_mul_overflow(th_small_value(x), th_small_value(y), &product))
+        return th_make_int64(env, product);
+    th_limbs_of(x, &a);
+    th_limbs_of(y, &b);
+    if (a.count + b.count > TH_NUMBER_LIMBS && a.count > 0 && b.count > 0)
+        return TH_NUMBER_LARGE;
+    limbs = th_env_take(env, a.count + b.count + 1);
+    th_limbs_multiply(limbs, &a, &b);
+    return th_make_integer(env, a.negative != b.negative, limbs, a.count + b.count);
+}
+
+th_term th_number_multiply(th_env *env, th_term a, th_term b)
+{
+    if (!th_is_number(a) || !th_is_number(b))
+        return TH_NONE;
+    if (th_is_integer(a) && th_is_integer(b))
+        return multiply_integers(env, a, b);
+    return isfinite(to_double(a)) && isfinite(to_double(b))
+               ? make_finite(env, to_double(a) * to_double(b))
+               : TH_NONE;
+}
+
+th_term th_number_divide(th_env *env, th_term a, th_term b)
+{
+    double divisor;
+
+    if (!th_is_number(a) || !th_is_number(b))
+        return TH_NONE;
+    divisor = to_double(b);
+    return divisor != 0 && isfinite(divisor) ? make_finite(env, to_double(a) / divisor) : TH_NONE;
+}
+
+/* Both are integers, and B is not 0; REST: rem, else div. */
+static th_term divide_integers(th_env *env, th_term x, th_term y, bool rest)
+{
+    struct th_limbs a, b;
+    uint64_t *limbs;
+    size_t quotient;
+
+    th_limbs_of(x, &a);
+    th_limbs_of(y, &b);
+    if (th_big_compare_magnitudes(a.limbs, a.count, b.limbs, b.count) < 0)
+        return rest ? x : th_small(0);
+    if (a.count > TH_NUMBER_LIMBS)
+        return TH_NUMBER_LARGE;
+    quotient = a.count - b.count + 1;
+    limbs = th_env_take(env, quotient + a.count + 1 + b.count);
+    th_limbs_divide(limbs, limbs + quotient, limbs + quotient + a.count + 1, &a, &b);
+    return rest ? th_make_integer(env, a.negative, limbs + quotient, b.count)
+                : th_make_integer(env, a.negative != b.negative, limbs, quotient);
+}
+
+static th_term divide(th_env *env, th_term a, th_term b, bool rest)
+{
+    if (!th_is_integer(a) || !th_is_integer(b) || b == th_small(0))
+        return TH_NONE;
+    if (!th_is_small(a) || !th_is_small(b))
+        return divide_integers(env, a, b, rest);
+    return th_make_int64(env, rest ? th_small_value(a) % th_small_value(b)
+                                   : th_small_value(a) / th_small_value(b));
+}
+
+th_term th_number_quotient(th_env *env, th_term a, th_term b)
+{
+    return divide(env, a, b, false);
+}
+
+th_term th_number_remainder(th_env *env, th_term a, th_term b)
+{
+    return divide(env, a, b, true);
+}
+
+/* --- Floats to integers, and back ------------------------------------------------------------- */
+
+th_term th_number_float(th_env *env, th_term a)
+{
+    return th_is_number(a) ? make_finite(env, to_double(a)) : TH_NONE;
+}
+
+static double round_double(double d, enum th_rounding rounding)
+{
+    switch (rounding) {
+    case TH_ROUND_NEAREST:
+        return round(d);
+    case TH_ROUND_TOWARDS_ZERO:
+        return trunc(d);
+    case TH_ROUND_DOWN:
+        return floor(d);
+    default:
+        return ceil(d);
+    }
+}
+
+/* D is whole. */
+static th_term integer_of(th_env *env, double d)
+{
+    enum { LIMBS = 17 }; /* of the largest double */
+    uint64_t limbs[LIMBS] = {0}, fraction;
+    struct th_limbs whole = {.limbs = &fraction, .count = 1};
+    int exponent;
+
+    if (fabs(d) < 0x1p62)
+        return th_make_int64(env, (int64_t)d);
+    fraction = (uint64_t)ldexp(frexp(fabs(d), &exponent), 53);
+    th_limbs_up(limbs, &whole, (size_t)exponent - 53);
+    return th_make_integer(env, d < 0, limbs, LIMBS);
+}
+
+th_term th_number_round(th_env *env, th_term a, enum th_rounding rounding)
+{
+    if (th_is_float(a))
+        return integer_of(env, round_double(th_float_value(a), rounding));
+    return th_is_integer(a) ? a : TH_NONE;
+}
