@@ -5,6 +5,7 @@
 #include "callback.h"
 #include "event.h"
 #include "guard.h"
+#include "match.h"
 #include "session.h"
 #include "tags.h"
 

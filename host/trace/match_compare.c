@@ -1,0 +1,114 @@
+/* Comparisons. */
+#include "match_function.h"
+
+/* Exactly (=:=) or as numbers of the same value are equal (==). */
+static bool same(th_term a, th_term b, bool exactly)
+{
+    return exactly ? th_identical(a, b) : th_compare(a, b) == 0;
+}
+
+/* Two lists of which not all elements are known: an element that differs, or the length, decides.
+ */
+static th_term compare_partial(th_term a, th_term b, bool exactly)
+{
+    bool maybe = false;
+
+    for (; a != b && th_is_list(a) && th_is_list(b); a = th_cell(a)[1], b = th_cell(b)[1]) {
+        th_term left = th_cell(a)[0], right = th_cell(b)[0];
+        if (!th_value_known(left) || !th_value_known(right))
+            maybe = true;
+        else if (!same(left, right, exactly))
+            return TH_AM(false);
+    }
+    if (a != b && !same(a, b, exactly))
+        return TH_AM(false);
+    return maybe ? TH_VALUE_MAYBE : TH_AM(true);
+}
+
+static th_term equal(const struct th_match_run *run, const th_term *top, bool exactly)
+{
+    th_term a = TH_OPERAND(top, 0), b = TH_OPERAND(top, 1);
+
+    if (th_match_is_partial(run, a) || th_match_is_partial(run, b))
+        return compare_partial(a, b, exactly);
+    return th_value_truth(same(a, b, exactly));
+}
+
+static th_term opposite(th_term truth)
+{
+    return truth == TH_VALUE_MAYBE ? truth : th_value_truth(truth == TH_AM(false));
+}
+
+th_term th_match_equal(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)count;
+    return equal(run, top, false);
+}
+
+th_term th_match_identical(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)count;
+    return equal(run, top, true);
+}
+
+th_term th_match_unequal(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)count;
+    return opposite(equal(run, top, false));
+}
+
+th_term th_match_different(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)count;
+    return opposite(equal(run, top, true));
+}
+
+/* --- Order ------------------------------------------------------------------------------------ */
+
+static int order(const th_term *top)
+{
+    return th_compare(TH_OPERAND(top, 0), TH_OPERAND(top, 1));
+}
+
+th_term th_match_less(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)run;
+    (void)count;
+    return th_value_truth(order(top) < 0);
+}
+
+th_term th_match_at_most(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)run;
+    (void)count;
+    return th_value_truth(order(top) <= 0);
+}
+
+th_term th_match_greater(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)run;
+    (void)count;
+    return th_value_truth(order(top) > 0);
+}
+
+th_term th_match_at_least(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)run;
+    (void)count;
+    return th_value_truth(order(top) >= 0);
+}
+
+/* Of two that are equal, as 1 and 1.0, the first. */
+th_term th_match_max(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)run;
+    (void)count;
+    return TH_OPERAND(top, order(top) >= 0 ? 0 : 1);
+}
+
+th_term th_match_min(struct th_match_run *run, const th_term *top, size_t count)
+{
+    (void)run;
+    (void)count;
+    return TH_OPERAND(top, order(top) <= 0 ? 0 : 1);
+}

@@ -1,0 +1,303 @@
+/* Compiles match specifications: the list of clauses, their three parts, what a run will need. */
+#include "match_compiler.h"
+
+#include <string.h>
+
+/* --- Code ------------------------------------------------------------------------------------- */
+
+size_t th_match_emit(struct th_match_compiler *c, enum th_match_code code, size_t level,
+                     size_t operand)
+{
+    struct th_match_spec *spec = c->spec;
+
+    TH_ARRAY_GROW(spec->code, spec->code_count, spec->code_capacity);
+    spec->code[spec->code_count] = (struct th_match_instruction){
+        .code = (uint16_t)code, .level = (uint16_t)level, .operand = (uint32_t)operand};
+    return spec->code_count++;
+}
+
+size_t th_match_constant(struct th_match_compiler *c, th_term t)
+{
+    struct th_match_spec *spec = c->spec;
+
+    TH_ARRAY_GROW(spec->constants, spec->constant_count, spec->constant_capacity);
+    spec->constants[spec->constant_count] = t;
+    return spec->constant_count++;
+}
+
+void th_match_mark(struct th_match_compiler *c, enum th_match_part part, size_t item)
+{
+    struct th_match_spec *spec = c->spec;
+
+    c->place.part = part;
+    c->place.item = item;
+    TH_ARRAY_GROW(spec->marks, spec->mark_count, spec->mark_capacity);
+    spec->marks[spec->mark_count++] =
+        (struct th_match_mark){(uint32_t)spec->code_count, part, (uint32_t)item};
+}
+
+/* --- Variables -------------------------------------------------------------------------------- */
+
+bool th_match_variable_number(th_term t, uint32_t *number)
+{
+    enum { DIGITS = 9 };
+    const char *digits;
+
+    if (!th_is_atom(t))
+        return false;
+    digits = th_atom_name(t)->text;
+    if (*digits++ != '$' || !*digits || strlen(digits) > DIGITS || (*digits == '0' && digits[1]))
+        return false;
+    for (*number = 0; *digits >= '0' && *digits <= '9'; digits++)
+        *number = 10 * *number + (uint32_t)(*digits - '0');
+    return !*digits;
+}
+
+/* Where in the clause's variables the number is, or belongs. */
+static size_t variable_index(const struct th_match_compiler *c, uint32_t number)
+{
+    size_t low = 0, high = c->variable_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (c->variables[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct th_match_variable *th_match_find_variable(const struct th_match_compiler *c,
+                                                       uint32_t number)
+{
+    size_t i = variable_index(c, number);
+
+    return i < c->variable_count && c->variables[i].number == number ? &c->variables[i] : NULL;
+}
+
+void th_match_add_variable(struct th_match_compiler *c, uint32_t number, uint32_t slot)
+{
+    size_t i = variable_index(c, number);
+
+    TH_ARRAY_GROW(c->variables, c->variable_count, c->variable_capacity);
+    memmove(c->variables + i + 1, c->variables + i, (c->variable_count - i) * sizeof *c->variables);
+    c->variables[i] = (struct th_match_variable){number, slot};
+    c->variable_count++;
+}
+
+/* --- What a run needs ------------------------------------------------------------------------- */
+
+/* By how much an instruction changes the height of the stack. */
+static long growth(const struct th_match_instruction *i)
+{
+    switch (i->code) {
+    case TH_CODE_CONSTANT:
+    case TH_CODE_VARIABLE:
+    case TH_CODE_TARGET:
+        return 1;
+    case TH_CODE_MAKE_TUPLE:
+        return 1 - (long)i->operand;
+    case TH_CODE_MAKE_LIST:
+        return -(long)i->operand;
+    case TH_CODE_MAKE_MAP:
+        return 1 - 2 * (long)i->operand;
+    case TH_CODE_CALL:
+        return 1 - (long)i->level;
+    case TH_CODE_JOIN_ANDALSO:
+    case TH_CODE_JOIN_ORELSE:
+    case TH_CODE_TEST:
+    case TH_CODE_DROP:
+        return -1;
+    default:
+        return 0;
+    }
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* From instruction PC on. */
+static void measure(struct th_match_spec *spec, size_t pc)
+{
+    size_t height = 0, frames = 0;
+
+    for (; pc < spec->code_count; pc++) {
+        const struct th_match_instruction *i = &spec->code[pc];
+        height = (size_t)((long)height + growth(i));
+        frames += i->code == TH_CODE_ANDALSO || i->code == TH_CODE_ORELSE;
+        frames -= i->code == TH_CODE_JOIN_ANDALSO || i->code == TH_CODE_JOIN_ORELSE;
+        spec->stack = larger(spec->stack, height);
+        spec->frames = larger(spec->frames, frames);
+        if (i->code >= TH_CODE_TUPLE && i->code <= TH_CODE_MAP)
+            spec->levels = larger(spec->levels, i->level + (size_t)1);
+        if (i->code == TH_CODE_ARGUMENT || i->code == TH_CODE_BIND_ARGUMENT)
+            spec->arguments = larger(spec->arguments, i->level + (size_t)1);
+    }
+}
+
+static void check_size(struct th_match_compiler *c)
+{
+    const struct th_match_spec *spec = c->spec;
+
+    c->place.part = TH_MATCH_WHOLE;
+    if (spec->arguments + spec->variables + spec->levels + spec->stack + spec->frames >
+        TH_MATCH_SLOTS)
+        th_match_add_fault(c, TH_NONE, "It is too large: a run would need more than %d words.",
+                           TH_MATCH_SLOTS);
+}
+
+/* --- Clauses ---------------------------------------------------------------------------------- */
+
+/* The guards or the body. LAST is the instruction behind each. */
+static void compile_list(struct th_match_compiler *c, th_term list, enum th_match_part part,
+                         enum th_match_code last)
+{
+    c->place.part = part;
+    c->place.item = 0;
+    if (!th_is_list(list) && list != TH_NIL) {
+        th_match_add_fault(c, list, "Match expression is not a list.");
+        return;
+    }
+    for (size_t item = 1; th_is_list(list); list = th_cell(list)[1], item++) {
+        th_match_mark(c, part, item);
+        th_match_compile_expression(c, th_cell(list)[0], part == TH_MATCH_BODY);
+        th_match_emit(c, last, 0, 0);
+    }
+    if (list != TH_NIL)
+        th_match_add_fault(c, list, "Match expression is not a proper list.");
+}
+
+static void compile_clause(struct th_match_compiler *c, th_term clause)
+{
+    struct th_match_spec *spec = c->spec;
+    const th_term *parts = th_tuple_elements(clause);
+
+    TH_ARRAY_GROW(spec->clauses, spec->clause_count, spec->clause_capacity);
+    spec->clauses[spec->clause_count++] =
+        (struct th_match_clause){(uint32_t)spec->code_count, spec->mark_count};
+    c->variable_count = c->slots = 0;
+    th_match_compile_head(c, parts[0]);
+    if (c->faults.count > 0)
+        return;
+    th_match_emit(c, TH_CODE_HEAD_DONE, 0, 0);
+    compile_list(c, parts[1], TH_MATCH_GUARD, TH_CODE_TEST);
+    th_match_emit(c, TH_CODE_GUARDS_DONE, 0, 0);
+    compile_list(c, parts[2], TH_MATCH_BODY, TH_CODE_DROP);
+    th_match_emit(c, TH_CODE_END, 0, 0);
+    if (c->faults.count > 0)
+        return;
+    spec->variables = larger(spec->variables, c->slots);
+    measure(spec, spec->clauses[spec->clause_count - 1].pc);
+    check_size(c);
+}
+
+/* True for a list without a tail but [], and one with the tail '_'. */
+static bool is_head_list(th_term head)
+{
+    while (th_is_list(head))
+        head = th_cell(head)[1];
+    return head == TH_NIL || head == TH_AM(anything);
+}
+
+static void check_clause(struct th_match_compiler *c, th_term clause)
+{
+    th_term head =
+        th_is_tuple(clause) && th_tuple_arity(clause) == 3 ? *th_tuple_elements(clause) : TH_NONE;
+
+    if (head == TH_NONE) {
+        th_match_add_fault(c, clause, "Match program part is not a tuple of arity 3.");
+    } else if (th_is_list(head) && !is_head_list(head)) {
+        c->place.part = TH_MATCH_HEAD;
+        th_match_add_fault(c, head, "Match expression part %s is not a proper list.",
+                           th_match_shown(c, head));
+    }
+}
+
+/* What is wrong with the shape of the whole is found first, whatever else is in the clauses. */
+static void check_shape(struct th_match_compiler *c, th_term list)
+{
+    if (!th_is_list(list))
+        th_match_add_fault(c, list, "Match programs are not in a list.");
+    for (; th_is_list(list) && !c->faults.count; list = th_cell(list)[1]) {
+        c->place = (struct th_match_place){c->place.clause + 1, TH_MATCH_WHOLE, 0};
+        check_clause(c, th_cell(list)[0]);
+    }
+    c->place = (struct th_match_place){0};
+    if (!c->faults.count && list != TH_NIL)
+        th_match_add_fault(c, list, "Match programs are not in a proper list.");
+}
+
+static enum th_status fail(const struct th_match_faults *faults)
+{
+    struct th_buffer place = {0};
+    const struct th_match_fault *first = &faults->items[0];
+
+    th_match_print_place(&place, first->place);
+    th_error_raise(TH_MALFORMED, "%s%s%s", th_buffer_text(&place), place.size ? ": " : "",
+                   first->text);
+    th_buffer_free(&place);
+    return TH_MALFORMED;
+}
+
+/* --- The face --------------------------------------------------------------------------------- */
+
+static struct th_match_spec *create(enum th_match_kind kind, th_term specification)
+{
+    struct th_match_spec *spec = th_alloc_zero(sizeof *spec);
+
+    th_env_init(&spec->env, TH_ENV_PLAIN);
+    spec->kind = kind;
+    spec->source = th_copy(&spec->env, specification);
+    return spec;
+}
+
+enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
+                                struct th_match_faults *faults, struct th_match_spec **spec)
+{
+    struct th_match_compiler c = {.spec = create(kind, specification)};
+    enum th_status status = TH_OK;
+
+    check_shape(&c, c.spec->source);
+    for (th_term l = c.spec->source; !c.faults.count && th_is_list(l); l = th_cell(l)[1]) {
+        c.place.clause++;
+        compile_clause(&c, th_cell(l)[0]);
+    }
+    th_free(c.variables);
+    th_buffer_free(&c.shown);
+    *spec = c.spec;
+    if (c.faults.count > 0) {
+        status = fail(&c.faults);
+        th_match_free(c.spec);
+        *spec = NULL;
+    }
+    if (faults)
+        *faults = c.faults;
+    else
+        th_match_faults_free(&c.faults);
+    return status;
+}
+
+void th_match_free(struct th_match_spec *spec)
+{
+    if (!spec)
+        return;
+    th_free(spec->code);
+    th_free(spec->constants);
+    th_free(spec->clauses);
+    th_free(spec->marks);
+    th_env_release(&spec->env);
+    th_free(spec);
+}
+
+th_term th_match_source(const struct th_match_spec *spec)
+{
+    return spec->source;
+}
+
+size_t th_match_clause_count(const struct th_match_spec *spec)
+{
+    return spec->clause_count;
+}

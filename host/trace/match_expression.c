@@ -1,0 +1,284 @@
+/* Compiles guards and bodies. */
+#include "match_compiler.h"
+
+#include <string.h>
+
+static void push_constant(struct th_match_compiler *c, th_term t)
+{
+    th_match_emit(c, TH_CODE_CONSTANT, 0, th_match_constant(c, t));
+}
+
+/* --- Constants made of constants -------------------------------------------------------------- */
+
+/* True if the code from START on pushes COUNT constants. */
+static bool only_constants(const struct th_match_compiler *c, size_t start, size_t count)
+{
+    if (c->spec->code_count - start != count)
+        return false;
+    for (size_t i = start; i < c->spec->code_count; i++)
+        if (c->spec->code[i].code != TH_CODE_CONSTANT)
+            return false;
+    return true;
+}
+
+/* The constant that instruction I pushes. */
+static th_term constant_at(const struct th_match_compiler *c, size_t i)
+{
+    return c->spec->constants[c->spec->code[i].operand];
+}
+
+/* The constants that the code from START on pushes, the last one first. */
+static th_term *take_constants(struct th_match_compiler *c, size_t start, size_t count)
+{
+    th_term *values = th_alloc((count + 1) * sizeof *values);
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = constant_at(c, start + count - 1 - i);
+    c->spec->code_count = start;
+    return values;
+}
+
+static void fold_tuple(struct th_match_compiler *c, size_t start, size_t count)
+{
+    th_term *values = take_constants(c, start, count);
+
+    push_constant(c, th_make_tuple(&c->spec->env, values, count));
+    th_free(values);
+}
+
+/* Values are the tail and then the elements, the last one first. */
+static void fold_list(struct th_match_compiler *c, size_t start, size_t count)
+{
+    th_term *values = take_constants(c, start, count + 1);
+    th_term list = values[0];
+
+    for (size_t i = 1; i <= count; i++)
+        list = th_make_cons(&c->spec->env, values[i], list);
+    push_constant(c, list);
+    th_free(values);
+}
+
+static void fold_map(struct th_match_compiler *c, size_t start, size_t count)
+{
+    th_term *values = take_constants(c, start, 2 * count);
+
+    push_constant(c, th_make_map(&c->spec->env, values, values + count, count, true));
+    th_free(values);
+}
+
+/* --- Terms ------------------------------------------------------------------------------------ */
+
+static void compile_term(struct th_match_compiler *c, th_term t, bool body);
+
+/* {{A, B, ...}} */
+static void compile_tuple(struct th_match_compiler *c, th_term tuple, bool body)
+{
+    size_t start = c->spec->code_count, count = th_tuple_arity(tuple);
+
+    for (size_t i = count; i-- > 0;)
+        compile_term(c, th_tuple_elements(tuple)[i], body);
+    if (only_constants(c, start, count))
+        fold_tuple(c, start, count);
+    else
+        th_match_emit(c, TH_CODE_MAKE_TUPLE, 0, count);
+}
+
+static void compile_list(struct th_match_compiler *c, th_term list, bool body)
+{
+    size_t start = c->spec->code_count, count = 0;
+
+    for (; th_is_list(list); list = th_cell(list)[1], count++)
+        compile_term(c, th_cell(list)[0], body);
+    compile_term(c, list, body);
+    if (only_constants(c, start, count + 1))
+        fold_list(c, start, count);
+    else
+        th_match_emit(c, TH_CODE_MAKE_LIST, 0, count);
+}
+
+/* The values below, the keys on top. */
+static void compile_map(struct th_match_compiler *c, th_term map, bool body)
+{
+    size_t start = c->spec->code_count, count = th_map_size(map);
+
+    for (size_t i = count; i-- > 0;)
+        compile_term(c, th_map_values(map)[i], body);
+    for (size_t i = count; i-- > 0;)
+        compile_term(c, th_map_keys(map)[i], body);
+    if (only_constants(c, start, 2 * count))
+        fold_map(c, start, count);
+    else
+        th_match_emit(c, TH_CODE_MAKE_MAP, 0, count);
+}
+
+static void push_variable(struct th_match_compiler *c, const struct th_match_variable *variable)
+{
+    if (variable->slot == TH_MATCH_WHOLE_TARGET)
+        th_match_emit(c, TH_CODE_TARGET, 0, 0);
+    else
+        th_match_emit(c, TH_CODE_VARIABLE, 0, variable->slot);
+}
+
+/* '$$': the values of all variables, by rising numbers. */
+static void compile_bindings(struct th_match_compiler *c)
+{
+    for (size_t i = 0; i < c->variable_count; i++)
+        push_variable(c, &c->variables[i]);
+    push_constant(c, TH_NIL);
+    th_match_emit(c, TH_CODE_MAKE_LIST, 0, c->variable_count);
+}
+
+static void compile_atom(struct th_match_compiler *c, th_term atom)
+{
+    const struct th_match_variable *variable;
+    uint32_t number;
+
+    if (atom == TH_AM(target)) {
+        th_match_emit(c, TH_CODE_TARGET, 0, 0);
+    } else if (atom == TH_AM(bindings)) {
+        compile_bindings(c);
+    } else if (!th_match_variable_number(atom, &number)) {
+        push_constant(c, atom);
+    } else {
+        variable = th_match_find_variable(c, number);
+        if (variable)
+            push_variable(c, variable);
+        else
+            th_match_add_fault(c, atom, "Variable $%u is unbound.", number);
+    }
+}
+
+/* --- Functions -------------------------------------------------------------------------------- */
+
+/* What is wrong with a special form that takes another number of operands than it got. */
+static void wrong_count(struct th_match_compiler *c, const struct th_match_function *f,
+                        th_term call)
+{
+    const char *how = "wrong number of arguments";
+
+    if (strcmp(f->name, "const") == 0)
+        how = "more than one argument";
+    else if (f->most == 0)
+        how = "arguments";
+    else if (f->most == TH_MATCH_ANY_COUNT)
+        how = NULL;
+    th_match_add_fault(c, call, "Special form '%s' called %s%s in %s.", f->name,
+                       how ? "with " : "without arguments", how ? how : "",
+                       th_match_shown(c, call));
+}
+
+static bool is_allowed(const struct th_match_compiler *c, const struct th_match_function *f)
+{
+    return !(c->spec->kind == TH_MATCH_SEND && f->traits & TH_TRAIT_NO_SEND) &&
+           !(c->spec->kind == TH_MATCH_RECEIVE && f->traits & TH_TRAIT_NO_RECEIVE);
+}
+
+/* FOUND takes that many operands, NAMED has that name; both may be NULL. */
+static bool check_function(struct th_match_compiler *c, const struct th_match_function *found,
+                           const struct th_match_function *named, th_term call, bool body)
+{
+    const struct th_match_function *f = found ? found : named;
+    th_term name = th_tuple_elements(call)[0];
+    size_t count = th_tuple_arity(call) - 1;
+
+    if (!f || (!found && !(f->traits & TH_TRAIT_SPECIAL)))
+        th_match_add_fault(c, call, "Function %s/%zu does_not_exist.", th_match_shown(c, name),
+                           count);
+    else if (!is_allowed(c, f))
+        th_match_add_fault(c, call, "Special form '%s' used in wrong dialect.", f->name);
+    else if (!body && f->traits & TH_TRAIT_BODY && f->traits & TH_TRAIT_SPECIAL)
+        th_match_add_fault(c, call, "Special form '%s' called in guard context.", f->name);
+    else if (!body && f->traits & TH_TRAIT_BODY)
+        th_match_add_fault(c, call, "Function %s/%zu cannot be called in this context.", f->name,
+                           count);
+    else if (!found)
+        wrong_count(c, f, call);
+    else
+        return true;
+    return false;
+}
+
+/* {'andalso', A, B, C} is A andalso (B andalso C); one operand stands for itself. */
+static void compile_short(struct th_match_compiler *c, th_term call, bool body,
+                          enum th_match_code code, enum th_match_code join)
+{
+    const th_term *operands = th_tuple_elements(call);
+    size_t last = th_tuple_arity(call) - 1;
+    size_t *jumps = th_alloc((last + 1) * sizeof *jumps);
+
+    for (size_t i = 1; i <= last; i++) {
+        compile_term(c, operands[i], body);
+        if (i < last)
+            jumps[i] = th_match_emit(c, code, 0, 0);
+    }
+    for (size_t i = last - 1; i > 0; i--)
+        c->spec->code[jumps[i]].operand = (uint32_t)th_match_emit(c, join, 0, 0);
+    th_free(jumps);
+}
+
+static void compile_call(struct th_match_compiler *c, th_term call, bool body)
+{
+    const struct th_match_function *named;
+    const th_term *words = th_tuple_elements(call);
+    size_t count = th_tuple_arity(call) - 1;
+    const struct th_match_function *f = th_match_function_find(words[0], count, &named);
+
+    if (!check_function(c, f, named, call, body))
+        return;
+    if (f->implementation) {
+        for (size_t i = count; i > 0; i--)
+            compile_term(c, words[i], body);
+        if (count > TH_MATCH_SLOTS)
+            th_match_add_fault(c, TH_NONE, "It is too large: a call of %zu operands.", count);
+        th_match_emit(c, TH_CODE_CALL, count, (size_t)(f - th_match_functions));
+    } else if (strcmp(f->name, "const") == 0) {
+        push_constant(c, words[1]);
+    } else if (strcmp(f->name, "orelse") == 0) {
+        compile_short(c, call, body, TH_CODE_ORELSE, TH_CODE_JOIN_ORELSE);
+    } else {
+        compile_short(c, call, body, TH_CODE_ANDALSO, TH_CODE_JOIN_ANDALSO);
+    }
+}
+
+/* A tuple is a call, {Name, ...}, or stands around the tuple that is meant. */
+static void compile_braces(struct th_match_compiler *c, th_term t, bool body)
+{
+    const th_term *words = th_tuple_elements(t);
+
+    if (th_tuple_arity(t) > 0 && th_is_atom(words[0]) &&
+        !th_match_variable_number(words[0], &(uint32_t){0}))
+        compile_call(c, t, body);
+    else if (th_tuple_arity(t) == 1 && th_is_tuple(words[0]))
+        compile_tuple(c, words[0], body);
+    else
+        th_match_add_fault(
+            c, t, "%s is neither a function call, nor a tuple (tuples are written {{ ... }}).",
+            th_match_shown(c, t));
+}
+
+static void compile_term(struct th_match_compiler *c, th_term t, bool body)
+{
+    bool braces = th_is_tuple(t);
+
+    if (!braces && !th_is_list(t) && !th_is_map(t)) {
+        if (th_is_atom(t))
+            compile_atom(c, t);
+        else
+            push_constant(c, t);
+        return;
+    }
+    if (!th_match_descend(c, t))
+        return;
+    if (braces)
+        compile_braces(c, t, body);
+    else if (th_is_list(t))
+        compile_list(c, t, body);
+    else
+        compile_map(c, t, body);
+    c->depth--;
+}
+
+void th_match_compile_expression(struct th_match_compiler *c, th_term t, bool body)
+{
+    compile_term(c, t, body);
+}

@@ -1,0 +1,94 @@
+/* Faults of match specifications, and places in them. */
+#include "match_compiler.h"
+
+enum { SHOWN = 200 /* bytes of a term, or soon after */, FAULT_TEXT = 1024 };
+
+const char *th_match_shown(struct th_match_compiler *c, th_term t)
+{
+    c->shown.size = 0;
+    th_text_print_limited(&c->shown, t, SHOWN);
+    return th_buffer_text(&c->shown);
+}
+
+void th_match_add_fault(struct th_match_compiler *c, th_term t, const char *format, ...)
+{
+    struct th_match_faults *faults = &c->faults;
+    char text[FAULT_TEXT];
+    va_list rest;
+
+    va_start(rest, format);
+    vsnprintf(text, sizeof text, format, rest);
+    va_end(rest);
+    TH_ARRAY_GROW(faults->items, faults->count, faults->capacity);
+    faults->items[faults->count++] = (struct th_match_fault){
+        c->place, th_strdup(text), t == TH_NONE ? NULL : th_strdup(th_match_shown(c, t))};
+}
+
+void th_match_faults_free(struct th_match_faults *faults)
+{
+    for (size_t i = 0; i < faults->count; i++) {
+        th_free(faults->items[i].text);
+        th_free(faults->items[i].term);
+    }
+    th_free(faults->items);
+    *faults = (struct th_match_faults){0};
+}
+
+/* --- Places ----------------------------------------------------------------------------------- */
+
+static const char *item_name(enum th_match_part part)
+{
+    switch (part) {
+    case TH_MATCH_HEAD:
+        return "head, element";
+    case TH_MATCH_GUARD:
+        return "guard";
+    default:
+        return "body, expression";
+    }
+}
+
+static const char *part_name(enum th_match_part part)
+{
+    switch (part) {
+    case TH_MATCH_HEAD:
+        return "head";
+    case TH_MATCH_GUARD:
+        return "guards";
+    default:
+        return "body";
+    }
+}
+
+void th_match_print_place(struct th_buffer *out, struct th_match_place place)
+{
+    if (place.clause == 0)
+        return;
+    th_buffer_printf(out, "clause %zu", place.clause);
+    if (place.part == TH_MATCH_WHOLE)
+        return;
+    if (place.item > 0)
+        th_buffer_printf(out, ", %s %zu", item_name(place.part), place.item);
+    else
+        th_buffer_printf(out, ", %s", part_name(place.part));
+}
+
+/* Element I (from 1) of a list or tuple; TH_NONE if there is none. */
+static th_term item_of(th_term t, size_t i)
+{
+    if (th_is_tuple(t))
+        return i <= th_tuple_arity(t) ? th_tuple_elements(t)[i - 1] : TH_NONE;
+    for (; th_is_list(t) && i > 1; i--)
+        t = th_cell(t)[1];
+    return th_is_list(t) ? th_cell(t)[0] : TH_NONE;
+}
+
+th_term th_match_part(const struct th_match_spec *spec, struct th_match_place place)
+{
+    th_term clause = place.clause ? item_of(spec->source, place.clause) : TH_NONE;
+
+    if (clause == TH_NONE || place.part == TH_MATCH_WHOLE)
+        return clause;
+    clause = th_tuple_elements(clause)[place.part - TH_MATCH_HEAD];
+    return place.item ? item_of(clause, place.item) : clause;
+}

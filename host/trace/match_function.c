@@ -1,0 +1,145 @@
+/* The table of functions: names, numbers of operands, where each is allowed. */
+#include "match_function.h"
+
+#include <string.h>
+
+/* Traits that go together. */
+enum {
+    SPECIAL = TH_TRAIT_SPECIAL,
+    ACTION = TH_TRAIT_SPECIAL | TH_TRAIT_BODY | TH_TRAIT_TAKES_UNKNOWN,
+    NO_RECEIVE = TH_TRAIT_NO_RECEIVE,
+    CALL_ONLY = TH_TRAIT_NO_SEND | TH_TRAIT_NO_RECEIVE,
+    TYPE_TEST = TH_TRAIT_TRUTH | TH_TRAIT_SHALLOW,
+    SHALLOW = TH_TRAIT_SHALLOW,
+    LAZY = TH_TRAIT_TAKES_UNKNOWN,
+    ANY = TH_MATCH_ANY_COUNT
+};
+
+/* Where a name stands twice, the numbers of operands differ. */
+const struct th_match_function th_match_functions[] = {
+    {"is_atom", 1, 1, TYPE_TEST, th_match_is_atom},
+    {"is_boolean", 1, 1, TYPE_TEST, th_match_is_boolean},
+    {"is_float", 1, 1, TYPE_TEST, th_match_is_float},
+    {"is_integer", 1, 1, TYPE_TEST, th_match_is_integer},
+    {"is_list", 1, 1, TYPE_TEST, th_match_is_list},
+    {"is_number", 1, 1, TYPE_TEST, th_match_is_number},
+    {"is_pid", 1, 1, TYPE_TEST, th_match_is_pid},
+    {"is_port", 1, 1, TYPE_TEST, th_match_is_port},
+    {"is_reference", 1, 1, TYPE_TEST, th_match_is_reference},
+    {"is_tuple", 1, 1, TYPE_TEST, th_match_is_tuple},
+    {"is_map", 1, 1, TYPE_TEST, th_match_is_map},
+    {"is_binary", 1, 1, TYPE_TEST, th_match_is_binary},
+    {"is_bitstring", 1, 1, TYPE_TEST, th_match_is_bitstring},
+    {"is_function", 1, 1, TYPE_TEST, th_match_is_function},
+    {"is_record", 3, 3, LAZY, th_match_is_record},
+    {"is_map_key", 2, 2, 0, th_match_is_map_key},
+
+    {"and", 1, ANY, SPECIAL | LAZY, th_match_and},
+    {"or", 1, ANY, SPECIAL | LAZY, th_match_or},
+    {"andalso", 1, ANY, SPECIAL, NULL},
+    {"andthen", 1, ANY, SPECIAL, NULL},
+    {"orelse", 1, ANY, SPECIAL, NULL},
+    {"const", 1, 1, SPECIAL, NULL},
+    {"not", 1, 1, LAZY, th_match_not},
+    {"xor", 2, 2, LAZY, th_match_xor},
+
+    {">", 2, 2, TH_TRAIT_TRUTH, th_match_greater},
+    {">=", 2, 2, TH_TRAIT_TRUTH, th_match_at_least},
+    {"<", 2, 2, TH_TRAIT_TRUTH, th_match_less},
+    {"=<", 2, 2, TH_TRAIT_TRUTH, th_match_at_most},
+    {"=:=", 2, 2, TYPE_TEST, th_match_identical},
+    {"==", 2, 2, TYPE_TEST, th_match_equal},
+    {"=/=", 2, 2, TYPE_TEST, th_match_different},
+    {"/=", 2, 2, TYPE_TEST, th_match_unequal},
+    {"max", 2, 2, 0, th_match_max},
+    {"min", 2, 2, 0, th_match_min},
+
+    {"element", 2, 2, 0, th_match_element},
+    {"hd", 1, 1, SHALLOW, th_match_hd},
+    {"tl", 1, 1, SHALLOW, th_match_tl},
+    {"length", 1, 1, SHALLOW, th_match_length},
+    {"node", 0, 1, SHALLOW, th_match_node},
+    {"size", 1, 1, SHALLOW, th_match_size},
+    {"tuple_size", 1, 1, SHALLOW, th_match_tuple_size},
+    {"map_size", 1, 1, SHALLOW, th_match_map_size},
+    {"map_get", 2, 2, 0, th_match_map_get},
+    {"bit_size", 1, 1, SHALLOW, th_match_bit_size},
+    {"byte_size", 1, 1, SHALLOW, th_match_byte_size},
+    {"binary_part", 2, 3, 0, th_match_binary_part},
+
+    {"abs", 1, 1, SHALLOW, th_match_abs},
+    {"float", 1, 1, SHALLOW, th_match_float},
+    {"round", 1, 1, SHALLOW, th_match_round},
+    {"trunc", 1, 1, SHALLOW, th_match_trunc},
+    {"floor", 1, 1, SHALLOW, th_match_floor},
+    {"ceil", 1, 1, SHALLOW, th_match_ceil},
+    {"+", 1, 2, SHALLOW, th_match_plus},
+    {"-", 1, 2, SHALLOW, th_match_minus},
+    {"*", 2, 2, SHALLOW, th_match_times},
+    {"/", 2, 2, SHALLOW, th_match_divide},
+    {"div", 2, 2, SHALLOW, th_match_div},
+    {"rem", 2, 2, SHALLOW, th_match_rem},
+    {"band", 2, 2, SHALLOW, th_match_band},
+    {"bor", 2, 2, SHALLOW, th_match_bor},
+    {"bxor", 2, 2, SHALLOW, th_match_bxor},
+    {"bnot", 1, 1, SHALLOW, th_match_bnot},
+    {"bsl", 2, 2, SHALLOW, th_match_bsl},
+    {"bsr", 2, 2, SHALLOW, th_match_bsr},
+
+    {"self", 0, 0, SPECIAL, th_match_self},
+    {"is_seq_trace", 0, 0, SPECIAL | NO_RECEIVE, th_match_is_seq_trace},
+    {"get_tcw", 0, 0, 0, th_match_get_tcw},
+    {"silent", 0, 0, SPECIAL | NO_RECEIVE, th_match_silent},
+
+    {"message", 1, 1, ACTION, th_match_message},
+    {"return_trace", 0, 0, ACTION, th_match_return_trace},
+    {"exception_trace", 0, 0, ACTION, th_match_exception_trace},
+    {"display", 1, 1, ACTION, th_match_display},
+    {"silent", 1, 1, ACTION | NO_RECEIVE, th_match_silent},
+    {"trace", 2, 3, ACTION | NO_RECEIVE, th_match_trace},
+    {"enable_trace", 1, 2, ACTION | NO_RECEIVE, th_match_enable_trace},
+    {"disable_trace", 1, 2, ACTION | NO_RECEIVE, th_match_disable_trace},
+    {"process_dump", 0, 0, ACTION | NO_RECEIVE, th_match_process_dump},
+    {"get_seq_token", 0, 0, ACTION | NO_RECEIVE, th_match_get_seq_token},
+    {"set_seq_token", 2, 2, ACTION | NO_RECEIVE, th_match_set_seq_token},
+    {"set_tcw", 1, 1, TH_TRAIT_BODY | LAZY, th_match_set_tcw},
+    {"set_tcw_fake", 1, 1, TH_TRAIT_BODY | LAZY, th_match_set_tcw_fake},
+    {"caller", 0, 0, ACTION | CALL_ONLY, th_match_caller},
+    {"caller_line", 0, 0, ACTION | CALL_ONLY, th_match_caller_line},
+    {"current_stacktrace", 0, 1, ACTION | CALL_ONLY, th_match_current_stacktrace},
+};
+
+enum { FUNCTIONS = sizeof th_match_functions / sizeof th_match_functions[0] };
+
+const struct th_match_function *th_match_function_find(th_term name, size_t count,
+                                                       const struct th_match_function **named)
+{
+    const char *text = th_atom_name(name)->text;
+
+    *named = NULL;
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        const struct th_match_function *f = &th_match_functions[i];
+        if (strcmp(f->name, text) != 0)
+            continue;
+        if (count >= f->least && (count <= f->most || f->most == ANY))
+            return f;
+        *named = f;
+    }
+    return NULL;
+}
+
+static bool can_take(const struct th_match_function *f, const struct th_match_run *run,
+                     th_term operand)
+{
+    return th_value_known(operand) &&
+           (f->traits & TH_TRAIT_SHALLOW || !th_match_is_partial(run, operand));
+}
+
+th_term th_match_function_call(const struct th_match_function *f, struct th_match_run *run,
+                               const th_term *top, size_t count)
+{
+    for (size_t i = 0; i < count && !(f->traits & TH_TRAIT_TAKES_UNKNOWN); i++)
+        if (!can_take(f, run, TH_OPERAND(top, i)))
+            return f->traits & TH_TRAIT_TRUTH ? TH_VALUE_MAYBE : TH_VALUE_UNKNOWN;
+    return f->implementation(run, top, count);
+}

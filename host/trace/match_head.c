@@ -1,0 +1,186 @@
+/* Compiles heads: patterns that take the arguments apart. */
+#include "match_compiler.h"
+
+static bool is_anything(th_term t)
+{
+    return t == TH_AM(anything);
+}
+
+bool th_match_descend(struct th_match_compiler *c, th_term t)
+{
+    if (c->depth == TH_MATCH_DEPTH) {
+        th_match_add_fault(c, t, "It is nested more than %d deep.", TH_MATCH_DEPTH);
+        return false;
+    }
+    c->depth++;
+    return true;
+}
+
+static bool compile_pattern(struct th_match_compiler *c, th_term pattern, size_t level);
+
+/* The pattern of a part of what is open; the part is got with CODE. */
+static bool compile_part(struct th_match_compiler *c, th_term pattern, enum th_match_code code,
+                         size_t level, size_t operand)
+{
+    if (is_anything(pattern))
+        return false;
+    th_match_emit(c, code, level, operand);
+    return compile_pattern(c, pattern, level + 1);
+}
+
+static bool compile_variable(struct th_match_compiler *c, uint32_t number)
+{
+    const struct th_match_variable *variable = th_match_find_variable(c, number);
+
+    if (variable) {
+        th_match_emit(c, TH_CODE_SAME, 0, variable->slot);
+    } else {
+        th_match_emit(c, TH_CODE_BIND, 0, c->slots);
+        th_match_add_variable(c, number, (uint32_t)c->slots++);
+    }
+    return false;
+}
+
+static bool compile_tuple(struct th_match_compiler *c, th_term tuple, size_t level)
+{
+    bool constant = true;
+
+    th_match_emit(c, TH_CODE_TUPLE, level, th_tuple_arity(tuple));
+    for (size_t i = 0; i < th_tuple_arity(tuple); i++)
+        constant &= compile_part(c, th_tuple_elements(tuple)[i], TH_CODE_ELEMENT, level, i);
+    return constant;
+}
+
+/* Cell by cell; the tail of one is opened at the same level. */
+static bool compile_list(struct th_match_compiler *c, th_term list, size_t level)
+{
+    bool constant = true;
+
+    for (;;) {
+        th_match_emit(c, TH_CODE_CELL, level, 0);
+        constant &= compile_part(c, th_cell(list)[0], TH_CODE_LIST_HEAD, level, 0);
+        list = th_cell(list)[1];
+        if (!th_is_list(list))
+            return compile_part(c, list, TH_CODE_LIST_TAIL, level, 0) && constant;
+        th_match_emit(c, TH_CODE_LIST_TAIL, level, 0);
+    }
+}
+
+/* The keys that are named must be there; others may. */
+static bool compile_map(struct th_match_compiler *c, th_term map, size_t level)
+{
+    uint32_t number;
+
+    th_match_emit(c, TH_CODE_MAP, level, th_map_size(map));
+    for (size_t i = 0; i < th_map_size(map); i++) {
+        th_term key = th_map_keys(map)[i];
+        if (th_match_variable_number(key, &number))
+            th_match_add_fault(c, map, "Variable found in map key.");
+        if (is_anything(key))
+            th_match_add_fault(c, map, "Underscore found in map key.");
+        th_match_emit(c, TH_CODE_KEY, level, th_match_constant(c, key));
+        if (!is_anything(th_map_values(map)[i]))
+            compile_pattern(c, th_map_values(map)[i], level + 1);
+    }
+    return false;
+}
+
+static bool compile_open(struct th_match_compiler *c, th_term pattern, size_t level)
+{
+    bool constant = false;
+
+    if (!th_match_descend(c, pattern))
+        return false;
+    if (th_is_tuple(pattern))
+        constant = compile_tuple(c, pattern, level);
+    else if (th_is_list(pattern))
+        constant = compile_list(c, pattern, level);
+    else
+        compile_map(c, pattern, level);
+    c->depth--;
+    return constant;
+}
+
+/*
+ * What is at hand must match. True if only one term does: such a pattern is compared as a whole,
+ * whatever was emitted for its parts.
+ */
+static bool compile_pattern(struct th_match_compiler *c, th_term pattern, size_t level)
+{
+    size_t start = c->spec->code_count;
+    bool open = th_is_tuple(pattern) || th_is_list(pattern) || th_is_map(pattern);
+    uint32_t number;
+
+    if (is_anything(pattern))
+        return false;
+    if (th_match_variable_number(pattern, &number))
+        return compile_variable(c, number);
+    if (open && !compile_open(c, pattern, level))
+        return false;
+    c->spec->code_count = start;
+    th_match_emit(c, TH_CODE_IDENTICAL, 0, th_match_constant(c, pattern));
+    return true;
+}
+
+/* --- The arguments ---------------------------------------------------------------------------- */
+
+/* A variable that is new takes an argument as it is, known or not. */
+static void compile_argument(struct th_match_compiler *c, th_term pattern, size_t i)
+{
+    uint32_t number;
+    size_t start;
+
+    th_match_mark(c, TH_MATCH_HEAD, i + 1);
+    if (is_anything(pattern))
+        return;
+    if (th_match_variable_number(pattern, &number) && !th_match_find_variable(c, number)) {
+        th_match_emit(c, TH_CODE_BIND_ARGUMENT, i, c->slots);
+        th_match_add_variable(c, number, (uint32_t)c->slots++);
+        return;
+    }
+    start = th_match_emit(c, TH_CODE_ARGUMENT, i, 0);
+    compile_pattern(c, pattern, 0);
+    c->spec->code[start].operand = (uint32_t)c->spec->code_count;
+}
+
+static void compile_arity(struct th_match_compiler *c, size_t count, bool at_least)
+{
+    th_match_emit(c, at_least ? TH_CODE_ARITY_LEAST : TH_CODE_ARITY, 0, count);
+    if (count > TH_MATCH_SLOTS)
+        th_match_add_fault(c, TH_NONE, "It is too large: a head of %zu elements.", count);
+}
+
+static void compile_arguments(struct th_match_compiler *c, th_term list)
+{
+    size_t count = 0;
+    th_term rest = list;
+
+    for (; th_is_list(rest); rest = th_cell(rest)[1])
+        count++;
+    compile_arity(c, count, is_anything(rest));
+    for (size_t i = 0; i < count && !c->faults.count; i++, list = th_cell(list)[1])
+        compile_argument(c, th_cell(list)[0], i);
+}
+
+/* A BEAM takes a tuple for the list of its elements. */
+static void compile_argument_tuple(struct th_match_compiler *c, th_term tuple)
+{
+    compile_arity(c, th_tuple_arity(tuple), false);
+    for (size_t i = 0; i < th_tuple_arity(tuple) && !c->faults.count; i++)
+        compile_argument(c, th_tuple_elements(tuple)[i], i);
+}
+
+void th_match_compile_head(struct th_match_compiler *c, th_term head)
+{
+    uint32_t number;
+
+    th_match_mark(c, TH_MATCH_HEAD, 0);
+    if (th_match_variable_number(head, &number))
+        th_match_add_variable(c, number, TH_MATCH_WHOLE_TARGET);
+    else if (th_is_tuple(head))
+        compile_argument_tuple(c, head);
+    else if (th_is_list(head) || head == TH_NIL)
+        compile_arguments(c, head);
+    else if (!is_anything(head))
+        th_match_add_fault(c, head, "Match head is invalid in this context.");
+}

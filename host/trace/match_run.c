@@ -1,0 +1,448 @@
+/*
+ * Runs match specifications.
+ *
+ * The right side of an andalso or orelse whose left side is unknown is computed, too, inside a
+ * frame: an exception in it ends the right side, not the clause, and actions in it are left out.
+ */
+#include "match_function.h"
+
+static const struct th_match_operations no_operations;
+
+enum verdict { GOES_ON, FAILED };
+
+/* --- Heads ------------------------------------------------------------------------------------ */
+
+/* The clause is undecided; the first place where that shows is remembered. */
+static void doubt(struct th_match_run *run, size_t pc)
+{
+    if (!run->undecided)
+        run->doubtful = pc;
+    run->undecided = true;
+}
+
+static th_term argument(const struct th_match_run *run, size_t i)
+{
+    return run->unknown ? TH_VALUE_UNKNOWN : run->arguments[i];
+}
+
+/* Opens what is at hand. */
+static enum verdict open(struct th_match_run *run, const struct th_match_instruction *i, th_term t)
+{
+    run->levels[i->level] = t;
+    switch (i->code) {
+    case TH_CODE_TUPLE:
+        return th_is_tuple(t) && th_tuple_arity(t) == i->operand ? GOES_ON : FAILED;
+    case TH_CODE_CELL:
+        return th_is_list(t) ? GOES_ON : FAILED;
+    default:
+        return th_is_map(t) && th_map_size(t) >= i->operand ? GOES_ON : FAILED;
+    }
+}
+
+/* A part of what is open; TH_NONE if a map lacks the key. */
+static th_term part(const struct th_match_run *run, const struct th_match_instruction *i)
+{
+    th_term whole = run->levels[i->level];
+
+    switch (i->code) {
+    case TH_CODE_ELEMENT:
+        return th_tuple_elements(whole)[i->operand];
+    case TH_CODE_LIST_HEAD:
+        return th_cell(whole)[0];
+    case TH_CODE_LIST_TAIL:
+        return th_cell(whole)[1];
+    default:
+        return th_map_get(whole, run->spec->constants[i->operand]);
+    }
+}
+
+/* Compares what is at hand with a variable, which may be unknown. */
+static enum verdict compare_variable(struct th_match_run *run, size_t pc, th_term t)
+{
+    th_term bound = run->variables[run->spec->code[pc].operand];
+
+    if (th_value_known(bound))
+        return th_identical(t, bound) ? GOES_ON : FAILED;
+    doubt(run, pc);
+    return GOES_ON;
+}
+
+/* Runs the head's instructions at *PC up to HEAD_DONE; *PC is the one that failed, or that. */
+static enum verdict match_head(struct th_match_run *run, size_t *pc)
+{
+    const struct th_match_instruction *code = run->spec->code;
+    enum verdict verdict = GOES_ON;
+    th_term t = TH_NONE;
+
+    for (; code[*pc].code != TH_CODE_HEAD_DONE; ++*pc) {
+        const struct th_match_instruction *i = &code[*pc];
+        switch (i->code) {
+        case TH_CODE_ARITY:
+            verdict = run->count == i->operand ? GOES_ON : FAILED;
+            break;
+        case TH_CODE_ARITY_LEAST:
+            verdict = run->count >= i->operand ? GOES_ON : FAILED;
+            break;
+        case TH_CODE_ARGUMENT:
+            t = argument(run, i->level);
+            if (!th_value_known(t)) {
+                doubt(run, *pc);
+                *pc = i->operand - 1;
+            }
+            break;
+        case TH_CODE_BIND_ARGUMENT:
+            run->variables[i->operand] = argument(run, i->level);
+            break;
+        case TH_CODE_IDENTICAL:
+            verdict = th_identical(t, run->spec->constants[i->operand]) ? GOES_ON : FAILED;
+            break;
+        case TH_CODE_BIND:
+            run->variables[i->operand] = t;
+            break;
+        case TH_CODE_SAME:
+            verdict = compare_variable(run, *pc, t);
+            break;
+        case TH_CODE_TUPLE:
+        case TH_CODE_CELL:
+        case TH_CODE_MAP:
+            verdict = open(run, i, t);
+            break;
+        default:
+            t = part(run, i);
+            verdict = t == TH_NONE ? FAILED : GOES_ON;
+        }
+        if (verdict == FAILED)
+            return FAILED;
+    }
+    return GOES_ON;
+}
+
+/* --- The stack -------------------------------------------------------------------------------- */
+
+static void push(struct th_match_run *run, th_term t)
+{
+    *++run->top = t;
+}
+
+/* Takes COUNT values and pushes T. */
+static void replace(struct th_match_run *run, size_t count, th_term t)
+{
+    run->top -= count;
+    push(run, t);
+}
+
+/* True if one of the COUNT values on top cannot be a part of a term. */
+static bool any_unknown(const struct th_match_run *run, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!th_value_known(run->top[-(ptrdiff_t)i]) ||
+            th_match_is_partial(run, run->top[-(ptrdiff_t)i]))
+            return true;
+    return false;
+}
+
+static void make_tuple(struct th_match_run *run, size_t count)
+{
+    th_term *elements, t = TH_VALUE_UNKNOWN;
+
+    if (!any_unknown(run, count)) {
+        t = th_make_tuple_space(run->env, count, &elements);
+        for (size_t i = 0; i < count; i++)
+            elements[i] = run->top[-(ptrdiff_t)i];
+    }
+    replace(run, count, t);
+}
+
+static void make_list(struct th_match_run *run, size_t count)
+{
+    th_term t = TH_VALUE_UNKNOWN;
+
+    if (!any_unknown(run, count + 1)) {
+        t = *run->top;
+        for (size_t i = 1; i <= count; i++)
+            t = th_make_cons(run->env, run->top[-(ptrdiff_t)i], t);
+    }
+    replace(run, count + 1, t);
+}
+
+/* Keys that come twice have the last value. The stack has keys and values in the wrong direction:
+ * they are turned round in place. */
+static void make_map(struct th_match_run *run, size_t count)
+{
+    th_term *first = run->top + 1 - 2 * count, t = TH_VALUE_UNKNOWN;
+
+    if (!any_unknown(run, 2 * count)) {
+        for (size_t i = 0; i < count; i++) {
+            th_term swapped = first[i];
+            first[i] = first[2 * count - 1 - i];
+            first[2 * count - 1 - i] = swapped;
+        }
+        t = th_make_map(run->env, first, first + count, count, true);
+    }
+    replace(run, 2 * count, t);
+}
+
+/* The target as a list: made at the first time, if it was given as arguments. */
+static th_term target(struct th_match_run *run)
+{
+    bool all = !run->unknown;
+    th_term *cells;
+
+    if (run->target != TH_NONE)
+        return run->target;
+    if (run->count == 0)
+        return TH_NIL;
+    cells = th_env_take(run->env, 2 * run->count);
+    for (size_t i = 0; i < run->count; i++) {
+        cells[2 * i] = argument(run, i);
+        cells[2 * i + 1] = th_listed(cells + 2 * i + 2);
+        all &= th_value_known(cells[2 * i]);
+    }
+    cells[2 * run->count - 1] = TH_NIL;
+    if (!all) {
+        run->partial = cells;
+        run->partial_end = cells + 2 * run->count;
+    }
+    return run->target = th_listed(cells);
+}
+
+/* --- Guards and body -------------------------------------------------------------------------- */
+
+/* An exception, at *PC, its value being on top: in a body it is the atom 'EXIT'; in a guard the
+ * clause fails, or what is left of a right side is skipped. */
+static enum verdict raise(struct th_match_run *run, size_t *pc)
+{
+    uint64_t frame;
+
+    if (run->body) {
+        *run->top = TH_AM(EXIT);
+        return GOES_ON;
+    }
+    if (run->depth == 0)
+        return FAILED;
+    frame = run->frames[run->depth - 1];
+    run->top = run->stack + (frame & UINT32_MAX);
+    push(run, TH_VALUE_RAISED);
+    *pc = (frame >> 32) - 1;
+    return GOES_ON;
+}
+
+static enum verdict call(struct th_match_run *run, const struct th_match_instruction *i, size_t *pc)
+{
+    th_term t = th_match_function_call(&th_match_functions[i->operand], run, run->top, i->level);
+
+    replace(run, i->level, t);
+    return t == TH_VALUE_RAISED ? raise(run, pc) : GOES_ON;
+}
+
+/* The left side is on top, and STOP is what decides. */
+static enum verdict begin_right(struct th_match_run *run, size_t *pc, th_term stop)
+{
+    size_t join = run->spec->code[*pc].operand;
+    th_term left = *run->top;
+
+    if (left == stop || (left == TH_VALUE_NOT_TRUE && stop == TH_AM(false))) {
+        *pc = join;
+    } else if (!th_value_known(left)) {
+        run->frames[run->depth++] = (uint64_t)join << 32 | (uint64_t)(run->top - run->stack);
+    } else if (!th_value_is_truth(left)) {
+        *run->top = TH_VALUE_RAISED;
+        *pc = join;
+        return raise(run, pc);
+    }
+    return GOES_ON;
+}
+
+static void end_right(struct th_match_run *run, bool andalso)
+{
+    th_term right = run->top[0], left = run->top[-1];
+
+    if (!th_value_known(left))
+        run->depth--;
+    replace(run, 2, andalso ? th_value_andalso(left, right) : th_value_orelse(left, right));
+}
+
+/* A guard's value is on top. */
+static enum verdict test(struct th_match_run *run, size_t pc)
+{
+    th_term value = *run->top--;
+
+    if (value == TH_AM(true))
+        return GOES_ON;
+    if (value == TH_VALUE_MAYBE || value == TH_VALUE_UNKNOWN) {
+        doubt(run, pc);
+        return GOES_ON;
+    }
+    run->attempt->value = value == TH_VALUE_NOT_TRUE ? TH_VALUE_UNKNOWN : value;
+    return FAILED;
+}
+
+/* Runs instructions at *PC up to one with the code LAST; *PC is the one that failed, or that. */
+static enum verdict evaluate(struct th_match_run *run, size_t *pc, enum th_match_code last)
+{
+    const struct th_match_instruction *code = run->spec->code;
+    enum verdict verdict = GOES_ON;
+
+    for (; code[*pc].code != last; ++*pc) {
+        const struct th_match_instruction *i = &code[*pc];
+        switch (i->code) {
+        case TH_CODE_CONSTANT:
+            push(run, run->spec->constants[i->operand]);
+            break;
+        case TH_CODE_VARIABLE:
+            push(run, run->variables[i->operand]);
+            break;
+        case TH_CODE_TARGET:
+            push(run, target(run));
+            break;
+        case TH_CODE_MAKE_TUPLE:
+            make_tuple(run, i->operand);
+            break;
+        case TH_CODE_MAKE_LIST:
+            make_list(run, i->operand);
+            break;
+        case TH_CODE_MAKE_MAP:
+            make_map(run, i->operand);
+            break;
+        case TH_CODE_CALL:
+            verdict = call(run, i, pc);
+            break;
+        case TH_CODE_ANDALSO:
+        case TH_CODE_ORELSE:
+            verdict = begin_right(run, pc, th_value_truth(i->code == TH_CODE_ORELSE));
+            break;
+        case TH_CODE_JOIN_ANDALSO:
+        case TH_CODE_JOIN_ORELSE:
+            end_right(run, i->code == TH_CODE_JOIN_ANDALSO);
+            break;
+        case TH_CODE_TEST:
+            verdict = test(run, *pc);
+            break;
+        default: /* TH_CODE_DROP */
+            run->top--;
+        }
+        if (verdict == FAILED)
+            return FAILED;
+    }
+    return GOES_ON;
+}
+
+/* --- Clauses ---------------------------------------------------------------------------------- */
+
+/* The place of the instruction at PC in clause I (from 0). */
+static struct th_match_place place_of(const struct th_match_spec *spec, size_t i, size_t pc)
+{
+    size_t end = i + 1 < spec->clause_count ? spec->clauses[i + 1].marks : spec->mark_count;
+    const struct th_match_mark *mark = &spec->marks[spec->clauses[i].marks];
+
+    while (mark + 1 < spec->marks + end && mark[1].pc <= pc)
+        mark++;
+    return (struct th_match_place){i + 1, mark->part, mark->item};
+}
+
+static enum th_match_end run_clause(struct th_match_run *run, size_t i)
+{
+    const struct th_match_spec *spec = run->spec;
+    size_t pc = spec->clauses[i].pc;
+    bool failed;
+
+    for (size_t v = 0; v < spec->variables; v++)
+        run->variables[v] = TH_VALUE_UNKNOWN;
+    run->undecided = run->body = false;
+    run->attempt->value = TH_NONE;
+    run->top = run->stack - 1;
+    run->depth = 0;
+    failed = match_head(run, &pc) == FAILED;
+    if (!failed) {
+        pc++;
+        run->attempt->value = TH_VALUE_RAISED; /* unless a test tells another */
+        failed = evaluate(run, &pc, TH_CODE_GUARDS_DONE) == FAILED;
+    }
+    if (failed || run->undecided) {
+        run->attempt->place = place_of(spec, i, failed ? pc : run->doubtful);
+        if (!failed)
+            run->attempt->value = TH_NONE;
+        return failed ? TH_MATCH_NO : TH_MATCH_UNKNOWN;
+    }
+    run->attempt->value = TH_NONE;
+    run->attempt->place = (struct th_match_place){i + 1, TH_MATCH_WHOLE, 0};
+    run->body = true;
+    pc++;
+    evaluate(run, &pc, TH_CODE_END);
+    return TH_MATCH_YES;
+}
+
+/* Tries clauses up to the first that is not sure to fail; returns how many were tried. */
+static size_t run_clauses(struct th_match_run *run, struct th_match_attempt *attempts)
+{
+    struct th_match_attempt attempt;
+
+    for (size_t i = 0; i < run->spec->clause_count; i++) {
+        run->attempt = attempts ? &attempts[i] : &attempt;
+        run->attempt->end = run_clause(run, i);
+        if (run->attempt->end != TH_MATCH_NO) {
+            run->result->end = run->attempt->end;
+            run->result->clause = i + 1;
+            return i + 1;
+        }
+    }
+    return run->spec->clause_count;
+}
+
+/* --- The face --------------------------------------------------------------------------------- */
+
+/* The first elements of the target, as many as are looked at, to PLACE. */
+static void take_arguments(struct th_match_run *run, th_term *place)
+{
+    run->arguments = place;
+    for (th_term t = run->target; th_is_list(t); t = th_cell(t)[1], run->count++)
+        if (run->count < run->spec->arguments)
+            place[run->count] = th_cell(t)[0];
+}
+
+/* WORDS has room for all that the specification needs. */
+static size_t run_on(const struct th_match_spec *spec, const struct th_match_subject *subject,
+                     const struct th_match_surroundings *surroundings, th_env *env,
+                     struct th_match_result *result, struct th_match_attempt *attempts,
+                     th_term *words)
+{
+    struct th_match_run run = {.spec = spec,
+                               .operations = surroundings->operations,
+                               .context = surroundings->context,
+                               .env = env,
+                               .result = result,
+                               .target = subject->target};
+
+    if (!run.operations)
+        run.operations = &no_operations;
+    run.variables = words + 1 + spec->arguments; /* one is left: an empty stack's top */
+    run.levels = run.variables + spec->variables;
+    run.stack = run.levels + spec->levels;
+    run.frames = run.stack + spec->stack;
+    if (subject->target != TH_NONE) {
+        take_arguments(&run, words + 1);
+    } else {
+        run.arguments = subject->arguments;
+        run.count = subject->count;
+        run.unknown = !subject->arguments;
+    }
+    *result = (struct th_match_result){.end = TH_MATCH_NO, .message = TH_AM(true)};
+    return run_clauses(&run, attempts);
+}
+
+size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_subject *subject,
+                        const struct th_match_surroundings *surroundings, th_env *env,
+                        struct th_match_result *result, struct th_match_attempt *attempts)
+{
+    th_term
+        words[spec->arguments + spec->variables + spec->levels + spec->stack + spec->frames + 1];
+
+    return run_on(spec, subject, surroundings, env, result, attempts, words);
+}
+
+void th_match_run(const struct th_match_spec *spec, const struct th_match_subject *subject,
+                  const struct th_match_surroundings *surroundings, th_env *env,
+                  struct th_match_result *result)
+{
+    th_match_explain(spec, subject, surroundings, env, result, NULL);
+}

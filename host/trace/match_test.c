@@ -1,0 +1,166 @@
+/* Tests of types and truth values. */
+#include "match_function.h"
+
+/* What TEST says of the only operand. */
+#define TYPE_TEST(name, test)                                                           \
+    th_term th_match_##name(struct th_match_run *run, const th_term *top, size_t count) \
+    {                                                                                   \
+        (void)run;                                                                      \
+        (void)count;                                                                    \
+        return th_value_truth(test(TH_OPERAND(top, 0)));                                \
+    }
+
+static bool is_boolean(th_term t)
+{
+    return t == TH_AM(true) || t == TH_AM(false);
+}
+
+static bool is_list(th_term t)
+{
+    return th_is_list(t) || t == TH_NIL;
+}
+
+static bool is_binary(th_term t)
+{
+    const unsigned char *data;
+    size_t bytes;
+
+    return th_get_bytes(t, &data, &bytes);
+}
+
+TYPE_TEST(is_atom, th_is_atom)
+TYPE_TEST(is_binary, is_binary)
+TYPE_TEST(is_bitstring, th_is_bitstring)
+TYPE_TEST(is_boolean, is_boolean)
+TYPE_TEST(is_float, th_is_float)
+TYPE_TEST(is_function, th_is_fun)
+TYPE_TEST(is_integer, th_is_integer)
+TYPE_TEST(is_list, is_list)
+TYPE_TEST(is_map, th_is_map)
+TYPE_TEST(is_number, th_is_number)
+TYPE_TEST(is_pid, th_is_pid)
+TYPE_TEST(is_port, th_is_port)
+TYPE_TEST(is_reference, th_is_ref)
+TYPE_TEST(is_tuple, th_is_tuple)
+
+/* {is_record, Term, Name, Size}: an unknown term may be one if name and size make sense. */
+th_term th_match_is_record(struct th_match_run *run, const th_term *top, size_t count)
+{
+    th_term t = TH_OPERAND(top, 0), name = TH_OPERAND(top, 1), size = TH_OPERAND(top, 2);
+
+    (void)run;
+    (void)count;
+    if ((th_value_known(name) && !th_is_atom(name)) || (th_value_known(size) && !th_is_small(size)))
+        return TH_VALUE_RAISED;
+    if (!th_value_known(name) || !th_value_known(size))
+        return TH_VALUE_UNKNOWN;
+    if (!th_value_known(t))
+        return TH_VALUE_MAYBE;
+    return th_value_truth(th_is_tuple(t) && th_tuple_arity(t) > 0 &&
+                          (int64_t)th_tuple_arity(t) == th_small_value(size) &&
+                          th_tuple_elements(t)[0] == name);
+}
+
+/* --- Truth values ----------------------------------------------------------------------------- */
+
+th_term th_match_not(struct th_match_run *run, const th_term *top, size_t count)
+{
+    th_term t = TH_OPERAND(top, 0);
+
+    (void)run;
+    (void)count;
+    if (is_boolean(t))
+        return th_value_truth(t == TH_AM(false));
+    if (th_value_known(t))
+        return TH_VALUE_RAISED;
+    return t == TH_VALUE_MAYBE ? TH_VALUE_MAYBE : TH_VALUE_UNKNOWN;
+}
+
+/* What there is among the operands of a function of truth values. */
+struct operands {
+    bool other;     /* a term that is no truth value: an exception */
+    bool uncertain; /* what may be such a term */
+    bool is_true, is_false, maybe, unknown, not_true;
+};
+
+static struct operands survey(const th_term *top, size_t count)
+{
+    struct operands o = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        th_term t = TH_OPERAND(top, i);
+        o.is_true |= t == TH_AM(true);
+        o.is_false |= t == TH_AM(false);
+        o.maybe |= t == TH_VALUE_MAYBE;
+        o.unknown |= t == TH_VALUE_UNKNOWN;
+        o.not_true |= t == TH_VALUE_NOT_TRUE;
+        o.other |= th_value_known(t) && !is_boolean(t);
+    }
+    o.uncertain = o.unknown || o.not_true;
+    return o;
+}
+
+th_term th_match_xor(struct th_match_run *run, const th_term *top, size_t count)
+{
+    struct operands o = survey(top, count);
+
+    (void)run;
+    if (o.other)
+        return TH_VALUE_RAISED;
+    if (o.uncertain)
+        return TH_VALUE_UNKNOWN;
+    return o.maybe ? TH_VALUE_MAYBE : th_value_truth(o.is_true && o.is_false);
+}
+
+/* All operands are computed, and must be truth values. */
+th_term th_match_and(struct th_match_run *run, const th_term *top, size_t count)
+{
+    struct operands o = survey(top, count);
+
+    (void)run;
+    if (o.other)
+        return TH_VALUE_RAISED;
+    if (o.uncertain)
+        return o.is_false || o.not_true ? TH_VALUE_NOT_TRUE : TH_VALUE_UNKNOWN;
+    if (o.maybe && !o.is_false)
+        return TH_VALUE_MAYBE;
+    return th_value_truth(!o.is_false);
+}
+
+th_term th_match_or(struct th_match_run *run, const th_term *top, size_t count)
+{
+    struct operands o = survey(top, count);
+
+    (void)run;
+    if (o.other)
+        return TH_VALUE_RAISED;
+    if (o.uncertain)
+        return o.is_true || o.maybe || o.unknown ? TH_VALUE_UNKNOWN : TH_VALUE_NOT_TRUE;
+    if (o.maybe && !o.is_true)
+        return TH_VALUE_MAYBE;
+    return th_value_truth(o.is_true);
+}
+
+th_term th_value_andalso(th_term left, th_term right)
+{
+    bool may_be_true = right == TH_AM(true) || right == TH_VALUE_MAYBE || right == TH_VALUE_UNKNOWN;
+
+    if (left == TH_AM(true))
+        return right;
+    if (!may_be_true && !(left == TH_VALUE_MAYBE && right == TH_AM(false)))
+        return TH_VALUE_NOT_TRUE;
+    return left == TH_VALUE_MAYBE && th_value_is_truth(right)
+               ? (right == TH_AM(false) ? right : TH_VALUE_MAYBE)
+               : TH_VALUE_UNKNOWN;
+}
+
+th_term th_value_orelse(th_term left, th_term right)
+{
+    bool may_be_true = right == TH_AM(true) || right == TH_VALUE_MAYBE || right == TH_VALUE_UNKNOWN;
+
+    if (left == TH_AM(false))
+        return right;
+    if (left == TH_VALUE_MAYBE && th_value_is_truth(right))
+        return right == TH_AM(true) ? right : TH_VALUE_MAYBE;
+    return left == TH_VALUE_NOT_TRUE && !may_be_true ? TH_VALUE_NOT_TRUE : TH_VALUE_UNKNOWN;
+}

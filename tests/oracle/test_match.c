@@ -1,0 +1,241 @@
+/* Match specifications against a real BEAM: what erlang:match_spec_test/3 and
+ * erlang:trace_pattern/3 say, by tests/oracle/match.escript. */
+#include "host/base/base.h"
+#include "host/term/term.h"
+#include "host/trace/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SCRIPT "escript tests/oracle/match.escript "
+
+static size_t beyond; /* cases with integers too large to be computed here */
+
+static th_term read_term(FILE *from, th_env *env, struct th_buffer *bytes)
+{
+    const struct th_etf_options options = {.here = {TH_AM(nonode), 0}};
+    unsigned char size[4];
+    size_t count, used;
+    th_term t = TH_NONE;
+
+    if (fread(size, 1, sizeof size, from) != sizeof size)
+        return TH_NONE;
+    count = (size_t)size[0] << 24 | (size_t)size[1] << 16 | (size_t)size[2] << 8 | size[3];
+    bytes->size = 0;
+    assert_int_equal(fread(th_buffer_reserve(bytes, count), 1, count, from), count);
+    if (th_etf_decode(env, bytes->data, count, true, &options, &t, &used) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    return t;
+}
+
+/* Runs CHECK on all terms that the script tells; returns their number. */
+static size_t for_each(const char *command, void (*check)(th_env *env, const th_term *parts))
+{
+    FILE *from = popen(command, "r");
+    struct th_buffer bytes = {0};
+    size_t count = 0;
+    th_env env;
+    th_term t;
+
+    assert_non_null(from);
+    th_env_init(&env, TH_ENV_PLAIN);
+    while ((t = read_term(from, &env, &bytes)) != TH_NONE) {
+        check(&env, th_tuple_elements(t));
+        th_env_clear(&env);
+        count++;
+    }
+    th_env_release(&env);
+    th_buffer_free(&bytes);
+    assert_int_equal(pclose(from), 0);
+    return count;
+}
+
+/* --- The surroundings that erlang:match_spec_test/3 gives ------------------------------------- */
+
+static th_term self(void *context)
+{
+    return *(th_term *)context;
+}
+
+static th_term node(void *context)
+{
+    (void)context;
+    return TH_AM(nonode);
+}
+
+static th_term no_token(void *context, th_env *env)
+{
+    (void)context;
+    (void)env;
+    return TH_NIL;
+}
+
+static th_term is_no_token(void *context)
+{
+    (void)context;
+    return TH_AM(false);
+}
+
+static th_term get_tcw(void *context, th_env *env)
+{
+    (void)context;
+    (void)env;
+    return th_small(0);
+}
+
+static th_term set_tcw(void *context, th_env *env, uint32_t value)
+{
+    (void)value;
+    return get_tcw(context, env);
+}
+
+static void silence(void *context, bool silent)
+{
+    (void)context;
+    (void)silent;
+}
+
+static const struct th_match_operations operations = {
+    .self = self,
+    .node = node,
+    .is_seq_trace = is_no_token,
+    .get_seq_token = no_token,
+    .get_tcw = get_tcw,
+    .set_tcw = set_tcw,
+    .silence = silence,
+};
+
+/* --- Comparing -------------------------------------------------------------------------------- */
+
+static th_term errors_term(th_env *env, const struct th_match_faults *faults)
+{
+    th_term list = TH_NIL;
+
+    for (size_t i = faults->count; i-- > 0;) {
+        const char *text = faults->items[i].text;
+        th_term string = th_make_latin1_string(env, (const unsigned char *)text, strlen(text));
+        list = th_make_cons(env, string, list);
+    }
+    return th_make_tuple_of(env, TH_AM(error), list);
+}
+
+static th_term result_term(th_env *env, const struct th_match_result *result)
+{
+    th_term flags = TH_NIL, message = result->message;
+
+    if (result->end == TH_MATCH_NO)
+        message = TH_AM(false);
+    if (result->exception_trace)
+        flags = th_make_cons(env, th_atom("exception_trace"), flags);
+    if (result->return_trace)
+        flags = th_make_cons(env, th_atom("return_trace"), flags);
+    return th_make_tuple_of(env, TH_AM(ok), message, flags);
+}
+
+static void compare(th_env *env, const th_term *parts, th_term ours)
+{
+    struct th_buffer text = {0}, theirs = {0};
+
+    (void)env;
+    th_text_print(&text, ours);
+    th_text_print(&theirs, parts[3]);
+    if (!th_identical(ours, parts[3]) || text.size != theirs.size ||
+        memcmp(text.data, theirs.data, text.size) != 0) {
+        struct th_buffer input = {0};
+        th_text_print(&input, parts[1]);
+        th_buffer_add_text(&input, " with ");
+        th_text_print(&input, parts[2]);
+        fail_msg("%s: %s, the BEAM has %s", th_buffer_text(&input), th_buffer_text(&text),
+                 th_buffer_text(&theirs));
+    }
+    th_buffer_free(&text);
+    th_buffer_free(&theirs);
+}
+
+/* {Self, Arguments, Specification, Result} */
+static void matches_alike(th_env *env, const th_term *parts)
+{
+    struct th_match_subject subject = {.target = parts[1]};
+    th_term pid = parts[0];
+    struct th_match_surroundings surroundings = {&operations, &pid};
+    struct th_match_faults faults = {0};
+    struct th_match_result result;
+    struct th_match_spec *spec;
+
+    if (th_match_compile(TH_MATCH_CALL, parts[2], &faults, &spec) != TH_OK) {
+        compare(env, parts, errors_term(env, &faults));
+    } else {
+        th_match_run(spec, &subject, &surroundings, env, &result);
+        if (result.end == TH_MATCH_UNKNOWN || result.message == TH_NONE)
+            beyond++;
+        else
+            compare(env, parts, result_term(env, &result));
+    }
+    th_match_faults_free(&faults);
+    th_match_free(spec);
+}
+
+static void cases_match_alike(void **state)
+{
+    (void)state;
+    beyond = 0;
+    assert_true(for_each(SCRIPT "cases", matches_alike) > 300);
+    assert_int_equal(beyond, 0);
+}
+
+static void random_ones_match_alike(void **state)
+{
+    (void)state;
+    beyond = 0;
+    assert_int_equal(for_each(SCRIPT "random 1 20000", matches_alike), 20000);
+    assert_int_equal(for_each(SCRIPT "random 2 20000", matches_alike), 20000);
+    assert_int_equal(for_each(SCRIPT "random 4 20000", matches_alike), 20000);
+    assert_true(beyond < 20);
+}
+
+/* {Kind, Specification, ok | badarg} */
+static void accepted_alike(th_env *env, const th_term *parts)
+{
+    enum th_match_kind kind = parts[0] == TH_AM(call)   ? TH_MATCH_CALL
+                              : parts[0] == TH_AM(send) ? TH_MATCH_SEND
+                                                        : TH_MATCH_RECEIVE;
+    struct th_match_spec *spec;
+    bool good = th_match_compile(kind, parts[1], NULL, &spec) == TH_OK;
+
+    (void)env;
+    if (good != (parts[2] == TH_AM(ok))) {
+        struct th_buffer text = {0};
+        th_text_print(&text, parts[1]);
+        fail_msg("%s for %s: %s", th_buffer_text(&text), th_atom_name(parts[0])->text,
+                 good ? "accepted" : th_error_link(0));
+    }
+    th_match_free(spec);
+}
+
+static void kinds_accept_the_same_functions(void **state)
+{
+    (void)state;
+    assert_true(for_each(SCRIPT "kinds", accepted_alike) > 2000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cases_match_alike),
+        cmocka_unit_test(random_ones_match_alike),
+        cmocka_unit_test(kinds_accept_the_same_functions),
+    };
+
+    if (system("command -v escript >/dev/null") != 0) {
+        puts("no escript (Debian: erlang-base)");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
