@@ -20,7 +20,6 @@
 enum {
     TH_EXPRESSION_BITS = INT32_MAX,   /* of a bit string that is built: a quarter of a gigabyte */
     TH_EXPRESSION_ELEMENTS = 1 << 24, /* of a list that a host's function makes */
-    TH_EXPRESSION_LIMBS = 1 << 12,    /* of an integer that is computed: a quarter of a megabit */
     TH_EXCEPTION_TEXT = 512           /* bytes of what is shown of a term in an exception */
 };
 

@@ -13,7 +13,7 @@
 
 #include "env.h"
 
-enum { TH_NUMBER_LIMBS = 512 /* of 64 bits */ };
+enum { TH_NUMBER_LIMBS = 1024 /* of 64 bits */ };
 
 #define TH_NUMBER_LARGE ((th_term)0x40)
 
