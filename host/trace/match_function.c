@@ -128,18 +128,29 @@ const struct th_match_function *th_match_function_find(th_term name, size_t coun
     return NULL;
 }
 
-static bool can_take(const struct th_match_function *f, const struct th_match_run *run,
-                     th_term operand)
+/* What the result is because of an operand; TH_VALUE_RAISED if the operand is no hindrance. */
+static th_term hindrance(const struct th_match_function *f, const struct th_match_run *run,
+                         th_term operand)
 {
-    return th_value_known(operand) &&
-           (f->traits & TH_TRAIT_SHALLOW || !th_match_is_partial(run, operand));
+    bool looks_into = !(f->traits & TH_TRAIT_SHALLOW);
+
+    if (th_value_known(operand) && !(looks_into && th_match_is_partial(run, operand)))
+        return TH_VALUE_RAISED;
+    return f->traits & TH_TRAIT_TRUTH && !th_value_may_raise(operand) ? TH_VALUE_MAYBE
+                                                                      : TH_VALUE_UNSURE;
 }
 
 th_term th_match_function_call(const struct th_match_function *f, struct th_match_run *run,
                                const th_term *top, size_t count)
 {
-    for (size_t i = 0; i < count && !(f->traits & TH_TRAIT_TAKES_UNKNOWN); i++)
-        if (!can_take(f, run, TH_OPERAND(top, i)))
-            return f->traits & TH_TRAIT_TRUTH ? TH_VALUE_MAYBE : TH_VALUE_UNKNOWN;
-    return f->implementation(run, top, count);
+    th_term result = TH_VALUE_RAISED;
+
+    for (size_t i = 0; i < count && !(f->traits & TH_TRAIT_TAKES_UNKNOWN); i++) {
+        th_term because = hindrance(f, run, TH_OPERAND(top, i));
+        if (because == TH_VALUE_UNSURE)
+            return because;
+        if (because != TH_VALUE_RAISED)
+            result = because;
+    }
+    return result == TH_VALUE_RAISED ? f->implementation(run, top, count) : result;
 }

@@ -1,10 +1,10 @@
-/* Arithmetic. What is too large to be computed here is unknown. */
+/* Arithmetic. What is too large to be computed here is not sure. */
 #include "match_function.h"
 
 static th_term value(th_term number)
 {
     if (number == TH_NUMBER_LARGE)
-        return TH_VALUE_UNKNOWN;
+        return TH_VALUE_UNSURE;
     return number == TH_NONE ? TH_VALUE_RAISED : number;
 }
 

@@ -131,36 +131,42 @@ static void replace(struct th_match_run *run, size_t count, th_term t)
     push(run, t);
 }
 
-/* True if one of the COUNT values on top cannot be a part of a term. */
-static bool any_unknown(const struct th_match_run *run, size_t count)
+/* What a term is that is made of the COUNT values on top and cannot be made, as one of them is not
+ * known; TH_VALUE_RAISED if it can be made. */
+static th_term unmade(const struct th_match_run *run, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!th_value_known(run->top[-(ptrdiff_t)i]) ||
-            th_match_is_partial(run, run->top[-(ptrdiff_t)i]))
-            return true;
-    return false;
+    th_term what = TH_VALUE_RAISED;
+
+    for (size_t i = 0; i < count; i++) {
+        th_term value = TH_OPERAND(run->top, i);
+        if (th_value_may_raise(value))
+            return TH_VALUE_UNSURE;
+        if (!th_value_known(value) || th_match_is_partial(run, value))
+            what = TH_VALUE_UNKNOWN;
+    }
+    return what;
 }
 
 static void make_tuple(struct th_match_run *run, size_t count)
 {
-    th_term *elements, t = TH_VALUE_UNKNOWN;
+    th_term *elements, t = unmade(run, count);
 
-    if (!any_unknown(run, count)) {
+    if (t == TH_VALUE_RAISED) {
         t = th_make_tuple_space(run->env, count, &elements);
         for (size_t i = 0; i < count; i++)
-            elements[i] = run->top[-(ptrdiff_t)i];
+            elements[i] = TH_OPERAND(run->top, i);
     }
     replace(run, count, t);
 }
 
 static void make_list(struct th_match_run *run, size_t count)
 {
-    th_term t = TH_VALUE_UNKNOWN;
+    th_term t = unmade(run, count + 1);
 
-    if (!any_unknown(run, count + 1)) {
+    if (t == TH_VALUE_RAISED) {
         t = *run->top;
         for (size_t i = 1; i <= count; i++)
-            t = th_make_cons(run->env, run->top[-(ptrdiff_t)i], t);
+            t = th_make_cons(run->env, TH_OPERAND(run->top, i), t);
     }
     replace(run, count + 1, t);
 }
@@ -169,9 +175,9 @@ static void make_list(struct th_match_run *run, size_t count)
  * they are turned round in place. */
 static void make_map(struct th_match_run *run, size_t count)
 {
-    th_term *first = run->top + 1 - 2 * count, t = TH_VALUE_UNKNOWN;
+    th_term *first = run->top + 1 - 2 * count, t = unmade(run, 2 * count);
 
-    if (!any_unknown(run, 2 * count)) {
+    if (t == TH_VALUE_RAISED) {
         for (size_t i = 0; i < count; i++) {
             th_term swapped = first[i];
             first[i] = first[2 * count - 1 - i];
@@ -269,7 +275,7 @@ static enum verdict test(struct th_match_run *run, size_t pc)
 
     if (value == TH_AM(true))
         return GOES_ON;
-    if (value == TH_VALUE_MAYBE || value == TH_VALUE_UNKNOWN) {
+    if (!th_value_known(value) && value != TH_VALUE_NOT_TRUE) {
         doubt(run, pc);
         return GOES_ON;
     }

@@ -52,8 +52,8 @@ th_term th_match_is_record(struct th_match_run *run, const th_term *top, size_t 
     (void)count;
     if ((th_value_known(name) && !th_is_atom(name)) || (th_value_known(size) && !th_is_small(size)))
         return TH_VALUE_RAISED;
-    if (!th_value_known(name) || !th_value_known(size))
-        return TH_VALUE_UNKNOWN;
+    if (!th_value_known(name) || !th_value_known(size) || th_value_may_raise(t))
+        return TH_VALUE_UNSURE;
     if (!th_value_known(t))
         return TH_VALUE_MAYBE;
     return th_value_truth(th_is_tuple(t) && th_tuple_arity(t) > 0 &&
@@ -73,7 +73,7 @@ th_term th_match_not(struct th_match_run *run, const th_term *top, size_t count)
         return th_value_truth(t == TH_AM(false));
     if (th_value_known(t))
         return TH_VALUE_RAISED;
-    return t == TH_VALUE_MAYBE ? TH_VALUE_MAYBE : TH_VALUE_UNKNOWN;
+    return t == TH_VALUE_MAYBE ? TH_VALUE_MAYBE : TH_VALUE_UNSURE;
 }
 
 /* What there is among the operands of a function of truth values. */
@@ -92,7 +92,7 @@ static struct operands survey(const th_term *top, size_t count)
         o.is_true |= t == TH_AM(true);
         o.is_false |= t == TH_AM(false);
         o.maybe |= t == TH_VALUE_MAYBE;
-        o.unknown |= t == TH_VALUE_UNKNOWN;
+        o.unknown |= t == TH_VALUE_UNKNOWN || t == TH_VALUE_UNSURE;
         o.not_true |= t == TH_VALUE_NOT_TRUE;
         o.other |= th_value_known(t) && !is_boolean(t);
     }
@@ -108,7 +108,7 @@ th_term th_match_xor(struct th_match_run *run, const th_term *top, size_t count)
     if (o.other)
         return TH_VALUE_RAISED;
     if (o.uncertain)
-        return TH_VALUE_UNKNOWN;
+        return TH_VALUE_UNSURE;
     return o.maybe ? TH_VALUE_MAYBE : th_value_truth(o.is_true && o.is_false);
 }
 
@@ -121,7 +121,7 @@ th_term th_match_and(struct th_match_run *run, const th_term *top, size_t count)
     if (o.other)
         return TH_VALUE_RAISED;
     if (o.uncertain)
-        return o.is_false || o.not_true ? TH_VALUE_NOT_TRUE : TH_VALUE_UNKNOWN;
+        return o.is_false || o.not_true ? TH_VALUE_NOT_TRUE : TH_VALUE_UNSURE;
     if (o.maybe && !o.is_false)
         return TH_VALUE_MAYBE;
     return th_value_truth(!o.is_false);
@@ -135,32 +135,40 @@ th_term th_match_or(struct th_match_run *run, const th_term *top, size_t count)
     if (o.other)
         return TH_VALUE_RAISED;
     if (o.uncertain)
-        return o.is_true || o.maybe || o.unknown ? TH_VALUE_UNKNOWN : TH_VALUE_NOT_TRUE;
+        return o.is_true || o.maybe || o.unknown ? TH_VALUE_UNSURE : TH_VALUE_NOT_TRUE;
     if (o.maybe && !o.is_true)
         return TH_VALUE_MAYBE;
     return th_value_truth(o.is_true);
 }
 
+static bool may_be_true(th_term t)
+{
+    return t == TH_AM(true) || t == TH_VALUE_MAYBE || t == TH_VALUE_UNKNOWN || t == TH_VALUE_UNSURE;
+}
+
+/* LEFT may be true, and false: MAYBE; or else, too: an exception. */
 th_term th_value_andalso(th_term left, th_term right)
 {
-    bool may_be_true = right == TH_AM(true) || right == TH_VALUE_MAYBE || right == TH_VALUE_UNKNOWN;
-
     if (left == TH_AM(true))
         return right;
-    if (!may_be_true && !(left == TH_VALUE_MAYBE && right == TH_AM(false)))
+    if (left == TH_VALUE_MAYBE && right == TH_AM(false))
+        return right;
+    if (!may_be_true(right))
         return TH_VALUE_NOT_TRUE;
-    return left == TH_VALUE_MAYBE && th_value_is_truth(right)
-               ? (right == TH_AM(false) ? right : TH_VALUE_MAYBE)
-               : TH_VALUE_UNKNOWN;
+    if (left != TH_VALUE_MAYBE || right == TH_VALUE_UNSURE)
+        return TH_VALUE_UNSURE;
+    return right == TH_VALUE_UNKNOWN ? TH_VALUE_UNKNOWN : TH_VALUE_MAYBE;
 }
 
 th_term th_value_orelse(th_term left, th_term right)
 {
-    bool may_be_true = right == TH_AM(true) || right == TH_VALUE_MAYBE || right == TH_VALUE_UNKNOWN;
-
     if (left == TH_AM(false))
         return right;
-    if (left == TH_VALUE_MAYBE && th_value_is_truth(right))
+    if (left == TH_VALUE_NOT_TRUE && !may_be_true(right))
+        return TH_VALUE_NOT_TRUE;
+    if (left != TH_VALUE_MAYBE)
+        return TH_VALUE_UNSURE;
+    if (th_value_is_truth(right))
         return right == TH_AM(true) ? right : TH_VALUE_MAYBE;
-    return left == TH_VALUE_NOT_TRUE && !may_be_true ? TH_VALUE_NOT_TRUE : TH_VALUE_UNKNOWN;
+    return th_value_known(right) || right == TH_VALUE_UNKNOWN ? TH_VALUE_UNKNOWN : TH_VALUE_UNSURE;
 }

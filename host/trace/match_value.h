@@ -1,9 +1,10 @@
 /*
  * Values of guards and bodies: terms, and words that are none for what is not known.
  *
- *   UNKNOWN    anything, or an exception
+ *   UNKNOWN    a term
  *   MAYBE      true or false
- *   NOT_TRUE   anything but true, or an exception: a guard that gives it fails for sure
+ *   UNSURE     a term, or an exception
+ *   NOT_TRUE   a term but not true, or an exception: a guard that gives it fails for sure
  *   RAISED     an exception, for sure
  */
 #ifndef TH_MATCH_VALUE_H
@@ -15,11 +16,18 @@
 #define TH_VALUE_MAYBE ((th_term)0x40)
 #define TH_VALUE_NOT_TRUE ((th_term)0x80)
 #define TH_VALUE_RAISED TH_MATCH_RAISED
+#define TH_VALUE_UNSURE ((th_term)0x100)
 
 /* A term. All words that are none look like headers. */
 static inline bool th_value_known(th_term value)
 {
     return (value & 3) != TH_TAG_HEADER;
+}
+
+/* What may be an exception. */
+static inline bool th_value_may_raise(th_term value)
+{
+    return value == TH_VALUE_UNSURE || value == TH_VALUE_NOT_TRUE;
 }
 
 static inline th_term th_value_truth(bool b)

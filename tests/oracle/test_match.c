@@ -200,6 +200,89 @@ static void random_ones_match_alike(void **state)
     assert_true(beyond < 20);
 }
 
+/* --- What is not known ------------------------------------------------------------------------ */
+
+/* How the specification comes out for these arguments. */
+static struct th_match_result run(const struct th_match_spec *spec, th_env *env, th_term *pid,
+                                  const th_term *arguments, size_t count)
+{
+    const struct th_match_subject subject = {.arguments = arguments, .count = count};
+    struct th_match_surroundings surroundings = {&operations, pid};
+    struct th_match_result result;
+
+    th_match_run(spec, &subject, &surroundings, env, &result);
+    return result;
+}
+
+static size_t decided, undecided;
+
+/* SURE, a result for which some arguments were unknown, is right for arguments that are known. */
+static void assert_holds(const struct th_match_result *sure, const struct th_match_result *known,
+                         th_term spec)
+{
+    bool good = sure->end == known->end && sure->clause == known->clause;
+
+    if (good && sure->end == TH_MATCH_YES && sure->message != TH_NONE)
+        good = th_identical(sure->message, known->message);
+    if (good && sure->end == TH_MATCH_YES && !sure->unsure)
+        good = sure->return_trace == known->return_trace;
+    if (!good) {
+        struct th_buffer text = {0};
+        th_text_print(&text, spec);
+        fail_msg("guessed: %s", th_buffer_text(&text));
+    }
+}
+
+/* Hides some of the arguments: what is sure then is so for whatever stands in their places. */
+static void never_guesses(th_env *env, const th_term *parts)
+{
+    static unsigned turn;
+    const th_term others[] = {th_small(1),
+                              th_small(-3),
+                              TH_AM(true),
+                              TH_AM(false),
+                              th_atom("a"),
+                              TH_NIL,
+                              parts[1],
+                              parts[0],
+                              th_make_float(env, 1.0),
+                              parts[2],
+                              th_make_tuple_of(env, th_atom("a"), TH_NIL)};
+    enum { OTHERS = sizeof others / sizeof others[0], MOST = 8 };
+    th_term arguments[MOST], hidden[MOST], pid = parts[0];
+    struct th_match_result sure, known;
+    struct th_match_spec *spec;
+    unsigned mask = ++turn;
+    size_t count = 0;
+
+    if (th_match_compile(TH_MATCH_CALL, parts[2], NULL, &spec) != TH_OK)
+        return;
+    for (th_term l = parts[1]; th_is_list(l) && count < MOST; l = th_cell(l)[1], count++) {
+        arguments[count] = th_cell(l)[0];
+        hidden[count] = mask >> count & 1 ? TH_NONE : arguments[count];
+    }
+    sure = run(spec, env, &pid, mask % 16 == 15 ? NULL : hidden, count);
+    decided += sure.end != TH_MATCH_UNKNOWN;
+    undecided += sure.end == TH_MATCH_UNKNOWN;
+    for (size_t i = 0; i <= OTHERS && sure.end != TH_MATCH_UNKNOWN; i++) {
+        known = run(spec, env, &pid, arguments, count);
+        if (known.end != TH_MATCH_UNKNOWN)
+            assert_holds(&sure, &known, parts[2]);
+        for (size_t k = 0; k < count; k++)
+            if (hidden[k] == TH_NONE && i < OTHERS)
+                arguments[k] = others[(i + k * mask) % OTHERS];
+    }
+    th_match_free(spec);
+}
+
+static void what_is_unknown_is_never_guessed(void **state)
+{
+    (void)state;
+    assert_int_equal(for_each(SCRIPT "random 5 20000", never_guesses), 20000);
+    print_message("%zu decided, %zu not\n", decided, undecided);
+    assert_true(decided > 2000 && undecided > 2000);
+}
+
 /* {Kind, Specification, ok | badarg} */
 static void accepted_alike(th_env *env, const th_term *parts)
 {
@@ -230,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_match_alike),
         cmocka_unit_test(random_ones_match_alike),
+        cmocka_unit_test(what_is_unknown_is_never_guessed),
         cmocka_unit_test(kinds_accept_the_same_functions),
     };
 
