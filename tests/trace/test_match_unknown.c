@@ -1,0 +1,214 @@
+/* Match specifications over what is not known. `unknown` in a list of arguments is such a one. */
+#include "matching.h"
+
+/* A guard over '$1' and '$2'; true, false, or unknown. */
+static const char *guard(const char *text, const char *list)
+{
+    char *spec = th_printf("[{['$1','$2'],[%s],[]}]", text);
+    const char *result = run(spec, list);
+
+    th_free(spec);
+    return strcmp(result, "yes 1 true") == 0  ? "true"
+           : strcmp(result, "unknown 1") == 0 ? "unknown"
+                                              : "false";
+}
+
+static void heads(void **state)
+{
+    (void)state;
+    assert_string_equal(run("[{['$1','_'],[],[]}]", "[unknown,unknown]"), "yes 1 true");
+    assert_string_equal(run("[{[a,'_'],[],[]}]", "[unknown,b]"), "unknown 1");
+    assert_string_equal(run("[{[a,c],[],[]}]", "[unknown,b]"), "no");
+    assert_string_equal(run("[{[{'$1','$2'},c],[],[]}]", "[unknown,b]"), "no");
+    assert_string_equal(run("[{[{'$1','$2'},b],[],[]}]", "[unknown,b]"), "unknown 1");
+    assert_string_equal(run("[{[a],[],[]}]", "[unknown,b]"), "no");
+    assert_string_equal(run("[{['$1','$1'],[],[]}]", "[unknown,b]"), "unknown 1");
+    assert_string_equal(run("[{['$1','$1'],[],[]}]", "[a,unknown]"), "unknown 1");
+    assert_string_equal(run("[{['$1','$1',c],[],[]}]", "[a,unknown,d]"), "no");
+    assert_string_equal(run("[{[{'$1'},'$1'],[],[]}]", "[unknown,a]"), "unknown 1");
+    assert_string_equal(run("[{[{'$1'},'$2'],[{'==','$2',b}],[]}]", "[unknown,a]"), "no");
+}
+
+static void an_unknown_clause_ends_the_search(void **state)
+{
+    (void)state;
+    assert_string_equal(run("[{[a],[],[]},{'_',[],[{message,other}]}]", "[unknown]"), "unknown 1");
+    assert_string_equal(run("[{[a,b],[],[]},{[a],[],[]},{'_',[],[]}]", "[unknown]"), "unknown 2");
+    assert_string_equal(run("[{'_',[{hd,[]}],[]},{'_',[],[{message,other}]}]", "[unknown]"),
+                        "yes 2 other");
+}
+
+static void guards_fail_for_sure_where_another_part_does(void **state)
+{
+    (void)state;
+    assert_string_equal(guard("{is_atom,'$1'}", "[unknown,b]"), "unknown");
+    assert_string_equal(guard("{is_atom,'$1'},{is_integer,'$2'}", "[unknown,b]"), "false");
+    assert_string_equal(guard("{is_atom,'$1'},{hd,'$2'}", "[unknown,b]"), "false");
+    assert_string_equal(guard("{is_atom,'$1'},{hd,'$1'}", "[unknown,b]"), "unknown");
+    assert_string_equal(guard("'$1'", "[unknown,b]"), "unknown");
+}
+
+static void truth_values_have_three_values(void **state)
+{
+    static const char *const expected[][3] = {
+        {"{'and',{is_atom,'$1'},false}", "false"},
+        {"{'and',{is_atom,'$1'},true}", "unknown"},
+        {"{'and',{is_atom,'$1'},17}", "false"},
+        {"{'and','$1',false}", "false"},
+        {"{'or',{is_atom,'$1'},true}", "true"},
+        {"{'or',{is_atom,'$1'},false}", "unknown"},
+        {"{'or','$1',true}", "unknown"}, /* an exception if '$1' is no truth value */
+        {"{'or',{hd,'$1'},true}", "unknown"},
+        {"{'not',{'and',{is_atom,'$1'},false}}", "true"},
+        {"{'not',{'and','$1',false}}", "unknown"},
+        {"{'not',{is_atom,'$1'}}", "unknown"},
+        {"{'not',{'or',{is_atom,'$1'},true}}", "false"},
+        {"{'xor',{is_atom,'$1'},true}", "unknown"},
+        {"{'xor',{is_atom,'$1'},17}", "false"},
+        {"{'andalso',{is_atom,'$1'},false}", "false"},
+        {"{'andalso',{is_atom,'$1'},{hd,[]}}", "false"},
+        {"{'andalso',{is_atom,'$1'},{is_atom,'$2'}}", "unknown"},
+        {"{'andalso','$1',false}", "false"},
+        {"{'andalso','$1',true}", "unknown"},
+        {"{'andalso',{is_atom,'$1'},true,{is_integer,'$2'}}", "false"},
+        {"{'andalso',false,{is_atom,'$1'}}", "false"},
+        {"{'andalso',true,{is_atom,'$1'}}", "unknown"},
+        {"{'orelse',{is_atom,'$1'},true}", "true"},
+        {"{'orelse',{is_atom,'$1'},false}", "unknown"},
+        {"{'orelse',{is_atom,'$1'},{hd,[]}}", "unknown"},
+        {"{'orelse','$1',true}", "unknown"},
+        {"{'orelse',true,{is_atom,'$1'}}", "true"},
+        {"{'orelse',{'andalso',{is_atom,'$1'},{hd,[]}},true}", "unknown"},
+        {"{'orelse',{'andalso',{is_atom,'$1'},{hd,[]}},false}", "false"},
+        {"{'not',{'orelse',{is_atom,'$1'},true}}", "false"},
+        {"{is_atom,{'orelse',{is_atom,'$1'},{is_list,'$1'}}}", "unknown"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        if (strcmp(guard(expected[i][0], "[unknown,b]"), expected[i][1]) != 0)
+            fail_msg("%s is not %s", expected[i][0], expected[i][1]);
+}
+
+/* Of the list of arguments, what is known counts. */
+static void the_target_is_known_in_part(void **state)
+{
+    static const char *const expected[][2] = {
+        {"{'==',{length,'$_'},2}", "true"},  {"{'>',{length,'$_'},2}", "false"},
+        {"{is_list,'$_'}", "true"},          {"{is_tuple,'$_'}", "false"},
+        {"{is_atom,{hd,'$_'}}", "unknown"},  {"{'==',{tl,'$_'},[b]}", "true"},
+        {"{'==',{hd,{tl,'$_'}},b}", "true"}, {"{'=:=','$_',[a,b]}", "unknown"},
+        {"{'=:=','$_',[a,c]}", "false"},     {"{'=:=','$_',[a]}", "false"},
+        {"{'=/=','$_',[a,c]}", "true"},      {"{'==','$_','$_'}", "true"},
+        {"{'==','$_',a}", "false"},          {"{'<','$_',[]}", "unknown"},
+        {"{is_tuple,{{'$_'}}}", "unknown"},  {"{is_map_key,'$_',#{a => 1}}", "unknown"},
+        {"{'==','$$','$_'}", "unknown"},     {"{'=:=',{max,'$_',a},a}", "unknown"},
+        {"{is_record,'$_',a,2}", "false"},   {"{is_record,'$1',a,2}", "unknown"},
+        {"{is_record,'$1',1,2}", "false"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        if (strcmp(guard(expected[i][0], "[unknown,b]"), expected[i][1]) != 0)
+            fail_msg("%s is not %s", expected[i][0], expected[i][1]);
+}
+
+static void bodies(void **state)
+{
+    (void)state;
+    assert_string_equal(run("[{['$1'],[],[{message,'$1'}]}]", "[unknown]"), "yes 1 ?");
+    assert_string_equal(run("[{['$1'],[],[{message,{{a,'$1'}}}]}]", "[unknown]"), "yes 1 ?");
+    assert_string_equal(run("[{['$1'],[],[{message,'$_'}]}]", "[unknown]"), "yes 1 ?");
+    assert_string_equal(run("[{['$1'],[],[{message,'$1'},{message,b}]}]", "[unknown]"), "yes 1 b");
+    assert_string_equal(run("[{'$1',[],[{message,{length,'$1'}}]}]", "[unknown,b]"), "yes 1 2");
+    assert_string_equal(
+        run("[{['$1'],[],[{message,{'*',{'bsl',1,60000},{'bsl',1,60000}}}]}]", "[a]"), "yes 1 ?");
+    assert_string_equal(run("[{['$1'],[],[{message,{caller}}]}]", "[a]"),
+                        "yes 1 undefined callers unknown 1");
+    assert_string_equal(run("[{'_',[],[{caller},{message,[{caller_line}]}]}]", "[a]"),
+                        "yes 1 [undefined] callers unknown 2");
+    assert_string_equal(run("[{'_',[],[{message,{current_stacktrace,3}}]}]", "[a]"),
+                        "yes 1 ? callers unknown 1");
+    assert_string_equal(run("[{'_',[],[{message,{self}}]}]", "[a]"), "yes 1 ?");
+    assert_string_equal(run("[{'_',[],[{message,{process_dump}}]}]", "[a]"), "yes 1 ?");
+}
+
+/* Whether an action is to be taken may be unknown, too. */
+static void actions_that_are_not_sure_are_left_out(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        run("[{['$1'],[],[{'andalso',{is_atom,'$1'},{return_trace}}]}]", "[unknown]"),
+        "yes 1 true unsure 1");
+    assert_string_equal(
+        run("[{['$1'],[],[{'orelse',{is_atom,'$1'},{exception_trace}}]}]", "[unknown]"),
+        "yes 1 true unsure 1");
+    assert_string_equal(run("[{['$1'],[],[{'andalso',{is_atom,'$1'},{message,x}}]}]", "[unknown]"),
+                        "yes 1 ?");
+    assert_string_equal(
+        run("[{['$1'],[],[{'andalso',{is_atom,'$1'},{return_trace}},{return_trace}]}]",
+            "[unknown]"),
+        "yes 1 true return_trace unsure 1");
+    assert_string_equal(run("[{['$1'],[],[{display,'$1'}]}]", "[unknown]"), "yes 1 true unsure 1");
+    assert_string_equal(run("[{['$1'],[],[{silent,'$1'}]}]", "[unknown]"), "yes 1 true unsure 1");
+    assert_string_equal(run("[{['$1'],[],[{set_tcw,'$1'}]}]", "[unknown]"), "yes 1 true unsure 1");
+    assert_string_equal(run("[{['$1'],[],[{message,{set_tcw,x}}]}]", "[a]"), "yes 1 'EXIT'");
+    assert_string_equal(run("[{['$1'],[],[{trace,[],['$1']}]}]", "[unknown]"),
+                        "yes 1 true unsure 1");
+}
+
+/* Nothing but the number of arguments. */
+static void arity_only(void **state)
+{
+    struct th_match_spec *spec =
+        compile(TH_MATCH_CALL, "[{['_','_'],[],[{message,two}]},{'$1',[{'==',{length,'$1'},3}],"
+                               "[{message,three}]},{'_',[],[{message,other}]}]");
+    const struct th_match_surroundings nothing = {0};
+    static const char *const messages[] = {"other", "other", "two", "three", "other"};
+    struct th_match_result result;
+
+    (void)state;
+    for (size_t count = 0; count < 5; count++) {
+        const struct th_match_subject subject = {.count = count};
+        th_match_run(spec, &subject, &nothing, &env, &result);
+        assert_int_equal(result.end, TH_MATCH_YES);
+        assert_int_equal(result.message, th_atom(messages[count]));
+    }
+    th_match_free(spec);
+}
+
+static void what_is_first_unknown_is_told(void **state)
+{
+    struct th_match_spec *spec =
+        compile(TH_MATCH_CALL, "[{[a],[],[]},{['_','$2'],[{is_atom,'$2'},{is_list,'$2'}],[]}]");
+    const th_term arguments[2] = {TH_AM(ok), TH_NONE};
+    const struct th_match_subject subject = {.arguments = arguments, .count = 2};
+    const struct th_match_surroundings nothing = {0};
+    struct th_match_attempt attempts[2];
+    struct th_match_result result;
+
+    (void)state;
+    assert_int_equal(th_match_explain(spec, &subject, &nothing, &env, &result, attempts), 2);
+    assert_int_equal(attempts[1].end, TH_MATCH_UNKNOWN);
+    assert_int_equal(attempts[1].place.part, TH_MATCH_GUARD);
+    assert_int_equal(attempts[1].place.item, 1);
+    assert_int_equal(attempts[1].value, TH_NONE);
+    th_match_free(spec);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(heads, begin, end),
+        cmocka_unit_test_setup_teardown(an_unknown_clause_ends_the_search, begin, end),
+        cmocka_unit_test_setup_teardown(guards_fail_for_sure_where_another_part_does, begin, end),
+        cmocka_unit_test_setup_teardown(truth_values_have_three_values, begin, end),
+        cmocka_unit_test_setup_teardown(the_target_is_known_in_part, begin, end),
+        cmocka_unit_test_setup_teardown(bodies, begin, end),
+        cmocka_unit_test_setup_teardown(actions_that_are_not_sure_are_left_out, begin, end),
+        cmocka_unit_test_setup_teardown(arity_only, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_first_unknown_is_told, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
