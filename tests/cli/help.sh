@@ -13,6 +13,7 @@ Commands:
   info      count what is in a stream
   tracers   list the tracers that are found, or examine one
   plugins   list the plugins that are found, or examine one
+  match     try a match specification on arguments or a message
   call      evaluate calls of functions of any NIF library
 
 'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.
@@ -21,7 +22,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input
 partial or events lost, 5 a library was refused, 6 it crashed or hung,
 128+n ended by signal n.
 EOF
-for command in replay dump convert info tracers plugins call; do
+for command in replay dump convert info tracers plugins match call; do
     "$tracehost" $command --help >"$work/$command" 2>&1
 done
 expect 'replay --help' cat "$work/replay" <<'EOF'
@@ -210,6 +211,38 @@ Examples:
   tracehost plugins
   tracehost plugins -L priv my_nif
   tracehost plugins ./priv/my_nif.so
+EOF
+expect 'match --help' cat "$work/match" <<'EOF'
+Usage: tracehost match [OPTION...] SPEC TERM
+Tries a match specification: on a call with the arguments that are the list
+TERM, on a message sent, [Receiver,Message], or received,
+[Node,Sender,Message]. Prints what erlang:match_spec_test/3 would, and for each
+clause that fails, why it does.
+
+      --arity=N              Instead of TERM: N arguments of which nothing else
+                             is known
+      --caller=TERM          What {caller} gives: {Module,Function,Arity} or
+                             undefined
+      --format=FORMAT        text (the default) or json
+      --kind=KIND            What it is for: call (the default), send or
+                             receive
+      --self=PID             The tracee; without it, it is not known
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+SPEC is Erlang text, or a name: c (caller_trace), x (exception_trace), cx
+(caller_exception_trace), r (return_trace). Actions are shown, not taken. What
+is not known, as arguments with --arity, is not guessed: then the answer may be
+'unknown'.
+
+Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a
+fault.
+
+Examples:
+  tracehost match "[{['\$1','_'],[{'>','\$1',3}],[{return_trace}]}]" '[4,x]'
+  tracehost match --kind=send "[{[me,'\$1'],[],[{message,'\$1'}]}]" '[me,ok]'
+  tracehost match --arity=2 c
 EOF
 expect 'call --help' cat "$work/call" <<'EOF'
 Usage: tracehost call [OPTION...] LIBRARY... [EXPRESSION...]

@@ -1,0 +1,225 @@
+/* tracehost match: tries a match specification on arguments or a message. */
+#include "command.h"
+#include "match_report.h"
+#include "match_trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct match {
+    enum th_match_kind kind;
+    bool json, arity_given;
+    uint64_t arity;
+    const char *self, *caller, *spec, *target; /* texts, NULL if not given */
+    th_env env;
+    struct th_match_trial trial;
+};
+
+enum { KIND = TH_OPTION_OWN, ARITY, SELF, CALLER, ARITY_MOST = 255 };
+
+static const struct argp_option options[] = {
+    {"kind", KIND, "KIND", 0, "What it is for: call (the default), send or receive", 0},
+    {"arity", ARITY, "N", 0, "Instead of TERM: N arguments of which nothing else is known", 0},
+    {"self", SELF, "PID", 0, "The tracee; without it, it is not known", 0},
+    {"caller", CALLER, "TERM", 0, "What {caller} gives: {Module,Function,Arity} or undefined", 0},
+    {"format", TH_OPTION_FORMAT, "FORMAT", 0, "text (the default) or json", 0},
+    {0},
+};
+
+static enum th_match_kind kind_of(const char *name, struct argp_state *state)
+{
+    static const char *const names[] = {"call", "send", "receive"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum th_match_kind)i;
+    argp_error(state, "--kind is call, send or receive, not '%s'", name);
+    return TH_MATCH_CALL;
+}
+
+static void take_argument(struct match *match, char *value, struct argp_state *state)
+{
+    if (state->arg_num == 0)
+        match->spec = value;
+    else if (state->arg_num == 1 && !match->arity_given)
+        match->target = value;
+    else
+        argp_error(state, "there are only SPEC and TERM, or --arity for the latter");
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct match *match = state->input;
+
+    switch (key) {
+    case KIND:
+        match->kind = kind_of(value, state);
+        return 0;
+    case ARITY:
+        match->arity = th_option_count(value, state, "--arity");
+        match->arity_given = true;
+        if (match->arity > ARITY_MOST)
+            argp_error(state, "--arity is at most %d", ARITY_MOST);
+        return 0;
+    case SELF:
+        match->self = value;
+        return 0;
+    case CALLER:
+        match->caller = value;
+        return 0;
+    case TH_OPTION_FORMAT:
+        match->json = strcmp(value, "json") == 0;
+        if (!match->json && strcmp(value, "text") != 0)
+            argp_error(state, "--format is text or json, not '%s'", value);
+        return 0;
+    case ARGP_KEY_ARG:
+        take_argument(match, value, state);
+        return 0;
+    case ARGP_KEY_END:
+        if (!match->spec || match->arity_given == !!match->target)
+            argp_error(state, "SPEC and TERM are wanted, or SPEC and --arity");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "SPEC TERM",
+    "Tries a match specification: on a call with the arguments that are the list TERM, on a "
+    "message "
+    "sent, [Receiver,Message], or received, [Node,Sender,Message]. Prints what "
+    "erlang:match_spec_test/3 would, and for each clause that fails, why it does.\v"
+    "SPEC is Erlang text, or a name: c (caller_trace), x (exception_trace), cx "
+    "(caller_exception_trace), r (return_trace). Actions are shown, not taken. What is not known, "
+    "as "
+    "arguments with --arity, is not guessed: then the answer may be 'unknown'.\n\n"
+    "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a fault.\n\n"
+    "Examples:\n"
+    "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[{return_trace}]}]\" '[4,x]'\n"
+    "  tracehost match --kind=send \"[{[me,'\\$1'],[],[{message,'\\$1'}]}]\" '[me,ok]'\n"
+    "  tracehost match --arity=2 c",
+    NULL,
+    NULL,
+    NULL,
+};
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+static enum th_status read_term(struct match *match, const char *what, const char *text, th_term *t)
+{
+    if (th_text_parse(&match->env, text, strlen(text), t) == TH_OK)
+        return TH_OK;
+    return th_error_context("%s cannot be read", what);
+}
+
+static enum th_status read_spec(struct match *match, th_term *spec)
+{
+    *spec = th_match_short(&match->env, match->spec);
+    return *spec != TH_NONE ? TH_OK
+                            : read_term(match, "the match specification", match->spec, spec);
+}
+
+static enum th_status read_target(struct match *match, struct th_match_subject *subject)
+{
+    static const size_t wanted[] = {0, 2, 3}; /* elements, by kind; of calls any number */
+    size_t length = match->arity;
+
+    subject->count = length;
+    if (match->target) {
+        if (read_term(match, "the term", match->target, &subject->target) != TH_OK)
+            return TH_MALFORMED;
+        if (!th_get_list_length(subject->target, &length))
+            return th_error_raise(TH_MALFORMED, "the term is no proper list");
+    }
+    if (wanted[match->kind] && length != wanted[match->kind])
+        return th_error_raise(TH_MALFORMED, "the term is no list of %zu elements",
+                              wanted[match->kind]);
+    return TH_OK;
+}
+
+static bool is_function(th_term t)
+{
+    return th_is_tuple(t) && th_tuple_arity(t) == 3 && th_is_atom(th_tuple_elements(t)[0]) &&
+           th_is_atom(th_tuple_elements(t)[1]) && th_is_small(th_tuple_elements(t)[2]);
+}
+
+static enum th_status read_options(struct match *match)
+{
+    struct th_match_trial *trial = &match->trial;
+
+    if (match->self) {
+        if (read_term(match, "--self", match->self, &trial->self) != TH_OK)
+            return TH_MALFORMED;
+        if (!th_is_pid(trial->self))
+            return th_error_raise(TH_USAGE, "--self is no pid: %s", match->self);
+    }
+    if (match->caller) {
+        if (read_term(match, "--caller", match->caller, &trial->caller) != TH_OK)
+            return TH_MALFORMED;
+        if (!is_function(trial->caller) && trial->caller != TH_AM(undefined))
+            return th_error_raise(TH_USAGE, "--caller is no {Module,Function,Arity}: %s",
+                                  match->caller);
+    }
+    return TH_OK;
+}
+
+/* --- Trying ----------------------------------------------------------------------------------- */
+
+static int try(struct match *match, const struct th_match_spec *spec,
+               const struct th_match_subject *subject)
+{
+    static const int statuses[] = {TH_FAILED, TH_OK, TH_PARTIAL}; /* by end */
+    struct th_match_attempt *attempts = th_alloc(th_match_clause_count(spec) * sizeof *attempts);
+    const struct th_match_surroundings surroundings = {&th_match_trial_operations, &match->trial};
+    struct th_match_report report = {
+        .spec = spec, .subject = *subject, .attempts = attempts, .doings = &match->trial.doings};
+
+    report.count =
+        th_match_explain(spec, subject, &surroundings, &match->env, &report.result, attempts);
+    if (match->json)
+        th_match_report_json(&report);
+    else
+        th_match_report_text(&report);
+    th_free(attempts);
+    return statuses[report.result.end];
+}
+
+static int compile_and_try(struct match *match, th_term term,
+                           const struct th_match_subject *subject)
+{
+    struct th_match_faults faults = {0};
+    struct th_match_spec *spec;
+    int status = th_match_compile(match->kind, term, &faults, &spec);
+
+    if (status == TH_OK)
+        status = try(match, spec, subject);
+    else if (match->json)
+        th_match_report_faults_json(&faults);
+    else
+        th_match_report_faults_text(&faults);
+    th_match_faults_free(&faults);
+    th_match_free(spec);
+    return status;
+}
+
+int th_command_match(int argc, char **argv)
+{
+    struct match match = {.kind = TH_MATCH_CALL};
+    struct th_match_subject subject = {0};
+    th_term spec;
+    int status;
+
+    th_command_parse(&argp, argc, argv, &match);
+    th_env_init(&match.env, TH_ENV_PLAIN);
+    if (read_options(&match) != TH_OK || read_spec(&match, &spec) != TH_OK ||
+        read_target(&match, &subject) != TH_OK)
+        status = th_command_fail("match");
+    else
+        status = th_command_finish("match", compile_and_try(&match, spec, &subject));
+    th_buffer_free(&match.trial.doings);
+    th_env_release(&match.env);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* The surroundings of a match specification that is only tried. The node is as a fresh one: no
+ * tokens, a trace control word of 0. */
+#include "match_trial.h"
+
+static th_term self(void *context)
+{
+    return ((struct th_match_trial *)context)->self;
+}
+
+static th_term node(void *context)
+{
+    (void)context;
+    return TH_AM(nonode);
+}
+
+static th_term caller(void *context, th_env *env)
+{
+    (void)env;
+    return ((struct th_match_trial *)context)->caller;
+}
+
+/* {Module, Function, Arity, undefined}: nobody knows the line. */
+static th_term caller_line(void *context, th_env *env)
+{
+    th_term known = caller(context, env);
+    const th_term *parts;
+
+    if (known == TH_NONE || !th_is_tuple(known))
+        return known;
+    parts = th_tuple_elements(known);
+    return th_make_tuple_of(env, parts[0], parts[1], parts[2], TH_AM(undefined));
+}
+
+static th_term no(void *context)
+{
+    (void)context;
+    return TH_AM(false);
+}
+
+static th_term no_token(void *context, th_env *env)
+{
+    (void)context;
+    (void)env;
+    return TH_NIL;
+}
+
+static th_term get_tcw(void *context, th_env *env)
+{
+    (void)context;
+    (void)env;
+    return th_small(0);
+}
+
+/* --- Actions ---------------------------------------------------------------------------------- */
+
+/* A line "action {NAME,A,B}", what is TH_NONE being left out. */
+static void note(void *context, const char *name, th_term a, th_term b, th_term c)
+{
+    const th_term terms[] = {a, b, c};
+    struct th_buffer *out = &((struct th_match_trial *)context)->doings;
+
+    th_buffer_printf(out, "action {%s", name);
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
+        if (terms[i] != TH_NONE) {
+            th_buffer_add_byte(out, ',');
+            th_text_print(out, terms[i]);
+        }
+    th_buffer_add_text(out, "}\n");
+}
+
+static void display(void *context, th_term t)
+{
+    note(context, "display", t, TH_NONE, TH_NONE);
+}
+
+static void silence(void *context, bool silent)
+{
+    note(context, "silent", silent ? TH_AM(true) : TH_AM(false), TH_NONE, TH_NONE);
+}
+
+static th_term set_tcw(void *context, th_env *env, uint32_t value)
+{
+    note(context, "set_tcw", th_small(value), TH_NONE, TH_NONE);
+    return get_tcw(context, env);
+}
+
+/* What these two give depends on the process. */
+static th_term set_seq_token(void *context, th_env *env, th_term component, th_term value)
+{
+    (void)env;
+    note(context, "set_seq_token", component, value, TH_NONE);
+    return TH_NONE;
+}
+
+static th_term set_flags(void *context, th_term tracee, th_term clear, th_term set)
+{
+    note(context, "trace", tracee, clear, set);
+    return TH_NONE;
+}
+
+const struct th_match_operations th_match_trial_operations = {
+    .self = self,
+    .node = node,
+    .caller = caller,
+    .caller_line = caller_line,
+    .is_seq_trace = no,
+    .get_seq_token = no_token,
+    .set_seq_token = set_seq_token,
+    .get_tcw = get_tcw,
+    .set_tcw = set_tcw,
+    .display = display,
+    .set_flags = set_flags,
+    .silence = silence,
+    .is_silent = no,
+};
