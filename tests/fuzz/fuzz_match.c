@@ -1,7 +1,8 @@
 /*
  * Match specifications: whatever term is given as one is refused with a place, or runs on whatever
- * arguments; some of them unknown. The input is two terms of Erlang text: a byte that says the kind
- * and which arguments are unknown, the arguments, the specification.
+ * arguments; some of them unknown. The input is a byte that says the kind and which arguments are
+ * unknown; then the arguments and the specification, as two terms of Erlang text, or, where they
+ * begin with a '!', as steps that build them.
  *
  * What is sure with unknown arguments is so with the known ones.
  */
@@ -93,6 +94,130 @@ static void compile_and_match(th_env *env, th_term specification, th_term list, 
     th_match_free(spec);
 }
 
+/* --- Terms built in steps --------------------------------------------------------------------- */
+
+enum { STACK = 64 };
+
+/* Words that mean something in a specification, and values. */
+static const char *const words[] = {
+    "true",     "false",
+    "a",        "$1",
+    "$2",       "$3",
+    "$_",       "$$",
+    "_",        "is_atom",
+    "is_list",  "is_tuple",
+    "is_map",   "is_record",
+    "and",      "or",
+    "andalso",  "orelse",
+    "not",      "xor",
+    "==",       "=:=",
+    "=/=",      "<",
+    ">=",       "max",
+    "element",  "hd",
+    "tl",       "length",
+    "size",     "map_get",
+    "map_size", "is_map_key",
+    "bit_size", "binary_part",
+    "abs",      "round",
+    "floor",    "+",
+    "-",        "*",
+    "/",        "div",
+    "rem",      "band",
+    "bxor",     "bnot",
+    "bsl",      "bsr",
+    "message",  "caller",
+    "const",    "return_trace",
+    "display",  "set_tcw",
+    "silent",   "trace",
+    "self",     "current_stacktrace",
+    "is_pid",   "enable_trace",
+    "node",     "exception_trace",
+};
+
+struct builder {
+    th_env *env;
+    th_term stack[STACK];
+    size_t count;
+};
+
+static th_term pop(struct builder *b)
+{
+    return b->count ? b->stack[--b->count] : TH_NIL;
+}
+
+/* COUNT elements, the last one on top. */
+static th_term pop_many(struct builder *b, size_t count, bool tuple)
+{
+    th_term elements[8];
+
+    for (size_t i = count; i-- > 0;)
+        elements[i] = pop(b);
+    return tuple ? th_make_tuple(b->env, elements, count) : th_make_list(b->env, elements, count);
+}
+
+static th_term number(struct builder *b, unsigned choice)
+{
+    switch (choice) {
+    case 0:
+        return th_make_float(b->env, -2.5);
+    case 1:
+        return th_make_uint64(b->env, UINT64_MAX);
+    case 2:
+        return th_number_shift_left(b->env, th_small(-3), th_small(1000));
+    case 3:
+        return th_make_binary(b->env, "abc", 3);
+    default:
+        return th_small((int64_t)choice - 6);
+    }
+}
+
+static th_term step(struct builder *b, uint8_t byte)
+{
+    th_term a, c;
+
+    if (byte < 128)
+        return th_atom(words[byte % (sizeof words / sizeof words[0])]);
+    switch (byte >> 4 & 7) {
+    case 0:
+        return number(b, byte & 15);
+    case 1:
+        return pop_many(b, byte & 3, false);
+    case 2: /* {{...}} */
+        a = pop_many(b, byte & 3, true);
+        return th_make_tuple(b->env, &a, 1);
+    case 3:
+        a = pop(b);
+        c = pop(b);
+        return th_make_cons(b->env, c, a);
+    case 4:
+        a = pop(b);
+        c = pop(b);
+        return th_make_map(b->env, &a, &c, 1, true);
+    default:
+        return pop_many(b, 1 + (byte & 3), true);
+    }
+}
+
+/* The last three terms are head, guard and body, the one before them the arguments. */
+static void build_and_match(th_env *env, const uint8_t *data, size_t size, uint8_t control)
+{
+    struct builder b = {.env = env};
+    th_term parts[3], clauses[2], anything[3] = {TH_AM(anything), TH_NIL, TH_NIL};
+
+    for (size_t i = 0; i < size && i < 4096; i++) {
+        th_term t = step(&b, data[i]);
+        if (b.count < STACK)
+            b.stack[b.count++] = t;
+    }
+    for (size_t i = 3; i-- > 0;)
+        parts[i] = pop(&b);
+    parts[1] = th_is_list(parts[1]) ? parts[1] : th_make_list(env, &parts[1], 1);
+    parts[2] = th_make_list(env, &parts[2], 1);
+    clauses[0] = th_make_tuple(env, parts, 3);
+    clauses[1] = th_make_tuple(env, anything, 3);
+    compile_and_match(env, th_make_list(env, clauses, 2), pop(&b), control);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -104,8 +229,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     th_env_init(&env, TH_ENV_PLAIN);
-    if (th_text_parse_prefix(&env, text, size - 1, &list, &used) == TH_OK &&
-        th_text_parse(&env, text + used, size - 1 - used, &specification) == TH_OK)
+    if (data[1] == '!')
+        build_and_match(&env, data + 2, size - 2, data[0]);
+    else if (th_text_parse_prefix(&env, text, size - 1, &list, &used) == TH_OK &&
+             th_text_parse(&env, text + used, size - 1 - used, &specification) == TH_OK)
         compile_and_match(&env, specification, list, data[0]);
     th_env_release(&env);
     return 0;
