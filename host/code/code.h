@@ -1,0 +1,8 @@
+/* The face of code/: the permission to modify code, and modifications that go on step by step. */
+#ifndef TH_CODE_H
+#define TH_CODE_H
+
+#include "modification.h"
+#include "permission.h"
+
+#endif

@@ -1,0 +1,75 @@
+#include "modification.h"
+
+#include <stddef.h>
+
+#define OF(pointer, member) \
+    ((struct th_modification *)((char *)(pointer)-offsetof(struct th_modification, member)))
+
+static bool step(struct th_modification *self)
+{
+    bool more;
+
+    th_permission_begin();
+    more = self->step(self);
+    th_permission_end();
+    return more;
+}
+
+static void end(struct th_modification *self)
+{
+    th_permission_release();
+    th_permission_begin();
+    self->done(self);
+    th_permission_end();
+}
+
+/* --- Going on by itself ----------------------------------------------------------------------- */
+
+static bool go_on(struct th_modification *self);
+
+static void go_on_later(struct th_later *later)
+{
+    go_on(OF(later, later));
+}
+
+/* True if it is done. The step may have been the last that anybody may look at SELF. */
+static bool go_on(struct th_modification *self)
+{
+    if (step(self)) {
+        self->rounds++;
+        th_progress_later(&self->later, go_on_later);
+        return false;
+    }
+    end(self);
+    return true;
+}
+
+/* What the thread's latest begin() came to: others' are over when the one that was asked for is. */
+static _Thread_local bool done_at_once;
+
+static void begin(struct th_permission_request *request)
+{
+    bool done = go_on(OF(request, request));
+
+    done_at_once = done;
+}
+
+bool th_modification_start(struct th_modification *self)
+{
+    return th_permission_seize(&self->request, begin) && done_at_once;
+}
+
+/* --- Being waited for ------------------------------------------------------------------------- */
+
+bool th_modification_run(struct th_modification *self)
+{
+    if (!th_permission_may_wait())
+        return th_modification_start(self);
+    th_permission_wait();
+    while (step(self)) {
+        self->rounds++;
+        th_progress_wait();
+    }
+    end(self);
+    return true;
+}

@@ -1,0 +1,132 @@
+#include "permission.h"
+
+#include "host/base/base.h"
+#include "host/progress/progress.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+/* The lock guards all of it, is held for a few instructions, and no other lock is taken, nor
+ * anything called, under it. */
+static struct {
+    pthread_mutex_t lock;
+    bool held;
+    struct th_permission_request *first, **end; /* who waits, the longest first */
+} permission = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &permission.first};
+
+/* How many continuations the thread is in. */
+static _Thread_local unsigned depth;
+
+/* The thread is in a release that calls continuations; the next of them, left there by a release
+ * inside of one. There can be one at most: only who has been granted the permission releases it. */
+static _Thread_local bool passing_on;
+static _Thread_local struct th_permission_request *due;
+
+void th_permission_begin(void)
+{
+    depth++;
+}
+
+void th_permission_end(void)
+{
+    depth--;
+}
+
+bool th_permission_may_wait(void)
+{
+    return depth == 0 && !th_progress_inside();
+}
+
+static void grant(struct th_permission_request *request)
+{
+    th_permission_begin();
+    request->granted(request);
+    th_permission_end();
+}
+
+static void enqueue(struct th_permission_request *request)
+{
+    request->next = NULL;
+    *permission.end = request;
+    permission.end = &request->next;
+}
+
+static struct th_permission_request *dequeue(void)
+{
+    struct th_permission_request *request = permission.first;
+
+    if (request)
+        permission.first = request->next;
+    if (!permission.first)
+        permission.end = &permission.first;
+    return request;
+}
+
+bool th_permission_seize(struct th_permission_request *self,
+                         void (*granted)(struct th_permission_request *self))
+{
+    bool now;
+
+    self->granted = granted;
+    pthread_mutex_lock(&permission.lock);
+    now = !permission.held;
+    permission.held = true;
+    if (!now)
+        enqueue(self);
+    pthread_mutex_unlock(&permission.lock);
+    if (now)
+        grant(self);
+    return now;
+}
+
+static void call_who_is_due(void)
+{
+    passing_on = true;
+    while (due) {
+        struct th_permission_request *request = due;
+        due = NULL;
+        grant(request);
+    }
+    passing_on = false;
+}
+
+void th_permission_release(void)
+{
+    struct th_permission_request *next;
+
+    pthread_mutex_lock(&permission.lock);
+    if (!permission.held)
+        th_bug("the code modification permission is released and nobody has it");
+    next = dequeue();
+    permission.held = next != NULL;
+    pthread_mutex_unlock(&permission.lock);
+    if (!next)
+        return;
+    due = next;
+    if (!passing_on)
+        call_who_is_due();
+}
+
+/* A thread that waits. */
+struct waiter {
+    struct th_permission_request request; /* the first member */
+    sem_t granted;
+};
+
+static void wake(struct th_permission_request *request)
+{
+    sem_post(&((struct waiter *)request)->granted);
+}
+
+void th_permission_wait(void)
+{
+    struct waiter waiter;
+
+    if (!th_permission_may_wait())
+        th_bug("th_permission_wait() in a read section or a continuation would wait for itself");
+    sem_init(&waiter.granted, 0, 0);
+    th_permission_seize(&waiter.request, wake);
+    while (sem_wait(&waiter.granted) != 0)
+        ; /* a signal handler ran */
+    sem_destroy(&waiter.granted);
+}
