@@ -1,0 +1,228 @@
+/*
+ * Each thread has, for each tally of call_time or call_memory, a hash table of its own from
+ * processes to what was found; others read it while it is written. So its fields are atomic, and it
+ * is replaced by a larger one when it is full. Processes are never taken out.
+ */
+#include "accounting.h"
+
+#include "tally.h"
+
+#include "host/base/base.h"
+
+enum { FIRST_ROWS = 8 };
+
+/* Relaxed, written by the thread with loads and stores; but PROCESS is published with release. */
+struct row {
+    _Atomic uint64_t process; /* 0: free */
+    _Atomic uint64_t calls;
+    _Atomic int64_t amount;
+};
+
+struct table {
+    struct th_later later;  /* the first member */
+    size_t count, capacity; /* a power of two; the thread's */
+    struct row rows[];
+};
+
+/* --- A thread's table ------------------------------------------------------------------------- */
+
+/* The row of PROCESS, or the free one where it would be. */
+static struct row *find(struct table *table, uint64_t process)
+{
+    size_t i = th_mix(process);
+
+    for (;; i++) {
+        struct row *row = &table->rows[i & (table->capacity - 1)];
+        uint64_t there = atomic_load_explicit(&row->process, memory_order_relaxed);
+        if (there == process || there == 0)
+            return row;
+    }
+}
+
+static struct table *create(size_t capacity)
+{
+    struct table *table = th_alloc_zero(sizeof *table + capacity * sizeof table->rows[0]);
+
+    table->capacity = capacity;
+    return table;
+}
+
+static void copy_row(struct table *to, struct row *from)
+{
+    uint64_t process = atomic_load_explicit(&from->process, memory_order_relaxed);
+    struct row *row;
+
+    if (!process)
+        return;
+    row = find(to, process);
+    atomic_init(&row->process, process);
+    atomic_init(&row->calls, atomic_load_explicit(&from->calls, memory_order_relaxed));
+    atomic_init(&row->amount, atomic_load_explicit(&from->amount, memory_order_relaxed));
+    to->count++;
+}
+
+static void free_table(struct th_later *later)
+{
+    th_free(later);
+}
+
+static struct table *grow(_Atomic uint64_t *word, struct table *old)
+{
+    struct table *new = create(old ? 2 * old->capacity : FIRST_ROWS);
+
+    for (size_t i = 0; old && i < old->capacity; i++)
+        copy_row(new, &old->rows[i]);
+    atomic_store_explicit(word, (uintptr_t) new, memory_order_release);
+    if (old)
+        th_progress_later(&old->later, free_table);
+    return new;
+}
+
+static void add_to(struct row *row, uint64_t calls, int64_t amount)
+{
+    uint64_t had_calls = atomic_load_explicit(&row->calls, memory_order_relaxed);
+    int64_t had = atomic_load_explicit(&row->amount, memory_order_relaxed);
+
+    atomic_store_explicit(&row->calls, had_calls + calls, memory_order_relaxed);
+    atomic_store_explicit(&row->amount, had + amount, memory_order_relaxed);
+}
+
+static void add(uint32_t tally, uint64_t process, uint64_t calls, int64_t amount)
+{
+    _Atomic uint64_t *word = th_tally_word(tally);
+    struct table *table = (struct table *)atomic_load_explicit(word, memory_order_relaxed);
+    struct row *row;
+
+    if (!table || 4 * table->count >= 3 * table->capacity)
+        table = grow(word, table);
+    row = find(table, process);
+    if (atomic_load_explicit(&row->process, memory_order_relaxed) == 0) {
+        atomic_store_explicit(&row->process, process, memory_order_release);
+        table->count++;
+    }
+    add_to(row, calls, amount);
+}
+
+/* --- All threads' ----------------------------------------------------------------------------- */
+
+void th_account_dispose(uint64_t word)
+{
+    th_free((void *)word);
+}
+
+struct collection {
+    struct th_table places; /* process: its place in items, plus 1 */
+    struct th_bp_usage *items;
+    size_t count, capacity;
+};
+
+static struct th_bp_usage *item_of(struct collection *all, uint64_t process)
+{
+    size_t place = (size_t)th_table_get(&all->places, process);
+
+    if (place)
+        return &all->items[place - 1];
+    TH_ARRAY_GROW(all->items, all->count, all->capacity);
+    all->items[all->count++] = (struct th_bp_usage){.process = process};
+    th_table_set(&all->places, process, (void *)all->count);
+    return &all->items[all->count - 1];
+}
+
+static void collect(uint64_t word, void *context)
+{
+    struct table *table = (struct table *)word;
+
+    for (size_t i = 0; i < table->capacity; i++) {
+        struct row *row = &table->rows[i];
+        uint64_t process = atomic_load_explicit(&row->process, memory_order_acquire);
+        struct th_bp_usage *item;
+
+        if (!process)
+            continue;
+        item = item_of(context, process);
+        item->calls += atomic_load_explicit(&row->calls, memory_order_relaxed);
+        item->amount += atomic_load_explicit(&row->amount, memory_order_relaxed);
+    }
+}
+
+struct th_bp_usage *th_account_collect(uint32_t tally, size_t *count)
+{
+    struct collection all = {0};
+
+    th_tally_each(tally, collect, &all);
+    th_table_free(&all.places);
+    *count = all.count;
+    return all.items;
+}
+
+/* --- Calls and returns ------------------------------------------------------------------------ */
+
+/* Charges SITE's function, if it has an active breakpoint of KIND. In a read section. */
+static void charge(struct th_site *site, const struct th_bp_session *session, enum th_bp_kind kind,
+                   uint64_t process, int64_t amount)
+{
+    unsigned generation = th_bp_generation();
+    const struct th_generic_bp *bp = site ? th_bp_find(site, session) : NULL;
+    const struct th_bp_data *data = bp ? &bp->data[generation] : NULL;
+
+    if (data && th_bp_active(data) & kind)
+        add(kind == TH_BP_TIME ? data->time : data->memory, process, 0, amount);
+}
+
+static void charge_both(const struct th_account *account, const struct th_bp_session *session,
+                        const struct th_account_reading *reading)
+{
+    charge(account->time, session, TH_BP_TIME, reading->process, reading->now - account->now);
+    charge(account->memory, session, TH_BP_MEMORY, reading->process,
+           (int64_t)(reading->words - account->words));
+}
+
+void th_account_resume(struct th_account *account, const struct th_account_reading *reading)
+{
+    account->now = reading->now;
+    account->words = reading->words;
+}
+
+void th_account_pause(struct th_account *account, struct th_bp_session *session,
+                      const struct th_account_reading *reading)
+{
+    th_progress_enter();
+    charge_both(account, session, reading);
+    th_progress_leave();
+    th_account_resume(account, reading);
+}
+
+bool th_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
+                     const struct th_bp_data *data, uint32_t kinds)
+{
+    struct th_bp_session *session = bp->session;
+    struct th_account_reading reading;
+    struct th_account *account = session->hooks->account(hit, session, &reading);
+    struct th_account_frame frame;
+
+    if (!account)
+        return false;
+    th_account_pause(account, session, &reading);
+    frame = (struct th_account_frame){kinds, account->time, account->memory};
+    if (kinds & TH_BP_TIME) {
+        account->time = hit->site;
+        add(data->time, reading.process, 1, 0);
+    }
+    if (kinds & TH_BP_MEMORY) {
+        account->memory = hit->site;
+        add(data->memory, reading.process, 1, 0);
+    }
+    session->hooks->entered(hit, session, &frame);
+    return true;
+}
+
+void th_account_return(struct th_account *account, struct th_bp_session *session,
+                       const struct th_account_frame *frame,
+                       const struct th_account_reading *reading)
+{
+    th_account_pause(account, session, reading);
+    if (frame->kinds & TH_BP_TIME)
+        account->time = frame->time;
+    if (frame->kinds & TH_BP_MEMORY)
+        account->memory = frame->memory;
+}

@@ -1,0 +1,20 @@
+/* What call_time and call_memory have found, in tallies of which each thread's word is a table. */
+#ifndef TH_ACCOUNTING_H
+#define TH_ACCOUNTING_H
+
+#include "account.h"
+#include "generic_bp.h"
+#include "hit.h"
+#include "info.h"
+
+/* A breakpoint of these KINDS (time, memory) was hit. True if the call is accounted for. */
+bool th_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
+                     const struct th_bp_data *data, uint32_t kinds);
+
+/* What all threads have found, an item for each process. The caller frees it. */
+struct th_bp_usage *th_account_collect(uint32_t tally, size_t *count);
+
+/* Frees a thread's table: for th_tally_free(). */
+void th_account_dispose(uint64_t word);
+
+#endif

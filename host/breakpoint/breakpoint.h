@@ -1,0 +1,23 @@
+/*
+ * The face of breakpoint/: breakpoints in the functions that are traced (spec/tracing.md).
+ *
+ *   site.h      where breakpoints hang: what costs an untraced function one word to read
+ *   change.h    setting, updating, removing breakpoints, while everything runs
+ *   hit.h       what a call does that meets breakpoints
+ *   account.h   time and memory by process, for call_time and call_memory
+ *   info.h      what breakpoints a function has, and what they have counted
+ *   shared.h    what trace/ hands in: match specifications, tracers, sessions
+ */
+#ifndef TH_BREAKPOINT_H
+#define TH_BREAKPOINT_H
+
+#include "account.h"
+#include "change.h"
+#include "hit.h"
+#include "info.h"
+#include "kind.h"
+#include "session.h"
+#include "shared.h"
+#include "site.h"
+
+#endif

@@ -1,0 +1,419 @@
+/*
+ * The change sequence: how breakpoints are added, updated and removed while all threads go on.
+ *
+ * What hits obey stands in one of two generations (generic_bp.h). A change writes the other one,
+ * the staging generation, and makes it the active one with one store. These are the steps of
+ * spec/tracing.md ("To Update and Remove Breakpoints"), under its numbers; waiting is for thread
+ * progress, which is until every thread has left the read section that it is in.
+ *
+ *    1. Seize the code modification permission: now the staging generation and the lists of
+ *       breakpoints are this change's own.
+ *    2. Allocate new breakpoints. They do nothing in the active generation, so it does not matter
+ *       who finds them when, on a site that is armed for others already.
+ *    3. Stage: write the staging generation of what the change is about. No hit looks there: those
+ *       that did were waited for by step 8 of the change before.
+ *    4. Wait, so that every thread sees what it is to find at a site before it is sent there.
+ *    5. Arm the sites that have their first active breakpoint.
+ *    6. Wait, so that every thread comes to the breakpoints before they do anything: then all begin
+ *       to do so at the same time, as nearly as can be had without stopping anybody.
+ *    7. Commit: switch th_active_bp_index. From here on, who hits obeys the change.
+ *    8. Wait for those hits that had read the index before; they obey the old generation. When they
+ *       are over, it is the staging one for good, and nobody is on the way to what was removed.
+ *    9. Uninstall: disarm the sites that have no active breakpoint any more; unlink breakpoints
+ *       that are of no kind any more.
+ *   10. Wait for those who are walking along a list that an unlinked breakpoint was in.
+ *   11. Consolidate: make the staging generation of what was changed the same as the active one, so
+ *       that the next change, which may be about others, finds all of them ready.
+ *   12. Deallocate what was unlinked.
+ *   13. Release the permission; the change is done.
+ *
+ * What there is no need for is left out. A change that arms no site leaves out 4 to 6: its new data
+ * is reached through the index, or through the lists, alone, which are read with acquire. One that
+ * unlinks nothing does not wait in 10. So adding waits three times, updating once, removing twice,
+ * and what does both four times. Breakpoints that the change is not about are not visited.
+ */
+#include "change.h"
+
+#include "generic_bp.h"
+#include "request.h"
+
+#include "host/base/base.h"
+#include "host/code/code.h"
+
+struct item {
+    struct th_bp_setting setting; /* site NULL: all breakpoints of the session, to be cleared */
+    struct th_generic_bp *bp;     /* NULL: there is none */
+    uint64_t serial;              /* not 0: only if the breakpoint is of this setting */
+    bool end;                     /* the session's end */
+};
+
+struct th_change {
+    struct th_modification modification; /* the first member */
+    void (*done)(struct th_change *change, void *context);
+    void *context;
+    unsigned step;
+    bool of_requests; /* takes them when it has the permission */
+    bool arms;        /* there are sites to be armed */
+    uint64_t serial;  /* of what it sets */
+    struct {
+        struct item *items;
+        size_t count, capacity;
+    } settings;
+    struct {
+        struct th_generic_bp **items;
+        size_t count, capacity;
+    } touched; /* breakpoints that it is about, each once */
+    struct {
+        struct th_site **items;
+        size_t count, capacity;
+    } sites; /* of which the number of active breakpoints came to 0, or from 0, each once */
+    struct th_change_counts counts;
+};
+
+/* With the permission. */
+static uint64_t latest_serial;
+
+/* --- Putting it together ---------------------------------------------------------------------- */
+
+struct th_change *th_change_create(void)
+{
+    return th_alloc_zero(sizeof(struct th_change));
+}
+
+struct th_change *th_change_of_requests(void)
+{
+    struct th_change *change = th_change_create();
+
+    change->of_requests = true;
+    return change;
+}
+
+static struct item *add_item(struct th_change *change, const struct th_bp_setting *setting)
+{
+    struct item *item;
+
+    TH_ARRAY_GROW(change->settings.items, change->settings.count, change->settings.capacity);
+    item = &change->settings.items[change->settings.count++];
+    *item = (struct item){.setting = *setting};
+    th_shared_take(&setting->session->shared);
+    th_shared_take(setting->spec);
+    th_shared_take(setting->meta_spec);
+    th_shared_take(setting->meta_tracer);
+    return item;
+}
+
+void th_change_add(struct th_change *change, const struct th_bp_setting *setting)
+{
+    if (setting->set & TH_BP_LOCAL && setting->set & TH_BP_GLOBAL)
+        th_bug("a breakpoint is set to be local and global");
+    add_item(change, setting);
+}
+
+void th_change_clear_session(struct th_change *change, struct th_bp_session *session)
+{
+    add_item(change, &(struct th_bp_setting){.session = session, .clear = TH_BP_ALL});
+}
+
+void th_change_end_session(struct th_change *change, struct th_bp_session *session)
+{
+    add_item(change, &(struct th_bp_setting){.session = session, .clear = TH_BP_ALL})->end = true;
+}
+
+struct th_change_counts th_change_counts(const struct th_change *change)
+{
+    struct th_change_counts counts = change->counts;
+
+    counts.rounds = change->modification.rounds;
+    return counts;
+}
+
+/* --- 2. Allocate ------------------------------------------------------------------------------ */
+
+static void take_request(void *context, const struct th_bp_setting *setting, uint64_t serial)
+{
+    add_item(context, setting)->serial = serial;
+}
+
+static void find_or_create(struct th_change *change, struct item *item)
+{
+    const struct th_bp_setting *setting = &item->setting;
+
+    item->bp = th_bp_find(setting->site, setting->session);
+    if (item->bp && item->serial && item->bp->data[th_bp_generation()].serial != item->serial)
+        item->bp = NULL;
+    if (item->bp || !setting->set || setting->session->ended)
+        return;
+    item->bp = th_bp_create(setting->site, setting->session);
+    change->counts.allocated++;
+}
+
+static bool allocate(struct th_change *change)
+{
+    if (change->of_requests)
+        th_request_take(take_request, change);
+    for (size_t i = 0; i < change->settings.count; i++) {
+        struct item *item = &change->settings.items[i];
+        if (item->setting.site)
+            find_or_create(change, item);
+    }
+    return false;
+}
+
+/* --- 3. Stage --------------------------------------------------------------------------------- */
+
+static uint32_t staged_active(const struct th_generic_bp *bp)
+{
+    return th_bp_active(&bp->data[!th_bp_generation()]);
+}
+
+static uint32_t staged_kinds(const struct th_generic_bp *bp)
+{
+    return th_bp_kinds(&bp->data[!th_bp_generation()]);
+}
+
+static void touch(struct th_change *change, struct th_generic_bp *bp)
+{
+    if (bp->listed)
+        return;
+    bp->listed = true;
+    TH_ARRAY_GROW(change->touched.items, change->touched.count, change->touched.capacity);
+    change->touched.items[change->touched.count++] = bp;
+    change->counts.visited++;
+}
+
+/* The site has one active breakpoint more, or one less. */
+static void count_active(struct th_change *change, struct th_site *site, int more)
+{
+    unsigned had = site->active;
+
+    site->active = had + (unsigned)more;
+    if (site->listed || (had != 0) == (site->active != 0))
+        return;
+    site->listed = true;
+    TH_ARRAY_GROW(change->sites.items, change->sites.count, change->sites.capacity);
+    change->sites.items[change->sites.count++] = site;
+}
+
+static void stage_one(struct th_change *change, struct th_generic_bp *bp,
+                      const struct th_bp_setting *setting)
+{
+    uint32_t there = staged_kinds(bp);
+    bool was_active = staged_active(bp) != 0;
+
+    if (!(setting->set | ((setting->clear | setting->pause | setting->restart) & there)))
+        return;
+    touch(change, bp);
+    th_bp_clear(bp, setting->clear);
+    if (setting->set && !setting->session->ended)
+        th_bp_set(bp, setting, change->serial);
+    th_bp_pause(bp, setting->pause);
+    th_bp_restart(bp, setting->restart, change->serial);
+    if (was_active != (staged_active(bp) != 0))
+        count_active(change, bp->site, was_active ? -1 : 1);
+}
+
+static void stage_session(struct th_change *change, const struct item *item)
+{
+    struct th_bp_session *session = item->setting.session;
+
+    for (struct th_generic_bp *bp = session->breakpoints; bp; bp = bp->of_session)
+        stage_one(change, bp, &item->setting);
+    session->ended |= item->end;
+}
+
+static bool stage(struct th_change *change)
+{
+    change->serial = ++latest_serial;
+    for (size_t i = 0; i < change->settings.count; i++) {
+        const struct item *item = &change->settings.items[i];
+        if (!item->setting.site)
+            stage_session(change, item);
+        else if (item->bp)
+            stage_one(change, item->bp, &item->setting);
+    }
+    return false;
+}
+
+/* --- 4, 5, 6. Arm ----------------------------------------------------------------------------- */
+
+static bool is_to_be_written(const struct th_site *site, bool arm)
+{
+    return (site->active != 0) == arm && site->operations->is_armed(site) != arm;
+}
+
+static void write_batch(struct th_change *change, struct th_site *const *sites, size_t count,
+                        bool arm)
+{
+    if (count == 0)
+        return;
+    (arm ? sites[0]->operations->arm : sites[0]->operations->disarm)(sites, count);
+    change->counts.sites_written += count;
+}
+
+/* Arms, or disarms, those that are not yet; as many of one kind at once as stand together. */
+static void write_sites(struct th_change *change, bool arm)
+{
+    struct th_site **batch =
+        change->sites.count ? th_alloc(change->sites.count * sizeof *batch) : NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < change->sites.count; i++) {
+        struct th_site *site = change->sites.items[i];
+        if (!is_to_be_written(site, arm))
+            continue;
+        if (count > 0 && batch[0]->operations != site->operations) {
+            write_batch(change, batch, count, arm);
+            count = 0;
+        }
+        batch[count++] = site;
+    }
+    write_batch(change, batch, count, arm);
+    th_free(batch);
+}
+
+static bool wait_for_staged(struct th_change *change)
+{
+    for (size_t i = 0; i < change->sites.count && !change->arms; i++)
+        change->arms = is_to_be_written(change->sites.items[i], true);
+    return change->arms;
+}
+
+static bool arm(struct th_change *change)
+{
+    if (change->arms)
+        write_sites(change, true);
+    return false;
+}
+
+static bool wait_for_armed(struct th_change *change)
+{
+    return change->arms;
+}
+
+/* --- 7, 8. Commit ----------------------------------------------------------------------------- */
+
+static bool commit(struct th_change *change)
+{
+    /* Release: all that was staged comes before it. See generic_bp.h. */
+    if (change->touched.count > 0)
+        atomic_store_explicit(&th_active_bp_index, !th_bp_generation(), memory_order_release);
+    return false;
+}
+
+static bool wait_for_hits(struct th_change *change)
+{
+    return change->touched.count > 0;
+}
+
+/* --- 9, 10. Uninstall ------------------------------------------------------------------------- */
+
+static bool is_removed(const struct th_generic_bp *bp)
+{
+    return !th_bp_kinds(&bp->data[th_bp_generation()]);
+}
+
+static bool uninstall(struct th_change *change)
+{
+    write_sites(change, false);
+    for (size_t i = 0; i < change->sites.count; i++)
+        change->sites.items[i]->listed = false;
+    for (size_t i = 0; i < change->touched.count; i++)
+        if (is_removed(change->touched.items[i])) {
+            th_bp_unlink(change->touched.items[i]);
+            change->counts.freed++;
+        }
+    return false;
+}
+
+static bool wait_for_walkers(struct th_change *change)
+{
+    return change->counts.freed > 0;
+}
+
+/* --- 11, 12. Consolidate, deallocate ---------------------------------------------------------- */
+
+static bool consolidate(struct th_change *change)
+{
+    for (size_t i = 0; i < change->touched.count; i++) {
+        struct th_generic_bp *bp = change->touched.items[i];
+        bp->listed = false;
+        if (!is_removed(bp))
+            th_bp_consolidate(bp);
+    }
+    return false;
+}
+
+static bool deallocate(struct th_change *change)
+{
+    for (size_t i = 0; i < change->touched.count; i++)
+        if (is_removed(change->touched.items[i]))
+            th_bp_free(change->touched.items[i]);
+    return false;
+}
+
+/* --- The sequence ----------------------------------------------------------------------------- */
+
+/* By their numbers: what each does; true if it waits. 1 and 13 are th_modification_start()'s. */
+static bool (*const steps[])(struct th_change *change) = {
+    [2] = allocate,          [3] = stage,        [4] = wait_for_staged, [5] = arm,
+    [6] = wait_for_armed,    [7] = commit,       [8] = wait_for_hits,   [9] = uninstall,
+    [10] = wait_for_walkers, [11] = consolidate, [12] = deallocate,
+};
+
+static bool go_on(struct th_modification *self)
+{
+    struct th_change *change = (struct th_change *)self;
+
+    while (change->step < sizeof steps / sizeof *steps)
+        if (steps[change->step++](change))
+            return true;
+    return false;
+}
+
+static void drop_settings(struct th_change *change)
+{
+    for (size_t i = 0; i < change->settings.count; i++) {
+        const struct th_bp_setting *setting = &change->settings.items[i].setting;
+        th_shared_drop(setting->spec);
+        th_shared_drop(setting->meta_spec);
+        th_shared_drop(setting->meta_tracer);
+        th_shared_drop(&setting->session->shared);
+    }
+}
+
+static void finish(struct th_modification *self)
+{
+    struct th_change *change = (struct th_change *)self;
+
+    if (change->done)
+        change->done(change, change->context);
+    drop_settings(change);
+    th_free(change->settings.items);
+    th_free(change->touched.items);
+    th_free(change->sites.items);
+    th_free(change);
+}
+
+static void prepare(struct th_change *change, void (*done)(struct th_change *change, void *context),
+                    void *context)
+{
+    change->modification.step = go_on;
+    change->modification.done = finish;
+    change->done = done;
+    change->context = context;
+    change->step = 2;
+}
+
+bool th_change_run(struct th_change *change, void (*done)(struct th_change *change, void *context),
+                   void *context)
+{
+    prepare(change, done, context);
+    return th_modification_run(&change->modification);
+}
+
+bool th_change_start(struct th_change *change,
+                     void (*done)(struct th_change *change, void *context), void *context)
+{
+    prepare(change, done, context);
+    return th_modification_start(&change->modification);
+}

@@ -1,0 +1,75 @@
+/*
+ * Changes of breakpoints: settings for any number of functions and sessions, to be in force at one
+ * instant, while everything runs. change.c tells how.
+ *
+ *   struct th_change *change = th_change_create();
+ *   th_change_add(change, &(struct th_bp_setting){.site = site, .session = session,
+ *                                                 .set = TH_BP_LOCAL, .spec = spec});
+ *   th_change_run(change, NULL, NULL);
+ *
+ * Once a change is done, each call that begins obeys it, on any thread; and what it removed is
+ * free.
+ */
+#ifndef TH_CHANGE_H
+#define TH_CHANGE_H
+
+#include "kind.h"
+#include "session.h"
+#include "site.h"
+
+struct th_change;
+
+/*
+ * What is to become of the breakpoint of one function and session. Each field is a set of kinds;
+ * those that are empty change nothing; they are done in this order. A breakpoint is added with its
+ * first kind and removed with its last. What is not there cannot be cleared, paused or restarted,
+ * and that is no fault.
+ */
+struct th_bp_setting {
+    struct th_site *site;
+    struct th_bp_session *session;
+    uint32_t clear;
+    uint32_t set;     /* begins anew: active, with the match specification given, counting from 0 */
+    uint32_t pause;   /* keeps match specification and counters, and is not obeyed */
+    uint32_t restart; /* active again; counting from 0 */
+    struct th_shared *spec;        /* for setting LOCAL or GLOBAL; NULL: none */
+    struct th_shared *meta_spec;   /* for setting META; likewise */
+    struct th_shared *meta_tracer; /* for setting META */
+};
+
+struct th_change *th_change_create(void);
+
+/* Copies the setting and takes shares of what is in it. Settings are done in the order in which
+ * they were added. */
+void th_change_add(struct th_change *change, const struct th_bp_setting *setting);
+
+/* Removes all breakpoints that the session has when it is the change's turn. Afterwards, END: it
+ * never gets any again, from no other change. */
+void th_change_clear_session(struct th_change *change, struct th_bp_session *session);
+void th_change_end_session(struct th_change *change, struct th_bp_session *session);
+
+/* What a change cost. */
+struct th_change_counts {
+    size_t visited;       /* breakpoints that were looked at after they had been found */
+    size_t allocated;     /* breakpoints */
+    size_t freed;         /* likewise */
+    size_t sites_written; /* armed, and disarmed */
+    unsigned rounds;      /* of waiting for thread progress */
+};
+
+/* While DONE is being called. */
+struct th_change_counts th_change_counts(const struct th_change *change);
+
+/*
+ * Makes the change, calls DONE (NULL: nothing), and frees CHANGE. DONE must neither block nor wait.
+ *
+ * th_change_run() returns true when it is done; where the thread may not wait, which is in a
+ * callback, a read section or a continuation, false: it is pending, and is done without the thread.
+ * th_change_start() never waits: true if it was done at once. Any thread.
+ */
+bool th_change_run(struct th_change *change, void (*done)(struct th_change *change, void *context),
+                   void *context);
+bool th_change_start(struct th_change *change,
+                     void (*done)(struct th_change *change, void *context), void *context);
+
+#endif

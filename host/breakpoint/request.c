@@ -1,0 +1,108 @@
+/*
+ * Requests of hits.
+ *
+ *   1. A hit puts a request on a stack, which costs an allocation and one exchange. A breakpoint is
+ *      asked for once: `asked` remembers the serial number of its setting, and the kinds.
+ *   2. Who finds the stack empty has a change started after thread progress; so that hits do not
+ *      make it, and more requests come together.
+ *   3. When the change has the permission it takes the stack, whole. Who asks from then on finds it
+ *      empty.
+ *   4. A request whose breakpoint was set or restarted after the hit, or is gone, is left out.
+ */
+#include "request.h"
+
+#include "change.h"
+#include "generic_bp.h"
+
+#include "host/base/base.h"
+
+struct request {
+    struct request *next;
+    struct th_bp_setting setting; /* has a share of its session */
+    uint64_t serial;
+};
+
+/* Pushed with release, taken with acquire: requests are complete. */
+static struct request *_Atomic stack;
+
+/* Handed in by who finds the stack empty, which nobody does again before the change that it starts
+ * has begun. */
+static struct th_later starting;
+
+static void start(struct th_later *later)
+{
+    (void)later;
+    th_change_start(th_change_of_requests(), NULL, NULL);
+}
+
+static void push(struct request *request)
+{
+    struct request *first = atomic_load_explicit(&stack, memory_order_relaxed);
+
+    do {
+        request->next = first;
+    } while (!atomic_compare_exchange_weak_explicit(&stack, &first, request, memory_order_release,
+                                                    memory_order_relaxed));
+    if (!first)
+        th_progress_later(&starting, start);
+}
+
+static bool was_asked(struct th_hit *hit, uint32_t kinds)
+{
+    uint64_t of_this = hit->data->serial << TH_BP_ACTIVE_SHIFT;
+    uint64_t asked = atomic_load_explicit(&hit->breakpoint->asked, memory_order_relaxed);
+    uint32_t before = (asked ^ of_this) <= TH_BP_ALL ? (uint32_t)(asked ^ of_this) : 0;
+
+    if (!(kinds & ~before))
+        return true; /* or there is nothing to ask for */
+    atomic_store_explicit(&hit->breakpoint->asked, of_this | before | kinds, memory_order_relaxed);
+    return false;
+}
+
+static struct request *create(struct th_hit *hit)
+{
+    struct request *request = th_alloc_zero(sizeof *request);
+
+    request->serial = hit->data->serial;
+    request->setting.site = hit->site;
+    request->setting.session = hit->breakpoint->session;
+    th_shared_take(&request->setting.session->shared);
+    return request;
+}
+
+static void ask(struct th_hit *hit, uint32_t pause, uint32_t clear)
+{
+    struct request *request;
+
+    if (was_asked(hit, pause | clear))
+        return;
+    request = create(hit);
+    request->setting.pause = pause;
+    request->setting.clear = clear;
+    push(request);
+}
+
+void th_breakpoint_disarm(struct th_hit *hit, uint32_t kinds)
+{
+    ask(hit, kinds & th_bp_active(hit->data), 0);
+}
+
+void th_request_clear(struct th_hit *hit, uint32_t kinds)
+{
+    ask(hit, 0, kinds);
+}
+
+void th_request_take(void (*take)(void *context, const struct th_bp_setting *setting,
+                                  uint64_t serial),
+                     void *context)
+{
+    struct request *request = atomic_exchange_explicit(&stack, NULL, memory_order_acquire);
+
+    while (request) {
+        struct request *next = request->next;
+        take(context, &request->setting, request->serial);
+        th_shared_drop(&request->setting.session->shared);
+        th_free(request);
+        request = next;
+    }
+}

@@ -1,0 +1,84 @@
+#include "site.h"
+
+#include "host/base/base.h"
+
+#include <pthread.h>
+
+enum { SITES = 256 /* allocated at once */ };
+
+/* The lock guards `free`, linked by `place`, and is held for a few instructions; no other lock is
+ * taken under it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct th_site *free_sites;
+
+static void add_free(struct th_site *site)
+{
+    site->place = free_sites;
+    free_sites = site;
+}
+
+/* Never freed: see site.h. */
+static void make_sites(void)
+{
+    char *memory = th_alloc_zero((SITES + 1) * sizeof(struct th_site));
+    size_t odd = (uintptr_t)memory % sizeof(struct th_site);
+    struct th_site *sites = (struct th_site *)(memory + (odd ? sizeof(struct th_site) - odd : 0));
+
+    _Static_assert(sizeof(struct th_site) == 64, "a site is a cache line");
+    for (size_t i = SITES; i-- > 0;)
+        add_free(&sites[i]);
+}
+
+struct th_site *th_site_create(const struct th_site_operations *operations, void *function,
+                               void *place)
+{
+    struct th_site *site;
+
+    pthread_mutex_lock(&lock);
+    if (!free_sites)
+        make_sites();
+    site = free_sites;
+    free_sites = site->place;
+    pthread_mutex_unlock(&lock);
+    site->operations = operations;
+    site->function = function;
+    site->place = place;
+    return site;
+}
+
+static void drop(struct th_later *later)
+{
+    struct th_site *site = (struct th_site *)((char *)later - offsetof(struct th_site, later));
+
+    pthread_mutex_lock(&lock);
+    add_free(site);
+    pthread_mutex_unlock(&lock);
+}
+
+void th_site_drop(struct th_site *site)
+{
+    if (atomic_load_explicit(&site->first, memory_order_relaxed))
+        th_bug("a %s site is dropped that has breakpoints", site->operations->kind);
+    th_progress_later(&site->later, drop);
+}
+
+/* --- Virtual sites ---------------------------------------------------------------------------- */
+
+static void arm(struct th_site *const *sites, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        atomic_store_explicit(&sites[i]->armed, 1, memory_order_relaxed);
+}
+
+static void disarm(struct th_site *const *sites, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        atomic_store_explicit(&sites[i]->armed, 0, memory_order_relaxed);
+}
+
+static bool is_armed(const struct th_site *site)
+{
+    return th_site_is_armed(site);
+}
+
+const struct th_site_operations th_site_virtual = {"virtual", arm, disarm, is_armed};

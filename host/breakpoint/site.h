@@ -1,0 +1,75 @@
+/*
+ * Sites: where the breakpoints of one function hang, those of all sessions.
+ *
+ * A site is armed while one of its breakpoints is active. What arming is depends on the kind of the
+ * site. Of a virtual one, a function that is known only from a recording, nothing but `armed` is
+ * written; whoever takes a call along looks at it first:
+ *
+ *   if (th_site_is_armed(site))
+ *       asked = th_breakpoint_hit(site, &hit);
+ *
+ * Sites are type-stable: their memory stays that of sites for ever, as threads look at `armed`, or
+ * come from a machine instruction, outside of read sections.
+ */
+#ifndef TH_SITE_H
+#define TH_SITE_H
+
+#include "host/progress/progress.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct th_generic_bp;
+struct th_site;
+
+/*
+ * A kind of site. arm() and disarm() are called with the code modification permission, for any
+ * number of sites of this kind, so that what is costly (making code writable, membarrier) is done
+ * once for all. Each writes one word of a site, so that a thread that runs there sees it written or
+ * not written. They cannot fail: a site where it cannot be done must not be created. They are in
+ * force for each thread, at the latest, from its next read section after thread progress.
+ */
+struct th_site_operations {
+    const char *kind;
+    void (*arm)(struct th_site *const *sites, size_t count);
+    void (*disarm)(struct th_site *const *sites, size_t count);
+    bool (*is_armed)(const struct th_site *site);
+};
+
+/* Of a function that is known only from a recording. */
+extern const struct th_site_operations th_site_virtual;
+
+/* One cache line. */
+struct th_site {
+    /* Virtual sites: not 0 if armed. Relaxed, written by arm() and disarm(): who sees it late is
+     * waited for by the change, and what there is to find is read again by the hit, which orders it
+     * itself. */
+    _Atomic uint32_t armed;
+    /* How many breakpoints are active, as staged; if it stands in the change's list. With the code
+     * modification permission. */
+    uint32_t active : 31, listed : 1;
+    /* Linked by `next`, in the order in which they were added. Release: a breakpoint that can be
+     * found is complete; acquire, in read sections. Written with the permission. */
+    struct th_generic_bp *_Atomic first;
+    const struct th_site_operations *operations;
+    void *function;        /* what the site is of: its owner's */
+    void *place;           /* where that kind of site is armed: its own */
+    struct th_later later; /* when it is dropped */
+};
+
+/* FUNCTION and PLACE are what the owner wants to find there. Any thread. */
+struct th_site *th_site_create(const struct th_site_operations *operations, void *function,
+                               void *place);
+
+/* Nobody will look for the site any more, and it has no breakpoints. It may be created again, as
+ * another, after thread progress. */
+void th_site_drop(struct th_site *site);
+
+static inline bool th_site_is_armed(const struct th_site *site)
+{
+    return __builtin_expect(atomic_load_explicit(&site->armed, memory_order_relaxed) != 0, 0);
+}
+
+#endif

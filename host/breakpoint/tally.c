@@ -1,0 +1,222 @@
+#include "tally.h"
+
+#include "host/base/base.h"
+#include "host/progress/progress.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PAGE = 512 /* words */ };
+
+struct page {
+    _Atomic uint64_t words[PAGE];
+};
+
+/* A thread's pages. Replaced by a larger one when it is full, and freed after thread progress. */
+struct directory {
+    struct th_later later; /* the first member */
+    size_t count;
+    struct page *_Atomic pages[]; /* release: it is zero; acquire. Written by the thread. */
+};
+
+/* One that counts. Never freed: `taken` tells if a thread has it. */
+struct counter {
+    struct counter *next;                /* written before it can be found */
+    bool taken;                          /* under the lock */
+    struct directory *_Atomic directory; /* as its pages */
+};
+
+/* Release: what it leads to is complete; acquire. Written under the lock, which guards `taken` as
+ * well; no other lock is taken under it. */
+static struct counter *_Atomic counters;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local struct counter *own;
+
+/* --- Threads ---------------------------------------------------------------------------------- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_thread_end;
+
+static void leave(void *counter)
+{
+    pthread_mutex_lock(&lock);
+    ((struct counter *)counter)->taken = false;
+    pthread_mutex_unlock(&lock);
+    own = NULL; /* destructors that run after this one may count, too */
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&at_thread_end, leave) != 0)
+        th_bug("no thread-specific key is left");
+}
+
+static struct counter *take_one(void)
+{
+    struct counter *first = atomic_load_explicit(&counters, memory_order_relaxed);
+    struct counter *counter = first;
+
+    while (counter && counter->taken)
+        counter = counter->next;
+    if (!counter) {
+        counter = th_alloc_zero(sizeof *counter);
+        counter->next = first;
+        atomic_store_explicit(&counters, counter, memory_order_release);
+    }
+    counter->taken = true;
+    return counter;
+}
+
+static struct counter *begin(void)
+{
+    pthread_once(&once, make_key);
+    pthread_mutex_lock(&lock);
+    own = take_one();
+    pthread_mutex_unlock(&lock);
+    pthread_setspecific(at_thread_end, own);
+    return own;
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+static void free_directory(struct th_later *later)
+{
+    th_free(later);
+}
+
+static struct directory *grow(struct counter *counter, size_t page)
+{
+    struct directory *old = atomic_load_explicit(&counter->directory, memory_order_relaxed);
+    size_t had = old ? old->count : 0, count = had ? had : 16;
+    struct directory *new;
+
+    while (count <= page)
+        count *= 2;
+    new = th_alloc_zero(sizeof *new + count * sizeof new->pages[0]);
+    new->count = count;
+    for (size_t i = 0; i < had; i++)
+        atomic_init(&new->pages[i], atomic_load_explicit(&old->pages[i], memory_order_relaxed));
+    atomic_store_explicit(&counter->directory, new, memory_order_release);
+    if (old)
+        th_progress_later(&old->later, free_directory);
+    return new;
+}
+
+static struct page *add_page(struct directory *directory, size_t i)
+{
+    struct page *page = th_alloc_zero(sizeof *page);
+
+    atomic_store_explicit(&directory->pages[i], page, memory_order_release);
+    return page;
+}
+
+_Atomic uint64_t *th_tally_word(uint32_t tally)
+{
+    size_t i = tally / PAGE;
+    struct counter *counter = own ? own : begin();
+    /* Relaxed: both are this thread's own, or its predecessor's, whom the lock comes after. */
+    struct directory *directory = atomic_load_explicit(&counter->directory, memory_order_relaxed);
+    struct page *page;
+
+    if (!directory || i >= directory->count)
+        directory = grow(counter, i);
+    page = atomic_load_explicit(&directory->pages[i], memory_order_relaxed);
+    if (!page)
+        page = add_page(directory, i);
+    return &page->words[tally % PAGE];
+}
+
+/* NULL if the counter has never counted there. In a read section. */
+static _Atomic uint64_t *find(struct counter *counter, uint32_t tally)
+{
+    struct directory *directory = atomic_load_explicit(&counter->directory, memory_order_acquire);
+    struct page *page;
+
+    if (!directory || tally / PAGE >= directory->count)
+        return NULL;
+    page = atomic_load_explicit(&directory->pages[tally / PAGE], memory_order_acquire);
+    return page ? &page->words[tally % PAGE] : NULL;
+}
+
+static void each(uint32_t tally, void (*look)(_Atomic uint64_t *word, void *context), void *context)
+{
+    th_progress_enter();
+    for (struct counter *c = atomic_load_explicit(&counters, memory_order_acquire); c;
+         c = c->next) {
+        _Atomic uint64_t *word = find(c, tally);
+        if (word)
+            look(word, context);
+    }
+    th_progress_leave();
+}
+
+struct visit {
+    void (*visit)(uint64_t word, void *context);
+    void *context;
+};
+
+static void show(_Atomic uint64_t *word, void *context)
+{
+    struct visit *visit = context;
+    uint64_t value = atomic_load_explicit(word, memory_order_acquire);
+
+    if (value)
+        visit->visit(value, visit->context);
+}
+
+void th_tally_each(uint32_t tally, void (*visit)(uint64_t word, void *context), void *context)
+{
+    each(tally, show, &(struct visit){visit, context});
+}
+
+static void add(uint64_t word, void *sum)
+{
+    *(uint64_t *)sum += word;
+}
+
+uint64_t th_tally_sum(uint32_t tally)
+{
+    uint64_t sum = 0;
+
+    th_tally_each(tally, add, &sum);
+    return sum;
+}
+
+/* --- Tallies, with the permission ------------------------------------------------------------- */
+
+static struct {
+    uint32_t *items;
+    size_t count, capacity;
+    uint32_t next; /* the first that was never created, less 1 */
+} unused;
+
+uint32_t th_tally_create(void)
+{
+    if (unused.count > 0)
+        return unused.items[--unused.count];
+    if (unused.next == UINT32_MAX)
+        th_bug("there are too many counters");
+    return ++unused.next;
+}
+
+/* Relaxed: all who counted there are done, and the next who do are told of the tally by a commit.
+ */
+static void clear(_Atomic uint64_t *word, void *context)
+{
+    void (*dispose)(uint64_t word) = *(void (**)(uint64_t))context;
+    uint64_t value = atomic_load_explicit(word, memory_order_relaxed);
+
+    if (value && dispose)
+        dispose(value);
+    atomic_store_explicit(word, 0, memory_order_relaxed);
+}
+
+void th_tally_free(uint32_t tally, void (*dispose)(uint64_t word))
+{
+    if (tally == 0)
+        return;
+    each(tally, clear, &dispose);
+    TH_ARRAY_GROW(unused.items, unused.count, unused.capacity);
+    unused.items[unused.count++] = tally;
+}

@@ -1,0 +1,427 @@
+/* Changes: what they do, and what they cost. */
+#include "host/breakpoint/breakpoint.h"
+
+#include "host/base/base.h"
+#include "host/code/code.h"
+#include "host/progress/progress.h"
+#include "tests/support/noting.h"
+
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct noting *a, *b;
+static struct th_site *site;
+
+static int begin(void **state)
+{
+    (void)state;
+    a = noting_create('A');
+    b = noting_create('B');
+    site = new_site();
+    return 0;
+}
+
+/* Whatever a test has done: all that sessions had is gone with them. */
+static int end(void **state)
+{
+    (void)state;
+    noting_end(a);
+    noting_end(b);
+    return th_site_is_armed(site) || atomic_load(&site->first) || things_alive() != 0;
+}
+
+static const char *calls(uint32_t kinds)
+{
+    return note_call(site, kinds, NULL);
+}
+
+static void assert_kinds(struct noting *noting, uint32_t kinds, uint32_t active)
+{
+    struct th_bp_info info;
+    bool there = th_breakpoint_info(site, &noting->session, &info);
+    uint32_t had = info.kinds, was_active = info.active;
+
+    th_bp_info_free(&info);
+    assert_int_equal(there, kinds != 0);
+    assert_int_equal(had, kinds);
+    assert_int_equal(was_active, active);
+}
+
+/* --- What they do ----------------------------------------------------------------------------- */
+
+static void a_site_is_armed_while_it_has_an_active_breakpoint(void **state)
+{
+    (void)state;
+    assert_false(th_site_is_armed(site));
+    set_kinds(site, a, TH_BP_LOCAL, 0);
+    set_kinds(site, b, TH_BP_LOCAL, 0);
+    assert_true(th_site_is_armed(site));
+    assert_true(site->operations->is_armed(site));
+    clear_kinds(site, a, TH_BP_LOCAL);
+    assert_true(th_site_is_armed(site));
+    clear_kinds(site, b, TH_BP_LOCAL);
+    assert_false(th_site_is_armed(site));
+}
+
+static void what_is_set_is_obeyed_with_its_specification(void **state)
+{
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    assert_string_equal(calls(TH_BP_ALL), "A local 1");
+    set_kinds(site, a, TH_BP_LOCAL, 2);
+    assert_string_equal(calls(TH_BP_ALL), "A local 2");
+    set_kinds(site, a, TH_BP_LOCAL, 0);
+    assert_string_equal(calls(TH_BP_ALL), "A local 0");
+    clear_kinds(site, a, TH_BP_LOCAL);
+    assert_string_equal(calls(TH_BP_ALL), "");
+}
+
+static void local_and_global_exclude_each_other(void **state)
+{
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL | TH_BP_META, 1);
+    set_kinds(site, a, TH_BP_GLOBAL, 2);
+    assert_kinds(a, TH_BP_GLOBAL | TH_BP_META, TH_BP_GLOBAL | TH_BP_META);
+    assert_string_equal(calls(TH_BP_ALL), "A global 2, A meta 1 by 1");
+    clear_kinds(site, a, TH_BP_LOCAL); /* there is none */
+    assert_string_equal(calls(TH_BP_ALL), "A global 2, A meta 1 by 1");
+    set_kinds(site, a, TH_BP_LOCAL, 3);
+    assert_kinds(a, TH_BP_LOCAL | TH_BP_META, TH_BP_LOCAL | TH_BP_META);
+}
+
+static void kinds_come_and_go_one_by_one(void **state)
+{
+    (void)state;
+    set_kinds(site, a, TH_BP_ALL & ~(uint32_t)TH_BP_GLOBAL, 1);
+    assert_kinds(a, TH_BP_ALL & ~TH_BP_GLOBAL, TH_BP_ALL & ~TH_BP_GLOBAL);
+    clear_kinds(site, a, TH_BP_LOCAL | TH_BP_COUNT);
+    assert_kinds(a, TH_BP_META | TH_BP_TIME | TH_BP_MEMORY, TH_BP_META | TH_BP_TIME | TH_BP_MEMORY);
+    clear_kinds(site, a, TH_BP_META | TH_BP_MEMORY);
+    assert_kinds(a, TH_BP_TIME, TH_BP_TIME);
+    clear_kinds(site, a, TH_BP_ALL);
+    assert_kinds(a, 0, 0);
+}
+
+static void what_is_paused_is_kept_and_costs_nothing(void **state)
+{
+    struct th_bp_setting setting = {.site = site, .session = &a->session};
+
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL | TH_BP_META, 5);
+    setting.pause = TH_BP_LOCAL;
+    make_settings(&setting, 1);
+    assert_kinds(a, TH_BP_LOCAL | TH_BP_META, TH_BP_META);
+    assert_string_equal(calls(TH_BP_ALL), "A meta 5 by 5");
+    setting.pause = TH_BP_META;
+    make_settings(&setting, 1);
+    assert_false(th_site_is_armed(site));
+    setting.pause = 0;
+    setting.restart = TH_BP_ALL;
+    make_settings(&setting, 1);
+    assert_kinds(a, TH_BP_LOCAL | TH_BP_META, TH_BP_LOCAL | TH_BP_META);
+    assert_string_equal(calls(TH_BP_ALL), "A local 5, A meta 5 by 5");
+}
+
+static void what_is_not_there_is_not_made_by_clearing(void **state)
+{
+    struct th_bp_setting setting = {.site = site,
+                                    .session = &a->session,
+                                    .clear = TH_BP_ALL,
+                                    .pause = TH_BP_ALL,
+                                    .restart = TH_BP_ALL};
+    struct th_change_counts counts = make_settings(&setting, 1);
+
+    (void)state;
+    assert_int_equal(counts.visited + counts.allocated + counts.sites_written + counts.rounds, 0);
+    assert_kinds(a, 0, 0);
+    assert_int_equal(th_breakpoint_sessions(site, NULL, 0), 0);
+}
+
+static void settings_of_a_change_are_done_in_order(void **state)
+{
+    struct th_shared *first = thing_create(1), *second = thing_create(2);
+    const struct th_bp_setting settings[] = {
+        {.site = site, .session = &a->session, .set = TH_BP_GLOBAL | TH_BP_COUNT, .spec = first},
+        {.site = site, .session = &a->session, .clear = TH_BP_COUNT},
+        {.site = site, .session = &a->session, .set = TH_BP_LOCAL | TH_BP_COUNT, .spec = second},
+        {.site = site, .session = &b->session, .set = TH_BP_COUNT},
+        {.site = site, .session = &b->session, .clear = TH_BP_COUNT},
+    };
+    struct th_change_counts counts = make_settings(settings, 5);
+
+    (void)state;
+    th_shared_drop(first);
+    th_shared_drop(second);
+    assert_int_equal(things_alive(), 3); /* the sessions and the second */
+    assert_int_equal(counts.visited, 2);
+    assert_int_equal(counts.allocated, 2);
+    assert_int_equal(counts.freed, 1);
+    assert_string_equal(calls(TH_BP_ALL), "A local 2");
+    assert_kinds(b, 0, 0);
+}
+
+static void sessions_are_obeyed_in_the_order_in_which_they_came(void **state)
+{
+    struct th_bp_session *sessions[2];
+
+    (void)state;
+    set_kinds(site, b, TH_BP_META | TH_BP_LOCAL, 1);
+    set_kinds(site, a, TH_BP_LOCAL, 2);
+    assert_string_equal(calls(TH_BP_ALL), "B local 1, B meta 1 by 1, A local 2");
+    assert_int_equal(th_breakpoint_sessions(site, sessions, 2), 2);
+    assert_ptr_equal(sessions[0], &b->session);
+    assert_ptr_equal(sessions[1], &a->session);
+    th_shared_drop(&sessions[0]->shared);
+    th_shared_drop(&sessions[1]->shared);
+    assert_int_equal(th_breakpoint_sessions(site, sessions, 0), 2);
+}
+
+static void a_session_that_has_ended_gets_no_breakpoints(void **state)
+{
+    struct th_change *change = th_change_create();
+
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    th_change_clear_session(change, &a->session);
+    th_change_add(change, &(struct th_bp_setting){site, &a->session, .set = TH_BP_COUNT});
+    th_change_run(change, NULL, NULL);
+    assert_kinds(a, TH_BP_COUNT, TH_BP_COUNT);
+    change = th_change_create();
+    th_change_end_session(change, &a->session);
+    th_change_add(change, &(struct th_bp_setting){site, &a->session, .set = TH_BP_COUNT});
+    th_change_run(change, NULL, NULL);
+    assert_kinds(a, 0, 0);
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    assert_kinds(a, 0, 0);
+    assert_int_equal(a->session.count, 0);
+}
+
+/* --- What they cost --------------------------------------------------------------------------- */
+
+enum { MANY = 10000 };
+
+static struct th_site *sites[MANY];
+
+static struct th_change_counts set_all(struct noting *noting, uint32_t set, uint32_t clear)
+{
+    struct th_bp_setting *settings = calloc(MANY, sizeof *settings);
+    struct th_change_counts counts;
+
+    for (int i = 0; i < MANY; i++)
+        settings[i] =
+            (struct th_bp_setting){sites[i], &noting->session, .set = set, .clear = clear};
+    counts = make_settings(settings, MANY);
+    free(settings);
+    return counts;
+}
+
+static void assert_counts(struct th_change_counts counts, size_t visited, size_t allocated,
+                          size_t freed, size_t written, unsigned rounds)
+{
+    assert_int_equal(counts.visited, visited);
+    assert_int_equal(counts.allocated, allocated);
+    assert_int_equal(counts.freed, freed);
+    assert_int_equal(counts.sites_written, written);
+    assert_int_equal(counts.rounds, rounds);
+}
+
+static struct th_change_counts set_one(struct noting *noting, uint32_t set, uint32_t clear)
+{
+    struct th_bp_setting setting = {sites[MANY / 2], &noting->session, .set = set, .clear = clear};
+
+    return make_settings(&setting, 1);
+}
+
+static void only_what_is_changed_is_visited(void **state)
+{
+    struct th_change_counts counts;
+    struct th_bp_setting both[] = {{sites[0], &a->session, .clear = TH_BP_ALL},
+                                   {site, &a->session, .set = TH_BP_LOCAL}};
+
+    (void)state;
+    counts = set_all(a, TH_BP_LOCAL, 0);
+    assert_counts(counts, MANY, MANY, 0, MANY, 3);
+    counts = set_one(a, TH_BP_LOCAL, 0); /* an update */
+    assert_counts(counts, 1, 0, 0, 0, 1);
+    counts = set_one(b, TH_BP_LOCAL, 0); /* one more where it is armed */
+    assert_counts(counts, 1, 1, 0, 0, 1);
+    counts = set_one(b, 0, TH_BP_LOCAL); /* it remains armed */
+    assert_counts(counts, 1, 0, 1, 0, 2);
+    counts = make_settings(both, 2); /* one comes, one goes */
+    assert_counts(counts, 2, 1, 1, 2, 4);
+    counts = set_all(a, TH_BP_LOCAL, 0);
+    assert_counts(counts, MANY, 1, 0, 1, 3);
+    counts = set_all(a, 0, TH_BP_LOCAL);
+    assert_counts(counts, MANY, 0, MANY, MANY, 2);
+    clear_kinds(site, a, TH_BP_ALL);
+}
+
+static void pausing_writes_the_site_and_frees_nothing(void **state)
+{
+    struct th_bp_setting setting = {site, &a->session, .pause = TH_BP_LOCAL};
+
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL, 0);
+    assert_counts(make_settings(&setting, 1), 1, 0, 0, 1, 1);
+    setting = (struct th_bp_setting){site, &a->session, .restart = TH_BP_LOCAL};
+    assert_counts(make_settings(&setting, 1), 1, 0, 0, 1, 3);
+}
+
+static void keep_counts(struct th_change *change, void *counts)
+{
+    *(struct th_change_counts *)counts = th_change_counts(change);
+}
+
+static void removing_a_session_visits_its_own(void **state)
+{
+    struct th_change *change = th_change_create();
+    struct th_change_counts counts;
+
+    (void)state;
+    set_all(a, TH_BP_LOCAL, 0);
+    set_one(b, TH_BP_LOCAL, 0);
+    set_kinds(site, b, TH_BP_COUNT, 0);
+    assert_int_equal(b->session.count, 2);
+    th_change_end_session(change, &b->session);
+    assert_true(th_change_run(change, keep_counts, &counts));
+    assert_counts(counts, 2, 0, 2, 1, 2);
+    assert_int_equal(b->session.count, 0);
+    assert_int_equal(a->session.count, MANY);
+    assert_string_equal(note_call(sites[MANY / 2], TH_BP_ALL, NULL), "A local 0");
+}
+
+/* --- Kinds of sites --------------------------------------------------------------------------- */
+
+static size_t batches, armed_sites, disarmed_sites;
+
+static void arm(struct th_site *const *armed, size_t count)
+{
+    (void)armed;
+    batches++;
+    armed_sites += count;
+    for (size_t i = 0; i < count; i++)
+        *(bool *)armed[i]->place = true;
+}
+
+static void disarm(struct th_site *const *disarmed, size_t count)
+{
+    batches++;
+    disarmed_sites += count;
+    for (size_t i = 0; i < count; i++)
+        *(bool *)disarmed[i]->place = false;
+}
+
+static bool is_armed(const struct th_site *one)
+{
+    return *(bool *)one->place;
+}
+
+static const struct th_site_operations counting = {"counting", arm, disarm, is_armed};
+
+static void sites_of_a_kind_are_armed_together(void **state)
+{
+    bool armed[4] = {0};
+    struct th_bp_setting settings[5];
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        settings[i] = (struct th_bp_setting){th_site_create(&counting, NULL, &armed[i]),
+                                             &a->session, .set = TH_BP_LOCAL};
+    settings[4] = (struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL};
+    assert_int_equal(make_settings(settings, 5).sites_written, 5);
+    assert_int_equal(batches, 1);
+    assert_int_equal(armed_sites, 4);
+    assert_true(armed[0] && armed[3] && th_site_is_armed(site));
+    for (int i = 0; i < 5; i++)
+        settings[i].set = 0, settings[i].clear = TH_BP_LOCAL;
+    assert_int_equal(make_settings(settings, 5).sites_written, 5);
+    assert_int_equal(disarmed_sites, 4);
+    assert_false(armed[0] || armed[3] || th_site_is_armed(site));
+}
+
+/* --- Pending ---------------------------------------------------------------------------------- */
+
+static void post(struct th_change *change, void *done)
+{
+    assert_true(th_change_counts(change).rounds > 0);
+    sem_post(done);
+}
+
+static void a_change_inside_of_a_section_is_pending(void **state)
+{
+    struct th_change *change = th_change_create();
+    sem_t done;
+
+    (void)state;
+    sem_init(&done, 0, 0);
+    th_change_add(change, &(struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL});
+    th_progress_enter();
+    assert_false(th_change_run(change, post, &done));
+    assert_false(th_site_is_armed(site)); /* we hold it up */
+    th_progress_leave();
+    sem_wait(&done);
+    assert_string_equal(calls(TH_BP_ALL), "A local 0");
+}
+
+static void changes_that_wait_for_each_other_are_done_in_order(void **state)
+{
+    enum { CHANGES = 20 };
+    sem_t done;
+
+    (void)state;
+    sem_init(&done, 0, 0);
+    for (int i = 0; i < CHANGES; i++) {
+        struct th_change *change = th_change_create();
+        struct th_shared *spec = thing_create(i + 1);
+        th_change_add(change,
+                      &(struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL, .spec = spec});
+        th_shared_drop(spec);
+        assert_false(th_change_start(change, post, &done));
+    }
+    set_kinds(site, b, TH_BP_LOCAL, 0); /* waits for all of them */
+    for (int i = 0; i < CHANGES; i++)
+        assert_int_equal(sem_wait(&done), 0);
+    assert_string_equal(calls(TH_BP_ALL), "A local 20, B local 0");
+}
+
+static void an_empty_change_is_done_at_once(void **state)
+{
+    (void)state;
+    th_progress_enter();
+    assert_true(th_change_run(th_change_create(), NULL, NULL));
+    th_progress_leave();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_site_is_armed_while_it_has_an_active_breakpoint, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(what_is_set_is_obeyed_with_its_specification, begin, end),
+        cmocka_unit_test_setup_teardown(local_and_global_exclude_each_other, begin, end),
+        cmocka_unit_test_setup_teardown(kinds_come_and_go_one_by_one, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_paused_is_kept_and_costs_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_not_there_is_not_made_by_clearing, begin, end),
+        cmocka_unit_test_setup_teardown(settings_of_a_change_are_done_in_order, begin, end),
+        cmocka_unit_test_setup_teardown(sessions_are_obeyed_in_the_order_in_which_they_came, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_session_that_has_ended_gets_no_breakpoints, begin, end),
+        cmocka_unit_test_setup_teardown(only_what_is_changed_is_visited, begin, end),
+        cmocka_unit_test_setup_teardown(pausing_writes_the_site_and_frees_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(removing_a_session_visits_its_own, begin, end),
+        cmocka_unit_test_setup_teardown(sites_of_a_kind_are_armed_together, begin, end),
+        cmocka_unit_test_setup_teardown(a_change_inside_of_a_section_is_pending, begin, end),
+        cmocka_unit_test_setup_teardown(changes_that_wait_for_each_other_are_done_in_order, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(an_empty_change_is_done_at_once, begin, end),
+    };
+
+    for (int i = 0; i < MANY; i++)
+        sites[i] = new_site();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
