@@ -115,7 +115,7 @@ const char *note_call(struct th_site *site, uint32_t kinds, uint32_t *asked)
     uint32_t answer = 0;
 
     notes.size = 0;
-    if (th_site_is_armed(site))
+    if (site->operations->is_armed(site))
         answer = th_breakpoint_hit(site, &hit);
     if (asked)
         *asked = answer;

@@ -1,0 +1,434 @@
+/* Hits: who is asked, in which order; what may be asked for from inside of them; and what real
+ * systems did wrong here. */
+#include "host/breakpoint/breakpoint.h"
+
+#include "host/base/base.h"
+#include "host/code/code.h"
+#include "host/progress/progress.h"
+#include "tests/support/noting.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct noting *a, *b;
+static struct th_site *site;
+
+static int begin(void **state)
+{
+    (void)state;
+    a = noting_create('A');
+    b = noting_create('B');
+    site = new_site();
+    return 0;
+}
+
+/* What was asked for from inside is done by then: requests have their shares of sessions. */
+static int end(void **state)
+{
+    (void)state;
+    noting_end(a);
+    noting_end(b);
+    for (int i = 0; i < 1000 && things_alive() > 0; i++)
+        th_progress_settle();
+    return th_site_is_armed(site) || atomic_load(&site->first) || things_alive() != 0;
+}
+
+/* --- Who is asked ----------------------------------------------------------------------------- */
+
+static void what_sessions_ask_is_put_together(void **state)
+{
+    uint32_t asked;
+
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL, 0);
+    set_kinds(site, b, TH_BP_LOCAL, 0);
+    a->answer = TH_HIT_RETURN | TH_HIT_OWN;
+    b->answer = TH_HIT_EXCEPTION;
+    note_call(site, TH_BP_ALL, &asked);
+    assert_int_equal(asked, TH_HIT_RETURN | TH_HIT_OWN | TH_HIT_EXCEPTION);
+}
+
+static void a_call_meets_the_kinds_that_it_says(void **state)
+{
+    (void)state;
+    set_kinds(site, a, TH_BP_GLOBAL | TH_BP_META, 1);
+    set_kinds(site, b, TH_BP_LOCAL | TH_BP_COUNT, 2);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A global 1, A meta 1 by 1, B local 2");
+    assert_string_equal(note_call(site, TH_BP_ALL & ~TH_BP_GLOBAL, NULL),
+                        "A meta 1 by 1, B local 2");
+    assert_string_equal(note_call(site, TH_BP_GLOBAL, NULL), "A global 1");
+    assert_string_equal(note_call(site, TH_BP_COUNT, NULL), "");
+}
+
+static void discarded_hits_allocate_nothing(void **state)
+{
+    unsigned long before;
+
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL | TH_BP_META | TH_BP_COUNT, 1);
+    set_kinds(site, b, TH_BP_LOCAL, 0);
+    note_call(site, TH_BP_ALL, NULL);
+    before = th_alloc_count();
+    for (int i = 0; i < 1000; i++)
+        note_call(site, TH_BP_ALL, NULL);
+    assert_int_equal(th_alloc_count(), before);
+}
+
+static int depth;
+
+static void call_again(struct noting *noting, struct th_hit *hit)
+{
+    struct th_hit inner = {.kinds = TH_BP_LOCAL};
+
+    (void)noting;
+    if (depth++ < 2)
+        th_breakpoint_hit(hit->site, &inner);
+    assert_ptr_equal(hit->site, site);
+}
+
+static void hits_nest(void **state)
+{
+    (void)state;
+    depth = 0;
+    a->act = call_again;
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    set_kinds(site, b, TH_BP_LOCAL, 2);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL),
+                        "A local 1, A local 1, A local 1, B local 2, B local 2, B local 2");
+}
+
+/* --- Disarming from inside -------------------------------------------------------------------- */
+
+static void disarm(struct noting *noting, struct th_hit *hit)
+{
+    (void)noting;
+    th_breakpoint_disarm(hit, TH_BP_TRACING);
+}
+
+static void a_breakpoint_is_disarmed_from_inside(void **state)
+{
+    struct th_bp_setting restart = {.site = site, .session = &a->session, .restart = TH_BP_ALL};
+    struct th_bp_info info;
+
+    (void)state;
+    a->act = disarm;
+    set_kinds(site, a, TH_BP_LOCAL | TH_BP_META, 1);
+    note_call(site, TH_BP_LOCAL, NULL);
+    assert_true(wait_for_site(site, false));
+    assert_true(th_breakpoint_info(site, &a->session, &info));
+    assert_int_equal(info.kinds, TH_BP_LOCAL | TH_BP_META);
+    th_bp_info_free(&info);
+    a->act = NULL;
+    make_settings(&restart, 1);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1, A meta 1 by 1");
+}
+
+static void others_go_on_where_one_is_disarmed(void **state)
+{
+    struct th_bp_info info = {.active = TH_BP_LOCAL};
+
+    (void)state;
+    a->act = disarm;
+    set_kinds(site, a, TH_BP_LOCAL | TH_BP_COUNT, 1);
+    set_kinds(site, b, TH_BP_LOCAL, 2);
+    note_call(site, TH_BP_ALL, NULL);
+    for (int i = 0; i < 1000 && info.active & TH_BP_LOCAL; i++) {
+        th_progress_settle();
+        th_breakpoint_info(site, &a->session, &info);
+        th_bp_info_free(&(struct th_bp_info){.spec = info.spec});
+    }
+    assert_int_equal(info.active, TH_BP_COUNT);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "B local 2");
+}
+
+static void keep(struct th_permission_request *request)
+{
+    (void)request;
+}
+
+static void what_is_set_after_the_hit_is_not_disarmed(void **state)
+{
+    static struct th_permission_request request;
+    struct th_change *change = th_change_create();
+    struct th_shared *spec = thing_create(2);
+
+    (void)state;
+    a->act = disarm;
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    th_permission_seize(&request, keep);
+    th_change_add(change,
+                  &(struct th_bp_setting){
+                      .site = site, .session = &a->session, .set = TH_BP_LOCAL, .spec = spec});
+    th_shared_drop(spec);
+    th_change_start(change, NULL, NULL);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1"); /* asks */
+    th_progress_settle(); /* the change of requests has got in line */
+    a->act = NULL;
+    th_permission_release();
+    set_kinds(site, b, TH_BP_COUNT, 0); /* comes after it */
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 2");
+}
+
+enum { MANY = 100, HITS = 50 };
+
+static size_t batches, disarmed;
+
+static void arm_all(struct th_site *const *sites, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *(bool *)sites[i]->place = true;
+}
+
+static void disarm_all(struct th_site *const *sites, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *(bool *)sites[i]->place = false;
+    batches++;
+    disarmed += count;
+}
+
+static bool is_armed(const struct th_site *one)
+{
+    return *(bool *)one->place;
+}
+
+static const struct th_site_operations counting = {"counting", arm_all, disarm_all, is_armed};
+
+static void hit_many_times(struct th_site *const *sites)
+{
+    unsigned long before;
+
+    for (int i = 0; i < MANY; i++) {
+        note_call(sites[i], TH_BP_ALL, NULL);
+        before = th_alloc_count();
+        for (int k = 0; k < HITS; k++) /* asks again, which is known */
+            note_call(sites[i], TH_BP_ALL, NULL);
+        assert_int_equal(th_alloc_count(), before);
+    }
+}
+
+static void what_many_hits_ask_for_is_one_change(void **state)
+{
+    static bool armed[MANY];
+    struct th_site *sites[MANY];
+    struct th_bp_setting settings[MANY];
+
+    (void)state;
+    a->act = disarm;
+    for (int i = 0; i < MANY; i++) {
+        sites[i] = th_site_create(&counting, NULL, &armed[i]);
+        settings[i] = (struct th_bp_setting){sites[i], &a->session, .set = TH_BP_LOCAL};
+    }
+    make_settings(settings, MANY);
+    th_progress_enter(); /* as in a callback: nothing that waits for progress begins */
+    hit_many_times(sites);
+    th_progress_leave();
+    for (int i = 0; i < 1000 && a->session.count > 0 && armed[MANY - 1]; i++) {
+        th_progress_settle();
+        set_kinds(site, b, TH_BP_COUNT, 0); /* what is written under the permission may be read */
+    }
+    assert_int_equal(batches, 1);
+    assert_int_equal(disarmed, MANY);
+}
+
+/* --- What real systems did wrong -------------------------------------------------------------- */
+
+static void end_b(struct noting *noting, struct th_hit *hit)
+{
+    struct th_change *change = th_change_create();
+
+    (void)hit;
+    noting->act = NULL;
+    th_change_end_session(change, &b->session);
+    assert_false(th_change_run(change, NULL, NULL));
+}
+
+/* B's breakpoint is after A's on the function's list, and then before it. */
+static void a_session_is_removed_in_the_callback_of_another(void **state)
+{
+    (void)state;
+    a->act = end_b;
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    set_kinds(site, b, TH_BP_LOCAL, 2);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1, B local 2");
+    set_kinds(site, a, TH_BP_LOCAL, 3); /* comes after it */
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 3");
+}
+
+static void a_session_is_removed_in_the_callback_of_one_that_follows(void **state)
+{
+    (void)state;
+    a->act = end_b;
+    set_kinds(site, b, TH_BP_LOCAL, 2);
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "B local 2, A local 1");
+    set_kinds(site, a, TH_BP_LOCAL, 3);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 3");
+}
+
+static void a_session_is_removed_in_its_own_callback(void **state)
+{
+    (void)state;
+    b->act = end_b;
+    set_kinds(site, b, TH_BP_LOCAL, 2);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "B local 2");
+    set_kinds(site, a, TH_BP_LOCAL, 3);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 3");
+}
+
+static sem_t inside, leave;
+
+static void stay(struct noting *noting, struct th_hit *hit)
+{
+    (void)noting;
+    (void)hit;
+    sem_post(&inside);
+    sem_wait(&leave);
+}
+
+static void *call_once(void *unused)
+{
+    (void)unused;
+    note_call(site, TH_BP_ALL, NULL);
+    return NULL;
+}
+
+/* A hook that is being run keeps all that it was handed, though nobody else has it any more. */
+static void nothing_is_freed_under_a_hook(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    sem_init(&inside, 0, 0);
+    sem_init(&leave, 0, 0);
+    a->act = stay;
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    pthread_create(&thread, NULL, call_once, NULL);
+    sem_wait(&inside);
+    th_progress_enter(); /* so that it is pending */
+    noting_end(a);
+    th_progress_leave();
+    for (int i = 0; i < 5; i++)
+        sched_yield();
+    assert_int_equal(things_alive(), 3); /* both sessions and the specification */
+    sem_post(&leave);
+    pthread_join(thread, NULL);
+    a = noting_create('A');
+    set_kinds(site, a, TH_BP_LOCAL, 0); /* comes after it */
+    assert_int_equal(things_alive(), 2);
+}
+
+/* --- Meta tracers that go --------------------------------------------------------------------- */
+
+static void a_meta_tracer_that_is_to_go_is_never_asked_again(void **state)
+{
+    struct th_bp_info info;
+
+    (void)state;
+    a->answer = TH_HIT_REMOVE | TH_HIT_RETURN;
+    set_kinds(site, a, TH_BP_META | TH_BP_COUNT, 1);
+    assert_string_equal(note_call(site, TH_BP_META, NULL), "A meta 1 by 1");
+    assert_string_equal(note_call(site, TH_BP_META, NULL), "");
+    do {
+        th_progress_settle();
+        assert_true(th_breakpoint_info(site, &a->session, &info));
+        assert_null(info.meta_tracer);
+        th_bp_info_free(&(struct th_bp_info){.meta_spec = info.meta_spec});
+    } while (info.kinds & TH_BP_META);
+    assert_int_equal(info.kinds, TH_BP_COUNT);
+    set_kinds(site, b, TH_BP_COUNT, 0); /* comes after it */
+    assert_int_equal(things_alive(), 2);
+}
+
+static void a_meta_breakpoint_of_nobody_goes_by_itself(void **state)
+{
+    (void)state;
+    set_kinds(site, a, TH_BP_META, 0); /* with no tracer */
+    assert_string_equal(note_call(site, TH_BP_META, NULL), "");
+    assert_true(wait_for_site(site, false));
+}
+
+static atomic_int metas;
+
+static uint32_t meta_once(struct th_hit *hit, struct th_bp_session *session, struct th_shared *spec,
+                          struct th_shared *tracer)
+{
+    (void)hit;
+    (void)session;
+    (void)spec;
+    if (atomic_load(&tracer->shares) == 0)
+        abort();
+    return atomic_fetch_add(&metas, 1) < 1000 ? 0 : TH_HIT_REMOVE;
+}
+
+static const struct th_bp_hooks meta_hooks = {.meta = meta_once};
+
+static void *hit_until_it_is_disarmed(void *unused)
+{
+    struct th_hit hit = {.kinds = TH_BP_ALL};
+
+    (void)unused;
+    while (th_site_is_armed(site))
+        th_breakpoint_hit(site, &hit);
+    return NULL;
+}
+
+static void keep_session(struct th_shared *session)
+{
+    (void)session;
+}
+
+/* Threads of no scheduler, some of which have looked at the tracer when another finds it gone. */
+static void threads_meet_a_tracer_that_goes(void **state)
+{
+    enum { THREADS = 4 };
+    static struct th_bp_session session;
+    struct th_shared *tracer = thing_create(1);
+    struct th_bp_setting setting = {
+        .site = site, .session = &session, .set = TH_BP_META, .meta_tracer = tracer};
+    pthread_t threads[THREADS];
+
+    (void)state;
+    th_bp_session_init(&session, &meta_hooks, keep_session);
+    make_settings(&setting, 1);
+    th_shared_drop(tracer);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, hit_until_it_is_disarmed, NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    set_kinds(site, a, TH_BP_COUNT, 0); /* comes after it */
+    assert_int_equal(things_alive(), 2);
+    assert_int_equal(session.count, 0);
+    assert_int_equal(atomic_load(&session.shared.shares), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(what_sessions_ask_is_put_together),
+        TEST(a_call_meets_the_kinds_that_it_says),
+        TEST(discarded_hits_allocate_nothing),
+        TEST(hits_nest),
+        TEST(a_breakpoint_is_disarmed_from_inside),
+        TEST(others_go_on_where_one_is_disarmed),
+        TEST(what_is_set_after_the_hit_is_not_disarmed),
+        TEST(what_many_hits_ask_for_is_one_change),
+        TEST(a_session_is_removed_in_the_callback_of_another),
+        TEST(a_session_is_removed_in_the_callback_of_one_that_follows),
+        TEST(a_session_is_removed_in_its_own_callback),
+        TEST(nothing_is_freed_under_a_hook),
+        TEST(a_meta_tracer_that_is_to_go_is_never_asked_again),
+        TEST(a_meta_breakpoint_of_nobody_goes_by_itself),
+        TEST(threads_meet_a_tracer_that_goes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
