@@ -385,9 +385,9 @@ static void finish(struct th_modification *self)
 {
     struct th_change *change = (struct th_change *)self;
 
+    drop_settings(change);
     if (change->done)
         change->done(change, change->context);
-    drop_settings(change);
     th_free(change->settings.items);
     th_free(change->touched.items);
     th_free(change->sites.items);

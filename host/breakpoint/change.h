@@ -61,7 +61,8 @@ struct th_change_counts {
 struct th_change_counts th_change_counts(const struct th_change *change);
 
 /*
- * Makes the change, calls DONE (NULL: nothing), and frees CHANGE. DONE must neither block nor wait.
+ * Makes the change, lets go of all that was in its settings, calls DONE (NULL: nothing), and frees
+ * CHANGE. DONE must neither block nor wait.
  *
  * th_change_run() returns true when it is done; where the thread may not wait, which is in a
  * callback, a read section or a continuation, false: it is pending, and is done without the thread.

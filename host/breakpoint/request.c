@@ -22,7 +22,8 @@ struct request {
     uint64_t serial;
 };
 
-/* Pushed with release, taken with acquire: requests are complete. */
+/* Pushed with release, taken with acquire: requests are complete. And the other way round: who
+ * finds it empty comes after who took what was on it, and so after the use of `starting`. */
 static struct request *_Atomic stack;
 
 /* Handed in by who finds the stack empty, which nobody does again before the change that it starts
@@ -41,7 +42,7 @@ static void push(struct request *request)
 
     do {
         request->next = first;
-    } while (!atomic_compare_exchange_weak_explicit(&stack, &first, request, memory_order_release,
+    } while (!atomic_compare_exchange_weak_explicit(&stack, &first, request, memory_order_acq_rel,
                                                     memory_order_relaxed));
     if (!first)
         th_progress_later(&starting, start);
@@ -96,7 +97,7 @@ void th_request_take(void (*take)(void *context, const struct th_bp_setting *set
                                   uint64_t serial),
                      void *context)
 {
-    struct request *request = atomic_exchange_explicit(&stack, NULL, memory_order_acquire);
+    struct request *request = atomic_exchange_explicit(&stack, NULL, memory_order_acq_rel);
 
     while (request) {
         struct request *next = request->next;
