@@ -27,6 +27,7 @@ struct th_process {
     th_term name;  /* the registered name, TH_NONE: none */
     void *tracing; /* what trace/ knows of it; NULL: nothing special. See th_world_reset(). */
     uint32_t seen; /* the sweep in which it was last seen */
+    bool expected; /* but not seen yet */
 };
 
 /*
@@ -41,6 +42,9 @@ void th_world_reset(void (*drop)(struct th_process *process));
  * ends, or the second next th_world_see() if its `tracing` and `name` are empty. Allocates nothing
  * for one that is there. What has ended stays so, however often it is seen after that. */
 struct th_process *th_world_see(th_term id);
+
+/* The same of one that perhaps never turns up in the recording: it does not count as seen. */
+struct th_process *th_world_expect(th_term id);
 
 /* The struct of ID, NULL if nothing special is known of it. */
 struct th_process *th_world_find(th_term id);

@@ -105,16 +105,25 @@ static void sweep(void)
 static struct th_process *add_process(th_term id, uint64_t key)
 {
     struct th_process *process;
-    bool immediate = is_immediate_id(id);
 
     if (world.processes.count >= world.sweep_at)
         sweep();
     process = new_process();
-    *process = (struct th_process){.id = immediate ? id : TH_NONE, .name = TH_NONE};
+    *process = (struct th_process){
+        .id = is_immediate_id(id) ? id : TH_NONE,
+        .name = TH_NONE,
+        .seen = world.sweeps,
+        .expected = true,
+    };
     th_table_set(&world.processes, key, process);
-    if (!immediate || th_life_note(id, TH_LIFE_SEEN))
-        world.seen++;
     return process;
+}
+
+static void note_seen(struct th_process *process, th_term id)
+{
+    process->expected = false;
+    if (process->id == TH_NONE || th_life_note(id, TH_LIFE_SEEN))
+        world.seen++;
 }
 
 static __attribute__((noinline)) struct th_process *see_another(th_term id)
@@ -124,6 +133,8 @@ static __attribute__((noinline)) struct th_process *see_another(th_term id)
 
     if (!process)
         process = add_process(id, key);
+    if (process->expected)
+        note_seen(process, id);
     process->seen = world.sweeps;
     if (is_immediate_id(id)) {
         world.last_id = id;
@@ -139,6 +150,14 @@ struct th_process *th_world_see(th_term id)
     return see_another(id);
 }
 
+struct th_process *th_world_expect(th_term id)
+{
+    uint64_t key = key_of(id);
+    struct th_process *process = th_table_get(&world.processes, key);
+
+    return process ? process : add_process(id, key);
+}
+
 struct th_process *th_world_find(th_term id)
 {
     return th_table_get(&world.processes, key_of(id));
@@ -152,9 +171,9 @@ void th_world_end(th_term id)
     if (process) {
         forget_name(process);
         drop_process(process);
-    } else if (immediate && th_life_note(id, TH_LIFE_SEEN)) {
-        world.seen++;
     }
+    if (immediate && th_life_note(id, TH_LIFE_SEEN))
+        world.seen++;
     if (!immediate || th_life_note(id, TH_LIFE_ENDED))
         world.ended++;
     if (immediate)

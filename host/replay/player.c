@@ -140,12 +140,15 @@ static enum th_status offer(struct player *player, struct th_event *event)
  * those that follow. */
 static enum th_status skip(struct player *player, struct th_event *event)
 {
+    bool world = changes_world(event);
     enum th_status status = TH_OK;
 
-    if (changes_world(event)) {
+    if (world)
         status = world_before(player, event);
+    if (status == TH_OK)
+        th_trace_aside(player->tracing, event);
+    if (world)
         world_after(player, event);
-    }
     player->counts->skipped += status == TH_OK;
     return status;
 }

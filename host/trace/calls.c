@@ -144,6 +144,19 @@ uint64_t th_calls_return_to(struct th_calls *calls, const struct th_calls_habit 
     return withheld & return_above(calls, entry);
 }
 
+void th_calls_forget(struct th_calls *calls, uint64_t gone)
+{
+    calls->latest &= ~gone;
+    for (uint32_t i = 0; i < calls->count; i++)
+        calls->stack[i].discarded &= ~gone;
+}
+
+void th_calls_forget_habit(struct th_calls_habit *habit, uint64_t gone)
+{
+    habit->seen &= ~gone;
+    habit->discarding &= ~gone;
+}
+
 void th_calls_free(struct th_calls *calls)
 {
     th_free(calls->stack);

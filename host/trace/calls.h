@@ -76,6 +76,10 @@ uint64_t th_calls_exception_from(struct th_calls *calls, const struct th_calls_h
 uint64_t th_calls_return_to(struct th_calls *calls, const struct th_calls_habit *habit,
                             const struct th_function *function);
 
+/* The sessions GONE are no more, and their bits free for others: they have discarded nothing. */
+void th_calls_forget(struct th_calls *calls, uint64_t gone);
+void th_calls_forget_habit(struct th_calls_habit *habit, uint64_t gone);
+
 void th_calls_free(struct th_calls *calls);
 
 #endif

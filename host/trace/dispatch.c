@@ -1,7 +1,8 @@
 /*
  * The one path that every event takes.
  *
- *   1. group and flag: is the tracee traced for such an event?
+ *   1. group and flag: is the tracee traced for such an event? Before that, who is spawned, opened
+ *      or named by it gets its flags (inheritance.h).
  *   2. a process that is scheduled in: trace_status; `remove` takes the session away from it.
  *   3. enabled; or, for a return, whether its call was wanted.
  *   4. the first session that wants it has the terms decoded, into the arena that all share.
@@ -12,6 +13,7 @@
  */
 #include "tracing.h"
 
+#include "inheritance.h"
 #include "opts.h"
 
 /* What one event is on its way. */
@@ -21,9 +23,11 @@ struct way {
     enum th_tracer_group group;
     uint32_t flag;
     th_term tag;
-    th_term tracee;    /* who acted for seq_trace, which has no tracee */
-    uint64_t offered;  /* call: sessions whose enabled was asked */
-    uint64_t declined; /* call: those that discarded it; returns: those that may not see it */
+    th_term tracee;                    /* who acted for seq_trace, which has no tracee */
+    const struct th_tracee_refs *refs; /* NULL: the tracee's own */
+    uint64_t offered;                  /* call: sessions whose enabled was asked */
+    uint64_t declined; /* call: those that discarded it, or are to be silent; returns: those that
+                          may not see it */
     enum th_status status;
 };
 
@@ -58,8 +62,8 @@ static void end(struct th_tracing *tracing)
     th_clock_current = NULL;
     th_callback_current.event = NULL;
     th_env_clear(&tracing->arena);
-    if (tracing->retired)
-        th_tracing_reclaim(tracing);
+    if (tracing->unsettled)
+        th_tracing_settle(tracing);
 }
 
 /* Where OTP 25 acts on `remove`: not in receive and procs events, which come from outside of the
@@ -88,7 +92,7 @@ static bool ask(struct way *way, struct th_session *session)
     answer = th_session_call(session, TH_SLOT_enabled + 2 * way->group, argv, TH_NONE);
     way->offered |= (uint64_t)1 << session->index;
     if (answer == TH_AM(trace))
-        return true;
+        return session->attached; /* it may have been destroyed */
     if (answer == TH_AM(discard)) {
         session->counts.discarded++;
         way->declined |= (uint64_t)1 << session->index;
@@ -151,17 +155,27 @@ static void hand_over(struct way *way, struct th_session *session, uint32_t flag
                     self_of(way->group, way->tracee));
 }
 
+/* A call of a silent tracee leaves no trace, nor will its return, be it silent then or not. */
+static void keep_silent(struct way *way, struct th_session *session)
+{
+    session->counts.silenced++;
+    way->declined |= (uint64_t)1 << session->index;
+}
+
 static void offer(struct way *way, const struct th_tracee_ref *ref, bool gated)
 {
     struct th_session *session = ref->session;
 
-    if (way->flag && !(ref->flags & way->flag)) {
+    if (!(ref->flags & way->flag))
         session->counts.filtered++;
-    } else if (!gated && way->declined >> session->index & 1) {
+    else if (!gated && way->declined >> session->index & 1)
         session->counts.untraced++;
-    } else if (!gated || ask(way, session)) {
+    else if (gated && !ask(way, session))
+        return;
+    else if (gated && ref->flags & TH_FLAG_SILENT && way->group == TH_GROUP_call)
+        keep_silent(way, session);
+    else
         hand_over(way, session, ref->flags);
-    }
 }
 
 /* Step 2. */
@@ -174,22 +188,35 @@ static bool may_run(struct way *way, struct th_session *session)
     stays = th_session_ask_status(session, way->tracee);
     if (!stays)
         th_tracee_forget(way->tracing, way->tracee, session);
-    return stays;
+    return stays && session->attached;
 }
 
-static const struct th_tracee_refs *refs_of(const struct th_tracing *tracing, th_term id)
+static inline const struct th_tracee_refs *refs_of(const struct th_tracing *tracing, th_term id)
 {
     const struct th_process *process = th_is_immediate(id) ? th_world_see(id) : NULL;
     const struct th_tracee *tracee = process ? process->tracing : NULL;
 
-    return tracee && tracee->refs ? tracee->refs : tracing->everyone;
+    return tracee && tracee->refs ? tracee->refs : tracing->found[th_kind_of(id)];
+}
+
+/* Those of one that is exiting, whose exit was before; NULL: those that it has. */
+static const struct th_tracee_refs *last_refs_of(const struct th_tracing *tracing, th_term id)
+{
+    for (size_t i = 1; i <= TH_DEPARTED && i <= tracing->departures; i++) {
+        const struct th_departed *departed =
+            &tracing->departed[(tracing->departures - i) % TH_DEPARTED];
+        if (departed->id == id && !th_process_alive(id))
+            return departed->refs;
+    }
+    return NULL;
 }
 
 /* The refs that are there now serve the whole event: what replaces them counts from the next one
  * on. */
 static void offer_to_all(struct way *way, bool gated)
 {
-    const struct th_tracee_refs *refs = refs_of(way->tracing, way->event->tracee);
+    const struct th_tracee_refs *refs =
+        way->refs ? way->refs : refs_of(way->tracing, way->event->tracee);
 
     for (uint32_t i = 0; i < refs->count; i++)
         if (refs->refs[i].session->attached && may_run(way, refs->refs[i].session))
@@ -208,15 +235,15 @@ static void offer_call(struct way *way)
         return;
     way->status = event->source->function(event, &function);
     if (way->status == TH_OK && th_is_immediate(event->tracee))
-        th_calls_enter(&th_tracee_own(event->tracee)->calls, &tracing->habit, &function,
+        th_calls_enter(&th_tracee_own(tracing, event->tracee)->calls, &tracing->habit, &function,
                        way->offered, way->declined, &tracing->calls_forgotten);
 }
 
 /* The sessions that may not see EVENT, the end of a call of FUNCTION or a return to it. */
-static uint64_t withheld(const struct th_tracing *tracing, const struct th_event *event,
+static uint64_t withheld(struct th_tracing *tracing, const struct th_event *event,
                          const struct th_function *function)
 {
-    struct th_calls *calls = &th_tracee_own(event->tracee)->calls;
+    struct th_calls *calls = &th_tracee_own(tracing, event->tracee)->calls;
 
     if (event->tag == TH_TAG_return_to)
         return th_calls_return_to(calls, &tracing->habit, function);
@@ -253,6 +280,29 @@ static th_term actor_of(struct th_event *event)
     return actor == TH_NONE ? TH_AM(undefined) : actor;
 }
 
+/* What is neither a call nor its end. */
+static void offer_other(struct way *way)
+{
+    struct th_tracing *tracing = way->tracing;
+    struct th_event *event = way->event;
+
+    if (tracing->heeded >> event->tag & 1)
+        th_inheritance_heed(tracing, event);
+    if (event->kind == TH_EVENT_SEQ_TRACE)
+        way->refs = tracing->everyone;
+    else if (event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited)
+        way->refs = last_refs_of(tracing, event->tracee);
+    offer_to_all(way, true);
+}
+
+/* True if the event ends here: nobody wants such, and it changes nothing. */
+static bool is_unwanted(const struct way *way)
+{
+    const struct th_tracing *tracing = way->tracing;
+
+    return !(way->flag & tracing->wanted) && !(tracing->heeded >> way->event->tag & 1);
+}
+
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
 {
     struct way way = {.tracing = tracing, .event = event, .tracee = event->tracee};
@@ -267,7 +317,7 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
                               th_is_port(event->tracee) ? "port" : "process",
                               th_atom_name(th_tag_atom(event->tag))->text);
     way.flag = th_tag_flag(event->tag, way.group);
-    if (way.flag & ~tracing->wanted && event->tag != TH_TAG_in) {
+    if (is_unwanted(&way)) {
         tracing->unwanted++;
         return TH_OK;
     }
@@ -280,7 +330,17 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
     else if (event->tag > TH_TAG_call && event->tag <= TH_TAG_exception_from)
         offer_return(&way);
     else
-        offer_to_all(&way, true);
+        offer_other(&way);
     end(tracing);
     return way.status;
+}
+
+void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
+{
+    if (event->kind >= TH_EVENT_SEQ_TRACE || !(tracing->heeded >> event->tag & 1) ||
+        th_tag_group(event->tag, event->tracee) == TH_GROUP_none)
+        return;
+    begin(tracing, event);
+    th_inheritance_heed(tracing, event);
+    end(tracing);
 }

@@ -1,66 +1,13 @@
-#include "tracing.h"
+/*
+ * Sessions' lives.
+ *
+ * A session is alive, then clearing, then dead. Destroying it in a callback only marks it: no step
+ * of the event at hand looks at it any more, but its environment may be in use and the arrays that
+ * the event goes through name it. What is left is done when the event is over: th_sessions_bury().
+ */
+#include "inheritance.h"
 
 #include <stdatomic.h>
-
-static struct th_tracee_refs *new_refs(size_t count)
-{
-    struct th_tracee_refs *refs = th_alloc(sizeof *refs + count * sizeof refs->refs[0]);
-
-    refs->retired = NULL;
-    refs->count = (uint32_t)count;
-    return refs;
-}
-
-static void free_tracee(struct th_process *process)
-{
-    struct th_tracee *tracee = process->tracing;
-
-    th_free(tracee->refs);
-    th_calls_free(&tracee->calls);
-    th_free(tracee);
-}
-
-struct th_tracing *th_tracing_create(void)
-{
-    struct th_tracing *tracing = th_alloc_zero(sizeof *tracing);
-
-    th_env_init(&tracing->arena, TH_ENV_PLAIN);
-    tracing->everyone = new_refs(0);
-    th_tracing_new_world(tracing);
-    return tracing;
-}
-
-void th_tracing_use_wall_clock(struct th_tracing *tracing)
-{
-    tracing->wall_clock = true;
-}
-
-void th_tracing_new_world(struct th_tracing *tracing)
-{
-    th_world_reset(free_tracee);
-    tracing->habit = (struct th_calls_habit){0};
-}
-
-static void free_session(struct th_session *session)
-{
-    th_library_release(session->library);
-    th_env_release(&session->env);
-    th_env_release(&session->state_env);
-    th_free(session->name);
-    th_free(session);
-}
-
-void th_tracing_free(struct th_tracing *tracing)
-{
-    if (!tracing)
-        return;
-    th_world_reset(free_tracee);
-    for (size_t i = 0; i < tracing->count; i++)
-        free_session(tracing->sessions[i]);
-    th_env_release(&tracing->arena);
-    th_free(tracing->everyone);
-    th_free(tracing);
-}
 
 th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, const th_term argv[],
                         th_term self)
@@ -93,14 +40,32 @@ bool th_session_ask_status(struct th_session *session, th_term tracee)
     return th_session_call(session, TH_SLOT_enabled, argv, TH_NONE) != TH_AM(remove);
 }
 
-static struct th_session *new_session(const struct th_session_setup *setup)
+/* The same where a callback of another session may be under way. */
+static bool ask_first_status(struct th_session *session)
+{
+    struct th_session *outer = th_callback_current.session;
+    enum th_tracer_slot slot = th_callback_current.slot;
+    th_term tracee = th_callback_current.tracee;
+    bool stays = th_session_ask_status(session, TH_AM(undefined));
+
+    th_callback_current.session = outer;
+    th_callback_current.slot = slot;
+    th_callback_current.tracee = tracee;
+    return stays;
+}
+
+/* --- beginning --- */
+
+static struct th_session *new_session(struct th_tracing *tracing,
+                                      const struct th_session_setup *setup)
 {
     struct th_session *session = th_alloc_zero(sizeof *session);
 
+    session->tracing = tracing;
     session->name = th_strdup(setup->name);
+    session->title = setup->title ? th_strdup(setup->title) : NULL;
     session->library = setup->library;
     session->slots = th_library_slots(setup->library);
-    session->flags = setup->flags;
     session->attached = true;
     th_env_init(&session->state_env, TH_ENV_PLAIN);
     session->state = th_copy(&session->state_env, setup->state);
@@ -109,93 +74,165 @@ static struct th_session *new_session(const struct th_session_setup *setup)
     return session;
 }
 
-/* Puts the session among those of each tracee that has no refs of its own. */
-static void add_to_everyone(struct th_tracing *tracing, struct th_session *session)
+void th_session_free(struct th_session *session)
 {
-    struct th_tracee_refs *old = tracing->everyone;
-    struct th_tracee_refs *refs = new_refs(old->count + 1u);
-
-    memcpy(refs->refs, old->refs, old->count * sizeof old->refs[0]);
-    refs->refs[old->count] = (struct th_tracee_ref){session, session->flags};
-    tracing->everyone = refs;
-    tracing->wanted |= session->flags;
-    th_free(old);
+    th_library_release(session->library);
+    th_env_release(&session->env);
+    th_env_release(&session->state_env);
+    th_free(session->expected);
+    th_free(session->title);
+    th_free(session->name);
+    th_free(session);
 }
 
-enum th_status th_session_attach(struct th_tracing *tracing, const struct th_session_setup *setup,
+static unsigned free_index(const struct th_tracing *tracing)
+{
+    unsigned index = 0;
+
+    while (index < TH_SESSIONS_LIMIT && tracing->sessions[index])
+        index++;
+    return index;
+}
+
+static void enlist(struct th_tracing *tracing, struct th_session *session, unsigned index)
+{
+    session->index = index;
+    session->id = ++tracing->created * TH_SESSIONS_LIMIT + index;
+    session->unwanted_before = tracing->unwanted;
+    tracing->sessions[index] = session;
+    tracing->attached++;
+    th_tracing_update(tracing);
+    th_tracing_settle(tracing);
+}
+
+enum th_status th_session_create(struct th_tracing *tracing, const struct th_session_setup *setup,
                                  struct th_session **result)
 {
-    struct th_session *session = new_session(setup);
+    struct th_session *session = new_session(tracing, setup);
+    unsigned index = free_index(tracing);
     enum th_status status = TH_OK;
 
-    if (tracing->count == TH_SESSIONS_LIMIT)
+    if (index == TH_SESSIONS_LIMIT)
         status = th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
-    else if (!th_session_ask_status(session, TH_AM(undefined)))
+    else if (!ask_first_status(session))
         status = th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
     if (status != TH_OK) {
         th_error_context("tracer '%s' was not attached", session->name);
-        free_session(session);
+        th_session_free(session);
         return status;
     }
-    session->tracing = tracing;
-    session->unwanted_before = tracing->unwanted;
-    session->index = (unsigned)tracing->count;
-    tracing->sessions[tracing->count++] = session;
-    tracing->attached++;
-    add_to_everyone(tracing, session);
+    enlist(tracing, session, index);
     *result = session;
     return TH_OK;
 }
 
-struct th_tracee *th_tracee_own(th_term id)
+enum th_status th_session_attach(struct th_tracing *tracing, const struct th_session_setup *setup,
+                                 struct th_session **session)
 {
-    struct th_process *process = th_world_see(id);
+    enum th_status status = th_session_create(tracing, setup, session);
 
-    if (!process->tracing)
-        process->tracing = th_alloc_zero(sizeof(struct th_tracee));
-    return process->tracing;
+    if (status != TH_OK)
+        return status;
+    (*session)->flags = setup->flags;
+    (*session)->found[TH_KIND_PROCESS] = setup->flags | TH_FLAG_SET_ON_SPAWN;
+    (*session)->found[TH_KIND_PORT] = setup->flags & TH_FLAGS_OF_PORTS;
+    (*session)->born[TH_KIND_PORT] = setup->flags & TH_FLAGS_OF_PORTS;
+    th_tracing_update(tracing);
+    th_tracing_settle(tracing);
+    return TH_OK;
 }
 
-void th_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session)
-{
-    struct th_tracee *tracee = th_tracee_own(id);
-    struct th_tracee_refs *old = tracee->refs ? tracee->refs : tracing->everyone;
-    struct th_tracee_refs *refs = new_refs(old->count);
+/* --- ending --- */
 
-    refs->count = 0;
-    for (uint32_t i = 0; i < old->count; i++)
-        if (old->refs[i].session != session)
-            refs->refs[refs->count++] = old->refs[i];
-    if (tracee->refs) {
-        tracee->refs->retired = tracing->retired;
-        tracing->retired = tracee->refs;
+static void detach(struct th_session *session)
+{
+    session->tracing->attached -= session->attached;
+    session->attached = false;
+}
+
+void th_session_destroy(struct th_session *session)
+{
+    struct th_tracing *tracing = session->tracing;
+
+    if (session->clearing)
+        return;
+    detach(session);
+    session->clearing = true;
+    session->next_clearing = tracing->clearing;
+    tracing->clearing = session;
+    tracing->unsettled = true;
+    th_tracing_settle(tracing);
+}
+
+static void bury(struct th_session *session)
+{
+    struct th_tracing *tracing = session->tracing;
+
+    tracing->sessions[session->index] = NULL;
+    th_tracees_leave(session);
+    th_calls_forget_habit(&tracing->habit, (uint64_t)1 << session->index);
+    th_tracing_update(tracing);
+    th_session_free(session);
+}
+
+void th_sessions_bury(struct th_tracing *tracing)
+{
+    while (tracing->clearing) {
+        struct th_session *session = tracing->clearing;
+        tracing->clearing = session->next_clearing;
+        bury(session);
     }
-    tracee->refs = refs;
-    session->counts.removed++;
 }
 
-void th_tracing_reclaim(struct th_tracing *tracing)
+/* --- weak ids --- */
+
+th_session_id th_session_id_of(const struct th_session *session)
 {
-    while (tracing->retired) {
-        struct th_tracee_refs *next = tracing->retired->retired;
-        th_free(tracing->retired);
-        tracing->retired = next;
-    }
+    return session->id;
 }
+
+static struct th_session *find(const struct th_tracing *tracing, th_session_id id)
+{
+    struct th_session *session = tracing->sessions[id % TH_SESSIONS_LIMIT];
+
+    return session && session->id == id ? session : NULL;
+}
+
+enum th_session_state th_session_state(const struct th_tracing *tracing, th_session_id id)
+{
+    const struct th_session *session = find(tracing, id);
+
+    if (!session)
+        return TH_SESSION_DEAD;
+    return session->clearing ? TH_SESSION_CLEARING : TH_SESSION_ALIVE;
+}
+
+struct th_session *th_session_find(const struct th_tracing *tracing, th_session_id id)
+{
+    struct th_session *session = find(tracing, id);
+
+    return session && !session->clearing ? session : NULL;
+}
+
+/* --- trace_status --- */
 
 bool th_session_status(struct th_session *session)
 {
-    if (session->attached && !th_session_ask_status(session, TH_AM(undefined))) {
-        session->attached = false;
-        session->tracing->attached--;
-    }
-    return session->attached;
+    bool attached;
+
+    if (!session->attached || th_callback_current.session)
+        return session->attached;
+    if (!th_session_ask_status(session, TH_AM(undefined)))
+        detach(session);
+    attached = session->attached;
+    th_tracing_settle(session->tracing); /* it may have destroyed itself */
+    return attached;
 }
 
 void th_trace_ended(struct th_tracing *tracing, th_term id)
 {
-    for (size_t i = 0; i < tracing->count; i++)
-        if (tracing->sessions[i]->state == id)
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
+        if (tracing->sessions[i] && tracing->sessions[i]->state == id)
             th_session_status(tracing->sessions[i]);
 }
 
@@ -209,25 +246,15 @@ const char *th_session_name(const struct th_session *session)
     return session->name;
 }
 
+const char *th_session_title(const struct th_session *session)
+{
+    return session->title;
+}
+
 struct th_session_counts th_session_counts(const struct th_session *session)
 {
     struct th_session_counts counts = session->counts;
 
     counts.filtered += session->tracing->unwanted - session->unwanted_before;
     return counts;
-}
-
-size_t th_tracing_sessions(const struct th_tracing *tracing)
-{
-    return tracing->count;
-}
-
-struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i)
-{
-    return tracing->sessions[i];
-}
-
-uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing)
-{
-    return tracing->calls_forgotten;
 }

@@ -1,20 +1,22 @@
 /*
- * Sessions: a tracer at work, with its state and flags; and the one path that every event takes to
- * them.
+ * Sessions: a tracer at work, with its state; and the one path that every event takes to them.
  *
  *   struct th_tracing *tracing = th_tracing_create();
- *   th_session_attach(tracing, &setup, &session);        for each tracer
+ *   th_session_create(tracing, &setup, &session);        for each tracer
+ *   th_session_trace(session, TH_PROCESSES_ALL, true, flags);    whom it traces: tracees.h
  *   th_tracing_new_world(tracing);                       before each stream but the first
  *   th_trace(tracing, &event);                           for each event
+ *   th_session_destroy(session);                         at any time
  *   th_tracing_free(tracing);                            unloads the tracers
  *
- * All of it belongs to one thread, the one that replays.
+ * They are OTP 27's (module `trace`). All of it belongs to one thread, the one that replays, and
+ * may be called from callbacks, too: what then changes, changes from the next event on.
  *
- * For each session whose flags let the event pass: `enabled_X(Tag, State, Tracee)`; if it answers
- * `trace`, the terms are decoded (once for all sessions) and `trace_X(Tag, State, Tracee, Term,
- * Opts)` is called, in an environment of its own. return_from, exception_from and return_to have no
- * `enabled`; they are held back if the call that they belong to was discarded. Nothing is allocated
- * for a discarded event.
+ * For each session that traces the event's tracee with a flag that lets the event pass:
+ * `enabled_X(Tag, State, Tracee)`; if it answers `trace`, the terms are decoded (once for all
+ * sessions) and `trace_X(Tag, State, Tracee, Term, Opts)` is called, in an environment of its own.
+ * return_from, exception_from and return_to have no `enabled`; they are held back if the call that
+ * they belong to was discarded, or was made in silence. Nothing is allocated for a discarded event.
  */
 #ifndef TH_SESSION_H
 #define TH_SESSION_H
@@ -25,11 +27,14 @@
 struct th_tracing;
 struct th_session;
 
+enum { TH_SESSIONS_LIMIT = 64 /* at a time: sets of sessions are 64 bits */ };
+
 struct th_session_setup {
     const char *name;           /* of the tracer, as the user gave it */
     struct th_library *library; /* loaded, a tracer; the session takes over the caller's share */
     th_term state;              /* copied */
-    uint32_t flags;             /* enum th_flag */
+    uint32_t flags;             /* enum th_flag; for th_session_attach() alone */
+    const char *title;          /* the session's own name; NULL: it has none */
 };
 
 /* What became of a session's events. */
@@ -37,7 +42,8 @@ struct th_session_counts {
     uint64_t enabled;   /* callbacks of the enabled family, trace_status left out */
     uint64_t traced;    /* callbacks of the trace family */
     uint64_t discarded; /* events that enabled did not want */
-    uint64_t untraced;  /* returns held back, as their call was discarded */
+    uint64_t silenced;  /* calls that enabled wanted, of tracees with the flag silent */
+    uint64_t untraced;  /* returns held back, as their call was discarded or silent */
     uint64_t filtered;  /* events that the flags held back */
     uint64_t removed;   /* tracees that `remove`, or what is taken for it, cost the session */
     uint64_t kept;      /* answers `remove` for a tag where it only discards */
@@ -51,15 +57,39 @@ void th_tracing_free(struct th_tracing *tracing);
 /* Callbacks read real clocks from now on, not the records' own time. */
 void th_tracing_use_wall_clock(struct th_tracing *tracing);
 
-/* Begins the next stream: forgets all processes, ports, names and calls. Sessions stay. */
+/* Begins the next stream: forgets all processes, ports, names and calls. Sessions stay, with what
+ * tracees.h says. */
 void th_tracing_new_world(struct th_tracing *tracing);
 
 /*
- * Asks enabled(trace_status, State, undefined) and attaches. TH_FAILED if the answer is `remove`:
- * then the library is unloaded and nothing else changes.
+ * Asks enabled(trace_status, State, undefined). TH_FAILED if the answer is `remove`, TH_USAGE if
+ * there are too many sessions: then the library is released and nothing else changes.
  */
+enum th_status th_session_create(struct th_tracing *tracing, const struct th_session_setup *setup,
+                                 struct th_session **session);
+
+/* The same; and whatever the recording shows is traced with setup->flags: who is spawned in it
+ * inherits them, as if its recorder had traced with set_on_spawn. */
 enum th_status th_session_attach(struct th_tracing *tracing, const struct th_session_setup *setup,
                                  struct th_session **session);
+
+/*
+ * Ends a session with all its settings. Outside of callbacks: when it returns, the library has lost
+ * this user, and nothing of the session is called any more. In a callback of any session: the
+ * session is clearing; nothing of it is called after the callback at hand, and it is dead after the
+ * event. SESSION is not to be used any more.
+ */
+void th_session_destroy(struct th_session *session);
+
+/* Names a session weakly: the id of one that is dead never names a later one. */
+typedef uint64_t th_session_id;
+enum th_session_state { TH_SESSION_ALIVE, TH_SESSION_CLEARING, TH_SESSION_DEAD };
+
+th_session_id th_session_id_of(const struct th_session *session);
+enum th_session_state th_session_state(const struct th_tracing *tracing, th_session_id id);
+
+/* The session; NULL unless it is alive. */
+struct th_session *th_session_find(const struct th_tracing *tracing, th_session_id id);
 
 /*
  * Takes one event along. TH_END if no session is attached any more. TH_MALFORMED if a tracer wanted
@@ -67,19 +97,32 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
  */
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event);
 
+/* The event has happened, but nobody gets it: what follows from it for later ones. */
+void th_trace_aside(struct th_tracing *tracing, struct th_event *event);
+
 /* ID has ended: sessions whose state it is are asked for their trace_status. Call it after
  * th_trace() of the exit. */
 void th_trace_ended(struct th_tracing *tracing, th_term id);
 
+/*
+ * Calls DONE(CONTEXT) when the tracers have had every event of TRACEE up to now (TH_NONE: of all
+ * tracees). While one thread does all, this is at once, or, in a callback, after the event at hand.
+ */
+void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)(void *context),
+                        void *context);
+
 /* Asks a session for its trace_status; one that answers `remove` is detached from all tracees. True
- * while attached. */
+ * while attached. Not asked in a callback. */
 bool th_session_status(struct th_session *session);
 
 /* False once its tracer has answered `remove` to a trace_status of its own. */
 bool th_session_attached(const struct th_session *session);
 
 const char *th_session_name(const struct th_session *session);
+const char *th_session_title(const struct th_session *session); /* NULL: it has none */
 struct th_session_counts th_session_counts(const struct th_session *session);
+
+/* The sessions that are not dead, those that began first mostly first. */
 size_t th_tracing_sessions(const struct th_tracing *tracing);
 struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i);
 

@@ -16,12 +16,13 @@ const int8_t th_tag_groups[2][TH_TAG_COUNT + 1] = {
 };
 
 const uint32_t th_group_flags[TH_GROUPS] = {
+    [TH_GROUP_generic] = TH_FLAG_ALWAYS,
     [TH_GROUP_call] = TH_FLAG_CALL,
     [TH_GROUP_send] = TH_FLAG_SEND,
     [TH_GROUP_receive] = TH_FLAG_RECEIVE,
     [TH_GROUP_procs] = TH_FLAG_PROCS,
     [TH_GROUP_ports] = TH_FLAG_PORTS,
-    [TH_GROUP_running_procs] = TH_FLAG_RUNNING_PROCS,
+    [TH_GROUP_running_procs] = TH_FLAGS_RUNNING,
     [TH_GROUP_running_ports] = TH_FLAG_RUNNING_PORTS,
     [TH_GROUP_garbage_collection] = TH_FLAG_GC,
 };
@@ -31,24 +32,23 @@ const uint32_t th_group_flags[TH_GROUPS] = {
 TH_TRACER_TAGS(X)
 #undef X
 
-/* Names that stand for several flags, or for another one. */
+/* One name stands for several flags. */
 static const struct {
     const char *name;
     uint32_t flags;
-} groups[] = {{"all", ((1 << TH_FLAG_BITS) - 1) & ~TH_FLAG_CPU_TIMESTAMP},
-              {"running", TH_FLAG_RUNNING_PROCS},
+} names[] = {{"all", TH_FLAGS_ALL & ~(TH_FLAG_SILENT | TH_FLAGS_ON_SPAWN | TH_FLAGS_ON_LINK)},
 #define X(name, bit, help) {#name, TH_FLAG_##bit},
-              TH_FLAGS(X)
+             TH_FLAGS(X)
 #undef X
 };
 
-enum { GROUPS = sizeof groups / sizeof groups[0] };
+enum { NAMES = sizeof names / sizeof names[0] };
 
 static uint32_t flags_named(const char *name, size_t length)
 {
-    for (size_t i = 0; i < GROUPS; i++)
-        if (strlen(groups[i].name) == length && memcmp(groups[i].name, name, length) == 0)
-            return groups[i].flags;
+    for (size_t i = 0; i < NAMES; i++)
+        if (strlen(names[i].name) == length && memcmp(names[i].name, name, length) == 0)
+            return names[i].flags;
     return 0;
 }
 
@@ -56,8 +56,8 @@ static enum th_status unknown_flag(const char *name, size_t length)
 {
     struct th_buffer known = {0};
 
-    for (size_t i = 0; i < GROUPS; i++)
-        th_buffer_printf(&known, "%s%s", i ? ", " : "", groups[i].name);
+    for (size_t i = 0; i < NAMES; i++)
+        th_buffer_printf(&known, "%s%s", i ? ", " : "", names[i].name);
     th_error_raise(TH_USAGE, "the flags are: %s", th_buffer_text(&known));
     th_error_context("there is no trace flag '%.*s'", (int)length, name);
     th_buffer_free(&known);

@@ -29,7 +29,8 @@ static inline enum th_tracer_tag th_tag_of(th_term atom)
 
 /*
  * Trace flags: what a session wants of a tracee. X(name in Erlang, bit, what --help says). The time
- * stamp flags, arity and scheduler_id say how events look, the others which there are.
+ * stamp flags, arity and scheduler_id say how events look; silent holds calls back that were asked
+ * of; the set_on flags say who inherits (inheritance.h); the others say which events there are.
  */
 #define TH_FLAGS(X)                                                                    \
     X(send, SEND, "messages sent")                                                     \
@@ -38,7 +39,8 @@ static inline enum th_tracer_tag th_tag_of(th_term atom)
     X(return_to, RETURN_TO, "returns to a function")                                   \
     X(procs, PROCS, "spawn, exit, link, register and the like")                        \
     X(ports, PORTS, "the same of ports")                                               \
-    X(running_procs, RUNNING_PROCS, "processes scheduled in and out (or: running)")    \
+    X(running, RUNNING, "processes scheduled in and out")                              \
+    X(running_procs, RUNNING_PROCS, "the same")                                        \
     X(running_ports, RUNNING_PORTS, "ports scheduled in and out")                      \
     X(exiting, EXITING, "exiting processes scheduled in and out")                      \
     X(garbage_collection, GC, "garbage collections")                                   \
@@ -47,7 +49,12 @@ static inline enum th_tracer_tag th_tag_of(th_term atom)
     X(monotonic_timestamp, MONOTONIC, "ask for monotonic time")                        \
     X(strict_monotonic_timestamp, STRICT_MONOTONIC, "ask for strictly monotonic time") \
     X(arity, ARITY, "calls tell only how many arguments they have")                    \
-    X(scheduler_id, SCHEDULER_ID, "tell the scheduler, where it was recorded")
+    X(scheduler_id, SCHEDULER_ID, "tell the scheduler, where it was recorded")         \
+    X(silent, SILENT, "ask of calls, but tell of none")                                \
+    X(set_on_spawn, SET_ON_SPAWN, "who is spawned gets all flags")                     \
+    X(set_on_first_spawn, SET_ON_FIRST_SPAWN, "only who is spawned first")             \
+    X(set_on_link, SET_ON_LINK, "who is spawned and linked gets all flags")            \
+    X(set_on_first_link, SET_ON_FIRST_LINK, "only the first of these")
 
 enum th_flag_bit {
 #define X(name, bit, help) TH_FLAG_BIT_##bit,
@@ -61,11 +68,28 @@ enum th_flag {
 #define X(name, bit, help) TH_FLAG_##bit = 1 << TH_FLAG_BIT_##bit,
     TH_FLAGS(X)
 #undef X
-        TH_FLAG_AS_RECORDED =
-            1 << TH_FLAG_BITS, /* time stamps, arity and scheduler as the recording has them */
+    /* Time stamps, arity and scheduler as the recording has them. */
+    TH_FLAG_AS_RECORDED = 1 << TH_FLAG_BITS,
+    /* What no flag holds back: seq_trace. Only in what is compared with, never given. */
+    TH_FLAG_ALWAYS = 1 << (TH_FLAG_BITS + 1),
+
+    TH_FLAGS_RUNNING = TH_FLAG_RUNNING | TH_FLAG_RUNNING_PROCS,
     TH_FLAGS_EVENTS = TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_CALL | TH_FLAG_RETURN_TO |
-                      TH_FLAG_PROCS | TH_FLAG_PORTS | TH_FLAG_RUNNING_PROCS |
-                      TH_FLAG_RUNNING_PORTS | TH_FLAG_EXITING | TH_FLAG_GC
+                      TH_FLAG_PROCS | TH_FLAG_PORTS | TH_FLAGS_RUNNING | TH_FLAG_RUNNING_PORTS |
+                      TH_FLAG_EXITING | TH_FLAG_GC,
+    TH_FLAGS_STAMPS = TH_FLAG_TIMESTAMP | TH_FLAG_MONOTONIC | TH_FLAG_STRICT_MONOTONIC,
+    TH_FLAGS_ON_SPAWN = TH_FLAG_SET_ON_SPAWN | TH_FLAG_SET_ON_FIRST_SPAWN,
+    TH_FLAGS_ON_LINK = TH_FLAG_SET_ON_LINK | TH_FLAG_SET_ON_FIRST_LINK,
+
+    /* The flag `all` of OTP. */
+    TH_FLAGS_ALL = TH_FLAGS_EVENTS | TH_FLAGS_STAMPS | TH_FLAG_ARITY | TH_FLAG_SCHEDULER_ID |
+                   TH_FLAG_SILENT | TH_FLAGS_ON_SPAWN | TH_FLAGS_ON_LINK,
+    /* Those that ports accept. */
+    TH_FLAGS_OF_PORTS = TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PORTS | TH_FLAG_RUNNING_PORTS |
+                        TH_FLAG_SILENT | TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP |
+                        TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED,
+    TH_FLAGS_OF_PROCESSES = (TH_FLAGS_ALL | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_AS_RECORDED) &
+                            ~(TH_FLAG_PORTS | TH_FLAG_RUNNING_PORTS)
 };
 
 /* The group of callbacks that an event goes to, by what its tracee is; TH_GROUP_none if such a
@@ -77,8 +101,7 @@ static inline enum th_tracer_group th_tag_group(enum th_tracer_tag tag, th_term 
     return (enum th_tracer_group)th_tag_groups[th_is_port(tracee)][tag];
 }
 
-/* The flag that lets events of a group pass; 0 for generic, which is seq_trace: no flag holds it
- * back. */
+/* The flags any of which lets events of a group pass. */
 extern const uint32_t th_group_flags[TH_GROUPS];
 
 static inline uint32_t th_tag_flag(enum th_tracer_tag tag, enum th_tracer_group group)
@@ -91,8 +114,9 @@ static inline uint32_t th_tag_flag(enum th_tracer_tag tag, enum th_tracer_group 
 }
 
 /*
- * Reads a list of flags: names separated by commas; "all" is all but cpu_timestamp, as in
- * erlang:trace/3. TH_USAGE with the names that there are.
+ * Reads a list of flags: names separated by commas. Its "all" is what there is to see: OTP's
+ * without silent, which would hide all calls, and without the set_on flags. TH_USAGE with the names
+ * that there are.
  */
 enum th_status th_flags_parse(const char *list, uint32_t *flags);
 

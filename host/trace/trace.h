@@ -8,5 +8,6 @@
 #include "match.h"
 #include "session.h"
 #include "tags.h"
+#include "tracees.h"
 
 #endif

@@ -86,7 +86,8 @@ Flags:
   return_to                  returns to a function
   procs                      spawn, exit, link, register and the like
   ports                      the same of ports
-  running_procs              processes scheduled in and out (or: running)
+  running                    processes scheduled in and out
+  running_procs              the same
   running_ports              ports scheduled in and out
   exiting                    exiting processes scheduled in and out
   garbage_collection         garbage collections
@@ -96,7 +97,12 @@ Flags:
   strict_monotonic_timestamp ask for strictly monotonic time
   arity                      calls tell only how many arguments they have
   scheduler_id               tell the scheduler, where it was recorded
-  all                        all but cpu_timestamp
+  silent                     ask of calls, but tell of none
+  set_on_spawn               who is spawned gets all flags
+  set_on_first_spawn         only who is spawned first
+  set_on_link                who is spawned and linked gets all flags
+  set_on_first_link          only the first of these
+  all                        all but cpu_timestamp, silent and set_on_...
 EOF
 expect 'dump --help' cat "$work/dump" <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM

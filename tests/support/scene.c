@@ -76,7 +76,7 @@ static struct th_library *open_hooked(void)
 
 void scene_attach(const char *state, uint32_t flags)
 {
-    struct th_session_setup setup = {"hooked", open_hooked(), TH_NONE, flags};
+    struct th_session_setup setup = {.name = "hooked", .library = open_hooked(), .flags = flags};
     struct th_session *session;
     th_env env;
 

@@ -61,7 +61,7 @@ static struct th_reader *open_stream(void)
 static uint64_t play(uint32_t flags)
 {
     struct th_tracing *tracing = th_tracing_create();
-    struct th_session_setup setup = {"count", NULL, TH_NONE, flags};
+    struct th_session_setup setup = {.name = "count", .flags = flags};
     struct th_player_options options = {0};
     struct th_player_counts counts = {0};
     struct th_reader *reader = open_stream();

@@ -1,0 +1,224 @@
+#include "inheritance.h"
+
+/* --- what a child gets --- */
+
+/* Of FLAGS what is given on, and, in *LEFT, what stays. FIRST is the flag that makes this the last
+ * time, ALWAYS the one that makes it happen again and again. */
+static uint32_t heirloom(uint32_t flags, uint32_t always, uint32_t first, uint32_t *left)
+{
+    *left = flags;
+    if (flags & first)
+        return *left = flags & ~(first | always);
+    return flags & always ? flags : 0;
+}
+
+/* Replaces the flags of the session at PARENT, if they are others now. */
+static void leave_to_parent(th_term parent, struct th_session *session, uint32_t old, uint32_t left)
+{
+    if (left != old)
+        th_tracee_set(th_tracee_expect(session->tracing, parent), session, left);
+}
+
+/* The flags that are cleared at a child, too, whoever they came from. */
+static uint32_t spent(uint32_t flags, uint32_t always, uint32_t first)
+{
+    return flags & first ? first | always : 0;
+}
+
+static uint32_t by_spawn(struct th_session *session, th_term parent, uint32_t had, uint32_t flags)
+{
+    uint32_t left;
+    uint32_t given = heirloom(flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN, &left);
+
+    leave_to_parent(parent, session, flags, left);
+    return (had | given) & ~spent(flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN);
+}
+
+static uint32_t by_link(struct th_session *session, th_term parent, uint32_t had, uint32_t flags)
+{
+    uint32_t left;
+    uint32_t given = heirloom(flags, TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK, &left);
+
+    leave_to_parent(parent, session, flags, left);
+    return (had | given) & ~spent(flags, TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK);
+}
+
+/* --- births and links --- */
+
+/* What a new tracee has by itself: what it was given by name, and the defaults. */
+static uint32_t dowry(const struct th_session *session, const struct th_tracee *tracee,
+                      enum th_kind kind)
+{
+    uint32_t given = tracee && tracee->refs ? th_refs_flags(tracee->refs, session) : 0;
+
+    return given | session->born[kind];
+}
+
+static struct th_tracee_refs *child_refs(struct th_tracing *tracing, th_term parent,
+                                         const struct th_tracee *child)
+{
+    struct th_tracee_refs *refs = th_refs_create(TH_SESSIONS_LIMIT);
+
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = tracing->sessions[i];
+        if (session)
+            th_refs_add(refs, session,
+                        by_spawn(session, parent, dowry(session, child, TH_KIND_PROCESS),
+                                 th_refs_flags(th_tracee_refs(tracing, parent), session)));
+    }
+    return refs;
+}
+
+/* A child that is like those that were there needs no struct, unless more is to become of it. */
+static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
+{
+    uint32_t parents = th_refs_union(th_tracee_refs(tracing, parent));
+    struct th_tracee *child = th_tracee_find(id);
+    struct th_tracee_refs *refs = child_refs(tracing, parent, child);
+
+    if (!child && th_refs_equal(refs, tracing->found[TH_KIND_PROCESS]) &&
+        !(parents & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAGS_ON_LINK))) {
+        th_free(refs);
+        return;
+    }
+    child = th_tracee_expect(tracing, id);
+    th_tracee_set_all(child, refs);
+    child->born = true;
+    child->newborn_of = parent;
+}
+
+static bool are_processes(th_term one, th_term other)
+{
+    return th_is_local_pid(one) && th_is_local_pid(other);
+}
+
+static void spawn(struct th_tracing *tracing, th_term parent, th_term id)
+{
+    const struct th_tracee *child = th_tracee_find(id);
+
+    if (are_processes(parent, id) && !(child && child->born))
+        be_born(tracing, parent, id);
+}
+
+/* A link that was made in the spawn has been seen before this. */
+static void spawned(struct th_tracing *tracing, th_term id, th_term parent)
+{
+    struct th_tracee *child = th_tracee_find(id);
+
+    if (child && child->born)
+        child->newborn_of = TH_NONE;
+    else
+        spawn(tracing, parent, id);
+}
+
+static void link_newborn(struct th_tracing *tracing, th_term parent, th_term id)
+{
+    struct th_tracee *child = th_tracee_find(id);
+
+    if (!child || child->newborn_of == TH_NONE || child->newborn_of != parent)
+        return;
+    child->newborn_of = TH_NONE;
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = tracing->sessions[i];
+        if (session)
+            th_tracee_set(child, session,
+                          by_link(session, parent, th_refs_flags(child->refs, session),
+                                  th_refs_flags(th_tracee_refs(tracing, parent), session)));
+    }
+}
+
+static void open(struct th_tracing *tracing, th_term id)
+{
+    struct th_tracee *port = th_tracee_find(id);
+    struct th_tracee_refs *refs;
+
+    if (!th_is_local_port(id) || (port && port->born))
+        return;
+    refs = th_refs_create(TH_SESSIONS_LIMIT);
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
+        if (tracing->sessions[i])
+            th_refs_add(refs, tracing->sessions[i],
+                        dowry(tracing->sessions[i], port, TH_KIND_PORT));
+    port = th_tracee_own(tracing, id);
+    th_tracee_set_all(port, refs);
+    port->born = true;
+}
+
+static void meet(struct th_tracing *tracing, th_term id, th_term name)
+{
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = tracing->sessions[i];
+        for (size_t j = 0; session && j < session->expected_count; j++)
+            if (session->expected[j].who == name)
+                th_session_trace_one(session, id, true, session->expected[j].flags);
+    }
+}
+
+void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
+{
+    if (event->tag == TH_TAG_in) /* only its trace_status */
+        return;
+    if (th_event_decode(event, &tracing->arena) != TH_OK) {
+        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        return;
+    }
+    switch (event->tag) {
+    case TH_TAG_spawn:
+        spawn(tracing, event->tracee, event->term);
+        break;
+    case TH_TAG_spawned:
+        spawned(tracing, event->tracee, event->term);
+        break;
+    case TH_TAG_link:
+        link_newborn(tracing, event->tracee, event->term);
+        break;
+    case TH_TAG_getting_linked:
+        link_newborn(tracing, event->term, event->tracee);
+        break;
+    case TH_TAG_open:
+        open(tracing, event->tracee);
+        break;
+    default:
+        meet(tracing, event->tracee, event->term);
+    }
+}
+
+/* --- what can make a difference --- */
+
+/* True if a child of a process with the flags FOUND, those of all others, may get other ones, or if
+ * that process loses some. */
+static bool makes_difference(uint32_t found, uint32_t born)
+{
+    if (found & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAG_SET_ON_FIRST_LINK))
+        return true;
+    return (found & TH_FLAG_SET_ON_SPAWN ? born | found : born) != found;
+}
+
+static uint32_t heeded_for(const struct th_session *session)
+{
+    uint32_t heeded = 0;
+
+    if (makes_difference(session->found[TH_KIND_PROCESS], session->born[TH_KIND_PROCESS]))
+        heeded |= 1 << TH_TAG_spawn | 1 << TH_TAG_spawned;
+    if (session->found[TH_KIND_PORT] != session->born[TH_KIND_PORT])
+        heeded |= 1 << TH_TAG_open;
+    for (size_t i = 0; i < session->expected_count; i++)
+        if (th_is_atom(session->expected[i].who))
+            heeded |= 1 << TH_TAG_register;
+    return heeded;
+}
+
+void th_inheritance_update(struct th_tracing *tracing)
+{
+    const uint32_t births = 1 << TH_TAG_spawn | 1 << TH_TAG_spawned;
+    uint32_t heeded = 1 << TH_TAG_in;
+
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
+        if (tracing->sessions[i])
+            heeded |= heeded_for(tracing->sessions[i]);
+    if (tracing->special)
+        heeded |= births | 1 << TH_TAG_open;
+    if (heeded & births && tracing->wanted & TH_FLAGS_ON_LINK)
+        heeded |= 1 << TH_TAG_link | 1 << TH_TAG_getting_linked;
+    tracing->heeded = heeded;
+}

@@ -1,0 +1,56 @@
+/*
+ * Whom a session traces: flags of processes and ports, a set for each session and tracee.
+ *
+ * As in OTP's trace:process/4 and port/4: a flag given is added to those that are there, one taken
+ * away leaves the others; without flags the session does not trace the tracee.
+ *
+ * What a recording cannot tell is who was there when it began. So here
+ *   new       are the processes that are spawned in it, and the ports that are opened in it;
+ *   existing  are all others: those seen that have not ended, and those not seen yet.
+ * Settings for new and existing ones that were not seen stay, also for the worlds to come; those of
+ * one process or port end with it and with its world.
+ *
+ * Who is spawned inherits: inheritance.h. Some flags mean nothing to a port and are left out.
+ */
+#ifndef TH_TRACEES_H
+#define TH_TRACEES_H
+
+#include "session.h"
+
+/* A port's are three more than a process's. */
+enum th_tracees {
+    TH_PROCESSES_ALL,
+    TH_PROCESSES_EXISTING,
+    TH_PROCESSES_NEW,
+    TH_PORTS_ALL,
+    TH_PORTS_EXISTING,
+    TH_PORTS_NEW
+};
+
+/* TH_USAGE if cpu_timestamp is among FLAGS but WHICH is not all of its kind, as it is for all or
+ * none. */
+enum th_status th_session_trace(struct th_session *session, enum th_tracees which, bool on,
+                                uint32_t flags);
+
+/* The same of one process or port. TH_USAGE if it is none of this world's, or has ended. */
+enum th_status th_session_trace_one(struct th_session *session, th_term id, bool on,
+                                    uint32_t flags);
+
+/* Gives FLAGS to WHO in this world and in those to come: a pid or port, or whoever registers the
+ * name that it is. */
+enum th_status th_session_expect(struct th_session *session, th_term who, uint32_t flags);
+
+/*
+ * What a session has set. Asks enabled(trace_status, State, Tracee | undefined) first, as OTP does,
+ * but not in a callback; after `remove` there is nothing. Flags are 0 where the session does not
+ * trace; TH_FLAG_AS_RECORDED may be among them.
+ */
+uint32_t th_session_flags(struct th_session *session, th_term id);
+uint32_t th_session_default_flags(struct th_session *session, enum th_tracees which);
+
+/* The sessions that trace ID, a pid or port (TH_NONE: all that are alive), or have defaults for new
+ * ones (WHICH is TH_PROCESSES_NEW or TH_PORTS_NEW). Returns how many ids were put into IDS. */
+size_t th_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[]);
+size_t th_sessions_of_new(struct th_tracing *tracing, enum th_tracees which, th_session_id ids[]);
+
+#endif
