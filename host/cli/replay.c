@@ -171,7 +171,8 @@ static char *help_filter(int key, const char *text, void *input)
 #define X(name, bit, what) th_buffer_printf(&help, "  %-26s %s\n", #name, what);
     TH_FLAGS(X)
 #undef X
-    th_buffer_add_text(&help, "  all                        all but cpu_timestamp, silent and set_on_...");
+    th_buffer_add_text(&help,
+                       "  all                        all but cpu_timestamp, silent and set_on_...");
     whole = th_strdup(th_buffer_text(&help)); /* argp frees it */
     th_buffer_free(&help);
     return whole;

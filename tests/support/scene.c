@@ -21,6 +21,11 @@ static struct {
     const char *to, *answer;
 } answers[ANSWERS];
 static size_t answer_count;
+static struct {
+    const char *callback, *state;
+    void (*act)(void);
+} acts[ANSWERS];
+static size_t act_count;
 
 static ERL_NIF_TERM answer_to(const char *callback, const char *tag, ErlNifEnv *env)
 {
@@ -54,10 +59,13 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
         th_buffer_add_text(&notes, " self");
     }
     th_buffer_add_text(&notes, "\n");
+    for (size_t i = 0; i < act_count; i++)
+        if (strcmp(acts[i].callback, callback) == 0 && th_atom(acts[i].state) == argv[1])
+            acts[i].act();
     return answer_to(callback, th_atom_name(argv[0])->text, env);
 }
 
-static struct th_library *open_hooked(void)
+struct th_library *scene_library(void)
 {
     char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
     struct th_library *library;
@@ -74,30 +82,49 @@ static struct th_library *open_hooked(void)
     return library;
 }
 
-void scene_attach(const char *state, uint32_t flags)
+static struct th_session *add_session(const char *state, uint32_t flags)
 {
-    struct th_session_setup setup = {.name = "hooked", .library = open_hooked(), .flags = flags};
+    struct th_session_setup setup = {.name = "hooked", .library = scene_library(), .flags = flags};
     struct th_session *session;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, state, strlen(state), &setup.state), TH_OK);
-    assert_int_equal(th_session_attach(tracing, &setup, &session), TH_OK);
+    assert_int_equal(flags ? th_session_attach(tracing, &setup, &session)
+                           : th_session_create(tracing, &setup, &session),
+                     TH_OK);
     th_env_release(&env);
+    return session;
+}
+
+void scene_attach(const char *state, uint32_t flags)
+{
+    add_session(state, flags);
     scene_log();
 }
 
-void scene_begin(const char *slots)
+struct th_session *scene_create(const char *state)
+{
+    return add_session(state, 0);
+}
+
+void scene_begin_empty(const char *slots)
 {
     answer_count = 0;
+    act_count = 0;
     if (slots)
         setenv(HOOKED_SLOTS, slots, 1);
     else
         unsetenv(HOOKED_SLOTS);
     th_env_init(&event_env, TH_ENV_PLAIN);
     tracing = th_tracing_create();
-    scene_attach("s", TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
     decoded = 0;
+}
+
+void scene_begin(const char *slots)
+{
+    scene_begin_empty(slots);
+    scene_attach("s", TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
 }
 
 void scene_end(void)
@@ -118,6 +145,14 @@ void scene_answer(const char *callback, const char *answer)
     assert_true(answer_count < ANSWERS);
     answers[answer_count].to = callback;
     answers[answer_count++].answer = answer;
+}
+
+void scene_act(const char *callback, const char *state, void (*act)(void))
+{
+    assert_true(act_count < ANSWERS);
+    acts[act_count].callback = callback;
+    acts[act_count].state = state;
+    acts[act_count++].act = act;
 }
 
 /* The fields of the event that th_event_from_tuple() filled: shown only when they are asked for. */
@@ -167,10 +202,9 @@ static th_term tell_actor(struct th_event *event)
 
 static const struct th_event_source source = {decode, tell_time, tell_function, tell_actor, NULL};
 
-enum th_status scene_trace(const char *tuple)
+static struct th_event new_event(const char *tuple)
 {
     struct th_event event = {.number = 1, .source = &source};
-    enum th_status status;
     th_term term;
 
     if (th_text_parse(&event_env, tuple, strlen(tuple), &term) != TH_OK)
@@ -181,9 +215,24 @@ enum th_status scene_trace(const char *tuple)
     event.kind = whole_event.kind;
     event.tag = whole_event.tag;
     event.tracee = whole_event.tracee;
-    status = th_trace(tracing, &event);
+    return event;
+}
+
+enum th_status scene_trace(const char *tuple)
+{
+    struct th_event event = new_event(tuple);
+    enum th_status status = th_trace(tracing, &event);
+
     th_env_clear(&event_env);
     return status;
+}
+
+void scene_trace_aside(const char *tuple)
+{
+    struct th_event event = new_event(tuple);
+
+    th_trace_aside(tracing, &event);
+    th_env_clear(&event_env);
 }
 
 const char *scene_log(void)

@@ -11,8 +11,17 @@
  * recorded as flags. */
 void scene_begin(const char *slots);
 
+/* The same without any session. */
+void scene_begin_empty(const char *slots);
+
 /* One more session of the same tracer, with another state and flags. */
 void scene_attach(const char *state, uint32_t flags);
+
+/* One that traces nobody yet. */
+struct th_session *scene_create(const char *state);
+
+/* The tracer, for one more user. */
+struct th_library *scene_library(void);
 
 void scene_end(void);
 
@@ -25,8 +34,14 @@ struct th_tracing *scene_tracing(void);
  */
 void scene_answer(const char *callback, const char *answer);
 
+/* Calls ACT in each CALLBACK for a session whose state is the atom STATE, before it answers. */
+void scene_act(const char *callback, const char *state, void (*act)(void));
+
 /* Takes the event along. */
 enum th_status scene_trace(const char *tuple);
+
+/* The event happens, and nobody gets it. */
+void scene_trace_aside(const char *tuple);
 
 /*
  * The callbacks since the last call, a line each: "enabled_call(call,s,<0.1.0>)"; those of the

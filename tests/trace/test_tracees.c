@@ -1,0 +1,454 @@
+/* Whom a session traces: flags given and taken, of all, existing and new ones, of one and of one
+ * that is expected; and what they hold back. */
+#include "tests/support/scene.h"
+
+#include "host/process/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define STATUS(of) "enabled(trace_status,s," of ")\n"
+#define SEND(of) "{trace," of ",send,hi,<0.9.0>}"
+#define SENT(of)                    \
+    "enabled_send(send,s," of ")\n" \
+    "trace_send(send,s," of ",hi,#{extra => <0.9.0>})"
+
+static struct th_session *session;
+
+static int begin(void **state)
+{
+    (void)state;
+    scene_begin_empty(NULL);
+    session = scene_create("s");
+    scene_log();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    scene_end();
+    return 0;
+}
+
+static th_term pid(unsigned number)
+{
+    return th_local_pid(number, 0);
+}
+
+static th_term port(unsigned number)
+{
+    return th_local_port(number);
+}
+
+static void expect(const char *tuple, const char *callbacks)
+{
+    assert_int_equal(scene_trace(tuple), TH_OK);
+    assert_string_equal(scene_log(), callbacks);
+}
+
+static void set(enum th_tracees which, bool on, uint32_t flags)
+{
+    assert_int_equal(th_session_trace(session, which, on, flags), TH_OK);
+}
+
+static void give(th_term id, uint32_t flags)
+{
+    assert_int_equal(th_session_trace_one(session, id, true, flags), TH_OK);
+}
+
+static void take(th_term id, uint32_t flags)
+{
+    assert_int_equal(th_session_trace_one(session, id, false, flags), TH_OK);
+}
+
+static void expect_flags(th_term id, uint32_t flags)
+{
+    assert_int_equal(th_session_flags(session, id), flags);
+    scene_log();
+}
+
+static void expect_refused(enum th_status status, const char *why)
+{
+    assert_int_equal(status, TH_USAGE);
+    assert_string_equal(th_error_link(0), why);
+    th_error_clear();
+}
+
+/* --- one --- */
+
+static void flags_add_up_and_go_one_by_one(void **state)
+{
+    (void)state;
+    give(pid(1), TH_FLAG_SEND);
+    give(pid(1), TH_FLAG_PROCS | TH_FLAG_TIMESTAMP);
+    expect_flags(pid(1), TH_FLAG_SEND | TH_FLAG_PROCS | TH_FLAG_TIMESTAMP);
+    take(pid(1), TH_FLAG_SEND | TH_FLAG_CALL);
+    expect_flags(pid(1), TH_FLAG_PROCS | TH_FLAG_TIMESTAMP);
+    take(pid(1), TH_FLAGS_ALL);
+    expect_flags(pid(1), 0);
+    expect(SEND("<0.1.0>"), "");
+}
+
+static void only_that_one_is_traced(void **state)
+{
+    (void)state;
+    give(pid(1), TH_FLAG_SEND);
+    expect(SEND("<0.1.0>"), SENT("<0.1.0>") " self\n");
+    expect(SEND("<0.2.0>"), "");
+    expect("{trace,<0.1.0>,'receive',hi}", "");
+}
+
+static void one_that_has_ended_is_refused(void **state)
+{
+    (void)state;
+    th_world_end(pid(1));
+    expect_refused(th_session_trace_one(session, pid(1), true, TH_FLAG_SEND),
+                   "only a process or port that has not ended can be traced");
+    expect_refused(th_session_trace_one(session, th_atom("all"), true, TH_FLAG_SEND),
+                   "only a process or port that has not ended can be traced");
+}
+
+static void one_that_is_named_is_not_seen_by_that(void **state)
+{
+    (void)state;
+    give(pid(1), TH_FLAG_SEND);
+    assert_int_equal(th_world_counts().seen, 0);
+    scene_trace(SEND("<0.1.0>"));
+    scene_trace(SEND("<0.1.0>"));
+    assert_int_equal(th_world_counts().seen, 1);
+    give(pid(2), TH_FLAG_SEND);
+    th_world_end(pid(2));
+    assert_int_equal(th_world_counts().seen, 2);
+}
+
+/* --- all, existing, new --- */
+
+static void existing_ones_are_those_that_were_not_born_here(void **state)
+{
+    (void)state;
+    give(pid(1), TH_FLAG_PROCS);
+    set(TH_PROCESSES_EXISTING, true, TH_FLAG_SEND);
+    expect_flags(pid(1), TH_FLAG_PROCS | TH_FLAG_SEND);
+    expect_flags(pid(7), TH_FLAG_SEND);
+    scene_trace("{trace,<0.1.0>,spawn,<0.2.0>,{m,f,[]}}");
+    expect_flags(pid(2), 0);
+    set(TH_PROCESSES_EXISTING, true, TH_FLAG_RECEIVE);
+    expect_flags(pid(2), TH_FLAG_RECEIVE);
+    set(TH_PROCESSES_EXISTING, false, TH_FLAG_SEND);
+    expect_flags(pid(1), TH_FLAG_PROCS | TH_FLAG_RECEIVE);
+    expect_flags(pid(7), TH_FLAG_RECEIVE);
+}
+
+static void new_ones_are_those_that_are_born(void **state)
+{
+    (void)state;
+    set(TH_PROCESSES_NEW, true, TH_FLAG_SEND);
+    expect(SEND("<0.1.0>"), "");
+    scene_trace("{trace,<0.1.0>,spawn,<0.2.0>,{m,f,[]}}");
+    scene_log();
+    expect(SEND("<0.2.0>"), SENT("<0.2.0>") " self\n");
+    set(TH_PROCESSES_NEW, false, TH_FLAG_SEND);
+    expect_flags(pid(2), TH_FLAG_SEND);
+    scene_trace("{trace,<0.1.0>,spawn,<0.3.0>,{m,f,[]}}");
+    expect_flags(pid(3), 0);
+}
+
+static void all_are_both(void **state)
+{
+    (void)state;
+    set(TH_PROCESSES_ALL, true, TH_FLAG_SEND);
+    assert_int_equal(th_session_default_flags(session, TH_PROCESSES_EXISTING), TH_FLAG_SEND);
+    assert_int_equal(th_session_default_flags(session, TH_PROCESSES_NEW), TH_FLAG_SEND);
+    assert_int_equal(th_session_default_flags(session, TH_PORTS_NEW), 0);
+    scene_trace("{trace,<0.1.0>,spawn,<0.2.0>,{m,f,[]}}");
+    expect_flags(pid(1), TH_FLAG_SEND);
+    expect_flags(pid(2), TH_FLAG_SEND);
+    take(pid(1), TH_FLAG_SEND);
+    scene_trace("{trace,<0.1.0>,spawn,<0.3.0>,{m,f,[]}}");
+    expect_flags(pid(1), 0);
+    expect_flags(pid(3), TH_FLAG_SEND);
+}
+
+static void ports_have_defaults_of_their_own(void **state)
+{
+    (void)state;
+    set(TH_PORTS_NEW, true, TH_FLAG_PORTS);
+    expect("{trace,#Port<0.5>,open,<0.1.0>,cat}",
+           "enabled_ports(open,s,#Port<0.5>)\n"
+           "trace_ports(open,s,#Port<0.5>,<0.1.0>,#{extra => cat})\n");
+    expect("{trace,#Port<0.6>,closed,normal}", "");
+    set(TH_PORTS_EXISTING, true, TH_FLAG_SEND);
+    expect_flags(port(5), TH_FLAG_PORTS | TH_FLAG_SEND);
+    expect_flags(port(6), TH_FLAG_SEND);
+    expect_flags(pid(6), 0);
+}
+
+static void ports_accept_some_flags(void **state)
+{
+    const uint32_t theirs = TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PORTS | TH_FLAG_SILENT |
+                            TH_FLAG_RUNNING_PORTS | TH_FLAG_TIMESTAMP | TH_FLAG_MONOTONIC |
+                            TH_FLAG_STRICT_MONOTONIC | TH_FLAG_SCHEDULER_ID;
+
+    (void)state;
+    set(TH_PORTS_ALL, true, TH_FLAGS_ALL);
+    assert_int_equal(th_session_default_flags(session, TH_PORTS_NEW), theirs);
+    expect_flags(port(5), theirs);
+    set(TH_PORTS_ALL, false, theirs);
+    give(port(7), TH_FLAG_CALL | TH_FLAG_SET_ON_SPAWN);
+    expect_flags(port(7), 0);
+    set(TH_PROCESSES_ALL, true, TH_FLAGS_ALL);
+    expect_flags(pid(1), TH_FLAGS_ALL & ~(TH_FLAG_PORTS | TH_FLAG_RUNNING_PORTS));
+}
+
+static void cpu_time_is_for_all(void **state)
+{
+    const char *why = "the flag cpu_timestamp is for all processes or ports at once";
+
+    (void)state;
+    set(TH_PROCESSES_ALL, true, TH_FLAG_SEND | TH_FLAG_CPU_TIMESTAMP);
+    expect_flags(pid(1), TH_FLAG_SEND | TH_FLAG_CPU_TIMESTAMP);
+    expect_refused(th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CPU_TIMESTAMP), why);
+    expect_refused(th_session_trace(session, TH_PORTS_EXISTING, true, TH_FLAG_CPU_TIMESTAMP), why);
+    expect_refused(th_session_trace_one(session, pid(1), true, TH_FLAG_CPU_TIMESTAMP), why);
+    expect_refused(th_session_expect(session, pid(1), TH_FLAG_CPU_TIMESTAMP), why);
+}
+
+/* --- those that are expected --- */
+
+static void who_is_expected_is_so_in_each_world(void **state)
+{
+    (void)state;
+    assert_int_equal(th_session_expect(session, pid(1), TH_FLAG_SEND), TH_OK);
+    assert_int_equal(th_session_expect(session, port(5), TH_FLAG_SEND), TH_OK);
+    for (int world = 0; world < 3; world++) {
+        expect(SEND("<0.1.0>"), SENT("<0.1.0>") " self\n");
+        expect(SEND("#Port<0.5>"), SENT("#Port<0.5>") "\n");
+        expect(SEND("<0.2.0>"), "");
+        th_tracing_new_world(scene_tracing());
+    }
+    expect_refused(th_session_expect(session, th_small(1), TH_FLAG_SEND),
+                   "only processes, ports and names can be traced");
+}
+
+/* It keeps what it was given, and inherits the rest. */
+static void who_is_expected_may_be_born(void **state)
+{
+    (void)state;
+    th_session_expect(session, pid(2), TH_FLAG_SEND);
+    give(pid(1), TH_FLAG_PROCS | TH_FLAG_SET_ON_SPAWN);
+    scene_trace("{trace,<0.1.0>,spawn,<0.2.0>,{m,f,[]}}");
+    expect_flags(pid(2), TH_FLAG_SEND | TH_FLAG_PROCS | TH_FLAG_SET_ON_SPAWN);
+}
+
+static void who_registers_an_expected_name_is_traced_from_then_on(void **state)
+{
+    (void)state;
+    th_session_expect(session, th_atom("boss"), TH_FLAG_SEND | TH_FLAG_PROCS);
+    expect(SEND("<0.1.0>"), "");
+    expect("{trace,<0.1.0>,register,clerk}", "");
+    expect("{trace,<0.1.0>,register,boss}", "enabled_procs(register,s,<0.1.0>)\n"
+                                            "trace_procs(register,s,<0.1.0>,boss,#{})\n");
+    expect(SEND("<0.1.0>"), SENT("<0.1.0>") " self\n");
+    scene_trace_aside("{trace,<0.2.0>,register,boss}");
+    expect_flags(pid(2), TH_FLAG_SEND | TH_FLAG_PROCS);
+}
+
+static void who_has_an_expected_name_is_traced_at_once(void **state)
+{
+    (void)state;
+    th_world_register(pid(1), th_atom("boss"));
+    th_session_expect(session, th_atom("boss"), TH_FLAG_SEND);
+    expect_flags(pid(1), TH_FLAG_SEND);
+}
+
+/* --- asking --- */
+
+static void asking_asks_for_the_status(void **state)
+{
+    (void)state;
+    give(pid(1), TH_FLAG_SEND);
+    assert_string_equal(scene_log(), "");
+    assert_int_equal(th_session_flags(session, pid(2)), 0);
+    assert_string_equal(scene_log(), "");
+    assert_int_equal(th_session_flags(session, pid(1)), TH_FLAG_SEND);
+    assert_string_equal(scene_log(), STATUS("<0.1.0>"));
+    scene_answer("enabled trace_status", "remove");
+    assert_int_equal(th_session_flags(session, pid(1)), 0);
+    assert_string_equal(scene_log(), STATUS("<0.1.0>"));
+    assert_int_equal(th_session_flags(session, pid(1)), 0);
+    assert_string_equal(scene_log(), "");
+    assert_int_equal(th_session_counts(session).removed, 1);
+    set(TH_PROCESSES_NEW, true, TH_FLAG_SEND);
+    assert_int_equal(th_session_default_flags(session, TH_PROCESSES_NEW), 0);
+    assert_string_equal(scene_log(), STATUS("undefined"));
+    assert_false(th_session_attached(session));
+}
+
+static void which_sessions_there_are(void **state)
+{
+    struct th_session *other = scene_create("t");
+    th_session_id ids[TH_SESSIONS_LIMIT];
+
+    (void)state;
+    give(pid(1), TH_FLAG_SEND);
+    assert_int_equal(th_session_trace(other, TH_PROCESSES_NEW, true, TH_FLAG_SEND), TH_OK);
+    assert_int_equal(th_sessions_of(scene_tracing(), TH_NONE, ids), 2);
+    assert_int_equal(ids[0], th_session_id_of(session));
+    assert_int_equal(ids[1], th_session_id_of(other));
+    assert_int_equal(th_sessions_of(scene_tracing(), pid(1), ids), 1);
+    assert_int_equal(ids[0], th_session_id_of(session));
+    assert_int_equal(th_sessions_of_new(scene_tracing(), TH_PROCESSES_NEW, ids), 1);
+    assert_int_equal(ids[0], th_session_id_of(other));
+    assert_int_equal(th_sessions_of_new(scene_tracing(), TH_PORTS_NEW, ids), 0);
+    assert_int_equal(th_sessions_of(scene_tracing(), pid(2), ids), 0);
+}
+
+/* --- what they hold back --- */
+
+static void running_has_two_names(void **state)
+{
+    static const uint32_t names[] = {TH_FLAG_RUNNING, TH_FLAG_RUNNING_PROCS};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        give(pid(1), names[i]);
+        expect("{trace,<0.1.0>,out,0}", "enabled_running_procs(out,s,<0.1.0>)\n"
+                                        "trace_running_procs(out,s,<0.1.0>,0,#{}) self\n");
+        take(pid(1), names[i]);
+        expect("{trace,<0.1.0>,out,0}", "");
+    }
+}
+
+static void no_flag_holds_seq_trace_back(void **state)
+{
+    (void)state;
+    give(pid(1), TH_FLAG_SEND);
+    expect("{seq_trace,7,{print,{0,1},<0.2.0>,[],hi}}",
+           "enabled(seq_trace,s,<0.2.0>)\n"
+           "trace(seq_trace,s,7,{print,{0,1},<0.2.0>,[],hi},#{})\n");
+}
+
+static void in_silence_calls_are_asked_of_but_not_told(void **state)
+{
+    (void)state;
+    give(pid(1), TH_FLAG_CALL | TH_FLAG_RETURN_TO | TH_FLAG_SEND | TH_FLAG_SILENT);
+    expect("{trace,<0.1.0>,call,{m,f,[]}}", "enabled_call(call,s,<0.1.0>)\n");
+    expect("{trace,<0.1.0>,return_from,{m,f,0},1}", "");
+    expect("{trace,<0.1.0>,return_to,{m,g,0}}", "");
+    expect("{trace,<0.1.0>,call,{m,f,[]}}", "enabled_call(call,s,<0.1.0>)\n");
+    expect("{trace,<0.1.0>,exception_from,{m,f,0},{error,x}}", "");
+    expect(SEND("<0.1.0>"), SENT("<0.1.0>") " self\n");
+    assert_int_equal(th_session_counts(session).silenced, 2);
+    assert_int_equal(th_session_counts(session).untraced, 3);
+    assert_int_equal(th_session_counts(session).discarded, 0);
+}
+
+/* It is the call that counts. */
+static void silence_that_ends_or_begins_during_a_call(void **state)
+{
+    (void)state;
+    give(pid(1), TH_FLAG_CALL | TH_FLAG_SILENT);
+    expect("{trace,<0.1.0>,call,{m,f,[]}}", "enabled_call(call,s,<0.1.0>)\n");
+    take(pid(1), TH_FLAG_SILENT);
+    scene_trace("{trace,<0.1.0>,call,{m,g,[]}}");
+    scene_log();
+    give(pid(1), TH_FLAG_SILENT);
+    expect("{trace,<0.1.0>,return_from,{m,g,0},1}",
+           "trace_call(return_from,s,<0.1.0>,{m,g,0},#{extra => 1}) self\n");
+    take(pid(1), TH_FLAG_SILENT);
+    expect("{trace,<0.1.0>,return_from,{m,f,0},2}", "");
+}
+
+static void stamps_have_an_order(void **state)
+{
+    static const struct {
+        uint32_t flag;
+        const char *opts;
+    } stamps[] = {{TH_FLAG_MONOTONIC, "#{timestamp => monotonic}"},
+                  {TH_FLAG_STRICT_MONOTONIC, "#{timestamp => strict_monotonic}"},
+                  {TH_FLAG_TIMESTAMP, "#{timestamp => timestamp}"}};
+    char log[256];
+
+    (void)state;
+    give(pid(1), TH_FLAG_RECEIVE);
+    for (size_t i = 0; i < 3; i++) {
+        give(pid(1), stamps[i].flag);
+        snprintf(log, sizeof log,
+                 "enabled_receive('receive',s,<0.1.0>)\ntrace_receive('receive',s,<0.1.0>,hi,%s)\n",
+                 stamps[i].opts);
+        expect("{trace,<0.1.0>,'receive',hi}", log);
+    }
+    take(pid(1), TH_FLAG_TIMESTAMP); /* the next one in order is active again */
+    expect("{trace,<0.1.0>,'receive',hi}",
+           "enabled_receive('receive',s,<0.1.0>)\n"
+           "trace_receive('receive',s,<0.1.0>,hi,#{timestamp => strict_monotonic})\n");
+}
+
+/* --- the end of a tracee --- */
+
+/* A BEAM traces them after the exit. */
+static void what_comes_after_the_exit_goes_by_the_last_flags(void **state)
+{
+    (void)state;
+    set(TH_PROCESSES_ALL, true, TH_FLAG_EXITING | TH_FLAG_PROCS);
+    take(pid(1), TH_FLAG_EXITING);
+    take(pid(2), TH_FLAG_PROCS);
+    th_world_end(pid(1));
+    th_world_end(pid(2));
+    expect("{trace,<0.1.0>,out_exited,0}", "");
+    expect("{trace,<0.2.0>,out_exited,0}",
+           "enabled_running_procs(out_exited,s,<0.2.0>)\n"
+           "trace_running_procs(out_exited,s,<0.2.0>,0,#{}) self\n");
+    th_session_destroy(session);
+    session = scene_create("s");
+    set(TH_PROCESSES_NEW, true, TH_FLAG_EXITING);
+    scene_log();
+    expect("{trace,<0.2.0>,out_exited,0}", "");
+}
+
+static void one_that_is_gone_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i < 1000; i++) {
+        give(pid(i), TH_FLAG_SEND);
+        th_world_end(pid(i));
+    }
+    assert_int_equal(th_world_counts().present, 0);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(flags_add_up_and_go_one_by_one),
+        TEST(only_that_one_is_traced),
+        TEST(one_that_has_ended_is_refused),
+        TEST(one_that_is_named_is_not_seen_by_that),
+        TEST(existing_ones_are_those_that_were_not_born_here),
+        TEST(new_ones_are_those_that_are_born),
+        TEST(all_are_both),
+        TEST(ports_have_defaults_of_their_own),
+        TEST(ports_accept_some_flags),
+        TEST(cpu_time_is_for_all),
+        TEST(who_is_expected_is_so_in_each_world),
+        TEST(who_is_expected_may_be_born),
+        TEST(who_registers_an_expected_name_is_traced_from_then_on),
+        TEST(who_has_an_expected_name_is_traced_at_once),
+        TEST(asking_asks_for_the_status),
+        TEST(which_sessions_there_are),
+        TEST(running_has_two_names),
+        TEST(no_flag_holds_seq_trace_back),
+        TEST(in_silence_calls_are_asked_of_but_not_told),
+        TEST(silence_that_ends_or_begins_during_a_call),
+        TEST(stamps_have_an_order),
+        TEST(what_comes_after_the_exit_goes_by_the_last_flags),
+        TEST(one_that_is_gone_leaves_nothing_behind),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
