@@ -1,8 +1,8 @@
 /* tracehost replay: recorded streams into tracers. */
 #include "interrupt.h"
+#include "replay_session.h"
 #include "replay_summary.h"
 #include "stream.h"
-#include "tracer_option.h"
 
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
@@ -14,18 +14,29 @@
 struct replay {
     struct th_stream_options stream;
     struct th_player_options play;
-    const char **tracers; /* texts of -t */
-    size_t tracer_count, tracer_capacity;
+    struct th_session_options sessions;
     const char **folders; /* of -L */
     size_t folder_count, folder_capacity;
-    uint32_t flags;
     bool wall_clock, fail_on_loss, stats;
     int64_t timeout; /* nanoseconds, 0: none */
     char **streams;
     size_t stream_count;
 };
 
-enum { FLAGS = TH_OPTION_OWN, CLOCK, FROM, TO, FAIL_ON_LOSS, VERIFY, STATS, TIMEOUT, COLOR };
+enum {
+    FLAGS = TH_OPTION_OWN,
+    SESSION,
+    PROCESSES,
+    PORTS,
+    CLOCK,
+    FROM,
+    TO,
+    FAIL_ON_LOSS,
+    VERIFY,
+    STATS,
+    TIMEOUT,
+    COLOR
+};
 
 static const struct argp_option options[] = {
     {"tracer", 't', "TRACER", 0,
@@ -36,6 +47,14 @@ static const struct argp_option options[] = {
     {"flags", FLAGS, "LIST", 0,
      "What to trace, as in erlang:trace/3, separated by commas (default: all that was recorded, "
      "as it was recorded)",
+     2},
+    {"processes", PROCESSES, "LIST", 0,
+     "Only these: all; existing (when the recording began); new (spawned in it); pids; registered "
+     "names (default: whoever was recorded, unless --ports is given)",
+     2},
+    {"ports", PORTS, "LIST", 0, "The same of ports (default: likewise)", 2},
+    {"session", SESSION, "NAME", 0,
+     "Begins a session: -t (one), --flags, --processes and --ports that follow are for it alone",
      2},
     {"from", FROM, "T", 0, "Leave out events before T", 2},
     {"to", TO, "T", 0, "Leave out events after T", 2},
@@ -53,10 +72,10 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void add_text(const char ***list, size_t *count, size_t *capacity, const char *text)
+static void add_folder(struct replay *replay, const char *folder)
 {
-    TH_ARRAY_GROW(*list, *count, *capacity);
-    (*list)[(*count)++] = text;
+    TH_ARRAY_GROW(replay->folders, replay->folder_count, replay->folder_capacity);
+    replay->folders[replay->folder_count++] = folder;
 }
 
 static void set_bound(struct th_time_bound *bound, const char *text, struct argp_state *state,
@@ -85,13 +104,28 @@ static void set_clock(struct replay *replay, const char *clock, struct argp_stat
         argp_error(state, "--clock is recorded or wall, not '%s'", clock);
 }
 
-static void set_flags(struct replay *replay, const char *list, struct argp_state *state)
+/* Options whose place matters: they are for the session that was begun last. */
+static error_t parse_session(int key, char *value, struct argp_state *state)
 {
-    if (th_flags_parse(list, &replay->flags) != TH_OK)
-        argp_error(state, "%s; %s", th_error_link(0), th_error_link(1));
-    if (!(replay->flags & TH_FLAGS_EVENTS))
-        argp_error(state, "--flags=%s lets no event pass; add what to trace, such as call or send",
-                   list);
+    struct replay *replay = state->input;
+
+    switch (key) {
+    case SESSION:
+        th_session_options_begin(&replay->sessions, value, state);
+        return 0;
+    case 't':
+        th_session_options_tracer(&replay->sessions, value, state);
+        return 0;
+    case FLAGS:
+        th_session_options_flags(&replay->sessions, value, state);
+        return 0;
+    case PROCESSES:
+    case PORTS:
+        th_session_options_tracees(&replay->sessions, key == PORTS, value, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
 }
 
 static error_t parse_own(int key, char *value, struct argp_state *state)
@@ -99,9 +133,6 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
     struct replay *replay = state->input;
 
     switch (key) {
-    case FLAGS:
-        set_flags(replay, value, state);
-        return 0;
     case CLOCK:
         set_clock(replay, value, state);
         return 0;
@@ -127,7 +158,7 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         set_color(value, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_session(key, value, state);
     }
 }
 
@@ -139,11 +170,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &replay->stream;
         return 0;
-    case 't':
-        add_text(&replay->tracers, &replay->tracer_count, &replay->tracer_capacity, value);
-        return 0;
     case 'L':
-        add_text(&replay->folders, &replay->folder_count, &replay->folder_capacity, value);
+        add_folder(replay, value);
+        return 0;
+    case ARGP_KEY_END:
+        th_session_options_check(&replay->sessions, state);
         return 0;
     case ARGP_KEY_ARGS:
         replay->streams = state->argv + state->next;
@@ -195,7 +226,8 @@ static const struct argp argp = {
     "  tracehost replay calls.trace\n"
     "  tracehost replay -t msg -t count,output=counts.txt calls.trace\n"
     "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace\n"
-    "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n",
+    "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n"
+    "  tracehost replay --session a -t msg --processes=new --session b -t count a.trace\n",
     children,
     help_filter,
     NULL,
@@ -206,19 +238,10 @@ static const struct argp argp = {
 static int attach_all(struct replay *replay, struct th_tracing *tracing)
 {
     struct th_search search;
-    int status = TH_OK;
+    int status;
 
-    if (replay->tracer_count == 0)
-        add_text(&replay->tracers, &replay->tracer_count, &replay->tracer_capacity, "text");
     th_search_init(&search, TH_SEARCH_TRACERS, replay->folders, replay->folder_count);
-    for (size_t i = 0; i < replay->tracer_count && status == TH_OK; i++) {
-        struct th_tracer_option option;
-        status = th_tracer_option_parse(replay->tracers[i], &option);
-        if (status != TH_OK)
-            break;
-        status = th_tracer_option_attach(&option, &search, replay->flags, tracing);
-        th_tracer_option_free(&option);
-    }
+    status = th_session_options_attach(&replay->sessions, &search, tracing);
     th_search_free(&search);
     return status == TH_OK ? TH_OK : th_command_fail("replay");
 }
@@ -309,15 +332,16 @@ static int run(struct replay *replay)
 
 int th_command_replay(int argc, char **argv)
 {
-    struct replay replay = {.flags = TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED};
+    struct replay replay = {0};
     int status;
 
+    th_session_options_init(&replay.sessions);
     th_command_parse(&argp, argc, argv, &replay);
     replay.play.max_events = replay.stream.max_events;
     replay.play.progress = progress;
     th_interrupt_install();
     status = run(&replay);
-    th_free(replay.tracers);
+    th_session_options_free(&replay.sessions);
     th_free(replay.folders);
     return status;
 }

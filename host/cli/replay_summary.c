@@ -17,23 +17,35 @@ static void remark(const char *what, uint64_t count)
         fprintf(stderr, "tracehost replay: %s: %llu\n", what, (unsigned long long)count);
 }
 
-static void remark_on(const char *tracer, const char *what, uint64_t count)
+/* Whom a line is about: the tracer, and its session if that has a name. */
+static void show_name(const struct th_session *session)
 {
-    if (count)
-        fprintf(stderr, "tracehost replay: tracer '%s': %s: %llu\n", tracer, what,
-                (unsigned long long)count);
+    if (th_session_title(session))
+        fprintf(stderr, "session '%s', ", th_session_title(session));
+    fprintf(stderr, "tracer '%s'", th_session_name(session));
+}
+
+static void remark_on(const struct th_session *session, const char *what, uint64_t count)
+{
+    if (!count)
+        return;
+    fputs("tracehost replay: ", stderr);
+    show_name(session);
+    fprintf(stderr, ": %s: %llu\n", what, (unsigned long long)count);
 }
 
 static void remark_on_session(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);
-    const char *name = th_session_name(session);
 
-    if (!th_session_attached(session))
-        fprintf(stderr, "tracehost replay: tracer '%s': " DETACHED "\n", name);
-    remark_on(name, REMOVED, counts.removed);
-    remark_on(name, KEPT, counts.kept);
-    remark_on(name, REFUSED, counts.refused);
+    if (!th_session_attached(session)) {
+        fputs("tracehost replay: ", stderr);
+        show_name(session);
+        fputs(": " DETACHED "\n", stderr);
+    }
+    remark_on(session, REMOVED, counts.removed);
+    remark_on(session, KEPT, counts.kept);
+    remark_on(session, REFUSED, counts.refused);
 }
 
 void th_replay_remarks(const struct th_tracing *tracing)
@@ -55,14 +67,18 @@ static void show_session(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);
 
-    fprintf(stderr, "tracer '%s'%s\n", th_session_name(session),
-            th_session_attached(session) ? "" : ", " DETACHED);
+    show_name(session);
+    fprintf(stderr, "%s\n", th_session_attached(session) ? "" : ", " DETACHED);
     row(counts.enabled, "calls of its enabled callbacks");
     row(counts.traced, "calls of its trace callbacks");
     row(counts.status, "calls for trace_status");
     row(counts.discarded, "events that it discarded");
     row(counts.filtered, "events held back by --flags");
-    row(counts.untraced, "returns held back, as it had discarded the call");
+    if (counts.silenced)
+        row(counts.silenced, "calls held back, as their tracee was silent");
+    row(counts.untraced, counts.silenced
+                             ? "returns held back, as it had discarded the call or that was silent"
+                             : "returns held back, as it had discarded the call");
     row(counts.removed, REMOVED);
     row(counts.kept, KEPT);
     row(counts.refused, REFUSED);

@@ -92,27 +92,22 @@ static void warn_of_remarks(const char *name, const struct th_library *library)
         th_warn("tracer '%s': %s", name, remarks->items[i]);
 }
 
-enum th_status th_tracer_option_attach(const struct th_tracer_option *option,
-                                       const struct th_search *search, uint32_t flags,
-                                       struct th_tracing *tracing)
+enum th_status th_tracer_option_load(const struct th_tracer_option *option,
+                                     const struct th_search *search, struct th_session_setup *setup)
 {
-    struct th_session_setup setup = {
-        .name = option->name,
-        .state = option->state,
-        .flags = flags,
-    };
-    struct th_session *session;
-    enum th_status status = th_library_find(search, option->name, &setup.library);
+    enum th_status status = th_library_find(search, option->name, &setup->library);
 
     if (status != TH_OK)
         return status;
-    status = th_library_check_tracer(setup.library);
+    status = th_library_check_tracer(setup->library);
     if (status == TH_OK)
-        status = th_library_load(setup.library, NULL, th_small(0));
+        status = th_library_load(setup->library, NULL, th_small(0));
     if (status != TH_OK) {
-        th_library_release(setup.library);
+        th_library_release(setup->library);
         return status;
     }
-    warn_of_remarks(option->name, setup.library);
-    return th_session_attach(tracing, &setup, &session);
+    setup->name = option->name;
+    setup->state = option->state;
+    warn_of_remarks(option->name, setup->library);
+    return TH_OK;
 }

@@ -1,4 +1,4 @@
-/* The tracers that -t asks for, from their text to attached sessions. */
+/* The tracers that -t asks for, from their text to loaded libraries. */
 #ifndef TH_TRACER_OPTION_H
 #define TH_TRACER_OPTION_H
 
@@ -19,9 +19,10 @@ struct th_tracer_option {
 enum th_status th_tracer_option_parse(const char *text, struct th_tracer_option *option);
 void th_tracer_option_free(struct th_tracer_option *option);
 
-/* Finds, opens, checks, loads and attaches the tracer. Its remarks are warnings. */
-enum th_status th_tracer_option_attach(const struct th_tracer_option *option,
-                                       const struct th_search *search, uint32_t flags,
-                                       struct th_tracing *tracing);
+/* Finds, opens, checks and loads the tracer: fills name, state and library of SETUP, which are
+ * valid as long as OPTION; the library is the caller's. Its remarks are warnings. */
+enum th_status th_tracer_option_load(const struct th_tracer_option *option,
+                                     const struct th_search *search,
+                                     struct th_session_setup *setup);
 
 #endif

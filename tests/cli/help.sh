@@ -42,6 +42,13 @@ the other.
                              commas (default: all that was recorded, as it was
                              recorded)
       --from=T               Leave out events before T
+      --ports=LIST           The same of ports (default: likewise)
+      --processes=LIST       Only these: all; existing (when the recording
+                             began); new (spawned in it); pids; registered
+                             names (default: whoever was recorded, unless
+                             --ports is given)
+      --session=NAME         Begins a session: -t (one), --flags, --processes
+                             and --ports that follow are for it alone
       --to=T                 Leave out events after T
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers
@@ -78,6 +85,8 @@ Examples:
   tracehost replay -t msg -t count,output=counts.txt calls.trace
   tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace
   tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl
+  tracehost replay --session a -t msg --processes=new --session b -t count
+a.trace
 
 Flags:
   send                       messages sent

@@ -1,0 +1,228 @@
+#include "replay_session.h"
+
+#include "command.h"
+#include "tracer_option.h"
+
+#include <string.h>
+
+static struct th_session_option *add_option(struct th_session_options *options, const char *title)
+{
+    struct th_session_option *option;
+
+    TH_ARRAY_GROW(options->items, options->count, options->capacity);
+    option = &options->items[options->count++];
+    *option = (struct th_session_option){
+        .title = title,
+        .flags = TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED,
+    };
+    return option;
+}
+
+static struct th_session_option *latest(struct th_session_options *options)
+{
+    return &options->items[options->count - 1];
+}
+
+void th_session_options_init(struct th_session_options *options)
+{
+    *options = (struct th_session_options){0};
+    add_option(options, NULL);
+}
+
+void th_session_options_free(struct th_session_options *options)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        th_free(options->items[i].tracers);
+        th_free(options->items[i].tracees);
+    }
+    th_free(options->items);
+}
+
+/* --- options, one by one --- */
+
+void th_session_options_begin(struct th_session_options *options, const char *title,
+                              struct argp_state *state)
+{
+    if (!*title)
+        argp_error(state, "--session wants a name");
+    for (size_t i = 1; i < options->count; i++)
+        if (strcmp(options->items[i].title, title) == 0)
+            argp_error(state, "there is a session '%s' already", title);
+    add_option(options, title);
+}
+
+void th_session_options_tracer(struct th_session_options *options, const char *text,
+                               struct argp_state *state)
+{
+    struct th_session_option *option = latest(options);
+
+    if (option->title && option->tracer_count)
+        argp_error(state,
+                   "session '%s' has the tracer '%s' already; begin another --session for '%s'",
+                   option->title, option->tracers[0], text);
+    TH_ARRAY_GROW(option->tracers, option->tracer_count, option->tracer_capacity);
+    option->tracers[option->tracer_count++] = text;
+}
+
+void th_session_options_flags(struct th_session_options *options, const char *list,
+                              struct argp_state *state)
+{
+    struct th_session_option *option = latest(options);
+
+    if (th_flags_parse(list, &option->flags) != TH_OK)
+        argp_error(state, "%s; %s", th_error_link(0), th_error_link(1));
+    if (!(option->flags & TH_FLAGS_EVENTS))
+        argp_error(state, "--flags=%s lets no event pass; add what to trace, such as call or send",
+                   list);
+    option->flag_list = list;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+/* Words first, so that 'new' in quotes is a name. */
+static bool parse_tracee(const char *text, size_t length, bool port, struct th_chosen *chosen)
+{
+    th_env env;
+    bool good;
+
+    *chosen = (struct th_chosen){
+        .all = is_word(text, length, "all"),
+        .existing = is_word(text, length, "existing"),
+        .new = is_word(text, length, "new"),
+        .port = port,
+        .one = TH_NONE,
+    };
+    if (chosen->all || chosen->existing || chosen->new)
+        return true;
+    th_env_init(&env, TH_ENV_PLAIN);
+    good = th_text_parse(&env, text, length, &chosen->one) == TH_OK;
+    th_env_release(&env); /* what is good is an immediate */
+    if (!good)
+        th_error_clear();
+    return good && (th_is_atom(chosen->one) ||
+                    (port ? th_is_local_port(chosen->one) : th_is_local_pid(chosen->one)));
+}
+
+/* Up to a comma outside of quotes. */
+static size_t item_length(const char *list)
+{
+    size_t i = 0;
+    bool quoted = false;
+
+    for (; list[i] && (quoted || list[i] != ','); i++) {
+        if (quoted && list[i] == '\\' && list[i + 1])
+            i++;
+        else if (list[i] == '\'')
+            quoted = !quoted;
+    }
+    return i;
+}
+
+void th_session_options_tracees(struct th_session_options *options, bool ports, const char *list,
+                                struct argp_state *state)
+{
+    struct th_session_option *option = latest(options);
+
+    for (;; list++) {
+        size_t length = item_length(list);
+        TH_ARRAY_GROW(option->tracees, option->tracee_count, option->tracee_capacity);
+        if (!parse_tracee(list, length, ports, &option->tracees[option->tracee_count++]))
+            argp_error(state, "--%s wants all, existing, new, %s or registered names, not '%.*s'",
+                       ports ? "ports" : "processes",
+                       ports ? "ports such as #Port<0.5>" : "processes such as <0.95.0>",
+                       (int)length, list);
+        list += length;
+        if (!*list)
+            break;
+    }
+    option->chosen = ports ? "--ports" : "--processes";
+}
+
+void th_session_options_check(const struct th_session_options *options, struct argp_state *state)
+{
+    const struct th_session_option *first = &options->items[0];
+    const char *loose = first->flag_list ? "--flags" : first->chosen;
+
+    if (options->count > 1 && !first->tracer_count && loose)
+        argp_error(state, "%s stands before the first --session, and belongs to none", loose);
+}
+
+/* --- attaching --- */
+
+static enum th_status trace_group(struct th_session *session, const struct th_chosen *chosen,
+                                  uint32_t flags)
+{
+    if (chosen->existing)
+        return th_session_trace(session, chosen->port ? TH_PORTS_EXISTING : TH_PROCESSES_EXISTING,
+                                true, flags);
+    if (chosen->new)
+        return th_session_trace(session, chosen->port ? TH_PORTS_NEW : TH_PROCESSES_NEW, true,
+                                flags);
+    return th_session_trace(session, chosen->port ? TH_PORTS_ALL : TH_PROCESSES_ALL, true, flags);
+}
+
+static enum th_status trace_chosen(struct th_session *session,
+                                   const struct th_session_option *option)
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++) {
+        const struct th_chosen *chosen = &option->tracees[i];
+        if (chosen->one == TH_NONE)
+            status = trace_group(session, chosen, option->flags);
+        else
+            status = th_session_expect(session, chosen->one, option->flags);
+    }
+    if (status != TH_OK)
+        th_error_context("%s and --flags=%s do not go together", option->chosen, option->flag_list);
+    return status;
+}
+
+static enum th_status attach(const struct th_session_option *option, const char *text,
+                             const struct th_search *search, struct th_tracing *tracing)
+{
+    struct th_session_setup setup = {.title = option->title, .flags = option->flags};
+    struct th_tracer_option tracer;
+    struct th_session *session = NULL;
+    enum th_status status = th_tracer_option_parse(text, &tracer);
+
+    if (status != TH_OK)
+        return status;
+    status = th_tracer_option_load(&tracer, search, &setup);
+    if (status == TH_OK && option->chosen)
+        status = th_session_create(tracing, &setup, &session);
+    else if (status == TH_OK)
+        status = th_session_attach(tracing, &setup, &session);
+    th_tracer_option_free(&tracer);
+    if (status == TH_OK && option->chosen)
+        status = trace_chosen(session, option);
+    return status;
+}
+
+static enum th_status attach_all_of(const struct th_session_option *option,
+                                    const struct th_search *search, struct th_tracing *tracing)
+{
+    enum th_status status = TH_OK;
+
+    if (!option->tracer_count)
+        status = attach(option, "text", search, tracing);
+    for (size_t i = 0; i < option->tracer_count && status == TH_OK; i++)
+        status = attach(option, option->tracers[i], search, tracing);
+    if (status != TH_OK && option->title)
+        th_error_context("session '%s' could not begin", option->title);
+    return status;
+}
+
+enum th_status th_session_options_attach(const struct th_session_options *options,
+                                         const struct th_search *search, struct th_tracing *tracing)
+{
+    bool skip_first = options->count > 1 && !options->items[0].tracer_count;
+    enum th_status status = TH_OK;
+
+    for (size_t i = skip_first; i < options->count && status == TH_OK; i++)
+        status = attach_all_of(&options->items[i], search, tracing);
+    return status;
+}

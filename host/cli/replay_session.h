@@ -1,0 +1,53 @@
+/* The sessions that the options of `tracehost replay` ask for, from their texts to traced tracees.
+ */
+#ifndef TH_REPLAY_SESSION_H
+#define TH_REPLAY_SESSION_H
+
+#include "host/trace/trace.h"
+
+struct argp_state;
+
+/* What stands between one --session and the next; the first one, which has no title, is what stands
+ * before all. */
+struct th_session_option {
+    const char *title;
+    const char **tracers; /* texts of -t; at most one if there is a title */
+    size_t tracer_count, tracer_capacity;
+    const char *flag_list; /* of --flags; NULL: not given */
+    uint32_t flags;
+    const char *chosen; /* the option that says whom to trace; NULL: whatever was recorded */
+    struct th_chosen {
+        bool all, existing, new, port;
+        th_term one; /* if none of these: an identifier or a name */
+    } * tracees;
+    size_t tracee_count, tracee_capacity;
+};
+
+struct th_session_options {
+    struct th_session_option *items;
+    size_t count, capacity;
+};
+
+/* Begins with the one that has no title. */
+void th_session_options_init(struct th_session_options *options);
+void th_session_options_free(struct th_session_options *options);
+
+/* Take one option. What is wrong ends the program with argp_error(). */
+void th_session_options_begin(struct th_session_options *options, const char *title,
+                              struct argp_state *state);
+void th_session_options_tracer(struct th_session_options *options, const char *text,
+                               struct argp_state *state);
+void th_session_options_flags(struct th_session_options *options, const char *list,
+                              struct argp_state *state);
+void th_session_options_tracees(struct th_session_options *options, bool ports, const char *list,
+                                struct argp_state *state);
+
+/* After the last option. */
+void th_session_options_check(const struct th_session_options *options, struct argp_state *state);
+
+/* Loads the tracers, creates the sessions and has them trace. */
+enum th_status th_session_options_attach(const struct th_session_options *options,
+                                         const struct th_search *search,
+                                         struct th_tracing *tracing);
+
+#endif

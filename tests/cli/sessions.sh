@@ -1,0 +1,177 @@
+#!/bin/sh
+# `tracehost replay`: sessions of several tracers, and whom each of them traces.
+. tests/cli/report
+
+procs=$recordings/s13_procs.trace
+pingpong=$recordings/s04_genserver_pingpong.trace
+ports=$recordings/s06_ports.trace
+
+# The number of records that a replay with these options into `count` tells.
+counted() {
+    "$tracehost" replay -t count "$@" | sed -n 's/  100.00  all//p' | tr -d ' '
+}
+
+# --- whose flags ---
+
+expect 'all processes' counted --processes=all "$procs" <<'EOF'
+47
+EOF
+expect 'those that are spawned in the recording' counted --processes=new "$procs" <<'EOF'
+16
+EOF
+expect 'those that were there before' counted --processes=existing "$procs" <<'EOF'
+31
+EOF
+expect 'both of them' counted --processes=new,existing "$procs" <<'EOF'
+47
+EOF
+expect 'one' "$tracehost" replay --processes='<0.170.0>' "$procs" <<'EOF'
+<0.170.0>  spawned by <0.169.0> as erlang:apply(#Fun<wl.0.18326006>,[])
+<0.170.0>  getting_linked <0.169.0>
+<0.170.0>  getting_unlinked <0.169.0>
+<0.170.0>  getting_linked <0.169.0>
+<0.170.0>  receive die
+<0.170.0>  exit normal
+EOF
+expect 'whoever registers a name, from then on' \
+    "$tracehost" replay --processes=wlme,nobody --flags=procs --max-events=6 "$procs" <<'EOF'
+<0.169.0>  register wlme
+<0.169.0>  spawn <0.170.0> as erlang:apply(#Fun<wl.0.18326006>,[])
+<0.169.0>  link <0.170.0>
+<0.169.0>  unlink <0.170.0>
+EOF
+expect 'a name that is a word, too' counted --processes="'new','all'" "$procs" </dev/null
+expect 'a name with a comma in it' counted --processes="'a,\\'b',wlme" "$procs" <<'EOF'
+30
+EOF
+expect 'in each stream again' counted --processes='<0.170.0>' "$procs" "$procs" <<'EOF'
+12
+EOF
+expect 'processes alone' counted --processes=all "$ports" <<'EOF'
+15
+EOF
+expect 'ports alone' counted --ports=all "$ports" <<'EOF'
+42
+EOF
+expect 'both' counted --ports=new --processes=all "$ports" <<'EOF'
+57
+EOF
+expect 'ports of before' counted --ports=existing "$ports" </dev/null
+named() {
+    "$tracehost" replay --stats -t msg --processes='<0.7.7>' --max-events=1 "$procs" 2>&1 | grep 'tracees seen'
+}
+expect 'one that is named but never there does not count as seen' named <<'EOF'
+           1  tracees seen
+EOF
+
+# --- who inherits ---
+
+expect 'set_on_spawn' counted --processes='<0.169.0>' --flags=procs,set_on_spawn "$procs" <<'EOF'
+30
+EOF
+expect 'set_on_first_spawn' counted --processes='<0.169.0>' --flags=procs,set_on_first_spawn \
+    "$procs" <<'EOF'
+20
+EOF
+expect 'set_on_link' counted --processes='<0.169.0>' --flags=procs,set_on_link "$procs" <<'EOF'
+21
+EOF
+expect 'what is left out by time is inherited all the same' \
+    counted --processes='<0.94.0>' --flags=procs,set_on_spawn --from=50us "$pingpong" <<'EOF'
+2
+EOF
+
+# --- sessions ---
+
+expect 'two sessions' "$tracehost" replay --session lives --processes=new --flags=procs \
+    --session=calls -t count,top=1 --flags=call "$pingpong" <<'EOF'
+<0.95.0>   spawned by <0.94.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
+<0.95.0>   getting_linked <0.94.0>
+<0.95.0>   exit normal
+      events       %  tag
+         437   80.48  call
+         106   19.52  return_from
+         543  100.00  all
+
+       calls       %  function
+          41    9.38  gen_server:decode_msg/9
+         396   90.62  29 more
+EOF
+expect 'two sessions of one tracer' "$tracehost" replay --session a -t text --processes='<0.170.0>' \
+    --flags=receive --session b -t "text,output=$work/b" --processes=wlme --flags=send \
+    --max-events=13 "$procs" <<'EOF'
+<0.170.0>  receive die
+EOF
+expect 'and what the other one has' cat "$work/b" <<'EOF'
+<0.169.0>  send die -> <0.170.0>
+EOF
+expect 'what stands before the first session is no part of it' "$tracehost" replay -t msg -t msg \
+    --flags=send --session b -t text --flags=receive --max-events=12 "$procs" <<'EOF'
+<0.169.0>  receive {go,<0.9.0>,fun wl:procs/0}
+<0.169.0> -> <0.170.0>
+<0.169.0> -> <0.170.0>
+<0.170.0>  receive die
+EOF
+
+summary() {
+    "$tracehost" replay --stats "$@" 2>&1 >/dev/null | sed -n '/^session/,$p' | grep -v '  0 '
+}
+expect 'summaries name the session' summary --session quiet -t text --flags=call,silent \
+    --session plain -t text --flags=return_to,send "$pingpong" <<'EOF'
+session 'quiet', tracer 'text'
+         437  calls of its enabled callbacks
+           1  calls for trace_status
+         176  events held back by --flags
+         437  calls held back, as their tracee was silent
+         106  returns held back, as it had discarded the call or that was silent
+session 'plain', tracer 'text'
+          84  calls of its enabled callbacks
+          84  calls of its trace callbacks
+           1  calls for trace_status
+         635  events held back by --flags
+EOF
+
+# --- what is wrong ---
+
+refused() {
+    "$tracehost" replay "$@" "$procs" 2>&1 | sed '/^Try/,$d'
+}
+expect 'two tracers in a session' refused --session a -t text -t msg <<'EOF'
+tracehost replay: session 'a' has the tracer 'text' already; begin another --session for 'msg'
+EOF
+expect 'two sessions of a name' refused --session a --session b --session a <<'EOF'
+tracehost replay: there is a session 'a' already
+EOF
+expect 'no name' refused --session= <<'EOF'
+tracehost replay: --session wants a name
+EOF
+expect 'flags without a session' refused --flags=call --session a <<'EOF'
+tracehost replay: --flags stands before the first --session, and belongs to none
+EOF
+expect 'processes without a session' refused --processes=new --session a <<'EOF'
+tracehost replay: --processes stands before the first --session, and belongs to none
+EOF
+expect 'no process' refused --processes=new,Boss <<'EOF'
+tracehost replay: --processes wants all, existing, new, processes such as <0.95.0> or registered names, not 'Boss'
+EOF
+expect 'no port' refused --ports='<0.95.0>' <<'EOF'
+tracehost replay: --ports wants all, existing, new, ports such as #Port<0.5> or registered names, not '<0.95.0>'
+EOF
+expect 'nobody' refused --processes=all, <<'EOF'
+tracehost replay: --processes wants all, existing, new, processes such as <0.95.0> or registered names, not ''
+EOF
+expect 'CPU time of some' "$tracehost" replay --session a --processes=new --flags=send,cpu_timestamp "$procs" <<'EOF'
+-- stderr
+tracehost replay: session 'a' could not begin
+  --processes and --flags=send,cpu_timestamp do not go together
+  the flag cpu_timestamp is for all processes or ports at once
+-- status 2
+EOF
+expect 'a tracer that is not there' "$tracehost" replay --session a -t nowhere/to.so "$procs" <<'EOF'
+-- stderr
+tracehost replay: session 'a' could not begin
+  nowhere/to.so cannot be opened
+  No such file or directory
+-- status 5
+EOF
+finish
