@@ -28,7 +28,7 @@
 #include "host/base/base.h"
 #include "host/term/term.h"
 
-enum { TH_MATCH_SLOTS = 8192, TH_MATCH_DEPTH = 255 };
+enum { TH_MATCH_SLOTS = 8192, TH_MATCH_DEPTH = 255, TH_MATCH_FAULTS = 100 };
 
 enum th_match_kind { TH_MATCH_CALL, TH_MATCH_SEND, TH_MATCH_RECEIVE };
 
@@ -60,8 +60,9 @@ struct th_match_faults {
 
 /*
  * Compiles SPECIFICATION, a list of clauses; the result has a copy of it. TH_MALFORMED, the chain
- * telling the first fault and its place. FAULTS, which may be NULL and else must be empty, gets all
- * faults of the first clause that has one, as in a BEAM; the caller frees them in either case.
+ * telling the first fault and its place. FAULTS, which may be NULL and else must be empty, gets the
+ * faults of the first clause that has one, as in a BEAM, up to TH_MATCH_FAULTS; the caller frees
+ * them in either case.
  */
 enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
                                 struct th_match_faults *faults, struct th_match_spec **spec);

@@ -80,6 +80,10 @@ void th_match_add_variable(struct th_match_compiler *c, uint32_t number, uint32_
 {
     size_t i = variable_index(c, number);
 
+    if (c->variable_count == TH_MATCH_SLOTS) { /* so that finding places for all takes no long */
+        th_match_add_fault(c, TH_NONE, "It is too large: more than %d variables.", TH_MATCH_SLOTS);
+        return;
+    }
     TH_ARRAY_GROW(c->variables, c->variable_count, c->variable_capacity);
     memmove(c->variables + i + 1, c->variables + i, (c->variable_count - i) * sizeof *c->variables);
     c->variables[i] = (struct th_match_variable){number, slot};

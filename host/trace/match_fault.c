@@ -16,6 +16,8 @@ void th_match_add_fault(struct th_match_compiler *c, th_term t, const char *form
     char text[FAULT_TEXT];
     va_list rest;
 
+    if (faults->count == TH_MATCH_FAULTS)
+        return;
     va_start(rest, format);
     vsnprintf(text, sizeof text, format, rest);
     va_end(rest);

@@ -112,6 +112,26 @@ static void faults_name_their_place(void **state)
                         "{is_seq_trace}");
 }
 
+static void faults_and_variables_are_bounded(void **state)
+{
+    struct th_buffer text = {0};
+    struct th_match_faults faults = {0};
+    struct th_match_spec *spec;
+
+    (void)state;
+    th_buffer_add_text(&text, "[{[{");
+    for (int i = 100000; i > 0; i--)
+        th_buffer_printf(&text, "'$%d',", i);
+    th_buffer_add_text(&text, "'$0'}],[],[]}]");
+    assert_int_equal(th_match_compile(TH_MATCH_CALL, parse(th_buffer_text(&text)), &faults, &spec),
+                     TH_MALFORMED);
+    assert_string_equal(th_error_link(0),
+                        "clause 1, head, element 1: It is too large: more than 8192 variables.");
+    assert_int_equal(faults.count, TH_MATCH_FAULTS);
+    th_match_faults_free(&faults);
+    th_buffer_free(&text);
+}
+
 /* TEXT is OPEN so many times, INNER, CLOSE as often. */
 static char *nested(size_t depth, const char *open, const char *inner, const char *close)
 {
@@ -280,6 +300,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_first_clause_that_matches_decides, begin, end),
         cmocka_unit_test_setup_teardown(kinds_have_their_own_subjects, begin, end),
         cmocka_unit_test_setup_teardown(faults_name_their_place, begin, end),
+        cmocka_unit_test_setup_teardown(faults_and_variables_are_bounded, begin, end),
         cmocka_unit_test_setup_teardown(what_is_nested_too_deep_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(what_needs_too_much_room_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_target_may_be_a_list, begin, end),
