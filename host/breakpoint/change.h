@@ -66,7 +66,8 @@ struct th_change_counts th_change_counts(const struct th_change *change);
  *
  * th_change_run() returns true when it is done; where the thread may not wait, which is in a
  * callback, a read section or a continuation, false: it is pending, and is done without the thread.
- * th_change_start() never waits: true if it was done at once. Any thread.
+ * Not while holding a lock that somebody takes in a hook, nor from work that th_progress_later()
+ * does. th_change_start() never waits: true if it was done at once. Any thread.
  */
 bool th_change_run(struct th_change *change, void (*done)(struct th_change *change, void *context),
                    void *context);

@@ -6,8 +6,8 @@
 
 enum { SITES = 256 /* allocated at once */ };
 
-/* The lock guards `free`, linked by `place`, and is held for a few instructions; no other lock is
- * taken under it. */
+/* The lock guards `free_sites`, linked by `place`, and `all_sites`; it is held for a few
+ * instructions, and no other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_site *free_sites;
 
@@ -17,14 +17,20 @@ static void add_free(struct th_site *site)
     free_sites = site;
 }
 
+/* Begins with a pointer to the one allocated before. */
+static void *all_sites;
+
 /* Never freed: see site.h. */
 static void make_sites(void)
 {
-    char *memory = th_alloc_zero((SITES + 1) * sizeof(struct th_site));
-    size_t odd = (uintptr_t)memory % sizeof(struct th_site);
-    struct th_site *sites = (struct th_site *)(memory + (odd ? sizeof(struct th_site) - odd : 0));
+    enum { ALIGNMENT = sizeof(struct th_site) };
+    void **memory = th_alloc_zero((SITES + 1) * sizeof(struct th_site));
+    uintptr_t after = (uintptr_t)(memory + 1);
+    struct th_site *sites = (struct th_site *)((after + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 
     _Static_assert(sizeof(struct th_site) == 64, "a site is a cache line");
+    *memory = all_sites;
+    all_sites = memory;
     for (size_t i = SITES; i-- > 0;)
         add_free(&sites[i]);
 }

@@ -3,19 +3,16 @@
 #include "host/code/code.h"
 #include "host/base/base.h"
 #include "host/progress/progress.h"
+#include "tests/support/dying.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -192,29 +189,6 @@ static void nobody_waits_in_a_section_or_a_continuation(void **state)
     th_permission_seize(&requests[0], ask_if_it_may_wait);
     assert_false(may_wait_when_granted);
     assert_true(th_permission_may_wait());
-}
-
-/* What a child process that calls CALL says on stderr before it dies of that. */
-static void die_of(void (*call)(void), char *said, size_t size)
-{
-    int ends[2], status;
-    FILE *from_child;
-    pid_t child;
-
-    assert_int_equal(pipe(ends), 0);
-    child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        signal(SIGABRT, SIG_DFL);
-        call();
-        _exit(0);
-    }
-    close(ends[1]);
-    from_child = fdopen(ends[0], "r");
-    assert_non_null(fgets(said, (int)size, from_child));
-    fclose(from_child);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
 static void wait_in_a_section(void)
