@@ -5,13 +5,14 @@
 %%   recorded   twice: what is different in the run that is recorded
 %%   state      of the tracer
 %%   replay     options for `tracehost replay'
+%%   whom       it is to trace only these: tracee, new; else whoever was recorded
 %%   status     what that ends with, 0 if left out
 %%   lines      trace: only the callbacks of the trace family are compared
 %%   empty      true: nothing is logged at all
 -module(cases).
 -export([all/0, once/0, everything/0, names/0]).
 
-all() -> once() ++ twice() ++ flags() ++ answers().
+all() -> once() ++ twice() ++ flags() ++ answers() ++ heirs() ++ quarrels().
 
 %% The callbacks and tags that all cases together must show.
 names() ->
@@ -178,3 +179,38 @@ some_calls(Name, Action, Run) ->
 turns() ->
     [[trace, discard], [discard, trace], [trace, trace, discard], [discard, discard, trace],
      [trace, discard, discard, trace, discard, trace, trace]].
+
+%% --- Who inherits: recorded is the whole family, logged who has the flags ----------------------------
+
+heirs() ->
+    [heirs(fun heirs:family/0, [tracee], Base ++ On)
+     || Base <- [[procs], [send, 'receive', procs, call], [call, return_to]], On <- set_on()] ++
+    [heirs(fun heirs:family/0, [tracee], [call, procs, silent | On]) || On <- set_on(), length(On) < 2] ++
+    [heirs(fun heirs:family/0, Whom, [procs, send | On])
+     || Whom <- [[new], [tracee, new]], On <- set_on(), length(On) < 3].
+
+set_on() ->
+    [[], [set_on_spawn], [set_on_first_spawn], [set_on_link], [set_on_first_link],
+     [set_on_spawn, set_on_first_spawn], [set_on_link, set_on_first_link],
+     [set_on_spawn, set_on_link], [set_on_spawn, set_on_first_link],
+     [set_on_first_spawn, set_on_link], [set_on_first_spawn, set_on_first_link],
+     [set_on_spawn, set_on_first_spawn, set_on_link, set_on_first_link]].
+
+heirs(Run, Whom, Flags) ->
+    Text = lists:join(",", [atom_to_list(Flag) || Flag <- Flags]),
+    Of = #{tracee => {flags, Flags}, new => {new, Flags}},
+    Patterns = [{{heirs, work, 1}, [{'_', [], [{return_trace}]}], [local]},
+                {{heirs, live, 0}, true, [local]}],
+    Case = #{name => io_lib:format("heirs of ~0p: ~s", [Whom, Text]), how => twice, run => Run,
+             patterns => Patterns, whom => Whom, replay => ["--flags=" ++ Text],
+             recorded => #{flags => [send, 'receive', procs, call, return_to, set_on_spawn], new => []}},
+    maps:merge(Case, maps:from_list([map_get(Who, Of) || Who <- Whom])).
+
+%% A tracer that drops one of them: its children are its own no more.
+quarrels() ->
+    [(heirs(fun heirs:quarrel/0, [tracee], [send, 'receive', procs, call | On]))
+        #{name => io_lib:format("heirs, ~0p, ~p answered with ~0p", [On, Tag, Answers]),
+          state => #{answers => #{Tag => Answers}}}
+     || On <- [[set_on_spawn], [set_on_link], [set_on_first_spawn], [set_on_spawn, set_on_first_link]],
+        Tag <- [send, call, 'receive', spawn],
+        Answers <- [remove, [trace, trace, remove], [discard, trace, 42, trace]]].

@@ -8,7 +8,7 @@ main(Arguments) ->
     Setup = #{tracehost => Tracehost, libraries => Libraries, folder => Folder, library => "logging",
               form => "trace", schedulers => 1},
     logger:set_primary_config(level, none),
-    ok = code:ensure_modules_loaded([workload, burden]),
+    ok = code:ensure_modules_loaded([workload, burden, heirs]),
     Schedulers = erlang:system_info(schedulers),
     Outcomes = run("", Setup, cases:all()) ++
         run(", as JSON lines", Setup#{form => "jsonl"}, cases:once()) ++
@@ -50,15 +50,17 @@ compare(#{folder := Folder} = Setup, Case) ->
     Name = [Folder, $/, integer_to_list(erlang:unique_integer([positive]))],
     [Logged, Replayed, Recording] =
         [iolist_to_binary([Name, Of]) || Of <- [".logged", ".replayed", ".trace"]],
-    trace(Case, Logged, Recording),
-    replay(Setup, Case, Replayed, Recording),
+    Tracee = trace(Case, Logged, Recording),
+    replay(Setup, Case, Replayed, Recording, Tracee),
     difference(Setup, Case, lines(Case, Logged), lines(Case, Replayed)).
 
+%% Returns the tracee that was recorded.
 trace(#{how := once} = Case, Logged, Recording) ->
     tracing:logged_and_recorded(Case, Logged, maps:get(state, Case, #{}), Recording);
 trace(#{how := twice} = Case, Logged, Recording) ->
-    tracing:recorded(maps:merge(Case, maps:get(recorded, Case, #{})), Recording),
-    tracing:logged(Case, Logged, maps:get(state, Case, #{})).
+    Tracee = tracing:recorded(maps:merge(Case, maps:get(recorded, Case, #{})), Recording),
+    tracing:logged(Case, Logged, maps:get(state, Case, #{})),
+    Tracee.
 
 lines(Case, File) -> comparison:lines(File, maps:get(lines, Case, all)).
 
@@ -81,12 +83,18 @@ all_seen(Folder) ->
 
 %% --- tracehost --------------------------------------------------------------------------------------
 
-replay(#{form := Form} = Setup, Case, Log, Recording) ->
+replay(#{form := Form} = Setup, Case, Log, Recording, Tracee) ->
     State = (maps:get(state, Case, #{}))#{log => Log},
     Tracer = unicode:characters_to_binary(io_lib:format("~s=~0p", [library(Setup), State])),
     Stream = convert(Setup, Case, Recording, [filename:rootname(Recording), $., Form]),
-    Options = maps:get(replay, Case, []),
+    Options = maps:get(replay, Case, []) ++ whom(maps:get(whom, Case, []), Tracee),
     tracehost(Setup, ["replay", "-t", Tracer, Stream | Options], maps:get(status, Case, 0)).
+
+%% Of whom: the tracee, processes that are spawned.
+whom([], _) -> [];
+whom(Whom, Tracee) ->
+    ["--processes=" ++ lists:join(",", [case Who of tracee -> pid_to_list(Tracee); new -> "new" end
+                                        || Who <- Whom])].
 
 convert(#{form := "trace"}, _, Recording, _) -> Recording;
 convert(Setup, Case, Recording, Name) ->

@@ -9,11 +9,12 @@
 %%   flags      its trace flags, for erlang:trace/3
 %%   patterns   [{MFA | send | 'receive', MatchSpec, Options}], for erlang:trace_pattern/3
 %%   new_ports  flags of ports that it opens
+%%   new        flags of processes that are spawned while it runs
 %%   all        flags of all processes that there are
 %%   token      true: the tracer is seq_trace's too
 %% All but `run' may be left out.
 
-%% The tracer `logging' with this state writes the log FILE.
+%% All return the tracee. The tracer `logging' with this state writes the log FILE.
 logged(Case, File, State) -> trace(Case, {logging, State#{log => File}}).
 
 %% It also has the driver of dbg's trace ports record what it is called with.
@@ -38,7 +39,7 @@ trace(Case, Tracer) ->
         start(Case, Tracee, Tracer),
         Tracee ! go,
         receive {'DOWN', Ref, process, Tracee, Reason} -> Reason end,
-        receive after ?SETTLE -> ok end
+        receive after ?SETTLE -> Tracee end
     after
         stop()
     end.
@@ -46,7 +47,8 @@ trace(Case, Tracer) ->
 start(Case, Tracee, Tracer) ->
     [erlang:trace_pattern(What, Spec, Options) || {What, Spec, Options} <- maps:get(patterns, Case, [])],
     [flags(Who, maps:get(Key, Case), Tracer)
-     || {Who, Key} <- [{Tracee, flags}, {new_ports, new_ports}, {all, all}], is_map_key(Key, Case)],
+     || {Who, Key} <- [{Tracee, flags}, {new_ports, new_ports}, {new_processes, new},
+                     {all, all}], is_map_key(Key, Case)],
     maps:get(token, Case, false) andalso seq_trace:set_system_tracer(Tracer).
 
 flags(Who, Flags, {Module, State}) -> erlang:trace(Who, true, [{tracer, Module, State} | Flags]);
