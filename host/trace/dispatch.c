@@ -202,10 +202,12 @@ static inline const struct th_tracee_refs *refs_of(const struct th_tracing *trac
 /* Those of one that is exiting, whose exit was before; NULL: those that it has. */
 static const struct th_tracee_refs *last_refs_of(const struct th_tracing *tracing, th_term id)
 {
+    if (tracing->departures == 0 || th_process_alive(id))
+        return NULL;
     for (size_t i = 1; i <= TH_DEPARTED && i <= tracing->departures; i++) {
         const struct th_departed *departed =
             &tracing->departed[(tracing->departures - i) % TH_DEPARTED];
-        if (departed->id == id && !th_process_alive(id))
+        if (departed->id == id)
             return departed->refs;
     }
     return NULL;

@@ -89,7 +89,10 @@ static void tell_signal(int number, const siginfo_t *info)
 static void report_where(const struct th_event *event)
 {
     const char *name = stream ? *stream : NULL;
+    const struct th_session *session = th_callback_current.session;
 
+    if (session && session->title)
+        dprintf(STDERR_FILENO, "  session '%s'\n", session->title);
     if (event->number)
         dprintf(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
                 (unsigned long long)event->number, (unsigned long long)event->position,

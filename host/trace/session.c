@@ -251,6 +251,11 @@ const char *th_session_title(const struct th_session *session)
     return session->title;
 }
 
+th_term th_session_state_term(const struct th_session *session)
+{
+    return session->state;
+}
+
 struct th_session_counts th_session_counts(const struct th_session *session)
 {
     struct th_session_counts counts = session->counts;

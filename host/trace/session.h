@@ -119,7 +119,8 @@ bool th_session_status(struct th_session *session);
 bool th_session_attached(const struct th_session *session);
 
 const char *th_session_name(const struct th_session *session);
-const char *th_session_title(const struct th_session *session); /* NULL: it has none */
+const char *th_session_title(const struct th_session *session);  /* NULL: it has none */
+th_term th_session_state_term(const struct th_session *session); /* of its tracer */
 struct th_session_counts th_session_counts(const struct th_session *session);
 
 /* The sessions that are not dead, those that began first mostly first. */

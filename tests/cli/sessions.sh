@@ -131,6 +131,14 @@ session 'plain', tracer 'text'
          635  events held back by --flags
 EOF
 
+crash() {
+    "$tracehost" replay -L "$samples" --session fine -t msg --session bad -t crash_tracer,how=segv "$pingpong" 2>&1 |
+        grep session
+}
+expect 'a crash is told with the session' crash <<'EOF'
+  session 'bad'
+EOF
+
 # --- what is wrong ---
 
 refused() {

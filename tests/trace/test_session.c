@@ -94,6 +94,9 @@ static void a_session_traces_nobody_at_first(void **state)
     (void)state;
     a = scene_create("a");
     assert_string_equal(scene_log(), STATUS("a"));
+    assert_string_equal(th_session_name(a), "hooked");
+    assert_null(th_session_title(a));
+    assert_int_equal(th_session_state_term(a), th_atom("a"));
     expect(CALL, "");
     th_session_trace(a, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     expect(CALL, TRACED("a"));

@@ -156,6 +156,8 @@ answered() ->
       [spawn, spawned, exit, register, link, getting_linked], Some},
      {#{name => "running", flags => [running, send], run => fun workload:messages/0},
       [in, out], [discard, remove]},
+     {#{name => "exiting", flags => [exiting, send, procs], run => fun workload:messages/0},
+      [send, exit, out_exited], [discard, remove]},
      {#{name => "ports", new_ports => [ports, send], run => fun workload:ports/0},
       [open, closed, link, getting_linked, getting_unlinked, register, send], Some},
      {#{name => "garbage collection", flags => [garbage_collection], run => fun burden:tidy/0},
