@@ -17,6 +17,7 @@
  * sessions) and `trace_X(Tag, State, Tracee, Term, Opts)` is called, in an environment of its own.
  * return_from, exception_from and return_to have no `enabled`; they are held back if the call that
  * they belong to was discarded, or was made in silence. Nothing is allocated for a discarded event.
+ * seq_trace events, which have no tracee, go to all sessions.
  */
 #ifndef TH_SESSION_H
 #define TH_SESSION_H

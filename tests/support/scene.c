@@ -60,7 +60,8 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
     }
     th_buffer_add_text(&notes, "\n");
     for (size_t i = 0; i < act_count; i++)
-        if (strcmp(acts[i].callback, callback) == 0 && th_atom(acts[i].state) == argv[1])
+        if ((!acts[i].callback || strcmp(acts[i].callback, callback) == 0) &&
+            (!acts[i].state || th_atom(acts[i].state) == argv[1]))
             acts[i].act();
     return answer_to(callback, th_atom_name(argv[0])->text, env);
 }
@@ -145,6 +146,11 @@ void scene_answer(const char *callback, const char *answer)
     assert_true(answer_count < ANSWERS);
     answers[answer_count].to = callback;
     answers[answer_count++].answer = answer;
+}
+
+void scene_forget_answers(void)
+{
+    answer_count = 0;
 }
 
 void scene_act(const char *callback, const char *state, void (*act)(void))

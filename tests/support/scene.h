@@ -33,8 +33,10 @@ struct th_tracing *scene_tracing(void);
  * capitals to raise that. Without a word `enabled` callbacks answer trace, others ok.
  */
 void scene_answer(const char *callback, const char *answer);
+void scene_forget_answers(void);
 
-/* Calls ACT in each CALLBACK for a session whose state is the atom STATE, before it answers. */
+/* Calls ACT in each CALLBACK (NULL: any) for a session whose state is the atom STATE (NULL: any),
+ * before it answers. */
 void scene_act(const char *callback, const char *state, void (*act)(void));
 
 /* Takes the event along. */

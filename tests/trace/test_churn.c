@@ -1,0 +1,167 @@
+/*
+ * Sessions, flags and tracees that come and go at random, half of the time from inside of
+ * callbacks: nothing is called of a session that is not alive, and memory stays in order (which the
+ * address sanitizer tells).
+ */
+#include "tests/support/scene.h"
+
+#include "host/process/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { STEPS = 30000, PROCESSES = 12, PORTS = 3 };
+
+static uint64_t seed;
+static unsigned long called, created, destroyed;
+
+static unsigned below(unsigned limit)
+{
+    seed = seed * 6364136223846793005 + 1442695040888963407;
+    return (unsigned)(seed >> 33) % limit;
+}
+
+static uint32_t some_flags(void)
+{
+    return (uint32_t)(below(1 << 30) & below(1 << 30)) & TH_FLAGS_ALL;
+}
+
+static th_term someone(void)
+{
+    return below(4) ? th_local_pid(below(PROCESSES) + 1, 0) : th_local_port(below(PORTS) + 1);
+}
+
+static struct th_session *some_session(void)
+{
+    struct th_session *session;
+    size_t count = th_tracing_sessions(scene_tracing());
+
+    session = count ? th_tracing_session(scene_tracing(), below((unsigned)count)) : NULL;
+    return session && th_session_find(scene_tracing(), th_session_id_of(session)) ? session : NULL;
+}
+
+static void create(void)
+{
+    struct th_session *session;
+
+    if (th_tracing_sessions(scene_tracing()) >= 8)
+        return;
+    session = scene_create("a");
+    created++;
+    th_session_trace(session, below(6), true, some_flags());
+}
+
+static void destroy(struct th_session *session)
+{
+    th_session_destroy(session);
+    destroyed++;
+}
+
+static void change(struct th_session *session)
+{
+    static const char *const names[] = {"tom", "tim"};
+    th_session_id ids[TH_SESSIONS_LIMIT];
+
+    switch (below(6)) {
+    case 0:
+        th_session_trace(session, below(6), below(2), some_flags());
+        break;
+    case 1:
+        th_session_expect(session, below(2) ? th_atom(names[below(2)]) : someone(), some_flags());
+        break;
+    case 2:
+        th_session_flags(session, someone());
+        break;
+    case 3:
+        th_sessions_of(scene_tracing(), someone(), ids);
+        break;
+    default:
+        th_session_trace_one(session, someone(), below(3), some_flags());
+    }
+    th_error_clear();
+}
+
+static void meddle(void)
+{
+    struct th_session *session = some_session();
+
+    if (!session || below(8) == 0)
+        create();
+    else if (below(8) == 0)
+        destroy(session);
+    else
+        change(session);
+}
+
+static void in_callback(void)
+{
+    const struct th_session *session = th_callback_current.session;
+    th_session_id id = th_session_id_of(session);
+
+    called++;
+    if (id) /* it is enlisted already */
+        assert_int_equal(th_session_state(scene_tracing(), id), TH_SESSION_ALIVE);
+    if (id && below(20) == 0)
+        meddle();
+}
+
+/* A process does something. */
+static void happen(void)
+{
+    static const char *const events[] = {
+        "{trace,<0.%u.0>,spawn,<0.%u.0>,{m,f,[]}}", "{trace,<0.%u.0>,spawned,<0.%u.0>,{m,f,[]}}",
+        "{trace,<0.%u.0>,link,<0.%u.0>}",           "{trace,<0.%u.0>,getting_linked,<0.%u.0>}",
+        "{trace,<0.%u.0>,send,hi,<0.%u.0>}",        "{trace,<0.%u.0>,call,{m,f,[%u]}}",
+        "{trace,<0.%u.0>,return_from,{m,f,1},%u}",  "{trace,<0.%u.0>,in,{m,f,%u}}",
+        "{trace,<0.%u.0>,out_exited,%u}",           "{trace,<0.%u.0>,register,tom}",
+        "{trace,#Port<0.%u>,open,<0.%u.0>,cat}",    "{seq_trace,%u,{print,{0,1},<0.%u.0>,[],hi}}",
+    };
+    static const char *const answers[] = {"trace", "trace", "trace", "discard", "remove"};
+    char tuple[128];
+
+    scene_forget_answers();
+    scene_answer("enabled", answers[below(4)]);
+    scene_answer("enabled_call", answers[below(5)]);
+    scene_answer("enabled_send", answers[below(5)]);
+    snprintf(tuple, sizeof tuple, events[below(sizeof events / sizeof *events)],
+             below(PROCESSES) + 1, below(PROCESSES) + 1);
+    assert_in_range(scene_trace(tuple), TH_OK, TH_END);
+    scene_log();
+}
+
+static void a_lot_happens(void **state)
+{
+    (void)state;
+    for (seed = 1; seed <= 3; seed++) {
+        uint64_t first = seed;
+        scene_begin_empty(NULL);
+        scene_act(NULL, NULL, in_callback);
+        for (int i = 0; i < STEPS / 3; i++) {
+            if (below(4) == 0)
+                meddle();
+            else if (below(100) == 0)
+                th_world_end(someone());
+            else if (below(1000) == 0)
+                th_tracing_new_world(scene_tracing());
+            else
+                happen();
+        }
+        scene_end();
+        seed = first;
+    }
+    assert_true(called > STEPS);
+    assert_true(created > 100 && destroyed > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lot_happens),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
