@@ -305,7 +305,7 @@ tracehost call: SIGINT came
 -- status 130
 EOF
 interrupted() {
-    timeout -s INT 0.5 "$tracehost" call --repeat=1000000000 --threads=2 "$counter" 'ok.' 2>&1 | sed 's/[0-9][0-9]* rounds/N rounds/'
+    tests/cli/interrupted "$tracehost" call --repeat=1000000000 --threads=2 "$counter" 'ok.' 2>&1 | sed 's/[0-9][0-9]* rounds/N rounds/'
 }
 expect 'SIGINT during rounds' interrupted <<'EOF'
 ok

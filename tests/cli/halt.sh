@@ -68,14 +68,14 @@ unload with its data
 tracehost call: 3 rounds of 3 processes, 0 evaluations failed
 EOF
 at_sigint() {
-    timeout -s INT 0.5 "$tracehost" call --repeat=1000000000 "$work/ending.so" 'ok.' 2>"$work/errors"
+    tests/cli/interrupted "$tracehost" call --repeat=1000000000 "$work/ending.so" 'ok.' 2>"$work/errors"
 }
 expect 'SIGINT is an end, too' at_sigint <<'EOF'
 ok
 on_halt with its data
 on_unload_thread with its data
 unload with its data
--- status 124
+-- status 130
 EOF
 refused() {
     "$tracehost" replay -t "$work/ending.so" -t "$work/nothing.so" "$recordings/s01_seed_local_caller.trace" 2>"$work/errors"
