@@ -4,6 +4,7 @@
 
 #include "callback.h"
 #include "event.h"
+#include "execution.h"
 #include "guard.h"
 #include "match.h"
 #include "session.h"

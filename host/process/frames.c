@@ -1,0 +1,222 @@
+/*
+ * A ring of entries, so that the oldest can go when the stack is full; and chains through it, one a
+ * hash of functions, so that the nearest call of a function is found without walking the stack.
+ *
+ * A chain holds the entries that may be found: those on which nothing of the same physical frame
+ * stands. `heads` has the slot of the newest, `previous` leads to older ones. As entries come and
+ * go at the top only, an entry that goes is the newest of its chain. Those that are forgotten at
+ * the bottom are not taken out of their chains: a link to a slot that is not below the entry which
+ * links to it, or that is free, or has an entry of another chain, is the end.
+ */
+#include "frames.h"
+
+#include "host/base/base.h"
+
+#include <string.h>
+
+enum {
+    SMALLEST = 8, /* slots */
+    KEPT = 1024   /* slots that a stack keeps, however empty it is */
+};
+
+static uint32_t bucket(const struct th_frames *frames, th_frame_function function)
+{
+    return (uint32_t)th_mix(function) & (frames->capacity - 1);
+}
+
+static uint32_t slot_of(const struct th_frames *frames, const struct th_frame *frame)
+{
+    return (uint32_t)(frame - frames->slots);
+}
+
+/* FRAME, the newest but for those that may not be found, may be from now on. */
+static void chain(struct th_frames *frames, struct th_frame *frame)
+{
+    uint32_t *head = &frames->heads[bucket(frames, frame->function)];
+
+    frame->previous = *head;
+    *head = slot_of(frames, frame);
+}
+
+static void unchain(struct th_frames *frames, const struct th_frame *frame)
+{
+    if (!frame->replaced)
+        frames->heads[bucket(frames, frame->function)] = frame->previous;
+}
+
+static void resize(struct th_frames *frames, struct th_frames_bounds *bounds, uint32_t capacity)
+{
+    struct th_frames old = *frames;
+
+    bounds->slots += (uint64_t)capacity - old.capacity;
+    frames->slots = th_alloc(capacity * (sizeof *frames->slots + sizeof *frames->heads));
+    frames->heads = (uint32_t *)(frames->slots + capacity);
+    frames->capacity = capacity;
+    frames->bottom = 0;
+    memset(frames->heads, 0, capacity * sizeof *frames->heads);
+    for (uint32_t i = 0; i < old.count; i++) {
+        frames->slots[i] = *th_frames_at(&old, i);
+        if (!frames->slots[i].replaced)
+            chain(frames, &frames->slots[i]);
+    }
+    th_free(old.slots);
+}
+
+/* What the physical frame returns to that the entry above the oldest begins, or goes on. */
+static th_frame_function below_oldest(const struct th_frames *frames)
+{
+    const struct th_frame *next = frames->count > 1 ? th_frames_at(frames, 1) : NULL;
+
+    if (next && (next->link == TH_FRAME_TAIL || next->link == TH_FRAME_SAME))
+        return frames->below;
+    if (next && next->link == TH_FRAME_UNCLEAR)
+        return TH_FRAME_UNKNOWN;
+    return th_frames_at(frames, 0)->function;
+}
+
+static void forget_oldest(struct th_frames *frames, struct th_frames_bounds *bounds)
+{
+    const struct th_frame *oldest = th_frames_at(frames, 0);
+
+    frames->forgotten += oldest->times;
+    if (oldest->word)
+        bounds->not_kept += oldest->times;
+    frames->below = below_oldest(frames);
+    frames->bottom = (frames->bottom + 1) & (frames->capacity - 1);
+    frames->count--;
+}
+
+static bool may_grow(const struct th_frames *frames, const struct th_frames_bounds *bounds)
+{
+    return frames->capacity == 0 ||
+           (frames->count < bounds->each && bounds->slots + frames->capacity <= bounds->all);
+}
+
+static void make_room(struct th_frames *frames, struct th_frames_bounds *bounds)
+{
+    if (frames->count < frames->capacity && frames->count < bounds->each)
+        return;
+    if (may_grow(frames, bounds))
+        resize(frames, bounds, frames->capacity ? 2 * frames->capacity : SMALLEST);
+    else
+        forget_oldest(frames, bounds);
+}
+
+static void add(struct th_frames *frames, struct th_frames_bounds *bounds, struct th_frame frame)
+{
+    struct th_frame *slot;
+
+    make_room(frames, bounds);
+    slot = th_frames_at(frames, frames->count++);
+    *slot = frame;
+    chain(frames, slot);
+}
+
+/* Nothing of the newest entry's physical frame may be found but what will stand on it. If it is
+ * several calls, each a physical frame, only the latest of them is meant. */
+static void replace_top(struct th_frames *frames, struct th_frames_bounds *bounds)
+{
+    struct th_frame *top = th_frames_top(frames);
+
+    if (top->times > 1 && top->link != TH_FRAME_TAIL) {
+        struct th_frame latest = *top;
+        top->times--;
+        latest.times = 1;
+        add(frames, bounds, latest);
+        top = th_frames_top(frames);
+    }
+    unchain(frames, top);
+    top->replaced = true;
+}
+
+static bool is_one_more(const struct th_frame *top, th_frame_function function,
+                        enum th_frame_link link, uint64_t word)
+{
+    return top && top->function == function && top->link == link && top->word == word &&
+           link != TH_FRAME_SAME && !top->replaced && top->times < TH_FRAME_TIMES_MAX;
+}
+
+void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
+                    th_frame_function function, enum th_frame_link link, uint64_t word)
+{
+    struct th_frame *top = th_frames_top(frames);
+    struct th_frame frame = {.function = function, .link = link, .times = 1, .word = word};
+
+    if (is_one_more(top, function, link, word)) {
+        top->times++;
+        return;
+    }
+    if (link == TH_FRAME_TAIL || link == TH_FRAME_SAME) {
+        replace_top(frames, bounds);
+        top = th_frames_top(frames);
+        frame.begin = top->begin < UINT32_MAX ? top->begin + 1 : UINT32_MAX;
+    }
+    add(frames, bounds, frame);
+}
+
+void th_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds)
+{
+    unchain(frames, th_frames_top(frames));
+    frames->count--;
+    if (frames->capacity > KEPT && frames->count < frames->capacity / 8)
+        resize(frames, bounds, frames->capacity / 4);
+}
+
+void th_frames_pop_call(struct th_frames *frames, struct th_frames_bounds *bounds)
+{
+    struct th_frame *top = th_frames_top(frames);
+
+    if (top->times > 1)
+        top->times--;
+    else
+        th_frames_pop(frames, bounds);
+}
+
+th_frame_function th_frames_caller(const struct th_frames *frames)
+{
+    uint32_t begin = th_frames_begin(frames);
+    const struct th_frame *frame = th_frames_at(frames, begin);
+
+    if (frame->link == TH_FRAME_UNCLEAR)
+        return TH_FRAME_UNKNOWN;
+    if (frame->link == TH_FRAME_CALLS && frame->times > 1)
+        return frame->function;
+    return begin > 0 ? th_frames_at(frames, begin - 1)->function : frames->below;
+}
+
+uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function)
+{
+    uint32_t end = frames->count; /* older entries than this one are looked for */
+    uint32_t hash, slot;
+
+    if (frames->count == 0)
+        return TH_FRAMES_NONE;
+    hash = bucket(frames, function);
+    for (slot = frames->heads[hash];; slot = frames->slots[slot].previous) {
+        uint32_t offset = (slot - frames->bottom) & (frames->capacity - 1);
+        if (offset >= end)
+            return TH_FRAMES_NONE;
+        if (frames->slots[slot].function == function && !frames->slots[slot].replaced)
+            return offset;
+        if (bucket(frames, frames->slots[slot].function) != hash)
+            return TH_FRAMES_NONE;
+        end = offset;
+    }
+}
+
+uint64_t th_frames_wanted(const struct th_frames *frames)
+{
+    uint64_t wanted = 0;
+
+    for (uint32_t i = 0; i < frames->count; i++)
+        if (th_frames_at(frames, i)->word)
+            wanted += th_frames_at(frames, i)->times;
+    return wanted;
+}
+
+void th_frames_clear(struct th_frames *frames, struct th_frames_bounds *bounds)
+{
+    bounds->slots -= frames->capacity;
+    th_free(frames->slots);
+    *frames = (struct th_frames){0};
+}

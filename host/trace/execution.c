@@ -1,0 +1,240 @@
+#include "execution_stack.h"
+
+#include "host/base/base.h"
+
+/* --- functions as the stack has them: atoms' numbers and the arity, behind a bit that keeps them
+ * apart from TH_FRAME_UNKNOWN and TH_FRAME_NOBODY --- */
+
+enum { ATOM_BITS = 20, ARITY_BITS = 8 };
+
+_Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "atoms do not fit");
+_Static_assert(TH_FUNCTION_ARITY_MAX < 1 << ARITY_BITS, "arities do not fit");
+
+#define A_FUNCTION ((th_frame_function)1 << (2 * ATOM_BITS + ARITY_BITS))
+_Static_assert(2 * A_FUNCTION - 1 == TH_FRAME_FUNCTION_LAST, "functions do not fit");
+
+static th_frame_function pack(const struct th_function *function)
+{
+    th_frame_function atoms = (th_frame_function)th_atom_index(function->module) << ATOM_BITS |
+                              th_atom_index(function->function);
+
+    return A_FUNCTION | atoms << ARITY_BITS | function->arity;
+}
+
+static th_term atom_at(th_frame_function bits)
+{
+    return (th_term)(bits & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
+}
+
+struct th_function th_execution_unpack(th_frame_function function)
+{
+    return (struct th_function){
+        .module = atom_at(function >> (ATOM_BITS + ARITY_BITS)),
+        .function = atom_at(function >> ARITY_BITS),
+        .arity = function & ((1 << ARITY_BITS) - 1),
+    };
+}
+
+th_frame_function th_execution_pack_caller(const struct th_caller *caller)
+{
+    if (caller->kind == TH_CALLER_FUNCTION)
+        return pack(&caller->function);
+    return caller->kind == TH_CALLER_UNDEFINED ? TH_FRAME_NOBODY : TH_FRAME_UNKNOWN;
+}
+
+struct th_caller th_execution_unpack_caller(th_frame_function function)
+{
+    if (function == TH_FRAME_UNKNOWN)
+        return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
+    if (function == TH_FRAME_NOBODY)
+        return (struct th_caller){.kind = TH_CALLER_UNDEFINED};
+    return (struct th_caller){TH_CALLER_FUNCTION, th_execution_unpack(function)};
+}
+
+struct th_caller th_execution_recorded_caller(th_term result)
+{
+    struct th_caller caller = {.kind = TH_CALLER_UNKNOWN};
+
+    if (result == TH_AM(undefined))
+        caller.kind = TH_CALLER_UNDEFINED;
+    else if (result != TH_NONE && th_event_function_from_term(result, &caller.function))
+        caller.kind = TH_CALLER_FUNCTION;
+    return caller;
+}
+
+/* --- the stack as a whole --- */
+
+void th_execution_start(struct th_execution *execution, const struct th_execution_options *options)
+{
+    static const struct th_execution_options none;
+
+    if (!options)
+        options = &none;
+    *execution = (struct th_execution){.each_returns = options->each_returns};
+    execution->bounds.each = options->frames ? options->frames : TH_EXECUTION_FRAMES;
+    if (execution->bounds.each < 2)
+        execution->bounds.each = 2;
+    execution->bounds.all = options->all_frames ? options->all_frames : TH_EXECUTION_ALL_FRAMES;
+}
+
+struct th_execution_counts th_execution_counts(const struct th_execution *execution)
+{
+    struct th_execution_counts counts = execution->counts;
+
+    counts.not_kept = execution->bounds.not_kept;
+    return counts;
+}
+
+void th_execution_gap(struct th_execution *execution)
+{
+    execution->gaps++;
+}
+
+void th_execution_forget(struct th_execution *execution, struct th_stack *stack)
+{
+    th_frames_clear(&stack->frames, &execution->bounds);
+    *stack = (struct th_stack){.gaps = execution->gaps};
+}
+
+void th_execution_spawned(struct th_execution *execution, struct th_stack *stack)
+{
+    th_execution_forget(execution, stack);
+    stack->at = TH_STACK_AT_START;
+}
+
+void th_stack_drop_returning(struct th_execution *execution, struct th_stack *stack)
+{
+    uint32_t begin = th_frames_begin(&stack->frames);
+
+    while (stack->frames.count > begin)
+        th_frames_pop(&stack->frames, &execution->bounds);
+    th_stack_returned(stack, stack->named);
+}
+
+void th_stack_catch_up(struct th_execution *execution, struct th_stack *stack)
+{
+    uint64_t forgotten;
+
+    if (stack->gaps == execution->gaps)
+        return;
+    forgotten = stack->frames.forgotten + stack->frames.count;
+    if (stack->returning)
+        th_stack_drop_returning(execution, stack);
+    execution->counts.lost += th_frames_wanted(&stack->frames);
+    th_execution_forget(execution, stack);
+    stack->frames.forgotten = forgotten;
+}
+
+void th_stack_returned(struct th_stack *stack, th_frame_function caller)
+{
+    stack->returning = false;
+    stack->named = caller;
+    if (caller == TH_FRAME_UNKNOWN || caller == TH_FRAME_NOBODY)
+        stack->at = TH_STACK_AT_UNKNOWN;
+    else
+        stack->at = stack->frames.count > 0 ? TH_STACK_AT_TOP : TH_STACK_AT_NAMED;
+}
+
+/* --- calls --- */
+
+th_frame_function th_stack_executing(const struct th_stack *stack)
+{
+    switch (stack->at) {
+    case TH_STACK_AT_TOP:
+        return th_frames_top(&stack->frames)->function;
+    case TH_STACK_AT_NAMED:
+        return stack->named;
+    case TH_STACK_AT_START:
+        return TH_FRAME_NOBODY;
+    default:
+        return TH_FRAME_UNKNOWN;
+    }
+}
+
+/* What a call returns to that is made now. */
+static th_frame_function caller_now(const struct th_stack *stack, enum th_fact tail)
+{
+    if (tail == TH_UNKNOWN)
+        return TH_FRAME_UNKNOWN;
+    if (tail == TH_NO || stack->at == TH_STACK_AT_START)
+        return th_stack_executing(stack);
+    return stack->at == TH_STACK_AT_TOP ? th_frames_caller(&stack->frames) : TH_FRAME_UNKNOWN;
+}
+
+/* A tail call of the topmost call. If nobody wants to know of that one's end, it is gone. */
+static void replace(struct th_execution *execution, struct th_stack *stack,
+                    th_frame_function function)
+{
+    struct th_frame top = *th_frames_top(&stack->frames);
+    enum th_frame_link link = TH_FRAME_TAIL;
+
+    if (!top.word && !execution->each_returns) {
+        link = top.link;
+        th_frames_pop_call(&stack->frames, &execution->bounds);
+    }
+    th_frames_push(&stack->frames, &execution->bounds, function, link, 0);
+}
+
+static void push(struct th_execution *execution, struct th_stack *stack, th_frame_function function,
+                 th_frame_function caller)
+{
+    enum th_frame_link link = caller == TH_FRAME_UNKNOWN ? TH_FRAME_UNCLEAR : TH_FRAME_CALLS;
+
+    if (stack->frames.count == 0)
+        stack->frames.below = caller;
+    else if (caller != TH_FRAME_UNKNOWN && stack->at == TH_STACK_AT_NAMED)
+        th_frames_push(&stack->frames, &execution->bounds, caller, TH_FRAME_UNCLEAR, 0);
+    th_frames_push(&stack->frames, &execution->bounds, function, link, 0);
+}
+
+/* A recorded caller is stronger: it is the recorder's own stack that told it. */
+static void note_caller(struct th_execution *execution, struct th_stack *stack,
+                        th_frame_function computed, th_frame_function recorded)
+{
+    if (recorded != TH_FRAME_UNKNOWN && computed != TH_FRAME_UNKNOWN && recorded != computed)
+        execution->counts.callers_disputed++;
+    stack->caller = recorded != TH_FRAME_UNKNOWN ? recorded : computed;
+    stack->asked = false;
+}
+
+void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
+                        const struct th_execution_call *call)
+{
+    th_frame_function function = pack(&call->function);
+    th_frame_function caller;
+
+    execution->counts.calls++;
+    th_stack_catch_up(execution, stack);
+    if (stack->returning)
+        th_stack_drop_returning(execution, stack);
+    caller = caller_now(stack, call->tail);
+    note_caller(execution, stack, caller, th_execution_pack_caller(&call->recorded));
+    if (call->tail == TH_YES && stack->at == TH_STACK_AT_TOP)
+        replace(execution, stack, function);
+    else
+        push(execution, stack, function, caller);
+    stack->at = TH_STACK_AT_TOP;
+    stack->entered = true;
+    stack->ended = false;
+}
+
+struct th_caller th_execution_caller(struct th_execution *execution, struct th_stack *stack)
+{
+    if (stack->caller == TH_FRAME_UNKNOWN && !stack->asked)
+        execution->counts.callers_unknown++;
+    stack->asked = true;
+    return th_execution_unpack_caller(stack->caller);
+}
+
+void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word)
+{
+    struct th_frame call = *th_frames_top(&stack->frames);
+    enum th_frame_link link = TH_FRAME_SAME;
+
+    if (stack->entered) {
+        link = call.link;
+        th_frames_pop_call(&stack->frames, &execution->bounds);
+    }
+    th_frames_push(&stack->frames, &execution->bounds, call.function, link, word);
+    stack->entered = false;
+}

@@ -1,0 +1,168 @@
+/*
+ * A recording as an execution: each process has a stack, which recorded calls enter and returns
+ * leave; so calls can be traced again, with patterns that the recording was not made with.
+ *
+ *   struct th_execution execution;                   one for all streams
+ *   th_execution_start(&execution, &options);
+ *   struct th_stack stack = {0};                     one a process, once somebody wants it
+ *   th_execution_enter(&execution, &stack, &call);   for each call, wanted or not;
+ *     th_execution_caller(&execution, &stack)        ... who called? if somebody asks
+ *     th_execution_want(&execution, &stack, word);   ... tell me when it ends
+ *   th_execution_leave(&execution, &stack, &end);    for each return_from, exception_from,
+ * return_to th_execution_forget(&execution, &stack);         the process has ended
+ *
+ * What is known comes from the recording alone; what it does not tell is TH_CALLER_UNKNOWN, never
+ * guessed. There are two sorts of recording.
+ *
+ * An *execution* tells `tail` of its calls. It has all calls of its processes, and an end for each
+ * physical frame: one return_from for the call that was executing (a frame whose calls were tail
+ * calls of each other returns once), or a return_to; or one exception_from, for each frame that
+ * the exception passes. From that all callers are known, but those of what was called before the
+ * recording began, or before events were lost. An execution that has no returns at all cannot be
+ * told from one in which nothing has returned yet: see `returns` among the counts. A return_to
+ * without a return_from before it ends a frame without telling its value.
+ *
+ * What a *BEAM* records does not tell `tail`. There each call that was recorded under return_trace
+ * or exception_trace has an end of its own, innermost first; others have none. A return_from is
+ * that of the nearest open call of its function, and calls above it have ended, too; a return_to
+ * ends what is above the function returned to. The callers are known if they were recorded, as the
+ * result of `{message, {caller}}`; whoever starts the replay must say that this is what results
+ * are (th_execution_recorded_caller()), as they have the shape of any {M, F, A}.
+ *
+ * What is wanted of calls stays until they end; as a BEAM does, also that of tail calls: they end
+ * with the physical frame, innermost first. The bounds of stacks are in process/frames.h. All of
+ * it belongs to one thread, the one that replays.
+ */
+#ifndef TH_EXECUTION_H
+#define TH_EXECUTION_H
+
+#include "event.h"
+#include "host/process/process.h"
+
+enum { TH_EXECUTION_FRAMES = 1000000, TH_EXECUTION_ALL_FRAMES = 16 * TH_EXECUTION_FRAMES };
+
+struct th_execution_options {
+    uint32_t frames;     /* entries a stack; 0: TH_EXECUTION_FRAMES */
+    uint64_t all_frames; /* entries of all stacks; 0: TH_EXECUTION_ALL_FRAMES */
+    bool each_returns; /* tail calls have return_from records of their own, besides telling `tail`:
+                          they follow that of the call which was executing */
+};
+
+/* Each is a line for the user if it is not 0, the first two excepted. */
+struct th_execution_counts {
+    uint64_t calls;
+    uint64_t returns;          /* return_from, exception_from and return_to. 0 with many calls: the
+                                  recording has none, nobody can be told of a call's end, and callers
+                                  are as if nothing had returned */
+    uint64_t callers_unknown;  /* calls whose caller was asked for, answered `undefined` */
+    uint64_t callers_disputed; /* ... recorded, where the stack says another one */
+    uint64_t not_kept;         /* wanted calls forgotten as the stack was full: "return frames not
+                                  kept" */
+    uint64_t late;             /* returns of calls that are forgotten */
+    uint64_t unmatched;        /* returns of calls that were not recorded */
+    uint64_t repaired; /* returns to which other calls had to end that had no end recorded */
+    uint64_t untold;   /* wanted calls that ended so, or with a return_to: no value */
+    uint64_t lost;     /* wanted calls that were open when events were lost */
+};
+
+struct th_execution {
+    struct th_frames_bounds bounds;
+    bool each_returns;
+    uint32_t gaps; /* how often events were lost */
+    struct th_execution_counts counts;
+};
+
+/* A process' stack. Start it as {0}: nothing is known of what was called before. */
+struct th_stack {
+    struct th_frames frames;
+    enum th_stack_at {
+        TH_STACK_AT_UNKNOWN,
+        TH_STACK_AT_TOP,   /* the topmost call executes */
+        TH_STACK_AT_NAMED, /* `named` does, of which no open call is known */
+        TH_STACK_AT_START  /* nothing has been called yet */
+    } at;
+    bool entered;   /* the last event was a call, and nobody wants it yet */
+    bool ended;     /* the last event was a return_from or an exception_from */
+    bool returning; /* each_returns: those who want the topmost frame were told; it stays for the
+                       records that its other calls may have */
+    bool asked;     /* callers_unknown counts the last call */
+    uint32_t gaps;  /* those of th_execution of which this stack knows */
+    th_frame_function named;
+    th_frame_function caller; /* of the last call */
+};
+
+struct th_caller {
+    enum th_caller_kind {
+        TH_CALLER_UNKNOWN,   /* the recording does not tell; Erlang code gets `undefined` */
+        TH_CALLER_UNDEFINED, /* nobody: the process was started with this function */
+        TH_CALLER_FUNCTION
+    } kind;
+    struct th_function function;
+};
+
+struct th_execution_call {
+    struct th_function function;
+    enum th_fact tail;
+    struct th_caller recorded; /* the recorded caller; unknown if there is none */
+};
+
+/* How a wanted call has ended. */
+enum th_ending {
+    TH_ENDED_RETURNED, /* with the value of the record at hand */
+    TH_ENDED_RAISED,   /* with the class and value of the record at hand */
+    TH_ENDED_UNTOLD    /* no record tells how */
+};
+
+struct th_execution_end {
+    enum th_tracer_tag tag;    /* return_from, exception_from or return_to */
+    struct th_caller function; /* whose end, or what is returned to: undefined for a return_to
+                                  `undefined` */
+
+    /* Called for each word that a call was wanted with, if that call has ended: the latest call
+     * first, the latest word of a call first. It must not touch this stack. */
+    void (*ended)(void *context, enum th_ending ending, const struct th_function *function,
+                  uint64_t word);
+    void *context;
+};
+
+/* OPTIONS may be NULL. The counts go up over all streams. */
+void th_execution_start(struct th_execution *execution, const struct th_execution_options *options);
+
+struct th_execution_counts th_execution_counts(const struct th_execution *execution);
+
+/* The process was seen being spawned: nobody called what it calls first, if that is an
+ * execution. */
+void th_execution_spawned(struct th_execution *execution, struct th_stack *stack);
+
+/* A call. */
+void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
+                        const struct th_execution_call *call);
+
+/* Who called what was entered last, which is what it returns to. Counts the call once if that is
+ * unknown. */
+struct th_caller th_execution_caller(struct th_execution *execution, struct th_stack *stack);
+
+/* When the call that was entered last ends, WORD (not 0) will be told. Several times for several
+ * words; nothing may have happened in the process meanwhile. */
+void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word);
+
+/*
+ * A return or an exception. Returns what is executing then, the function that a `return_to` event
+ * names: undefined if the process ends, unknown if the recording does not tell. After an exception
+ * it is who catches, unless another exception_from follows.
+ */
+struct th_caller th_execution_leave(struct th_execution *execution, struct th_stack *stack,
+                                    const struct th_execution_end *end);
+
+/* Events were lost, no one knows whose: all stacks begin anew, each when something happens in its
+ * process. */
+void th_execution_gap(struct th_execution *execution);
+
+/* The process has ended, or nobody is interested in it any more; leaves {0}. */
+void th_execution_forget(struct th_execution *execution, struct th_stack *stack);
+
+/* The caller that the result of a match specification is, where it is one of `{message, {caller}}`:
+ * {M, F, Arity} or undefined. Else, or for TH_NONE, it is unknown. */
+struct th_caller th_execution_recorded_caller(th_term result);
+
+#endif

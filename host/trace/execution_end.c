@@ -1,0 +1,213 @@
+/*
+ * How calls end: with the record of a return or an exception, with what that tells about other
+ * calls, or untold.
+ */
+#include "execution_stack.h"
+
+struct leaving {
+    struct th_execution *execution;
+    struct th_stack *stack;
+    const struct th_execution_end *end;
+    enum th_ending ending; /* of the call whose record it is */
+};
+
+/* Those who want calls of ENTRY, TIMES of them, are told. */
+static void tell(const struct leaving *l, const struct th_frame *entry, uint32_t times,
+                 enum th_ending ending)
+{
+    struct th_function function;
+
+    if (!entry->word)
+        return;
+    function = th_execution_unpack(entry->function);
+    if (ending == TH_ENDED_UNTOLD)
+        l->execution->counts.untold += times;
+    for (uint32_t i = 0; i < times; i++)
+        l->end->ended(l->end->context, ending, &function, entry->word);
+}
+
+/* How many calls of the entry where the topmost frame begins belong to that frame: all only if its
+ * beginning is forgotten. */
+static uint32_t times_at_begin(const struct th_frame *entry)
+{
+    return entry->link == TH_FRAME_TAIL ? entry->times : 1;
+}
+
+/* The topmost physical frame ends. */
+static void end_frame(const struct leaving *l, enum th_ending ending)
+{
+    struct th_frames *frames = &l->stack->frames;
+    struct th_frames_bounds *bounds = &l->execution->bounds;
+    th_frame_function caller = th_frames_caller(frames);
+    uint32_t begin = th_frames_begin(frames);
+    struct th_frame entry;
+
+    while (frames->count > begin + 1) {
+        entry = *th_frames_top(frames);
+        th_frames_pop(frames, bounds);
+        tell(l, &entry, entry.times, ending);
+    }
+    entry = *th_frames_top(frames);
+    for (uint32_t i = times_at_begin(&entry); i > 0; i--)
+        th_frames_pop_call(frames, bounds);
+    tell(l, &entry, times_at_begin(&entry), ending);
+    th_stack_returned(l->stack, caller);
+}
+
+/* Frames end until ENTRY is the topmost one. */
+static void end_above(const struct leaving *l, uint32_t entry)
+{
+    if (l->stack->frames.count > entry + 1)
+        l->execution->counts.repaired++;
+    while (l->stack->frames.count > entry + 1)
+        end_frame(l, TH_ENDED_UNTOLD);
+}
+
+/* --- where each call has a record of its own: the frame stays until its last call has had it ---
+ */
+
+/* The latest call of FUNCTION in the topmost physical frame. */
+static uint32_t find_in_frame(const struct th_frames *frames, th_frame_function function)
+{
+    uint32_t begin = frames->count ? th_frames_begin(frames) : 0;
+
+    for (uint32_t i = frames->count; i > begin; i--)
+        if (th_frames_at(frames, i - 1)->function == function)
+            return i - 1;
+    return TH_FRAMES_NONE;
+}
+
+/* All who want calls of the topmost frame are told, but it stays. */
+static void tell_frame(const struct leaving *l)
+{
+    struct th_frames *frames = &l->stack->frames;
+    uint32_t begin = th_frames_begin(frames);
+    const struct th_frame *entry;
+
+    for (uint32_t i = frames->count - 1; i > begin; i--) {
+        entry = th_frames_at(frames, i);
+        tell(l, entry, entry->times, l->ending);
+    }
+    entry = th_frames_at(frames, begin);
+    tell(l, entry, times_at_begin(entry), l->ending);
+    l->stack->returning = true;
+    l->stack->named = th_frames_caller(frames);
+}
+
+/* The call at ENTRY of the topmost frame has its record; those above it have none. */
+static void settle(const struct leaving *l, uint32_t entry)
+{
+    struct th_frames *frames = &l->stack->frames;
+    uint32_t begin = th_frames_begin(frames);
+    bool last;
+
+    while (entry > begin && th_frames_at(frames, entry)->link == TH_FRAME_SAME)
+        entry--;
+    while (frames->count > entry + 1)
+        th_frames_pop(frames, &l->execution->bounds);
+    last = entry == begin && times_at_begin(th_frames_top(frames)) == 1;
+    th_frames_pop_call(frames, &l->execution->bounds);
+    if (last)
+        th_stack_returned(l->stack, l->stack->named);
+}
+
+/* --- records --- */
+
+static void leave_unmatched(const struct leaving *l)
+{
+    if (l->stack->frames.forgotten > 0) {
+        l->stack->frames.forgotten--;
+        l->execution->counts.late++;
+    } else {
+        l->execution->counts.unmatched++;
+    }
+    l->stack->named = TH_FRAME_UNKNOWN;
+    l->stack->at = TH_STACK_AT_UNKNOWN;
+}
+
+/* The frame whose call of FUNCTION, which is not the one that NAMED has, returns; it becomes the
+ * topmost one. The entry of that call; TH_FRAMES_NONE if none is open. */
+static uint32_t find_returning(const struct leaving *l, th_frame_function function)
+{
+    uint32_t entry = TH_FRAMES_NONE;
+
+    if (l->stack->at == TH_STACK_AT_NAMED && l->stack->named == function)
+        return TH_FRAMES_NONE;
+    if (l->execution->each_returns)
+        entry = find_in_frame(&l->stack->frames, function);
+    if (entry == TH_FRAMES_NONE) {
+        entry = th_frames_find(&l->stack->frames, function);
+        if (entry != TH_FRAMES_NONE)
+            end_above(l, entry);
+    }
+    return entry;
+}
+
+static void leave_from(const struct leaving *l, th_frame_function function)
+{
+    uint32_t entry = find_returning(l, function);
+
+    if (entry == TH_FRAMES_NONE) {
+        leave_unmatched(l);
+    } else if (!l->execution->each_returns) {
+        end_frame(l, l->ending);
+    } else {
+        tell_frame(l);
+        settle(l, entry);
+    }
+}
+
+/* A return_from or an exception_from; perhaps of a call whose end has been told already. */
+static void leave_once(const struct leaving *l, th_frame_function function)
+{
+    uint32_t entry = TH_FRAMES_NONE;
+
+    if (l->stack->returning) {
+        entry = find_in_frame(&l->stack->frames, function);
+        if (entry == TH_FRAMES_NONE)
+            th_stack_drop_returning(l->execution, l->stack);
+    }
+    if (entry != TH_FRAMES_NONE)
+        settle(l, entry);
+    else
+        leave_from(l, function);
+}
+
+static void leave_to(const struct leaving *l, th_frame_function function)
+{
+    struct th_stack *stack = l->stack;
+    uint32_t entry;
+
+    if (stack->returning)
+        th_stack_drop_returning(l->execution, stack);
+    if (!stack->ended && stack->frames.count > 0) /* a call has ended that has no other record */
+        end_frame(l, TH_ENDED_UNTOLD);
+    if (th_stack_executing(stack) != function) {
+        entry = th_frames_find(&stack->frames, function);
+        if (entry != TH_FRAMES_NONE)
+            end_above(l, entry);
+        stack->at = entry != TH_FRAMES_NONE      ? TH_STACK_AT_TOP
+                    : function > TH_FRAME_NOBODY ? TH_STACK_AT_NAMED
+                                                 : TH_STACK_AT_UNKNOWN;
+    }
+    stack->named = function;
+}
+
+struct th_caller th_execution_leave(struct th_execution *execution, struct th_stack *stack,
+                                    const struct th_execution_end *end)
+{
+    struct leaving leaving = {execution, stack, end, TH_ENDED_RAISED};
+    th_frame_function function = th_execution_pack_caller(&end->function);
+
+    execution->counts.returns++;
+    th_stack_catch_up(execution, stack);
+    if (end->tag == TH_TAG_return_from)
+        leaving.ending = TH_ENDED_RETURNED;
+    if (end->tag == TH_TAG_return_to)
+        leave_to(&leaving, function);
+    else
+        leave_once(&leaving, function);
+    stack->ended = end->tag != TH_TAG_return_to;
+    stack->entered = false;
+    return th_execution_unpack_caller(stack->named);
+}

@@ -1,0 +1,317 @@
+/* Stacks of call frames: against a plain array of calls, at their bounds, and what they cost. */
+#include "host/process/frames.h"
+
+#include "host/base/base.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct th_frames frames;
+static struct th_frames_bounds bounds;
+
+static int begin(void **state)
+{
+    (void)state;
+    bounds = (struct th_frames_bounds){.each = 1000, .all = 100000};
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_frames_clear(&frames, &bounds);
+    assert_int_equal(bounds.slots, 0);
+    return 0;
+}
+
+enum { F = TH_FRAME_FUNCTION_FIRST, G, H, I };
+
+static void push(th_frame_function function, enum th_frame_link link, uint64_t word)
+{
+    th_frames_push(&frames, &bounds, function, link, word);
+}
+
+/* --- physical frames --- */
+
+static void a_frame_returns_to_the_one_below(void **state)
+{
+    (void)state;
+    frames.below = I;
+    push(F, TH_FRAME_CALLS, 0);
+    assert_int_equal(th_frames_caller(&frames), I);
+    push(G, TH_FRAME_CALLS, 1);
+    assert_int_equal(th_frames_caller(&frames), F);
+    push(H, TH_FRAME_TAIL, 1);
+    push(I, TH_FRAME_TAIL, 0);
+    assert_int_equal(th_frames_caller(&frames), F);
+    assert_int_equal(th_frames_begin(&frames), 1);
+    push(G, TH_FRAME_UNCLEAR, 0);
+    assert_int_equal(th_frames_caller(&frames), TH_FRAME_UNKNOWN);
+    assert_int_equal(th_frames_begin(&frames), 4);
+}
+
+static void what_was_replaced_is_not_found(void **state)
+{
+    (void)state;
+    push(F, TH_FRAME_CALLS, 0);
+    push(G, TH_FRAME_CALLS, 1);
+    push(F, TH_FRAME_TAIL, 1);
+    push(G, TH_FRAME_TAIL, 1);
+    push(H, TH_FRAME_SAME, 2);
+    assert_int_equal(th_frames_find(&frames, F), 0);
+    assert_int_equal(th_frames_find(&frames, G), TH_FRAMES_NONE);
+    assert_int_equal(th_frames_find(&frames, H), 4);
+}
+
+static void equal_calls_share_an_entry(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        push(F, TH_FRAME_CALLS, 1);
+    assert_int_equal(frames.count, 1);
+    assert_int_equal(th_frames_caller(&frames), F); /* the third is called by the second */
+    for (int i = 0; i < TH_FRAME_TIMES_MAX + 2; i++)
+        push(G, TH_FRAME_TAIL, 1);
+    /* The third call of F is another frame than the two below it. */
+    assert_int_equal(frames.count, 4);
+    assert_int_equal(th_frames_at(&frames, 0)->times, 2);
+    assert_int_equal(th_frames_begin(&frames), 1);
+    assert_int_equal(th_frames_caller(&frames), F);
+    assert_int_equal(th_frames_find(&frames, F), 0);
+    assert_int_equal(th_frames_wanted(&frames), 3 + TH_FRAME_TIMES_MAX + 2);
+    th_frames_pop_call(&frames, &bounds);
+    th_frames_pop_call(&frames, &bounds);
+    assert_int_equal(frames.count, 3);
+}
+
+static void calls_that_differ_do_not(void **state)
+{
+    (void)state;
+    push(F, TH_FRAME_CALLS, 1);
+    push(F, TH_FRAME_CALLS, 2);
+    push(F, TH_FRAME_TAIL, 2);
+    push(F, TH_FRAME_UNCLEAR, 2);
+    push(F, TH_FRAME_SAME, 3);
+    push(F, TH_FRAME_SAME, 3);
+    assert_int_equal(frames.count, 6);
+}
+
+/* --- bounds --- */
+
+static void a_full_stack_forgets_the_oldest(void **state)
+{
+    (void)state;
+    bounds.each = 3;
+    frames.below = I;
+    push(F, TH_FRAME_CALLS, 1);
+    push(G, TH_FRAME_CALLS, 0);
+    push(H, TH_FRAME_CALLS, 1);
+    push(F, TH_FRAME_CALLS, 1);
+    assert_int_equal(frames.count, 3);
+    assert_int_equal(frames.forgotten, 1);
+    assert_int_equal(bounds.not_kept, 1);
+    assert_int_equal(frames.below, F); /* still what G returns to */
+    push(F, TH_FRAME_UNCLEAR, 0);
+    assert_int_equal(bounds.not_kept, 1); /* nobody wanted G */
+    assert_int_equal(frames.below, G);
+    push(F, TH_FRAME_UNCLEAR, 1);
+    push(F, TH_FRAME_UNCLEAR, 0);
+    assert_int_equal(frames.below, TH_FRAME_UNKNOWN);
+}
+
+static void the_caller_of_endless_tail_calls_is_remembered(void **state)
+{
+    (void)state;
+    bounds.each = 10;
+    push(F, TH_FRAME_CALLS, 0);
+    push(G, TH_FRAME_CALLS, 1);
+    for (int i = 0; i < 1000; i++)
+        push(i % 2 ? G : H, TH_FRAME_TAIL, 1);
+    assert_int_equal(frames.count, 10);
+    assert_int_equal(bounds.not_kept, 991);
+    assert_int_equal(th_frames_begin(&frames), 0);
+    assert_int_equal(th_frames_caller(&frames), F);
+    assert_int_equal(th_frames_find(&frames, F), TH_FRAMES_NONE);
+    assert_int_equal(th_frames_find(&frames, G), 9);
+}
+
+static void all_stacks_together_are_bounded(void **state)
+{
+    struct th_frames other = {0};
+
+    (void)state;
+    bounds.all = 64;
+    for (int i = 0; i < 100; i++)
+        push(F + i, TH_FRAME_CALLS, 0);
+    assert_int_equal(frames.count, 64);
+    for (int i = 0; i < 100; i++)
+        th_frames_push(&other, &bounds, F + i, TH_FRAME_CALLS, 0);
+    assert_int_equal(other.count, 8);
+    th_frames_clear(&other, &bounds);
+    assert_int_equal(bounds.slots, 64);
+}
+
+static void memory_of_a_deep_recursion_is_given_back(void **state)
+{
+    (void)state;
+    bounds.each = 100000;
+    for (int i = 0; i < 50000; i++)
+        push(F + i % 2, TH_FRAME_CALLS, 0);
+    assert_true(bounds.slots >= 50000);
+    while (frames.count > 10)
+        th_frames_pop(&frames, &bounds);
+    assert_in_range(bounds.slots, 10, 1024);
+    assert_int_equal(th_frames_find(&frames, F), 8);
+    assert_int_equal(th_frames_find(&frames, F + 1), 9);
+}
+
+static void a_steady_stack_allocates_nothing(void **state)
+{
+    unsigned long before;
+
+    (void)state;
+    bounds.each = 100;
+    for (int i = 0; i < 200; i++)
+        push(F + i % 2, TH_FRAME_CALLS, 1);
+    before = th_alloc_count();
+    for (int i = 0; i < 10000; i++) {
+        push(F + i % 3, TH_FRAME_CALLS, 1);
+        if (i % 3 == 0)
+            th_frames_pop(&frames, &bounds);
+    }
+    assert_int_equal(th_alloc_count(), before);
+}
+
+static void an_entry_is_small(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(struct th_frame), 24);
+}
+
+/* --- against a plain array of calls, none of which share an entry --- */
+
+enum { MODEL_CALLS = 4000, FUNCTIONS = 40 };
+
+static struct call {
+    th_frame_function function;
+    enum th_frame_link link;
+    uint64_t word;
+} model[MODEL_CALLS];
+static int depth;
+
+/* The first call of the physical frame that the call at I is in. */
+static int model_begin(int i)
+{
+    while (model[i].link == TH_FRAME_TAIL || model[i].link == TH_FRAME_SAME)
+        i--;
+    return i;
+}
+
+static th_frame_function model_caller(void)
+{
+    int i = model_begin(depth - 1);
+
+    if (model[i].link == TH_FRAME_UNCLEAR)
+        return TH_FRAME_UNKNOWN;
+    return i ? model[i - 1].function : TH_FRAME_NOBODY;
+}
+
+/* How many calls stand above the latest one that executes in a frame, of FUNCTION; -1: none. */
+static int model_find(th_frame_function function)
+{
+    for (int i = depth - 1; i >= 0; i = model_begin(i) - 1)
+        if (model[i].function == function)
+            return depth - 1 - i;
+    return -1;
+}
+
+/* The same, of the stack. */
+static int find(th_frame_function function)
+{
+    uint32_t entry = th_frames_find(&frames, function);
+    int above = 0;
+
+    if (entry == TH_FRAMES_NONE)
+        return -1;
+    for (uint32_t i = entry + 1; i < frames.count; i++)
+        above += th_frames_at(&frames, i)->times;
+    return above;
+}
+
+static void model_push(void)
+{
+    struct call call = {F + rand() % FUNCTIONS, rand() % 4, rand() % 4 ? 1 : rand() % 3};
+
+    if (depth == 0)
+        call.link = TH_FRAME_CALLS;
+    else if (rand() % 2) /* one more */
+        call = model[depth - 1];
+    if (call.link == TH_FRAME_SAME)
+        call.function = model[depth - 1].function;
+    model[depth++] = call;
+    push(call.function, call.link, call.word);
+}
+
+/* Frames are taken out as a whole. */
+static void model_pop_frame(void)
+{
+    int begin = model_begin(depth - 1);
+
+    for (; depth > begin; depth--)
+        th_frames_pop_call(&frames, &bounds);
+}
+
+static void compare(void)
+{
+    th_frame_function function = F + rand() % FUNCTIONS;
+
+    assert_int_equal(find(function), model_find(function));
+    if (depth == 0) {
+        assert_null(th_frames_top(&frames));
+        return;
+    }
+    assert_int_equal(th_frames_top(&frames)->function, model[depth - 1].function);
+    assert_int_equal(th_frames_caller(&frames), model_caller());
+}
+
+static void any_order_of_calls(void **state)
+{
+    (void)state;
+    srand(1);
+    bounds.each = MODEL_CALLS;
+    frames.below = TH_FRAME_NOBODY;
+    for (int i = 0; i < 200000; i++) {
+        bool rising = i / 5000 % 2 == 0;
+        if (depth < MODEL_CALLS && rand() % 100 < (rising ? 85 : 60)) {
+            model_push();
+        } else if (depth > 0) {
+            model_pop_frame();
+        }
+        compare();
+    }
+    assert_int_equal(frames.forgotten, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_frame_returns_to_the_one_below, begin, end),
+        cmocka_unit_test_setup_teardown(what_was_replaced_is_not_found, begin, end),
+        cmocka_unit_test_setup_teardown(equal_calls_share_an_entry, begin, end),
+        cmocka_unit_test_setup_teardown(calls_that_differ_do_not, begin, end),
+        cmocka_unit_test_setup_teardown(a_full_stack_forgets_the_oldest, begin, end),
+        cmocka_unit_test_setup_teardown(the_caller_of_endless_tail_calls_is_remembered, begin, end),
+        cmocka_unit_test_setup_teardown(all_stacks_together_are_bounded, begin, end),
+        cmocka_unit_test_setup_teardown(memory_of_a_deep_recursion_is_given_back, begin, end),
+        cmocka_unit_test_setup_teardown(a_steady_stack_allocates_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(an_entry_is_small, begin, end),
+        cmocka_unit_test_setup_teardown(any_order_of_calls, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
