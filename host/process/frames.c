@@ -133,7 +133,17 @@ static bool is_one_more(const struct th_frame *top, th_frame_function function,
                         enum th_frame_link link, uint64_t word)
 {
     return top && top->function == function && top->link == link && top->word == word &&
-           link != TH_FRAME_SAME && !top->replaced && top->times < TH_FRAME_TIMES_MAX;
+           link != TH_FRAME_SAME && top->times < TH_FRAME_TIMES_MAX &&
+           (!top->replaced || link == TH_FRAME_TAIL);
+}
+
+static void add_one_more(struct th_frames *frames, struct th_frame *top)
+{
+    top->times++;
+    if (top->replaced) { /* by what was taken out again: it is the latest call of its frame */
+        top->replaced = false;
+        chain(frames, top);
+    }
 }
 
 void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
@@ -143,10 +153,10 @@ void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
     struct th_frame frame = {.function = function, .link = link, .times = 1, .word = word};
 
     if (is_one_more(top, function, link, word)) {
-        top->times++;
+        add_one_more(frames, top);
         return;
     }
-    if (link == TH_FRAME_TAIL || link == TH_FRAME_SAME) {
+    if (top && (link == TH_FRAME_TAIL || link == TH_FRAME_SAME)) {
         replace_top(frames, bounds);
         top = th_frames_top(frames);
         frame.begin = top->begin < UINT32_MAX ? top->begin + 1 : UINT32_MAX;

@@ -88,8 +88,8 @@ static inline struct th_frame *th_frames_top(const struct th_frames *frames)
     return frames->count ? th_frames_at(frames, frames->count - 1) : NULL;
 }
 
-/* Pushes a call. TAIL and SAME need one below them. Whoever pushes onto an empty stack has set
- * `below`. */
+/* Pushes a call. On an empty stack it returns to `below`, which whoever begins a physical frame
+ * there has set; TAIL and SAME go on with one of which all else is forgotten or taken out. */
 void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
                     th_frame_function function, enum th_frame_link link, uint64_t word);
 

@@ -1,0 +1,38 @@
+/*
+ * A process whose execution is replayed. What happens is written as words:
+ *
+ *   +f a call of f, no tail call   =f a tail call   ?f a call, not known which
+ *   -f return_from                 !f exception_from   >f return_to   > return_to `undefined`
+ *   #  events were lost            *  the process was spawned
+ *
+ * and what comes of it, too: "f<g" f was called by g, "f<." by nobody, "f<?" not known; then those
+ * calls that have ended: -f returned, !f raised, ~f untold; ">g" g executes now (">." the process
+ * ends, ">?" not known). All calls are wanted but those written with a "_" behind.
+ *
+ *   executed_begin(NULL);
+ *   executed_expect("+f =g -g", "f<? g<? -g -f >?");
+ *   executed_end();
+ */
+#ifndef EXECUTED_H
+#define EXECUTED_H
+
+#include "host/trace/trace.h"
+
+extern struct th_execution executed;
+extern struct th_stack executed_stack;
+
+void executed_begin(const struct th_execution_options *options);
+void executed_end(void);
+
+/* EVENTS happen; exactly ANSWERS come of it. */
+void executed_expect(const char *events, const char *answers);
+
+/* The same function as that of such a word, in the module `erlang`, with arity 0. */
+struct th_function executed_function(const char *name);
+
+static inline struct th_execution_counts executed_counts(void)
+{
+    return th_execution_counts(&executed);
+}
+
+#endif

@@ -1,0 +1,329 @@
+/* The stack of a replayed process: what a recording tells, and what it does not. See executed.h. */
+#include "tests/support/executed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int begin(void **state)
+{
+    (void)state;
+    executed_begin(NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    executed_end();
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+/* --- executions: recordings that tell which calls are tail calls --- */
+
+static void a_caller_is_what_will_be_returned_to(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +foo +lots =of =ind =bar =bar -bar -foo",
+                    "w<? foo<w lots<foo of<foo ind<foo bar<foo bar<foo "
+                    "-bar -bar -ind -of -lots >foo -foo >w");
+    assert_int_equal(executed_counts().callers_unknown, 1);
+    assert_int_equal(executed_counts().repaired, 0);
+}
+
+static void other_tail_calls_have_other_callers(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +foo =lots +of =ind =bar =bar -bar -lots",
+                    "w<? foo<w lots<w of<lots ind<lots bar<lots bar<lots "
+                    "-bar -bar -ind -of >lots -lots -foo >w");
+}
+
+static void calls_after_a_return_are_of_who_is_returned_to(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +f +g -g +h =i -i =j -j",
+                    "w<? f<w g<f -g >f h<f i<f -i -h >f j<w -j -f >w");
+}
+
+static void recursion(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +f +f +f -f +f =g -g -f -f",
+                    "w<? f<w f<f f<f -f >f f<f g<f -g -f >f -f >f -f >w");
+}
+
+static void unwanted_calls_end_unseen(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +f_ =g =h_ =i_ =j -j +k_ =l -l",
+                    "w<? f<w g<w h<w i<w j<w -j -g >w k<w l<w -l >w");
+    assert_int_equal(executed_stack.frames.count, 1);
+}
+
+static void unwanted_tail_calls_take_no_room(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +f_", "w<? f<w");
+    for (int i = 0; i < 1000; i++)
+        executed_expect("=g_ =h_", "g<w h<w");
+    assert_int_equal(executed_stack.frames.count, 2);
+}
+
+static void exceptions_end_frames_until_one_catches(void **state)
+{
+    (void)state;
+    executed_expect("+mid +caught +b1 +b2 =b3 +b4 =c4 !c4 !b3 !b1 +h -h -caught -mid",
+                    "mid<? caught<mid b1<caught b2<b1 b3<b1 b4<b3 c4<b3 !c4 !b4 >b3 !b3 !b2 >b1 "
+                    "!b1 >caught h<caught -h >caught -caught >mid -mid >?");
+    executed_expect("+mid_ +caught +b1 !b1 >caught =x -x",
+                    "mid<? caught<mid b1<caught !b1 >caught >caught x<mid -x -caught >mid");
+    assert_int_equal(executed_counts().repaired, 0);
+}
+
+static void frames_without_a_record_end_untold(void **state)
+{
+    (void)state;
+    /* By the catcher's return_from, and by a return_to it. */
+    executed_expect("+w_ +f +g =h +i -f", "w<? f<w g<f h<f i<h ~i ~h ~g -f >w");
+    assert_int_equal(executed_counts().repaired, 1);
+    assert_int_equal(executed_counts().untold, 3);
+    executed_expect("+f +g =h +i !i >f +j", "f<w g<f h<f i<h !i >h ~h ~g >f j<f");
+    assert_int_equal(executed_counts().repaired, 2);
+}
+
+static void a_return_to_alone_ends_a_frame_untold(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +f +f =g >f >w_ +h", "w<? f<w f<f g<f ~g ~f >f ~f >w h<w");
+    assert_int_equal(executed_counts().repaired, 0);
+    assert_int_equal(executed_counts().untold, 3);
+}
+
+static void a_return_to_tells_who_executes(void **state)
+{
+    (void)state;
+    executed_expect(">w +f -f >w +g -g =h +i -i -h +j",
+                    ">w f<w -f >w >w g<w -g >w h<? i<h -i >h -h >? j<?");
+    assert_int_equal(executed_counts().callers_unknown, 2);
+}
+
+static void a_return_to_something_unrecorded(void **state)
+{
+    (void)state;
+    /* A callback: x was not recorded, f is still open. */
+    executed_expect("+w_ +f +g -g >x_ +h -h =i -i -f",
+                    "w<? f<w g<f -g >f >x h<x -h >x i<? -i >? -f >w");
+}
+
+static void a_process_that_was_spawned_has_no_caller(void **state)
+{
+    (void)state;
+    executed_expect("* +f =g +h -h -g", "f<. g<. h<g -h >g -g -f >.");
+    assert_int_equal(executed_counts().callers_unknown, 0);
+    executed_expect("* =f -f >", "f<. -f >. >.");
+    executed_expect("* ?f", "f<?"); /* something else may have been called first */
+}
+
+static void a_process_that_is_first_seen_inside(void **state)
+{
+    (void)state;
+    executed_expect("-x =f +g -g -f +h", ">? f<? g<f -g >f -f >? h<?");
+    assert_int_equal(executed_counts().unmatched, 1);
+}
+
+static void returns_of_what_is_not_open(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +f -x", "w<? f<w >?");
+    assert_int_equal(executed_counts().unmatched, 1);
+    executed_expect("+g -g -f +h", "g<? -g >? -f >w h<w"); /* known again */
+}
+
+static void what_executes_is_not_an_older_call_of_the_same_name(void **state)
+{
+    (void)state;
+    executed_expect(">f -f", ">f >?");
+    assert_int_equal(executed_counts().unmatched, 1);
+}
+
+/* --- recordings of a BEAM: no `tail` --- */
+
+static void each_call_ends_with_its_own_record(void **state)
+{
+    (void)state;
+    executed_expect("?t1 ?t2 ?t3 -t3 -t2 -t1", "t1<? t2<? t3<? -t3 >? -t2 >? -t1 >?");
+    assert_int_equal(executed_counts().callers_unknown, 3);
+    assert_int_equal(executed_counts().repaired, 0);
+}
+
+static void calls_without_records_of_their_end(void **state)
+{
+    (void)state;
+    executed_expect("?f ?g ?h_ ?i -f", "f<? g<? h<? i<? ~i ~g -f >?");
+    assert_int_equal(executed_counts().untold, 2);
+    executed_expect("?f ?g_ ?g_ ?g_ -f", "f<? g<? g<? g<? -f >?");
+    assert_int_equal(executed_counts().untold, 2);
+}
+
+static void the_nearest_call_of_a_function_returns(void **state)
+{
+    (void)state;
+    executed_expect("?f ?g ?f_ -f ?h -f", "f<? g<? f<? >? h<? ~h ~g -f >?");
+}
+
+static void a_return_to_ends_what_is_above(void **state)
+{
+    (void)state;
+    executed_expect("?f ?g ?h >f ?i >f", "f<? g<? h<? ~h ~g >f i<? ~i >f");
+    executed_expect(">w_", "~f >w");
+    executed_expect("?a ?b >u_ ?c >u_ -a", "a<? b<? ~b >u c<? ~c >u -a >?");
+}
+
+static void exceptions_of_a_beam(void **state)
+{
+    (void)state;
+    executed_expect("?mid ?caught ?b1 ?c4 !c4 !b1 >caught -caught >mid -mid >w_",
+                    "mid<? caught<? b1<? c4<? !c4 >? !b1 >? >caught -caught >? >mid -mid >? >w");
+    assert_int_equal(executed_counts().repaired, 0);
+    assert_int_equal(executed_counts().untold, 0);
+}
+
+static void recorded_callers(void **state)
+{
+    struct th_execution_call call = {.function = executed_function("f"), .tail = TH_UNKNOWN};
+
+    (void)state;
+    call.recorded = (struct th_caller){TH_CALLER_FUNCTION, executed_function("g")};
+    th_execution_enter(&executed, &executed_stack, &call);
+    assert_int_equal(th_execution_caller(&executed, &executed_stack).kind, TH_CALLER_FUNCTION);
+    call.recorded.kind = TH_CALLER_UNDEFINED;
+    th_execution_enter(&executed, &executed_stack, &call);
+    assert_int_equal(th_execution_caller(&executed, &executed_stack).kind, TH_CALLER_UNDEFINED);
+    assert_int_equal(executed_counts().callers_unknown, 0);
+    assert_int_equal(executed_counts().callers_disputed, 0);
+    call.tail = TH_NO; /* it is f that executes */
+    th_execution_enter(&executed, &executed_stack, &call);
+    assert_int_equal(th_execution_caller(&executed, &executed_stack).kind, TH_CALLER_UNDEFINED);
+    assert_int_equal(executed_counts().callers_disputed, 1);
+}
+
+static void results_that_are_callers(void **state)
+{
+    static const struct {
+        const char *text;
+        enum th_caller_kind kind;
+    } results[] = {
+        {"{lists,map,2}", TH_CALLER_FUNCTION},  {"undefined", TH_CALLER_UNDEFINED},
+        {"{lists,map,2,x}", TH_CALLER_UNKNOWN}, {"{lists,2,map}", TH_CALLER_UNKNOWN},
+        {"{lists,map,256}", TH_CALLER_UNKNOWN}, {"true", TH_CALLER_UNKNOWN},
+        {"[{lists,map,2}]", TH_CALLER_UNKNOWN},
+    };
+    th_env env;
+    th_term t;
+
+    (void)state;
+    th_env_init(&env, TH_ENV_PLAIN);
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+        assert_int_equal(th_text_parse(&env, results[i].text, strlen(results[i].text), &t), TH_OK);
+        assert_int_equal(th_execution_recorded_caller(t).kind, results[i].kind);
+    }
+    assert_int_equal(th_execution_recorded_caller(TH_NONE).kind, TH_CALLER_UNKNOWN);
+    th_env_release(&env);
+}
+
+/* --- both: tail calls that are told, and have records of their own --- */
+
+static void tail_calls_with_records_of_their_own(void **state)
+{
+    (void)state;
+    executed.each_returns = true;
+    executed_expect("+w_ +foo +lots =of =bar =bar -bar -bar -of -lots +x -x -foo",
+                    "w<? foo<w lots<foo of<foo bar<foo bar<foo -bar -bar -of -lots >foo "
+                    ">foo >foo >foo x<foo -x >foo -foo >w");
+    assert_int_equal(executed_counts().unmatched, 0);
+    assert_int_equal(executed_counts().repaired, 0);
+}
+
+static void some_tail_calls_with_records_of_their_own(void **state)
+{
+    (void)state;
+    executed.each_returns = true;
+    /* Only lots; then only bar, and what comes next is no record of that frame. */
+    executed_expect("+w_ +foo +lots =of =bar -lots +x",
+                    "w<? foo<w lots<foo of<foo bar<foo -bar -of -lots >foo x<foo");
+    executed_expect("-x -foo +foo +bar =of =bar -bar -foo",
+                    "-x >foo -foo >w foo<w bar<foo of<foo bar<foo -bar -of -bar >foo -foo >w");
+    executed_expect("+f +f_ =g -g >f", "f<w f<f g<f -g >f >f");
+    executed_expect("+f_ =g -g #", "f<f g<f -g >f");
+    executed_expect("+h", "h<?");
+    assert_int_equal(executed_counts().lost, 1); /* f; g and f_ had returned */
+}
+
+static void exceptions_with_records_of_their_own(void **state)
+{
+    (void)state;
+    executed.each_returns = true;
+    executed_expect("+w_ +b3 +b4 =c4 !c4 !b4 !b3 >w_",
+                    "w<? b3<w b4<b3 c4<b3 !c4 !b4 >b3 >b3 !b3 >w >w");
+}
+
+/* --- losses --- */
+
+static void what_is_lost_is_not_guessed(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +f +g # +h -h -g -f", "w<? f<w g<f h<? -h >? >? >?");
+    assert_int_equal(executed_counts().lost, 2);
+    assert_int_equal(executed_counts().late, 2);
+    assert_int_equal(executed_counts().unmatched, 0);
+}
+
+static void processes_that_end_are_forgotten(void **state)
+{
+    (void)state;
+    executed_expect("+f +g", "f<? g<f");
+    th_execution_forget(&executed, &executed_stack);
+    assert_int_equal(executed.bounds.slots, 0);
+    executed_expect("+h -g", "h<? >?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_caller_is_what_will_be_returned_to),
+        TEST(other_tail_calls_have_other_callers),
+        TEST(calls_after_a_return_are_of_who_is_returned_to),
+        TEST(recursion),
+        TEST(unwanted_calls_end_unseen),
+        TEST(unwanted_tail_calls_take_no_room),
+        TEST(exceptions_end_frames_until_one_catches),
+        TEST(frames_without_a_record_end_untold),
+        TEST(a_return_to_alone_ends_a_frame_untold),
+        TEST(a_return_to_tells_who_executes),
+        TEST(a_return_to_something_unrecorded),
+        TEST(a_process_that_was_spawned_has_no_caller),
+        TEST(a_process_that_is_first_seen_inside),
+        TEST(returns_of_what_is_not_open),
+        TEST(what_executes_is_not_an_older_call_of_the_same_name),
+        TEST(each_call_ends_with_its_own_record),
+        TEST(calls_without_records_of_their_end),
+        TEST(the_nearest_call_of_a_function_returns),
+        TEST(a_return_to_ends_what_is_above),
+        TEST(exceptions_of_a_beam),
+        TEST(recorded_callers),
+        TEST(results_that_are_callers),
+        TEST(tail_calls_with_records_of_their_own),
+        TEST(some_tail_calls_with_records_of_their_own),
+        TEST(exceptions_with_records_of_their_own),
+        TEST(what_is_lost_is_not_guessed),
+        TEST(processes_that_end_are_forgotten),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

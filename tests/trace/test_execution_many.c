@@ -1,0 +1,208 @@
+/* The stack of a replayed process: several who want to know of a call, and very many calls. */
+#include "tests/support/executed.h"
+
+#include "host/base/base.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static int begin(void **state)
+{
+    (void)state;
+    executed_begin(NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    executed_end();
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+/* --- several who want to know --- */
+
+static struct th_buffer words;
+
+static void note_word(void *context, enum th_ending ending, const struct th_function *function,
+                      uint64_t word)
+{
+    (void)context;
+    (void)ending;
+    th_buffer_printf(&words, "%s%d ", th_atom_name(function->function)->text, (int)word);
+}
+
+static void enter_wanted(enum th_fact tail, const char *name, uint64_t first, uint64_t second)
+{
+    struct th_execution_call call = {.function = executed_function(name), .tail = tail};
+
+    th_execution_enter(&executed, &executed_stack, &call);
+    th_execution_want(&executed, &executed_stack, first);
+    if (second)
+        th_execution_want(&executed, &executed_stack, second);
+}
+
+static void expect_words(enum th_tracer_tag tag, const char *name, const char *expected)
+{
+    struct th_execution_end end = {.tag = tag, .ended = note_word};
+
+    end.function = (struct th_caller){TH_CALLER_FUNCTION, executed_function(name)};
+    words.size = 0;
+    th_execution_leave(&executed, &executed_stack, &end);
+    assert_string_equal(th_buffer_text(&words), expected);
+    th_buffer_free(&words);
+}
+
+static void several_words_a_call(void **state)
+{
+    (void)state;
+    enter_wanted(TH_NO, "f", 1, 0);
+    enter_wanted(TH_NO, "f", 1, 2); /* shares no entry with the first */
+    enter_wanted(TH_YES, "g", 2, 1);
+    enter_wanted(TH_YES, "g", 2, 1);
+    expect_words(TH_TAG_return_from, "g", "g1 g2 g1 g2 f2 f1 ");
+    expect_words(TH_TAG_return_from, "f", "f1 ");
+    assert_int_equal(executed_stack.frames.count, 0);
+}
+
+static void several_words_of_a_beam(void **state)
+{
+    (void)state;
+    enter_wanted(TH_UNKNOWN, "f", 1, 2);
+    enter_wanted(TH_UNKNOWN, "f", 1, 2);
+    enter_wanted(TH_UNKNOWN, "g", 1, 0);
+    expect_words(TH_TAG_return_to, "f", "g1 ");
+    expect_words(TH_TAG_return_from, "f", "f2 f1 ");
+    expect_words(TH_TAG_exception_from, "f", "f2 f1 ");
+    expect_words(TH_TAG_return_from, "f", "");
+}
+
+static void several_words_with_records_of_their_own(void **state)
+{
+    (void)state;
+    executed.each_returns = true;
+    enter_wanted(TH_NO, "f", 1, 2);
+    enter_wanted(TH_YES, "g", 1, 2);
+    expect_words(TH_TAG_return_from, "g", "g2 g1 f2 f1 ");
+    expect_words(TH_TAG_return_from, "f", "");
+    assert_int_equal(executed_stack.frames.count, 0);
+    assert_int_equal(executed_counts().unmatched, 0);
+}
+
+/* --- bounds --- */
+
+static void count_end(void *context, enum th_ending ending, const struct th_function *function,
+                      uint64_t word)
+{
+    (void)function;
+    (void)word;
+    assert_int_equal(ending, TH_ENDED_RETURNED);
+    ++*(uint64_t *)context;
+}
+
+/* How many calls a return_from NAME ends. */
+static uint64_t ended_by(const char *name)
+{
+    uint64_t ended = 0;
+    struct th_execution_end end = {
+        .tag = TH_TAG_return_from,
+        .function = {TH_CALLER_FUNCTION, executed_function(name)},
+        .ended = count_end,
+        .context = &ended,
+    };
+
+    th_execution_leave(&executed, &executed_stack, &end);
+    return ended;
+}
+
+enum { MANY = 10000000 };
+
+/* MANY tail calls, in turn of these two; what the second million of them allocates. */
+static unsigned long tail_calls(const char *one, const char *other)
+{
+    struct th_execution_call calls[] = {
+        {.function = executed_function(one), .tail = TH_YES},
+        {.function = executed_function(other), .tail = TH_YES},
+    };
+    unsigned long before = 0;
+
+    for (int i = 0; i < MANY; i++) {
+        if (i == TH_EXECUTION_FRAMES)
+            before = th_alloc_count();
+        th_execution_enter(&executed, &executed_stack, &calls[i % 2]);
+        th_execution_want(&executed, &executed_stack, 1);
+    }
+    return th_alloc_count() - before;
+}
+
+static void ten_million_tail_calls(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +f", "w<? f<w");
+    assert_int_equal(tail_calls("a", "b"), 0);
+    assert_int_equal(executed_stack.frames.count, TH_EXECUTION_FRAMES);
+    assert_true(executed.bounds.slots * 28 < 32 << 20);
+    assert_int_equal(executed_counts().not_kept, 1 + MANY - TH_EXECUTION_FRAMES);
+    executed_expect("=c_", "c<w"); /* who is returned to is known all the same */
+    assert_int_equal(ended_by("c_"), TH_EXECUTION_FRAMES - 1);
+    executed_expect("+g -g -w_", "g<w -g >w >?");
+    assert_int_equal(executed_counts().late, 1);
+}
+
+static void ten_million_calls_of_one_function(void **state)
+{
+    (void)state;
+    executed_expect("+w_ +foo +bar", "w<? foo<w bar<foo");
+    tail_calls("bar", "bar");
+    assert_int_equal(executed_counts().not_kept, 0);
+    assert_true(executed.bounds.slots <= 4096);
+    assert_int_equal(ended_by("bar"), MANY + 1);
+    executed_expect("-foo", "-foo >w");
+}
+
+static void returns_of_calls_that_were_not_kept(void **state)
+{
+    const struct th_execution_options options = {.frames = 3};
+
+    (void)state;
+    executed_begin(&options);
+    executed_expect("?a ?b ?c ?d ?e -e -d -c -b -a -x",
+                    "a<? b<? c<? d<? e<? -e >? -d >? -c >? >? >? >?");
+    assert_int_equal(executed_counts().not_kept, 2);
+    assert_int_equal(executed_counts().late, 2);
+    assert_int_equal(executed_counts().unmatched, 1);
+}
+
+static void a_recording_without_returns(void **state)
+{
+    const struct th_execution_options options = {.frames = 100};
+
+    (void)state;
+    executed_begin(&options);
+    for (int i = 0; i < 500; i++)
+        executed_expect("?f ?g", "f<? g<?");
+    assert_int_equal(executed_counts().calls, 1000);
+    assert_int_equal(executed_counts().returns, 0);
+    assert_int_equal(executed_counts().not_kept, 900);
+    assert_int_equal(executed_counts().callers_unknown, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(several_words_a_call),
+        TEST(several_words_of_a_beam),
+        TEST(several_words_with_records_of_their_own),
+        TEST(ten_million_tail_calls),
+        TEST(ten_million_calls_of_one_function),
+        TEST(returns_of_calls_that_were_not_kept),
+        TEST(a_recording_without_returns),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
