@@ -1,0 +1,277 @@
+#include "retraced.h"
+
+#include "stream.h"
+
+#include "host/base/base.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct process {
+    struct th_stack stack;
+    bool owed;            /* a wanted call has ended, but its return_to was not sent yet */
+    bool raising;         /* it was an exception: it may go on */
+    struct th_caller now; /* then who catches it */
+};
+
+struct retrace {
+    const struct retracing *what;
+    struct th_execution execution;
+    struct th_table processes;
+    th_env env; /* of the event */
+    struct th_event *event;
+    struct process *process;
+    bool ended; /* a wanted call has, with this event */
+};
+
+static struct th_buffer text;
+
+static void put_function(const struct th_function *function)
+{
+    th_text_print(&text, function->module);
+    th_buffer_add_byte(&text, ':');
+    th_text_print(&text, function->function);
+    th_buffer_printf(&text, "/%u", function->arity);
+}
+
+static void put_caller(const struct th_caller *caller)
+{
+    if (caller->kind == TH_CALLER_FUNCTION)
+        put_function(&caller->function);
+    else
+        th_buffer_add_text(&text, caller->kind == TH_CALLER_UNDEFINED ? "undefined" : "unknown");
+}
+
+static void put_call(const struct th_function *function, const struct th_caller *caller)
+{
+    th_buffer_add_text(&text, "call ");
+    put_function(function);
+    th_buffer_add_text(&text, " <- ");
+    put_caller(caller);
+    th_buffer_add_byte(&text, '\n');
+}
+
+static void put_end(const char *tag, const struct th_function *function, th_term extra)
+{
+    th_buffer_printf(&text, "%s ", tag);
+    put_function(function);
+    th_buffer_add_byte(&text, ' ');
+    th_text_print(&text, extra);
+    th_buffer_add_byte(&text, '\n');
+}
+
+static void put_return_to(const struct th_caller *to)
+{
+    th_buffer_add_text(&text, "return_to ");
+    put_caller(to);
+    th_buffer_add_byte(&text, '\n');
+}
+
+/* --- tracing again --- */
+
+static bool matches(const struct retrace *r, const struct th_function *function)
+{
+    const struct retracing *what = r->what;
+
+    return (!what->module || strcmp(th_atom_name(function->module)->text, what->module) == 0) &&
+           (!what->external_only || r->event->external == TH_YES);
+}
+
+static void enter(struct retrace *r, const struct th_function *function)
+{
+    struct th_stack *stack = &r->process->stack;
+    struct th_execution_call call = {.function = *function, .tail = r->event->tail};
+    struct th_caller caller;
+
+    if (r->what->recorded_callers)
+        call.recorded = th_execution_recorded_caller(r->event->match_spec_result);
+    th_execution_enter(&r->execution, stack, &call);
+    if (!matches(r, function))
+        return;
+    caller = th_execution_caller(&r->execution, stack);
+    put_call(function, &caller);
+    if (r->what->returns || r->what->exceptions || r->what->return_to)
+        th_execution_want(&r->execution, stack, 1);
+}
+
+static void note_end(void *context, enum th_ending ending, const struct th_function *function,
+                     uint64_t word)
+{
+    struct retrace *r = context;
+
+    assert_int_equal(word, 1);
+    r->ended = true;
+    if (ending == TH_ENDED_RETURNED && (r->what->returns || r->what->exceptions))
+        put_end("return_from", function, r->event->extra);
+    else if (ending == TH_ENDED_RAISED && r->what->exceptions)
+        put_end("exception_from", function, r->event->extra);
+}
+
+/* What executes is known, now that no exception goes on. */
+static void pay(struct retrace *r, const struct th_caller *now)
+{
+    if (r->process->owed && now->kind != TH_CALLER_UNKNOWN && r->what->return_to)
+        put_return_to(now);
+    r->process->owed &= now->kind == TH_CALLER_UNKNOWN;
+    r->process->raising = false;
+}
+
+static void leave(struct retrace *r, const struct th_function *function)
+{
+    struct process *process = r->process;
+    struct th_execution_end end = {.tag = r->event->tag, .ended = note_end, .context = r};
+    struct th_caller now;
+
+    end.function.kind = function ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED;
+    if (function)
+        end.function.function = *function;
+    r->ended = false;
+    now = th_execution_leave(&r->execution, &process->stack, &end);
+    process->owed |= r->ended;
+    process->raising = end.tag == TH_TAG_exception_from;
+    process->now = now;
+    if (!process->raising)
+        pay(r, &now);
+}
+
+static struct process *process_of(struct retrace *r, th_term tracee)
+{
+    struct process *process = th_table_get(&r->processes, tracee);
+
+    if (!process) {
+        process = th_alloc_zero(sizeof *process);
+        th_table_set(&r->processes, tracee, process);
+    }
+    return process;
+}
+
+static void retrace_event(struct retrace *r)
+{
+    enum th_tracer_tag tag = r->event->tag;
+    struct th_function function;
+    bool known;
+
+    if (r->event->kind == TH_EVENT_DROP)
+        th_execution_gap(&r->execution);
+    if (r->event->kind > TH_EVENT_TRACE_TS)
+        return;
+    assert_int_equal(th_event_decode(r->event, &r->env), TH_OK);
+    r->process = process_of(r, r->event->tracee);
+    if (tag == TH_TAG_spawned)
+        th_execution_spawned(&r->execution, &r->process->stack);
+    if (tag == TH_TAG_exit)
+        th_execution_forget(&r->execution, &r->process->stack);
+    if (tag < TH_TAG_call || tag > TH_TAG_exception_from)
+        return;
+    if (r->process->raising && tag != TH_TAG_exception_from && tag != TH_TAG_return_to)
+        pay(r, &r->process->now);
+    known = th_event_function_from_term(r->event->term, &function);
+    if (tag == TH_TAG_call)
+        enter(r, &function);
+    else
+        leave(r, known ? &function : NULL);
+}
+
+static void retrace_all(struct retrace *r, struct th_reader *reader)
+{
+    struct th_event event = {0};
+    enum th_status status;
+
+    r->event = &event;
+    th_env_init(&r->env, TH_ENV_PLAIN);
+    while ((status = th_reader_next(reader, &event)) == TH_OK) {
+        retrace_event(r);
+        th_env_clear(&r->env);
+    }
+    if (status != TH_END)
+        fail_msg("%s", stream_causes());
+    th_env_release(&r->env);
+    th_reader_close(reader);
+}
+
+static const char *retrace(struct th_reader *reader, const struct retracing *what,
+                           struct th_execution_counts *counts)
+{
+    struct retrace r = {.what = what};
+    struct th_slot *slot;
+    size_t position = 0;
+
+    text.size = 0;
+    th_execution_start(&r.execution, &what->options);
+    retrace_all(&r, reader);
+    while ((slot = th_table_next(&r.processes, &position))) {
+        th_execution_forget(&r.execution, &((struct process *)slot->value)->stack);
+        th_free(slot->value);
+    }
+    th_table_free(&r.processes);
+    if (counts)
+        *counts = th_execution_counts(&r.execution);
+    return th_buffer_text(&text);
+}
+
+static struct th_reader *open_file(const char *file)
+{
+    struct th_reader *reader;
+
+    if (th_reader_open(file, NULL, &reader) != TH_OK)
+        fail_msg("%s", stream_causes());
+    return reader;
+}
+
+const char *retraced(const char *file, const struct retracing *retracing,
+                     struct th_execution_counts *counts)
+{
+    return retrace(open_file(file), retracing, counts);
+}
+
+const char *retraced_bytes(const char *bytes, const struct retracing *retracing,
+                           struct th_execution_counts *counts)
+{
+    struct th_reader *reader;
+
+    assert_int_equal(stream_open(bytes, strlen(bytes), NULL, &reader), TH_OK);
+    return retrace(reader, retracing, counts);
+}
+
+/* --- as it was --- */
+
+static void put_recorded(const struct th_event *event)
+{
+    struct th_caller caller = th_execution_recorded_caller(event->match_spec_result);
+    struct th_function function;
+
+    if (event->tag < TH_TAG_call || event->tag > TH_TAG_exception_from)
+        return;
+    if (!th_event_function_from_term(event->term, &function))
+        put_return_to(&(struct th_caller){.kind = TH_CALLER_UNDEFINED});
+    else if (event->tag == TH_TAG_call)
+        put_call(&function, &caller);
+    else if (event->tag == TH_TAG_return_to)
+        put_return_to(&(struct th_caller){TH_CALLER_FUNCTION, function});
+    else
+        put_end(th_atom_name(th_tag_atom(event->tag))->text, &function, event->extra);
+}
+
+const char *retraced_not(const char *file)
+{
+    struct th_reader *reader = open_file(file);
+    struct th_event event = {0};
+    th_env env;
+
+    text.size = 0;
+    th_env_init(&env, TH_ENV_PLAIN);
+    while (th_reader_next(reader, &event) == TH_OK) {
+        if (event.kind <= TH_EVENT_TRACE_TS) {
+            assert_int_equal(th_event_decode(&event, &env), TH_OK);
+            put_recorded(&event);
+        }
+        th_env_clear(&env);
+    }
+    th_env_release(&env);
+    th_reader_close(reader);
+    return th_buffer_text(&text);
+}
