@@ -5,11 +5,11 @@
  *   struct th_execution execution;                   one for all streams
  *   th_execution_start(&execution, &options);
  *   struct th_stack stack = {0};                     one a process, once somebody wants it
- *   th_execution_enter(&execution, &stack, &call);   for each call, wanted or not;
+ *   th_execution_enter(&execution, &stack, &call);   each call, wanted or not;
  *     th_execution_caller(&execution, &stack)        ... who called? if somebody asks
  *     th_execution_want(&execution, &stack, word);   ... tell me when it ends
- *   th_execution_leave(&execution, &stack, &end);    for each return_from, exception_from,
- * return_to th_execution_forget(&execution, &stack);         the process has ended
+ *   th_execution_leave(&execution, &stack, &end);    each return and exception
+ *   th_execution_forget(&execution, &stack);         the process has ended
  *
  * What is known comes from the recording alone; what it does not tell is TH_CALLER_UNKNOWN, never
  * guessed. There are two sorts of recording.
@@ -18,9 +18,11 @@
  * physical frame: one return_from for the call that was executing (a frame whose calls were tail
  * calls of each other returns once), or a return_to; or one exception_from, for each frame that
  * the exception passes. From that all callers are known, but those of what was called before the
- * recording began, or before events were lost. An execution that has no returns at all cannot be
- * told from one in which nothing has returned yet: see `returns` among the counts. A return_to
- * without a return_from before it ends a frame without telling its value.
+ * recording began, or before events were lost. A return_to tells who catches; without one it is
+ * whom the last exception_from returns to, and who catches and raises at once again cannot be told
+ * from who does not catch. An execution that has no returns at all cannot be told from one in which
+ * nothing has returned yet: see `returns` among the counts. A return_to without a return_from
+ * before it ends a frame without telling its value.
  *
  * What a *BEAM* records does not tell `tail`. There each call that was recorded under return_trace
  * or exception_trace has an end of its own, innermost first; others have none. A return_from is
