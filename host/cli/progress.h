@@ -4,8 +4,8 @@
  * It is shown if stderr is a terminal, and only as long as nothing was printed to a stdout that is
  * one, too: then what is printed is progress enough, and must not be mixed with it.
  */
-#ifndef TH_PROGRESS_H
-#define TH_PROGRESS_H
+#ifndef TH_PROGRESS_SHOWN_H
+#define TH_PROGRESS_SHOWN_H
 
 #include "host/replay/replay.h"
 

@@ -154,11 +154,12 @@ static enum th_status skip(struct player *player, struct th_event *event)
 }
 
 /* What is no event for the sessions. */
-static void play_other(struct player *player, const struct th_event *event)
+static void play_other(struct player *player, struct th_event *event)
 {
     if (event->kind == TH_EVENT_DROP) {
         player->counts->drops++;
         player->counts->lost += event->dropped;
+        th_trace_aside(player->tracing, event);
     } else {
         th_error_raise(TH_MALFORMED, "it is no trace message");
         malformed(player, event);

@@ -11,25 +11,11 @@
  * Up to step 4 nothing is built and nothing allocated (but for a process that is seen for the first
  * time, and once a session has discarded some calls and wanted others: calls.h).
  */
-#include "tracing.h"
+#include "way.h"
 
 #include "inheritance.h"
 #include "opts.h"
-
-/* What one event is on its way. */
-struct way {
-    struct th_tracing *tracing;
-    struct th_event *event;
-    enum th_tracer_group group;
-    uint32_t flag;
-    th_term tag;
-    th_term tracee;                    /* who acted for seq_trace, which has no tracee */
-    const struct th_tracee_refs *refs; /* NULL: the tracee's own */
-    uint64_t offered;                  /* call: sessions whose enabled was asked */
-    uint64_t declined; /* call: those that discarded it, or are to be silent; returns: those that
-                          may not see it */
-    enum th_status status;
-};
+#include "pattern_hit.h"
 
 static bool fill_clock(struct th_clock *clock)
 {
@@ -74,7 +60,7 @@ static bool can_remove(enum th_tracer_group group)
 }
 
 /* An answer that is neither trace nor discard counts as remove. */
-static void take_away(struct way *way, struct th_session *session)
+static void take_away(struct th_way *way, struct th_session *session)
 {
     if (can_remove(way->group))
         th_tracee_forget(way->tracing, way->event->tracee, session);
@@ -82,8 +68,7 @@ static void take_away(struct way *way, struct th_session *session)
         session->counts.kept++;
 }
 
-/* Step 3: true if the session wants the event. */
-static bool ask(struct way *way, struct th_session *session)
+th_term th_way_question(struct th_way *way, struct th_session *session)
 {
     th_term argv[] = {way->tag, session->state, way->tracee};
     th_term answer;
@@ -91,19 +76,28 @@ static bool ask(struct way *way, struct th_session *session)
     session->counts.enabled++;
     answer = th_session_call(session, TH_SLOT_enabled + 2 * way->group, argv, TH_NONE);
     way->offered |= (uint64_t)1 << session->index;
-    if (answer == TH_AM(trace))
-        return session->attached; /* it may have been destroyed */
     if (answer == TH_AM(discard)) {
         session->counts.discarded++;
         way->declined |= (uint64_t)1 << session->index;
-        return false;
+        return answer;
     }
-    take_away(way, session);
-    return false;
+    if (answer != TH_AM(trace))
+        return TH_AM(remove);
+    return session->attached ? answer : TH_AM(discard); /* it may have been destroyed */
+}
+
+/* Step 3. */
+bool th_way_ask(struct th_way *way, struct th_session *session)
+{
+    th_term answer = th_way_question(way, session);
+
+    if (answer == TH_AM(remove))
+        take_away(way, session);
+    return answer == TH_AM(trace);
 }
 
 /* Step 4. */
-static bool decode(struct way *way)
+bool th_way_decode(struct th_way *way)
 {
     if (way->status == TH_OK)
         way->status = th_event_decode(way->event, &way->tracing->arena);
@@ -135,15 +129,13 @@ static th_term self_of(enum th_tracer_group group, th_term tracee)
     return has_self[group] && th_is_local_pid(tracee) ? tracee : TH_NONE;
 }
 
-/* Steps 4 and 5. */
-static void hand_over(struct way *way, struct th_session *session, uint32_t flags)
+/* Step 5. */
+void th_way_hand_over(const struct th_way *way, struct th_session *session,
+                      const struct th_event *event, uint32_t flags)
 {
-    struct th_event *event = way->event;
     th_term argv[5];
 
-    if (!decode(way))
-        return;
-    argv[0] = way->tag;
+    argv[0] = th_tag_atom(event->tag);
     argv[1] = session->state;
     argv[2] = event->kind == TH_EVENT_SEQ_TRACE ? event->label : way->tracee;
     argv[3] = event->term;
@@ -156,30 +148,32 @@ static void hand_over(struct way *way, struct th_session *session, uint32_t flag
 }
 
 /* A call of a silent tracee leaves no trace, nor will its return, be it silent then or not. */
-static void keep_silent(struct way *way, struct th_session *session)
+static void keep_silent(struct th_way *way, struct th_session *session)
 {
     session->counts.silenced++;
     way->declined |= (uint64_t)1 << session->index;
 }
 
-static void offer(struct way *way, const struct th_tracee_ref *ref, bool gated)
+static void offer(struct th_way *way, const struct th_tracee_ref *ref, bool gated)
 {
     struct th_session *session = ref->session;
 
+    if (session->points && way->group == TH_GROUP_call) /* see pattern_hit.c */
+        return;
     if (!(ref->flags & way->flag))
         session->counts.filtered++;
     else if (!gated && way->declined >> session->index & 1)
         session->counts.untraced++;
-    else if (gated && !ask(way, session))
+    else if (gated && !th_way_ask(way, session))
         return;
     else if (gated && ref->flags & TH_FLAG_SILENT && way->group == TH_GROUP_call)
         keep_silent(way, session);
-    else
-        hand_over(way, session, ref->flags);
+    else if (th_way_decode(way))
+        th_way_hand_over(way, session, way->event, ref->flags);
 }
 
 /* Step 2. */
-static bool may_run(struct way *way, struct th_session *session)
+static bool may_run(struct th_way *way, struct th_session *session)
 {
     bool stays;
 
@@ -215,7 +209,7 @@ static const struct th_tracee_refs *last_refs_of(const struct th_tracing *tracin
 
 /* The refs that are there now serve the whole event: what replaces them counts from the next one
  * on. */
-static void offer_to_all(struct way *way, bool gated)
+static void offer_to_all(struct th_way *way, bool gated)
 {
     const struct th_tracee_refs *refs =
         way->refs ? way->refs : refs_of(way->tracing, way->event->tracee);
@@ -226,7 +220,7 @@ static void offer_to_all(struct way *way, bool gated)
 }
 
 /* A call is offered; then its fate is remembered, unless it is the same as that of all before. */
-static void offer_call(struct way *way)
+static void offer_call(struct th_way *way)
 {
     struct th_tracing *tracing = way->tracing;
     struct th_event *event = way->event;
@@ -255,7 +249,7 @@ static uint64_t withheld(struct th_tracing *tracing, const struct th_event *even
 }
 
 /* return_from, exception_from, return_to: who discarded the call does not see how it ends. */
-static void offer_return(struct way *way)
+static void offer_return(struct th_way *way)
 {
     struct th_calls_habit *habit = &way->tracing->habit;
     struct th_event *event = way->event;
@@ -283,7 +277,7 @@ static th_term actor_of(struct th_event *event)
 }
 
 /* What is neither a call nor its end. */
-static void offer_other(struct way *way)
+static void offer_other(struct th_way *way)
 {
     struct th_tracing *tracing = way->tracing;
     struct th_event *event = way->event;
@@ -297,8 +291,24 @@ static void offer_other(struct way *way)
     offer_to_all(way, true);
 }
 
+static bool is_return(const struct th_event *event)
+{
+    return event->tag > TH_TAG_call && event->tag <= TH_TAG_exception_from;
+}
+
+/* The sessions that have patterns come after those that have none. */
+static void offer_to_patterns(struct th_way *way)
+{
+    if (way->event->tag == TH_TAG_call)
+        th_patterns_call(way);
+    else if (is_return(way->event))
+        th_patterns_return(way);
+    else if (way->event->tag == TH_TAG_spawned)
+        th_patterns_spawned(way->tracing, way->event->tracee);
+}
+
 /* True if the event ends here: nobody wants such, and it changes nothing. */
-static bool is_unwanted(const struct way *way)
+static bool is_unwanted(const struct th_way *way)
 {
     const struct th_tracing *tracing = way->tracing;
 
@@ -307,7 +317,7 @@ static bool is_unwanted(const struct way *way)
 
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
 {
-    struct way way = {.tracing = tracing, .event = event, .tracee = event->tracee};
+    struct th_way way = {.tracing = tracing, .event = event, .tracee = event->tracee};
 
     if (tracing->attached == 0)
         return TH_END;
@@ -329,18 +339,26 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
     begin(tracing, event);
     if (event->tag == TH_TAG_call)
         offer_call(&way);
-    else if (event->tag > TH_TAG_call && event->tag <= TH_TAG_exception_from)
+    else if (is_return(event))
         offer_return(&way);
     else
         offer_other(&way);
+    if (tracing->patterned)
+        offer_to_patterns(&way);
     end(tracing);
     return way.status;
 }
 
 void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
 {
-    if (event->kind >= TH_EVENT_SEQ_TRACE || !(tracing->heeded >> event->tag & 1) ||
+    if (event->kind == TH_EVENT_DROP)
+        th_execution_gap(&tracing->execution);
+    if (event->kind >= TH_EVENT_SEQ_TRACE ||
         th_tag_group(event->tag, event->tracee) == TH_GROUP_none)
+        return;
+    if (tracing->patterned)
+        th_patterns_aside(tracing, event);
+    if (!(tracing->heeded >> event->tag & 1))
         return;
     begin(tracing, event);
     th_inheritance_heed(tracing, event);

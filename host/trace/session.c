@@ -6,6 +6,7 @@
  * the event goes through name it. What is left is done when the event is over: th_sessions_bury().
  */
 #include "inheritance.h"
+#include "points.h"
 
 #include <stdatomic.h>
 
@@ -76,6 +77,7 @@ static struct th_session *new_session(struct th_tracing *tracing,
 
 void th_session_free(struct th_session *session)
 {
+    th_points_end(session);
     th_library_release(session->library);
     th_env_release(&session->env);
     th_env_release(&session->state_env);

@@ -7,6 +7,7 @@
 #include "execution.h"
 #include "guard.h"
 #include "match.h"
+#include "pattern.h"
 #include "session.h"
 #include "tags.h"
 #include "tracees.h"

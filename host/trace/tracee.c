@@ -59,6 +59,7 @@ void th_tracee_drop(struct th_process *process)
     if (tracee->refs)
         depart(tracee);
     th_calls_free(&tracee->calls);
+    th_execution_forget(&tracee->tracing->execution, &tracee->stack);
     th_free(tracee);
 }
 
@@ -122,6 +123,7 @@ void th_tracees_leave(struct th_session *session)
     for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next) {
         leave(&tracee->refs, session);
         th_calls_forget(&tracee->calls, (uint64_t)1 << session->index);
+        tracee->returning_to &= ~((uint64_t)1 << session->index);
     }
     for (size_t i = 0; i < TH_DEPARTED; i++)
         leave(&tracing->departed[i].refs, session);

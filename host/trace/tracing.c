@@ -116,6 +116,7 @@ struct th_tracing *th_tracing_create(void)
 
     th_env_init(&tracing->arena, TH_ENV_PLAIN);
     tracing->wanted = TH_FLAG_ALWAYS;
+    th_execution_start(&tracing->execution, NULL);
     tracing->found[TH_KIND_PROCESS] = th_refs_create(0);
     tracing->found[TH_KIND_PORT] = th_refs_create(0);
     tracing->everyone = th_refs_create(0);
@@ -131,6 +132,7 @@ void th_tracing_free(struct th_tracing *tracing)
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
         if (tracing->sessions[i])
             th_session_free(tracing->sessions[i]);
+    th_functions_free(&tracing->functions);
     free_retired(tracing);
     th_free(tracing->deliveries);
     th_env_release(&tracing->arena);

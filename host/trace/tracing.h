@@ -4,6 +4,8 @@
 
 #include "callback.h"
 #include "calls.h"
+#include "execution.h"
+#include "functions.h"
 #include "refs.h"
 #include "tracees.h"
 #include "host/process/process.h"
@@ -32,6 +34,7 @@ struct th_session {
         uint32_t flags;
     } * expected;
     size_t expected_count, expected_capacity;
+    struct th_points *points;        /* its breakpoints; NULL: it was never given patterns */
     uint64_t unwanted_before;        /* tracing->unwanted as it was attached */
     struct th_session_counts counts; /* without tracing->unwanted */
 };
@@ -45,6 +48,9 @@ struct th_tracee {
     bool born;                   /* what follows from its birth is in refs */
     th_term newborn_of; /* its parent, if a link between them is of a spawn_link; TH_NONE */
     struct th_calls calls;
+    struct th_stack stack;        /* while any session has patterns */
+    uint64_t returning_to;        /* sessions to be told of a return_to, by index, ... */
+    struct th_caller returned_to; /* ... and to what, as far as that is known */
 };
 
 enum { TH_DEPARTED = 64 };
@@ -68,6 +74,10 @@ struct th_tracing {
     size_t departures;
     struct th_calls_habit habit;
     uint64_t calls_forgotten;
+    bool patterned; /* a session has, or had, patterns: stacks are followed */
+    struct th_functions functions;
+    struct th_execution execution;
+    uint32_t control_word;          /* the trace control word of match specifications */
     struct th_tracee_refs *retired; /* replaced during the event at hand, freed after it */
     struct th_session *clearing;    /* destroyed during it */
     struct th_delivery {

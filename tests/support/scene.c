@@ -233,6 +233,18 @@ enum th_status scene_trace(const char *tuple)
     return status;
 }
 
+enum th_status scene_trace_call(const char *tuple, enum th_fact external, enum th_fact tail)
+{
+    struct th_event event = new_event(tuple);
+    enum th_status status;
+
+    event.external = external;
+    event.tail = tail;
+    status = th_trace(tracing, &event);
+    th_env_clear(&event_env);
+    return status;
+}
+
 void scene_trace_aside(const char *tuple)
 {
     struct th_event event = new_event(tuple);

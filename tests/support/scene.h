@@ -42,6 +42,9 @@ void scene_act(const char *callback, const char *state, void (*act)(void));
 /* Takes the event along. */
 enum th_status scene_trace(const char *tuple);
 
+/* The same of a call of which the recording tells more. */
+enum th_status scene_trace_call(const char *tuple, enum th_fact external, enum th_fact tail);
+
 /* The event happens, and nobody gets it. */
 void scene_trace_aside(const char *tuple);
 

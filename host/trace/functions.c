@@ -1,0 +1,47 @@
+#include "functions.h"
+
+#include "host/base/base.h"
+
+enum { ATOM_BITS = 24, ARITY_BITS = 8 };
+
+_Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "atoms do not fit");
+_Static_assert(TH_FUNCTION_ARITY_MAX < 1 << ARITY_BITS, "arities do not fit");
+
+/* Never 0: the highest bit is of no atom. */
+static uint64_t key_of(const struct th_function *name)
+{
+    uint64_t atoms =
+        (uint64_t)th_atom_index(name->module) << ATOM_BITS | th_atom_index(name->function);
+
+    return (uint64_t)1 << 63 | atoms << ARITY_BITS | name->arity;
+}
+
+struct th_traced_function *th_functions_find(const struct th_functions *functions,
+                                             const struct th_function *name)
+{
+    return th_table_get(&functions->table, key_of(name));
+}
+
+struct th_traced_function *th_functions_add(struct th_functions *functions,
+                                            const struct th_function *name)
+{
+    struct th_traced_function *function = th_alloc_zero(sizeof *function);
+
+    function->name = *name;
+    function->site = th_site_create(&th_site_virtual, function, NULL);
+    th_table_set(&functions->table, key_of(name), function);
+    TH_ARRAY_GROW(functions->items, functions->count, functions->capacity);
+    functions->items[functions->count++] = function;
+    return function;
+}
+
+void th_functions_free(struct th_functions *functions)
+{
+    for (size_t i = 0; i < functions->count; i++) {
+        th_site_drop(functions->items[i]->site);
+        th_free(functions->items[i]);
+    }
+    th_free(functions->items);
+    th_table_free(&functions->table);
+    *functions = (struct th_functions){0};
+}

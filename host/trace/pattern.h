@@ -1,0 +1,72 @@
+/*
+ * Function patterns: which calls of a recording a session traces, and how.
+ *
+ *   struct th_pattern pattern = {lists, TH_NONE, -1, false};                  lists:_/_
+ *   th_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched);
+ *
+ * As OTP's trace:function/4, over recorded calls. A session that was never given a pattern gets
+ * calls and their ends as they were recorded; from its first pattern on it gets those that its
+ * breakpoints ask for, and no others. All the code of a recording counts as loaded from the start:
+ * a function that is seen later for the first time gets what the patterns, in their order, say.
+ *
+ * Which calls a local pattern meets is every recorded one; a global pattern those that are
+ * recorded as external: a call of which the recording does not tell is counted, not guessed
+ * (th_pattern_counts).
+ */
+#ifndef TH_PATTERN_H
+#define TH_PATTERN_H
+
+#include "session.h"
+#include "host/breakpoint/breakpoint.h"
+
+enum { TH_ANY_ARITY = -1 };
+
+struct th_pattern {
+    th_term module, function; /* atoms; TH_NONE: any. A module for a function, both for an arity */
+    int arity;                /* TH_ANY_ARITY: any */
+    bool on_load; /* none of those that are there: functions that are seen from now on */
+};
+
+/*
+ * MATCH is what trace:function/4 takes: true, false, pause, restart, or a match specification;
+ * KINDS are of enum th_bp_kind, not empty. false clears these kinds, LOCAL and GLOBAL alike.
+ * *MATCHED (NULL: nothing) becomes how many functions are concerned now. TH_USAGE or TH_MALFORMED,
+ * with nothing changed, if the arguments make no sense together or MATCH is none.
+ *
+ * When it returns, calls obey it; in a callback, from the next event on or soon after.
+ */
+enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
+                                   th_term match, uint32_t kinds, size_t *matched);
+
+/* What the session has set for a function, and what was counted; false: nothing. The caller frees
+ * what is in INFO. */
+bool th_session_function_info(const struct th_session *session, const struct th_function *function,
+                              struct th_bp_info *info);
+
+/* The match specification of INFO as it was given; `true` if there is none. As long as INFO. */
+th_term th_pattern_spec_source(struct th_shared *spec);
+
+/* Calls VISIT for each function that the session has a breakpoint of. */
+void th_session_functions(const struct th_session *session,
+                          void (*visit)(void *context, const struct th_function *function,
+                                        const struct th_bp_info *info),
+                          void *context);
+
+/* What could not be known of calls that met breakpoints. */
+struct th_pattern_counts {
+    uint64_t undecided;        /* calls whose match specification hangs on something unknown */
+    uint64_t callers_unknown;  /* callers that one asked for */
+    uint64_t actions_unsure;   /* actions left out, as something they depend on is unknown */
+    uint64_t external_unknown; /* calls at a global breakpoint that may be local ones */
+    uint64_t returns_unknown;  /* returns asked for of calls whose end no record tells */
+};
+
+struct th_pattern_counts th_session_pattern_counts(const struct th_session *session);
+
+/* True if the session was given patterns. */
+bool th_session_patterned(const struct th_session *session);
+
+/* Returns that were asked for and are not told, as a stack was full or events were lost. */
+uint64_t th_tracing_returns_not_kept(const struct th_tracing *tracing);
+
+#endif

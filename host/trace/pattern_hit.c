@@ -1,0 +1,359 @@
+/*
+ * Patterns at work: what recorded calls do at breakpoints, and what becomes of their ends.
+ *
+ * In the order of a BEAM: flag `call` (a meta breakpoint: for each tracee), enabled, the match
+ * specification, silent, trace. Who asked for its end is told once the stack says that the call has
+ * ended.
+ */
+#include "pattern_hit.h"
+
+#include "points.h"
+#include "surroundings.h"
+
+/* What is wanted of a call: the low bits of the word that the stack keeps; the others are the
+ * session's id. */
+enum { WANT_RETURN = 1, WANT_EXCEPTION = 2, WANT_META = 4, WANT_RETURN_TO = 8, WANT_BITS = 4 };
+
+struct call_hit {
+    struct th_hit hit;
+    struct th_way *way;
+    struct th_tracee *tracee; /* NULL: it is of another node */
+};
+
+static uint32_t flags_now(const struct th_way *way, const struct th_session *session)
+{
+    return th_refs_flags(th_tracee_refs(way->tracing, way->tracee), session);
+}
+
+static void want(const struct call_hit *call, const struct th_session *session, uint64_t what)
+{
+    if (what && call->tracee)
+        th_execution_want(&call->way->tracing->execution, &call->tracee->stack,
+                          session->id << WANT_BITS | what);
+}
+
+/* --- match specifications --- */
+
+static struct th_match_subject subject_of(th_term call)
+{
+    struct th_match_subject subject = {.target = TH_NONE};
+    th_term last = th_tuple_elements(call)[2];
+
+    if (th_is_small(last))
+        subject.count = (size_t)th_small_value(last);
+    else
+        subject.target = last;
+    return subject;
+}
+
+/* Without a specification each call matches. False: the event is damaged. */
+static bool match(const struct call_hit *call, struct th_session *session, struct th_shared *spec,
+                  struct th_match_result *result)
+{
+    struct th_surroundings context = {call->way, session, call->tracee};
+    struct th_match_surroundings surroundings = {&th_pattern_operations, &context};
+    struct th_pattern_counts *counts = &session->points->counts;
+    struct th_match_subject subject;
+
+    *result = (struct th_match_result){.end = TH_MATCH_YES, .message = TH_AM(true)};
+    if (!th_way_decode(call->way))
+        return false;
+    if (!spec)
+        return true;
+    subject = subject_of(call->way->event->term);
+    th_match_run(((struct th_shared_spec *)spec)->spec, &subject, &surroundings,
+                 &call->way->tracing->arena, result);
+    counts->callers_unknown += result->callers_unknown;
+    counts->actions_unsure += result->unsure;
+    counts->undecided += result->end == TH_MATCH_UNKNOWN ||
+                         (result->end == TH_MATCH_YES && result->message == TH_NONE);
+    return result->end == TH_MATCH_YES;
+}
+
+/* The session gets the call, unless the specification says no. */
+static void tell_call(const struct call_hit *call, struct th_session *session,
+                      const struct th_match_result *result, uint32_t flags)
+{
+    struct th_event event = *call->way->event;
+
+    if (result->message == TH_AM(false) || result->message == TH_NONE)
+        return;
+    event.match_spec_result = result->message;
+    th_way_hand_over(call->way, session, &event, flags);
+}
+
+static uint64_t wanted_by(const struct th_match_result *result)
+{
+    return (result->return_trace ? WANT_RETURN : 0) |
+           (result->exception_trace ? WANT_RETURN | WANT_EXCEPTION : 0);
+}
+
+/* --- breakpoints that are hit --- */
+
+static struct th_session *session_of(struct th_bp_session *points)
+{
+    struct th_session *session = ((struct th_points *)points)->session;
+
+    return session && session->attached ? session : NULL;
+}
+
+/* A global breakpoint is about external calls. */
+static bool is_external(const struct call_hit *call, struct th_session *session)
+{
+    enum th_fact external = call->way->event->external;
+
+    session->points->counts.external_unknown += external == TH_UNKNOWN;
+    return external == TH_YES;
+}
+
+static uint32_t hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
+                         uint32_t kind)
+{
+    struct call_hit *call = hit->context;
+    struct th_session *session = session_of(points);
+    struct th_match_result result;
+    uint32_t flags;
+
+    if (!session || !(flags_now(call->way, session) & TH_FLAG_CALL))
+        return 0;
+    if (kind == TH_BP_GLOBAL && !is_external(call, session))
+        return 0;
+    if (!th_way_ask(call->way, session) || !match(call, session, spec, &result))
+        return 0;
+    flags = flags_now(call->way, session); /* the specification may have changed them */
+    if (flags & TH_FLAG_SILENT) {
+        session->counts.silenced++;
+        return 0;
+    }
+    tell_call(call, session, &result, flags);
+    want(call, session,
+         wanted_by(&result) |
+             (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0));
+    return 0;
+}
+
+static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
+                         struct th_shared *tracer)
+{
+    struct call_hit *call = hit->context;
+    struct th_session *session = session_of(points);
+    struct th_match_result result;
+    th_term answer;
+    uint64_t wanted;
+
+    (void)tracer; /* the session's own */
+    if (!session)
+        return 0;
+    answer = th_way_question(call->way, session);
+    if (answer == TH_AM(remove))
+        return TH_HIT_REMOVE;
+    if (answer != TH_AM(trace) || !match(call, session, spec, &result))
+        return 0;
+    tell_call(call, session, &result, TH_FLAG_TIMESTAMP);
+    wanted = wanted_by(&result);
+    want(call, session, wanted ? wanted | WANT_META : 0);
+    return 0;
+}
+
+const struct th_bp_hooks th_pattern_hooks = {.call = hit_call, .meta = hit_meta};
+
+/* --- ends --- */
+
+struct returning {
+    struct th_way *way;
+    struct th_tracee *tracee;
+};
+
+static th_term term_of(th_env *env, const struct th_function *name)
+{
+    return th_make_tuple_of(env, name->module, name->function, th_small(name->arity));
+}
+
+static void tell_end(struct th_way *way, struct th_session *session,
+                     const struct th_function *function, uint32_t flags)
+{
+    struct th_event event;
+
+    if (!th_way_decode(way))
+        return;
+    event = *way->event;
+    event.term = term_of(&way->tracing->arena, function);
+    th_way_hand_over(way, session, &event, flags);
+}
+
+/* The call that a session wanted something of has ended. */
+static void ended(void *context, enum th_ending ending, const struct th_function *function,
+                  uint64_t word)
+{
+    struct returning *returning = context;
+    struct th_way *way = returning->way;
+    struct th_session *session = th_session_find(way->tracing, word >> WANT_BITS);
+    uint64_t need = ending == TH_ENDED_RAISED ? WANT_EXCEPTION : WANT_RETURN;
+    uint32_t flags;
+
+    if (!session || !session->attached)
+        return;
+    if (word & WANT_RETURN_TO)
+        returning->tracee->returning_to |= (uint64_t)1 << session->index;
+    if (!(word & need))
+        return;
+    flags = word & WANT_META ? TH_FLAG_TIMESTAMP : flags_now(way, session);
+    if (ending == TH_ENDED_UNTOLD)
+        session->points->counts.returns_unknown++;
+    else if (word & WANT_META || (flags & TH_FLAG_CALL && !(flags & TH_FLAG_SILENT)))
+        tell_end(way, session, function, flags);
+    else
+        session->counts.untraced++;
+}
+
+/* --- return_to --- */
+
+/* Those who wait are told that control came back to TO. */
+static void tell_return_to(struct th_way *way, struct th_tracee *tracee, const struct th_caller *to)
+{
+    uint64_t waiting = tracee->returning_to;
+    struct th_event event;
+
+    tracee->returning_to = 0;
+    if (!waiting || to->kind == TH_CALLER_UNKNOWN || !th_way_decode(way))
+        return;
+    event = *way->event;
+    event.tag = TH_TAG_return_to;
+    event.extra = TH_NONE;
+    event.match_spec_result = TH_NONE;
+    event.term = to->kind == TH_CALLER_UNDEFINED ? TH_AM(undefined)
+                                                 : term_of(&way->tracing->arena, &to->function);
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = way->tracing->sessions[i];
+        uint32_t flags = waiting >> i & 1 && session ? flags_now(way, session) : 0;
+        if (flags & TH_FLAG_RETURN_TO && !(flags & TH_FLAG_SILENT) && session->attached)
+            th_way_hand_over(way, session, &event, flags);
+    }
+}
+
+/* --- calls --- */
+
+/* The stack of the event's process, which it is on now; NULL if that is of another node. */
+static struct th_tracee *tracee_of(struct th_tracing *tracing, const struct th_event *event)
+{
+    return th_is_immediate(event->tracee) ? th_tracee_own(tracing, event->tracee) : NULL;
+}
+
+static void enter(struct th_tracing *tracing, struct th_tracee *tracee,
+                  const struct th_event *event, const struct th_function *name)
+{
+    struct th_execution_call call = {*name, event->tail, {.kind = TH_CALLER_UNKNOWN}};
+
+    if (tracee)
+        th_execution_enter(&tracing->execution, &tracee->stack, &call);
+}
+
+void th_patterns_call(struct th_way *way)
+{
+    struct call_hit call = {.hit = {.kinds = TH_BP_TRACING | TH_BP_COUNT}, .way = way};
+    struct th_event *event = way->event;
+    struct th_traced_function *function;
+    struct th_function name;
+
+    if (way->status == TH_OK)
+        way->status = event->source->function(event, &name);
+    if (way->status != TH_OK)
+        return;
+    call.hit.context = &call;
+    call.tracee = tracee_of(way->tracing, event);
+    if (call.tracee)
+        tell_return_to(way, call.tracee, &call.tracee->returned_to);
+    enter(way->tracing, call.tracee, event, &name);
+    function = th_patterns_meet(way->tracing, &name);
+    if (th_site_is_armed(function->site))
+        th_breakpoint_hit(function->site, &call.hit);
+}
+
+/* --- returns --- */
+
+/* The function of an end; that of a return_to may be no function, as the process ends. */
+static bool function_of(struct th_event *event, struct th_caller *function)
+{
+    function->kind = TH_CALLER_FUNCTION;
+    if (event->source->function(event, &function->function) == TH_OK)
+        return true;
+    function->kind = TH_CALLER_UNDEFINED;
+    if (event->tag == TH_TAG_return_to)
+        th_error_clear();
+    return event->tag == TH_TAG_return_to;
+}
+
+/* An exception may go on: who catches it is known with what comes next. */
+static void came_back(struct th_way *way, struct th_tracee *tracee, const struct th_caller *to)
+{
+    tracee->returned_to = *to;
+    if (way->event->tag == TH_TAG_return_to ||
+        (way->event->tag == TH_TAG_return_from && to->kind != TH_CALLER_UNKNOWN))
+        tell_return_to(way, tracee, to);
+}
+
+void th_patterns_return(struct th_way *way)
+{
+    struct returning returning = {way, tracee_of(way->tracing, way->event)};
+    struct th_execution_end end = {.tag = way->event->tag, .ended = ended, .context = &returning};
+    struct th_caller to;
+
+    if (way->status != TH_OK || !returning.tracee)
+        return;
+    if (!function_of(way->event, &end.function)) {
+        way->status = TH_MALFORMED;
+        return;
+    }
+    if (end.tag == TH_TAG_return_from && returning.tracee->returned_to.kind != TH_CALLER_UNKNOWN)
+        tell_return_to(way, returning.tracee, &returning.tracee->returned_to);
+    to = th_execution_leave(&way->tracing->execution, &returning.tracee->stack, &end);
+    came_back(way, returning.tracee, end.tag == TH_TAG_return_to ? &end.function : &to);
+}
+
+/* --- what nobody gets, and what is no call --- */
+
+static void ended_aside(void *context, enum th_ending ending, const struct th_function *function,
+                        uint64_t word)
+{
+    (void)context;
+    (void)ending;
+    (void)function;
+    (void)word;
+}
+
+static void leave_aside(struct th_tracing *tracing, struct th_tracee *tracee,
+                        struct th_event *event)
+{
+    struct th_execution_end end = {.tag = event->tag, .ended = ended_aside};
+
+    if (function_of(event, &end.function))
+        th_execution_leave(&tracing->execution, &tracee->stack, &end);
+    tracee->returning_to = 0;
+}
+
+void th_patterns_aside(struct th_tracing *tracing, struct th_event *event)
+{
+    struct th_tracee *tracee;
+    struct th_function name;
+
+    if (event->tag == TH_TAG_spawned)
+        th_patterns_spawned(tracing, event->tracee);
+    if (event->tag < TH_TAG_call || event->tag > TH_TAG_exception_from)
+        return;
+    tracee = tracee_of(tracing, event);
+    if (!tracee)
+        return;
+    if (event->tag != TH_TAG_call)
+        leave_aside(tracing, tracee, event);
+    else if (event->source->function(event, &name) == TH_OK)
+        enter(tracing, tracee, event, &name);
+    th_error_clear(); /* whoever wants a damaged one will meet the damage again */
+}
+
+void th_patterns_spawned(struct th_tracing *tracing, th_term id)
+{
+    struct th_tracee *tracee = th_tracee_expect(tracing, id);
+
+    if (tracee)
+        th_execution_spawned(&tracing->execution, &tracee->stack);
+}

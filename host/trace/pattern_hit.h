@@ -1,0 +1,19 @@
+/* Recorded calls and their ends, for the sessions that have patterns. */
+#ifndef TH_PATTERN_HIT_H
+#define TH_PATTERN_HIT_H
+
+#include "way.h"
+
+/* A call meets the breakpoints of its function. */
+void th_patterns_call(struct th_way *way);
+
+/* A return_from, exception_from or return_to: those who asked for it are told. */
+void th_patterns_return(struct th_way *way);
+
+/* A process is born: nobody called what it calls first. */
+void th_patterns_spawned(struct th_tracing *tracing, th_term id);
+
+/* The call or end of one happened, and nobody gets it. */
+void th_patterns_aside(struct th_tracing *tracing, struct th_event *event);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * What a recording does not tell (lines, stack traces, sequential tokens, dumps) is left NULL, so
+ * that it is unknown.
+ */
+#include "surroundings.h"
+
+static th_term self(void *context)
+{
+    return ((struct th_surroundings *)context)->way->tracee;
+}
+
+static th_term node(void *context)
+{
+    th_term name = th_world_node().node;
+
+    (void)context;
+    return name ? name : TH_NONE;
+}
+
+static th_term caller(void *context, th_env *env)
+{
+    struct th_surroundings *s = context;
+    struct th_caller found = {.kind = TH_CALLER_UNKNOWN};
+
+    if (s->tracee)
+        found = th_execution_caller(&s->way->tracing->execution, &s->tracee->stack);
+    if (found.kind == TH_CALLER_FUNCTION)
+        return th_make_tuple_of(env, found.function.module, found.function.function,
+                                th_small(found.function.arity));
+    return found.kind == TH_CALLER_UNDEFINED ? TH_AM(undefined) : TH_NONE;
+}
+
+/* --- the trace control word --- */
+
+static th_term get_tcw(void *context, th_env *env)
+{
+    (void)env;
+    return th_small(((struct th_surroundings *)context)->way->tracing->control_word);
+}
+
+static th_term set_tcw(void *context, th_env *env, uint32_t value)
+{
+    struct th_tracing *tracing = ((struct th_surroundings *)context)->way->tracing;
+    uint32_t former = tracing->control_word;
+
+    (void)env;
+    tracing->control_word = value;
+    return th_small(former);
+}
+
+/* --- flags --- */
+
+/* The flag that ATOM names; 0: none that a match specification may give. */
+static uint32_t flag_of(th_term atom)
+{
+    if (atom == th_atom("all"))
+        return TH_FLAGS_ALL & ~(uint32_t)TH_FLAG_SILENT;
+#define X(name, bit, help)      \
+    if (atom == th_atom(#name)) \
+        return TH_FLAG_##bit & ~(uint32_t)TH_FLAG_CPU_TIMESTAMP;
+    TH_FLAGS(X)
+#undef X
+    return 0;
+}
+
+static bool flags_of(th_term list, uint32_t *flags)
+{
+    *flags = 0;
+    for (; th_is_list(list); list = th_cell(list)[1]) {
+        uint32_t flag = flag_of(th_cell(list)[0]);
+        if (!flag)
+            return false;
+        *flags |= flag;
+    }
+    return list == TH_NIL;
+}
+
+static struct th_tracee *tracee_of(const struct th_surroundings *s, th_term who)
+{
+    if (who == TH_NONE)
+        return s->tracee;
+    if (th_is_atom(who))
+        who = th_whereis(who);
+    return th_process_alive(who) ? th_tracee_expect(s->way->tracing, who) : NULL;
+}
+
+static bool change(const struct th_surroundings *s, struct th_tracee *tracee, uint32_t clear,
+                   uint32_t set)
+{
+    uint32_t old = th_refs_flags(th_tracee_refs(s->way->tracing, tracee->id), s->session);
+    uint32_t accepted =
+        th_kind_of(tracee->id) == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
+    uint32_t new = (old & ~clear) | (set & accepted);
+
+    if (new != old)
+        th_tracee_set(tracee, s->session, new);
+    return new != old;
+}
+
+static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
+{
+    struct th_surroundings *s = context;
+    struct th_tracee *tracee = tracee_of(s, who);
+    uint32_t off, on;
+
+    if (!tracee || !flags_of(clear, &off) || !flags_of(set, &on))
+        return TH_MATCH_RAISED;
+    return change(s, tracee, off, on) ? TH_AM(true) : TH_AM(false);
+}
+
+static void silence(void *context, bool silent)
+{
+    struct th_surroundings *s = context;
+
+    if (s->tracee)
+        change(s, s->tracee, silent ? 0 : TH_FLAG_SILENT, silent ? TH_FLAG_SILENT : 0);
+}
+
+static th_term is_silent(void *context)
+{
+    struct th_surroundings *s = context;
+    uint32_t flags = th_refs_flags(th_tracee_refs(s->way->tracing, s->way->tracee), s->session);
+
+    return flags & TH_FLAG_SILENT ? TH_AM(true) : TH_AM(false);
+}
+
+const struct th_match_operations th_pattern_operations = {
+    .self = self,
+    .node = node,
+    .caller = caller,
+    .get_tcw = get_tcw,
+    .set_tcw = set_tcw,
+    .set_flags = set_flags,
+    .silence = silence,
+    .is_silent = is_silent,
+};

@@ -1,0 +1,17 @@
+/* What match specifications of patterns ask and do. */
+#ifndef TH_SURROUNDINGS_H
+#define TH_SURROUNDINGS_H
+
+#include "match.h"
+#include "way.h"
+
+/* The context of th_pattern_operations. */
+struct th_surroundings {
+    const struct th_way *way;
+    struct th_session *session;
+    struct th_tracee *tracee; /* NULL: it is of another node */
+};
+
+extern const struct th_match_operations th_pattern_operations;
+
+#endif

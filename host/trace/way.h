@@ -1,0 +1,35 @@
+/* The way of one event through the sessions: what dispatch.c and patterns share. */
+#ifndef TH_WAY_H
+#define TH_WAY_H
+
+#include "tracing.h"
+
+struct th_way {
+    struct th_tracing *tracing;
+    struct th_event *event;
+    enum th_tracer_group group;
+    uint32_t flag;
+    th_term tag;
+    th_term tracee;                    /* who acted for seq_trace, which has no tracee */
+    const struct th_tracee_refs *refs; /* NULL: the tracee's own */
+    uint64_t offered;                  /* call: sessions whose enabled was asked */
+    uint64_t declined; /* call: those that discarded it, or are to be silent; returns: those that
+                          may not see it */
+    enum th_status status;
+};
+
+/* Asks enabled. The answer is `trace`, `discard` (which is counted) or `remove`, which stands for
+ * all others; `discard` if the session is gone now. */
+th_term th_way_question(struct th_way *way, struct th_session *session);
+
+/* The same; and takes the tracee away from the session if that is the answer. True for `trace`. */
+bool th_way_ask(struct th_way *way, struct th_session *session);
+
+/* Decodes the event, once; false: it is damaged. */
+bool th_way_decode(struct th_way *way);
+
+/* Calls trace for EVENT, which is decoded: the way's own, or one that is made of it. */
+void th_way_hand_over(const struct th_way *way, struct th_session *session,
+                      const struct th_event *event, uint32_t flags);
+
+#endif

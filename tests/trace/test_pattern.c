@@ -1,0 +1,310 @@
+/* Function patterns: which calls they trace, what they count, what their match specifications
+ * do. */
+#include "tests/trace/patterns.h"
+
+/* --- which calls --- */
+
+static void without_patterns_calls_are_as_recorded(void **state)
+{
+    (void)state;
+    expect(CALL("{m,f,[1]}"), TOLD("{m,f,[1]}"));
+    expect(RETURN("{m,f,1}", "ok"), ENDED("{m,f,1}", "ok"));
+}
+
+static void a_pattern_lets_pass_what_it_names(void **state)
+{
+    (void)state;
+    set("m", "f", 1, "true", TH_BP_LOCAL, 1);
+    expect(CALL("{m,f,[1]}"), TOLD("{m,f,[1]}"));
+    expect(CALL("{m,f,[1,2]}"), "");
+    expect(CALL("{m,g,[1]}"), "");
+    expect(CALL("{n,f,[1]}"), "");
+    expect(CALL("{m,f,1}"), TOLD("{m,f,1}"));
+    expect(RETURN("{m,f,1}", "ok"), "");
+}
+
+static void wildcards_hold_for_functions_seen_later(void **state)
+{
+    (void)state;
+    set("m", "_", TH_ANY_ARITY, "true", TH_BP_LOCAL, 0);
+    expect(CALL("{m,f,[1]}"), TOLD("{m,f,[1]}"));
+    expect(CALL("{n,f,[1]}"), "");
+    set("_", "_", TH_ANY_ARITY, "true", TH_BP_LOCAL, 2);
+    expect(CALL("{n,f,[1]}"), TOLD("{n,f,[1]}"));
+    set("n", "_", TH_ANY_ARITY, "false", TH_BP_LOCAL, 1);
+    expect(CALL("{n,f,[1]}"), "");
+    expect(CALL("{n,g,[]}"), "");
+    expect(CALL("{o,g,[]}"), TOLD("{o,g,[]}"));
+    set("n", "g", TH_ANY_ARITY, "true", TH_BP_LOCAL, 1);
+    expect(CALL("{n,g,[]}"), TOLD("{n,g,[]}"));
+    expect(CALL("{n,g,[1]}"), TOLD("{n,g,[1]}"));
+}
+
+static void on_load_leaves_those_alone_that_are_there(void **state)
+{
+    struct th_pattern later = {TH_NONE, TH_NONE, TH_ANY_ARITY, true};
+    size_t matched;
+
+    (void)state;
+    set("m", "f", 0, "false", TH_BP_LOCAL, 1);
+    assert_int_equal(th_session_function(session, &later, TH_AM(true), TH_BP_LOCAL, &matched),
+                     TH_OK);
+    assert_int_equal(matched, 0);
+    expect(CALL("{m,f,[]}"), "");
+    expect(CALL("{m,g,[]}"), TOLD("{m,g,[]}"));
+}
+
+static void who_is_not_traced_is_not_asked(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    expect(CALL("{m,f,[]}"), "");
+}
+
+static void two_sessions_have_patterns_of_their_own(void **state)
+{
+    struct th_session *other = scene_create("t");
+    struct th_pattern all = pattern("_", "_", TH_ANY_ARITY);
+
+    (void)state;
+    th_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    scene_log();
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    expect(CALL("{m,g,[]}"), "enabled_call(call,t,<0.1.0>)\n"
+                             "trace_call(call,t,<0.1.0>,{m,g,[]},#{}) self\n");
+    th_session_function(other, &all, TH_AM(true), TH_BP_LOCAL, NULL);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") "enabled_call(call,t,<0.1.0>)\n"
+                                              "trace_call(call,t,<0.1.0>,{m,f,[]},#{}) self\n");
+    th_session_destroy(session);
+    expect(CALL("{m,f,[]}"), "enabled_call(call,t,<0.1.0>)\n"
+                             "trace_call(call,t,<0.1.0>,{m,f,[]},#{}) self\n");
+}
+
+static struct th_session *other_session;
+
+static void destroy_other(void)
+{
+    th_session_destroy(other_session);
+}
+
+static void a_session_destroyed_by_a_hit_is_not_hit(void **state)
+{
+    struct th_pattern all = pattern("_", "_", TH_ANY_ARITY);
+
+    (void)state;
+    other_session = scene_create("t");
+    th_session_trace(other_session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    th_session_function(other_session, &all, TH_AM(true), TH_BP_LOCAL, NULL);
+    th_session_function(session, &all, TH_AM(true), TH_BP_LOCAL, NULL);
+    scene_act("trace_call", "s", destroy_other);
+    /* Breakpoints are obeyed in the order in which they were added. */
+    scene_act("enabled_call", "t", destroy_other);
+    scene_log();
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    expect(CALL("{m,g,[]}"), TOLD("{m,g,[]}"));
+}
+
+static void clear_in_callback(void)
+{
+    struct th_pattern all = pattern("_", "_", TH_ANY_ARITY);
+
+    assert_int_equal(th_session_function(session, &all, TH_AM(false), TH_BP_LOCAL, NULL), TH_OK);
+}
+
+static void a_pattern_cleared_in_a_callback_is_cleared(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    scene_act("trace_call", "s", clear_in_callback);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    set("m", "h", 0, "true", TH_BP_LOCAL, 1); /* comes after it */
+    expect(CALL("{m,f,[]}"), "");
+}
+
+static void what_discards_and_removes(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL, 1);
+    scene_answer("enabled_call", "discard");
+    expect(CALL("{m,f,[]}"), ASKED);
+    expect(RETURN("{m,f,0}", "ok"), "");
+    assert_int_equal(scene_decoded(), 0);
+    scene_answer("enabled_call", "remove");
+    expect(CALL("{m,f,[]}"), ASKED);
+    expect(CALL("{m,f,[]}"), "");
+    assert_int_equal(th_session_counts(session).removed, 1);
+}
+
+/* --- match specifications --- */
+
+static void a_guard_is_obeyed(void **state)
+{
+    (void)state;
+    set("m", "f", 1, "[{['$1'],[{'>','$1',3}],[{message,{{big,'$1'}}}]}]", TH_BP_LOCAL, 1);
+    expect(CALL("{m,f,[4]}"), ASKED "trace_call(call,s,<0.1.0>,{m,f,[4]},"
+                                    "#{match_spec_result => {big,4}}) self\n");
+    expect(CALL("{m,f,[3]}"), ASKED);
+    assert_int_equal(th_session_pattern_counts(session).undecided, 0);
+    expect(CALL("{m,f,1}"), ASKED);
+    assert_int_equal(th_session_pattern_counts(session).undecided, 1);
+}
+
+static void a_recorded_result_is_not_passed_on(void **state)
+{
+    (void)state;
+    set("m", "f", 1, "true", TH_BP_LOCAL, 1);
+    expect("{trace,<0.1.0>,call,{m,f,[1]},old}", TOLD("{m,f,[1]}"));
+}
+
+static void a_message_false_is_none_but_returns_come(void **state)
+{
+    (void)state;
+    set("m", "f", 1, "[{'_',[],[{message,false},{return_trace}]}]", TH_BP_LOCAL, 1);
+    expect(CALL("{m,f,[1]}"), ASKED);
+    expect(RETURN("{m,f,1}", "ok"), ENDED("{m,f,1}", "ok"));
+}
+
+static void silence_is_obeyed_at_once(void **state)
+{
+    (void)state;
+    set("m", "off", 0, "[{'_',[],[{silent,true}]}]", TH_BP_LOCAL, 1);
+    set("m", "on", 0, "[{'_',[],[{silent,false},{return_trace}]}]", TH_BP_LOCAL, 1);
+    expect(CALL("{m,off,[]}"), ASKED);
+    expect(CALL("{m,on,[]}"), TOLD("{m,on,[]}"));
+    expect(CALL("{m,off,[]}"), ASKED);
+    expect(RETURN("{m,on,0}", "ok"), "");
+    assert_int_equal(th_session_counts(session).silenced, 2);
+}
+
+static void flags_are_given_and_taken(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "[{'_',[],[{message,{trace,[],[send,timestamp]}}]}]", TH_BP_LOCAL, 1);
+    set("m", "g", 0, "[{'_',[],[{disable_trace,call}]}]", TH_BP_LOCAL, 1);
+    expect("{trace,<0.1.0>,send,hi,<0.9.0>}", "");
+    expect(CALL("{m,f,[]}"),
+           ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{timestamp => timestamp}) self\n");
+    expect("{trace,<0.1.0>,send,hi,<0.9.0>}",
+           "enabled_send(send,s,<0.1.0>)\n"
+           "trace_send(send,s,<0.1.0>,hi,#{extra => <0.9.0>,timestamp => timestamp}) self\n");
+    scene_trace(CALL("{m,g,[]}"));
+    scene_log();
+    expect(CALL("{m,f,[]}"), "");
+}
+
+static void the_control_word_is_one_for_all(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "[{'_',[],[{message,{set_tcw,5}}]}]", TH_BP_LOCAL, 1);
+    set("m", "g", 0, "[{'_',[{'==',{get_tcw},5}],[]}]", TH_BP_LOCAL, 1);
+    expect(CALL("{m,g,[]}"), ASKED);
+    scene_trace(CALL("{m,f,[]}"));
+    scene_log();
+    expect(CALL("{m,g,[]}"), TOLD("{m,g,[]}"));
+}
+
+/* --- meta and counts --- */
+
+static void meta_traces_everybody_with_time_stamps(void **state)
+{
+    (void)state;
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    set("m", "f", 0, "[{'_',[],[{return_trace}]}]", TH_BP_META, 1);
+    expect(CALL("{m,f,[]}"),
+           ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{timestamp => timestamp}) self\n");
+    expect(RETURN("{m,f,0}", "ok"), "trace_call(return_from,s,<0.1.0>,{m,f,0},"
+                                    "#{extra => ok,timestamp => timestamp}) self\n");
+    scene_answer("enabled_call", "remove");
+    expect(CALL("{m,f,[]}"), ASKED);
+    expect(CALL("{m,f,[]}"), "");
+    assert_int_equal(th_session_counts(session).removed, 0);
+}
+
+static void counts_ask_nobody(void **state)
+{
+    (void)state;
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    set("m", "_", TH_ANY_ARITY, "true", TH_BP_COUNT, 0);
+    for (int i = 0; i < 3; i++)
+        expect(CALL("{m,f,[1]}"), "");
+    expect(CALL("{m,g,[]}"), "");
+    assert_int_equal(calls_of("m", "f", 1), 3);
+    assert_int_equal(calls_of("m", "g", 0), 1);
+    set("m", "_", TH_ANY_ARITY, "pause", TH_BP_COUNT, 2);
+    expect(CALL("{m,f,[1]}"), "");
+    assert_int_equal(calls_of("m", "f", 1), 3);
+    set("m", "f", 1, "restart", TH_BP_COUNT, 1);
+    expect(CALL("{m,f,[1]}"), "");
+    assert_int_equal(calls_of("m", "f", 1), 1);
+    assert_int_equal(calls_of("m", "g", 0), 1);
+}
+
+static void a_session_tells_what_it_has_set(void **state)
+{
+    struct th_bp_info info;
+
+    (void)state;
+    set("m", "f", 0, "[{'_',[],[{message,{caller}}]}]", TH_BP_LOCAL | TH_BP_COUNT, 1);
+    info = info_of("m", "f", 0);
+    assert_int_equal(info.kinds, TH_BP_LOCAL | TH_BP_COUNT);
+    assert_true(th_is_list(th_pattern_spec_source(info.spec)));
+    th_bp_info_free(&info);
+    set("m", "f", 0, "false", TH_BP_LOCAL | TH_BP_COUNT, 1);
+    info = info_of("m", "f", 0);
+    assert_int_equal(info.kinds, 0);
+    info = info_of("m", "g", 0);
+    assert_int_equal(info.kinds, 0);
+    th_bp_info_free(&info);
+}
+
+/* --- what makes no sense --- */
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    const char *name = "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_";
+
+    (void)state;
+    expect_refused("_", "f", TH_ANY_ARITY, "true", TH_BP_LOCAL, TH_USAGE, name);
+    expect_refused("m", "_", 1, "true", TH_BP_LOCAL, TH_USAGE, name);
+    expect_refused("m", "f", 256, "true", TH_BP_LOCAL, TH_USAGE, "an arity is at most 255");
+    expect_refused("m", "f", 1, "true", 0, TH_USAGE, "a pattern has at least one kind");
+    expect_refused("m", "f", 1, "true", TH_BP_LOCAL | TH_BP_GLOBAL, TH_USAGE,
+                   "a global pattern is of no other kind");
+    expect_refused("m", "f", 1, "pause", TH_BP_LOCAL, TH_USAGE,
+                   "only counts can be paused and restarted");
+    assert_false(th_session_patterned(session));
+    assert_int_equal(try("m", "f", 1, "[{['$1'],[{nix,'$1'}],[]}]", TH_BP_LOCAL, NULL),
+                     TH_MALFORMED);
+    th_error_clear();
+    assert_false(th_session_patterned(session));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(without_patterns_calls_are_as_recorded),
+        TEST(a_pattern_lets_pass_what_it_names),
+        TEST(wildcards_hold_for_functions_seen_later),
+        TEST(on_load_leaves_those_alone_that_are_there),
+        TEST(who_is_not_traced_is_not_asked),
+        TEST(two_sessions_have_patterns_of_their_own),
+        TEST(a_session_destroyed_by_a_hit_is_not_hit),
+        TEST(a_pattern_cleared_in_a_callback_is_cleared),
+        TEST(what_discards_and_removes),
+        TEST(a_guard_is_obeyed),
+        TEST(a_recorded_result_is_not_passed_on),
+        TEST(a_message_false_is_none_but_returns_come),
+        TEST(silence_is_obeyed_at_once),
+        TEST(flags_are_given_and_taken),
+        TEST(the_control_word_is_one_for_all),
+        TEST(meta_traces_everybody_with_time_stamps),
+        TEST(counts_ask_nobody),
+        TEST(a_session_tells_what_it_has_set),
+        TEST(what_makes_no_sense_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
