@@ -17,7 +17,7 @@ struct replay {
     struct th_session_options sessions;
     const char **folders; /* of -L */
     size_t folder_count, folder_capacity;
-    bool wall_clock, fail_on_loss, stats;
+    bool wall_clock, fail_on_loss, stats, json;
     int64_t timeout; /* nanoseconds, 0: none */
     char **streams;
     size_t stream_count;
@@ -35,7 +35,9 @@ enum {
     VERIFY,
     STATS,
     TIMEOUT,
-    COLOR
+    COLOR,
+    PATTERN_FIRST, /* enum th_pattern_key from here on */
+    PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_KIND
 };
 
 static const struct argp_option options[] = {
@@ -54,7 +56,8 @@ static const struct argp_option options[] = {
      2},
     {"ports", PORTS, "LIST", 0, "The same of ports (default: likewise)", 2},
     {"session", SESSION, "NAME", 0,
-     "Begins a session: -t (one), --flags, --processes and --ports that follow are for it alone",
+     "Begins a session: -t (one), --flags, --processes, --ports and -p that follow are for it "
+     "alone",
      2},
     {"from", FROM, "T", 0, "Leave out events before T", 2},
     {"to", TO, "T", 0, "Leave out events after T", 2},
@@ -62,13 +65,29 @@ static const struct argp_option options[] = {
      "recorded (the default): tracers that ask for the time get that of the event; wall: they get "
      "the real time",
      2},
-    {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 3},
-    {"verify", VERIFY, NULL, 0, "Decode every term of every record, wanted or not", 3},
+    {"pattern", 'p', "PATTERN", 0,
+     "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, whatever the recording was made "
+     "for; the options of this group are for the -p before them",
+     3},
+    {"match-spec", PATTERN_FIRST + TH_PATTERN_SPEC, "SPEC", 0,
+     "Only those that match SPEC, Erlang text or one of c, x, cx, r", 3},
+    {"return", PATTERN_FIRST + TH_PATTERN_RETURN, NULL, 0, "With what they return", 3},
+    {"exception", PATTERN_FIRST + TH_PATTERN_EXCEPTION, NULL, 0, "With what they return or raise",
+     3},
+    {"caller", PATTERN_FIRST + TH_PATTERN_CALLER, NULL, 0, "With their callers", 3},
+    {"kind", PATTERN_FIRST + TH_PATTERN_KIND, "LIST", 0,
+     "local (the default); global: only external calls; meta: whoever makes them; count: they are "
+     "counted",
+     3},
+    {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 4},
+    {"verify", VERIFY, NULL, 0, "Decode every term of every record, wanted or not", 4},
     {"fail-on-loss", FAIL_ON_LOSS, NULL, 0,
-     "Exit with 4 if the recorder dropped events or calls were forgotten", 3},
-    {"stats", STATS, NULL, 0, "Show what became of all events, at the end on stderr", 3},
+     "Exit with 4 if the recorder dropped events or calls were forgotten", 4},
+    {"stats", STATS, NULL, 0, "Show what became of all events, at the end on stderr", 4},
+    {"format", TH_OPTION_FORMAT, "FORMAT", 0, "How counts are shown: text (the default) or json",
+     4},
     {"color", COLOR, "WHEN", 0,
-     "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed", 3},
+     "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed", 4},
     {0},
 };
 
@@ -104,6 +123,27 @@ static void set_clock(struct replay *replay, const char *clock, struct argp_stat
         argp_error(state, "--clock is recorded or wall, not '%s'", clock);
 }
 
+static void set_format(struct replay *replay, const char *format, struct argp_state *state)
+{
+    replay->json = strcmp(format, "json") == 0;
+    if (!replay->json && strcmp(format, "text") != 0)
+        argp_error(state, "--format is text or json, not '%s'", format);
+}
+
+static error_t parse_pattern(int key, const char *value, struct argp_state *state)
+{
+    struct replay *replay = state->input;
+    struct th_pattern_options *patterns = th_session_options_patterns(&replay->sessions);
+
+    if (key == 'p')
+        th_pattern_options_begin(patterns, value, state);
+    else if (key >= PATTERN_FIRST && key <= PATTERN_LAST)
+        th_pattern_options_add(patterns, key - PATTERN_FIRST, value, state);
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
 /* Options whose place matters: they are for the session that was begun last. */
 static error_t parse_session(int key, char *value, struct argp_state *state)
 {
@@ -124,7 +164,7 @@ static error_t parse_session(int key, char *value, struct argp_state *state)
         th_session_options_tracees(&replay->sessions, key == PORTS, value, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_pattern(key, value, state);
     }
 }
 
@@ -156,6 +196,9 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         return 0;
     case COLOR:
         set_color(value, state);
+        return 0;
+    case TH_OPTION_FORMAT:
+        set_format(replay, value, state);
         return 0;
     default:
         return parse_session(key, value, state);
@@ -227,7 +270,8 @@ static const struct argp argp = {
     "  tracehost replay -t msg -t count,output=counts.txt calls.trace\n"
     "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace\n"
     "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n"
-    "  tracehost replay --session a -t msg --processes=new --session b -t count a.trace\n",
+    "  tracehost replay --session a -t msg --processes=new --session b -t count a.trace\n"
+    "  tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count a.trace\n",
     children,
     help_filter,
     NULL,
@@ -297,6 +341,7 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
         if (worst == TH_OK || status == TH_MALFORMED)
             worst = status;
     }
+    th_pattern_results(tracing, replay->json);
     totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_command_flush();
     if (replay->stats)

@@ -34,6 +34,7 @@ void th_session_options_free(struct th_session_options *options)
     for (size_t i = 0; i < options->count; i++) {
         th_free(options->items[i].tracers);
         th_free(options->items[i].tracees);
+        th_free(options->items[i].patterns.items);
     }
     th_free(options->items);
 }
@@ -141,13 +142,32 @@ void th_session_options_tracees(struct th_session_options *options, bool ports, 
     option->chosen = ports ? "--ports" : "--processes";
 }
 
-void th_session_options_check(const struct th_session_options *options, struct argp_state *state)
+struct th_pattern_options *th_session_options_patterns(struct th_session_options *options)
+{
+    return &latest(options)->patterns;
+}
+
+/* Who names functions wants their calls; who says more with --flags, calls among it. */
+static void check_patterns(struct th_session_option *option, struct argp_state *state)
+{
+    uint32_t kinds = th_pattern_options_kinds(&option->patterns);
+
+    if (option->patterns.count && !option->flag_list)
+        option->flags = TH_FLAG_CALL | TH_FLAG_AS_RECORDED;
+    else if (kinds & (TH_BP_LOCAL | TH_BP_GLOBAL) && !(option->flags & TH_FLAG_CALL))
+        argp_error(state, "-p %s traces calls, but call is not among --flags=%s",
+                   option->patterns.items[0].text, option->flag_list);
+}
+
+void th_session_options_check(struct th_session_options *options, struct argp_state *state)
 {
     const struct th_session_option *first = &options->items[0];
-    const char *loose = first->flag_list ? "--flags" : first->chosen;
+    const char *loose = first->flag_list ? "--flags" : first->patterns.count ? "-p" : first->chosen;
 
     if (options->count > 1 && !first->tracer_count && loose)
         argp_error(state, "%s stands before the first --session, and belongs to none", loose);
+    for (size_t i = 0; i < options->count; i++)
+        check_patterns(&options->items[i], state);
 }
 
 /* --- attaching --- */
@@ -199,6 +219,8 @@ static enum th_status attach(const struct th_session_option *option, const char 
     th_tracer_option_free(&tracer);
     if (status == TH_OK && option->chosen)
         status = trace_chosen(session, option);
+    if (status == TH_OK)
+        status = th_pattern_options_set(&option->patterns, session);
     return status;
 }
 

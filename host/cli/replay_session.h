@@ -3,7 +3,7 @@
 #ifndef TH_REPLAY_SESSION_H
 #define TH_REPLAY_SESSION_H
 
-#include "host/trace/trace.h"
+#include "replay_pattern.h"
 
 struct argp_state;
 
@@ -21,6 +21,7 @@ struct th_session_option {
         th_term one; /* if none of these: an identifier or a name */
     } * tracees;
     size_t tracee_count, tracee_capacity;
+    struct th_pattern_options patterns; /* with any, calls alone are traced by default */
 };
 
 struct th_session_options {
@@ -42,8 +43,11 @@ void th_session_options_flags(struct th_session_options *options, const char *li
 void th_session_options_tracees(struct th_session_options *options, bool ports, const char *list,
                                 struct argp_state *state);
 
+/* The patterns of the session that was begun last. */
+struct th_pattern_options *th_session_options_patterns(struct th_session_options *options);
+
 /* After the last option. */
-void th_session_options_check(const struct th_session_options *options, struct argp_state *state);
+void th_session_options_check(struct th_session_options *options, struct argp_state *state);
 
 /* Loads the tracers, creates the sessions and has them trace. */
 enum th_status th_session_options_attach(const struct th_session_options *options,

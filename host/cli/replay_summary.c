@@ -7,6 +7,12 @@
 #define KEPT "events discarded, as it answered neither 'trace' nor 'discard'"
 #define REFUSED "messages or commands to the tracee refused"
 #define FORGOTTEN "open calls forgotten: their returns go to all tracers"
+#define UNDECIDED "undecided matches"
+#define CALLERS "callers unknown"
+#define UNSURE "actions of match specifications left out, as what they depend on is unknown"
+#define EXTERNAL "calls left out of global patterns, as they may be local"
+#define UNTOLD "returns unknown, though calls have ended"
+#define NOT_KEPT "return frames not kept"
 #define UNREAD "messages dropped, as nobody runs their receivers"
 
 /* --- what deserves a word --- */
@@ -37,6 +43,7 @@ static void remark_on(const struct th_session *session, const char *what, uint64
 static void remark_on_session(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);
+    struct th_pattern_counts patterns = th_session_pattern_counts(session);
 
     if (!th_session_attached(session)) {
         fputs("tracehost replay: ", stderr);
@@ -46,6 +53,11 @@ static void remark_on_session(const struct th_session *session)
     remark_on(session, REMOVED, counts.removed);
     remark_on(session, KEPT, counts.kept);
     remark_on(session, REFUSED, counts.refused);
+    remark_on(session, CALLERS, patterns.callers_unknown);
+    remark_on(session, UNDECIDED, patterns.undecided);
+    remark_on(session, UNSURE, patterns.actions_unsure);
+    remark_on(session, EXTERNAL, patterns.external_unknown);
+    remark_on(session, UNTOLD, patterns.returns_unknown);
 }
 
 void th_replay_remarks(const struct th_tracing *tracing)
@@ -53,6 +65,7 @@ void th_replay_remarks(const struct th_tracing *tracing)
     for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
         remark_on_session(th_tracing_session(tracing, i));
     remark(FORGOTTEN, th_tracing_calls_forgotten(tracing));
+    remark(NOT_KEPT, th_tracing_returns_not_kept(tracing));
     remark(UNREAD, th_mail_dropped());
 }
 
@@ -61,6 +74,15 @@ void th_replay_remarks(const struct th_tracing *tracing)
 static void row(uint64_t count, const char *what)
 {
     fprintf(stderr, "%12llu  %s\n", (unsigned long long)count, what);
+}
+
+static void show_patterns(struct th_pattern_counts counts)
+{
+    row(counts.callers_unknown, CALLERS);
+    row(counts.undecided, UNDECIDED);
+    row(counts.actions_unsure, UNSURE);
+    row(counts.external_unknown, EXTERNAL);
+    row(counts.returns_unknown, UNTOLD);
 }
 
 static void show_session(const struct th_session *session)
@@ -82,6 +104,8 @@ static void show_session(const struct th_session *session)
     row(counts.removed, REMOVED);
     row(counts.kept, KEPT);
     row(counts.refused, REFUSED);
+    if (th_session_patterned(session))
+        show_patterns(th_session_pattern_counts(session));
 }
 
 void th_replay_stats(const struct th_tracing *tracing, const struct th_replay_totals *totals)
@@ -99,6 +123,8 @@ void th_replay_stats(const struct th_tracing *tracing, const struct th_replay_to
     row(played->lost, "events dropped by the recorder");
     row(totals->tracees, "tracees seen");
     row(th_tracing_calls_forgotten(tracing), FORGOTTEN);
+    if (th_tracing_returns_not_kept(tracing))
+        row(th_tracing_returns_not_kept(tracing), NOT_KEPT);
     row(th_mail_dropped(), UNREAD);
     for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
         show_session(th_tracing_session(tracing, i));

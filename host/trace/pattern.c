@@ -126,6 +126,8 @@ static enum th_status check(const struct th_pattern *pattern, th_term match, uin
         return th_error_raise(TH_USAGE, "an arity is at most %d", TH_FUNCTION_ARITY_MAX);
     if (!kinds || kinds & ~(uint32_t)TH_BP_ALL)
         return th_error_raise(TH_USAGE, "a pattern has at least one kind");
+    if (kinds & (TH_BP_TIME | TH_BP_MEMORY))
+        return th_error_raise(TH_USAGE, "recorded calls have no call_time and call_memory");
     if (kinds & TH_BP_GLOBAL && kinds != TH_BP_GLOBAL)
         return th_error_raise(TH_USAGE, "a global pattern is of no other kind");
     if (again && kinds & TH_BP_TRACING)

@@ -25,6 +25,13 @@ static uint32_t flags_now(const struct th_way *way, const struct th_session *ses
     return th_refs_flags(th_tracee_refs(way->tracing, way->tracee), session);
 }
 
+/* Meta trace has time stamps, whatever the tracee's flags; where the session takes a recording as
+ * it is, those that are there. */
+static uint32_t meta_flags(const struct th_session *session)
+{
+    return session->flags & TH_FLAG_AS_RECORDED ? TH_FLAG_AS_RECORDED : TH_FLAG_TIMESTAMP;
+}
+
 static void want(const struct call_hit *call, const struct th_session *session, uint64_t what)
 {
     if (what && call->tracee)
@@ -149,7 +156,7 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
         return TH_HIT_REMOVE;
     if (answer != TH_AM(trace) || !match(call, session, spec, &result))
         return 0;
-    tell_call(call, session, &result, TH_FLAG_TIMESTAMP);
+    tell_call(call, session, &result, meta_flags(session));
     wanted = wanted_by(&result);
     want(call, session, wanted ? wanted | WANT_META : 0);
     return 0;
@@ -197,7 +204,7 @@ static void ended(void *context, enum th_ending ending, const struct th_function
         returning->tracee->returning_to |= (uint64_t)1 << session->index;
     if (!(word & need))
         return;
-    flags = word & WANT_META ? TH_FLAG_TIMESTAMP : flags_now(way, session);
+    flags = word & WANT_META ? meta_flags(session) : flags_now(way, session);
     if (ending == TH_ENDED_UNTOLD)
         session->points->counts.returns_unknown++;
     else if (word & WANT_META || (flags & TH_FLAG_CALL && !(flags & TH_FLAG_SILENT)))

@@ -47,14 +47,25 @@ the other.
                              began); new (spawned in it); pids; registered
                              names (default: whoever was recorded, unless
                              --ports is given)
-      --session=NAME         Begins a session: -t (one), --flags, --processes
-                             and --ports that follow are for it alone
+      --session=NAME         Begins a session: -t (one), --flags, --processes,
+                             --ports and -p that follow are for it alone
       --to=T                 Leave out events after T
+      --caller               With their callers
+      --exception            With what they return or raise
+      --kind=LIST            local (the default); global: only external calls;
+                             meta: whoever makes them; count: they are counted
+      --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
+                             c, x, cx, r
+  -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
+                             _:_/_, whatever the recording was made for; the
+                             options of this group are for the -p before them
+      --return               With what they return
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers
                              that use colours; NO_COLOR is obeyed
       --fail-on-loss         Exit with 4 if the recorder dropped events or
                              calls were forgotten
+      --format=FORMAT        How counts are shown: text (the default) or json
       --stats                Show what became of all events, at the end on
                              stderr
       --verify               Decode every term of every record, wanted or not
@@ -86,6 +97,8 @@ Examples:
   tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace
   tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl
   tracehost replay --session a -t msg --processes=new --session b -t count
+a.trace
+  tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count
 a.trace
 
 Flags:

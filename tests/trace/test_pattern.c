@@ -85,7 +85,9 @@ static struct th_session *other_session;
 
 static void destroy_other(void)
 {
-    th_session_destroy(other_session);
+    if (other_session)
+        th_session_destroy(other_session);
+    other_session = NULL;
 }
 
 static void a_session_destroyed_by_a_hit_is_not_hit(void **state)

@@ -1,0 +1,212 @@
+#include "replay_pattern.h"
+
+#include <argp.h>
+#include <string.h>
+
+/* --- M:F/A --- */
+
+/* Up to a ':' or '/' outside of quotes. */
+static size_t part_length(const char *text)
+{
+    size_t i = 0;
+    bool quoted = false;
+
+    for (; text[i] && (quoted || (text[i] != ':' && text[i] != '/')); i++) {
+        if (quoted && text[i] == '\\' && text[i + 1])
+            i++;
+        else if (text[i] == '\'')
+            quoted = !quoted;
+    }
+    return i;
+}
+
+/* An atom or _; TH_NONE for that. */
+static bool take_atom(const char **text, th_term *atom)
+{
+    size_t length = part_length(*text);
+    const char *from = *text;
+    th_env env;
+    bool good;
+
+    *text += length;
+    *atom = TH_NONE;
+    if (length == 1 && from[0] == '_')
+        return true;
+    th_env_init(&env, TH_ENV_PLAIN);
+    good = th_text_parse(&env, from, length, atom) == TH_OK && th_is_atom(*atom);
+    th_env_release(&env);
+    th_error_clear();
+    return good;
+}
+
+static bool take_arity(const char *text, int *arity)
+{
+    *arity = TH_ANY_ARITY;
+    if (strcmp(text, "_") == 0)
+        return true;
+    *arity = 0;
+    for (; *text >= '0' && *text <= '9' && *arity <= TH_FUNCTION_ARITY_MAX; text++)
+        *arity = *arity * 10 + (*text - '0');
+    return !*text && *arity <= TH_FUNCTION_ARITY_MAX;
+}
+
+static bool parse(const char *text, struct th_pattern *pattern)
+{
+    *pattern = (struct th_pattern){.arity = TH_ANY_ARITY};
+    if (!take_atom(&text, &pattern->module) || *text++ != ':' ||
+        !take_atom(&text, &pattern->function))
+        return false;
+    if (*text == '/' && (!text[1] || !take_arity(text + 1, &pattern->arity)))
+        return false;
+    return *text != ':' && (pattern->module != TH_NONE || pattern->function == TH_NONE) &&
+           (pattern->function != TH_NONE || pattern->arity == TH_ANY_ARITY);
+}
+
+/* --- options, one by one --- */
+
+void th_pattern_options_begin(struct th_pattern_options *options, const char *text,
+                              struct argp_state *state)
+{
+    struct th_pattern_option *option;
+
+    TH_ARRAY_GROW(options->items, options->count, options->capacity);
+    option = &options->items[options->count++];
+    *option = (struct th_pattern_option){.text = text, .kinds = TH_BP_LOCAL};
+    if (!parse(text, &option->pattern))
+        argp_error(state,
+                   "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not '%s'",
+                   text);
+}
+
+static const struct {
+    const char *name;
+    enum th_bp_kind kind;
+} kinds[] = {{"local", TH_BP_LOCAL}, {"global", TH_BP_GLOBAL}, {"meta", TH_BP_META},
+             {"count", TH_BP_COUNT}, {"time", TH_BP_TIME},     {"memory", TH_BP_MEMORY}};
+
+static uint32_t kind_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strlen(kinds[i].name) == length && memcmp(name, kinds[i].name, length) == 0)
+            return kinds[i].kind;
+    return 0;
+}
+
+static void set_kinds(struct th_pattern_option *option, const char *list, struct argp_state *state)
+{
+    option->kind_list = list;
+    option->kinds = 0;
+    for (;; list++) {
+        size_t length = strcspn(list, ",");
+        uint32_t kind = kind_named(list, length);
+        if (!kind)
+            argp_error(state, "--kind wants local, global, meta, count, time or memory, not '%.*s'",
+                       (int)length, list);
+        option->kinds |= kind;
+        list += length;
+        if (!*list)
+            return;
+    }
+}
+
+static void check_one(const struct th_pattern_option *option, struct argp_state *state)
+{
+    if (option->spec && (option->returns || option->exceptions || option->callers))
+        argp_error(state, "-p %s has --match-spec: say the rest there", option->text);
+    if (option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
+        argp_error(state, "-p %s: global goes with no other kind", option->text);
+}
+
+void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
+                            const char *value, struct argp_state *state)
+{
+    static const char *const names[] = {"match-spec", "return", "exception", "caller", "kind"};
+    struct th_pattern_option *option;
+
+    if (!options->count) {
+        argp_error(state, "--%s stands before the first -p that it could be for", names[key]);
+        return;
+    }
+    option = &options->items[options->count - 1];
+    switch (key) {
+    case TH_PATTERN_SPEC:
+        option->spec = value;
+        break;
+    case TH_PATTERN_KIND:
+        set_kinds(option, value, state);
+        break;
+    default:
+        option->returns |= key == TH_PATTERN_RETURN;
+        option->exceptions |= key == TH_PATTERN_EXCEPTION;
+        option->callers |= key == TH_PATTERN_CALLER;
+    }
+    check_one(option, state);
+}
+
+uint32_t th_pattern_options_kinds(const struct th_pattern_options *options)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < options->count; i++)
+        all |= options->items[i].kinds;
+    return all;
+}
+
+/* --- setting --- */
+
+/* The specification that --return, --exception and --caller ask for. */
+static char *spec_text(const struct th_pattern_option *option)
+{
+    const char *end = option->exceptions ? "{exception_trace}," : "{return_trace},";
+
+    return th_printf("[{'_',[],[%s%s]}]", option->exceptions || option->returns ? end : "",
+                     option->callers ? "{message,{caller}}" : "true");
+}
+
+static enum th_status read_spec(const struct th_pattern_option *option, th_env *env, th_term *spec)
+{
+    char *text;
+    enum th_status status;
+
+    *spec = TH_AM(true);
+    if (option->spec) {
+        *spec = th_match_short(env, option->spec);
+        return *spec != TH_NONE ? TH_OK
+                                : th_text_parse(env, option->spec, strlen(option->spec), spec);
+    }
+    if (!option->returns && !option->exceptions && !option->callers)
+        return TH_OK;
+    text = spec_text(option);
+    status = th_text_parse(env, text, strlen(text), spec);
+    th_free(text);
+    return status;
+}
+
+static enum th_status set_one(const struct th_pattern_option *option, struct th_session *session)
+{
+    th_env env;
+    th_term spec;
+    enum th_status status;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    status = read_spec(option, &env, &spec);
+    if (status != TH_OK)
+        th_error_context("the match specification cannot be read");
+    else
+        status = th_session_function(session, &option->pattern, spec, option->kinds, NULL);
+    th_env_release(&env);
+    if (status == TH_OK)
+        return TH_OK;
+    th_error_context("-p %s cannot be set", option->text);
+    return TH_USAGE;
+}
+
+enum th_status th_pattern_options_set(const struct th_pattern_options *options,
+                                      struct th_session *session)
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < options->count && status == TH_OK; i++)
+        status = set_one(&options->items[i], session);
+    return status;
+}

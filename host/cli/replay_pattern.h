@@ -1,0 +1,49 @@
+/* The patterns of `tracehost replay -p`, from their texts to breakpoints. */
+#ifndef TH_REPLAY_PATTERN_H
+#define TH_REPLAY_PATTERN_H
+
+#include "host/trace/trace.h"
+
+struct argp_state;
+
+/* One -p, with the options that follow it. */
+struct th_pattern_option {
+    const char *text;
+    struct th_pattern pattern;
+    const char *spec; /* of --match-spec; NULL: not given */
+    bool returns, exceptions, callers;
+    const char *kind_list; /* of --kind; NULL: not given */
+    uint32_t kinds;
+};
+
+struct th_pattern_options {
+    struct th_pattern_option *items;
+    size_t count, capacity;
+};
+
+/* The options that belong to a -p. */
+enum th_pattern_key {
+    TH_PATTERN_SPEC,
+    TH_PATTERN_RETURN,
+    TH_PATTERN_EXCEPTION,
+    TH_PATTERN_CALLER,
+    TH_PATTERN_KIND
+};
+
+/* Take one option. What is wrong ends the program with argp_error(). */
+void th_pattern_options_begin(struct th_pattern_options *options, const char *text,
+                              struct argp_state *state);
+void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
+                            const char *value, struct argp_state *state);
+
+/* The kinds of all. */
+uint32_t th_pattern_options_kinds(const struct th_pattern_options *options);
+
+/* Sets them, in their order. */
+enum th_status th_pattern_options_set(const struct th_pattern_options *options,
+                                      struct th_session *session);
+
+/* Shows what was counted, on stdout: a table for each session, or a line of JSON. */
+void th_pattern_results(const struct th_tracing *tracing, bool json);
+
+#endif

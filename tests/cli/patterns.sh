@@ -1,0 +1,249 @@
+#!/bin/sh
+# `tracehost replay -p`: recorded calls traced again, with other patterns.
+. tests/cli/report
+
+seed=$recordings/s01_seed_local_caller.trace
+exceptions=$recordings/s03_exceptions_return_to.trace
+pingpong=$recordings/s04_genserver_pingpong.trace
+
+replay() {
+    "$tracehost" replay "$@"
+}
+
+# The example of what local and global calls are: foo() -> lots(), ok. lots() -> 'of'(), and so on to
+# bar(0), by tail calls.
+{
+    call() {
+        echo "{\"tracee\":\"<0.1.0>\",\"tag\":\"call\",\"term\":\"{$1}\",\"external\":$2,\"tail\":$3}"
+    }
+    echo '{"tracehost":1,"node":"nonode@nohost","creation":0}'
+    call 'sem,w,[]' true false
+    call 'ex,foo,[]' true false
+    call 'ex,lots,[]' false false
+    call "ex,'of',[]" false true
+    call 'ex,indirections,[]' false true
+    for n in 2 1 0; do call "ex,bar,[$n]" false true; done
+    echo '{"tracee":"<0.1.0>","tag":"return_from","term":"{ex,bar,1}","extra":"done"}'
+    echo '{"tracee":"<0.1.0>","tag":"return_from","term":"{ex,foo,0}","extra":"ok"}'
+} >"$work/example.jsonl"
+
+echo '{"tracee":"<0.1.0>","tag":"call","term":"{ex,bar,1}"}' >"$work/arity.jsonl"
+refused() {
+    replay "$@" "$seed" 2>"$work/refusal"
+    status=$?
+    head -1 "$work/refusal"
+    return $status
+}
+
+
+# --- which calls ---
+
+expect 'local: all that are recorded, with their callers' replay -p 'ex:_/_' --caller "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:foo() [result {sem,w,0}]
+<0.1.0>    call ex:lots() [result {ex,foo,0}]
+<0.1.0>    call ex:'of'() [result {ex,foo,0}]
+<0.1.0>    call ex:indirections() [result {ex,foo,0}]
+<0.1.0>    call ex:bar(2) [result {ex,foo,0}]
+<0.1.0>    call ex:bar(1) [result {ex,foo,0}]
+<0.1.0>    call ex:bar(0) [result {ex,foo,0}]
+EOF
+expect 'global: those that are external' replay -p 'ex:_/_' --kind=global --caller --return "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:foo() [result {sem,w,0}]
+<0.1.0>    return ex:foo/0 -> ok
+EOF
+expect 'a module, as short' replay -p ex:_ --flags=call,arity "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:foo/0
+<0.1.0>    call ex:lots/0
+<0.1.0>    call ex:'of'/0
+<0.1.0>    call ex:indirections/0
+<0.1.0>    call ex:bar/1
+<0.1.0>    call ex:bar/1
+<0.1.0>    call ex:bar/1
+EOF
+expect 'a function of any arity, a name in quotes' replay -p 'ex:bar/_' -p "ex:'of'/0" "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:'of'()
+<0.1.0>    call ex:bar(2)
+<0.1.0>    call ex:bar(1)
+<0.1.0>    call ex:bar(0)
+EOF
+expect 'a later pattern of a function replaces an earlier one' replay -p 'ex:_' --return -p ex:bar/1 "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:foo()
+<0.1.0>    call ex:lots()
+<0.1.0>    call ex:'of'()
+<0.1.0>    call ex:indirections()
+<0.1.0>    call ex:bar(2)
+<0.1.0>    call ex:bar(1)
+<0.1.0>    call ex:bar(0)
+<0.1.0>    return ex:indirections/0 -> done
+<0.1.0>    return ex:'of'/0 -> done
+<0.1.0>    return ex:lots/0 -> done
+<0.1.0>    return ex:foo/0 -> ok
+EOF
+expect 'nothing that was not called' replay -p lists:_ -p ex:foo/1 "$work/example.jsonl" </dev/null
+expect 'a real recording' replay -p ex:bar/1 --max-events=6 "$seed" <<'EOF'
+<0.79.0>   call ex:bar(10)
+<0.79.0>   call ex:bar(9)
+EOF
+expect 'a match specification' replay -p ex:bar/1 --match-spec "[{['\$1'],[{'>','\$1',0}],[{message,{{at,'\$1'}}}]}]" "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:bar(2) [result {at,2}]
+<0.1.0>    call ex:bar(1) [result {at,1}]
+EOF
+
+# --- how calls end ---
+
+expect 'returns: of tail calls, too' replay -p 'ex:_/_' --return "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:foo()
+<0.1.0>    call ex:lots()
+<0.1.0>    call ex:'of'()
+<0.1.0>    call ex:indirections()
+<0.1.0>    call ex:bar(2)
+<0.1.0>    call ex:bar(1)
+<0.1.0>    call ex:bar(0)
+<0.1.0>    return ex:bar/1 -> done
+<0.1.0>    return ex:bar/1 -> done
+<0.1.0>    return ex:bar/1 -> done
+<0.1.0>    return ex:indirections/0 -> done
+<0.1.0>    return ex:'of'/0 -> done
+<0.1.0>    return ex:lots/0 -> done
+<0.1.0>    return ex:foo/0 -> ok
+EOF
+expect 'exceptions' replay -p 'ex:c4/_' --exception -p ex:caught/1 --return --max-events=17 -t text "$exceptions" <<'EOF'
+0.000000 <0.89.0>   call ex:caught(err)
+0.000007 <0.89.0>   call ex:c4(err)
+0.000009 <0.89.0>   exception ex:c4/1 ! error:boom
+0.000015 <0.89.0>   return ex:caught/1 -> {error,boom}
+EOF
+expect 'return_to' replay -p ex:foo/0 --flags=call,return_to "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:foo()
+<0.1.0>    return_to sem:w/0
+EOF
+expect 'return_to, as far as it was recorded' replay -p ex:caught/1 --flags=call,return_to --max-events=20 "$exceptions" <<'EOF'
+<0.89.0>   call ex:caught(err)
+<0.89.0>   return_to ex:mid/1
+<0.89.0>   call ex:caught(thr)
+EOF
+
+# --- kinds ---
+
+expect 'counts' replay -p 'ex:_/_' --kind=count "$work/example.jsonl" <<'EOF'
+       calls  function
+           3  ex:bar/1
+           1  ex:foo/0
+           1  ex:indirections/0
+           1  ex:lots/0
+           1  ex:'of'/0
+EOF
+expect 'counts over all streams' replay -p ex:bar/1 --kind=count "$work/example.jsonl" "$work/example.jsonl" "$seed" <<'EOF'
+       calls  function
+          17  ex:bar/1
+EOF
+expect 'counts, and calls' replay -p ex:foo/0 --kind=local,count "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:foo()
+       calls  function
+           1  ex:foo/0
+EOF
+expect 'counts as JSON, of two sessions' replay --session a -p 'ex:foo/_' --kind=count --session b -t msg -p ex:bar/1 --kind=count -p ex:foo/0 --match-spec cx --format=json "$work/example.jsonl" <<'EOF'
+{"session":"a","tracer":"text","functions":[{"function":"ex:foo/0","calls":1}]}
+{"session":"b","tracer":"msg","functions":[{"function":"ex:bar/1","calls":3}]}
+EOF
+expect 'meta: whoever calls' replay --processes=new -p ex:bar/1 --kind=meta -p ex:foo/0 "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:bar(2)
+<0.1.0>    call ex:bar(1)
+<0.1.0>    call ex:bar(0)
+EOF
+
+# --- what is unknown ---
+
+expect 'callers' replay -p ex:bar/1 --caller --max-events=6 "$seed" <<'EOF'
+<0.79.0>   call ex:bar(10) [result undefined]
+<0.79.0>   call ex:bar(9) [result undefined]
+-- stderr
+tracehost replay: tracer 'text': callers unknown: 2
+EOF
+expect 'calls that may be local' replay -p ex:bar/1 --kind=global "$seed" <<'EOF'
+-- stderr
+tracehost replay: tracer 'text': calls left out of global patterns, as they may be local: 11
+EOF
+expect 'arguments that were not recorded' replay -p ex:bar/1 --match-spec "[{['\$1'],[{'>','\$1',0}],[]}]" "$work/arity.jsonl" <<'EOF'
+-- stderr
+tracehost replay: tracer 'text': undecided matches: 1
+EOF
+
+# --- what is wrong ---
+
+expect 'no pattern' refused -p nix <<'EOF'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not 'nix'
+-- status 2
+EOF
+expect 'no atom' refused -p Enum:map/2 <<'EOF'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not 'Enum:map/2'
+-- status 2
+EOF
+expect 'an arity of any function' refused -p 'lists:_/1' <<'EOF'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not 'lists:_/1'
+-- status 2
+EOF
+expect 'a function of any module' refused -p '_:f/1' <<'EOF'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not '_:f/1'
+-- status 2
+EOF
+expect 'no arity' refused -p lists:map/many <<'EOF'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not 'lists:map/many'
+-- status 2
+EOF
+expect 'a large arity' refused -p lists:map/256 <<'EOF'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not 'lists:map/256'
+-- status 2
+EOF
+expect 'no pattern before it' refused --return -p lists:_ <<'EOF'
+tracehost replay: --return stands before the first -p that it could be for
+-- status 2
+EOF
+expect 'a pattern of another session' refused -p lists:_ --session a --return <<'EOF'
+tracehost replay: --return stands before the first -p that it could be for
+-- status 2
+EOF
+expect 'no kind' refused -p lists:_ --kind=often <<'EOF'
+tracehost replay: --kind wants local, global, meta, count, time or memory, not 'often'
+-- status 2
+EOF
+expect 'kinds that exclude each other' refused -p lists:_ --kind=local,global <<'EOF'
+tracehost replay: -p lists:_: global goes with no other kind
+-- status 2
+EOF
+expect 'two ways to say it' refused -p lists:_ --caller --match-spec r <<'EOF'
+tracehost replay: -p lists:_ has --match-spec: say the rest there
+-- status 2
+EOF
+expect 'flags without calls' refused -p lists:_ --flags=send <<'EOF'
+tracehost replay: -p lists:_ traces calls, but call is not among --flags=send
+-- status 2
+EOF
+expect 'no format' refused -p lists:_ --format=xml <<'EOF'
+tracehost replay: --format is text or json, not 'xml'
+-- status 2
+EOF
+expect 'a pattern of no session' refused -p lists:_ --session a <<'EOF'
+tracehost replay: -p stands before the first --session, and belongs to none
+-- status 2
+EOF
+expect 'no term' replay -p lists:_ --match-spec '[{' "$seed" <<'EOF'
+-- stderr
+tracehost replay: -p lists:_ cannot be set
+  the match specification cannot be read
+  line 1, column 3: expected a term, found the end of the text
+-- status 3
+EOF
+expect 'no match specification' replay -p lists:_ --match-spec "[{'_',[{nix}],[]}]" "$seed" <<'EOF'
+-- stderr
+tracehost replay: -p lists:_ cannot be set
+  clause 1, guard 1: Function nix/0 does_not_exist.
+-- status 3
+EOF
+expect 'what recordings do not tell' replay -p lists:_ --kind=memory "$seed" <<'EOF'
+-- stderr
+tracehost replay: -p lists:_ cannot be set
+  recorded calls have no call_time and call_memory
+-- status 2
+EOF
+finish
