@@ -77,7 +77,7 @@ static const struct argp_option options[] = {
     {"caller", PATTERN_FIRST + TH_PATTERN_CALLER, NULL, 0, "With their callers", 3},
     {"kind", PATTERN_FIRST + TH_PATTERN_KIND, "LIST", 0,
      "local (the default); global: only external calls; meta: whoever makes them; count: they are "
-     "counted",
+     "counted; time: how long they take",
      3},
     {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 4},
     {"verify", VERIFY, NULL, 0, "Decode every term of every record, wanted or not", 4},

@@ -8,22 +8,42 @@
 
 struct counted {
     struct th_function name;
+    uint32_t kinds;
     uint64_t calls;
+    int64_t time; /* nanoseconds, of all processes */
+    struct th_bp_usage *usage;
+    size_t usage_count;
 };
 
 struct counts {
     struct counted *items;
     size_t count, capacity;
+    uint32_t kinds; /* of all of them */
 };
 
 static void collect(void *context, const struct th_function *name, const struct th_bp_info *info)
 {
     struct counts *counts = context;
 
-    if (!(info->kinds & TH_BP_COUNT))
+    struct counted one = {*name, info->kinds & TH_BP_COUNTING, info->calls, 0, NULL, 0};
+    uint64_t calls = 0;
+
+    if (!one.kinds)
         return;
+    for (size_t i = 0; i < info->time_count; i++) {
+        calls += info->time[i].calls;
+        one.time += info->time[i].amount;
+    }
+    if (!(one.kinds & TH_BP_COUNT))
+        one.calls = calls;
+    one.usage_count = info->time_count;
+    if (info->time_count) {
+        one.usage = th_alloc(info->time_count * sizeof *one.usage);
+        memcpy(one.usage, info->time, info->time_count * sizeof *one.usage);
+    }
+    counts->kinds |= one.kinds;
     TH_ARRAY_GROW(counts->items, counts->count, counts->capacity);
-    counts->items[counts->count++] = (struct counted){*name, info->calls};
+    counts->items[counts->count++] = one;
 }
 
 static int by_name(const struct th_function *a, const struct th_function *b)
@@ -53,15 +73,27 @@ static void print_name(struct th_buffer *out, const struct th_function *name)
     th_buffer_printf(out, "/%u", name->arity);
 }
 
+static void show_time(struct th_buffer *out, const struct counts *counts, const struct counted *one)
+{
+    if (one->kinds & TH_BP_TIME)
+        th_buffer_printf(out, "%14.6f", (double)one->time / 1e9);
+    else if (counts->kinds & TH_BP_TIME)
+        th_buffer_add_text(out, "             -");
+}
+
 static void show(const struct th_session *session, const struct counts *counts)
 {
     struct th_buffer out = {0};
 
     if (th_session_title(session))
         th_buffer_printf(&out, "session '%s'\n", th_session_title(session));
-    th_buffer_add_text(&out, "       calls  function\n");
+    th_buffer_add_text(&out, "       calls");
+    th_buffer_add_text(&out, counts->kinds & TH_BP_TIME ? "       seconds" : "");
+    th_buffer_add_text(&out, "  function\n");
     for (size_t i = 0; i < counts->count; i++) {
-        th_buffer_printf(&out, "%12llu  ", (unsigned long long)counts->items[i].calls);
+        th_buffer_printf(&out, "%12llu", (unsigned long long)counts->items[i].calls);
+        show_time(&out, counts, &counts->items[i]);
+        th_buffer_add_text(&out, "  ");
         print_name(&out, &counts->items[i].name);
         th_buffer_add_byte(&out, '\n');
     }
@@ -69,22 +101,54 @@ static void show(const struct th_session *session, const struct counts *counts)
     th_buffer_free(&out);
 }
 
+static json_t *json_usage(const struct counted *one)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < one->usage_count; i++) {
+        struct th_buffer process = {0};
+        th_text_print(&process, one->usage[i].process);
+        json_array_append_new(array,
+                              json_pack("{s:s, s:I, s:I}", "process", th_buffer_text(&process),
+                                        "calls", (json_int_t)one->usage[i].calls, "ns",
+                                        (json_int_t)one->usage[i].amount));
+        th_buffer_free(&process);
+    }
+    return array;
+}
+
+static json_t *json_counted(const struct counted *one)
+{
+    struct th_buffer name = {0};
+    json_t *object;
+
+    print_name(&name, &one->name);
+    object =
+        json_pack("{s:s, s:I}", "function", th_buffer_text(&name), "calls", (json_int_t)one->calls);
+    if (one->kinds & TH_BP_TIME)
+        json_object_set_new(object, "time", json_usage(one));
+    th_buffer_free(&name);
+    return object;
+}
+
 static void show_json(const struct th_session *session, const struct counts *counts)
 {
     json_t *functions = json_array(), *all;
 
-    for (size_t i = 0; i < counts->count; i++) {
-        struct th_buffer name = {0};
-        print_name(&name, &counts->items[i].name);
-        json_array_append_new(functions, json_pack("{s:s, s:I}", "function", th_buffer_text(&name),
-                                                   "calls", (json_int_t)counts->items[i].calls));
-        th_buffer_free(&name);
-    }
+    for (size_t i = 0; i < counts->count; i++)
+        json_array_append_new(functions, json_counted(&counts->items[i]));
     all = json_pack("{s:s?, s:s, s:o}", "session", th_session_title(session), "tracer",
                     th_session_name(session), "functions", functions);
     json_dumpf(all, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(all);
+}
+
+static void free_counts(struct counts *counts)
+{
+    for (size_t i = 0; i < counts->count; i++)
+        th_free(counts->items[i].usage);
+    th_free(counts->items);
 }
 
 void th_pattern_results(const struct th_tracing *tracing, bool json)
@@ -100,6 +164,6 @@ void th_pattern_results(const struct th_tracing *tracing, bool json)
             show_json(session, &counts);
         else if (counts.count)
             show(session, &counts);
-        th_free(counts.items);
+        free_counts(&counts);
     }
 }

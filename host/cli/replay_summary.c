@@ -11,6 +11,7 @@
 #define CALLERS "callers unknown"
 #define UNSURE "actions of match specifications left out, as what they depend on is unknown"
 #define EXTERNAL "calls left out of global patterns, as they may be local"
+#define UNTIMED "calls not timed, as they have no time stamp"
 #define UNTOLD "returns unknown, though calls have ended"
 #define NOT_KEPT "return frames not kept"
 #define UNREAD "messages dropped, as nobody runs their receivers"
@@ -57,6 +58,7 @@ static void remark_on_session(const struct th_session *session)
     remark_on(session, UNDECIDED, patterns.undecided);
     remark_on(session, UNSURE, patterns.actions_unsure);
     remark_on(session, EXTERNAL, patterns.external_unknown);
+    remark_on(session, UNTIMED, patterns.untimed);
     remark_on(session, UNTOLD, patterns.returns_unknown);
 }
 
@@ -82,6 +84,7 @@ static void show_patterns(struct th_pattern_counts counts)
     row(counts.undecided, UNDECIDED);
     row(counts.actions_unsure, UNSURE);
     row(counts.external_unknown, EXTERNAL);
+    row(counts.untimed, UNTIMED);
     row(counts.returns_unknown, UNTOLD);
 }
 

@@ -305,6 +305,8 @@ static void offer_to_patterns(struct th_way *way)
         th_patterns_return(way);
     else if (way->event->tag == TH_TAG_spawned)
         th_patterns_spawned(way->tracing, way->event->tracee);
+    else
+        th_patterns_run(way->tracing, way->event);
 }
 
 /* True if the event ends here: nobody wants such, and it changes nothing. */

@@ -126,8 +126,8 @@ static enum th_status check(const struct th_pattern *pattern, th_term match, uin
         return th_error_raise(TH_USAGE, "an arity is at most %d", TH_FUNCTION_ARITY_MAX);
     if (!kinds || kinds & ~(uint32_t)TH_BP_ALL)
         return th_error_raise(TH_USAGE, "a pattern has at least one kind");
-    if (kinds & (TH_BP_TIME | TH_BP_MEMORY))
-        return th_error_raise(TH_USAGE, "recorded calls have no call_time and call_memory");
+    if (kinds & TH_BP_MEMORY)
+        return th_error_raise(TH_USAGE, "recordings do not tell the memory that calls take");
     if (kinds & TH_BP_GLOBAL && kinds != TH_BP_GLOBAL)
         return th_error_raise(TH_USAGE, "a global pattern is of no other kind");
     if (again && kinds & TH_BP_TRACING)
@@ -247,6 +247,8 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     if (status != TH_OK)
         return status;
     setting = make_setting(points_of(session), match, spec, kinds);
+    if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
+        session->tracing->wanted |= TH_FLAGS_RUNNING | TH_FLAG_PROCS;
     make_present(session->tracing, pattern);
     if (!names_one(pattern))
         keep(session->points, pattern, &setting);

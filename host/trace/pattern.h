@@ -28,6 +28,10 @@ struct th_pattern {
 };
 
 /*
+ * call_time (TH_BP_TIME) is the time of the records, between a call and its end or the next call
+ * that is timed, less what the process was scheduled out if that was recorded. There is no
+ * call_memory: recordings do not tell it.
+ *
  * MATCH is what trace:function/4 takes: true, false, pause, restart, or a match specification;
  * KINDS are of enum th_bp_kind, not empty. false clears these kinds, LOCAL and GLOBAL alike.
  * *MATCHED (NULL: nothing) becomes how many functions are concerned now. TH_USAGE or TH_MALFORMED,
@@ -58,6 +62,7 @@ struct th_pattern_counts {
     uint64_t callers_unknown;  /* callers that one asked for */
     uint64_t actions_unsure;   /* actions left out, as something they depend on is unknown */
     uint64_t external_unknown; /* calls at a global breakpoint that may be local ones */
+    uint64_t untimed;          /* calls at a call_time breakpoint without a time: not counted */
     uint64_t returns_unknown;  /* returns asked for of calls whose end no record tells */
 };
 

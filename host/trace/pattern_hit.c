@@ -11,8 +11,15 @@
 #include "surroundings.h"
 
 /* What is wanted of a call: the low bits of the word that the stack keeps; the others are the
- * session's id. */
-enum { WANT_RETURN = 1, WANT_EXCEPTION = 2, WANT_META = 4, WANT_RETURN_TO = 8, WANT_BITS = 4 };
+ * session's id, for WANT_TIME the number of a struct th_timing_frame. */
+enum {
+    WANT_RETURN = 1,
+    WANT_EXCEPTION = 2,
+    WANT_META = 4,
+    WANT_RETURN_TO = 8,
+    WANT_TIME = 16,
+    WANT_BITS = 5
+};
 
 struct call_hit {
     struct th_hit hit;
@@ -162,14 +169,57 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     return 0;
 }
 
-const struct th_bp_hooks th_pattern_hooks = {.call = hit_call, .meta = hit_meta};
+static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *points,
+                                      struct th_account_reading *reading)
+{
+    struct call_hit *call = hit->context;
+    struct th_session *session = session_of(points);
+
+    if (!session || !call->tracee || !(flags_now(call->way, session) & TH_FLAG_CALL))
+        return NULL;
+    if (!th_timing_read(call->way->event, reading)) {
+        session->points->counts.untimed++;
+        return NULL;
+    }
+    return th_timing_account(&call->tracee->timing, session);
+}
+
+static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
+                        const struct th_account_frame *frame)
+{
+    struct call_hit *call = hit->context;
+    uint32_t number = th_timing_enter(&call->tracee->timing, session_of(points), frame);
+
+    if (number != UINT32_MAX)
+        th_execution_want(&call->way->tracing->execution, &call->tracee->stack,
+                          (uint64_t)number << WANT_BITS | WANT_TIME);
+}
+
+const struct th_bp_hooks th_pattern_hooks = {
+    .call = hit_call,
+    .meta = hit_meta,
+    .account = hit_account,
+    .entered = hit_entered,
+};
 
 /* --- ends --- */
 
 struct returning {
-    struct th_way *way;
+    struct th_way *way; /* NULL: nobody gets it */
+    struct th_tracing *tracing;
+    struct th_event *event;
     struct th_tracee *tracee;
 };
+
+static void stop_timing(const struct returning *returning, uint64_t word)
+{
+    struct th_account_reading reading;
+
+    if (!th_timing_read(returning->event, &reading))
+        return; /* it goes with the next one that ends below it */
+    th_timing_leave(&returning->tracee->timing, returning->tracing, (uint32_t)(word >> WANT_BITS),
+                    &reading);
+}
 
 static th_term term_of(th_env *env, const struct th_function *name)
 {
@@ -189,28 +239,37 @@ static void tell_end(struct th_way *way, struct th_session *session,
 }
 
 /* The call that a session wanted something of has ended. */
-static void ended(void *context, enum th_ending ending, const struct th_function *function,
-                  uint64_t word)
+static void end_for(const struct returning *returning, struct th_session *session,
+                    enum th_ending ending, const struct th_function *function, uint64_t word)
 {
-    struct returning *returning = context;
-    struct th_way *way = returning->way;
-    struct th_session *session = th_session_find(way->tracing, word >> WANT_BITS);
     uint64_t need = ending == TH_ENDED_RAISED ? WANT_EXCEPTION : WANT_RETURN;
     uint32_t flags;
 
-    if (!session || !session->attached)
-        return;
     if (word & WANT_RETURN_TO)
         returning->tracee->returning_to |= (uint64_t)1 << session->index;
     if (!(word & need))
         return;
-    flags = word & WANT_META ? meta_flags(session) : flags_now(way, session);
+    flags = word & WANT_META ? meta_flags(session) : flags_now(returning->way, session);
     if (ending == TH_ENDED_UNTOLD)
         session->points->counts.returns_unknown++;
     else if (word & WANT_META || (flags & TH_FLAG_CALL && !(flags & TH_FLAG_SILENT)))
-        tell_end(way, session, function, flags);
+        tell_end(returning->way, session, function, flags);
     else
         session->counts.untraced++;
+}
+
+static void ended(void *context, enum th_ending ending, const struct th_function *function,
+                  uint64_t word)
+{
+    struct returning *returning = context;
+    struct th_session *session = NULL;
+
+    if (word & WANT_TIME)
+        stop_timing(returning, word);
+    else if (returning->way)
+        session = th_session_find(returning->tracing, word >> WANT_BITS);
+    if (session && session->attached)
+        end_for(returning, session, ending, function, word);
 }
 
 /* --- return_to --- */
@@ -257,7 +316,7 @@ static void enter(struct th_tracing *tracing, struct th_tracee *tracee,
 
 void th_patterns_call(struct th_way *way)
 {
-    struct call_hit call = {.hit = {.kinds = TH_BP_TRACING | TH_BP_COUNT}, .way = way};
+    struct call_hit call = {.hit = {.kinds = TH_BP_ALL}, .way = way};
     struct th_event *event = way->event;
     struct th_traced_function *function;
     struct th_function name;
@@ -301,7 +360,8 @@ static void came_back(struct th_way *way, struct th_tracee *tracee, const struct
 
 void th_patterns_return(struct th_way *way)
 {
-    struct returning returning = {way, tracee_of(way->tracing, way->event)};
+    struct returning returning = {way, way->tracing, way->event,
+                                  tracee_of(way->tracing, way->event)};
     struct th_execution_end end = {.tag = way->event->tag, .ended = ended, .context = &returning};
     struct th_caller to;
 
@@ -319,19 +379,11 @@ void th_patterns_return(struct th_way *way)
 
 /* --- what nobody gets, and what is no call --- */
 
-static void ended_aside(void *context, enum th_ending ending, const struct th_function *function,
-                        uint64_t word)
-{
-    (void)context;
-    (void)ending;
-    (void)function;
-    (void)word;
-}
-
 static void leave_aside(struct th_tracing *tracing, struct th_tracee *tracee,
                         struct th_event *event)
 {
-    struct th_execution_end end = {.tag = event->tag, .ended = ended_aside};
+    struct returning returning = {NULL, tracing, event, tracee};
+    struct th_execution_end end = {.tag = event->tag, .ended = ended, .context = &returning};
 
     if (function_of(event, &end.function))
         th_execution_leave(&tracing->execution, &tracee->stack, &end);
@@ -343,6 +395,7 @@ void th_patterns_aside(struct th_tracing *tracing, struct th_event *event)
     struct th_tracee *tracee;
     struct th_function name;
 
+    th_patterns_run(tracing, event);
     if (event->tag == TH_TAG_spawned)
         th_patterns_spawned(tracing, event->tracee);
     if (event->tag < TH_TAG_call || event->tag > TH_TAG_exception_from)
@@ -355,6 +408,21 @@ void th_patterns_aside(struct th_tracing *tracing, struct th_event *event)
     else if (event->source->function(event, &name) == TH_OK)
         enter(tracing, tracee, event, &name);
     th_error_clear(); /* whoever wants a damaged one will meet the damage again */
+}
+
+void th_patterns_run(struct th_tracing *tracing, struct th_event *event)
+{
+    bool begins = event->tag == TH_TAG_in;
+    bool stops = event->tag == TH_TAG_out || event->tag == TH_TAG_exit;
+    struct th_tracee *tracee = begins || stops ? th_tracee_find(event->tracee) : NULL;
+    struct th_account_reading reading;
+
+    if (!tracee || !tracee->timing.account_count || !th_timing_read(event, &reading))
+        return;
+    if (begins)
+        th_timing_resume(&tracee->timing, &reading);
+    else
+        th_timing_pause(&tracee->timing, tracing, &reading);
 }
 
 void th_patterns_spawned(struct th_tracing *tracing, th_term id)

@@ -10,6 +10,9 @@ void th_patterns_call(struct th_way *way);
 /* A return_from, exception_from or return_to: those who asked for it are told. */
 void th_patterns_return(struct th_way *way);
 
+/* A process is scheduled in or out, or exits: its time goes on or stops. */
+void th_patterns_run(struct th_tracing *tracing, struct th_event *event);
+
 /* A process is born: nobody called what it calls first. */
 void th_patterns_spawned(struct th_tracing *tracing, th_term id);
 

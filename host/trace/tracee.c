@@ -59,6 +59,7 @@ void th_tracee_drop(struct th_process *process)
     if (tracee->refs)
         depart(tracee);
     th_calls_free(&tracee->calls);
+    th_timing_free(&tracee->timing);
     th_execution_forget(&tracee->tracing->execution, &tracee->stack);
     th_free(tracee);
 }

@@ -7,6 +7,7 @@
 #include "execution.h"
 #include "functions.h"
 #include "refs.h"
+#include "timing.h"
 #include "tracees.h"
 #include "host/process/process.h"
 
@@ -49,6 +50,7 @@ struct th_tracee {
     th_term newborn_of; /* its parent, if a link between them is of a spawn_link; TH_NONE */
     struct th_calls calls;
     struct th_stack stack;        /* while any session has patterns */
+    struct th_timing timing;      /* of call_time */
     uint64_t returning_to;        /* sessions to be told of a return_to, by index, ... */
     struct th_caller returned_to; /* ... and to what, as far as that is known */
 };

@@ -53,7 +53,8 @@ the other.
       --caller               With their callers
       --exception            With what they return or raise
       --kind=LIST            local (the default); global: only external calls;
-                             meta: whoever makes them; count: they are counted
+                             meta: whoever makes them; count: they are counted;
+                             time: how long they take
       --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
                              c, x, cx, r
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or

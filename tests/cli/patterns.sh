@@ -146,6 +146,20 @@ expect 'counts as JSON, of two sessions' replay --session a -p 'ex:foo/_' --kind
 {"session":"a","tracer":"text","functions":[{"function":"ex:foo/0","calls":1}]}
 {"session":"b","tracer":"msg","functions":[{"function":"ex:bar/1","calls":3}]}
 EOF
+expect 'time' replay -p wl:handle_call/3 --kind=count -p wl:handle_cast/2 --kind=time "$pingpong" <<'EOF'
+       calls       seconds  function
+          20             -  wl:handle_call/3
+          20      0.000041  wl:handle_cast/2
+EOF
+expect 'time as JSON' replay -p wl:handle_cast/2 --kind=time --format=json "$pingpong" <<'EOF'
+{"session":null,"tracer":"text","functions":[{"function":"wl:handle_cast/2","calls":20,"time":[{"process":"<0.95.0>","calls":20,"ns":41000}]}]}
+EOF
+expect 'no time' replay -p ex:bar/1 --kind=time "$work/example.jsonl" <<'EOF'
+       calls       seconds  function
+           0      0.000000  ex:bar/1
+-- stderr
+tracehost replay: tracer 'text': calls not timed, as they have no time stamp: 3
+EOF
 expect 'meta: whoever calls' replay --processes=new -p ex:bar/1 --kind=meta -p ex:foo/0 "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:bar(2)
 <0.1.0>    call ex:bar(1)
@@ -243,7 +257,7 @@ EOF
 expect 'what recordings do not tell' replay -p lists:_ --kind=memory "$seed" <<'EOF'
 -- stderr
 tracehost replay: -p lists:_ cannot be set
-  recorded calls have no call_time and call_memory
+  recordings do not tell the memory that calls take
 -- status 2
 EOF
 finish

@@ -243,6 +243,59 @@ static void counts_ask_nobody(void **state)
     assert_int_equal(calls_of("m", "g", 0), 1);
 }
 
+/* Nanoseconds that FUNCTION took <0.1.0>. */
+static int64_t time_of(const char *function, uint64_t calls)
+{
+    struct th_bp_info info = info_of("m", function, 0);
+    int64_t time;
+
+    assert_int_equal(info.time_count, 1);
+    assert_int_equal(info.time[0].process, th_local_pid(1, 0));
+    assert_int_equal(info.time[0].calls, calls);
+    time = info.time[0].amount;
+    th_bp_info_free(&info);
+    return time;
+}
+
+#define AT(what, us) "{trace_ts,<0.1.0>," what ",{1,0," us "}}"
+
+static void time_is_that_of_the_records(void **state)
+{
+    (void)state;
+    set("m", "_", TH_ANY_ARITY, "true", TH_BP_TIME, 0);
+    expect(AT("call,{m,a,[]}", "0"), "");
+    expect(AT("call,{m,b,[]}", "100"), "");
+    expect(AT("out,{m,b,0}", "110"), "");
+    expect(AT("in,{m,b,0}", "500"), "enabled(trace_status,s,<0.1.0>)\n");
+    expect(AT("return_from,{m,b,0},ok", "520"), "");
+    expect(AT("return_from,{m,a,0},ok", "600"), "");
+    expect(AT("call,{n,c,[]}", "700"), "");
+    assert_int_equal(time_of("a", 1), 180000);
+    assert_int_equal(time_of("b", 1), 30000);
+}
+
+static void time_goes_on_until_the_exit(void **state)
+{
+    (void)state;
+    set("m", "_", TH_ANY_ARITY, "true", TH_BP_TIME, 0);
+    expect(AT("call,{m,a,[]}", "0"), "");
+    scene_trace_aside(AT("call,{m,x,[]}", "10"));
+    scene_trace_aside(AT("return_from,{m,x,0},ok", "20"));
+    expect(AT("exit,normal", "50"), "");
+    assert_int_equal(time_of("a", 1), 50000);
+}
+
+static void calls_without_a_time_are_told(void **state)
+{
+    (void)state;
+    set("m", "a", 0, "true", TH_BP_TIME, 1);
+    expect(CALL("{m,a,[]}"), "");
+    assert_int_equal(th_session_pattern_counts(session).untimed, 1);
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    expect(CALL("{m,a,[]}"), "");
+    assert_int_equal(th_session_pattern_counts(session).untimed, 1);
+}
+
 static void a_session_tells_what_it_has_set(void **state)
 {
     struct th_bp_info info;
@@ -304,6 +357,9 @@ int main(void)
         TEST(the_control_word_is_one_for_all),
         TEST(meta_traces_everybody_with_time_stamps),
         TEST(counts_ask_nobody),
+        TEST(time_is_that_of_the_records),
+        TEST(time_goes_on_until_the_exit),
+        TEST(calls_without_a_time_are_told),
         TEST(a_session_tells_what_it_has_set),
         TEST(what_makes_no_sense_is_refused),
     };
