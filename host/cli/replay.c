@@ -17,7 +17,7 @@ struct replay {
     struct th_session_options sessions;
     const char **folders; /* of -L */
     size_t folder_count, folder_capacity;
-    bool wall_clock, fail_on_loss, stats, json;
+    bool wall_clock, fail_on_loss, stats, json, recorded_callers;
     int64_t timeout; /* nanoseconds, 0: none */
     char **streams;
     size_t stream_count;
@@ -36,6 +36,7 @@ enum {
     STATS,
     TIMEOUT,
     COLOR,
+    RECORDED_CALLERS,
     PATTERN_FIRST, /* enum th_pattern_key from here on */
     PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_KIND
 };
@@ -78,6 +79,9 @@ static const struct argp_option options[] = {
     {"kind", PATTERN_FIRST + TH_PATTERN_KIND, "LIST", 0,
      "local (the default); global: only external calls; meta: whoever makes them; count: they are "
      "counted; time: how long they take",
+     3},
+    {"recorded-callers", RECORDED_CALLERS, NULL, 0,
+     "For all -p: the recording was made with {message,{caller}}, so that its results are callers",
      3},
     {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 4},
     {"verify", VERIFY, NULL, 0, "Decode every term of every record, wanted or not", 4},
@@ -196,6 +200,9 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         return 0;
     case COLOR:
         set_color(value, state);
+        return 0;
+    case RECORDED_CALLERS:
+        replay->recorded_callers = true;
         return 0;
     case TH_OPTION_FORMAT:
         set_format(replay, value, state);
@@ -362,6 +369,8 @@ static int run(struct replay *replay)
     th_guard_install();
     if (replay->wall_clock)
         th_tracing_use_wall_clock(tracing);
+    if (replay->recorded_callers)
+        th_tracing_use_recorded_callers(tracing);
     if (replay->timeout && th_guard_set_timeout(replay->timeout) != TH_OK)
         status = th_command_fail("replay");
     else

@@ -358,11 +358,12 @@ void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
     if (event->kind >= TH_EVENT_SEQ_TRACE ||
         th_tag_group(event->tag, event->tracee) == TH_GROUP_none)
         return;
-    if (tracing->patterned)
-        th_patterns_aside(tracing, event);
-    if (!(tracing->heeded >> event->tag & 1))
+    if (!tracing->patterned && !(tracing->heeded >> event->tag & 1))
         return;
     begin(tracing, event);
-    th_inheritance_heed(tracing, event);
+    if (tracing->patterned)
+        th_patterns_aside(tracing, event);
+    if (tracing->heeded >> event->tag & 1)
+        th_inheritance_heed(tracing, event);
     end(tracing);
 }

@@ -297,6 +297,11 @@ bool th_session_patterned(const struct th_session *session)
     return session->points != NULL;
 }
 
+void th_tracing_use_recorded_callers(struct th_tracing *tracing)
+{
+    tracing->recorded_callers = true;
+}
+
 uint64_t th_tracing_returns_not_kept(const struct th_tracing *tracing)
 {
     struct th_execution_counts counts = th_execution_counts(&tracing->execution);

@@ -71,6 +71,9 @@ struct th_pattern_counts th_session_pattern_counts(const struct th_session *sess
 /* True if the session was given patterns. */
 bool th_session_patterned(const struct th_session *session);
 
+/* The recording was made with `{message, {caller}}`: the results in it are callers. */
+void th_tracing_use_recorded_callers(struct th_tracing *tracing);
+
 /* Returns that were asked for and are not told, as a stack was full or events were lost. */
 uint64_t th_tracing_returns_not_kept(const struct th_tracing *tracing);
 

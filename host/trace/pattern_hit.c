@@ -305,11 +305,19 @@ static struct th_tracee *tracee_of(struct th_tracing *tracing, const struct th_e
     return th_is_immediate(event->tracee) ? th_tracee_own(tracing, event->tracee) : NULL;
 }
 
-static void enter(struct th_tracing *tracing, struct th_tracee *tracee,
-                  const struct th_event *event, const struct th_function *name)
+static struct th_caller recorded_caller(struct th_tracing *tracing, struct th_event *event)
 {
-    struct th_execution_call call = {*name, event->tail, {.kind = TH_CALLER_UNKNOWN}};
+    if (tracing->recorded_callers && th_event_decode(event, &tracing->arena) == TH_OK)
+        return th_execution_recorded_caller(event->match_spec_result);
+    return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
+}
 
+static void enter(struct th_tracing *tracing, struct th_tracee *tracee, struct th_event *event,
+                  const struct th_function *name)
+{
+    struct th_execution_call call = {*name, event->tail, recorded_caller(tracing, event)};
+
+    th_error_clear(); /* whoever wants the terms will meet the damage again */
     if (tracee)
         th_execution_enter(&tracing->execution, &tracee->stack, &call);
 }

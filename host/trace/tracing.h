@@ -76,7 +76,8 @@ struct th_tracing {
     size_t departures;
     struct th_calls_habit habit;
     uint64_t calls_forgotten;
-    bool patterned; /* a session has, or had, patterns: stacks are followed */
+    bool patterned;        /* a session has, or had, patterns: stacks are followed */
+    bool recorded_callers; /* results in the recording are callers */
     struct th_functions functions;
     struct th_execution execution;
     uint32_t control_word;          /* the trace control word of match specifications */

@@ -60,6 +60,9 @@ the other.
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_, whatever the recording was made for; the
                              options of this group are for the -p before them
+      --recorded-callers     For all -p: the recording was made with
+                             {message,{caller}}, so that its results are
+                             callers
       --return               With what they return
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers

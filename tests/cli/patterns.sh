@@ -88,6 +88,10 @@ expect 'a match specification' replay -p ex:bar/1 --match-spec "[{['\$1'],[{'>',
 <0.1.0>    call ex:bar(2) [result {at,2}]
 <0.1.0>    call ex:bar(1) [result {at,1}]
 EOF
+expect 'callers, where they were recorded' replay -p ex:foo/0 --caller -p ex:lots/0 --caller --recorded-callers "$seed" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+EOF
 
 # --- how calls end ---
 

@@ -132,6 +132,21 @@ static void a_caller_that_is_unknown_is_counted(void **state)
     assert_int_equal(th_session_pattern_counts(session).callers_unknown, 1);
 }
 
+static void a_recorded_caller_is_one_if_that_is_said(void **state)
+{
+    (void)state;
+    set("m", "f", 0, caller_spec, TH_BP_LOCAL, 1);
+    th_tracing_use_recorded_callers(scene_tracing());
+    expect("{trace,<0.1.0>,call,{m,f,[]},{m,a,3}}",
+           ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{match_spec_result => {m,a,3}}) self\n");
+    expect("{trace,<0.1.0>,call,{m,f,[]},undefined}",
+           ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{match_spec_result => undefined}) self\n");
+    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 0);
+    expect("{trace,<0.1.0>,call,{m,f,[]},other}",
+           ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{match_spec_result => undefined}) self\n");
+    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 1);
+}
+
 static void the_example_has_15_returns(void **state)
 {
     struct th_buffer expected = {0};
@@ -206,6 +221,7 @@ int main(void)
         TEST(other_tail_calls_are_other_callers),
         TEST(the_example_has_one_global_call),
         TEST(a_caller_that_is_unknown_is_counted),
+        TEST(a_recorded_caller_is_one_if_that_is_said),
         TEST(the_example_has_15_returns),
         TEST(the_example_has_two_return_to),
         TEST(a_recorded_return_to_serves_where_callers_are_unknown),
