@@ -46,7 +46,7 @@ struct th_site {
     /* Virtual sites: not 0 if armed. Relaxed, written by arm() and disarm(): who sees it late is
      * waited for by the change, and what there is to find is read again by the hit, which orders it
      * itself. */
-    _Atomic uint32_t armed;
+    _Alignas(64) _Atomic uint32_t armed;
     /* How many breakpoints are active, as staged; if it stands in the change's list. With the code
      * modification permission. */
     uint32_t active : 31, listed : 1;

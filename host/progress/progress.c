@@ -3,21 +3,27 @@
 #include "host/base/base.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 
-_Thread_local bool th_progress_registered;
+_Thread_local unsigned long *th_progress_word;
+
+static _Thread_local bool registered;
 
 #ifdef TH_PROGRESS_TSAN
-char th_progress_order;
+static char order; /* stands for what liburcu orders */
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
 #endif
+
+/* --- Being registered ------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 
-static void unregister(void *registered)
+static void unregister(void *unused)
 {
-    (void)registered;
-    th_progress_registered = false;
+    (void)unused;
+    registered = false;
+    th_progress_word = NULL;
     urcu_memb_unregister_thread();
 }
 
@@ -27,15 +33,46 @@ static void make_key(void)
         th_bug("no thread-specific key is left");
 }
 
-void th_progress_register(void)
+static void begin_thread(void)
 {
     pthread_once(&once, make_key);
     pthread_setspecific(at_thread_end, &at_thread_end);
     urcu_memb_register_thread();
-    th_progress_registered = true;
+    registered = true;
+#ifndef TH_PROGRESS_TSAN
+    if (urcu_memb_has_sys_membarrier) /* liburcu's constructor has asked the kernel */
+        th_progress_word = &URCU_TLS(urcu_memb_reader).ctr;
+#endif
 }
 
-static void check_outside(const char *what)
+/* --- Sections, the rare ways ------------------------------------------------------------------ */
+
+void th_progress_enter_slowly(void)
+{
+    if (!registered)
+        begin_thread();
+    urcu_memb_read_lock();
+}
+
+void th_progress_leave_slowly(void)
+{
+#ifdef TH_PROGRESS_TSAN
+    __tsan_release(&order); /* what was read here comes before what waits for it */
+#endif
+    urcu_memb_read_unlock();
+}
+
+#ifndef TH_PROGRESS_TSAN
+void th_progress_wake(void)
+{
+    if (!th_progress_inside()) /* it was the outermost section, somebody may wait for it */
+        urcu_common_wake_up_gp(&urcu_memb_gp);
+}
+#endif
+
+/* --- Waiting ---------------------------------------------------------------------------------- */
+
+void th_progress_must_be_outside(const char *what)
 {
     if (th_progress_inside())
         th_bug("%s in a read section would wait for itself", what);
@@ -43,55 +80,9 @@ static void check_outside(const char *what)
 
 void th_progress_wait(void)
 {
-    check_outside("th_progress_wait()");
+    th_progress_must_be_outside("th_progress_wait()");
     urcu_memb_synchronize_rcu();
 #ifdef TH_PROGRESS_TSAN
-    __tsan_acquire(&th_progress_order);
+    __tsan_acquire(&order);
 #endif
-}
-
-static void run_later(struct rcu_head *head)
-{
-    struct th_later *later = caa_container_of(head, struct th_later, head);
-
-    th_progress_registered = true; /* liburcu has registered this thread, which is its own */
-#ifdef TH_PROGRESS_TSAN
-    __tsan_acquire(&th_progress_order);
-    __tsan_acquire(later);
-#endif
-    later->run(later);
-}
-
-void th_progress_later(struct th_later *self, void (*run)(struct th_later *self))
-{
-    self->run = run;
-    if (!th_progress_registered)
-        th_progress_register(); /* call_rcu() opens a section of its own */
-#ifdef TH_PROGRESS_TSAN
-    __tsan_release(self);
-#endif
-    urcu_memb_call_rcu(&self->head, run_later);
-}
-
-/* Work is done in order, so all that was handed in before this is done when this is. */
-struct settling {
-    struct th_later later; /* the first member */
-    sem_t done;
-};
-
-static void settled(struct th_later *later)
-{
-    sem_post(&((struct settling *)later)->done);
-}
-
-void th_progress_settle(void)
-{
-    struct settling settling;
-
-    check_outside("th_progress_settle()");
-    sem_init(&settling.done, 0, 0);
-    th_progress_later(&settling.later, settled);
-    while (sem_wait(&settling.done) != 0)
-        ; /* a signal handler ran */
-    sem_destroy(&settling.done);
 }

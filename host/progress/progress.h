@@ -11,7 +11,7 @@
  *   ... look ...                                      th_progress_later(&old->later, free_table);
  *   th_progress_leave();
  *
- * Sections nest, cost about 2 ns and never block; they must be short: no lock that is held for
+ * Sections nest, cost about 1 ns and never block; they must be short: no lock that is held for
  * long, no waiting, no code of a plugin or tracer other than the callbacks of one event. A thread
  * is registered at its first section and unregistered when it ends, by itself.
  *
@@ -24,6 +24,7 @@
 #define TH_PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __SANITIZE_THREAD__
 #define TH_PROGRESS_TSAN 1
@@ -42,25 +43,38 @@
 static inline void th_progress_enter(void);
 static inline void th_progress_leave(void);
 
+/*
+ * The same for who counts instructions. Where it takes no call, a section is begun, and the answer
+ * is what th_progress_leave_quickly() is to be handed; else it is NULL, nothing was done, and it is
+ * for th_progress_enter() to do.
+ */
+static inline unsigned long *th_progress_enter_quickly(void);
+static inline void th_progress_leave_quickly(unsigned long *word);
+
 /* True if the calling thread is in a read section. */
 static inline bool th_progress_inside(void);
 
 /*
- * Waits until all read sections that are open now have ended: milliseconds, as a rule. Never in a
+ * Waits until all read sections that are open now have ended: microseconds, as a rule. Never in a
  * read section, nor while holding a lock that somebody takes in one; a bug of ours that is told.
  */
 void th_progress_wait(void);
 
 /* Work to do later; part of what it is about. */
 struct th_later {
-    struct rcu_head head;
+    struct th_later *next; /* of what was handed in */
     void (*run)(struct th_later *self);
 };
 
 /*
  * Has RUN(SELF) called after thread progress, by a thread of its own, one at a time and in the
- * order in which they were handed in. Returns at once; may be called anywhere, in a read section
- * too. RUN may free SELF, or hand it in again; it may wait for locks, not for progress.
+ * order in which they were handed in: microseconds later, unless somebody is in a section. Returns
+ * at once; may be called anywhere, in a read section too, and allocates nothing. RUN may free SELF,
+ * or hand it in again; it may wait for locks, not for progress.
+ *
+ * The thread is started when there is work for the first time, and work that is not done when the
+ * program exits is not done any more. A child process that was forked has no such thread, and
+ * others' sections stay open there for ever: it may execute another program, or exit.
  */
 void th_progress_later(struct th_later *self, void (*run)(struct th_later *self));
 
@@ -70,33 +84,86 @@ void th_progress_settle(void);
 
 /* --- Inline parts ---------------------------------------------------------------------------- */
 
-extern _Thread_local bool th_progress_registered;
-void th_progress_register(void);
+/*
+ * What liburcu knows of the calling thread, its word: how many sections it is in (in the lower
+ * half), and in which phase the outermost began. NULL where the quick way is none: the thread is
+ * not registered, or the kernel has no membarrier, or the thread sanitizer is to see calls. So one
+ * look tells all of that. (Initial-exec, so that looking is no call in libtracehost.so either.)
+ */
+extern _Thread_local unsigned long *th_progress_word
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-#ifdef TH_PROGRESS_TSAN
-extern char th_progress_order; /* stands for what liburcu orders */
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
+void th_progress_must_be_outside(const char *what); /* or it is a bug of ours */
+__attribute__((cold)) void th_progress_enter_slowly(void);
+__attribute__((cold)) void th_progress_leave_slowly(void);
+__attribute__((cold)) void th_progress_wake(void);
+
+/*
+ * The stores are volatile and plain. The compiler keeps what is done in a section between them;
+ * the processor need not: whoever waits makes it, by membarrier, after it has written and before it
+ * looks at the words. That is liburcu's protocol, the same steps as urcu_memb_read_lock() and
+ * urcu_memb_read_unlock().
+ */
+#ifndef TH_PROGRESS_TSAN
+
+static inline unsigned long *th_progress_enter_quickly(void)
+{
+    unsigned long *word = th_progress_word;
+    unsigned long now;
+
+    if (__builtin_expect(!word, 0))
+        return NULL;
+    now = *word;
+    if (__builtin_expect(now & URCU_GP_CTR_NEST_MASK, 0))
+        CMM_STORE_SHARED(*word, now + URCU_GP_COUNT);
+    else
+        CMM_STORE_SHARED(*word, CMM_LOAD_SHARED(urcu_memb_gp.ctr));
+    cmm_barrier();
+    return word;
+}
+
+static inline void th_progress_leave_quickly(unsigned long *word)
+{
+    cmm_barrier();
+    CMM_STORE_SHARED(*word, *word - URCU_GP_COUNT);
+    cmm_barrier();
+    if (__builtin_expect(CMM_LOAD_SHARED(urcu_memb_gp.futex) == -1, 0))
+        th_progress_wake();
+}
+
+#else
+
+static inline unsigned long *th_progress_enter_quickly(void)
+{
+    return NULL;
+}
+
+static inline void th_progress_leave_quickly(unsigned long *word)
+{
+    (void)word;
+}
+
 #endif
 
 static inline void th_progress_enter(void)
 {
-    if (__builtin_expect(!th_progress_registered, 0))
-        th_progress_register();
-    urcu_memb_read_lock();
+    if (!th_progress_enter_quickly())
+        th_progress_enter_slowly();
 }
 
 static inline void th_progress_leave(void)
 {
-#ifdef TH_PROGRESS_TSAN
-    __tsan_release(&th_progress_order); /* what was read here comes before what waits for it */
-#endif
-    urcu_memb_read_unlock();
+    unsigned long *word = th_progress_word;
+
+    if (__builtin_expect(word != NULL, 1))
+        th_progress_leave_quickly(word);
+    else
+        th_progress_leave_slowly();
 }
 
 static inline bool th_progress_inside(void)
 {
-    return th_progress_registered && urcu_memb_read_ongoing();
+    return urcu_memb_read_ongoing();
 }
 
 #endif

@@ -1,0 +1,133 @@
+/*
+ * Work to do later, and the thread that does it.
+ *
+ *   1. Who hands work in puts it on a stack, which is one exchange. It never waits or allocates, so
+ *      that it may be done anywhere.
+ *   2. Who finds the stack empty wakes the worker; starts it, the first time.
+ *   3. The worker takes the stack, whole, waits for thread progress, and does the work in the order
+ *      in which it was handed in. What is handed in meanwhile is the next batch: so however much
+ *      there is, progress is waited for once at a time.
+ *
+ * Nothing is collected on purpose: a change of breakpoints that nobody waits for takes its next
+ * step as soon as threads have left their sections, which is microseconds.
+ */
+#include "progress.h"
+
+#include "host/base/base.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The latest first. Pushed with release: what was done before work is handed in comes before it is
+ * done; taken with acquire. */
+static struct th_later *_Atomic stack;
+
+/* Posted once for each time that the stack was empty and is not, so that who has waited finds
+ * something there. Nobody posts twice before it is taken: the value is 0 or 1. */
+static sem_t handed_in;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static struct th_later *in_order(struct th_later *latest)
+{
+    struct th_later *first = NULL;
+
+    while (latest) {
+        struct th_later *before = latest->next;
+        latest->next = first;
+        first = latest;
+        latest = before;
+    }
+    return first;
+}
+
+/* Work may free, or hand in again, what it is part of: so it is left before it is done. */
+static void do_all(struct th_later *first)
+{
+    while (first) {
+        struct th_later *work = first;
+        first = work->next;
+        work->run(work);
+    }
+}
+
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        ; /* a signal handler ran */
+}
+
+static void *work(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        struct th_later *batch;
+
+        wait_for(&handed_in);
+        batch = atomic_exchange_explicit(&stack, NULL, memory_order_acquire);
+        th_progress_wait();
+        do_all(in_order(batch));
+    }
+    return NULL;
+}
+
+/* It takes no signals, and ends with the program. */
+static void start(void)
+{
+    pthread_t worker;
+    sigset_t all, old;
+    int error;
+
+    sem_init(&handed_in, 0, 0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    error = pthread_create(&worker, NULL, work, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (error)
+        th_bug("cannot start the thread that works later: %s", strerror(error));
+    pthread_detach(worker);
+}
+
+void th_progress_later(struct th_later *self, void (*run)(struct th_later *self))
+{
+    /* Relaxed: it is only linked to, and compared. */
+    struct th_later *latest = atomic_load_explicit(&stack, memory_order_relaxed);
+
+    self->run = run;
+    do {
+        self->next = latest;
+    } while (!atomic_compare_exchange_weak_explicit(&stack, &latest, self, memory_order_release,
+                                                    memory_order_relaxed));
+    if (latest)
+        return;
+    pthread_once(&once, start);
+    sem_post(&handed_in);
+}
+
+/* --- Waiting for work ------------------------------------------------------------------------- */
+
+/* Work is done in order, so all that was handed in before this is done when this is. */
+struct settling {
+    struct th_later later; /* the first member */
+    sem_t done;
+};
+
+static void settled(struct th_later *later)
+{
+    sem_post(&((struct settling *)later)->done);
+}
+
+void th_progress_settle(void)
+{
+    struct settling settling;
+
+    th_progress_must_be_outside("th_progress_settle()");
+    sem_init(&settling.done, 0, 0);
+    th_progress_later(&settling.later, settled);
+    wait_for(&settling.done);
+    sem_destroy(&settling.done);
+}
