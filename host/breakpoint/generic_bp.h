@@ -21,7 +21,7 @@
  * commit, as then each thread has passed a barrier in between. A change that only updates does not
  * wait there; its staged data is reached through this index alone.
  */
-extern _Atomic uint32_t th_active_bp_index;
+extern _Atomic uint32_t th_active_bp_index __attribute__((visibility("hidden")));
 
 /* The tracer of meta breakpoints, the same in both generations: when it is found to be gone, it is
  * gone for all at once. */

@@ -5,6 +5,8 @@
 #include "meta.h"
 #include "tally.h"
 
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
 /* One more. Relaxed, a load and a store: the word is this thread's; who sums reads it any time. */
 static void count(uint32_t tally)
 {
@@ -21,9 +23,8 @@ static uint32_t offer(struct th_hit *hit, uint32_t kind)
     return session->hooks->call(hit, session, hit->data->spec, kind);
 }
 
-/* All kinds, one after the other. On its own, so that what is only local or global saves fewer
- * registers. */
-static __attribute__((noinline)) uint32_t obey(struct th_hit *hit, uint32_t kinds)
+/* All kinds, one after the other. */
+static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t kinds)
 {
     struct th_generic_bp *bp = hit->breakpoint;
     uint32_t asked = 0;
@@ -39,27 +40,74 @@ static __attribute__((noinline)) uint32_t obey(struct th_hit *hit, uint32_t kind
     return asked;
 }
 
-uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
+/* GENERATION as an offset, which is one addition. */
+static inline uint32_t obey(struct th_generic_bp *bp, struct th_hit *hit, size_t generation)
+{
+    const struct th_bp_data *data = (const void *)((const char *)bp->data + generation);
+    uint32_t kinds = th_bp_active(data) & hit->kinds;
+
+    if (!LIKELY(kinds))
+        return 0;
+    hit->breakpoint = bp;
+    hit->data = data;
+    if (!LIKELY(kinds <= (TH_BP_LOCAL | TH_BP_GLOBAL)))
+        return obey_all(hit, kinds);
+    return offer(hit, kinds);
+}
+
+static struct th_generic_bp *next_of(struct th_generic_bp *bp)
+{
+    return atomic_load_explicit(&bp->next, memory_order_acquire);
+}
+
+/* BP, and those after it. */
+static __attribute__((noinline)) uint32_t obey_each(struct th_generic_bp *bp, struct th_hit *hit,
+                                                    size_t generation)
 {
     uint32_t asked = 0;
-    struct th_generic_bp *bp;
-    size_t generation; /* as an offset, which is one addition in the loop */
+
+    for (; bp; bp = next_of(bp))
+        asked |= obey(bp, hit, generation);
+    return asked;
+}
+
+/* In a read section. That there is no second breakpoint is seen before a hook is called: one that
+ * is added meanwhile does nothing in this generation. */
+static inline uint32_t meet(struct th_site *site, struct th_hit *hit)
+{
+    size_t generation = th_bp_generation() * sizeof(struct th_bp_data);
+    struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire);
 
     hit->site = site;
-    th_progress_enter();
-    generation = th_bp_generation() * sizeof(struct th_bp_data);
-    for (bp = atomic_load_explicit(&site->first, memory_order_acquire); bp;
-         bp = atomic_load_explicit(&bp->next, memory_order_acquire)) {
-        const struct th_bp_data *data = (const void *)((const char *)bp->data + generation);
-        uint32_t kinds = th_bp_active(data) & hit->kinds;
+    if (!LIKELY(bp))
+        return 0;
+    if (!LIKELY(!next_of(bp)))
+        return obey_each(bp, hit, generation);
+    return obey(bp, hit, generation);
+}
 
-        hit->breakpoint = bp;
-        hit->data = data;
-        if (kinds & ~(uint32_t)(TH_BP_LOCAL | TH_BP_GLOBAL))
-            asked |= obey(hit, kinds);
-        else if (kinds)
-            asked |= offer(hit, kinds);
-    }
+/* A thread's first hit; and each where there is no quick way. */
+static __attribute__((noinline)) uint32_t enter_and_meet(struct th_site *site, struct th_hit *hit)
+{
+    uint32_t asked;
+
+    th_progress_enter();
+    asked = meet(site, hit);
     th_progress_leave();
+    return asked;
+}
+
+/* Most sites have one breakpoint, and it is local or global. There, nothing is live across the call
+ * of the hook, so that no register is saved: who has more to do, or to keep, does it in a function
+ * of its own. */
+uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
+{
+    unsigned long *word = th_progress_enter_quickly();
+    uint32_t asked;
+
+    if (!word)
+        return enter_and_meet(site, hit);
+    asked = meet(site, hit);
+    th_progress_leave_quickly(word);
     return asked;
 }
