@@ -11,10 +11,12 @@
 #include "host/progress/progress.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { CALLS = 4000000, SITES = 10000 };
+enum { SITES = 10000, CALLS = 100000, GOES = 301 /* of less than a millisecond each */ };
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
@@ -188,91 +190,209 @@ static uint64_t update_one_of_all(void)
     return UPDATES;
 }
 
-/* --- Threads that call while breakpoints change ----------------------------------------------- */
+/* --- Changes that nobody waits for -------------------------------------------------------------
+ */
 
-enum { ROUNDS = 5, SPAN = 200 /* milliseconds */ };
+static sem_t made;
+
+static void note_made(struct th_change *change, void *context)
+{
+    (void)change;
+    (void)context;
+    sem_post(&made);
+}
+
+static void ask_inside(uint32_t kinds)
+{
+    struct th_change *change = th_change_create();
+
+    th_change_add(change, &(struct th_bp_setting){
+                              .site = site, .session = &session, .clear = TH_BP_ALL, .set = kinds});
+    th_progress_enter(); /* as in a callback */
+    th_change_run(change, note_made, NULL);
+    th_progress_leave();
+    while (sem_wait(&made) != 0)
+        ; /* a signal handler ran */
+}
+
+static uint64_t change_pending(void)
+{
+    enum { ASKED = 10 };
+
+    for (int i = 0; i < ASKED / 2; i++) {
+        ask_inside(TH_BP_LOCAL);
+        ask_inside(0);
+    }
+    return ASKED;
+}
+
+/* --- A thread that calls while breakpoints change ----------------------------------------------
+ */
+
+enum { ROUNDS = 41, SPAN = 20 /* milliseconds */ };
 
 static atomic_bool over;
+static _Atomic uint64_t calls_made; /* relaxed: a figure */
 
-static void *call_all_along(void *calls)
+static void *call_all_along(void *unused)
 {
+    enum { AT_ONCE = 256 };
     uint64_t count = 0;
 
+    (void)unused;
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
-        struct th_hit hit = {.kinds = TH_BP_ALL};
-        struct th_site *one = sites[count++ * 7 % SITES];
-        if (th_site_is_armed(one))
-            asked += th_breakpoint_hit(one, &hit);
+        for (int i = 0; i < AT_ONCE; i++) {
+            struct th_hit hit = {.kinds = TH_BP_ALL};
+            struct th_site *one = sites[count++ * 70 % SITES]; /* 1,000 of them */
+            if (th_site_is_armed(one))
+                asked += th_breakpoint_hit(one, &hit);
+        }
+        atomic_store_explicit(&calls_made, count, memory_order_relaxed);
     }
-    *(uint64_t *)calls = count;
     return NULL;
 }
 
-static double now(void)
+static double now(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* How the other thread changes breakpoints, while one calls: each on a processor of its own. */
+/* How the other thread changes breakpoints, while one calls. */
 struct pace {
     const char *name;
-    size_t count; /* breakpoints of a change; 0: none, and the thread is as busy */
-    double every; /* seconds from one to the next; 0: at once */
-    uint64_t calls, changes;
+    size_t count; /* breakpoints of a change */
+    double every; /* seconds from one to the next, asleep; 0: at once */
+    uint64_t changes;
+    /* Of the throughput without changes, right before: by the clock, and by the time that the
+     * caller had a processor, which may leave out interrupts but not what other programs take. */
+    double shares[ROUNDS], of_own[ROUNDS];
 };
 
-/* Updates: what is called costs the same all along. */
-static void change_for_a_while(struct pace *pace)
+static void sleep_until(double when)
 {
-    double end = now() + SPAN / 1e3, next = now();
+    double left = when - now(CLOCK_MONOTONIC);
+    struct timespec time = {.tv_nsec = (long)(left * 1e9)};
 
-    while (now() < end) {
-        if (!pace->count || now() < next)
-            continue;
-        change_sites(pace->count, TH_BP_LOCAL);
-        pace->changes++;
+    if (left > 0)
+        nanosleep(&time, NULL);
+}
+
+/* Updates: what is called costs the same all along. COUNT 0: the thread is as busy, or asleep. */
+static void change_for_a_while(struct pace *pace, size_t count)
+{
+    double next = now(CLOCK_MONOTONIC), end = next + SPAN / 1e3;
+
+    while (now(CLOCK_MONOTONIC) < end) {
+        if (count) {
+            change_sites(count, TH_BP_LOCAL);
+            pace->changes++;
+        }
         next += pace->every;
+        if (pace->every > 0)
+            sleep_until(next);
     }
 }
 
-static void run_pace(struct pace *pace)
-{
-    pthread_t thread;
-    uint64_t calls;
+struct throughput {
+    double by_clock, of_own;
+};
 
-    atomic_store(&over, false);
-    pthread_create(&thread, NULL, call_all_along, &calls);
-    change_for_a_while(pace);
-    atomic_store(&over, true);
-    pthread_join(thread, NULL);
-    pace->calls += calls;
+static struct throughput throughput(struct pace *pace, size_t count, clockid_t callers)
+{
+    double own = now(callers), began = now(CLOCK_MONOTONIC);
+    uint64_t before = atomic_load_explicit(&calls_made, memory_order_relaxed);
+    double calls;
+
+    change_for_a_while(pace, count);
+    calls = (double)(atomic_load_explicit(&calls_made, memory_order_relaxed) - before);
+    return (struct throughput){calls / (now(CLOCK_MONOTONIC) - began),
+                               calls / (now(callers) - own)};
+}
+
+static void measure_pair(struct pace *pace, int round, clockid_t callers)
+{
+    struct throughput alone = throughput(pace, 0, callers);
+    struct throughput changed = throughput(pace, pace->count, callers);
+
+    if (alone.by_clock == 0 || changed.by_clock == 0) /* the caller got no processor at all */
+        return measure_pair(pace, round, callers);
+    pace->shares[round] = changed.by_clock / alone.by_clock;
+    pace->of_own[round] = changed.of_own / alone.of_own;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void write_shares(double *shares)
+{
+    qsort(shares, ROUNDS, sizeof *shares, by_value);
+    printf(" %5.1f %% (%5.1f to %5.1f)", 100 * shares[ROUNDS / 2], 100 * shares[ROUNDS / 4],
+           100 * shares[ROUNDS * 3 / 4]);
+}
+
+static void write_pace(struct pace *pace)
+{
+    printf("  %-26s", pace->name);
+    write_shares(pace->shares);
+    write_shares(pace->of_own);
+    printf(" %7.0f changes/s\n", (double)pace->changes * 1e3 / SPAN / ROUNDS);
+}
+
+/* THREAD is to have a processor of its own, the I-th that this program may use; if there is one. */
+static void bind_to(pthread_t thread, int i)
+{
+    static cpu_set_t allowed;
+    cpu_set_t one;
+
+    if (CPU_COUNT(&allowed) == 0)
+        sched_getaffinity(0, sizeof allowed, &allowed);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed) && i-- == 0)
+            CPU_SET(cpu, &one);
+    if (CPU_COUNT(&one) > 0)
+        pthread_setaffinity_np(thread, sizeof one, &one);
 }
 
 static void measure_throughput(void)
 {
-    struct pace paces[] = {
-        {"none", 0, 0, 0, 0},
-        {"1, 1,000 times a second", 1, 1e-3, 0, 0},
-        {"1,000, 100 times a second", 1000, 1e-2, 0, 0},
-        {"1, without a pause", 1, 0, 0, 0},
-        {"10,000, without a pause", SITES, 0, 0, 0},
+    static struct pace paces[] = {
+        {"1, 100 times a second", 1, 1e-2, 0, {0}, {0}},
+        {"1,000, 100 times a second", 1000, 1e-2, 0, {0}, {0}},
+        {"10,000, 50 times a second", SITES, 2e-2, 0, {0}, {0}},
+        {"1, without a pause", 1, 0, 0, {0}, {0}},
+        {"1,000, without a pause", 1000, 0, 0, {0}, {0}},
+        {"10,000, without a pause", SITES, 0, 0, {0}, {0}},
     };
     enum { PACES = sizeof paces / sizeof *paces };
+    pthread_t thread;
+    clockid_t callers;
 
     change_sites(SITES, TH_BP_LOCAL);
+    pthread_create(&thread, NULL, call_all_along, NULL);
+    pthread_getcpuclockid(thread, &callers);
+    bind_to(pthread_self(), 0);
+    bind_to(thread, 1);
     for (int i = 0; i < ROUNDS; i++)
         for (size_t k = 0; k < PACES; k++)
-            run_pace(&paces[k]);
+            measure_pair(&paces[k], i, callers);
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
     change_sites(SITES, 0);
-    printf("Discarded calls of a thread while another changes so many breakpoints:\n");
+    printf(
+        "Throughput of a thread's discarded calls while another changes so many breakpoints, of\n"
+        "that while it changes none: by the clock, and by the time that the thread had a "
+        "processor;\n"
+        "medians of pairs (and the middle half):\n");
     for (size_t k = 0; k < PACES; k++)
-        printf("  %-30s %6.1f million calls/s, %5.1f %%; %.0f changes/s\n", paces[k].name,
-               (double)paces[k].calls / SPAN / ROUNDS / 1e3,
-               100.0 * (double)paces[k].calls / (double)paces[0].calls,
-               (double)paces[k].changes * 1e3 / SPAN / ROUNDS);
+        write_pace(&paces[k]);
 }
 
 static void measure_calls(void)
@@ -283,12 +403,11 @@ static void measure_calls(void)
         {"call_count", pass_counted},         {"call_time, no clock", pass_timed},
     };
     enum { CASES = sizeof cases / sizeof *cases };
-    double medians[CASES];
+    double ratios[CASES];
 
     printf("A call that passes a site, breakpoints of one session:\n");
-    measure(stdout, cases, CASES, medians);
-    printf("  a discarded hit takes %.1f times what its enabled_call takes\n",
-           medians[3] / medians[0]);
+    measure_pairs(stdout, cases, CASES, GOES, ratios);
+    printf("  a discarded hit takes %.2f times what its enabled_call takes\n", ratios[3]);
 }
 
 static void measure_changes(void)
@@ -302,9 +421,14 @@ static void measure_changes(void)
     enum { CASES = sizeof cases / sizeof *cases };
     double medians[CASES];
 
+    const struct measure_case pending[] = {{"1, in a callback", change_pending}};
+
     printf("A change that adds or removes so many breakpoints, or updates; with its waits, which\n"
            "find nobody to wait for:\n");
     measure(stdout, cases, CASES, medians);
+    printf("One that is asked for where nobody may wait, until it is done:\n");
+    sem_init(&made, 0, 0);
+    measure(stdout, pending, 1, medians);
 }
 
 int main(void)

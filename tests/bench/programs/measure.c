@@ -18,23 +18,60 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void measure(FILE *out, const struct measure_case *cases, size_t count, double *medians)
+static double median(double *values, size_t count)
 {
-    double(*times)[MEASURE_ROUNDS] = calloc(count, sizeof *times);
+    qsort(values, count, sizeof *values, by_value);
+    return values[count / 2];
+}
+
+/* ROUNDS times for each case, in ns an event. */
+static double *take_times(const struct measure_case *cases, size_t count, size_t rounds)
+{
+    double *times = calloc(count * rounds, sizeof *times);
 
     if (!times)
         abort();
-    for (int round = 0; round < MEASURE_ROUNDS; round++)
+    for (size_t round = 0; round < rounds; round++)
         for (size_t i = 0; i < count; i++) {
             double began = now();
             uint64_t events = cases[i].run();
-            times[i][round] = (now() - began) / (double)(events ? events : 1);
+            times[i * rounds + round] = (now() - began) / (double)(events ? events : 1);
         }
+    return times;
+}
+
+static void write_medians(FILE *out, const struct measure_case *cases, size_t count, double *times,
+                          size_t rounds, double *medians)
+{
     for (size_t i = 0; i < count; i++) {
-        qsort(times[i], MEASURE_ROUNDS, sizeof times[i][0], by_value);
-        medians[i] = times[i][MEASURE_ROUNDS / 2];
+        medians[i] = median(&times[i * rounds], rounds);
         fprintf(out, "  %-18s %8.1f ns/event %8.2f million events/s\n", cases[i].name, medians[i],
                 1e3 / medians[i]);
     }
+}
+
+void measure(FILE *out, const struct measure_case *cases, size_t count, double *medians)
+{
+    double *times = take_times(cases, count, MEASURE_ROUNDS);
+
+    write_medians(out, cases, count, times, MEASURE_ROUNDS, medians);
+    free(times);
+}
+
+void measure_pairs(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
+                   double *ratios)
+{
+    double *times = take_times(cases, count, rounds);
+    double *pairs = calloc(rounds, sizeof *pairs);
+
+    if (!pairs)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        for (size_t round = 0; round < rounds; round++)
+            pairs[round] = times[i * rounds + round] / times[round];
+        ratios[i] = median(pairs, rounds);
+    }
+    write_medians(out, cases, count, times, rounds, pairs);
+    free(pairs);
     free(times);
 }
