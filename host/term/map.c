@@ -193,34 +193,28 @@ static ptrdiff_t find_large(th_term map, th_term key)
     return found ? (ptrdiff_t)order[rank] : TH_NOT_THERE;
 }
 
-/* The position of KEY in a small map, its size if it is not there. */
-static inline size_t find_small(th_term map, th_term key)
-{
-    const th_term *keys = th_box(map) + 2;
-    size_t count = th_map_size(map);
-    size_t i = 0;
-
-    if (th_is_immediate(key))
-        while (i < count && keys[i] != key)
-            i++;
-    else
-        while (i < count && !th_identical(keys[i], key))
-            i++;
-    return i;
-}
-
 const th_term *th_map_find_any(th_term map, th_term key)
 {
+    const th_term *keys = th_map_keys(map);
     size_t count = th_map_size(map);
     ptrdiff_t large;
-    size_t i;
 
     if (count > TH_MAP_SMALL) {
         large = find_large(map, key);
         return large == TH_NOT_THERE ? NULL : th_map_values(map) + large;
     }
-    i = find_small(map, key);
-    return i < count ? th_box(map) + 2 + count + i : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (th_identical(keys[i], key))
+            return keys + count + i;
+    return NULL;
+}
+
+/* The position of KEY in a small map, its size if it is not there. */
+static inline size_t find_small(th_term map, th_term key)
+{
+    const th_term *value = th_map_find(map, key);
+
+    return value ? (size_t)(value - th_map_values(map)) : th_map_size(map);
 }
 
 /* --- Changing --------------------------------------------------------------------------------- */
