@@ -129,6 +129,10 @@ struct th_expression_parser {
 struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
                              size_t first);
 
+/* A node without parts. */
+struct th_node *th_node_leaf(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
+                             th_term value);
+
 /* SIZE bytes that live as long as the program. */
 void *th_program_alloc(struct th_program *program, size_t size);
 
@@ -147,6 +151,10 @@ bool th_parser_expect(struct th_expression_parser *p, const char *text);
 /* Raises an error for the place AT and returns NULL. */
 struct th_node *th_parser_fail(struct th_expression_parser *p, const char *at, const char *format,
                                ...) __attribute__((format(printf, 3, 4), cold));
+
+/* The same: "expected WANTED", for the token at hand. */
+struct th_node *th_parser_fail_here(struct th_expression_parser *p, const char *wanted)
+    __attribute__((cold));
 
 /* An expression; expressions separated by commas, as a block; what begins with a reserved word. */
 struct th_node *th_parse_expression(struct th_expression_parser *p);

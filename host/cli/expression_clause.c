@@ -1,11 +1,6 @@
 /* Reads what begins with a reserved word: begin, case, if, receive, try. */
 #include "expression.h"
 
-static struct th_node *fail_here(struct th_expression_parser *p, const char *wanted)
-{
-    return th_parser_fail(p, p->scanner.start, "expected %s", wanted);
-}
-
 /* Behind "when": tests separated by commas, in alternatives separated by semicolons. */
 static struct th_node *parse_guard(struct th_expression_parser *p)
 {
@@ -69,16 +64,6 @@ static struct th_node *parse_if_clause(struct th_expression_parser *p)
 
 /* --- The clauses of catch --------------------------------------------------------------------- */
 
-static struct th_node *make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
-                                 const char *at, th_term value)
-{
-    struct th_node *leaf = th_node_make(p, kind, at, p->count);
-
-    if (leaf)
-        leaf->value = value;
-    return leaf;
-}
-
 /* Pushes the parts of Class:Reason:Stack, Class:Reason, or Reason. */
 static bool parse_caught(struct th_expression_parser *p)
 {
@@ -87,7 +72,7 @@ static bool parse_caught(struct th_expression_parser *p)
     struct th_node *class = NULL, *reason, *stack;
 
     if (token == TH_TOKEN_VARIABLE || token == TH_TOKEN_TERM) {
-        class = make_leaf(p, TH_NODE_CONSTANT, at, p->scanner.value);
+        class = th_node_leaf(p, TH_NODE_CONSTANT, at, p->scanner.value);
         if (token == TH_TOKEN_VARIABLE && class) {
             size_t size = (size_t)(p->scanner.at - at);
             class->kind = size == 1 && *at == '_' ? TH_NODE_ANY : TH_NODE_VARIABLE;
@@ -100,9 +85,9 @@ static bool parse_caught(struct th_expression_parser *p)
         reason = th_parser_advance(p) ? th_parse_primary(p) : NULL;
     } else { /* only a reason, as thrown */
         reason = class ? th_parse_rest(p, class) : th_parse_expression(p);
-        class = make_leaf(p, TH_NODE_CONSTANT, at, th_atom("throw"));
+        class = th_node_leaf(p, TH_NODE_CONSTANT, at, th_atom("throw"));
     }
-    stack = make_leaf(p, TH_NODE_ANY, at, TH_NONE);
+    stack = th_node_leaf(p, TH_NODE_ANY, at, TH_NONE);
     if (reason && th_parser_at(p, ":"))
         stack = th_parser_advance(p) ? th_parse_primary(p) : NULL;
     if (!class || !reason || !stack)
@@ -143,7 +128,7 @@ static bool parse_end(struct th_expression_parser *p)
 {
     if (th_parser_at(p, "end"))
         return th_parser_advance(p);
-    fail_here(p, "an operator, ',', ';' or 'end'");
+    th_parser_fail_here(p, "an operator, ',', ';' or 'end'");
     return false;
 }
 
@@ -231,7 +216,7 @@ static struct th_node *parse_try(struct th_expression_parser *p, const char *at)
         if (!after)
             return NULL;
     } else if (!p->parts[first + 2]) {
-        return fail_here(p, "'catch' or 'after'");
+        return th_parser_fail_here(p, "'catch' or 'after'");
     }
     th_parser_push(p, after);
     return parse_end(p) ? th_node_make(p, TH_NODE_TRY, at, first) : NULL;
@@ -251,5 +236,6 @@ struct th_node *th_parse_word(struct th_expression_parser *p)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (th_parser_at(p, words[i].word))
             return th_parser_advance(p) ? words[i].parse(p, at) : NULL;
-    return fail_here(p, "an expression (a reserved word is an atom only in single quotes)");
+    return th_parser_fail_here(p,
+                               "an expression (a reserved word is an atom only in single quotes)");
 }

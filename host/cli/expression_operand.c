@@ -6,27 +6,12 @@
  */
 #include "expression.h"
 
-static struct th_node *fail_here(struct th_expression_parser *p, const char *wanted)
-{
-    return th_parser_fail(p, p->scanner.start, "expected %s", wanted);
-}
-
 /* --- Operands --------------------------------------------------------------------------------- */
-
-static struct th_node *make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
-                                 const char *at, th_term value)
-{
-    struct th_node *leaf = th_node_make(p, kind, at, p->count);
-
-    if (leaf)
-        leaf->value = value;
-    return leaf;
-}
 
 /* A token that is a whole term: takes it. */
 static struct th_node *take_constant(struct th_expression_parser *p, th_term value)
 {
-    struct th_node *leaf = make_leaf(p, TH_NODE_CONSTANT, p->scanner.start, value);
+    struct th_node *leaf = th_node_leaf(p, TH_NODE_CONSTANT, p->scanner.start, value);
 
     return leaf && th_parser_advance(p) ? leaf : NULL;
 }
@@ -40,8 +25,8 @@ static struct th_node *parse_variable(struct th_expression_parser *p)
     struct th_node *leaf;
 
     if (name == TH_NONE)
-        return fail_here(p, "a variable whose name is not that long");
-    leaf = make_leaf(p, any ? TH_NODE_ANY : TH_NODE_VARIABLE, s->start, name);
+        return th_parser_fail_here(p, "a variable whose name is not that long");
+    leaf = th_node_leaf(p, any ? TH_NODE_ANY : TH_NODE_VARIABLE, s->start, name);
     return leaf && th_parser_advance(p) ? leaf : NULL;
 }
 
@@ -78,7 +63,7 @@ static struct th_node *parse_list(struct th_expression_parser *p, const char *at
             return NULL;
         th_parser_push(p, element);
         if (th_parser_at(p, "||"))
-            return fail_here(p, "',', '|' or ']' (there are no comprehensions here)");
+            return th_parser_fail_here(p, "',', '|' or ']' (there are no comprehensions here)");
         if (th_parser_at(p, "|")) {
             tail = th_parser_advance(p) ? th_parse_expression(p) : NULL;
             if (!tail)
@@ -88,14 +73,14 @@ static struct th_node *parse_list(struct th_expression_parser *p, const char *at
         if (th_parser_at(p, "]"))
             break;
         if (!th_parser_at(p, ","))
-            return fail_here(p, "an operator, ',', '|' or ']'");
+            return th_parser_fail_here(p, "an operator, ',', '|' or ']'");
         if (!th_parser_advance(p))
             return NULL;
         if (th_parser_at(p, "]"))
-            return fail_here(p, "an expression");
+            return th_parser_fail_here(p, "an expression");
     }
     if (!tail)
-        tail = make_leaf(p, TH_NODE_CONSTANT, p->scanner.start, TH_NIL);
+        tail = th_node_leaf(p, TH_NODE_CONSTANT, p->scanner.start, TH_NIL);
     if (!tail || !th_parser_expect(p, "]"))
         return NULL;
     th_parser_push(p, tail);
@@ -119,7 +104,7 @@ static struct th_node *parse_pair(struct th_expression_parser *p)
     if (!key)
         return NULL;
     if (!exact && !th_parser_at(p, "=>"))
-        return fail_here(p, "'=>' or ':='");
+        return th_parser_fail_here(p, "'=>' or ':='");
     value = th_parser_advance(p) ? th_parse_expression(p) : NULL;
     if (!value)
         return NULL;
@@ -141,7 +126,7 @@ static struct th_node *parse_map(struct th_expression_parser *p, struct th_node 
     if (!th_parser_advance(p))
         return NULL;
     if (!th_parser_at(p, "{"))
-        return fail_here(p, "'{' behind '#' (there are no records here)");
+        return th_parser_fail_here(p, "'{' behind '#' (there are no records here)");
     if (!th_parser_advance(p))
         return NULL;
     while (!th_parser_at(p, "}")) {
@@ -152,11 +137,11 @@ static struct th_node *parse_map(struct th_expression_parser *p, struct th_node 
         if (th_parser_at(p, "}"))
             break;
         if (!th_parser_at(p, ","))
-            return fail_here(p, "an operator, ',' or '}'");
+            return th_parser_fail_here(p, "an operator, ',' or '}'");
         if (!th_parser_advance(p))
             return NULL;
         if (th_parser_at(p, "}"))
-            return fail_here(p, "an expression");
+            return th_parser_fail_here(p, "an expression");
     }
     return th_parser_advance(p) ? th_node_make(p, TH_NODE_MAP, at, first) : NULL;
 }
@@ -168,7 +153,7 @@ static bool parse_fun_name(struct th_expression_parser *p, th_term *name)
     bool word = s->token == TH_TOKEN_RESERVED || s->token == TH_TOKEN_FUN;
 
     if (!word && !(s->token == TH_TOKEN_TERM && th_is_atom(s->value))) {
-        fail_here(p, "fun Module:Function/Arity (there are no other funs here)");
+        th_parser_fail_here(p, "fun Module:Function/Arity (there are no other funs here)");
         return false;
     }
     *name = s->value;
@@ -186,7 +171,7 @@ static struct th_node *parse_fun(struct th_expression_parser *p, const char *at)
         return NULL;
     if (p->scanner.token != TH_TOKEN_TERM || !th_get_int64(p->scanner.value, &arity) || arity < 0 ||
         arity > 255)
-        return fail_here(p, "an arity from 0 to 255");
+        return th_parser_fail_here(p, "an arity from 0 to 255");
     p->scanner.start = at;
     return take_constant(p, th_make_export(&p->program->env, module, function, (uint32_t)arity));
 }
@@ -198,7 +183,7 @@ static struct th_node *parse_parenthesis(struct th_expression_parser *p)
     if (!inside)
         return NULL;
     if (!th_parser_at(p, ")"))
-        return fail_here(p, "an operator or ')'");
+        return th_parser_fail_here(p, "an operator or ')'");
     return th_parser_advance(p) ? inside : NULL;
 }
 
@@ -246,7 +231,7 @@ struct th_node *th_parse_bare(struct th_expression_parser *p)
     case TH_TOKEN_RESERVED:
         return th_parse_word(p);
     default:
-        return fail_here(p, "an expression");
+        return th_parser_fail_here(p, "an expression");
     }
 }
 
@@ -276,7 +261,7 @@ static struct th_node *parse_remote_call(struct th_expression_parser *p, struct 
     if (!function)
         return NULL;
     if (!th_parser_at(p, "("))
-        return fail_here(p, "'(' and the arguments of the function");
+        return th_parser_fail_here(p, "'(' and the arguments of the function");
     return parse_arguments(p, module, function);
 }
 
@@ -290,7 +275,8 @@ struct th_node *th_parse_called(struct th_expression_parser *p)
         else if (th_parser_at(p, "(") && node->kind == TH_NODE_CONSTANT && th_is_atom(node->value))
             node = parse_arguments(p, NULL, node);
         else if (th_parser_at(p, "("))
-            return fail_here(p, "an operator (only Module:Function(...) is called here, no funs)");
+            return th_parser_fail_here(
+                p, "an operator (only Module:Function(...) is called here, no funs)");
         else if (th_parser_at(p, "#"))
             node = parse_map(p, node);
         else

@@ -55,7 +55,7 @@ struct th_node *th_parser_fail(struct th_expression_parser *p, const char *at, c
     return NULL;
 }
 
-static struct th_node *fail_here(struct th_expression_parser *p, const char *wanted)
+struct th_node *th_parser_fail_here(struct th_expression_parser *p, const char *wanted)
 {
     return th_parser_fail(p, p->scanner.start, "expected %s", wanted);
 }
@@ -212,20 +212,21 @@ static struct th_node *climb(struct th_expression_parser *p, struct th_node *lef
         unsigned precedence;
         struct th_node *right;
         if (at_other_operator(p))
-            return fail_here(p, "an operator that is known here");
+            return th_parser_fail_here(p, "an operator that is known here");
         if (op == TH_OPERATOR_COUNT || operators[op].precedence < least)
             break;
         precedence = operators[op].precedence;
         p->depth++;
         right = !th_parser_advance(p) ? NULL
                 : p->depth > TH_EXPRESSION_DEPTH
-                    ? fail_here(p, "less operators behind each other")
+                    ? th_parser_fail_here(p, "less operators behind each other")
                     : parse_right(p, operators[op].right ? precedence : precedence + 1);
         p->depth--;
         left = right ? make_binary(p, op, left, right) : NULL;
         if (left && precedence == COMPARISON && operator_at(p) != TH_OPERATOR_COUNT &&
             operators[operator_at(p)].precedence == COMPARISON)
-            return fail_here(p, "no second comparison: parentheses say which comes first");
+            return th_parser_fail_here(p,
+                                       "no second comparison: parentheses say which comes first");
     }
     return left;
 }
@@ -240,7 +241,7 @@ struct th_node *th_parse_expression(struct th_expression_parser *p)
     struct th_node *node;
 
     if (p->depth >= TH_EXPRESSION_DEPTH)
-        return fail_here(p, "less expressions inside each other");
+        return th_parser_fail_here(p, "less expressions inside each other");
     p->depth++;
     node = th_parser_at(p, "catch") ? parse_catch(p) : th_parse_operand(p);
     if (node)
@@ -277,7 +278,7 @@ static bool parse_form(struct th_expression_parser *p, bool open)
     if (!form)
         return false;
     if (p->scanner.token == TH_TOKEN_END ? !open : p->scanner.token != TH_TOKEN_DOT) {
-        fail_here(p, "an operator, ',' or a full stop");
+        th_parser_fail_here(p, "an operator, ',' or a full stop");
         return false;
     }
     if (th_node_check(program, form) != TH_OK)

@@ -71,6 +71,16 @@ struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind k
     return node;
 }
 
+struct th_node *th_node_leaf(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
+                             th_term value)
+{
+    struct th_node *leaf = th_node_make(p, kind, at, p->count);
+
+    if (leaf)
+        leaf->value = value;
+    return leaf;
+}
+
 /* --- Checks ----------------------------------------------------------------------------------- */
 
 struct check {
