@@ -2,6 +2,7 @@
 
 #include "session.h"
 #include "tracing.h"
+#include "host/breakpoint/breakpoint.h"
 
 _Thread_local struct th_callback th_callback_current;
 
@@ -19,5 +20,15 @@ bool th_callback_refuses(th_term receiver)
     if (session->counts.refused++ == 0)
         th_warn("tracer '%s' sends to its tracee from %s: refused, here and later", session->name,
                 th_callback_name());
+    return true;
+}
+
+bool th_callback_disarm(const th_env *env)
+{
+    struct th_callback *callback = &th_callback_current;
+
+    if (!callback->session || !callback->hit || env != &callback->session->env)
+        return false;
+    th_breakpoint_disarm(callback->hit, callback->hit_kinds);
     return true;
 }

@@ -10,12 +10,17 @@
 #include "event.h"
 
 struct th_session;
+struct th_hit;
 
 struct th_callback {
     struct th_session *session; /* NULL: the thread is in no callback */
     enum th_tracer_slot slot;   /* that it was called through */
     struct th_event *event;     /* NULL for trace_status outside of an event */
     th_term tracee;
+    /* While a tracer is asked for a call that met a breakpoint: that hit, and which kinds of it are
+     * asked for. NULL: it is something else. */
+    struct th_hit *hit;
+    uint32_t hit_kinds;
     /* Counts the callbacks that this thread began. Relaxed: the watchdog only compares two
      * readings. */
     _Atomic uint64_t sequence;
@@ -31,5 +36,11 @@ const char *th_callback_name(void);
  * RECEIVER. Then the attempt is counted, and reported once a session; it must be refused.
  */
 bool th_callback_refuses(th_term receiver);
+
+/*
+ * For th_disarm(): pauses the breakpoint that the thread's callback is asked for (see
+ * th_breakpoint_disarm()). False if it is asked for none, or ENV is not the callback's.
+ */
+bool th_callback_disarm(const th_env *env);
 
 #endif

@@ -1,7 +1,7 @@
 """What the program and libtracehost.so export is what is meant for shared objects, no more, no less.
 
-The list that the linker was given is build/<mode>/exported.list: the 180 functions of the NIF API and
-two companions.
+The list that the linker was given is build/<mode>/exported.list: the functions of the NIF API, and
+those of the lists beside it in plugin_api/.
 """
 
 import os

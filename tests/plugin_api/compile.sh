@@ -94,7 +94,7 @@ fi
 
 headers_include_no_host() {
     ! grep -n '^ *# *include' plugin_api/*.h | grep -v -e '<[a-z_/]*\.h>' -e '"config.h"' \
-        -e '"erl_drv_nif.h"' -e '"nif_functions.h"' -e '"nif_layout.h"'
+        -e '"erl_drv_nif.h"' -e '"erl_nif.h"' -e '"[a-z]*_functions.h"' -e '"nif_layout.h"'
 }
 check 'compile: the headers include nothing of the host' headers_include_no_host
 

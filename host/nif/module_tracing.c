@@ -1,0 +1,10 @@
+/* What tracers may ask of the host. */
+#include "nif.h"
+
+#include "host/trace/trace.h"
+#include "plugin_api/nif_module.h"
+
+int th_disarm(ErlNifEnv *env)
+{
+    return th_callback_disarm(env);
+}
