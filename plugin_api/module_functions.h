@@ -36,6 +36,140 @@
 #define TH_MODULE_TRACING(X) \
     X(tracing, int, th_disarm, (ErlNifEnv *env))
 
+/*
+ * Calling.
+ *
+ * th_call() is an external call, MODULE:FUNCTION with ARGC arguments, as code in another module
+ * makes it: a breakpoint may be there, and which code it reaches is decided now. It runs on this
+ * thread until it is over, and only then does th_call() return: the result, a term of ENV, or 0. A
+ * callee that yields (enif_schedule_nif) goes on in place. One that would have to wait or to leave
+ * the thread raises the error `nested_await` or `nested_dirty`. What is not there raises `undef`;
+ * what would use up the thread's stack `system_limit`. Calls of functions of the same library, in
+ * C, are local calls.
+ *
+ * 0 is an exception of the callee. It stays with ENV until it is taken: if the function returns 0,
+ * it goes on to whoever called; if the function returns a term, it is dropped. th_catch() takes it:
+ * 1, and its class (`error`, `exit`, `throw`), reason and stack trace, where these are not NULL; 0
+ * if there is none. A further th_call() replaces it. An exception that the function raises itself,
+ * with enif_raise_exception() and the like, is another matter: it is raised whatever is returned,
+ * and th_catch() does not see it. enif_is_exception() and enif_has_pending_exception() tell of
+ * both.
+ *
+ * The others say what is to be done when the function has returned what they return, which is 0, so
+ * that the thread's stack is not used meanwhile: `return th_tail_call(...);`. As of
+ * enif_schedule_nif(), the last one counts. They take as many steps as there are, in constant space.
+ *
+ * th_tail_call() goes on with an external call, and what that returns is what the function
+ * returns. As it is made when the function has returned, the function is then no caller any more.
+ *
+ * th_call_then() makes a call that is not nested: the callee may wait and go dirty. Then THEN goes
+ * on in the function's place, its arguments the result and the KEPT terms, of which there are KEPT
+ * (at most 254). An exception passes by, unless FLAGS have TH_CATCHES: then THEN is called with 0 in
+ * place of the result, and th_catch() takes the exception, which else goes on when THEN returns 0.
+ * A function that is waiting for THEN has not returned, as far as tracing can tell.
+ *
+ * th_throw() and th_exit() raise exceptions as enif_raise_exception() does, of these classes; an
+ * exit that nobody catches ends the process with REASON, which is as good an end as any, and not
+ * reported.
+ *
+ * On failure: `badarg` is raised where ENV is not that of a function that runs for a process, a
+ * name is no atom, or there are more than 255 arguments.
+ */
+#define TH_MODULE_CALLING(X) \
+    X(calling, ERL_NIF_TERM, th_call, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[])) \
+    X(calling, int, th_catch, (ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason, ERL_NIF_TERM *stacktrace)) \
+    X(calling, ERL_NIF_TERM, th_tail_call, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[])) \
+    X(calling, ERL_NIF_TERM, th_call_then, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[], ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]), int flags, int kept, const ERL_NIF_TERM terms[])) \
+    X(calling, ERL_NIF_TERM, th_throw, (ErlNifEnv *env, ERL_NIF_TERM reason)) \
+    X(calling, ERL_NIF_TERM, th_exit, (ErlNifEnv *env, ERL_NIF_TERM reason))
+
+/*
+ * Waiting for messages.
+ *
+ * `return th_await(...);` has THEN go on in the function's place with the oldest message in the
+ * mailbox, at once or when one arrives; its arguments are the message and the KEPT terms (at most
+ * 254). If MILLISECONDS pass before (TH_INFINITY: never) THEN gets 0 in place of the message; with
+ * 0 milliseconds that is so if there is no message now.
+ *
+ * The message is taken out of the mailbox when THEN returns, unless it returns what th_skip()
+ * returns: then the message stays where it is, and THEN is offered the next one, with the same kept
+ * terms; the time goes on running. So a selective receive looks at each message once. The next
+ * th_await() begins with the oldest message again. A process that waits takes no thread.
+ *
+ * In a nested call (th_call()) nobody can wait: th_await() raises `nested_await`.
+ *
+ * On failure: `badarg` is raised where ENV is not that of a function that runs for a process; by
+ * th_skip(), where no message is offered.
+ */
+#define TH_MODULE_WAITING(X) \
+    X(waiting, ERL_NIF_TERM, th_await, (ErlNifEnv *env, ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]), long milliseconds, int kept, const ERL_NIF_TERM terms[])) \
+    X(waiting, ERL_NIF_TERM, th_skip, (ErlNifEnv *env))
+
+/*
+ * Processes.
+ *
+ * As Erlang's functions of these names, for the process that runs. What one process does to another
+ * arrives there in the order in which it was done, messages and signals alike; it is acted on when
+ * the function that runs there has returned: a process that is killed never stops in the middle of
+ * one.
+ *
+ * th_spawn() starts a process with a call of MODULE:FUNCTION, with OPTIONS of TH_SPAWN_LINK and
+ * TH_SPAWN_MONITOR; *PID and, if monitored, *MONITOR, a reference (NULL: not wanted), tell of it. A
+ * process ends with `normal` when its function has returned; with the reason of an exit; with
+ * {Reason, Stack} of an error, with {{nocatch, Term}, Stack} of a throw, which are both reported on
+ * stderr.
+ *
+ * th_link() of a process that is dead is answered by an exit signal with the reason `noproc`. 0, and
+ * nothing happens, for a pid of another node. th_unlink(): what came from the link before does not
+ * come any more. th_monitor() returns a reference, and one message {'DOWN', Reference, process, Pid,
+ * Reason} will come, with `noproc` for who is dead already. th_demonitor() stops it; the message
+ * does not come any more, but can be in the mailbox already: with TH_FLUSH it is taken out, what
+ * ever the answer. 0: the process has no such monitor (any more).
+ *
+ * th_exit_signal() is exit/2: TO ends with REASON, unless that is `normal` (and TO another process),
+ * or TO traps exits, who gets {'EXIT', From, Reason}; `kill` ends any, with the reason `killed`.
+ * Who is dead gets nothing: 1, all the same. th_trap_exit() returns what was the case before, 0 or 1.
+ *
+ * th_register() and th_unregister() are 0 where Erlang raises badarg: for a name that is taken, or
+ * `undefined`, a process that is not alive or has a name; a name that nobody has.
+ *
+ * Sending, names and who is alive are the NIF API's: enif_send(), enif_whereis_pid(),
+ * enif_is_process_alive().
+ *
+ * On failure: 0; `badarg` is raised where ENV is not that of a function that runs for a process, and
+ * by th_spawn() for names that are no atoms and more than 255 arguments.
+ */
+#define TH_MODULE_PROCESSES(X) \
+    X(processes, int, th_spawn, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[], int options, ErlNifPid *pid, ERL_NIF_TERM *monitor)) \
+    X(processes, int, th_link, (ErlNifEnv *env, const ErlNifPid *pid)) \
+    X(processes, int, th_unlink, (ErlNifEnv *env, const ErlNifPid *pid)) \
+    X(processes, ERL_NIF_TERM, th_monitor, (ErlNifEnv *env, const ErlNifPid *pid)) \
+    X(processes, int, th_demonitor, (ErlNifEnv *env, ERL_NIF_TERM monitor, int flags)) \
+    X(processes, int, th_exit_signal, (ErlNifEnv *env, const ErlNifPid *to, ERL_NIF_TERM reason)) \
+    X(processes, int, th_trap_exit, (ErlNifEnv *env, int on)) \
+    X(processes, int, th_register, (ErlNifEnv *env, ERL_NIF_TERM name, const ErlNifPid *pid)) \
+    X(processes, int, th_unregister, (ErlNifEnv *env, ERL_NIF_TERM name))
+
+/*
+ * Sequential tokens, as of the module seq_trace: what a process that has one sends carries it, and
+ * whoever receives that has it then.
+ *
+ * th_seq_set_token() is seq_trace:set_token/2: sets a component (`label`, any term; `serial`,
+ * {Previous, Current}; `send`, 'receive', `print`, `timestamp`, `monotonic_timestamp`,
+ * `strict_monotonic_timestamp`, true or false), with a new token if there was none, and returns the
+ * value before. th_seq_reset_token() ends it, as set_token([]). th_seq_get_token() is get_token/1:
+ * {Component, Value}, or `[]` without a token. th_seq_print() is print/2: 1 if the process has a
+ * token with that label.
+ *
+ * On failure: 0; `badarg` is raised for what is no component or no value of it, and where ENV is not
+ * that of a function that runs for a process.
+ */
+#define TH_MODULE_SEQ_TOKENS(X) \
+    X(seq_tokens, ERL_NIF_TERM, th_seq_set_token, (ErlNifEnv *env, ERL_NIF_TERM component, ERL_NIF_TERM value)) \
+    X(seq_tokens, ERL_NIF_TERM, th_seq_get_token, (ErlNifEnv *env, ERL_NIF_TERM component)) \
+    X(seq_tokens, int, th_seq_reset_token, (ErlNifEnv *env)) \
+    X(seq_tokens, int, th_seq_print, (ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info))
+
 /* clang-format on */
 
 #endif

@@ -31,6 +31,15 @@ extern "C" {
 TH_MODULE_FUNCTIONS(TH_MODULE_DECLARE)
 #undef TH_MODULE_DECLARE
 
+/* For the functions that say so in module_functions.h. */
+enum {
+    TH_CATCHES = 1,       /* th_call_then() */
+    TH_SPAWN_LINK = 1,    /* th_spawn() */
+    TH_SPAWN_MONITOR = 2, /* th_spawn() */
+    TH_FLUSH = 1,         /* th_demonitor() */
+    TH_INFINITY = -1      /* th_await() */
+};
+
 /* Not 0 if the host has the function NAME. */
 #define TH_HAS(name) ((name) != NULL)
 
@@ -39,6 +48,52 @@ static inline int th_host_present(void)
 {
     return TH_HAS(th_disarm);
 }
+
+/*
+ * Functions of a library that only it calls, and that can be traced all the same: as the functions
+ * of its table, they are Module:NAME/ARITY. Their arguments are terms, up to five:
+ *
+ *   TH_FUNCTION(indirections, 1)(ErlNifEnv *env, ERL_NIF_TERM depth)
+ *   {
+ *       ...
+ *   }
+ *
+ * TH_FUNCTION declares and begins the definition of a static function that returns a term. It is
+ * called in C, indirections(env, depth); such a call is a local call. The compiler neither inlines
+ * nor clones the function, nor changes how it is called, and leaves room for a breakpoint at its
+ * entry: NOPs that cost nothing. The section `tracehost_functions` of the library tells where it
+ * is. In a BEAM all of that does no harm. For gcc and clang.
+ */
+struct th_local_function {
+    const char *name;
+    void (*code)(void);
+    unsigned long arity;
+};
+
+#ifdef __clang__
+#define TH_AS_WRITTEN noinline, used
+#else
+#define TH_AS_WRITTEN noipa, used
+#endif
+
+#if defined(__x86_64__)
+#define TH_PATCHABLE __attribute__((patchable_function_entry(16, 8), aligned(16)))
+#else
+#define TH_PATCHABLE
+#endif
+
+#define TH_PARAMETERS_0 ErlNifEnv *
+#define TH_PARAMETERS_1 TH_PARAMETERS_0, ERL_NIF_TERM
+#define TH_PARAMETERS_2 TH_PARAMETERS_1, ERL_NIF_TERM
+#define TH_PARAMETERS_3 TH_PARAMETERS_2, ERL_NIF_TERM
+#define TH_PARAMETERS_4 TH_PARAMETERS_3, ERL_NIF_TERM
+#define TH_PARAMETERS_5 TH_PARAMETERS_4, ERL_NIF_TERM
+
+#define TH_FUNCTION(name, arity)                                                                   \
+    static ERL_NIF_TERM name(TH_PARAMETERS_##arity) __attribute__((TH_AS_WRITTEN)) TH_PATCHABLE;   \
+    static const struct th_local_function th_local_function_##name __attribute__((                 \
+        used, section("tracehost_functions"), aligned(8))) = {#name, (void (*)(void))name, arity}; \
+    static ERL_NIF_TERM name
 
 #ifdef __cplusplus
 }
