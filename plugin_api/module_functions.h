@@ -21,17 +21,18 @@
 /*
  * For tracers.
  *
- * th_disarm() is for a callback that is asked whether a call is to be traced: `enabled_call`, or
- * `enabled` with the tag `call` in a tracer without it. It says that the tracer has seen enough of
- * the function that is called: its breakpoint is paused, for this session and this kind of
- * breakpoint (tracing or meta), until a pattern is set or restarted there. Calls of the function
- * cost the tracer nothing then. It takes effect soon, not at once: what many callbacks ask for is
- * done in one change, and calls that come before it still ask. The answer of the callback counts as
- * ever for the call at hand.
+ * th_disarm() is for a callback about a call, one that asks whether it is to be traced (`enabled_call`,
+ * or `enabled` with the tag `call` in a tracer without it) or the one that then tells it (`trace_call`
+ * or `trace` with the tag `call`). It says that the tracer has seen enough of the function that is
+ * called: its breakpoint is paused, for this session and this kind of breakpoint (tracing or meta),
+ * until a pattern is set or restarted there. Calls of the function cost the tracer nothing then. It
+ * takes effect soon, not at once: what many callbacks ask for is done in one change, and calls that
+ * come before it still ask. The answer of an `enabled` callback counts as ever for the call at hand,
+ * and how that call ends is told if a match specification asked for it.
  *
- * ENV is the callback's. 1: it will be done. 0: there is no breakpoint to be paused, as it is
- * another callback, or the session takes calls as they were recorded, without patterns. Then
- * nothing happens.
+ * ENV is the callback's. 1: it will be done. 0: there is no breakpoint to be paused, as it is a
+ * callback about something else, such as a return, or the session takes calls as they were recorded,
+ * without patterns. Then nothing happens.
  */
 #define TH_MODULE_TRACING(X) \
     X(tracing, int, th_disarm, (ErlNifEnv *env))

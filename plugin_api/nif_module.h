@@ -3,12 +3,12 @@
  *
  *   #include <nif_module.h>
  *
- *   static ERL_NIF_TERM enabled_call(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ *   static ERL_NIF_TERM trace_call(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
  *   {
  *       ...
- *       if (th_host_present())
+ *       if (seen_enough && th_host_present())
  *           th_disarm(env);
- *       return enif_make_atom(env, "trace");
+ *       return enif_make_atom(env, "ok");
  *   }
  *
  * The functions stand in module_functions.h, with their contracts. All are weak symbols: where the
@@ -19,7 +19,9 @@
 #ifndef TH_NIF_MODULE_H
 #define TH_NIF_MODULE_H
 
-#include "erl_nif.h"
+#ifndef __ERL_NIF_H__
+#include <erl_nif.h> /* ours or OTP's */
+#endif
 #include "module_functions.h"
 
 #ifdef __cplusplus
@@ -27,7 +29,7 @@ extern "C" {
 #endif
 
 #define TH_MODULE_DECLARE(group, type, name, parameters) \
-    ERL_NAPI_EXPORT extern type name parameters __attribute__((weak));
+    extern type name parameters __attribute__((weak, visibility("default")));
 TH_MODULE_FUNCTIONS(TH_MODULE_DECLARE)
 #undef TH_MODULE_DECLARE
 

@@ -30,7 +30,8 @@ enum th_import_kind {
     TH_IMPORT_ELSEWHERE,     /* perhaps one of the libraries that are `needed` */
     TH_IMPORT_UNIMPLEMENTED, /* nobody: a function of the NIF API that this version lacks */
     TH_IMPORT_UNKNOWN,       /* nobody: enif_ something of which no version is known */
-    TH_IMPORT_DRIVER         /* nobody: the driver API, which is not the NIF API */
+    TH_IMPORT_DRIVER,        /* nobody: the driver API, which is not the NIF API */
+    TH_IMPORT_MODULE         /* as ELSEWHERE; or nobody: what another nif_module.h may have */
 };
 
 struct th_import {

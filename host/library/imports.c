@@ -52,6 +52,8 @@ static enum th_import_kind kind_of(const char *name, bool of_nif_api)
         return TH_IMPORT_UNKNOWN;
     if (begins_with(name, "erl_drv_") || begins_with(name, "driver_"))
         return TH_IMPORT_DRIVER;
+    if (begins_with(name, "th_"))
+        return TH_IMPORT_MODULE;
     return TH_IMPORT_ELSEWHERE;
 }
 
@@ -80,6 +82,29 @@ const struct th_import *th_examination_newest(const struct th_examination *e)
 
 /* --- What is missing ------------------------------------------------------------------------- */
 
+/* False if the library NEEDED is loaded, and lacks the function. Of one that is not loaded nothing
+ * is known, nor is one looked for that is named with its path: that would be any file. */
+static bool may_have(const char *needed, const char *function)
+{
+    void *handle = strchr(needed, '/') ? NULL : dlopen(needed, RTLD_LAZY | RTLD_NOLOAD);
+    bool has = !handle || dlsym(handle, function);
+
+    if (handle)
+        dlclose(handle);
+    return has;
+}
+
+/* Names that begin with th_ are also those of others, such as libtheora. */
+static bool is_missing(const struct th_examination *e, const struct th_import *import)
+{
+    if (import->weak)
+        return false;
+    for (size_t i = 0; import->kind == TH_IMPORT_MODULE && i < e->needed.count; i++)
+        if (may_have(e->needed.items[i], import->name))
+            return false;
+    return true;
+}
+
 static enum th_status refuse_if_any(const struct th_examination *e, enum th_import_kind kind,
                                     const char *what_they_are)
 {
@@ -88,7 +113,7 @@ static enum th_status refuse_if_any(const struct th_examination *e, enum th_impo
     char *joined;
 
     for (size_t i = 0; i < e->import_count; i++)
-        if (e->imports[i].kind == kind && !e->imports[i].weak)
+        if (e->imports[i].kind == kind && is_missing(e, &e->imports[i]))
             th_names_add(&missing, e->imports[i].name);
     if (missing.count > 0) {
         joined = th_names_join(&missing, 8);
@@ -111,5 +136,9 @@ enum th_status th_imports_check(const struct th_examination *e)
     if (!status)
         status =
             refuse_if_any(e, TH_IMPORT_DRIVER, "of the driver API; this host has the NIF API only");
+    if (!status)
+        status = refuse_if_any(e, TH_IMPORT_MODULE,
+                               "not in nif_module.h of this version; include that header, which "
+                               "lets a library do without what a host lacks");
     return status;
 }

@@ -17,8 +17,8 @@ struct th_callback {
     enum th_tracer_slot slot;   /* that it was called through */
     struct th_event *event;     /* NULL for trace_status outside of an event */
     th_term tracee;
-    /* While a tracer is asked for a call that met a breakpoint: that hit, and which kinds of it are
-     * asked for. NULL: it is something else. */
+    /* While a tracer is asked for, or told, a call that met a breakpoint: that hit, and which kinds
+     * of it that is about. NULL: it is something else. */
     struct th_hit *hit;
     uint32_t hit_kinds;
     /* Counts the callbacks that this thread began. Relaxed: the watchdog only compares two
@@ -38,8 +38,8 @@ const char *th_callback_name(void);
 bool th_callback_refuses(th_term receiver);
 
 /*
- * For th_disarm(): pauses the breakpoint that the thread's callback is asked for (see
- * th_breakpoint_disarm()). False if it is asked for none, or ENV is not the callback's.
+ * For th_disarm(): pauses the breakpoint that the thread's callback is about (see
+ * th_breakpoint_disarm()). False if it is about none, or ENV is not the callback's.
  */
 bool th_callback_disarm(const th_env *env);
 

@@ -117,8 +117,6 @@ struct th_traced_function *th_patterns_meet(struct th_tracing *tracing,
 
 static enum th_status check(const struct th_pattern *pattern, th_term match, uint32_t kinds)
 {
-    bool again = match == th_atom("pause") || match == th_atom("restart");
-
     if ((pattern->module == TH_NONE && pattern->function != TH_NONE) ||
         (pattern->function == TH_NONE && pattern->arity != TH_ANY_ARITY))
         return th_error_raise(TH_USAGE, "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
@@ -130,8 +128,8 @@ static enum th_status check(const struct th_pattern *pattern, th_term match, uin
         return th_error_raise(TH_USAGE, "recordings do not tell the memory that calls take");
     if (kinds & TH_BP_GLOBAL && kinds != TH_BP_GLOBAL)
         return th_error_raise(TH_USAGE, "a global pattern is of no other kind");
-    if (again && kinds & TH_BP_TRACING)
-        return th_error_raise(TH_USAGE, "only counts can be paused and restarted");
+    if (match == th_atom("pause") && kinds & TH_BP_TRACING)
+        return th_error_raise(TH_USAGE, "only counts can be paused");
     return TH_OK;
 }
 

@@ -111,8 +111,8 @@ static struct th_session *session_of(struct th_bp_session *points)
     return session && session->attached ? session : NULL;
 }
 
-/* What th_disarm() pauses in the callback that comes next: the breakpoint of HIT, for KINDS. */
-static void asks_about(struct th_hit *hit, uint32_t kinds)
+/* What th_disarm() pauses in the callbacks that come next: the breakpoint of HIT, for KINDS. */
+static void callbacks_about(struct th_hit *hit, uint32_t kinds)
 {
     th_callback_current.hit = hit;
     th_callback_current.hit_kinds = kinds;
@@ -134,16 +134,13 @@ static uint32_t hit_call(struct th_hit *hit, struct th_bp_session *points, struc
     struct th_session *session = session_of(points);
     struct th_match_result result;
     uint32_t flags;
-    bool wanted;
 
     if (!session || !(flags_now(call->way, session) & TH_FLAG_CALL))
         return 0;
     if (kind == TH_BP_GLOBAL && !is_external(call, session))
         return 0;
-    asks_about(hit, kind);
-    wanted = th_way_ask(call->way, session);
-    asks_about(NULL, 0);
-    if (!wanted || !match(call, session, spec, &result))
+    callbacks_about(hit, kind);
+    if (!th_way_ask(call->way, session) || !match(call, session, spec, &result))
         return 0;
     flags = flags_now(call->way, session); /* the specification may have changed them */
     if (flags & TH_FLAG_SILENT) {
@@ -169,9 +166,8 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     (void)tracer; /* the session's own */
     if (!session)
         return 0;
-    asks_about(hit, TH_BP_META);
+    callbacks_about(hit, TH_BP_META);
     answer = th_way_question(call->way, session);
-    asks_about(NULL, 0);
     if (answer == TH_AM(remove))
         return TH_HIT_REMOVE;
     if (answer != TH_AM(trace) || !match(call, session, spec, &result))
@@ -352,8 +348,10 @@ void th_patterns_call(struct th_way *way)
         tell_return_to(way, call.tracee, &call.tracee->returned_to);
     enter(way->tracing, call.tracee, event, &name);
     function = th_patterns_meet(way->tracing, &name);
-    if (th_site_is_armed(function->site))
+    if (th_site_is_armed(function->site)) {
         th_breakpoint_hit(function->site, &call.hit);
+        callbacks_about(NULL, 0);
+    }
 }
 
 /* --- returns --- */

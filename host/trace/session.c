@@ -47,11 +47,15 @@ static bool ask_first_status(struct th_session *session)
     struct th_session *outer = th_callback_current.session;
     enum th_tracer_slot slot = th_callback_current.slot;
     th_term tracee = th_callback_current.tracee;
-    bool stays = th_session_ask_status(session, TH_AM(undefined));
+    struct th_hit *hit = th_callback_current.hit;
+    bool stays;
 
+    th_callback_current.hit = NULL;
+    stays = th_session_ask_status(session, TH_AM(undefined));
     th_callback_current.session = outer;
     th_callback_current.slot = slot;
     th_callback_current.tracee = tracee;
+    th_callback_current.hit = hit;
     return stays;
 }
 

@@ -97,7 +97,8 @@ compile() {
 tracer_with() {
     compile "$2" <<EOF
 #include <erl_tracer.h>
-void enif_foo(void), enif_bar(void), driver_output(void);
+void enif_foo(void), enif_bar(void), driver_output(void), th_foo(void);
+void th_bar(void) __attribute__((weak));
 TH_TRACER_ENABLED(generic)
 {
     $1
@@ -169,6 +170,16 @@ expect 'a function of the driver API' replay "$work/driver.so" <<'EOF'
 tracehost replay: WORK/driver.so was refused
   it needs driver_output, which is of the driver API; this host has the NIF API only
 -- status 5
+EOF
+tracer_with 'th_foo();' other_module
+expect 'a function that nif_module.h does not have' "$tracehost" tracers "$work/other_module.so" <<'EOF'
+-- stderr
+tracehost tracers: WORK/other_module.so was refused
+  it needs th_foo, which is not in nif_module.h of this version; include that header, which lets a library do without what a host lacks
+-- status 5
+EOF
+tracer_with 'if (th_bar) th_bar();' later_module
+expect 'one that it can do without' replay "$work/later_module.so" <<'EOF'
 EOF
 
 compile nothing <<'EOF'

@@ -188,6 +188,42 @@ static void missing_functions_are_named(void **state)
     refuse(path, "it needs enif_a and enif_b, which");
 }
 
+static void functions_of_this_host_are_told_from_others(void **state)
+{
+    const char *path = in_folder("module.so");
+    struct th_examination e;
+
+    (void)state;
+    compile(path, "-shared", PLUGIN "void th_of_the_future(void); void *p = th_of_the_future;");
+    refuse(path, "it needs th_of_the_future, which is not in nif_module.h of this version");
+    compile(path, "-shared",
+            PLUGIN
+            "__attribute__((weak)) void th_of_the_future(void); void *p = th_of_the_future;");
+    examine(path, &e);
+    assert_int_equal(find_import(&e, "th_of_the_future")->kind, TH_IMPORT_MODULE);
+    th_examination_free(&e);
+    compile(path, "-shared", PLUGIN "#include <nif_module.h>\nvoid *p = th_disarm;");
+    examine(path, &e);
+    assert_int_equal(find_import(&e, "th_disarm")->kind, TH_IMPORT_PROVIDED);
+    assert_true(find_import(&e, "th_disarm")->weak);
+    th_examination_free(&e);
+}
+
+static void others_may_have_names_like_those_of_this_host(void **state)
+{
+    const char *other = in_folder("libtheora_of_sorts.so"), *path = in_folder("video.so");
+    struct th_examination e;
+    char *flags = th_printf("-shared -Wl,--no-as-needed -L%s -ltheora_of_sorts", in_folder(""));
+
+    (void)state;
+    compile(other, "-shared -Wl,-soname,libtheora_of_sorts.so", "void th_decode(void) {}");
+    compile(path, flags, PLUGIN "void th_decode(void); void *p = th_decode;");
+    examine(path, &e); /* it is for the loader to look there */
+    assert_true(th_names_contain(&e.needed, "libtheora_of_sorts.so"));
+    th_examination_free(&e);
+    th_free(flags);
+}
+
 static void weak_imports_may_be_missing(void **state)
 {
     const char *path = in_folder("weak.so");
@@ -403,6 +439,8 @@ int main(void)
         cmocka_unit_test(what_binds_to_itself_is_not_overridden),
         cmocka_unit_test(a_changed_file_is_noticed),
         cmocka_unit_test(missing_functions_are_named),
+        cmocka_unit_test(functions_of_this_host_are_told_from_others),
+        cmocka_unit_test(others_may_have_names_like_those_of_this_host),
         cmocka_unit_test(weak_imports_may_be_missing),
         cmocka_unit_test(names_that_are_macros_are_known),
         cmocka_unit_test(functions_that_are_not_implemented_are_named),

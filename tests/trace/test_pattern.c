@@ -327,8 +327,7 @@ static void what_makes_no_sense_is_refused(void **state)
     expect_refused("m", "f", 1, "true", 0, TH_USAGE, "a pattern has at least one kind");
     expect_refused("m", "f", 1, "true", TH_BP_LOCAL | TH_BP_GLOBAL, TH_USAGE,
                    "a global pattern is of no other kind");
-    expect_refused("m", "f", 1, "pause", TH_BP_LOCAL, TH_USAGE,
-                   "only counts can be paused and restarted");
+    expect_refused("m", "f", 1, "pause", TH_BP_LOCAL, TH_USAGE, "only counts can be paused");
     assert_false(th_session_patterned(session));
     assert_int_equal(try("m", "f", 1, "[{['$1'],[{nix,'$1'}],[]}]", TH_BP_LOCAL, NULL),
                      TH_MALFORMED);

@@ -1,0 +1,273 @@
+/* th_disarm(): a tracer that has seen enough of a function. */
+#include "tests/trace/patterns.h"
+
+#include "host/trace/points.h"
+#include "host/trace/tracing.h"
+#include "plugin_api/nif_module.h"
+
+#include <pthread.h>
+
+static int answer; /* of the last th_disarm() */
+
+static int begin_disarm(void **state)
+{
+    answer = 77;
+    return begin(state);
+}
+
+static void disarm(void)
+{
+    answer = th_disarm(&session->env);
+}
+
+static struct th_site *site_of(const char *function, unsigned arity)
+{
+    struct th_function name = {th_atom("m"), th_atom(function), arity};
+
+    return th_functions_find(&scene_tracing()->functions, &name)->site;
+}
+
+/* What was asked for is done by a thread of its own. */
+static bool wait_for_active(const char *function, uint32_t active)
+{
+    struct th_bp_info info = {.active = ~active};
+
+    for (int i = 0; i < 1000 && info.active != active; i++) {
+        th_progress_settle();
+        info = info_of("m", function, 0);
+        th_bp_info_free(&(struct th_bp_info){
+            .spec = info.spec, .meta_spec = info.meta_spec, .meta_tracer = info.meta_tracer});
+    }
+    th_change_run(th_change_create(), NULL, NULL); /* comes after it: that is over now, too */
+    return info.active == active;
+}
+
+static void disarmed_when_asked(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    scene_act("enabled_call", "s", disarm);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}")); /* the answer counts all the same */
+    assert_int_equal(answer, 1);
+    assert_true(wait_for_active("f", 0));
+    assert_false(th_site_is_armed(site_of("f", 0)));
+    expect(CALL("{m,f,[]}"), "");
+}
+
+static void disarmed_when_told(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL, 1);
+    scene_act("trace_call", "s", disarm);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    assert_int_equal(answer, 1);
+    assert_true(wait_for_active("f", 0));
+    expect(RETURN("{m,f,0}", "ok"), ENDED("{m,f,0}", "ok"));
+    assert_int_equal(answer, 0); /* that was about a return */
+    expect(CALL("{m,f,[]}"), "");
+}
+
+static void armed_again(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    scene_act("enabled_call", "s", disarm);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    assert_true(wait_for_active("f", 0));
+    set("m", "f", 0, "restart", TH_BP_LOCAL, 1);
+    assert_true(th_site_is_armed(site_of("f", 0)));
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    assert_true(wait_for_active("f", 0));
+    set("m", "_", TH_ANY_ARITY, "[{'_',[],[{message,again}]}]", TH_BP_LOCAL, 1);
+    expect(CALL("{m,f,[]}"), ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},"
+                                   "#{match_spec_result => again}) self\n");
+}
+
+static void other_functions_go_on(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    set("m", "g", 0, "true", TH_BP_LOCAL, 1);
+    scene_act("enabled_call", "s", disarm);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    assert_true(wait_for_active("f", 0));
+    expect(CALL("{m,g,[]}"), TOLD("{m,g,[]}"));
+}
+
+/* Of a function that is traced and meta traced, the kind that the callback is about. */
+#define META ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{timestamp => timestamp}) self\n"
+
+static bool meta_only;
+static unsigned asked;
+
+/* A local breakpoint asks first, then meta. */
+static void disarm_one(void)
+{
+    if (++asked == (meta_only ? 2 : 1))
+        disarm();
+}
+
+static void kinds_are_disarmed_by_themselves(void **state)
+{
+    (void)state;
+    scene_act("enabled_call", "s", disarm_one);
+    meta_only = true;
+    asked = 0;
+    set("m", "f", 0, "true", TH_BP_LOCAL | TH_BP_META | TH_BP_COUNT, 1);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") META);
+    assert_true(wait_for_active("f", TH_BP_LOCAL | TH_BP_COUNT));
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    meta_only = false;
+    asked = 0;
+    set("m", "f", 0, "restart", TH_BP_META, 1);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") META);
+    assert_true(wait_for_active("f", TH_BP_META | TH_BP_COUNT));
+    expect(CALL("{m,f,[]}"), META);
+    assert_int_equal(calls_of("m", "f", 0), 4);
+}
+
+static void other_sessions_go_on(void **state)
+{
+    struct th_session *other = scene_create("t");
+    struct th_pattern all = pattern("_", "_", TH_ANY_ARITY);
+    const char *other_is_told = "enabled_call(call,t,<0.1.0>)\n"
+                                "trace_call(call,t,<0.1.0>,{m,f,[]},#{}) self\n";
+
+    (void)state;
+    th_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    scene_log();
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    th_session_function(other, &all, TH_AM(true), TH_BP_LOCAL, NULL);
+    scene_act("trace_call", "s", disarm);
+    assert_int_equal(scene_trace(CALL("{m,f,[]}")), TH_OK);
+    scene_log();
+    assert_int_equal(answer, 1);
+    assert_true(wait_for_active("f", 0));
+    assert_true(th_site_is_armed(site_of("f", 0)));
+    expect(CALL("{m,f,[]}"), other_is_told);
+}
+
+/* --- where there is nothing to be disarmed --- */
+
+static void nothing_without_patterns(void **state)
+{
+    (void)state;
+    scene_act(NULL, "s", disarm);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    assert_int_equal(answer, 0);
+}
+
+static void nothing_in_other_events(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    scene_act(NULL, "s", disarm);
+    assert_int_equal(scene_trace("{trace,<0.1.0>,send,hello,<0.2.0>}"), TH_OK);
+    assert_int_equal(answer, 0);
+    assert_true(wait_for_active("f", TH_BP_LOCAL));
+}
+
+static void nothing_outside_of_callbacks(void **state)
+{
+    th_env env;
+
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_disarm(&env), 0);
+    assert_int_equal(th_disarm(&session->env), 0);
+    th_env_release(&env);
+}
+
+static void disarm_another_env(void)
+{
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    answer = th_disarm(&env);
+    th_env_release(&env);
+}
+
+static void nothing_by_another_environment(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    scene_act("enabled_call", "s", disarm_another_env);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    assert_int_equal(answer, 0);
+}
+
+static void *disarm_here(void *unused)
+{
+    (void)unused;
+    disarm();
+    return NULL;
+}
+
+static void disarm_by_another_thread(void)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, disarm_here, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
+static void nothing_by_another_thread(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    scene_act("enabled_call", "s", disarm_by_another_thread);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    assert_int_equal(answer, 0);
+    assert_true(wait_for_active("f", TH_BP_LOCAL));
+}
+
+static struct th_session *inner;
+
+static void create_inner(void)
+{
+    if (!inner)
+        inner = scene_create("inner");
+}
+
+static void disarm_of_inner(void)
+{
+    answer = th_disarm(th_callback_current.session ? &th_callback_current.session->env : NULL);
+}
+
+/* A session that is created in a callback about a call is asked for its status, not about that. */
+static void nothing_of_the_callback_around_it(void **state)
+{
+    (void)state;
+    inner = NULL;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    scene_act("enabled", "inner", disarm_of_inner);
+    scene_act("enabled_call", "s", create_inner);
+    assert_int_equal(scene_trace(CALL("{m,f,[]}")), TH_OK);
+    assert_non_null(inner);
+    assert_int_equal(answer, 0);
+    assert_true(wait_for_active("f", TH_BP_LOCAL));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_disarm, end)
+    const struct CMUnitTest tests[] = {
+        TEST(disarmed_when_asked),
+        TEST(disarmed_when_told),
+        TEST(armed_again),
+        TEST(other_functions_go_on),
+        TEST(kinds_are_disarmed_by_themselves),
+        TEST(other_sessions_go_on),
+        TEST(nothing_without_patterns),
+        TEST(nothing_in_other_events),
+        TEST(nothing_outside_of_callbacks),
+        TEST(nothing_by_another_environment),
+        TEST(nothing_by_another_thread),
+        TEST(nothing_of_the_callback_around_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
