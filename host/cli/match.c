@@ -1,7 +1,6 @@
 /* tracehost match: tries a match specification on arguments or a message. */
 #include "command.h"
 #include "match_report.h"
-#include "match_trial.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,105 +1,7 @@
-/* How a match specification came out, as text. */
+/* How a match specification came out, as text on stdout. */
 #include "match_report.h"
 
 #include <string.h>
-
-enum { SHOWN = 200 /* bytes of a term */ };
-
-static void add_term(struct th_buffer *out, th_term t)
-{
-    th_text_print_limited(out, t, SHOWN);
-}
-
-/* {ok,Message,Flags,[]} */
-static void add_result(struct th_buffer *out, const struct th_match_result *result)
-{
-    if (result->end == TH_MATCH_UNKNOWN) {
-        th_buffer_add_text(out, "unknown\n");
-        return;
-    }
-    th_buffer_add_text(out, "{ok,");
-    if (result->end == TH_MATCH_NO)
-        th_buffer_add_text(out, "false");
-    else if (result->message == TH_NONE)
-        th_buffer_add_byte(out, '_');
-    else
-        th_text_print(out, result->message);
-    th_buffer_printf(out, ",[%s%s%s],[]}\n", result->return_trace ? "return_trace" : "",
-                     result->return_trace && result->exception_trace ? "," : "",
-                     result->exception_trace ? "exception_trace" : "");
-}
-
-/* Argument I (from 1) of the subject; TH_NONE if it is unknown. */
-static th_term argument(const struct th_match_subject *subject, size_t i)
-{
-    th_term t = subject->target;
-
-    if (t == TH_NONE)
-        return subject->arguments ? subject->arguments[i - 1] : TH_NONE;
-    for (; i > 1; i--)
-        t = th_cell(t)[1];
-    return th_cell(t)[0];
-}
-
-static void add_head_failure(struct th_buffer *out, const struct th_match_report *report,
-                             const struct th_match_attempt *attempt)
-{
-    th_term pattern = th_match_part(report->spec, attempt->place);
-
-    if (attempt->place.item == 0) {
-        add_term(out, pattern);
-        th_buffer_add_text(out, " is for another number of elements");
-        return;
-    }
-    add_term(out, argument(&report->subject, attempt->place.item));
-    th_buffer_add_text(out, " does not match ");
-    add_term(out, pattern);
-}
-
-static void add_guard_failure(struct th_buffer *out, const struct th_match_report *report,
-                              const struct th_match_attempt *attempt)
-{
-    add_term(out, th_match_part(report->spec, attempt->place));
-    if (attempt->value == TH_MATCH_RAISED) {
-        th_buffer_add_text(out, " raises an exception");
-    } else if (attempt->value == TH_NONE) {
-        th_buffer_add_text(out, " cannot be true");
-    } else {
-        th_buffer_add_text(out, " gives ");
-        add_term(out, attempt->value);
-    }
-}
-
-static void add_attempt(struct th_buffer *out, const struct th_match_report *report,
-                        const struct th_match_attempt *attempt)
-{
-    th_match_print_place(out, attempt->place);
-    if (attempt->end == TH_MATCH_YES) {
-        th_buffer_add_text(out, " matches\n");
-        return;
-    }
-    th_buffer_add_text(out, ": ");
-    if (attempt->end == TH_MATCH_UNKNOWN) {
-        add_term(out, th_match_part(report->spec, attempt->place));
-        th_buffer_add_text(out, " depends on what is unknown");
-    } else if (attempt->place.part == TH_MATCH_HEAD) {
-        add_head_failure(out, report, attempt);
-    } else {
-        add_guard_failure(out, report, attempt);
-    }
-    th_buffer_add_byte(out, '\n');
-}
-
-static void add_counts(struct th_buffer *out, const struct th_match_result *result)
-{
-    if (result->end == TH_MATCH_YES && result->message == TH_NONE)
-        th_buffer_add_text(out, "the message depends on what is unknown\n");
-    if (result->callers_unknown)
-        th_buffer_printf(out, "callers unknown: %u\n", result->callers_unknown);
-    if (result->unsure)
-        th_buffer_printf(out, "actions left out, as they depend on what is unknown: %u\n",
-                         result->unsure);
-}
 
 static void print(struct th_buffer *out)
 {
@@ -111,11 +13,7 @@ void th_match_report_text(const struct th_match_report *report)
 {
     struct th_buffer out = {0};
 
-    add_result(&out, &report->result);
-    for (size_t i = 0; i < report->count; i++)
-        add_attempt(&out, report, &report->attempts[i]);
-    th_buffer_add(&out, report->doings->data, report->doings->size);
-    add_counts(&out, &report->result);
+    th_match_print_report(&out, report);
     print(&out);
 }
 

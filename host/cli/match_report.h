@@ -4,17 +4,7 @@
 
 #include "host/trace/trace.h"
 
-struct th_match_report {
-    const struct th_match_spec *spec;
-    struct th_match_subject subject;
-    struct th_match_result result;
-    const struct th_match_attempt *attempts;
-    size_t count;                   /* of attempts */
-    const struct th_buffer *doings; /* what actions did, a line each */
-};
-
-/* On stdout. The first line is what erlang:match_spec_test/3 gives, `_` being an unknown message;
- * or `unknown`. */
+/* On stdout. */
 void th_match_report_text(const struct th_match_report *report);
 void th_match_report_json(const struct th_match_report *report);
 

@@ -3,65 +3,6 @@
 #include <argp.h>
 #include <string.h>
 
-/* --- M:F/A --- */
-
-/* Up to a ':' or '/' outside of quotes. */
-static size_t part_length(const char *text)
-{
-    size_t i = 0;
-    bool quoted = false;
-
-    for (; text[i] && (quoted || (text[i] != ':' && text[i] != '/')); i++) {
-        if (quoted && text[i] == '\\' && text[i + 1])
-            i++;
-        else if (text[i] == '\'')
-            quoted = !quoted;
-    }
-    return i;
-}
-
-/* An atom or _; TH_NONE for that. */
-static bool take_atom(const char **text, th_term *atom)
-{
-    size_t length = part_length(*text);
-    const char *from = *text;
-    th_env env;
-    bool good;
-
-    *text += length;
-    *atom = TH_NONE;
-    if (length == 1 && from[0] == '_')
-        return true;
-    th_env_init(&env, TH_ENV_PLAIN);
-    good = th_text_parse(&env, from, length, atom) == TH_OK && th_is_atom(*atom);
-    th_env_release(&env);
-    th_error_clear();
-    return good;
-}
-
-static bool take_arity(const char *text, int *arity)
-{
-    *arity = TH_ANY_ARITY;
-    if (strcmp(text, "_") == 0)
-        return true;
-    *arity = 0;
-    for (; *text >= '0' && *text <= '9' && *arity <= TH_FUNCTION_ARITY_MAX; text++)
-        *arity = *arity * 10 + (*text - '0');
-    return !*text && *arity <= TH_FUNCTION_ARITY_MAX;
-}
-
-static bool parse(const char *text, struct th_pattern *pattern)
-{
-    *pattern = (struct th_pattern){.arity = TH_ANY_ARITY};
-    if (!take_atom(&text, &pattern->module) || *text++ != ':' ||
-        !take_atom(&text, &pattern->function))
-        return false;
-    if (*text == '/' && (!text[1] || !take_arity(text + 1, &pattern->arity)))
-        return false;
-    return *text != ':' && (pattern->module != TH_NONE || pattern->function == TH_NONE) &&
-           (pattern->function != TH_NONE || pattern->arity == TH_ANY_ARITY);
-}
-
 /* --- options, one by one --- */
 
 void th_pattern_options_begin(struct th_pattern_options *options, const char *text,
@@ -72,7 +13,7 @@ void th_pattern_options_begin(struct th_pattern_options *options, const char *te
     TH_ARRAY_GROW(options->items, options->count, options->capacity);
     option = &options->items[options->count++];
     *option = (struct th_pattern_option){.text = text, .kinds = TH_BP_LOCAL};
-    if (!parse(text, &option->pattern))
+    if (!th_pattern_parse(text, &option->pattern))
         argp_error(state,
                    "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not '%s'",
                    text);

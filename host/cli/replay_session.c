@@ -1,7 +1,6 @@
 #include "replay_session.h"
 
 #include "command.h"
-#include "tracer_option.h"
 
 #include <string.h>
 
@@ -201,22 +200,37 @@ static enum th_status trace_chosen(struct th_session *session,
     return status;
 }
 
+/* Whatever was recorded, unless some are chosen. */
+static enum th_status create(const struct th_session_option *option,
+                             const struct th_named_tracer *tracer, struct th_library *library,
+                             struct th_tracing *tracing, struct th_session **session)
+{
+    struct th_session_setup setup = {
+        .name = tracer->name,
+        .library = library,
+        .state = tracer->state,
+        .flags = option->flags,
+        .title = option->title,
+    };
+
+    return option->chosen ? th_session_create(tracing, &setup, session)
+                          : th_session_attach(tracing, &setup, session);
+}
+
 static enum th_status attach(const struct th_session_option *option, const char *text,
                              const struct th_search *search, struct th_tracing *tracing)
 {
-    struct th_session_setup setup = {.title = option->title, .flags = option->flags};
-    struct th_tracer_option tracer;
+    struct th_named_tracer tracer;
+    struct th_library *library;
     struct th_session *session = NULL;
-    enum th_status status = th_tracer_option_parse(text, &tracer);
+    enum th_status status = th_named_tracer_parse(text, &tracer);
 
     if (status != TH_OK)
-        return status;
-    status = th_tracer_option_load(&tracer, search, &setup);
-    if (status == TH_OK && option->chosen)
-        status = th_session_create(tracing, &setup, &session);
-    else if (status == TH_OK)
-        status = th_session_attach(tracing, &setup, &session);
-    th_tracer_option_free(&tracer);
+        return th_error_context("cannot use -t '%s'", text);
+    status = th_tracer_load(search, tracer.name, &library);
+    if (status == TH_OK)
+        status = create(option, &tracer, library, tracing, &session);
+    th_named_tracer_free(&tracer);
     if (status == TH_OK && option->chosen)
         status = trace_chosen(session, option);
     if (status == TH_OK)

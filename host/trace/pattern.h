@@ -27,6 +27,10 @@ struct th_pattern {
     bool on_load; /* none of those that are there: functions that are seen from now on */
 };
 
+/* Reads M:F/A, M:F/_, M:_/_ or _:_/_, atoms quoted as in Erlang; without an arity it is any. False
+ * if TEXT is none of these. */
+bool th_pattern_parse(const char *text, struct th_pattern *pattern);
+
 /*
  * call_time (TH_BP_TIME) is the time of the records, between a call and its end or the next call
  * that is timed, less what the process was scheduled out if that was recorded. There is no

@@ -1,4 +1,4 @@
-#include "tracer_option.h"
+#include "named_tracer.h"
 
 #include "host/process/process.h"
 
@@ -21,8 +21,7 @@ static th_term value_of(th_env *env, const char *text, size_t length)
     return th_make_binary(env, text, length);
 }
 
-/* key=value,key=value,... */
-static enum th_status parse_settings(th_env *env, const char *text, th_term *state)
+enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *state)
 {
     th_term map = th_make_map(env, NULL, NULL, 0, true);
 
@@ -45,43 +44,45 @@ static enum th_status parse_settings(th_env *env, const char *text, th_term *sta
     return TH_OK;
 }
 
-static enum th_status parse_state(struct th_tracer_option *option, const char *text)
+enum th_status th_tracer_state_parse(th_env *env, const char *text, th_term *state)
 {
-    enum th_status status = TH_OK;
-
-    if (*text == ',')
-        return parse_settings(&option->env, text + 1, &option->state);
-    if (*text == '=')
-        status = th_text_parse(&option->env, text + 1, strlen(text + 1), &option->state);
-    else
-        option->state = th_make_map(&option->env, NULL, NULL, 0, true);
-    if (status != TH_OK)
+    if (th_text_parse(env, text, strlen(text), state) != TH_OK)
         return th_error_raise(TH_USAGE, "the state is no Erlang term: %s", th_error_link(0));
-    option->state = console_or(option->state);
+    *state = console_or(*state);
     return TH_OK;
 }
 
-enum th_status th_tracer_option_parse(const char *text, struct th_tracer_option *option)
+/* What follows the name. */
+static enum th_status parse_rest(struct th_named_tracer *tracer, const char *text)
+{
+    if (*text == ',')
+        return th_tracer_settings_parse(&tracer->env, text + 1, &tracer->state);
+    if (*text == '=')
+        return th_tracer_state_parse(&tracer->env, text + 1, &tracer->state);
+    tracer->state = th_make_map(&tracer->env, NULL, NULL, 0, true);
+    return TH_OK;
+}
+
+enum th_status th_named_tracer_parse(const char *text, struct th_named_tracer *tracer)
 {
     size_t length = strcspn(text, "=,");
 
-    th_env_init(&option->env, TH_ENV_PLAIN);
-    option->name = th_printf("%.*s", (int)length, text);
-    option->state = TH_NONE;
+    th_env_init(&tracer->env, TH_ENV_PLAIN);
+    tracer->name = th_printf("%.*s", (int)length, text);
+    tracer->state = TH_NONE;
     if (length == 0)
         th_error_raise(TH_USAGE, "there is no name in it");
-    else if (parse_state(option, text + length) == TH_OK)
+    else if (parse_rest(tracer, text + length) == TH_OK)
         return TH_OK;
-    th_error_context("cannot use -t '%s'", text);
-    th_tracer_option_free(option);
+    th_named_tracer_free(tracer);
     return TH_USAGE;
 }
 
-void th_tracer_option_free(struct th_tracer_option *option)
+void th_named_tracer_free(struct th_named_tracer *tracer)
 {
-    th_env_release(&option->env);
-    th_free(option->name);
-    option->name = NULL;
+    th_env_release(&tracer->env);
+    th_free(tracer->name);
+    tracer->name = NULL;
 }
 
 static void warn_of_remarks(const char *name, const struct th_library *library)
@@ -92,22 +93,19 @@ static void warn_of_remarks(const char *name, const struct th_library *library)
         th_warn("tracer '%s': %s", name, remarks->items[i]);
 }
 
-enum th_status th_tracer_option_load(const struct th_tracer_option *option,
-                                     const struct th_search *search, struct th_session_setup *setup)
+enum th_status th_tracer_load(const struct th_search *search, const char *name,
+                              struct th_library **library)
 {
-    enum th_status status = th_library_find(search, option->name, &setup->library);
+    enum th_status status = th_library_find(search, name, library);
 
     if (status != TH_OK)
         return status;
-    status = th_library_check_tracer(setup->library);
+    status = th_library_check_tracer(*library);
     if (status == TH_OK)
-        status = th_library_load(setup->library, NULL, th_small(0));
-    if (status != TH_OK) {
-        th_library_release(setup->library);
-        return status;
-    }
-    setup->name = option->name;
-    setup->state = option->state;
-    warn_of_remarks(option->name, setup->library);
-    return TH_OK;
+        status = th_library_load(*library, NULL, th_small(0));
+    if (status != TH_OK)
+        th_library_release(*library);
+    else
+        warn_of_remarks(name, *library);
+    return status;
 }

@@ -1,0 +1,33 @@
+/*
+ * Tracers as people name them: from text to a loaded library and a state.
+ */
+#ifndef TH_NAMED_TRACER_H
+#define TH_NAMED_TRACER_H
+
+#include "session.h"
+
+struct th_named_tracer {
+    char *name;
+    th_term state; /* in `env` */
+    th_env env;
+};
+
+/*
+ * Reads NAME, NAME=ERLANG_TERM or NAME,key=value,...; the first of = and , decides. The state is
+ * the term; the map of the keys; without either the empty map. `console`, as the whole state or as
+ * a value, is the pid of the console. TH_USAGE with the cause; there is nothing to free then.
+ */
+enum th_status th_named_tracer_parse(const char *text, struct th_named_tracer *tracer);
+void th_named_tracer_free(struct th_named_tracer *tracer);
+
+/* The two forms of states alone, made in ENV: an Erlang term; key=value,..., where values are
+ * integers, true and false, else binaries. TH_USAGE with the cause. */
+enum th_status th_tracer_state_parse(th_env *env, const char *text, th_term *state);
+enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *state);
+
+/* Finds, opens, checks and loads the tracer NAME. The caller is a user of the library. Its remarks
+ * are warnings. */
+enum th_status th_tracer_load(const struct th_search *search, const char *name,
+                              struct th_library **library);
+
+#endif
