@@ -12,34 +12,29 @@ static enum clock clock_of(enum th_time_kind kind)
     return kind == TH_TIME_TIMESTAMP ? SYSTEM : kind == TH_TIME_CPU ? CPU : MONOTONIC;
 }
 
-struct player {
+struct th_player {
     struct th_tracing *tracing;
+    struct th_reader *reader;
     const struct th_player_options *options;
     struct th_player_counts *counts;
-    void (*complain)(void *context);
-    void *context;
+    uint64_t read; /* records of this stream */
     bool deserted; /* no session is left */
     struct origin {
         bool known;
         int64_t ns;
     } origins[CLOCKS]; /* the stream's first times */
     th_env env;        /* terms of the event at hand that the player itself wants */
+    struct th_event event;
 };
 
-static void complain(struct player *player)
-{
-    if (player->complain)
-        player->complain(player->context);
-    th_error_clear();
-}
-
-/* The content of EVENT is no good: tell which one, and count it. */
-static void malformed(struct player *player, const struct th_event *event)
+/* The content of the event is no good: say which one, and count it. */
+static __attribute__((cold)) enum th_status malformed(struct th_player *player)
 {
     player->counts->malformed++;
-    th_error_context("record %llu at byte %llu was skipped", (unsigned long long)event->number,
-                     (unsigned long long)event->position);
-    complain(player);
+    th_error_context("record %llu at byte %llu was skipped",
+                     (unsigned long long)player->event.number,
+                     (unsigned long long)player->event.position);
+    return TH_MALFORMED;
 }
 
 /* NS as BOUND counts, or as near to it as can be told. */
@@ -55,7 +50,7 @@ static int64_t on_scale(const struct th_time_bound *bound, const struct origin *
 }
 
 /* True if the event lies between from and to. *STATUS is TH_MALFORMED if its time is damaged. */
-static bool in_time(struct player *player, struct th_event *event, enum th_status *status)
+static bool in_time(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
@@ -83,7 +78,7 @@ enum {
 
 /* Who gets a name, or loses it, is known before the event is offered. Who is spawned need not be
  * told: what was never seen is alive. */
-static enum th_status world_before(struct player *player, struct th_event *event)
+static enum th_status world_before(struct th_player *player, struct th_event *event)
 {
     enum th_status status;
 
@@ -100,7 +95,7 @@ static enum th_status world_before(struct player *player, struct th_event *event
 }
 
 /* Who ends is still there while its last event is offered. */
-static void world_after(struct player *player, const struct th_event *event)
+static void world_after(struct th_player *player, const struct th_event *event)
 {
     if (event->tag != TH_TAG_exit && event->tag != TH_TAG_closed)
         return;
@@ -108,7 +103,7 @@ static void world_after(struct player *player, const struct th_event *event)
     th_trace_ended(player->tracing, event->tracee);
 }
 
-static enum th_status verify(struct player *player, struct th_event *event)
+static enum th_status verify(struct th_player *player, struct th_event *event)
 {
     enum th_status status = th_event_decode(event, &player->env);
 
@@ -120,7 +115,7 @@ static bool changes_world(const struct th_event *event)
     return 1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee);
 }
 
-static enum th_status offer(struct player *player, struct th_event *event)
+static enum th_status offer(struct th_player *player, struct th_event *event)
 {
     bool world = changes_world(event);
     enum th_status status = TH_OK;
@@ -138,7 +133,7 @@ static enum th_status offer(struct player *player, struct th_event *event)
 
 /* No session sees the event, but it has happened: who was born, named or has died in it is so for
  * those that follow. */
-static enum th_status skip(struct player *player, struct th_event *event)
+static enum th_status skip(struct th_player *player, struct th_event *event)
 {
     bool world = changes_world(event);
     enum th_status status = TH_OK;
@@ -154,19 +149,19 @@ static enum th_status skip(struct player *player, struct th_event *event)
 }
 
 /* What is no event for the sessions. */
-static void play_other(struct player *player, struct th_event *event)
+static enum th_status play_other(struct th_player *player, struct th_event *event)
 {
-    if (event->kind == TH_EVENT_DROP) {
-        player->counts->drops++;
-        player->counts->lost += event->dropped;
-        th_trace_aside(player->tracing, event);
-    } else {
+    if (event->kind == TH_EVENT_OTHER) {
         th_error_raise(TH_MALFORMED, "it is no trace message");
-        malformed(player, event);
+        return malformed(player);
     }
+    player->counts->drops++;
+    player->counts->lost += event->dropped;
+    th_trace_aside(player->tracing, event);
+    return TH_OK;
 }
 
-static enum th_status play(struct player *player, struct th_event *event)
+static enum th_status play(struct th_player *player, struct th_event *event)
 {
     enum th_status status = TH_OK;
 
@@ -179,74 +174,100 @@ static enum th_status play(struct player *player, struct th_event *event)
     return status;
 }
 
-static void play_event(struct player *player, struct th_event *event)
+static enum th_status play_event(struct th_player *player, struct th_event *event)
 {
     enum th_status status;
 
-    if (event->kind > TH_EVENT_SEQ_TRACE) {
-        play_other(player, event);
-        return;
-    }
+    if (event->kind > TH_EVENT_SEQ_TRACE)
+        return play_other(player, event);
     status = play(player, event);
-    if (status == TH_END)
-        player->deserted = true;
-    else if (status != TH_OK)
-        malformed(player, event);
     th_env_clear(&player->env);
+    if (__builtin_expect(status == TH_OK, 1))
+        return TH_OK;
+    if (status != TH_END)
+        return malformed(player);
+    player->deserted = true;
+    return TH_OK;
 }
 
-static bool goes_on(const struct player *player, const volatile int *stop, uint64_t read)
+static inline enum th_status step(struct th_player *player)
 {
     uint64_t limit = player->options->max_events;
+    enum th_status status;
 
-    return !(stop && *stop) && !(limit && read >= limit) && !player->deserted;
+    if ((limit && player->read >= limit) || player->deserted)
+        return TH_END;
+    status = th_reader_next(player->reader, &player->event);
+    if (__builtin_expect(status == TH_OK, 1)) {
+        if (player->read++ == 0) /* the first record tells it */
+            th_world_set_node(th_reader_info(player->reader)->node);
+        player->counts->records++;
+        return play_event(player, &player->event);
+    }
+    if (status == TH_MALFORMED) {
+        player->read++;
+        player->counts->records++;
+        player->counts->malformed++;
+    } else if (status != TH_END) {
+        player->counts->damages++;
+    }
+    return status;
 }
 
-static void play_all(struct player *player, struct th_reader *reader, const volatile int *stop)
+static void begin(struct th_player *player)
 {
-    struct th_player_counts *counts = player->counts;
-    struct th_event event = {0};
-    uint64_t read = 0;
-
-    while (goes_on(player, stop, read)) {
-        switch (th_reader_next(reader, &event)) {
-        case TH_OK:
-            if (read++ == 0) /* the first record tells it */
-                th_world_set_node(th_reader_info(reader)->node);
-            counts->records++;
-            if (counts->records % PROGRESS_RECORDS == 0 && player->options->progress)
-                player->options->progress(player->context);
-            play_event(player, &event);
-            break;
-        case TH_END:
-            return;
-        case TH_MALFORMED:
-            read++;
-            counts->records++;
-            counts->malformed++;
-            complain(player);
-            break;
-        default:
-            counts->damages++;
-            complain(player);
-        }
-    }
+    th_tracing_new_world(player->tracing);
+    th_env_init(&player->env, TH_ENV_PLAIN);
 }
 
 void th_play(struct th_tracing *tracing, struct th_reader *reader,
              const struct th_player_options *options, const volatile int *stop,
              void (*complain)(void *context), void *context, struct th_player_counts *counts)
 {
-    struct player player = {
-        .tracing = tracing,
-        .options = options,
-        .counts = counts,
-        .complain = complain,
-        .context = context,
-    };
+    struct th_player player = {
+        .tracing = tracing, .reader = reader, .options = options, .counts = counts};
+    enum th_status status = TH_OK;
 
-    th_tracing_new_world(tracing);
-    th_env_init(&player.env, TH_ENV_PLAIN);
-    play_all(&player, reader, stop);
+    begin(&player);
+    while (!(stop && *stop) && (status = step(&player)) != TH_END) {
+        if (__builtin_expect(status != TH_OK, 0)) {
+            if (complain)
+                complain(context);
+            th_error_clear();
+        }
+        if (counts->records % PROGRESS_RECORDS == 0 && options->progress)
+            options->progress(context);
+    }
     th_env_release(&player.env);
+}
+
+/* --- record by record --- */
+
+struct th_player *th_player_begin(struct th_tracing *tracing, struct th_reader *reader,
+                                  const struct th_player_options *options,
+                                  struct th_player_counts *counts)
+{
+    struct th_player *player = th_alloc_zero(sizeof *player);
+
+    player->tracing = tracing;
+    player->reader = reader;
+    player->options = options;
+    player->counts = counts;
+    begin(player);
+    return player;
+}
+
+enum th_status th_player_step(struct th_player *player, struct th_event **event)
+{
+    if (event)
+        *event = &player->event;
+    return step(player);
+}
+
+void th_player_end(struct th_player *player)
+{
+    if (!player)
+        return;
+    th_env_release(&player->env);
+    th_free(player);
 }

@@ -41,4 +41,22 @@ void th_play(struct th_tracing *tracing, struct th_reader *reader,
              const struct th_player_options *options, const volatile int *stop,
              void (*complain)(void *context), void *context, struct th_player_counts *counts);
 
+/*
+ * The same, a record at a time.
+ *
+ * th_player_begin() begins a new world; what it is given must stay until th_player_end(), which
+ * frees the player. th_player_step() takes the next record:
+ *   TH_OK         it has happened: *EVENT (NULL: not wanted) is good until the next step
+ *   TH_END        there are no more, max_events were read, or no session is left
+ *   TH_MALFORMED, TH_PARTIAL   as th_reader_next(), also for a record that turned out to be damaged
+ *                 when a tracer wanted it; go on
+ * The progress function is not called.
+ */
+struct th_player;
+struct th_player *th_player_begin(struct th_tracing *tracing, struct th_reader *reader,
+                                  const struct th_player_options *options,
+                                  struct th_player_counts *counts);
+enum th_status th_player_step(struct th_player *player, struct th_event **event);
+void th_player_end(struct th_player *player);
+
 #endif
