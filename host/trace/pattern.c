@@ -133,14 +133,6 @@ static enum th_status check(const struct th_pattern *pattern, th_term match, uin
     return TH_OK;
 }
 
-/* What false clears is both: a session's breakpoint is either local or global. */
-static uint32_t cleared(uint32_t kinds)
-{
-    const uint32_t either = TH_BP_LOCAL | TH_BP_GLOBAL;
-
-    return kinds & either ? kinds | either : kinds;
-}
-
 /* SPEC is of MATCH, NULL if that is none. */
 static struct th_bp_setting make_setting(struct th_points *points, th_term match,
                                          struct th_match_spec *spec, uint32_t kinds)
@@ -148,7 +140,7 @@ static struct th_bp_setting make_setting(struct th_points *points, th_term match
     struct th_bp_setting made = {.session = &points->base};
 
     if (match == TH_AM(false)) {
-        made.clear = cleared(kinds);
+        made.clear = kinds;
     } else if (match == th_atom("pause")) {
         made.pause = kinds;
     } else if (match == th_atom("restart")) {

@@ -37,10 +37,11 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
  * call_memory: recordings do not tell it.
  *
  * MATCH is what trace:function/4 takes: true, false, pause, restart, or a match specification;
- * KINDS are of enum th_bp_kind, not empty. false clears these kinds, LOCAL and GLOBAL alike. Only
- * counts can be paused; restart is as well for what a tracer has disarmed from inside
- * (th_disarm()). *MATCHED (NULL: nothing) becomes how many functions are concerned now. TH_USAGE or
- * TH_MALFORMED, with nothing changed, if the arguments make no sense together or MATCH is none.
+ * KINDS are of enum th_bp_kind, not empty. LOCAL takes the place of GLOBAL, and the other way
+ * round; but false clears no other kinds than these. Only counts can be paused; restart is as well
+ * for what a tracer has disarmed from inside (th_disarm()). *MATCHED (NULL: nothing) becomes how
+ * many functions are concerned now. TH_USAGE or TH_MALFORMED, with nothing changed, if the
+ * arguments make no sense together or MATCH is none.
  *
  * When it returns, calls obey it; in a callback, from the next event on or soon after.
  */

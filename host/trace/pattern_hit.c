@@ -261,7 +261,7 @@ static void end_for(const struct returning *returning, struct th_session *sessio
     flags = word & WANT_META ? meta_flags(session) : flags_now(returning->way, session);
     if (ending == TH_ENDED_UNTOLD)
         session->points->counts.returns_unknown++;
-    else if (word & WANT_META || (flags & TH_FLAG_CALL && !(flags & TH_FLAG_SILENT)))
+    else if (word & WANT_META || flags & TH_FLAG_CALL) /* silent or not, as the call was told */
         tell_end(returning->way, session, function, flags);
     else
         session->counts.untraced++;
@@ -301,7 +301,7 @@ static void tell_return_to(struct th_way *way, struct th_tracee *tracee, const s
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = way->tracing->sessions[i];
         uint32_t flags = waiting >> i & 1 && session ? flags_now(way, session) : 0;
-        if (flags & TH_FLAG_RETURN_TO && !(flags & TH_FLAG_SILENT) && session->attached)
+        if (flags & TH_FLAG_RETURN_TO && session->attached) /* silent or not */
             th_way_hand_over(way, session, &event, flags);
     }
 }
@@ -392,6 +392,8 @@ void th_patterns_return(struct th_way *way)
     }
     if (end.tag == TH_TAG_return_from && returning.tracee->returned_to.kind != TH_CALLER_UNKNOWN)
         tell_return_to(way, returning.tracee, &returning.tracee->returned_to);
+    if (end.tag == TH_TAG_exception_from) /* only the call counts that is nearest to who catches */
+        returning.tracee->returning_to = 0;
     to = th_execution_leave(&way->tracing->execution, &returning.tracee->stack, &end);
     came_back(way, returning.tracee, end.tag == TH_TAG_return_to ? &end.function : &to);
 }

@@ -176,8 +176,21 @@ static void silence_is_obeyed_at_once(void **state)
     expect(CALL("{m,off,[]}"), ASKED);
     expect(CALL("{m,on,[]}"), TOLD("{m,on,[]}"));
     expect(CALL("{m,off,[]}"), ASKED);
-    expect(RETURN("{m,on,0}", "ok"), "");
+    expect(RETURN("{m,on,0}", "ok"), ENDED("{m,on,0}", "ok"));
     assert_int_equal(th_session_counts(session).silenced, 2);
+}
+
+static void local_and_global_are_cleared_each_by_itself(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    set("m", "f", 0, "false", TH_BP_GLOBAL, 1);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    set("m", "f", 0, "true", TH_BP_GLOBAL, 1);
+    set("m", "f", 0, "false", TH_BP_LOCAL, 1);
+    assert_int_equal(info_of("m", "f", 0).kinds, TH_BP_GLOBAL);
+    set("m", "f", 0, "false", TH_BP_GLOBAL, 1);
+    assert_int_equal(info_of("m", "f", 0).kinds, 0);
 }
 
 static void flags_are_given_and_taken(void **state)
@@ -352,6 +365,7 @@ int main(void)
         TEST(a_recorded_result_is_not_passed_on),
         TEST(a_message_false_is_none_but_returns_come),
         TEST(silence_is_obeyed_at_once),
+        TEST(local_and_global_are_cleared_each_by_itself),
         TEST(flags_are_given_and_taken),
         TEST(the_control_word_is_one_for_all),
         TEST(meta_traces_everybody_with_time_stamps),

@@ -211,6 +211,41 @@ static void who_catches_is_told_before_it_returns(void **state)
     expect(RETURN("{m,a,0}", "ok"), BACK("{m,a,0}") ENDED("{m,a,0}", "ok"));
 }
 
+/* As in a BEAM: what was asked for farther inside is forgotten. */
+static void a_return_to_after_an_exception_is_of_the_nearest_call(void **state)
+{
+    (void)state;
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
+    set("m", "b", 0, "true", TH_BP_LOCAL, 1);
+    scene_trace_call(CALL("{m,a,[]}"), TH_NO, TH_NO);
+    scene_trace_call(CALL("{m,b,[]}"), TH_NO, TH_NO);
+    scene_trace_call(CALL("{m,c,[]}"), TH_NO, TH_NO);
+    scene_trace(EXCEPTION("{m,c,0}", "{error,x}"));
+    scene_trace(EXCEPTION("{m,b,0}", "{error,x}"));
+    scene_log();
+    expect("{trace,<0.1.0>,return_to,{m,a,0}}", BACK("{m,a,0}"));
+    scene_trace_call(CALL("{m,d,[]}"), TH_NO, TH_NO);
+    scene_trace_call(CALL("{m,b,[]}"), TH_NO, TH_NO);
+    scene_trace(EXCEPTION("{m,b,0}", "{error,x}"));
+    scene_trace(EXCEPTION("{m,d,0}", "{error,x}"));
+    scene_log();
+    expect("{trace,<0.1.0>,return_to,{m,a,0}}", "");
+}
+
+static void a_return_to_comes_in_silence(void **state)
+{
+    (void)state;
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
+    set("m", "a", 0, "true", TH_BP_LOCAL, 1);
+    set("m", "b", 0, "[{'_',[],[{silent,true}]}]", TH_BP_LOCAL, 1);
+    scene_trace_call(CALL("{m,z,[]}"), TH_NO, TH_NO);
+    scene_trace_call(CALL("{m,a,[]}"), TH_NO, TH_NO);
+    scene_trace_call(CALL("{m,b,[]}"), TH_NO, TH_NO);
+    scene_log();
+    expect(RETURN("{m,b,0}", "1"), "");
+    expect(RETURN("{m,a,0}", "1"), BACK("{m,z,0}"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -222,6 +257,8 @@ int main(void)
         TEST(the_example_has_one_global_call),
         TEST(a_caller_that_is_unknown_is_counted),
         TEST(a_recorded_caller_is_one_if_that_is_said),
+        TEST(a_return_to_after_an_exception_is_of_the_nearest_call),
+        TEST(a_return_to_comes_in_silence),
         TEST(the_example_has_15_returns),
         TEST(the_example_has_two_return_to),
         TEST(a_recorded_return_to_serves_where_callers_are_unknown),
