@@ -371,6 +371,7 @@ static int run(struct replay *replay)
         th_tracing_use_wall_clock(tracing);
     if (replay->recorded_callers)
         th_tracing_use_recorded_callers(tracing);
+    th_tracing_use_display(tracing, th_pattern_display);
     if (replay->timeout && th_guard_set_timeout(replay->timeout) != TH_OK)
         status = th_command_fail("replay");
     else

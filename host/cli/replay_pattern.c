@@ -1,6 +1,7 @@
 #include "replay_pattern.h"
 
 #include <argp.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- options, one by one --- */
@@ -91,6 +92,18 @@ uint32_t th_pattern_options_kinds(const struct th_pattern_options *options)
     for (size_t i = 0; i < options->count; i++)
         all |= options->items[i].kinds;
     return all;
+}
+
+/* --- display --- */
+
+void th_pattern_display(th_term term)
+{
+    struct th_buffer line = {0};
+
+    th_text_print(&line, term);
+    th_buffer_add_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, stdout);
+    th_buffer_free(&line);
 }
 
 /* --- setting --- */

@@ -43,6 +43,10 @@ uint32_t th_pattern_options_kinds(const struct th_pattern_options *options);
 enum th_status th_pattern_options_set(const struct th_pattern_options *options,
                                       struct th_session *session);
 
+/* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
+ * floats in their shortest form, `k => v` in maps, and the line ends as others do. */
+void th_pattern_display(th_term term);
+
 /* Shows what was counted, on stdout: a table for each session, or a line of JSON. */
 void th_pattern_results(const struct th_tracing *tracing, bool json);
 

@@ -292,6 +292,11 @@ void th_tracing_use_recorded_callers(struct th_tracing *tracing)
     tracing->recorded_callers = true;
 }
 
+void th_tracing_use_display(struct th_tracing *tracing, void (*show)(th_term term))
+{
+    tracing->display = show;
+}
+
 uint64_t th_tracing_returns_not_kept(const struct th_tracing *tracing)
 {
     struct th_execution_counts counts = th_execution_counts(&tracing->execution);

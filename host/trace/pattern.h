@@ -80,6 +80,10 @@ bool th_session_patterned(const struct th_session *session);
 /* The recording was made with `{message, {caller}}`: the results in it are callers. */
 void th_tracing_use_recorded_callers(struct th_tracing *tracing);
 
+/* What match specifications `display` goes to SHOW; else nowhere. The term is SHOW's until it
+ * returns. */
+void th_tracing_use_display(struct th_tracing *tracing, void (*show)(th_term term));
+
 /* Returns that were asked for and are not told, as a stack was full or events were lost. */
 uint64_t th_tracing_returns_not_kept(const struct th_tracing *tracing);
 

@@ -30,6 +30,14 @@ static th_term caller(void *context, th_env *env)
     return found.kind == TH_CALLER_UNDEFINED ? TH_AM(undefined) : TH_NONE;
 }
 
+static void display(void *context, th_term term)
+{
+    const struct th_tracing *tracing = ((struct th_surroundings *)context)->way->tracing;
+
+    if (tracing->display)
+        tracing->display(term);
+}
+
 /* --- the trace control word --- */
 
 static th_term get_tcw(void *context, th_env *env)
@@ -128,6 +136,7 @@ const struct th_match_operations th_pattern_operations = {
     .self = self,
     .node = node,
     .caller = caller,
+    .display = display,
     .get_tcw = get_tcw,
     .set_tcw = set_tcw,
     .set_flags = set_flags,

@@ -80,6 +80,7 @@ struct th_tracing {
     bool recorded_callers; /* results in the recording are callers */
     struct th_functions functions;
     struct th_execution execution;
+    void (*display)(th_term term);  /* of match specifications; NULL: goes nowhere */
     uint32_t control_word;          /* the trace control word of match specifications */
     struct th_tracee_refs *retired; /* replaced during the event at hand, freed after it */
     struct th_session *clearing;    /* destroyed during it */

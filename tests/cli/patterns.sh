@@ -127,6 +127,15 @@ expect 'return_to, as far as it was recorded' replay -p ex:caught/1 --flags=call
 <0.89.0>   call ex:caught(thr)
 EOF
 
+# --- what a match specification shows ---
+
+expect 'display, in its place' replay -p ex:bar/1 --match-spec "[{['\$1'],[],[{display,{{\"at\",'\$1',1.5,#{a=>b}}}}]}]" --max-events=7 "$work/example.jsonl" <<'EOF'
+{"at",2,1.5,#{a => b}}
+<0.1.0>    call ex:bar(2)
+{"at",1,1.5,#{a => b}}
+<0.1.0>    call ex:bar(1)
+EOF
+
 # --- kinds ---
 
 expect 'counts' replay -p 'ex:_/_' --kind=count "$work/example.jsonl" <<'EOF'
