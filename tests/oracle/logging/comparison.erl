@@ -1,6 +1,6 @@
 %% Compares two logs of tests/tracers/otp/logging.c.
 -module(comparison).
--export([lines/2, ordered/1, renumbered/1, names/1, difference/2]).
+-export([lines/2, changed/2, ordered/1, renumbered/1, names/1, difference/2]).
 
 %% A file's lines, without those for trace_status; only callbacks of the trace family if so asked.
 lines(File, Which) ->
@@ -53,6 +53,17 @@ renumber(Map, Numbers) when is_map(Map) ->
     {Pairs, More} = renumber(maps:to_list(Map), Numbers),
     {maps:from_list(Pairs), More};
 renumber(Other, Numbers) -> {Other, Numbers}.
+
+%% Lines as HOW makes them: of {Callback, Tag, Terms} another one, or `none'.
+changed(How, Lines) ->
+    [Changed || Line <- Lines, {{Callback, Tag, Self}, Terms} <- [parse(Line)],
+                Changed <- case How({Callback, Tag, Terms}) of
+                    none -> [];
+                    {Callback, Tag, New} -> [line({Callback, Tag, Self}, New)]
+                end].
+
+line({Callback, Tag, Self}, Terms) ->
+    iolist_to_binary(lists:join(" ", [Callback, Tag, Self | [binary:encode_hex(term_to_binary(T)) || T <- Terms]])).
 
 %% The callbacks and the tags in a file.
 names(File) ->

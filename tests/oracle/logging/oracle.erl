@@ -1,21 +1,77 @@
-%% main([Tracehost, Libraries, Folder]): runs the cases here and in tracehost, prints a line for each and
-%% their sum. LIBRARIES is the folder of logging.so and its siblings, FOLDER takes the files.
+%% main([Tracehost, Libraries, Folder]): runs cases here and in tracehost, prints a line for each and their
+%% sum. LIBRARIES is the folder of logging.so and its siblings, FOLDER takes the files. callbacks/1 runs
+%% those of cases.erl, patterns/1 those of specs.erl.
 -module(oracle).
--export([main/1]).
+-export([callbacks/1, patterns/1, display/1]).
 
-main(Arguments) ->
+setup(Arguments) ->
     [Tracehost, Libraries, Folder] = [unicode:characters_to_binary(A) || A <- Arguments],
-    Setup = #{tracehost => Tracehost, libraries => Libraries, folder => Folder, library => "logging",
-              form => "trace", schedulers => 1},
     logger:set_primary_config(level, none),
-    ok = code:ensure_modules_loaded([workload, burden, heirs]),
+    ok = code:ensure_modules_loaded([workload, burden, heirs, subject]),
+    #{tracehost => Tracehost, libraries => Libraries, folder => Folder, library => "logging", form => "trace",
+      schedulers => 1}.
+
+callbacks(Arguments) ->
+    #{folder := Folder} = Setup = setup(Arguments),
     Schedulers = erlang:system_info(schedulers),
-    Outcomes = run("", Setup, cases:all()) ++
-        run(", as JSON lines", Setup#{form => "jsonl"}, cases:once()) ++
-        run(", several schedulers", Setup#{schedulers => Schedulers}, cases:once()) ++
-        lists:append([run("", Setup#{library => Library}, [cases:everything()])
-                      || Library <- ["logging_generic", "logging_half", "logging_other_half"]]) ++
-        [all_seen(Folder)],
+    finish(run("", Setup, cases:all()) ++
+           run(", as JSON lines", Setup#{form => "jsonl"}, cases:once()) ++
+           run(", several schedulers", Setup#{schedulers => Schedulers}, cases:once()) ++
+           lists:append([run("", Setup#{library => Library}, [cases:everything()])
+                         || Library <- ["logging_generic", "logging_half", "logging_other_half"]]) ++
+           [all_seen(Folder)]).
+
+%% Of specs.erl those that need another library come last.
+patterns([Functions | Arguments]) ->
+    Setup = setup(Arguments),
+    {Generic, Cases} = lists:partition(fun(Case) -> is_map_key(library, Case) end, specs:cases()),
+    finish(run("", Setup, Cases ++ specs:differences()) ++
+           run("", Setup#{library => "logging_generic"}, Generic) ++
+           [report("display", outcome(fun displayed/2, Setup, specs:displayed())),
+            all_used(Functions, Generic ++ Cases ++ specs:differences() ++ [specs:displayed()])]).
+
+%% What a specification displays, a node of its own does; for a terminal, as the ends of its lines tell.
+display(Arguments) ->
+    Setup = setup(Arguments),
+    load(library(Setup)),
+    [Logged, _, Recording] = files(Setup, "display"),
+    trace(specs:displayed(), Logged, Recording),
+    halt(0, [{flush, true}]).
+
+displayed(#{tracehost := Tracehost, libraries := Libraries, folder := Folder} = Setup, Case) ->
+    [Logged, Replayed, Recording] = files(Setup, "display"),
+    Shown = output(os:find_executable("erl"),
+                   ["-noinput", "-boot", "no_dot_erlang", "-pa", Folder, "-run", "oracle", "display", Tracehost,
+                    Libraries, Folder], 0),
+    Lines = string:replace(Shown, "\r\n", "\n", all),
+    replay(Setup, Case#{says => Lines, whom => []}, Replayed, Recording, all),
+    difference(Setup, Case, lines(Case, Logged), lines(Case, Replayed)).
+
+%% FUNCTIONS is the file of the host's table of functions. What OTP accepts of them, with as many operands,
+%% must be in a specification of CASES; of what takes any number, one is enough.
+all_used(File, Cases) ->
+    {ok, Text} = file:read_file(File),
+    {match, Names} = re:run(Text, "^    \\{\"([^\"]+)\", ", [global, multiline, {capture, [1], list}]),
+    Functions = [{list_to_atom(Name), N} || [Name] <- lists:usort(Names), N <- lists:seq(0, 4)],
+    Accepted = [Function || Function <- Functions, accepted(Function)],
+    Any = [Name || {Name, 4} <- Accepted],
+    Used = specs:used(Cases),
+    Missing = [F || {Name, _} = F <- Accepted -- Used,
+                    not (lists:member(Name, Any) andalso lists:keymember(Name, 1, Used))],
+    report("all functions of match specifications that OTP has are used", case {length(Accepted) > 80, Missing} of
+        {true, []} -> equal;
+        _ -> io_lib:format("not ~0p, of ~b", [Missing, length(Accepted)])
+    end).
+
+accepted({Name, N}) ->
+    Call = list_to_tuple([Name | lists:duplicate(N, true)]),
+    lists:any(fun(Spec) ->
+        try erlang:trace_pattern({?MODULE, no_such_function, 0}, [Spec], []) of _ -> true
+        catch error:badarg -> false
+        end
+    end, [{'_', [Call], []}, {'_', [], [Call]}]).
+
+finish(Outcomes) ->
     Failed = length([no || false <- Outcomes]),
     io:format("~b passed, ~b failed~n", [length(Outcomes) - Failed, Failed]),
     halt(min(Failed, 1), [{flush, true}]).
@@ -23,7 +79,7 @@ main(Arguments) ->
 run(How, #{library := Library, schedulers := Schedulers} = Setup, Cases) ->
     erlang:system_flag(schedulers_online, Schedulers),
     load(library(Setup)),
-    [report([Library, How, ": ", Name], outcome(Setup, Case)) || #{name := Name} = Case <- Cases].
+    [report([Library, How, ": ", Name], outcome(fun compare/2, Setup, Case)) || #{name := Name} = Case <- Cases].
 
 library(#{libraries := Folder, library := Name}) -> iolist_to_binary([Folder, $/, Name, ".so"]).
 
@@ -38,21 +94,22 @@ report(Name, Outcome) ->
     Outcome =:= equal.
 
 %% `equal', or what to say.
-outcome(Setup, Case) ->
-    try compare(Setup, Case)
+outcome(Compare, Setup, Case) ->
+    try Compare(Setup, Case)
     catch
         throw:Said -> Said;
         Class:Reason:Stack -> io_lib:format("~p: ~p~n~p", [Class, Reason, Stack])
     end.
 
 %% The tracer begins anew with each log: their names are new ones.
-compare(#{folder := Folder} = Setup, Case) ->
-    Name = [Folder, $/, integer_to_list(erlang:unique_integer([positive]))],
-    [Logged, Replayed, Recording] =
-        [iolist_to_binary([Name, Of]) || Of <- [".logged", ".replayed", ".trace"]],
+compare(Setup, Case) ->
+    [Logged, Replayed, Recording] = files(Setup, integer_to_list(erlang:unique_integer([positive]))),
     Tracee = trace(Case, Logged, Recording),
     replay(Setup, Case, Replayed, Recording, Tracee),
     difference(Setup, Case, lines(Case, Logged), lines(Case, Replayed)).
+
+files(#{folder := Folder}, Name) ->
+    [iolist_to_binary([Folder, $/, Name, Of]) || Of <- [".logged", ".replayed", ".trace"]].
 
 %% Returns the tracee that was recorded.
 trace(#{how := once} = Case, Logged, Recording) ->
@@ -66,6 +123,11 @@ lines(Case, File) -> comparison:lines(File, maps:get(lines, Case, all)).
 
 %% With one scheduler callbacks follow each other; with several those of different tracees mix.
 difference(_, Case, [], _) when not is_map_key(empty, Case) -> "the BEAM has called nothing";
+difference(_, #{how := twice, unlike := Unlike}, Beam, Host) ->
+    case comparison:difference(comparison:renumbered(Beam), comparison:renumbered(Host)) of
+        equal -> "they do not differ any more";
+        _ -> comparison:difference(comparison:renumbered(comparison:changed(Unlike, Beam)), comparison:renumbered(Host))
+    end;
 difference(_, #{how := twice}, Beam, Host) ->
     comparison:difference(comparison:renumbered(Beam), comparison:renumbered(Host));
 difference(#{schedulers := 1}, _, Beam, Host) ->
@@ -85,10 +147,13 @@ all_seen(Folder) ->
 
 replay(#{form := Form} = Setup, Case, Log, Recording, Tracee) ->
     State = (maps:get(state, Case, #{}))#{log => Log},
-    Tracer = unicode:characters_to_binary(io_lib:format("~s=~0p", [library(Setup), State])),
+    #{libraries := Folder, library := Library} = Setup,
+    Tracer = unicode:characters_to_binary(io_lib:format("~s=~0p", [Library, State])),
     Stream = convert(Setup, Case, Recording, [filename:rootname(Recording), $., Form]),
     Options = maps:get(replay, Case, []) ++ whom(maps:get(whom, Case, []), Tracee),
-    tracehost(Setup, ["replay", "-t", Tracer, Stream | Options], maps:get(status, Case, 0)).
+    Said = tracehost(Setup, ["replay", "-L", Folder, "-t", Tracer, Stream | Options], maps:get(status, Case, 0)),
+    Said =:= iolist_to_binary(maps:get(says, Case, Said)) orelse
+        throw(["tracehost has said\n", Said, "and not\n", maps:get(says, Case)]).
 
 %% Of whom: the tracee, processes that are spawned.
 whom([], _) -> [];
@@ -96,6 +161,12 @@ whom(Whom, Tracee) ->
     ["--processes=" ++ lists:join(",", [case Who of tracee -> pid_to_list(Tracee); new -> "new" end
                                         || Who <- Whom])].
 
+convert(Setup, #{external := External}, Recording, Name) ->
+    Stream = iolist_to_binary([Name, ".jsonl"]),
+    tracehost(Setup, ["convert", Recording, Stream], 0),
+    {ok, Text} = file:read_file(Stream),
+    ok = file:write_file(Stream, [told(External, Line) || Line <- binary:split(Text, <<"\n">>, [global, trim])]),
+    Stream;
 convert(#{form := "trace"}, _, Recording, _) -> Recording;
 convert(Setup, Case, Recording, Name) ->
     Stream = iolist_to_binary(Name),
@@ -103,13 +174,24 @@ convert(Setup, Case, Recording, Name) ->
     tracehost(Setup, ["convert", Recording, Stream | Options], 0),
     Stream.
 
-tracehost(#{tracehost := Tracehost}, Arguments, Expected) ->
-    Port = open_port({spawn_executable, Tracehost},
+%% A line of JSON; if it is a call, with whether that is one of the functions EXTERNAL.
+told(External, Line) ->
+    case re:run(Line, "\"tag\":\"call\",\"term\":\"{[a-z]+,([^,]+),", [{capture, [1], list}]) of
+        {match, [Name]} ->
+            Is = lists:member(Name, [atom_to_list(Function) || {Function, _} <- External]),
+            [binary:part(Line, 0, byte_size(Line) - 1), ",\"external\":", atom_to_list(Is), "}\n"];
+        nomatch -> [Line, $\n]
+    end.
+
+tracehost(#{tracehost := Tracehost}, Arguments, Expected) -> output(Tracehost, Arguments, Expected).
+
+output(Program, Arguments, Expected) ->
+    Port = open_port({spawn_executable, Program},
                      [{args, Arguments}, exit_status, stderr_to_stdout, binary, in]),
     case said(Port, []) of
-        {Expected, _} -> ok;
-        {Status, Said} -> throw(io_lib:format("tracehost ~s ended with ~b, not ~b:~n~s",
-                                              [hd(Arguments), Status, Expected, Said]))
+        {Expected, Said} -> iolist_to_binary(Said);
+        {Status, Said} -> throw(io_lib:format("~s ~s ended with ~b, not ~b:~n~s",
+                                              [Program, hd(Arguments), Status, Expected, Said]))
     end.
 
 said(Port, Said) ->

@@ -7,7 +7,8 @@
 %% A case is a map:
 %%   run        fun of no arguments, run by the tracee
 %%   flags      its trace flags, for erlang:trace/3
-%%   patterns   [{MFA | send | 'receive', MatchSpec, Options}], for erlang:trace_pattern/3
+%%   patterns   [{MFA | on_load | send | 'receive', MatchSpec, Options}], for erlang:trace_pattern/3; the
+%%              option `meta' gets the tracer
 %%   new_ports  flags of ports that it opens
 %%   new        flags of processes that are spawned while it runs
 %%   all        flags of all processes that there are
@@ -45,11 +46,16 @@ trace(Case, Tracer) ->
     end.
 
 start(Case, Tracee, Tracer) ->
-    [erlang:trace_pattern(What, Spec, Options) || {What, Spec, Options} <- maps:get(patterns, Case, [])],
+    erlang:system_flag(trace_control_word, 0),
+    [erlang:trace_pattern(What, Spec, [option(Option, Spec, Tracer) || Option <- Options])
+     || {What, Spec, Options} <- maps:get(patterns, Case, [])],
     [flags(Who, maps:get(Key, Case), Tracer)
      || {Who, Key} <- [{Tracee, flags}, {new_ports, new_ports}, {new_processes, new},
                      {all, all}], is_map_key(Key, Case)],
     maps:get(token, Case, false) andalso seq_trace:set_system_tracer(Tracer).
+
+option(meta, Spec, {Module, State}) when Spec =/= false -> {meta, Module, State};
+option(Option, _, _) -> Option.
 
 flags(Who, Flags, {Module, State}) -> erlang:trace(Who, true, [{tracer, Module, State} | Flags]);
 flags(Who, Flags, Port) -> erlang:trace(Who, true, [{tracer, Port} | Flags]).
@@ -59,7 +65,7 @@ stop() ->
     seq_trace:set_system_tracer(false),
     [erlang:trace(Who, false, [all]) || Who <- [new_ports, new_processes]],
     erlang:trace(all, false, [all, cpu_timestamp]), % the latter is no part of the former
-    [erlang:trace_pattern({'_', '_', '_'}, false, [Kind]) || Kind <- [local, global]],
+    [erlang:trace_pattern(What, false, [Kind]) || What <- [{'_', '_', '_'}, on_load], Kind <- [local, global, meta]],
     [erlang:trace_pattern(Event, true, []) || Event <- [send, 'receive']],
     Ref = erlang:trace_delivered(all),
     receive {trace_delivered, all, Ref} -> ok end.

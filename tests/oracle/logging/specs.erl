@@ -1,0 +1,327 @@
+%% Match specifications over recorded calls. The BEAM runs subject:run/0 twice: all calls are recorded, with
+%% returns and callers; and the specifications of a case are set, and the tracer logs. Here the recording is
+%% traced with them. A case is one of cases.erl, made of
+%%   name       for the report
+%%   set        [{{Module, Function, Arity}, true | false | MatchSpec, Kinds}], in this order
+%%   flags      [call] if left out
+%% and perhaps what cases.erl knows.
+-module(specs).
+-export([cases/0, differences/0, displayed/0, used/1]).
+
+cases() -> [made(Case) || Case <- guards() ++ failing() ++ bodies() ++ actions() ++ flags() ++ patterns()].
+
+displayed() ->
+    made(#{name => "display", set => on(id, 1, [{['$1'], [{is_list, '$1'}], [{display, '$1'}]},
+                                                {['$1'], [{is_tuple, '$1'}], [{display, {{'$1', '$_'}}}]},
+                                                {['$1'], [{is_binary, '$1'}], [{display, '$1'}, {display, {hd, '$1'}}]},
+                                                {[a], [], [{message, {display, <<"bytes">>}}]}])}).
+
+%% --- From what a case says to what is run ------------------------------------------------------------
+
+made(Case) ->
+    #{set := Set, flags := Flags} = All = maps:merge(#{flags => [call]}, quiet(Case)),
+    maps:merge(#{how => twice, run => fun subject:run/0, whom => [tracee], recorded => recorded({exception_trace}, {caller}),
+                 patterns => [in_beam(One) || One <- Set],
+                 replay => lists:append([option(One) || One <- Set]) ++ recorded_callers(Case) ++
+                     ["--flags=" ++ lists:join(",", [atom_to_list(F) || F <- Flags])]}, All).
+
+%% Of the other libraries the program says that they are called like this one.
+quiet(#{library := _} = Case) -> Case;
+quiet(Case) -> maps:merge(#{says => <<>>}, Case).
+
+%% The specification that all calls are recorded with.
+recorded(Returns, Caller) ->
+    Spec = [{'_', [], [Returns, {message, Caller}]}],
+    #{flags => [call, return_to, send, 'receive', procs, set_on_spawn],
+      patterns => [{{subject, '_', '_'}, Spec, [local]}, {on_load, Spec, [local]}]}.
+
+recorded_callers(#{recorded := _}) -> [];
+recorded_callers(_) -> ["--recorded-callers"].
+
+%% What is loaded later has a pattern of its own in a BEAM.
+in_beam({{late, '_', '_'}, Spec, Kinds}) -> {on_load, Spec, Kinds};
+in_beam(One) -> One.
+
+option({{M, F, A}, Spec, Kinds}) ->
+    ["-p", io_lib:format("~s:~s/~s", [part(M), part(F), part(A)]),
+     "--kind=" ++ lists:join(",", [atom_to_list(Kind) || Kind <- Kinds]),
+     "--match-spec", io_lib:format("~0p", [Spec])].
+
+part('_') -> "_";
+part(Part) -> io_lib:format("~p", [Part]).
+
+on(Function, Arity, Spec) -> on(Function, Arity, Spec, [local]).
+on(Function, Arity, Spec, Kinds) -> [{{subject, Function, Arity}, Spec, Kinds}].
+
+all(Spec) -> on('_', '_', Spec).
+
+%% Of id/1 what passes GUARD, or each of several.
+one(Guards) when is_list(Guards) ->
+    on(id, 1, [{['$1'], [Guard], [{message, {const, Guard}}]} || Guard <- Guards]);
+one(Guard) -> one([Guard]).
+
+%% The same of two/2.
+both(Guard) -> on(two, 2, [{['$1', '$2'], [Guard], []}]).
+
+%% What comes of BODY for each call.
+gives(Function, Arity, Body) -> on(Function, Arity, [{'_', [], [{message, Body}]}]).
+
+%% --- Guards ------------------------------------------------------------------------------------------
+
+guards() ->
+    [#{name => "guard " ++ Name, set => Set} || {Name, Set} <- types() ++ comparisons() ++ sizes() ++ truths()].
+
+types() ->
+    [{atom_to_list(Test), one({Test, '$1'})}
+     || Test <- [is_atom, is_float, is_integer, is_list, is_number, is_pid, is_port, is_reference, is_tuple,
+                 is_map, is_binary, is_function]] ++
+    [{"is_record", one({is_record, '$1', rec, 3})}, {"is_map_key", both({is_map_key, '$1', '$2'})},
+     {"types, in several clauses", one([{is_atom, '$1'}, {is_tuple, '$1'}, {is_float, '$1'}, {is_map, '$1'}])}].
+
+comparisons() ->
+    [{atom_to_list(Op), both({Op, '$1', '$2'})} || Op <- ['>', '>=', '<', '=<', '=:=', '==', '=/=', '/=']] ++
+    [{"comparison of all terms", one({'>', '$1', {const, {a}}})}].
+
+sizes() ->
+    [{"element", both({'==', {element, '$1', '$2'}, a})}, {"hd, tl", one({'=:=', {hd, '$1'}, {hd, {tl, [0, 1]}}})},
+     {"tl", one({'=:=', {tl, '$1'}, []})}, {"length", one({'>', {length, '$1'}, 1})},
+     {"size", one({'==', {size, '$1'}, 2})}, {"map_size", one({'>', {map_size, '$1'}, 0})},
+     {"map_get", both({'==', {map_get, '$1', '$2'}, 1})}, {"bit_size", one({'>', {bit_size, '$1'}, 2})},
+     {"byte_size", one({'==', {byte_size, '$1'}, 1})},
+     {"binary_part, 2", both({'==', {binary_part, '$1', '$2'}, <<"bcd">>})},
+     {"binary_part, 3", one({'==', {binary_part, '$1', 1, 2}, <<2, 3>>})},
+     {"node", one({'==', {node, '$1'}, {node}})}, {"self", one({'==', '$1', {self}})}].
+
+truths() ->
+    Small = {'<', '$1', 2},
+    [{"not", one({'not', '$1'})}, {"and", one({'and', {is_integer, '$1'}, Small, {'>', '$1', -7}})},
+     {"or", one({'or', '$1', {'==', '$1', false}})}, {"xor", both({'xor', '$1', '$2'})},
+     {"andalso", one({'andalso', {is_integer, '$1'}, Small, '$1'})},
+     {"andthen", one({'andthen', {is_integer, '$1'}, Small})},
+     {"orelse", one({'orelse', {is_atom, '$1'}, {'>', {size, '$1'}, 2}})},
+     {"const", one({'==', '$1', {const, {a, b}}})}, {"several", on(id, 1, [{['$1'], [{is_integer, '$1'}, Small], []}])},
+     {"is true", one('$1')}, {"get_tcw", one({'==', {get_tcw}, 0})}].
+
+%% --- Heads, guards and bodies that fail --------------------------------------------------------------
+
+failing() ->
+    [#{name => "fails: " ++ Name, set => Set}
+     || {Name, Set} <-
+            [{"a head of other length", on(two, 2, [{['$1'], [], []}, {['$1', '$2', '$3'], [], []}])},
+             {"a head of other terms", on(id, 1, [{[{a, '$1', '$1'}], [], []}, {[<<"other">>], [], []}])},
+             {"a variable that stands twice", on(two, 2, [{['$1', '$1'], [], [{message, '$1'}]}])},
+             {"a head that is no list", on(id, 1, [{'$1', [{is_atom, '$1'}], []}])},
+             {"a map in the head", on(id, 1, [{[#{a => '$1'}], [], [{message, '$1'}]}])},
+             {"a guard that raises", one({'>', {hd, '$1'}, 1})},
+             {"a guard that raises in an operand", one({'or', {'>', {map_size, '$1'}, 0}, true})},
+             {"a guard that is no truth value", one({'+', 1, 1})},
+             {"a guard of a later clause", on(id, 1, [{['$1'], [{'==', {abs, '$1'}, 7}], [{message, first}]},
+                                                      {['$1'], [{'==', {element, 1, '$1'}, a}], []},
+                                                      {['_'], [{'rem', 1, 0}], []}])},
+             {"all clauses", on(id, 1, [{[nobody], [], []}, {['_'], [false], []}])},
+             {"a body", gives(id, 1, {hd, '$_'})},
+             {"a body, for some", on(id, 1, [{['$1'], [], [{message, {{{'+', '$1', 1}, {length, '$1'}}}}]}])},
+             {"a body without effect", on(id, 1, [{['$1'], [], [{tl, '$1'}, {message, after_it}]}])},
+             {"flags that are none", on(id, 1, [{[a], [], [{message, {{{enable_trace, nix}, {trace, [nix], []},
+                                                                      {trace, nobody, [], []}}}}]}])},
+             {"a word that is too large", gives(down, 1, {{{set_tcw, 1 bsl 32}, {set_tcw, a}, {set_tcw_fake, -1}}})}]].
+
+%% --- Bodies ------------------------------------------------------------------------------------------
+
+bodies() ->
+    [#{name => "body " ++ Name, set => Set} || {Name, Set} <- arithmetic() ++ values()].
+
+arithmetic() ->
+    [{atom_to_list(Op), on(two, 2, [{['$1', '$2'], [], [{message, {{{Op, '$1', '$2'}}}}]}])}
+     || Op <- ['+', '-', '*', '/', 'div', 'rem', 'band', 'bor', 'bxor']] ++
+    [{atom_to_list(Op), on(two, 2, [{['$1', '$2'], [{'<', {abs, '$2'}, 100}], [{message, {{{Op, '$1', '$2'}}}}]}])}
+     || Op <- ['bsl', 'bsr']] ++
+    [{"of one", on(id, 1, [{['$1'], [], [{message, [{Op, '$1'} || Op <- ['+', '-', 'bnot', abs, round, trunc, float]]}]}])}].
+
+values() ->
+    [{"$_", gives(two, 2, '$_')}, {"$$", on(two, 2, [{['$2', '$1'], [], [{message, '$$'}]}])},
+     {"a map", on(two, 2, [{['$1', '$2'], [], [{message, #{{{'$1'}} => ['$2', {size, '$1'}], k => '$1'}}]}])},
+     {"tuples and lists", on(id, 1, [{['$1'], [], [{message, {{['$1', {const, '$1'} | '$1'], {{}}}}}]}])},
+     {"of guards", on(id, 1, [{['$1'], [], [{message, {{{is_atom, '$1'}, {size, '$1'}, {'>', '$1', 0},
+                                                      {'andalso', true, '$1'}, {'orelse', '$1', x}}}}]}])},
+     {"self, node", gives(first, 1, {{{self}, {node}, {node, {self}}}})}].
+
+%% --- Actions -----------------------------------------------------------------------------------------
+
+actions() ->
+    [#{name => "action " ++ Name, set => Set} || {Name, Set} <- messages() ++ returns() ++ words()].
+
+messages() ->
+    [{"message false", on(id, 1, [{['$1'], [], [{message, {is_atom, '$1'}}]}])},
+     {"message, the last one counts", on(id, 1, [{['$1'], [], [{message, false}, {message, one}, {message, two}, 3]}])},
+     {"message true and others", on(id, 1, [{[a], [], [{message, true}]}, {[b], [], [{message, []}]},
+                                            {'_', [], [{message, {{true}}}]}])},
+     {"message, its value", gives(first, 1, {{{message, x}, {return_trace}, {exception_trace}, {message, {message, y}}}})},
+     {"caller", all([{'_', [], [{message, {caller}}]}])},
+     {"caller in a term", all([{'_', [], [{message, {{{element, 2, {caller}}, '$_'}}}]}])}].
+
+returns() ->
+    Returns = [{'_', [], [{return_trace}]}],
+    Exceptions = [{'_', [], [{exception_trace}]}],
+    [{"return_trace", all(Returns)}, {"exception_trace", all(Exceptions)},
+     {"return_trace of tail calls", on(first, 1, Returns) ++ on(third, 1, Returns) ++ on(down, 1, Returns)},
+     {"return_trace of some", on(down, 1, [{['$1'], [{'>', '$1', 1}], [{return_trace}]}])},
+     {"return_trace and message false", on(down, 1, [{'_', [], [{return_trace}, {message, false}]}])},
+     {"return_trace through exceptions", on(caught, 1, Returns) ++ on(boom, 1, Returns)},
+     {"exception_trace of what is passed", on(outer, 1, Exceptions) ++ on(inner, 1, Exceptions)},
+     {"exception_trace of some", on(boom, 1, [{['$1'], [{'/=', '$1', throw}], [{exception_trace}, {message, {caller}}]}])},
+     {"both", on(outer, 1, Exceptions) ++ on(boom, 1, Returns) ++ on(caught, 1, [{'_', [], [{message, {self}}]}])}].
+
+words() ->
+    [{"set_tcw, get_tcw", on(down, 1, [{['$1'], [], [{message, {{{set_tcw, {'+', '$1', 100}}, {get_tcw}}}}]}]) ++
+          on(caught, 1, [{['_'], [{'==', {get_tcw}, 100}], [{message, {get_tcw}}]}])},
+     {"set_tcw_fake", gives(down, 1, {{{set_tcw_fake, 17}, {get_tcw}}})}].
+
+%% Each event has the flags that the specification of a call before it has left.
+flags() ->
+    Switch = fun(On, Off) -> on(first, 1, [{'_', [], On}]) ++ on(caught, 1, [{[throw], [], Off}, {'_', [], []}]) ++ all_of(id) end,
+    Talk = fun(On, Off) -> on(started, 1, [{['$1'], [], On}]) ++ on(named, 1, [{['$1'], [], Off}]) ++ on(answer, 1, []) end,
+    [#{name => "flags: " ++ Name, flags => [call | Flags], set => Set}
+     || {Name, Flags, Set} <-
+            [{"silent", [], Switch([{silent, true}], [{message, {silent, false}}])},
+             {"silent from the start", [silent], Switch([{silent, false}], [{silent, true}])},
+             {"silent that is no truth value", [], Switch([{silent, maybe_not}], [{silent, {self}}])},
+             {"silent, returns", [], on(first, 1, [{'_', [], [{return_trace}]}]) ++
+                  on(second, 1, [{'_', [], [{silent, true}, {return_trace}]}]) ++ on(third, 1, [{'_', [], [{return_trace}]}]) ++
+                  on(caught, 1, [{'_', [], [{silent, false}]}])},
+             {"enable_trace", [], Switch([{enable_trace, arity}], [{disable_trace, arity}])},
+             {"disable_trace call", [], Switch([], [{disable_trace, call}])},
+             {"enable_trace send", [], Talk([{enable_trace, send}, {enable_trace, 'receive'}], [{disable_trace, send}])},
+             {"enable_trace, the values", [], on(first, 1, [{'_', [], [{message, {{{enable_trace, send}, {enable_trace, send},
+                                                                                   {disable_trace, send}, {disable_trace, send}}}}]}])},
+             {"enable_trace of another one", [], Talk([{enable_trace, '$1', call}, {enable_trace, '$1', send}],
+                                                      [{disable_trace, '$1', call}])},
+             {"trace, 2", [], Switch([{trace, [], [arity, return_to]}], [{trace, [arity], []}])},
+             {"trace, 2, the values", [], on(first, 1, [{'_', [], [{message, {{{trace, [], [send]}, {trace, [send], [send]},
+                                                                               {trace, [send], []}, {trace, [], []}}}}]}])},
+             {"trace, 2, all off", [], Switch([], [{trace, [all], []}])},
+             {"trace, 3", [], Talk([{trace, '$1', [], [call, send, 'receive']}], [{trace, '$1', [send, 'receive'], [arity]}])},
+             {"return_to", [return_to], on(first, 1, []) ++ on(boom, 1, [{[error], [], []}, {[none], [], [{return_trace}]}])},
+             {"return_to, exceptions", [return_to], on(outer, 1, []) ++ on(caught, 1, [])},
+             {"return_to in silence", [return_to], on(first, 1, []) ++ on(third, 1, [{'_', [], [{silent, true}]}]) ++
+                  on(caught, 1, [{[none], [], [{silent, false}]}, {'_', [], []}]) ++
+                  on(outer, 1, [{[error], [], [{silent, true}]}, {'_', [], [{silent, false}]}])},
+             {"return_to that comes in silence", [return_to], on(outer, 1, []) ++ on(boom, 1, [{'_', [], [{silent, true}]}]) ++
+                  on(caught, 1, [{'_', [], [{silent, false}]}])},
+             {"return_to of all", [return_to], all([{'_', [], [{exception_trace}]}])},
+             {"arity", [arity], all([{'_', [], [{return_trace}, {message, {caller}}]}])}]].
+
+all_of(Function) -> on(Function, 1, []).
+
+%% --- Patterns ----------------------------------------------------------------------------------------
+
+patterns() ->
+    True = [{'_', [], [{message, {caller}}]}],
+    Later = [{'_', [], [{return_trace}, {message, later}]}],
+    Generic = #{library => "logging_generic"},
+    [#{name => "patterns: all", set => all(True)},
+     #{name => "patterns: a function of any arity", set => on(id, '_', True)},
+     #{name => "patterns: none", set => on(nobody, 7, True) ++ all_of(down)},
+     #{name => "patterns: a later one replaces", set => all(True) ++ on(id, 1, Later) ++ on(down, '_', Later)},
+     #{name => "patterns: a later wildcard replaces", set => on(id, 1, Later) ++ all(True)},
+     #{name => "patterns: replaced by true", set => all(Later) ++ on(id, 1, true)},
+     #{name => "patterns: cleared", set => all(Later) ++ on(id, 1, false) ++ on(down, '_', false)},
+     #{name => "patterns: cleared and set", set => all(Later) ++ all(false) ++ on(down, 1, True)},
+     #{name => "patterns: what is loaded later",
+       set => [{{late, '_', '_'}, [{['$1', '$1'], [], [{return_trace}, {message, {caller}}]}, {['_'], [], []}], [local]}]},
+     (external(#{name => "patterns: global", set => on('_', '_', Later, [global])})),
+     (external(#{name => "patterns: local replaces global", set => on('_', '_', Later, [global]) ++ on(far, 1, True)})),
+     (external(#{name => "patterns: global replaces local", set => all(Later) ++ on(far, 1, True, [global])})),
+     (external(#{name => "patterns: global cleared as local", set => on('_', '_', Later, [global]) ++ on(far, 1, false)})),
+     (external(#{name => "patterns: local cleared as global", set => all(Later) ++ on(far, 1, false, [global])})),
+     Generic#{name => "patterns: meta", flags => [call], set => on(down, 1, Later, [meta])},
+     Generic#{name => "patterns: meta, whatever the flags", flags => [send],
+              set => on(down, 1, [{['$1'], [{'<', '$1', 2}], [{exception_trace}]}], [meta])},
+     Generic#{name => "patterns: meta and local", set => on(down, 1, True, [local]) ++ on(down, 1, Later, [meta])},
+     Generic#{name => "patterns: meta, cleared",
+              set => on(down, 1, True, [local]) ++ on(down, 1, Later, [meta]) ++ on(down, 1, false, [meta])},
+     Generic#{name => "patterns: meta stays where local is cleared",
+              set => on(down, 1, True, [local]) ++ on(down, 1, Later, [meta]) ++ on(down, 1, false, [local])}].
+
+external(Case) -> Case#{external => subject:external()}.
+
+%% --- What a recording does not tell ------------------------------------------------------------------
+
+%% Cases where the host differs, and must: `unlike' is what makes the BEAM's log the host's, `says' what the
+%% host says of it.
+differences() ->
+    [made(Case#{name => "differs: " ++ Name}) || {Name, Case} <- unknown_callers() ++ unknown_values() ++ unrecorded()].
+
+unknown_callers() ->
+    [{"callers that were not recorded",
+      #{recorded => recorded({exception_trace}, true), set => all([{'_', [], [{message, {caller}}]}]),
+        unlike => fun undefined/1, says => says("callers unknown", 425)}},
+     {"lines of callers",
+      #{set => on(down, 1, [{'_', [], [{message, {caller_line}}]}]), unlike => fun undefined/1,
+        says => says("callers unknown", 5)}}].
+
+unknown_values() ->
+    [{"a dump of the process",
+      #{set => on(down, 1, [{[0], [], [{message, {process_dump}}]}, {'_', [], [{message, here}]}]),
+        unlike => without(down, [[0]]), says => says("undecided matches", 1)}},
+     {"a token",
+      #{set => on(first, 1, [{'_', [], [{message, {get_seq_token}}]}]) ++ on(second, 1, [{'_', [], [{get_seq_token}]}]),
+        unlike => without(first, [[7]]), says => says("undecided matches", 1)}},
+     {"whether there is a token",
+      #{set => on(down, 1, [{[0], [{is_seq_trace}], []}, {[1], [], []}, {[2], [], [{message, {'not', {is_seq_trace}}}]}]),
+        unlike => without(down, [[2]]), says => says("undecided matches", 2)}},
+     {"a token that is set",
+      #{set => on(down, 1, [{[0], [], [{set_seq_token, label, 17}]},
+                            {[1], [], [{message, {{{set_seq_token, send, true}}}}]}]),
+        unlike => without(down, [[1]]),
+        says => [says("undecided matches", 1),
+                 says("actions of match specifications left out, as what they depend on is unknown", 2)]}}].
+
+unrecorded() ->
+    Arity = recorded({exception_trace}, {caller}),
+    Calls = recorded(true, {caller}),
+    [{"arguments that were not recorded",
+      #{recorded => Arity#{flags => [arity | map_get(flags, Arity)]}, flags => [call, arity],
+        set => on(down, 1, [{['$1'], [{'>', '$1', 1}], [{message, one}]}]) ++ on(two, 2, [{['_'], [], []}, {'_', [], []}]),
+        unlike => without(down, [1]), says => says("undecided matches", 5)}},
+     {"calls that may be local",
+      #{set => on(far, 1, true, [global]) ++ on(answer, 1, true, [global]), unlike => fun(_) -> none end,
+        says => says("calls left out of global patterns, as they may be local", 2)}},
+     {"returns that were not recorded",
+      #{recorded => Calls, set => on(first, 1, [{'_', [], [{return_trace}]}]),
+        unlike => fun({_, <<"return_from">>, _}) -> none; (Line) -> Line end,
+        says => says("returns unknown, though calls have ended", 1)}}].
+
+says(What, Count) -> io_lib:format("tracehost replay: tracer 'logging': ~s: ~b~n", [What, Count]).
+
+undefined({Callback, Tag, [Tracee, Term, #{match_spec_result := _} = Opts]}) ->
+    {Callback, Tag, [Tracee, Term, Opts#{match_spec_result := undefined}]};
+undefined(Line) -> Line.
+
+%% Without calls of FUNCTION that have one of ARGUMENTS.
+without(Function, Arguments) ->
+    fun({_, <<"call">>, [_, {subject, F, Args}, _]} = Line) ->
+        case F =:= Function andalso lists:member(Args, Arguments) of
+            true -> none;
+            false -> Line
+        end;
+       (Line) -> Line
+    end.
+
+%% --- Which functions are used ------------------------------------------------------------------------
+
+%% [{Name, NumberOfOperands}] of all in guards and bodies.
+used(Cases) ->
+    lists:usort([Use || #{set := Set} <- Cases, {_, Spec, _} <- Set, is_list(Spec), {_, Guards, Body} <- Spec,
+                        Expression <- Guards ++ Body, Use <- uses(Expression)]).
+
+uses({const, _}) -> [{const, 1}];
+uses({Tuple}) when is_tuple(Tuple) -> uses(tuple_to_list(Tuple));
+uses(Call) when is_tuple(Call) ->
+    [Name | Operands] = tuple_to_list(Call),
+    [{Name, length(Operands)} | uses(Operands)];
+uses([Head | Tail]) -> uses(Head) ++ uses(Tail);
+uses(Map) when is_map(Map) -> uses(maps:to_list(Map), map);
+uses(_) -> [].
+
+uses(Pairs, map) -> lists:append([uses(Key) ++ uses(Value) || {Key, Value} <- Pairs]).
