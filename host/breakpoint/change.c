@@ -404,6 +404,11 @@ static void prepare(struct th_change *change, void (*done)(struct th_change *cha
     change->step = 2;
 }
 
+void th_change_queue(struct th_change *change)
+{
+    th_modification_queue(&change->modification);
+}
+
 bool th_change_run(struct th_change *change, void (*done)(struct th_change *change, void *context),
                    void *context)
 {

@@ -68,9 +68,15 @@ struct th_change_counts th_change_counts(const struct th_change *change);
  * callback, a read section or a continuation, false: it is pending, and is done without the thread.
  * Not while holding a lock that somebody takes in a hook, nor from work that th_progress_later()
  * does. th_change_start() never waits: true if it was done at once. Any thread.
+ *
+ * Changes are made in the order in which they were run or started. th_change_queue() before
+ * th_change_run() takes the place already then, and does not wait: so that whoever hands in changes
+ * under a lock of its own, which gives them their order, runs them without it. Only where the
+ * thread may wait (th_permission_may_wait()).
  */
 bool th_change_run(struct th_change *change, void (*done)(struct th_change *change, void *context),
                    void *context);
+void th_change_queue(struct th_change *change);
 bool th_change_start(struct th_change *change,
                      void (*done)(struct th_change *change, void *context), void *context);
 

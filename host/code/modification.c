@@ -49,23 +49,31 @@ static _Thread_local bool done_at_once;
 
 static void begin(struct th_permission_request *request)
 {
-    bool done = go_on(OF(request, request));
+    bool done = go_on(OF(request, turn.request));
 
     done_at_once = done;
 }
 
 bool th_modification_start(struct th_modification *self)
 {
-    return th_permission_seize(&self->request, begin) && done_at_once;
+    return th_permission_seize(&self->turn.request, begin) && done_at_once;
 }
 
 /* --- Being waited for ------------------------------------------------------------------------- */
 
+void th_modification_queue(struct th_modification *self)
+{
+    self->queued = true;
+    th_permission_queue(&self->turn);
+}
+
 bool th_modification_run(struct th_modification *self)
 {
-    if (!th_permission_may_wait())
+    if (!self->queued && !th_permission_may_wait())
         return th_modification_start(self);
-    th_permission_wait();
+    if (!self->queued)
+        th_modification_queue(self);
+    th_permission_await(&self->turn);
     while (step(self)) {
         self->rounds++;
         th_progress_wait();

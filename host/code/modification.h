@@ -20,7 +20,8 @@ struct th_modification {
     void (*done)(struct th_modification *self);
     unsigned rounds; /* of thread progress that it has waited for: start it with 0 */
 
-    struct th_permission_request request; /* the rest is modification.c's */
+    bool queued; /* start it with false; the rest is modification.c's */
+    struct th_permission_turn turn;
     struct th_later later;
 };
 
@@ -33,5 +34,9 @@ bool th_modification_start(struct th_modification *self);
  * (th_permission_may_wait()) it is started; false if that leaves it pending.
  */
 bool th_modification_run(struct th_modification *self);
+
+/* Takes its place among the modifications now, th_modification_run() following soon: for who keeps
+ * them in order by a lock that must not be held while waiting. Only where the thread may wait. */
+void th_modification_queue(struct th_modification *self);
 
 #endif

@@ -4,7 +4,6 @@
 #include "host/progress/progress.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 
 /* The lock guards all of it, is held for a few instructions, and no other lock is taken, nor
  * anything called, under it. */
@@ -107,26 +106,38 @@ void th_permission_release(void)
         call_who_is_due();
 }
 
-/* A thread that waits. */
-struct waiter {
-    struct th_permission_request request; /* the first member */
-    sem_t granted;
-};
+/* --- A thread that waits ---------------------------------------------------------------------- */
 
 static void wake(struct th_permission_request *request)
 {
-    sem_post(&((struct waiter *)request)->granted);
+    sem_post(&((struct th_permission_turn *)request)->granted);
+}
+
+static void must_wait(void)
+{
+    if (!th_permission_may_wait())
+        th_bug("th_permission_wait() in a read section or a continuation would wait for itself");
+}
+
+void th_permission_queue(struct th_permission_turn *turn)
+{
+    must_wait(); /* who has a turn keeps all others waiting */
+    sem_init(&turn->granted, 0, 0);
+    th_permission_seize(&turn->request, wake);
+}
+
+void th_permission_await(struct th_permission_turn *turn)
+{
+    must_wait();
+    while (sem_wait(&turn->granted) != 0)
+        ; /* a signal handler ran */
+    sem_destroy(&turn->granted);
 }
 
 void th_permission_wait(void)
 {
-    struct waiter waiter;
+    struct th_permission_turn turn;
 
-    if (!th_permission_may_wait())
-        th_bug("th_permission_wait() in a read section or a continuation would wait for itself");
-    sem_init(&waiter.granted, 0, 0);
-    th_permission_seize(&waiter.request, wake);
-    while (sem_wait(&waiter.granted) != 0)
-        ; /* a signal handler ran */
-    sem_destroy(&waiter.granted);
+    th_permission_queue(&turn);
+    th_permission_await(&turn);
 }

@@ -17,6 +17,7 @@
 #ifndef TH_PERMISSION_H
 #define TH_PERMISSION_H
 
+#include <semaphore.h>
 #include <stdbool.h>
 
 /* Somebody who waits for the permission; part of what is to be done with it. */
@@ -40,9 +41,21 @@ bool th_permission_seize(struct th_permission_request *self,
  */
 void th_permission_release(void);
 
-/* Waits until the permission is granted. Only where th_permission_may_wait(); else a bug that is
- * told. */
+/*
+ * Waits until the permission is granted. Only where th_permission_may_wait(); else a bug that is
+ * told.
+ *
+ * In two steps: th_permission_queue() takes a place in the queue, and neither blocks nor waits, so
+ * that it may be done under a lock which keeps an order of things; th_permission_await(), with the
+ * same TURN, waits until it is granted.
+ */
+struct th_permission_turn {
+    struct th_permission_request request; /* the first member */
+    sem_t granted;
+};
 void th_permission_wait(void);
+void th_permission_queue(struct th_permission_turn *turn);
+void th_permission_await(struct th_permission_turn *turn);
 
 /*
  * True if the calling thread may wait for the permission, and for thread progress: it is neither in
