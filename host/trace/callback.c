@@ -17,7 +17,8 @@ bool th_callback_refuses(th_term receiver)
 
     if (!session || receiver != th_callback_current.tracee)
         return false;
-    if (session->counts.refused++ == 0)
+    th_session_count(session, TH_COUNTED(refused));
+    if (!atomic_exchange_explicit(&session->refused, true, memory_order_relaxed))
         th_warn("tracer '%s' sends to its tracee from %s: refused, here and later", session->name,
                 th_callback_name());
     return true;

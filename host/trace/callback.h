@@ -9,6 +9,7 @@
 
 #include "event.h"
 
+struct th_live_call;
 struct th_session;
 struct th_hit;
 
@@ -16,6 +17,8 @@ struct th_callback {
     struct th_session *session; /* NULL: the thread is in no callback */
     enum th_tracer_slot slot;   /* that it was called through */
     struct th_event *event;     /* NULL for trace_status outside of an event */
+    /* The live call that the thread is at, whose event is not made yet, or NULL. */
+    const struct th_live_call *call;
     th_term tracee;
     /* While a tracer is asked for, or told, a call that met a breakpoint: that hit, and which kinds
      * of it that is about. NULL: it is something else. */

@@ -16,6 +16,8 @@
 #include "inheritance.h"
 #include "opts.h"
 #include "pattern_hit.h"
+#include "points.h"
+#include "thread.h"
 
 static bool fill_clock(struct th_clock *clock)
 {
@@ -59,13 +61,21 @@ static bool can_remove(enum th_tracer_group group)
     return group != TH_GROUP_receive && group != TH_GROUP_procs && group != TH_GROUP_generic;
 }
 
+static void forget(struct th_way *way, struct th_session *session)
+{
+    if (way->event->live)
+        th_traced_forget(way->event->live, session);
+    else
+        th_tracee_forget(way->tracing, way->event->tracee, session);
+}
+
 /* An answer that is neither trace nor discard counts as remove. */
 static void take_away(struct th_way *way, struct th_session *session)
 {
-    if (can_remove(way->group))
-        th_tracee_forget(way->tracing, way->event->tracee, session);
+    if (!can_remove(way->group))
+        th_session_count(session, TH_COUNTED(kept));
     else
-        session->counts.kept++;
+        forget(way, session);
 }
 
 th_term th_way_question(struct th_way *way, struct th_session *session)
@@ -73,17 +83,18 @@ th_term th_way_question(struct th_way *way, struct th_session *session)
     th_term argv[] = {way->tag, session->state, way->tracee};
     th_term answer;
 
-    session->counts.enabled++;
+    th_session_count(session, TH_COUNTED(enabled));
     answer = th_session_call(session, TH_SLOT_enabled + 2 * way->group, argv, TH_NONE);
     way->offered |= (uint64_t)1 << session->index;
     if (answer == TH_AM(discard)) {
-        session->counts.discarded++;
+        th_session_count(session, TH_COUNTED(discarded));
         way->declined |= (uint64_t)1 << session->index;
         return answer;
     }
     if (answer != TH_AM(trace))
         return TH_AM(remove);
-    return session->attached ? answer : TH_AM(discard); /* it may have been destroyed */
+    return th_session_is_attached(session) ? answer
+                                           : TH_AM(discard); /* it may have been destroyed */
 }
 
 /* Step 3. */
@@ -96,11 +107,16 @@ bool th_way_ask(struct th_way *way, struct th_session *session)
     return answer == TH_AM(trace);
 }
 
+th_env *th_way_arena(const struct th_way *way)
+{
+    return way->event->live ? &th_thread_own()->arena : &way->tracing->arena;
+}
+
 /* Step 4. */
 bool th_way_decode(struct th_way *way)
 {
     if (way->status == TH_OK)
-        way->status = th_event_decode(way->event, &way->tracing->arena);
+        way->status = th_event_decode(way->event, th_way_arena(way));
     if (way->status == TH_OK)
         way->status = th_event_time(way->event);
     return way->status == TH_OK;
@@ -133,6 +149,7 @@ static th_term self_of(enum th_tracer_group group, th_term tracee)
 void th_way_hand_over(const struct th_way *way, struct th_session *session,
                       const struct th_event *event, uint32_t flags)
 {
+    th_env *env = th_session_env(session);
     th_term argv[5];
 
     argv[0] = th_tag_atom(event->tag);
@@ -140,9 +157,9 @@ void th_way_hand_over(const struct th_way *way, struct th_session *session,
     argv[2] = event->kind == TH_EVENT_SEQ_TRACE ? event->label : way->tracee;
     argv[3] = event->term;
     if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call)
-        argv[3] = with_arity(&session->env, event->term);
-    argv[4] = th_opts_make(&session->env, event, flags);
-    session->counts.traced++;
+        argv[3] = with_arity(env, event->term);
+    argv[4] = th_opts_make(env, event, flags);
+    th_session_count(session, TH_COUNTED(traced));
     th_session_call(session, TH_SLOT_trace + 2 * way->group, argv,
                     self_of(way->group, way->tracee));
 }
@@ -150,7 +167,7 @@ void th_way_hand_over(const struct th_way *way, struct th_session *session,
 /* A call of a silent tracee leaves no trace, nor will its return, be it silent then or not. */
 static void keep_silent(struct th_way *way, struct th_session *session)
 {
-    session->counts.silenced++;
+    th_session_count(session, TH_COUNTED(silenced));
     way->declined |= (uint64_t)1 << session->index;
 }
 
@@ -158,12 +175,12 @@ static void offer(struct th_way *way, const struct th_tracee_ref *ref, bool gate
 {
     struct th_session *session = ref->session;
 
-    if (session->points && way->group == TH_GROUP_call) /* see pattern_hit.c */
+    if (way->group == TH_GROUP_call && th_session_patterned(session)) /* see pattern_hit.c */
         return;
     if (!(ref->flags & way->flag))
-        session->counts.filtered++;
+        th_session_count(session, TH_COUNTED(filtered));
     else if (!gated && way->declined >> session->index & 1)
-        session->counts.untraced++;
+        th_session_count(session, TH_COUNTED(untraced));
     else if (gated && !th_way_ask(way, session))
         return;
     else if (gated && ref->flags & TH_FLAG_SILENT && way->group == TH_GROUP_call)
@@ -181,8 +198,8 @@ static bool may_run(struct th_way *way, struct th_session *session)
         return true;
     stays = th_session_ask_status(session, way->tracee);
     if (!stays)
-        th_tracee_forget(way->tracing, way->tracee, session);
-    return stays && session->attached;
+        forget(way, session);
+    return stays && th_session_is_attached(session);
 }
 
 static inline const struct th_tracee_refs *refs_of(const struct th_tracing *tracing, th_term id)
@@ -190,7 +207,7 @@ static inline const struct th_tracee_refs *refs_of(const struct th_tracing *trac
     const struct th_process *process = th_is_immediate(id) ? th_world_see(id) : NULL;
     const struct th_tracee *tracee = process ? process->tracing : NULL;
 
-    return tracee && tracee->refs ? tracee->refs : tracing->found[th_kind_of(id)];
+    return tracee ? th_traced_refs(&tracee->traced) : th_found_refs(tracing, id);
 }
 
 /* Those of one that is exiting, whose exit was before; NULL: those that it has. */
@@ -202,7 +219,7 @@ static const struct th_tracee_refs *last_refs_of(const struct th_tracing *tracin
         const struct th_departed *departed =
             &tracing->departed[(tracing->departures - i) % TH_DEPARTED];
         if (departed->id == id)
-            return departed->refs;
+            return atomic_load_explicit(&departed->refs, memory_order_acquire);
     }
     return NULL;
 }
@@ -215,7 +232,7 @@ static void offer_to_all(struct th_way *way, bool gated)
         way->refs ? way->refs : refs_of(way->tracing, way->event->tracee);
 
     for (uint32_t i = 0; i < refs->count; i++)
-        if (refs->refs[i].session->attached && may_run(way, refs->refs[i].session))
+        if (th_session_is_attached(refs->refs[i].session) && may_run(way, refs->refs[i].session))
             offer(way, &refs->refs[i], gated);
 }
 
@@ -276,16 +293,21 @@ static th_term actor_of(struct th_event *event)
     return actor == TH_NONE ? TH_AM(undefined) : actor;
 }
 
+static bool is_heeded(const struct th_tracing *tracing, const struct th_event *event)
+{
+    return atomic_load_explicit(&tracing->heeded, memory_order_relaxed) >> event->tag & 1;
+}
+
 /* What is neither a call nor its end. */
 static void offer_other(struct th_way *way)
 {
     struct th_tracing *tracing = way->tracing;
     struct th_event *event = way->event;
 
-    if (tracing->heeded >> event->tag & 1)
+    if (is_heeded(tracing, event))
         th_inheritance_heed(tracing, event);
     if (event->kind == TH_EVENT_SEQ_TRACE)
-        way->refs = tracing->everyone;
+        way->refs = atomic_load_explicit(&tracing->everyone, memory_order_acquire);
     else if (event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited)
         way->refs = last_refs_of(tracing, event->tracee);
     offer_to_all(way, true);
@@ -314,14 +336,90 @@ static bool is_unwanted(const struct th_way *way)
 {
     const struct th_tracing *tracing = way->tracing;
 
-    return !(way->flag & tracing->wanted) && !(tracing->heeded >> way->event->tag & 1);
+    return !(way->flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
+           !is_heeded(tracing, way->event);
+}
+
+/* All of it is the replaying thread's. */
+static void take_recorded(struct th_way *way)
+{
+    struct th_tracing *tracing = way->tracing;
+    struct th_event *event = way->event;
+
+    begin(tracing, event);
+    if (event->tag == TH_TAG_call)
+        offer_call(way);
+    else if (is_return(event))
+        offer_return(way);
+    else
+        offer_other(way);
+    if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
+        offer_to_patterns(way);
+    end(tracing);
+}
+
+static void count_unwanted(struct th_way *way)
+{
+    if (!way->event->live)
+        th_thread_add(&way->tracing->unwanted);
+}
+
+/* --- where other threads are --- */
+
+/* A function that is met for the first time gets its breakpoints before the section: there they are
+ * waited for. */
+static void meet_function(struct th_way *way)
+{
+    struct th_function name;
+
+    if (way->event->tag != TH_TAG_call ||
+        !atomic_load_explicit(&way->tracing->patterned, memory_order_relaxed))
+        return;
+    if (way->event->source->function(way->event, &name) == TH_OK)
+        th_patterns_meet(way->tracing, &name);
+    else
+        th_error_clear(); /* whoever wants it will meet the damage again */
+}
+
+/* In a section; calls and their ends come another way: live_call.c. */
+static void take_live(struct th_way *way)
+{
+    struct th_event *event = way->event;
+
+    th_callback_current.event = event;
+    th_callback_current.tracee = event->tracee;
+    if (event->kind == TH_EVENT_SEQ_TRACE)
+        way->refs = atomic_load_explicit(&way->tracing->everyone, memory_order_acquire);
+    else
+        way->refs = th_traced_refs(event->live);
+    offer_to_all(way, true);
+    th_callback_current.event = NULL;
+    th_env_clear(&th_thread_own()->arena);
+}
+
+static void take_shared(struct th_way *way)
+{
+    if (way->event->live && th_callback_current.session) {
+        th_thread_add(&th_thread_own()->suppressed);
+        return;
+    }
+    if (!way->event->live)
+        meet_function(way);
+    th_progress_enter();
+    if (way->event->live) {
+        take_live(way);
+    } else {
+        th_tracing_catch_up(way->tracing);
+        take_recorded(way);
+    }
+    th_progress_leave();
 }
 
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
 {
     struct th_way way = {.tracing = tracing, .event = event, .tracee = event->tracee};
 
-    if (tracing->attached == 0)
+    if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) == 0)
         return TH_END;
     if (event->kind > TH_EVENT_SEQ_TRACE) /* a drop, or no trace message */
         return TH_OK;
@@ -332,23 +430,27 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
                               th_atom_name(th_tag_atom(event->tag))->text);
     way.flag = th_tag_flag(event->tag, way.group);
     if (is_unwanted(&way)) {
-        tracing->unwanted++;
+        count_unwanted(&way);
         return TH_OK;
     }
     way.tag = th_tag_atom(event->tag);
     if (event->kind == TH_EVENT_SEQ_TRACE)
         way.tracee = actor_of(event);
-    begin(tracing, event);
-    if (event->tag == TH_TAG_call)
-        offer_call(&way);
-    else if (is_return(event))
-        offer_return(&way);
+    if (__builtin_expect(tracing->shared, 0))
+        take_shared(&way);
     else
-        offer_other(&way);
-    if (tracing->patterned)
-        offer_to_patterns(&way);
-    end(tracing);
+        take_recorded(&way);
     return way.status;
+}
+
+static void take_aside(struct th_tracing *tracing, struct th_event *event)
+{
+    begin(tracing, event);
+    if (atomic_load_explicit(&tracing->patterned, memory_order_relaxed))
+        th_patterns_aside(tracing, event);
+    if (is_heeded(tracing, event))
+        th_inheritance_heed(tracing, event);
+    end(tracing);
 }
 
 void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
@@ -358,12 +460,14 @@ void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
     if (event->kind >= TH_EVENT_SEQ_TRACE ||
         th_tag_group(event->tag, event->tracee) == TH_GROUP_none)
         return;
-    if (!tracing->patterned && !(tracing->heeded >> event->tag & 1))
+    if (!atomic_load_explicit(&tracing->patterned, memory_order_relaxed) &&
+        !is_heeded(tracing, event))
         return;
-    begin(tracing, event);
-    if (tracing->patterned)
-        th_patterns_aside(tracing, event);
-    if (tracing->heeded >> event->tag & 1)
-        th_inheritance_heed(tracing, event);
-    end(tracing);
+    if (tracing->shared) {
+        th_progress_enter();
+        th_tracing_catch_up(tracing);
+    }
+    take_aside(tracing, event);
+    if (tracing->shared)
+        th_progress_leave();
 }

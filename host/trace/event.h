@@ -47,6 +47,7 @@ enum { TH_FUNCTION_ARITY_MAX = 255 };
 enum th_fact { TH_UNKNOWN, TH_NO, TH_YES };
 
 struct th_event;
+struct th_traced;
 
 /* What a source can tell of its event. Each may be called at any time while the event is the
  * source's latest; terms are built in ENV and stay valid with it. TH_MALFORMED if the record's
@@ -80,6 +81,8 @@ struct th_event {
     uint32_t tuple_size; /* elements of the tuple that it is or would be; 0 of other */
     const struct th_event_source *source;
     void *reader; /* the source's own */
+    /* Whose event it is, if it happens in this host now (live.h); NULL: it is recorded. */
+    struct th_traced *live;
 
     /* Filled by th_event_decode(); TH_NONE where there is none. */
     th_term term;
@@ -107,9 +110,9 @@ static inline enum th_status th_event_time(struct th_event *event)
  * The fields of a trace tuple, and the tuple of fields. Where a tuple's optional fields are
  * ambiguous (one integer that may be a match specification's result or a scheduler's number)
  * SCHEDULER_ID decides for a call, send or receive; other tags never have a match specification's
- * result. th_event_from_tuple() leaves number, position, source and reader alone; a tuple {drop, N}
- * gives TH_EVENT_DROP. If TUPLE is no trace message it returns TH_MALFORMED, and the event is a
- * TH_EVENT_OTHER with TUPLE as its term.
+ * result. th_event_from_tuple() leaves number, position, source, reader and live alone; a tuple
+ * {drop, N} gives TH_EVENT_DROP. If TUPLE is no trace message it returns TH_MALFORMED, and the
+ * event is a TH_EVENT_OTHER with TUPLE as its term.
  */
 enum th_status th_event_from_tuple(struct th_event *event, th_term tuple, bool scheduler_id);
 th_term th_event_to_tuple(const struct th_event *event, th_env *env);
@@ -124,9 +127,9 @@ bool th_event_time_from_term(th_term t, struct th_event_time *time);
 bool th_event_time_from_clock(int64_t mega, int64_t s, int64_t us, struct th_event_time *time);
 
 /*
- * For sources of events: empties all but number, position, source and reader. Member by member, as
- * compilers clear a struct of this size with a string instruction that takes longer than all else
- * that a skipped event needs.
+ * For sources of events: empties all but number, position, source, reader and live. Member by
+ * member, as compilers clear a struct of this size with a string instruction that takes longer than
+ * all else that a skipped event needs.
  */
 static inline void th_event_begin(struct th_event *event, enum th_event_kind kind)
 {

@@ -1,6 +1,7 @@
 #include "guard.h"
 
 #include "guard_stack.h"
+#include "live_hit.h"
 #include "tracing.h"
 
 #include <errno.h>
@@ -142,12 +143,23 @@ static void begin_report(void)
     alarm(REPORT_SECONDS);
 }
 
+/* What the callback that runs is about; NULL: no event. */
+static struct th_event *event_at_hand(void)
+{
+    static struct th_event made; /* of a live call, which has none until it is wanted */
+    const struct th_callback *callback = &th_callback_current;
+
+    if (!callback->session || callback->event || !callback->call)
+        return callback->session ? callback->event : NULL;
+    th_live_call_event(&made, callback->call);
+    return &made;
+}
+
 /* Who did it is told already. Never returns: the code that crashed cannot go on, and that which
  * hangs will not. */
 static _Noreturn void end_report(void)
 {
-    struct th_callback *callback = &th_callback_current;
-    struct th_event *event = callback->session ? callback->event : NULL;
+    struct th_event *event = event_at_hand();
     const struct th_library_call *lone = th_library_running;
 
     if (event)

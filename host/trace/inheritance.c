@@ -12,11 +12,23 @@ static uint32_t heirloom(uint32_t flags, uint32_t always, uint32_t first, uint32
     return flags & always ? flags : 0;
 }
 
+/* Who gives flags on: one of this host, or of a recording. */
+struct parent {
+    struct th_traced *live; /* NULL: of a recording */
+    th_term id;
+    const struct th_tracee_refs *refs; /* before anything is given */
+};
+
 /* Replaces the flags of the session at PARENT, if they are others now. */
-static void leave_to_parent(th_term parent, struct th_session *session, uint32_t old, uint32_t left)
+static void leave_to_parent(const struct parent *parent, struct th_session *session, uint32_t old,
+                            uint32_t left)
 {
-    if (left != old)
-        th_tracee_set(th_tracee_expect(session->tracing, parent), session, left);
+    if (left == old)
+        return;
+    if (parent->live)
+        th_traced_set(parent->live, session, left);
+    else
+        th_tracee_set(th_tracee_expect(session->tracing, parent->id), session, left);
 }
 
 /* The flags that are cleared at a child, too, whoever they came from. */
@@ -25,18 +37,18 @@ static uint32_t spent(uint32_t flags, uint32_t always, uint32_t first)
     return flags & first ? first | always : 0;
 }
 
-static uint32_t by_spawn(struct th_session *session, th_term parent, uint32_t had, uint32_t flags)
+static uint32_t by_spawn(struct th_session *session, const struct parent *parent, uint32_t had)
 {
-    uint32_t left;
+    uint32_t flags = th_refs_flags(parent->refs, session), left;
     uint32_t given = heirloom(flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN, &left);
 
     leave_to_parent(parent, session, flags, left);
     return (had | given) & ~spent(flags, TH_FLAG_SET_ON_SPAWN, TH_FLAG_SET_ON_FIRST_SPAWN);
 }
 
-static uint32_t by_link(struct th_session *session, th_term parent, uint32_t had, uint32_t flags)
+static uint32_t by_link(struct th_session *session, const struct parent *parent, uint32_t had)
 {
-    uint32_t left;
+    uint32_t flags = th_refs_flags(parent->refs, session), left;
     uint32_t given = heirloom(flags, TH_FLAG_SET_ON_LINK, TH_FLAG_SET_ON_FIRST_LINK, &left);
 
     leave_to_parent(parent, session, flags, left);
@@ -49,22 +61,25 @@ static uint32_t by_link(struct th_session *session, th_term parent, uint32_t had
 static uint32_t dowry(const struct th_session *session, const struct th_tracee *tracee,
                       enum th_kind kind)
 {
-    uint32_t given = tracee && tracee->refs ? th_refs_flags(tracee->refs, session) : 0;
+    const struct th_tracee_refs *refs =
+        tracee ? atomic_load_explicit(&tracee->traced.refs, memory_order_relaxed) : NULL;
+    uint32_t given = refs ? th_refs_flags(refs, session) : 0;
 
     return given | session->born[kind];
 }
 
-static struct th_tracee_refs *child_refs(struct th_tracing *tracing, th_term parent,
+/* What a session takes from the parent changes only that session's flags there: for others the refs
+ * that the parent had before stay good. */
+static struct th_tracee_refs *child_refs(struct th_tracing *tracing, const struct parent *parent,
                                          const struct th_tracee *child)
 {
     struct th_tracee_refs *refs = th_refs_create(TH_SESSIONS_LIMIT);
 
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = tracing->sessions[i];
+        struct th_session *session = th_tracing_at(tracing, i);
         if (session)
             th_refs_add(refs, session,
-                        by_spawn(session, parent, dowry(session, child, TH_KIND_PROCESS),
-                                 th_refs_flags(th_tracee_refs(tracing, parent), session)));
+                        by_spawn(session, parent, dowry(session, child, TH_KIND_PROCESS)));
     }
     return refs;
 }
@@ -72,17 +87,18 @@ static struct th_tracee_refs *child_refs(struct th_tracing *tracing, th_term par
 /* A child that is like those that were there needs no struct, unless more is to become of it. */
 static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
 {
-    uint32_t parents = th_refs_union(th_tracee_refs(tracing, parent));
+    struct parent of = {.id = parent, .refs = th_tracee_refs(tracing, parent)};
+    uint32_t parents = th_refs_union(of.refs);
     struct th_tracee *child = th_tracee_find(id);
-    struct th_tracee_refs *refs = child_refs(tracing, parent, child);
+    struct th_tracee_refs *refs = child_refs(tracing, &of, child);
 
-    if (!child && th_refs_equal(refs, tracing->found[TH_KIND_PROCESS]) &&
+    if (!child && th_refs_equal(refs, th_found_refs(tracing, id)) &&
         !(parents & (TH_FLAG_SET_ON_FIRST_SPAWN | TH_FLAGS_ON_LINK))) {
         th_free(refs);
         return;
     }
     child = th_tracee_expect(tracing, id);
-    th_tracee_set_all(child, refs);
+    th_traced_set_all(&child->traced, refs);
     child->born = true;
     child->newborn_of = parent;
 }
@@ -111,20 +127,27 @@ static void spawned(struct th_tracing *tracing, th_term id, th_term parent)
         spawn(tracing, parent, id);
 }
 
+static void link_child(struct th_tracing *tracing, const struct parent *parent,
+                       struct th_traced *child)
+{
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(tracing, i);
+        if (session)
+            th_traced_set(child, session,
+                          by_link(session, parent, th_refs_flags(th_traced_refs(child), session)));
+    }
+}
+
 static void link_newborn(struct th_tracing *tracing, th_term parent, th_term id)
 {
     struct th_tracee *child = th_tracee_find(id);
+    struct parent of = {.id = parent};
 
     if (!child || child->newborn_of == TH_NONE || child->newborn_of != parent)
         return;
     child->newborn_of = TH_NONE;
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = tracing->sessions[i];
-        if (session)
-            th_tracee_set(child, session,
-                          by_link(session, parent, th_refs_flags(child->refs, session),
-                                  th_refs_flags(th_tracee_refs(tracing, parent), session)));
-    }
+    of.refs = th_tracee_refs(tracing, parent);
+    link_child(tracing, &of, &child->traced);
 }
 
 static void open(struct th_tracing *tracing, th_term id)
@@ -136,32 +159,26 @@ static void open(struct th_tracing *tracing, th_term id)
         return;
     refs = th_refs_create(TH_SESSIONS_LIMIT);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (tracing->sessions[i])
-            th_refs_add(refs, tracing->sessions[i],
-                        dowry(tracing->sessions[i], port, TH_KIND_PORT));
+        if (th_tracing_at(tracing, i))
+            th_refs_add(refs, th_tracing_at(tracing, i),
+                        dowry(th_tracing_at(tracing, i), port, TH_KIND_PORT));
     port = th_tracee_own(tracing, id);
-    th_tracee_set_all(port, refs);
+    th_traced_set_all(&port->traced, refs);
     port->born = true;
 }
 
 static void meet(struct th_tracing *tracing, th_term id, th_term name)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = tracing->sessions[i];
+        struct th_session *session = th_tracing_at(tracing, i);
         for (size_t j = 0; session && j < session->expected_count; j++)
             if (session->expected[j].who == name)
                 th_session_trace_one(session, id, true, session->expected[j].flags);
     }
 }
 
-void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
+static void heed(struct th_tracing *tracing, const struct th_event *event)
 {
-    if (event->tag == TH_TAG_in) /* only its trace_status */
-        return;
-    if (th_event_decode(event, &tracing->arena) != TH_OK) {
-        th_error_clear(); /* whoever wants the terms will meet the damage again */
-        return;
-    }
     switch (event->tag) {
     case TH_TAG_spawn:
         spawn(tracing, event->tracee, event->term);
@@ -181,6 +198,62 @@ void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
     default:
         meet(tracing, event->tracee, event->term);
     }
+}
+
+void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
+{
+    if (event->tag == TH_TAG_in) /* only its trace_status */
+        return;
+    if (th_event_decode(event, &tracing->arena) != TH_OK) {
+        th_error_clear(); /* whoever wants the terms will meet the damage again */
+        return;
+    }
+    th_tracing_lock(tracing);
+    heed(tracing, event);
+    th_tracing_unlock(tracing);
+}
+
+/* --- live ones --- */
+
+/* Nothing is kept for one that is like all others. */
+static void be_spawned(struct th_traced *child, const struct parent *parent)
+{
+    struct th_tracing *tracing = child->tracing;
+    struct th_tracee_refs *refs = child_refs(tracing, parent, NULL);
+
+    if (th_refs_equal(refs, th_found_refs(tracing, child->id)))
+        th_free(refs);
+    else
+        th_traced_set_all(child, refs);
+}
+
+static void be_opened(struct th_traced *port)
+{
+    struct th_tracee_refs *refs = th_refs_create(TH_SESSIONS_LIMIT);
+
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(port->tracing, i);
+        if (session)
+            th_refs_add(refs, session, session->born[TH_KIND_PORT]);
+    }
+    th_traced_set_all(port, refs);
+}
+
+void th_inheritance_begin(struct th_traced *child, struct th_traced *parent, bool linked)
+{
+    static const struct th_tracee_refs nobody;
+    struct parent of = {parent, parent ? parent->id : TH_NONE, &nobody};
+
+    if (parent)
+        of.refs = th_traced_refs(parent);
+    if (th_is_local_port(child->id))
+        be_opened(child);
+    else
+        be_spawned(child, &of);
+    if (!linked || !parent)
+        return;
+    of.refs = th_traced_refs(parent);
+    link_child(child->tracing, &of, child);
 }
 
 /* --- what can make a difference --- */
@@ -214,11 +287,12 @@ void th_inheritance_update(struct th_tracing *tracing)
     uint32_t heeded = 1 << TH_TAG_in;
 
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (tracing->sessions[i])
-            heeded |= heeded_for(tracing->sessions[i]);
+        if (th_tracing_at(tracing, i))
+            heeded |= heeded_for(th_tracing_at(tracing, i));
     if (tracing->special)
         heeded |= births | 1 << TH_TAG_open;
-    if (heeded & births && tracing->wanted & TH_FLAGS_ON_LINK)
+    if (heeded & births &&
+        atomic_load_explicit(&tracing->wanted, memory_order_relaxed) & TH_FLAGS_ON_LINK)
         heeded |= 1 << TH_TAG_link | 1 << TH_TAG_getting_linked;
-    tracing->heeded = heeded;
+    atomic_store_explicit(&tracing->heeded, heeded, memory_order_relaxed);
 }

@@ -1,8 +1,10 @@
 /* Setting patterns, and what is set. */
 #include "pattern.h"
 
+#include "live.h"
 #include "points.h"
 #include "tracing.h"
+#include "host/code/code.h"
 
 /* --- match specifications that are shared --- */
 
@@ -49,30 +51,39 @@ static void end_points(struct th_shared *shared)
 static struct th_points *points_of(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
+    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
 
-    if (session->points)
-        return session->points;
-    session->points = th_alloc_zero(sizeof *session->points);
-    th_bp_session_init(&session->points->base, &th_pattern_hooks, end_points);
-    session->points->session = session;
+    if (points)
+        return points;
+    points = th_alloc_zero(sizeof *points);
+    th_bp_session_init(&points->base, &th_pattern_hooks, end_points);
+    points->session = session;
     /* Stacks are followed from now on, whether anybody has the flags for calls or not. */
-    tracing->patterned = true;
-    tracing->wanted |= TH_FLAG_CALL | TH_FLAG_RETURN_TO;
-    return session->points;
+    atomic_store_explicit(&tracing->patterned, true, memory_order_relaxed);
+    atomic_fetch_or_explicit(&tracing->wanted, TH_FLAG_CALL | TH_FLAG_RETURN_TO,
+                             memory_order_relaxed);
+    atomic_store_explicit(&session->points, points, memory_order_relaxed);
+    return points;
+}
+
+void th_points_drop(struct th_points *points)
+{
+    points->session = NULL;
+    th_shared_drop(&points->base.shared);
 }
 
 void th_points_end(struct th_session *session)
 {
+    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
     struct th_change *change;
 
-    if (!session->points)
+    if (!points)
         return;
     change = th_change_create();
-    th_change_end_session(change, &session->points->base);
+    th_change_end_session(change, &points->base);
     th_change_run(change, NULL, NULL);
-    session->points->session = NULL;
-    th_shared_drop(&session->points->base.shared);
-    session->points = NULL;
+    th_points_drop(points);
+    atomic_store_explicit(&session->points, NULL, memory_order_relaxed);
 }
 
 /* --- what a pattern is about --- */
@@ -90,32 +101,80 @@ static bool names_one(const struct th_pattern *pattern)
            pattern->arity != TH_ANY_ARITY && !pattern->on_load;
 }
 
+/* What can be done of SETTING where it is RECORDED calls that it is for; false: nothing. */
+static bool suits(struct th_bp_setting *setting, bool recorded)
+{
+    const uint32_t not_told = recorded ? TH_BP_MEMORY : 0;
+
+    setting->set &= ~not_told;
+    setting->restart &= ~not_told;
+    return setting->set | setting->clear | setting->pause | setting->restart;
+}
+
+/* Under the lock. */
+static void add_defaults(struct th_change *change, const struct th_points *points,
+                         const struct th_traced_function *function, bool recorded)
+{
+    for (size_t i = 0; i < points->count; i++) {
+        const struct th_pattern *pattern = &points->defaults[i].pattern;
+        struct th_bp_setting setting = points->defaults[i].setting;
+        setting.site = function->site;
+        if ((recorded || pattern->on_load) && concerns(pattern, &function->name) &&
+            suits(&setting, recorded))
+            th_change_add(change, &setting);
+    }
+}
+
+void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
+                     const struct th_traced_function *function, bool recorded)
+{
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(tracing, i);
+        const struct th_points *points =
+            session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
+        if (points)
+            add_defaults(change, points, function, recorded);
+    }
+}
+
+/* Changes are put into their queue under the lock, so that they are made in the order in which they
+ * were asked for; who may wait does so after it. */
+bool th_patterns_hand_in(struct th_change *change)
+{
+    bool waits = th_permission_may_wait();
+
+    if (waits)
+        th_change_queue(change);
+    else
+        th_change_start(change, NULL, NULL);
+    return waits;
+}
+
 struct th_traced_function *th_patterns_meet(struct th_tracing *tracing,
                                             const struct th_function *name)
 {
-    struct th_traced_function *function = th_functions_find(&tracing->functions, name);
-    struct th_change *change;
+    struct th_traced_function *function;
+    struct th_change *change = NULL;
+    bool waits = false;
 
-    if (function)
-        return function;
-    function = th_functions_add(&tracing->functions, name);
-    change = th_change_create();
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_points *points = tracing->sessions[i] ? tracing->sessions[i]->points : NULL;
-        for (size_t j = 0; points && j < points->count; j++) {
-            struct th_bp_setting setting = points->defaults[j].setting;
-            setting.site = function->site;
-            if (concerns(&points->defaults[j].pattern, name))
-                th_change_add(change, &setting);
-        }
+    th_tracing_lock(tracing);
+    function = th_functions_find(&tracing->functions, name);
+    if (!function) {
+        function = th_functions_add(&tracing->functions, name);
+        change = th_change_create();
+        th_patterns_add(tracing, change, function, true);
+        waits = th_patterns_hand_in(change);
     }
-    th_change_run(change, NULL, NULL);
+    th_tracing_unlock(tracing);
+    if (waits)
+        th_change_run(change, NULL, NULL);
     return function;
 }
 
 /* --- setting --- */
 
-static enum th_status check(const struct th_pattern *pattern, th_term match, uint32_t kinds)
+static enum th_status check(const struct th_session *session, const struct th_pattern *pattern,
+                            th_term match, uint32_t kinds)
 {
     if ((pattern->module == TH_NONE && pattern->function != TH_NONE) ||
         (pattern->function == TH_NONE && pattern->arity != TH_ANY_ARITY))
@@ -124,7 +183,7 @@ static enum th_status check(const struct th_pattern *pattern, th_term match, uin
         return th_error_raise(TH_USAGE, "an arity is at most %d", TH_FUNCTION_ARITY_MAX);
     if (!kinds || kinds & ~(uint32_t)TH_BP_ALL)
         return th_error_raise(TH_USAGE, "a pattern has at least one kind");
-    if (kinds & TH_BP_MEMORY)
+    if (kinds & TH_BP_MEMORY && !session->shared)
         return th_error_raise(TH_USAGE, "recordings do not tell the memory that calls take");
     if (kinds & TH_BP_GLOBAL && kinds != TH_BP_GLOBAL)
         return th_error_raise(TH_USAGE, "a global pattern is of no other kind");
@@ -195,33 +254,62 @@ static void keep(struct th_points *points, const struct th_pattern *pattern,
     th_shared_take(setting->meta_spec);
 }
 
-/* Sets it for the functions that are there. Returns how many. */
-static size_t set_present(struct th_tracing *tracing, const struct th_pattern *pattern,
-                          struct th_bp_setting *setting)
+/* Adds it for one function, if that is meant. */
+static size_t set_one(struct th_change *change, const struct th_pattern *pattern,
+                      const struct th_bp_setting *setting,
+                      const struct th_traced_function *function, bool recorded)
+{
+    struct th_bp_setting here = *setting;
+
+    if (!concerns(pattern, &function->name) || !suits(&here, recorded))
+        return 0;
+    here.site = function->site;
+    th_change_add(change, &here);
+    return 1;
+}
+
+/* Adds it for the functions that are there. Returns how many. */
+static size_t set_present(struct th_tracing *tracing, struct th_change *change,
+                          const struct th_pattern *pattern, const struct th_bp_setting *setting)
 {
     const struct th_functions *functions = &tracing->functions;
-    struct th_change *change = th_change_create();
     size_t matched = 0;
 
-    for (size_t i = 0; i < functions->count && !pattern->on_load; i++) {
-        if (!concerns(pattern, &functions->items[i]->name))
-            continue;
-        setting->site = functions->items[i]->site;
-        th_change_add(change, setting);
-        matched++;
-    }
-    setting->site = NULL;
-    th_change_run(change, NULL, NULL);
+    if (pattern->on_load)
+        return 0;
+    for (size_t i = 0; i < functions->count; i++)
+        matched += set_one(change, pattern, setting, functions->items[i], true);
+    for (struct th_live_function *f = tracing->live_functions; f; f = f->next)
+        matched += set_one(change, pattern, setting, &f->function, false);
     return matched;
 }
 
-/* One that is named is there from now on. */
+/* One that is named is there from now on; a live one is if it is loaded. */
 static void make_present(struct th_tracing *tracing, const struct th_pattern *pattern)
 {
     struct th_function name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
 
-    if (names_one(pattern))
+    if (names_one(pattern) && !th_live_function_find(tracing, &name))
         th_patterns_meet(tracing, &name);
+}
+
+static size_t set_pattern(struct th_session *session, const struct th_pattern *pattern,
+                          const struct th_bp_setting *setting)
+{
+    struct th_tracing *tracing = session->tracing;
+    struct th_change *change = th_change_create();
+    size_t matched;
+    bool waits;
+
+    th_tracing_lock(tracing);
+    if (!names_one(pattern))
+        keep(points_of(session), pattern, setting);
+    matched = set_present(tracing, change, pattern, setting);
+    waits = th_patterns_hand_in(change);
+    th_tracing_unlock(tracing);
+    if (waits)
+        th_change_run(change, NULL, NULL);
+    return matched;
 }
 
 enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
@@ -229,20 +317,23 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
 {
     struct th_bp_setting setting;
     struct th_match_spec *spec;
-    enum th_status status = check(pattern, match, kinds);
+    enum th_status status = check(session, pattern, match, kinds);
+    struct th_points *points;
     size_t count;
 
     if (status == TH_OK)
         status = compile(match, &spec);
     if (status != TH_OK)
         return status;
-    setting = make_setting(points_of(session), match, spec, kinds);
+    th_tracing_lock(session->tracing);
+    points = points_of(session);
+    th_tracing_unlock(session->tracing);
+    setting = make_setting(points, match, spec, kinds);
     if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
-        session->tracing->wanted |= TH_FLAGS_RUNNING | TH_FLAG_PROCS;
+        atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING | TH_FLAG_PROCS,
+                                 memory_order_relaxed);
     make_present(session->tracing, pattern);
-    if (!names_one(pattern))
-        keep(session->points, pattern, &setting);
-    count = set_present(session->tracing, pattern, &setting);
+    count = set_pattern(session, pattern, &setting);
     th_shared_drop(setting.spec);
     th_shared_drop(setting.meta_spec);
     if (matched)
@@ -252,14 +343,53 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
 
 /* --- asking --- */
 
+static bool info_of(const struct th_session *session, const struct th_traced_function *function,
+                    struct th_bp_info *info)
+{
+    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
+
+    *info = (struct th_bp_info){0};
+    return function && points && th_breakpoint_info(function->site, &points->base, info);
+}
+
 bool th_session_function_info(const struct th_session *session, const struct th_function *function,
                               struct th_bp_info *info)
 {
-    struct th_traced_function *found = th_functions_find(&session->tracing->functions, function);
+    struct th_tracing *tracing = session->tracing;
+    const struct th_live_function *live;
+    bool found;
 
-    *info = (struct th_bp_info){0};
-    return found && session->points &&
-           th_breakpoint_info(found->site, &session->points->base, info);
+    th_tracing_lock(tracing);
+    live = th_live_function_find(tracing, function);
+    found = info_of(session, live ? &live->function : NULL, info) ||
+            info_of(session, th_functions_find(&tracing->functions, function), info);
+    th_tracing_unlock(tracing);
+    return found;
+}
+
+/* What is shown is copied first, as VISIT may call anything. */
+struct functions_seen {
+    struct th_traced_function *items;
+    size_t count, capacity;
+};
+
+static void see(struct functions_seen *seen, const struct th_traced_function *function)
+{
+    TH_ARRAY_GROW(seen->items, seen->count, seen->capacity);
+    seen->items[seen->count++] = *function;
+}
+
+static struct functions_seen see_all(struct th_tracing *tracing)
+{
+    struct functions_seen seen = {0};
+
+    th_tracing_lock(tracing);
+    for (size_t i = 0; i < tracing->functions.count; i++)
+        see(&seen, tracing->functions.items[i]);
+    for (const struct th_live_function *f = tracing->live_functions; f; f = f->next)
+        see(&seen, &f->function);
+    th_tracing_unlock(tracing);
+    return seen;
 }
 
 void th_session_functions(const struct th_session *session,
@@ -267,24 +397,20 @@ void th_session_functions(const struct th_session *session,
                                         const struct th_bp_info *info),
                           void *context)
 {
-    const struct th_functions *functions = &session->tracing->functions;
+    struct functions_seen seen = see_all(session->tracing);
     struct th_bp_info info;
 
-    for (size_t i = 0; i < functions->count; i++) {
-        if (th_session_function_info(session, &functions->items[i]->name, &info))
-            visit(context, &functions->items[i]->name, &info);
+    for (size_t i = 0; i < seen.count; i++) {
+        if (info_of(session, &seen.items[i], &info))
+            visit(context, &seen.items[i].name, &info);
         th_bp_info_free(&info);
     }
-}
-
-struct th_pattern_counts th_session_pattern_counts(const struct th_session *session)
-{
-    return session->points ? session->points->counts : (struct th_pattern_counts){0};
+    th_free(seen.items);
 }
 
 bool th_session_patterned(const struct th_session *session)
 {
-    return session->points != NULL;
+    return atomic_load_explicit(&session->points, memory_order_relaxed) != NULL;
 }
 
 void th_tracing_use_recorded_callers(struct th_tracing *tracing)

@@ -7,19 +7,10 @@
  */
 #include "pattern_hit.h"
 
+#include "live_hit.h"
 #include "points.h"
 #include "surroundings.h"
-
-/* What is wanted of a call: the low bits of the word that the stack keeps; the others are the
- * session's id, for WANT_TIME the number of a struct th_timing_frame. */
-enum {
-    WANT_RETURN = 1,
-    WANT_EXCEPTION = 2,
-    WANT_META = 4,
-    WANT_RETURN_TO = 8,
-    WANT_TIME = 16,
-    WANT_BITS = 5
-};
+#include "wants.h"
 
 struct call_hit {
     struct th_hit hit;
@@ -36,7 +27,9 @@ static uint32_t flags_now(const struct th_way *way, const struct th_session *ses
  * it is, those that are there. */
 static uint32_t meta_flags(const struct th_session *session)
 {
-    return session->flags & TH_FLAG_AS_RECORDED ? TH_FLAG_AS_RECORDED : TH_FLAG_TIMESTAMP;
+    return atomic_load_explicit(&session->flags, memory_order_relaxed) & TH_FLAG_AS_RECORDED
+               ? TH_FLAG_AS_RECORDED
+               : TH_FLAG_TIMESTAMP;
 }
 
 static void want(const struct call_hit *call, const struct th_session *session, uint64_t what)
@@ -60,13 +53,23 @@ static struct th_match_subject subject_of(th_term call)
     return subject;
 }
 
+void th_wants_count_unknown(struct th_session *session, const struct th_match_result *result)
+{
+    for (unsigned i = 0; i < result->callers_unknown; i++)
+        th_session_count(session, TH_COUNTED_BY_PATTERNS(callers_unknown));
+    for (unsigned i = 0; i < result->unsure; i++)
+        th_session_count(session, TH_COUNTED_BY_PATTERNS(actions_unsure));
+    if (result->end == TH_MATCH_UNKNOWN ||
+        (result->end == TH_MATCH_YES && result->message == TH_NONE))
+        th_session_count(session, TH_COUNTED_BY_PATTERNS(undecided));
+}
+
 /* Without a specification each call matches. False: the event is damaged. */
 static bool match(const struct call_hit *call, struct th_session *session, struct th_shared *spec,
                   struct th_match_result *result)
 {
     struct th_surroundings context = {call->way, session, call->tracee};
     struct th_match_surroundings surroundings = {&th_pattern_operations, &context};
-    struct th_pattern_counts *counts = &session->points->counts;
     struct th_match_subject subject;
 
     *result = (struct th_match_result){.end = TH_MATCH_YES, .message = TH_AM(true)};
@@ -77,10 +80,7 @@ static bool match(const struct call_hit *call, struct th_session *session, struc
     subject = subject_of(call->way->event->term);
     th_match_run(((struct th_shared_spec *)spec)->spec, &subject, &surroundings,
                  &call->way->tracing->arena, result);
-    counts->callers_unknown += result->callers_unknown;
-    counts->actions_unsure += result->unsure;
-    counts->undecided += result->end == TH_MATCH_UNKNOWN ||
-                         (result->end == TH_MATCH_YES && result->message == TH_NONE);
+    th_wants_count_unknown(session, result);
     return result->end == TH_MATCH_YES;
 }
 
@@ -96,19 +96,13 @@ static void tell_call(const struct call_hit *call, struct th_session *session,
     th_way_hand_over(call->way, session, &event, flags);
 }
 
-static uint64_t wanted_by(const struct th_match_result *result)
-{
-    return (result->return_trace ? WANT_RETURN : 0) |
-           (result->exception_trace ? WANT_RETURN | WANT_EXCEPTION : 0);
-}
-
 /* --- breakpoints that are hit --- */
 
 static struct th_session *session_of(struct th_bp_session *points)
 {
     struct th_session *session = ((struct th_points *)points)->session;
 
-    return session && session->attached ? session : NULL;
+    return session && th_session_is_attached(session) ? session : NULL;
 }
 
 /* What th_disarm() pauses in the callbacks that come next: the breakpoint of HIT, for KINDS. */
@@ -123,7 +117,8 @@ static bool is_external(const struct call_hit *call, struct th_session *session)
 {
     enum th_fact external = call->way->event->external;
 
-    session->points->counts.external_unknown += external == TH_UNKNOWN;
+    if (external == TH_UNKNOWN)
+        th_session_count(session, TH_COUNTED_BY_PATTERNS(external_unknown));
     return external == TH_YES;
 }
 
@@ -135,6 +130,8 @@ static uint32_t hit_call(struct th_hit *hit, struct th_bp_session *points, struc
     struct th_match_result result;
     uint32_t flags;
 
+    if (!call)
+        return th_live_hit_call(hit, points, spec, kind);
     if (!session || !(flags_now(call->way, session) & TH_FLAG_CALL))
         return 0;
     if (kind == TH_BP_GLOBAL && !is_external(call, session))
@@ -144,12 +141,12 @@ static uint32_t hit_call(struct th_hit *hit, struct th_bp_session *points, struc
         return 0;
     flags = flags_now(call->way, session); /* the specification may have changed them */
     if (flags & TH_FLAG_SILENT) {
-        session->counts.silenced++;
+        th_session_count(session, TH_COUNTED(silenced));
         return 0;
     }
     tell_call(call, session, &result, flags);
     want(call, session,
-         wanted_by(&result) |
+         th_wants_of(&result) |
              (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0));
     return 0;
 }
@@ -164,6 +161,8 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     uint64_t wanted;
 
     (void)tracer; /* the session's own */
+    if (!call)
+        return th_live_hit_meta(hit, points, spec);
     if (!session)
         return 0;
     callbacks_about(hit, TH_BP_META);
@@ -173,7 +172,7 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     if (answer != TH_AM(trace) || !match(call, session, spec, &result))
         return 0;
     tell_call(call, session, &result, meta_flags(session));
-    wanted = wanted_by(&result);
+    wanted = th_wants_of(&result);
     want(call, session, wanted ? wanted | WANT_META : 0);
     return 0;
 }
@@ -184,10 +183,12 @@ static struct th_account *hit_account(struct th_hit *hit, struct th_bp_session *
     struct call_hit *call = hit->context;
     struct th_session *session = session_of(points);
 
+    if (!call)
+        return th_live_hit_account(hit, points, reading);
     if (!session || !call->tracee || !(flags_now(call->way, session) & TH_FLAG_CALL))
         return NULL;
     if (!th_timing_read(call->way->event, reading)) {
-        session->points->counts.untimed++;
+        th_session_count(session, TH_COUNTED_BY_PATTERNS(untimed));
         return NULL;
     }
     return th_timing_account(&call->tracee->timing, session);
@@ -197,8 +198,13 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
                         const struct th_account_frame *frame)
 {
     struct call_hit *call = hit->context;
-    uint32_t number = th_timing_enter(&call->tracee->timing, session_of(points), frame);
+    uint32_t number;
 
+    if (!call) {
+        th_live_hit_entered(hit, points, frame);
+        return;
+    }
+    number = th_timing_enter(&call->tracee->timing, session_of(points), frame);
     if (number != UINT32_MAX)
         th_execution_want(&call->way->tracing->execution, &call->tracee->stack,
                           (uint64_t)number << WANT_BITS | WANT_TIME);
@@ -260,11 +266,11 @@ static void end_for(const struct returning *returning, struct th_session *sessio
         return;
     flags = word & WANT_META ? meta_flags(session) : flags_now(returning->way, session);
     if (ending == TH_ENDED_UNTOLD)
-        session->points->counts.returns_unknown++;
+        th_session_count(session, TH_COUNTED_BY_PATTERNS(returns_unknown));
     else if (word & WANT_META || flags & TH_FLAG_CALL) /* silent or not, as the call was told */
         tell_end(returning->way, session, function, flags);
     else
-        session->counts.untraced++;
+        th_session_count(session, TH_COUNTED(untraced));
 }
 
 static void ended(void *context, enum th_ending ending, const struct th_function *function,
@@ -277,7 +283,7 @@ static void ended(void *context, enum th_ending ending, const struct th_function
         stop_timing(returning, word);
     else if (returning->way)
         session = th_session_find(returning->tracing, word >> WANT_BITS);
-    if (session && session->attached)
+    if (session && th_session_is_attached(session))
         end_for(returning, session, ending, function, word);
 }
 
@@ -299,9 +305,9 @@ static void tell_return_to(struct th_way *way, struct th_tracee *tracee, const s
     event.term = to->kind == TH_CALLER_UNDEFINED ? TH_AM(undefined)
                                                  : term_of(&way->tracing->arena, &to->function);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = way->tracing->sessions[i];
+        struct th_session *session = th_tracing_at(way->tracing, i);
         uint32_t flags = waiting >> i & 1 && session ? flags_now(way, session) : 0;
-        if (flags & TH_FLAG_RETURN_TO && session->attached) /* silent or not */
+        if (flags & TH_FLAG_RETURN_TO && th_session_is_attached(session)) /* silent or not */
             th_way_hand_over(way, session, &event, flags);
     }
 }
@@ -333,7 +339,7 @@ static void enter(struct th_tracing *tracing, struct th_tracee *tracee, struct t
 
 void th_patterns_call(struct th_way *way)
 {
-    struct call_hit call = {.hit = {.kinds = TH_BP_ALL}, .way = way};
+    struct call_hit call = {.hit = {.kinds = TH_BP_ALL & ~TH_BP_MEMORY}, .way = way};
     struct th_event *event = way->event;
     struct th_traced_function *function;
     struct th_function name;

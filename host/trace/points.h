@@ -15,10 +15,9 @@ struct th_pattern_default {
 /* Lives on while a change names it, so it is not in the session itself. */
 struct th_points {
     struct th_bp_session base;
-    struct th_session *session; /* NULL once it is gone */
-    struct th_pattern_default *defaults;
+    struct th_session *session;          /* NULL once it is gone, which is after its breakpoints */
+    struct th_pattern_default *defaults; /* under the tracing's lock */
     size_t count, capacity;
-    struct th_pattern_counts counts;
 };
 
 /* A match specification that breakpoints share. */
@@ -29,9 +28,20 @@ struct th_shared_spec {
 
 extern const struct th_bp_hooks th_pattern_hooks;
 
-/* The function, with what the patterns say of it if it is new. Outside of callbacks. */
+/* Adds to CHANGE what the patterns say of FUNCTION, a new one: of a RECORDED one all that is kept,
+ * of one that is loaded now what waits for that. Under the lock. */
+void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
+                     const struct th_traced_function *function, bool recorded);
+
+/* Puts a change into its queue. Under the lock. True: th_change_run() is to follow, without it. */
+bool th_patterns_hand_in(struct th_change *change);
+
+/* The recorded function, with what the patterns say of it if it is new. Outside of callbacks. */
 struct th_traced_function *th_patterns_meet(struct th_tracing *tracing,
                                             const struct th_function *name);
+
+/* The caller's share, after the breakpoints are gone. */
+void th_points_drop(struct th_points *points);
 
 /* Ends all breakpoints of a session that is to be freed. Outside of callbacks. */
 void th_points_end(struct th_session *session);

@@ -3,24 +3,38 @@
  * whole.
  *
  * Readers look at the array that they found for a whole event; so one that was replaced is kept
- * until the event is over (th_tracing_retire()). It is a list of the one thread that replays, not
- * th_progress_later(), as sessions and the world are that thread's alone: a read section would cost
- * each event 2 ns, and a library would be closed at no certain time, by another thread. When
- * tracees of other threads come, the section goes around an event and the list becomes
- * th_progress_later(); nothing else changes.
+ * until that is over (th_tracing_retire()). In a tracing that is shared that is thread progress, as
+ * each event is a read section. While one thread does all, it is a list that this thread frees
+ * after the event: a section would cost each replayed event 2 ns, and make changes that are asked
+ * for while a recording is replayed go on without being waited for.
  */
 #ifndef TH_REFS_H
 #define TH_REFS_H
 
 #include "session.h"
+#include "host/progress/progress.h"
+
+#include <stdatomic.h>
 
 struct th_tracee_refs {
-    struct th_tracee_refs *retired; /* in th_tracing's list: the next one */
+    union {
+        struct th_tracee_refs *retired; /* in th_tracing's list: the next one */
+        struct th_later later;          /* of a tracing that is shared */
+    };
     uint32_t count;
     struct th_tracee_ref {
         struct th_session *session;
         uint32_t flags; /* not 0 */
     } refs[];           /* by the sessions' indices */
+};
+
+/* Somebody who can be traced, of a recording or of this host. */
+struct th_traced {
+    struct th_tracing *tracing;
+    th_term id;
+    /* NULL: those of all others (th_tracing.found). Written under the tracing's lock; release, as
+     * what it leads to is complete; acquire, in an event. */
+    struct th_tracee_refs *_Atomic refs;
 };
 
 /* Room for COUNT. */

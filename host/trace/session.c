@@ -4,17 +4,26 @@
  * A session is alive, then clearing, then dead. Destroying it in a callback only marks it: no step
  * of the event at hand looks at it any more, but its environment may be in use and the arrays that
  * the event goes through name it. What is left is done when the event is over: th_sessions_bury().
+ *
+ * In a tracing that is shared any thread may be in an event then. There
+ *   1. the session is taken out of all that events find it by, under the lock, and its breakpoints
+ *      are removed, by a change;
+ *   2. after that, thread progress: nobody is on the way to it;
+ *   3. it is freed, and its index may be another's.
+ * Where the thread may wait it does all of it; else th_progress_later() does.
  */
 #include "inheritance.h"
 #include "points.h"
+#include "thread.h"
+
+#include "host/code/code.h"
 
 #include <stdatomic.h>
 
-th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, const th_term argv[],
-                        th_term self)
+static inline th_term call(struct th_session *session, th_env *env, enum th_tracer_slot slot,
+                           const th_term argv[], th_term self)
 {
     struct th_callback *callback = &th_callback_current;
-    th_env *env = &session->env;
     uint64_t sequence = atomic_load_explicit(&callback->sequence, memory_order_relaxed);
     th_term answer;
 
@@ -32,13 +41,64 @@ th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, co
     return answer;
 }
 
+/* In the thread's environment; or, where that is in use by a callback, in one of its own. */
+static __attribute__((noinline)) th_term call_shared(struct th_session *session,
+                                                     enum th_tracer_slot slot, const th_term argv[],
+                                                     th_term self)
+{
+    struct th_thread *thread = th_thread_own();
+    th_env nested;
+    th_term answer;
+
+    if (!th_callback_current.session) {
+        thread->env.library = session->library;
+        return call(session, &thread->env, slot, argv, self);
+    }
+    th_env_init(&nested, TH_ENV_CALLBACK);
+    nested.library = session->library;
+    answer = call(session, &nested, slot, argv, self);
+    th_env_release(&nested);
+    return answer;
+}
+
+th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, const th_term argv[],
+                        th_term self)
+{
+    if (__builtin_expect(session->shared, 0))
+        return call_shared(session, slot, argv, self);
+    return call(session, &session->env, slot, argv, self);
+}
+
+th_env *th_session_env(struct th_session *session)
+{
+    return session->shared ? &th_thread_own()->env : &session->env;
+}
+
+/* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
+static void enter(const struct th_session *session)
+{
+    if (session->shared)
+        th_progress_enter();
+}
+
+static void leave(const struct th_session *session)
+{
+    if (session->shared)
+        th_progress_leave();
+}
+
 bool th_session_ask_status(struct th_session *session, th_term tracee)
 {
     th_term argv[] = {TH_AM(trace_status), session->state, tracee};
 
-    session->counts.status++;
+    th_term answer;
+
+    th_session_count(session, TH_COUNTED(status));
     th_callback_current.tracee = tracee;
-    return th_session_call(session, TH_SLOT_enabled, argv, TH_NONE) != TH_AM(remove);
+    enter(session);
+    answer = th_session_call(session, TH_SLOT_enabled, argv, TH_NONE);
+    leave(session);
+    return answer != TH_AM(remove);
 }
 
 /* The same where a callback of another session may be under way. */
@@ -67,11 +127,12 @@ static struct th_session *new_session(struct th_tracing *tracing,
     struct th_session *session = th_alloc_zero(sizeof *session);
 
     session->tracing = tracing;
+    session->shared = tracing->shared;
     session->name = th_strdup(setup->name);
     session->title = setup->title ? th_strdup(setup->title) : NULL;
     session->library = setup->library;
     session->slots = th_library_slots(setup->library);
-    session->attached = true;
+    atomic_init(&session->attached, true);
     th_env_init(&session->state_env, TH_ENV_PLAIN);
     session->state = th_copy(&session->state_env, setup->state);
     th_env_init(&session->env, TH_ENV_CALLBACK);
@@ -95,39 +156,62 @@ static unsigned free_index(const struct th_tracing *tracing)
 {
     unsigned index = 0;
 
-    while (index < TH_SESSIONS_LIMIT && tracing->sessions[index])
+    while (index < TH_SESSIONS_LIMIT && tracing->ids[index])
         index++;
     return index;
 }
 
-static void enlist(struct th_tracing *tracing, struct th_session *session, unsigned index)
+static uint64_t next_number(struct th_tracing *tracing)
 {
-    session->index = index;
-    session->id = ++tracing->created * TH_SESSIONS_LIMIT + index;
-    session->unwanted_before = tracing->unwanted;
-    tracing->sessions[index] = session;
-    tracing->attached++;
-    th_tracing_update(tracing);
+    return atomic_fetch_add_explicit(&tracing->created, 1, memory_order_relaxed) + 1;
+}
+
+/* False if there are too many. */
+static bool enlist(struct th_tracing *tracing, struct th_session *session)
+{
+    unsigned index;
+
+    th_tracing_lock(tracing);
+    index = free_index(tracing);
+    if (index < TH_SESSIONS_LIMIT) {
+        session->index = index;
+        session->id = next_number(tracing) * TH_SESSIONS_LIMIT + index;
+        session->unwanted_before = atomic_load_explicit(&tracing->unwanted, memory_order_relaxed);
+        tracing->ids[index] = session->id;
+        atomic_store_explicit(&tracing->sessions[index], session, memory_order_release);
+        atomic_fetch_add_explicit(&tracing->attached, 1, memory_order_relaxed);
+        th_tracing_update(tracing);
+    }
+    th_tracing_unlock(tracing);
     th_tracing_settle(tracing);
+    return index < TH_SESSIONS_LIMIT;
+}
+
+static enum th_status begin(struct th_tracing *tracing, struct th_session *session)
+{
+    bool room;
+
+    th_tracing_lock(tracing);
+    room = free_index(tracing) < TH_SESSIONS_LIMIT;
+    th_tracing_unlock(tracing);
+    if (room && !ask_first_status(session))
+        return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
+    if (!room || !enlist(tracing, session))
+        return th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
+    return TH_OK;
 }
 
 enum th_status th_session_create(struct th_tracing *tracing, const struct th_session_setup *setup,
                                  struct th_session **result)
 {
     struct th_session *session = new_session(tracing, setup);
-    unsigned index = free_index(tracing);
-    enum th_status status = TH_OK;
+    enum th_status status = begin(tracing, session);
 
-    if (index == TH_SESSIONS_LIMIT)
-        status = th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
-    else if (!ask_first_status(session))
-        status = th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
     if (status != TH_OK) {
         th_error_context("tracer '%s' was not attached", session->name);
         th_session_free(session);
         return status;
     }
-    enlist(tracing, session, index);
     *result = session;
     return TH_OK;
 }
@@ -139,31 +223,40 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
 
     if (status != TH_OK)
         return status;
-    (*session)->flags = setup->flags;
+    th_tracing_lock(tracing);
+    atomic_store_explicit(&(*session)->flags, setup->flags, memory_order_relaxed);
     (*session)->found[TH_KIND_PROCESS] = setup->flags | TH_FLAG_SET_ON_SPAWN;
     (*session)->found[TH_KIND_PORT] = setup->flags & TH_FLAGS_OF_PORTS;
     (*session)->born[TH_KIND_PORT] = setup->flags & TH_FLAGS_OF_PORTS;
     th_tracing_update(tracing);
+    th_tracing_unlock(tracing);
     th_tracing_settle(tracing);
     return TH_OK;
 }
 
 /* --- ending --- */
 
+/* Under the lock. */
 static void detach(struct th_session *session)
 {
-    session->tracing->attached -= session->attached;
-    session->attached = false;
+    atomic_fetch_sub_explicit(&session->tracing->attached, th_session_is_attached(session),
+                              memory_order_relaxed);
+    atomic_store_explicit(&session->attached, false, memory_order_relaxed);
 }
 
-void th_session_destroy(struct th_session *session)
+static bool is_clearing(const struct th_session *session)
+{
+    return atomic_load_explicit(&session->clearing, memory_order_relaxed);
+}
+
+static void destroy(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
 
-    if (session->clearing)
+    if (is_clearing(session))
         return;
     detach(session);
-    session->clearing = true;
+    atomic_store_explicit(&session->clearing, true, memory_order_relaxed);
     session->next_clearing = tracing->clearing;
     tracing->clearing = session;
     tracing->unsettled = true;
@@ -174,7 +267,8 @@ static void bury(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
 
-    tracing->sessions[session->index] = NULL;
+    atomic_store_explicit(&tracing->sessions[session->index], NULL, memory_order_release);
+    tracing->ids[session->index] = 0;
     th_tracees_leave(session);
     th_calls_forget_habit(&tracing->habit, (uint64_t)1 << session->index);
     th_tracing_update(tracing);
@@ -190,6 +284,109 @@ void th_sessions_bury(struct th_tracing *tracing)
     }
 }
 
+/* --- ending, where other threads are --- */
+
+/* Step 3. */
+static void bury_shared(struct th_session *session)
+{
+    struct th_tracing *tracing = session->tracing;
+    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    unsigned index = session->index;
+
+    atomic_store_explicit(&session->points, NULL, memory_order_relaxed);
+    if (points)
+        th_points_drop(points);
+    th_session_free(session);
+    th_tracing_lock(tracing);
+    tracing->ids[index] = 0;
+    th_tracing_unlock(tracing);
+}
+
+static void bury_later(struct th_later *later)
+{
+    bury_shared((struct th_session *)((char *)later - offsetof(struct th_session, later)));
+}
+
+static void removed(struct th_change *change, void *session)
+{
+    (void)change;
+    th_progress_later(&((struct th_session *)session)->later, bury_later);
+}
+
+/* Step 1, up to the change that is to follow, if there are breakpoints. */
+static struct th_change *take_out(struct th_session *session)
+{
+    struct th_tracing *tracing = session->tracing;
+    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    struct th_change *change;
+
+    detach(session);
+    atomic_store_explicit(&session->clearing, true, memory_order_relaxed);
+    atomic_store_explicit(&tracing->sessions[session->index], NULL, memory_order_release);
+    atomic_fetch_add_explicit(&tracing->destroyed, 1, memory_order_relaxed);
+    th_tracees_leave(session);
+    th_tracing_update(tracing);
+    if (!points)
+        return NULL;
+    change = th_change_create();
+    th_change_end_session(change, &points->base);
+    return change;
+}
+
+static void destroy_shared(struct th_session *session)
+{
+    struct th_tracing *tracing = session->tracing;
+    bool waits = th_permission_may_wait();
+    struct th_change *change = NULL;
+    bool first;
+
+    th_tracing_lock(tracing);
+    first = !is_clearing(session);
+    if (first)
+        change = take_out(session);
+    if (change && waits)
+        th_change_queue(change);
+    else if (change)
+        th_change_start(change, removed, session);
+    th_tracing_unlock(tracing);
+    if (!first)
+        return;
+    if (waits && change)
+        th_change_run(change, NULL, NULL);
+    if (waits) {
+        th_progress_wait();
+        bury_shared(session);
+    } else if (!change) {
+        th_progress_later(&session->later, bury_later);
+    }
+}
+
+static bool are_buried(struct th_tracing *tracing)
+{
+    bool all = true;
+
+    th_tracing_lock(tracing);
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
+        all &= !tracing->ids[i] || th_tracing_at(tracing, i);
+    th_tracing_unlock(tracing);
+    return all;
+}
+
+void th_sessions_settle(struct th_tracing *tracing)
+{
+    do
+        th_progress_settle();
+    while (!are_buried(tracing));
+}
+
+void th_session_destroy(struct th_session *session)
+{
+    if (session->shared)
+        destroy_shared(session);
+    else
+        destroy(session);
+}
+
 /* --- weak ids --- */
 
 th_session_id th_session_id_of(const struct th_session *session)
@@ -197,54 +394,72 @@ th_session_id th_session_id_of(const struct th_session *session)
     return session->id;
 }
 
-static struct th_session *find(const struct th_tracing *tracing, th_session_id id)
+enum th_session_state th_session_state(struct th_tracing *tracing, th_session_id id)
 {
-    struct th_session *session = tracing->sessions[id % TH_SESSIONS_LIMIT];
+    size_t index = id % TH_SESSIONS_LIMIT;
+    enum th_session_state state = TH_SESSION_DEAD;
+    const struct th_session *session;
 
-    return session && session->id == id ? session : NULL;
-}
-
-enum th_session_state th_session_state(const struct th_tracing *tracing, th_session_id id)
-{
-    const struct th_session *session = find(tracing, id);
-
-    if (!session)
-        return TH_SESSION_DEAD;
-    return session->clearing ? TH_SESSION_CLEARING : TH_SESSION_ALIVE;
+    th_tracing_lock(tracing);
+    session = th_tracing_at(tracing, index);
+    if (id && tracing->ids[index] == id)
+        state = session && !is_clearing(session) ? TH_SESSION_ALIVE : TH_SESSION_CLEARING;
+    th_tracing_unlock(tracing);
+    return state;
 }
 
 struct th_session *th_session_find(const struct th_tracing *tracing, th_session_id id)
 {
-    struct th_session *session = find(tracing, id);
+    struct th_session *session = th_tracing_at(tracing, id % TH_SESSIONS_LIMIT);
 
-    return session && !session->clearing ? session : NULL;
+    return session && session->id == id && !is_clearing(session) ? session : NULL;
 }
 
 /* --- trace_status --- */
 
+/* It may be freed by this. */
+static void leave_settled(struct th_session *session)
+{
+    struct th_tracing *tracing = session->tracing;
+
+    leave(session);
+    th_tracing_settle(tracing);
+}
+
 bool th_session_status(struct th_session *session)
 {
-    bool attached;
+    bool attached = th_session_is_attached(session);
 
-    if (!session->attached || th_callback_current.session)
-        return session->attached;
-    if (!th_session_ask_status(session, TH_AM(undefined)))
+    if (!attached || th_callback_current.session)
+        return attached;
+    enter(session); /* it may be destroyed in the callback, by itself or another thread */
+    if (!th_session_ask_status(session, TH_AM(undefined))) {
+        th_tracing_lock(session->tracing);
         detach(session);
-    attached = session->attached;
-    th_tracing_settle(session->tracing); /* it may have destroyed itself */
+        th_tracing_unlock(session->tracing);
+    }
+    attached = th_session_is_attached(session);
+    leave_settled(session);
     return attached;
 }
 
+/* In a section, so that who is found stays. */
 void th_trace_ended(struct th_tracing *tracing, th_term id)
 {
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (tracing->sessions[i] && tracing->sessions[i]->state == id)
-            th_session_status(tracing->sessions[i]);
+    if (tracing->shared)
+        th_progress_enter();
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(tracing, i);
+        if (session && session->state == id)
+            th_session_status(session);
+    }
+    if (tracing->shared)
+        th_progress_leave();
 }
 
 bool th_session_attached(const struct th_session *session)
 {
-    return session->attached;
+    return th_session_is_attached(session);
 }
 
 const char *th_session_name(const struct th_session *session)
@@ -264,8 +479,24 @@ th_term th_session_state_term(const struct th_session *session)
 
 struct th_session_counts th_session_counts(const struct th_session *session)
 {
-    struct th_session_counts counts = session->counts;
+    uint64_t sums[TH_COUNTED_ALL];
+    struct th_session_counts counts;
 
-    counts.filtered += session->tracing->unwanted - session->unwanted_before;
+    memcpy(sums, session->counts, sizeof sums);
+    th_thread_sum(session, sums);
+    memcpy(&counts, sums, sizeof counts);
+    counts.filtered += atomic_load_explicit(&session->tracing->unwanted, memory_order_relaxed) -
+                       session->unwanted_before;
+    return counts;
+}
+
+struct th_pattern_counts th_session_pattern_counts(const struct th_session *session)
+{
+    uint64_t sums[TH_COUNTED_ALL];
+    struct th_pattern_counts counts;
+
+    memcpy(sums, session->counts, sizeof sums);
+    th_thread_sum(session, sums);
+    memcpy(&counts, sums + TH_COUNTED_SESSION, sizeof counts);
     return counts;
 }

@@ -9,8 +9,12 @@
  *   th_session_destroy(session);                         at any time
  *   th_tracing_free(tracing);                            unloads the tracers
  *
- * They are OTP 27's (module `trace`). All of it belongs to one thread, the one that replays, and
- * may be called from callbacks, too: what then changes, changes from the next event on.
+ * They are OTP 27's (module `trace`). A tracing belongs to one thread, until that shares it
+ * (th_tracing_share()): then any thread may call what changes sessions and asks about them, two at
+ * once, too, as long as nobody uses a session that another destroys; what happens in this host is
+ * traced as it happens (live.h); and a recording may still be replayed, by one thread, to which
+ * the world and the calls of the recording belong. All may be called from callbacks: what then
+ * changes, changes from the next event on.
  *
  * For each session that traces the event's tracee with a flag that lets the event pass:
  * `enabled_X(Tag, State, Tracee)`; if it answers `trace`, the terms are decoded (once for all
@@ -45,21 +49,30 @@ struct th_session_counts {
     uint64_t discarded; /* events that enabled did not want */
     uint64_t silenced;  /* calls that enabled wanted, of tracees with the flag silent */
     uint64_t untraced;  /* returns held back, as their call was discarded or silent */
-    uint64_t filtered;  /* events that the flags held back */
-    uint64_t removed;   /* tracees that `remove`, or what is taken for it, cost the session */
-    uint64_t kept;      /* answers `remove` for a tag where it only discards */
-    uint64_t refused;   /* messages and port commands to the tracee */
-    uint64_t status;    /* callbacks for trace_status */
+    uint64_t
+        filtered;     /* events that the flags held back; of live ones, those that somebody wants */
+    uint64_t removed; /* tracees that `remove`, or what is taken for it, cost the session */
+    uint64_t kept;    /* answers `remove` for a tag where it only discards */
+    uint64_t refused; /* messages and port commands to the tracee */
+    uint64_t status;  /* callbacks for trace_status */
 };
 
 struct th_tracing *th_tracing_create(void);
 void th_tracing_free(struct th_tracing *tracing);
 
-/* Callbacks read real clocks from now on, not the records' own time. */
+/*
+ * Other threads may use it from now on. By the thread that has it, outside of events, before the
+ * first of these. An event is a read section then, replayed ones as well, which costs these 2 ns;
+ * sessions that callbacks destroy are buried, and libraries closed, by th_progress_later().
+ */
+void th_tracing_share(struct th_tracing *tracing);
+bool th_tracing_is_shared(const struct th_tracing *tracing);
+
+/* Callbacks for recorded events read real clocks from now on, not the records' own time. */
 void th_tracing_use_wall_clock(struct th_tracing *tracing);
 
 /* Begins the next stream: forgets all processes, ports, names and calls. Sessions stay, with what
- * tracees.h says. */
+ * tracees.h says. The calling thread is the one that replays from now on. */
 void th_tracing_new_world(struct th_tracing *tracing);
 
 /*
@@ -76,9 +89,10 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
 
 /*
  * Ends a session with all its settings. Outside of callbacks: when it returns, the library has lost
- * this user, and nothing of the session is called any more. In a callback of any session: the
- * session is clearing; nothing of it is called after the callback at hand, and it is dead after the
- * event. SESSION is not to be used any more.
+ * this user, and nothing of the session is called any more; if the tracing is shared, it has waited
+ * for thread progress. In a callback of any session: the session is clearing; nothing of it is
+ * called after the callback at hand (and what others are in), and it is dead after the event, or,
+ * if shared, soon after. SESSION is not to be used any more.
  */
 void th_session_destroy(struct th_session *session);
 
@@ -87,14 +101,15 @@ typedef uint64_t th_session_id;
 enum th_session_state { TH_SESSION_ALIVE, TH_SESSION_CLEARING, TH_SESSION_DEAD };
 
 th_session_id th_session_id_of(const struct th_session *session);
-enum th_session_state th_session_state(const struct th_tracing *tracing, th_session_id id);
+enum th_session_state th_session_state(struct th_tracing *tracing, th_session_id id);
 
-/* The session; NULL unless it is alive. */
+/* The session; NULL unless it is alive. In an event, or where nobody destroys it meanwhile. */
 struct th_session *th_session_find(const struct th_tracing *tracing, th_session_id id);
 
 /*
- * Takes one event along. TH_END if no session is attached any more. TH_MALFORMED if a tracer wanted
- * terms that are damaged: then nobody got it, and the chain says why.
+ * Takes one event along: a recorded one by the thread that replays, a live one (event->live) by the
+ * thread that runs its tracee. TH_END if no session is attached any more. TH_MALFORMED if a tracer
+ * wanted terms that are damaged: then nobody got it, and the chain says why.
  */
 enum th_status th_trace(struct th_tracing *tracing, struct th_event *event);
 
@@ -107,7 +122,8 @@ void th_trace_ended(struct th_tracing *tracing, th_term id);
 
 /*
  * Calls DONE(CONTEXT) when the tracers have had every event of TRACEE up to now (TH_NONE: of all
- * tracees). While one thread does all, this is at once, or, in a callback, after the event at hand.
+ * tracees). While one thread does all, this is at once, or, in a callback, after the event at hand;
+ * if the tracing is shared, by th_progress_later().
  */
 void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)(void *context),
                         void *context);
@@ -124,7 +140,8 @@ const char *th_session_title(const struct th_session *session);  /* NULL: it has
 th_term th_session_state_term(const struct th_session *session); /* of its tracer */
 struct th_session_counts th_session_counts(const struct th_session *session);
 
-/* The sessions that are not dead, those that began first mostly first. */
+/* The sessions that are not dead (if shared: that are alive), those that began first mostly first.
+ */
 size_t th_tracing_sessions(const struct th_tracing *tracing);
 struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i);
 

@@ -71,7 +71,7 @@ static uint32_t flag_of(th_term atom)
     return 0;
 }
 
-static bool flags_of(th_term list, uint32_t *flags)
+bool th_surroundings_flags(th_term list, uint32_t *flags)
 {
     *flags = 0;
     for (; th_is_list(list); list = th_cell(list)[1]) {
@@ -95,9 +95,9 @@ static struct th_tracee *tracee_of(const struct th_surroundings *s, th_term who)
 static bool change(const struct th_surroundings *s, struct th_tracee *tracee, uint32_t clear,
                    uint32_t set)
 {
-    uint32_t old = th_refs_flags(th_tracee_refs(s->way->tracing, tracee->id), s->session);
+    uint32_t old = th_refs_flags(th_traced_refs(&tracee->traced), s->session);
     uint32_t accepted =
-        th_kind_of(tracee->id) == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
+        th_kind_of(tracee->traced.id) == TH_KIND_PORT ? TH_FLAGS_OF_PORTS : TH_FLAGS_OF_PROCESSES;
     uint32_t new = (old & ~clear) | (set & accepted);
 
     if (new != old)
@@ -111,7 +111,7 @@ static th_term set_flags(void *context, th_term who, th_term clear, th_term set)
     struct th_tracee *tracee = tracee_of(s, who);
     uint32_t off, on;
 
-    if (!tracee || !flags_of(clear, &off) || !flags_of(set, &on))
+    if (!tracee || !th_surroundings_flags(clear, &off) || !th_surroundings_flags(set, &on))
         return TH_MATCH_RAISED;
     return change(s, tracee, off, on) ? TH_AM(true) : TH_AM(false);
 }

@@ -14,4 +14,7 @@ struct th_surroundings {
 
 extern const struct th_match_operations th_pattern_operations;
 
+/* The flags that LIST names; false: it is none of flags that a match specification may give. */
+bool th_surroundings_flags(th_term list, uint32_t *flags);
+
 #endif

@@ -18,6 +18,11 @@ struct th_account *th_timing_account(struct th_timing *timing, const struct th_s
     for (size_t i = 0; i < timing->account_count; i++)
         if (timing->accounts[i].session == session->id)
             return &timing->accounts[i].account;
+    for (size_t i = 0; i < timing->account_count; i++) /* one of a session that is dead */
+        if (!th_session_find(session->tracing, timing->accounts[i].session)) {
+            timing->accounts[i] = (struct th_timing_account){.session = session->id};
+            return &timing->accounts[i].account;
+        }
     TH_ARRAY_GROW(timing->accounts, timing->account_count, timing->account_capacity);
     timing->accounts[timing->account_count] = (struct th_timing_account){.session = session->id};
     return &timing->accounts[timing->account_count++].account;

@@ -6,6 +6,7 @@
 #include "event.h"
 #include "execution.h"
 #include "guard.h"
+#include "live.h"
 #include "match.h"
 #include "match_report.h"
 #include "match_trial.h"

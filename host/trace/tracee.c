@@ -1,5 +1,6 @@
 /* Flags of tracees: see tracees.h. */
 #include "inheritance.h"
+#include "live.h"
 
 /* --- a tracee's own struct --- */
 
@@ -10,14 +11,16 @@ static struct th_tracee *own(struct th_tracing *tracing, struct th_process *proc
     if (tracee)
         return tracee;
     process->tracing = tracee = th_alloc_zero(sizeof *tracee);
-    tracee->tracing = tracing;
-    tracee->id = id;
+    tracee->traced.tracing = tracing;
+    tracee->traced.id = id;
     tracee->newborn_of = TH_NONE;
+    th_tracing_lock(tracing);
     tracee->next = tracing->tracees;
     tracee->place = &tracing->tracees;
     if (tracee->next)
         tracee->next->place = &tracee->next;
     tracing->tracees = tracee;
+    th_tracing_unlock(tracing);
     return tracee;
 }
 
@@ -40,94 +43,143 @@ struct th_tracee *th_tracee_find(th_term id)
     return process ? process->tracing : NULL;
 }
 
-static void depart(struct th_tracee *tracee)
+/* Its refs are kept where other threads' control calls find them. Between events. */
+static void depart(struct th_tracee *tracee, struct th_tracee_refs *refs)
 {
-    struct th_tracing *tracing = tracee->tracing;
+    struct th_tracing *tracing = tracee->traced.tracing;
     struct th_departed *departed = &tracing->departed[tracing->departures++ % TH_DEPARTED];
 
-    th_free(departed->refs);
-    *departed = (struct th_departed){tracee->id, tracee->refs};
+    th_free(atomic_load_explicit(&departed->refs, memory_order_relaxed));
+    departed->id = tracee->traced.id;
+    atomic_store_explicit(&departed->refs, refs, memory_order_release);
 }
 
 void th_tracee_drop(struct th_process *process)
 {
     struct th_tracee *tracee = process->tracing;
+    struct th_tracing *tracing = tracee->traced.tracing;
+    struct th_tracee_refs *refs;
 
+    th_tracing_lock(tracing);
     *tracee->place = tracee->next;
     if (tracee->next)
         tracee->next->place = tracee->place;
-    if (tracee->refs)
-        depart(tracee);
+    refs = atomic_load_explicit(&tracee->traced.refs, memory_order_relaxed);
+    if (refs)
+        depart(tracee, refs);
+    th_tracing_unlock(tracing);
     th_calls_free(&tracee->calls);
     th_timing_free(&tracee->timing);
-    th_execution_forget(&tracee->tracing->execution, &tracee->stack);
+    th_execution_forget(&tracing->execution, &tracee->stack);
     th_free(tracee);
 }
 
 /* --- its flags --- */
 
-static const struct th_tracee_refs *refs_of(const struct th_tracee *tracee)
-{
-    return tracee->refs ? tracee->refs : tracee->tracing->found[th_kind_of(tracee->id)];
-}
-
 const struct th_tracee_refs *th_tracee_refs(const struct th_tracing *tracing, th_term id)
 {
     const struct th_tracee *tracee = th_tracee_find(id);
 
-    return tracee ? refs_of(tracee) : tracing->found[th_kind_of(id)];
+    return tracee ? th_traced_refs(&tracee->traced) : th_found_refs(tracing, id);
 }
 
-void th_tracee_set_all(struct th_tracee *tracee, struct th_tracee_refs *refs)
+void th_traced_set_all(struct th_traced *traced, struct th_tracee_refs *refs)
 {
-    struct th_tracing *tracing = tracee->tracing;
-    uint32_t wanted = tracing->wanted | th_refs_union(refs);
-    bool news = wanted != tracing->wanted || !tracing->special;
+    struct th_tracing *tracing = traced->tracing;
+    struct th_tracee_refs *old;
+    uint32_t flags = th_refs_union(refs), wanted;
+    bool news;
 
-    if (tracee->refs)
-        th_tracing_retire(tracing, tracee->refs);
-    tracee->refs = refs;
-    tracing->wanted = wanted;
+    th_tracing_lock(tracing);
+    old = atomic_load_explicit(&traced->refs, memory_order_relaxed);
+    wanted = atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
+    news = (wanted | flags) != wanted || !tracing->special;
+    atomic_store_explicit(&traced->refs, refs, memory_order_release);
+    if (old)
+        th_tracing_retire(tracing, old);
     tracing->special = true;
     if (news)
         th_inheritance_update(tracing);
+    th_tracing_unlock(tracing);
 }
 
-void th_tracee_set(struct th_tracee *tracee, struct th_session *session, uint32_t flags)
+/* One that is clearing gets nobody any more. */
+void th_traced_set(struct th_traced *traced, struct th_session *session, uint32_t flags)
 {
-    const struct th_tracee_refs *old = refs_of(tracee);
+    const struct th_tracee_refs *old;
 
-    if (th_refs_flags(old, session) != flags)
-        th_tracee_set_all(tracee, th_refs_with(old, session, flags));
+    th_tracing_lock(traced->tracing);
+    old = th_traced_refs(traced);
+    if (th_refs_flags(old, session) != flags && (!flags || th_session_is_attached(session)))
+        th_traced_set_all(traced, th_refs_with(old, session, flags));
+    th_tracing_unlock(traced->tracing);
+}
+
+void th_traced_forget(struct th_traced *traced, struct th_session *session)
+{
+    th_traced_set(traced, session, 0);
+    th_session_count(session, TH_COUNTED(removed));
 }
 
 void th_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session)
 {
-    th_tracee_set(th_tracee_own(tracing, id), session, 0);
-    session->counts.removed++;
+    th_traced_forget(&th_tracee_own(tracing, id)->traced, session);
 }
 
-static void leave(struct th_tracee_refs **refs, struct th_session *session)
+static void leave(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *refs,
+                  struct th_session *session)
 {
-    struct th_tracee_refs *old = *refs;
+    struct th_tracee_refs *old = atomic_load_explicit(refs, memory_order_relaxed);
 
     if (!old || !th_refs_flags(old, session))
         return;
-    *refs = th_refs_with(old, session, 0);
-    th_free(old); /* no event is under way */
+    atomic_store_explicit(refs, th_refs_with(old, session, 0), memory_order_release);
+    th_tracing_retire(tracing, old);
+}
+
+/* What only the replaying thread may touch forgets the sessions of the bits GONE. */
+static void forget_bits(struct th_tracing *tracing, uint64_t gone)
+{
+    for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next) {
+        th_calls_forget(&tracee->calls, gone);
+        tracee->returning_to &= ~gone;
+    }
+    th_calls_forget_habit(&tracing->habit, gone);
 }
 
 void th_tracees_leave(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
+    struct th_slot *slot;
+    size_t position = 0;
 
-    for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next) {
-        leave(&tracee->refs, session);
-        th_calls_forget(&tracee->calls, (uint64_t)1 << session->index);
-        tracee->returning_to &= ~((uint64_t)1 << session->index);
-    }
+    for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
+        leave(tracing, &tracee->traced.refs, session);
     for (size_t i = 0; i < TH_DEPARTED; i++)
-        leave(&tracing->departed[i].refs, session);
+        leave(tracing, &tracing->departed[i].refs, session);
+    while ((slot = th_table_next(&tracing->live, &position)))
+        leave(tracing, &((struct th_live_process *)slot->value)->traced.refs, session);
+    if (!tracing->shared)
+        forget_bits(tracing, (uint64_t)1 << session->index);
+}
+
+void th_tracing_catch_up(struct th_tracing *tracing)
+{
+    uint64_t destroyed = atomic_load_explicit(&tracing->destroyed, memory_order_relaxed);
+    uint64_t gone = 0;
+
+    if (destroyed == tracing->destroyed_seen)
+        return;
+    tracing->destroyed_seen = destroyed;
+    th_tracing_lock(tracing);
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        const struct th_session *session = th_tracing_at(tracing, i);
+        th_session_id id = session ? session->id : 0;
+        gone |= (uint64_t)(id != tracing->seen[i]) << i;
+        tracing->seen[i] = id;
+    }
+    forget_bits(tracing, gone);
+    th_tracing_unlock(tracing);
 }
 
 /* --- setting them --- */
@@ -150,15 +202,29 @@ static enum th_status only_of_all(void)
 static void note_flags(struct th_session *session, bool on, uint32_t flags)
 {
     if (on)
-        session->flags |= flags;
+        atomic_fetch_or_explicit(&session->flags, flags, memory_order_relaxed);
+}
+
+/* One that is like all others follows session->found. */
+static void trace_special(struct th_session *session, struct th_traced *traced, enum th_kind kind,
+                          bool on, uint32_t flags)
+{
+    const struct th_tracee_refs *refs = atomic_load_explicit(&traced->refs, memory_order_relaxed);
+
+    if (refs && th_kind_of(traced->id) == kind)
+        th_traced_set(traced, session, changed(th_refs_flags(refs, session), on, flags));
 }
 
 static void trace_existing(struct th_session *session, enum th_kind kind, bool on, uint32_t flags)
 {
-    for (struct th_tracee *tracee = session->tracing->tracees; tracee; tracee = tracee->next)
-        if (tracee->refs && th_kind_of(tracee->id) == kind)
-            th_tracee_set(tracee, session,
-                          changed(th_refs_flags(tracee->refs, session), on, flags));
+    struct th_tracing *tracing = session->tracing;
+    struct th_slot *slot;
+    size_t position = 0;
+
+    for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
+        trace_special(session, &tracee->traced, kind, on, flags);
+    while ((slot = th_table_next(&tracing->live, &position)))
+        trace_special(session, &((struct th_live_process *)slot->value)->traced, kind, on, flags);
     session->found[kind] = changed(session->found[kind], on, flags);
 }
 
@@ -170,6 +236,7 @@ enum th_status th_session_trace(struct th_session *session, enum th_tracees whic
 
     if (flags & TH_FLAG_CPU_TIMESTAMP && !all)
         return only_of_all();
+    th_tracing_lock(session->tracing);
     note_flags(session, on, flags);
     flags = accepted(kind, flags);
     if (all || which == TH_PROCESSES_EXISTING || which == TH_PORTS_EXISTING)
@@ -177,30 +244,52 @@ enum th_status th_session_trace(struct th_session *session, enum th_tracees whic
     if (all || which == TH_PROCESSES_NEW || which == TH_PORTS_NEW)
         session->born[kind] = changed(session->born[kind], on, flags);
     th_tracing_update(session->tracing);
+    th_tracing_unlock(session->tracing);
     th_tracing_settle(session->tracing);
     return TH_OK;
 }
 
-static void change_one(struct th_session *session, struct th_tracee *tracee, bool on,
+static void change_one(struct th_session *session, struct th_traced *traced, bool on,
                        uint32_t flags)
 {
-    uint32_t old = th_refs_flags(refs_of(tracee), session);
+    uint32_t old = th_refs_flags(th_traced_refs(traced), session);
 
-    flags = accepted(th_kind_of(tracee->id), flags);
-    th_tracee_set(tracee, session, changed(old, on, flags));
+    flags = accepted(th_kind_of(traced->id), flags);
+    note_flags(session, on, flags);
+    th_traced_set(traced, session, changed(old, on, flags));
+}
+
+struct th_traced *th_tracing_live(const struct th_tracing *tracing, th_term id)
+{
+    struct th_live_process *process = th_table_get(&tracing->live, id);
+
+    return process ? &process->traced : NULL;
+}
+
+/* One of this host, or of the world. NULL: there is no such, or it is not for this thread. */
+static struct th_traced *find_one(struct th_tracing *tracing, th_term id)
+{
+    struct th_traced *live = th_is_immediate(id) ? th_tracing_live(tracing, id) : NULL;
+    struct th_tracee *tracee = NULL;
+
+    if (!live && th_tracing_is_replayer(tracing) && th_process_alive(id))
+        tracee = th_tracee_expect(tracing, id);
+    return tracee ? &tracee->traced : live;
 }
 
 enum th_status th_session_trace_one(struct th_session *session, th_term id, bool on, uint32_t flags)
 {
-    struct th_tracee *tracee;
+    struct th_traced *traced;
 
     if (flags & TH_FLAG_CPU_TIMESTAMP)
         return only_of_all();
-    tracee = th_process_alive(id) ? th_tracee_expect(session->tracing, id) : NULL;
-    if (!tracee)
+    th_tracing_lock(session->tracing);
+    traced = find_one(session->tracing, id);
+    if (traced)
+        change_one(session, traced, on, flags);
+    th_tracing_unlock(session->tracing);
+    if (!traced)
         return th_error_raise(TH_USAGE, "only a process or port that has not ended can be traced");
-    note_flags(session, on, flags);
-    change_one(session, tracee, on, flags);
     th_tracing_settle(session->tracing);
     return TH_OK;
 }
@@ -210,10 +299,10 @@ enum th_status th_session_trace_one(struct th_session *session, th_term id, bool
 static void welcome(struct th_session *session, const struct th_expected *expected)
 {
     th_term who = th_is_atom(expected->who) ? th_whereis(expected->who) : expected->who;
-    struct th_tracee *tracee = th_tracee_expect(session->tracing, who);
+    struct th_traced *traced = who != TH_NONE ? find_one(session->tracing, who) : NULL;
 
-    if (tracee && th_process_alive(who))
-        change_one(session, tracee, true, expected->flags);
+    if (traced)
+        change_one(session, traced, true, expected->flags);
 }
 
 enum th_status th_session_expect(struct th_session *session, th_term who, uint32_t flags)
@@ -222,11 +311,13 @@ enum th_status th_session_expect(struct th_session *session, th_term who, uint32
         return only_of_all();
     if (!th_is_atom(who) && !th_is_local_pid(who) && !th_is_local_port(who))
         return th_error_raise(TH_USAGE, "only processes, ports and names can be traced");
+    th_tracing_lock(session->tracing);
     TH_ARRAY_GROW(session->expected, session->expected_count, session->expected_capacity);
     session->expected[session->expected_count++] = (struct th_expected){who, flags};
     note_flags(session, true, flags);
     welcome(session, &session->expected[session->expected_count - 1]);
     th_tracing_update(session->tracing);
+    th_tracing_unlock(session->tracing);
     th_tracing_settle(session->tracing);
     return TH_OK;
 }
@@ -234,7 +325,7 @@ enum th_status th_session_expect(struct th_session *session, th_term who, uint32
 void th_tracees_expected(struct th_tracing *tracing)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = tracing->sessions[i];
+        struct th_session *session = th_tracing_at(tracing, i);
         for (size_t j = 0; session && j < session->expected_count; j++)
             welcome(session, &session->expected[j]);
     }
@@ -242,19 +333,57 @@ void th_tracees_expected(struct th_tracing *tracing)
 
 /* --- asking what is set --- */
 
+/* Under the lock. */
+static uint32_t flags_of(const struct th_session *session, th_term id)
+{
+    struct th_tracing *tracing = session->tracing;
+    const struct th_traced *live = th_is_immediate(id) ? th_tracing_live(tracing, id) : NULL;
+
+    if (live)
+        return th_refs_flags(th_traced_refs(live), session);
+    if (!th_tracing_is_replayer(tracing))
+        return 0;
+    return th_refs_flags(th_tracee_refs(tracing, id), session);
+}
+
+static uint32_t read_flags(const struct th_session *session, th_term id)
+{
+    uint32_t flags;
+
+    th_tracing_lock(session->tracing);
+    flags = flags_of(session, id);
+    th_tracing_unlock(session->tracing);
+    return flags;
+}
+
+static void forget_one(struct th_session *session, th_term id)
+{
+    struct th_traced *traced;
+
+    th_tracing_lock(session->tracing);
+    traced = find_one(session->tracing, id);
+    if (traced)
+        th_traced_forget(traced, session);
+    th_tracing_unlock(session->tracing);
+}
+
 uint32_t th_session_flags(struct th_session *session, th_term id)
 {
     struct th_tracing *tracing = session->tracing;
-    uint32_t flags = th_refs_flags(th_tracee_refs(tracing, id), session);
+    uint32_t flags = read_flags(session, id);
 
-    if (!flags || !session->attached)
+    if (!flags || !th_session_is_attached(session))
         return 0;
+    if (tracing->shared)
+        th_progress_enter();
     if (!th_callback_current.session && !th_session_ask_status(session, id)) {
-        th_tracee_forget(tracing, id, session);
+        forget_one(session, id);
         flags = 0;
     }
-    if (!session->attached) /* destroyed in that callback */
+    if (!th_session_is_attached(session)) /* destroyed in that callback */
         flags = 0;
+    if (tracing->shared)
+        th_progress_leave();
     th_tracing_settle(tracing);
     return flags;
 }
@@ -263,8 +392,11 @@ uint32_t th_session_default_flags(struct th_session *session, enum th_tracees wh
 {
     enum th_kind kind = which < TH_PORTS_ALL ? TH_KIND_PROCESS : TH_KIND_PORT;
     bool new = which == TH_PROCESSES_NEW || which == TH_PORTS_NEW;
-    uint32_t flags = new ? session->born[kind] : session->found[kind];
+    uint32_t flags;
 
+    th_tracing_lock(session->tracing);
+    flags = new ? session->born[kind] : session->found[kind];
+    th_tracing_unlock(session->tracing);
     return th_session_status(session) ? flags : 0;
 }
 
@@ -273,23 +405,25 @@ static size_t list(struct th_tracing *tracing, th_session_id ids[],
 {
     size_t count = 0;
 
+    th_tracing_lock(tracing);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        const struct th_session *session = tracing->sessions[i];
-        if (session && !session->clearing && belongs(session, what))
+        const struct th_session *session = th_tracing_at(tracing, i);
+        if (session && !atomic_load_explicit(&session->clearing, memory_order_relaxed) &&
+            belongs(session, what))
             ids[count++] = session->id;
     }
+    th_tracing_unlock(tracing);
     return count;
 }
 
 static bool traces(const struct th_session *session, th_term id)
 {
-    return id == TH_NONE ||
-           (session->attached && th_refs_flags(th_tracee_refs(session->tracing, id), session));
+    return id == TH_NONE || (th_session_is_attached(session) && flags_of(session, id));
 }
 
 static bool traces_new(const struct th_session *session, uint64_t kind)
 {
-    return session->attached && session->born[kind];
+    return th_session_is_attached(session) && session->born[kind];
 }
 
 size_t th_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[])

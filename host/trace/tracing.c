@@ -1,11 +1,21 @@
 #include "tracing.h"
 
 #include "inheritance.h"
+#include "thread.h"
 
 /* --- what waits for the end of the event at hand --- */
 
+static void free_refs(struct th_later *later)
+{
+    th_free((char *)later - offsetof(struct th_tracee_refs, later));
+}
+
 void th_tracing_retire(struct th_tracing *tracing, struct th_tracee_refs *refs)
 {
+    if (tracing->shared) {
+        th_progress_later(&refs->later, free_refs);
+        return;
+    }
     refs->retired = tracing->retired;
     tracing->retired = refs;
     tracing->unsettled = true;
@@ -32,10 +42,36 @@ static void deliver(struct th_tracing *tracing)
     th_free(deliveries);
 }
 
+/* Each event is a section, so those that have begun are over after thread progress. */
+struct later_delivery {
+    struct th_later later; /* the first member */
+    struct th_delivery delivery;
+};
+
+static void deliver_later(struct th_later *later)
+{
+    struct later_delivery *due = (struct later_delivery *)later;
+
+    due->delivery.done(due->delivery.context);
+    th_free(due);
+}
+
+static void delivered_shared(void (*done)(void *context), void *context)
+{
+    struct later_delivery *due = th_alloc(sizeof *due);
+
+    due->delivery = (struct th_delivery){done, context};
+    th_progress_later(&due->later, deliver_later);
+}
+
 void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)(void *context),
                         void *context)
 {
-    (void)tracee; /* the events of all come one after the other */
+    (void)tracee; /* whoever waits for all waits for one */
+    if (tracing->shared) {
+        delivered_shared(done, context);
+        return;
+    }
     TH_ARRAY_GROW(tracing->deliveries, tracing->delivery_count, tracing->delivery_capacity);
     tracing->deliveries[tracing->delivery_count++] = (struct th_delivery){done, context};
     tracing->unsettled = true;
@@ -56,29 +92,33 @@ void th_tracing_settle(struct th_tracing *tracing)
 
 /* --- defaults --- */
 
-static void replace(struct th_tracing *tracing, struct th_tracee_refs **place,
+static void replace(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *place,
                     struct th_tracee_refs *refs)
 {
-    th_tracing_retire(tracing, *place);
-    *place = refs;
+    struct th_tracee_refs *old = atomic_load_explicit(place, memory_order_relaxed);
+
+    atomic_store_explicit(place, refs, memory_order_release);
+    th_tracing_retire(tracing, old);
 }
 
 void th_tracing_update(struct th_tracing *tracing)
 {
     struct th_tracee_refs *everyone = th_refs_create(TH_SESSIONS_LIMIT);
+    struct th_session *session;
 
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++) {
         struct th_tracee_refs *found = th_refs_create(TH_SESSIONS_LIMIT);
         for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-            if (tracing->sessions[i])
-                th_refs_add(found, tracing->sessions[i], tracing->sessions[i]->found[kind]);
+            if ((session = th_tracing_at(tracing, i)))
+                th_refs_add(found, session, session->found[kind]);
+        atomic_fetch_or_explicit(&tracing->wanted, th_refs_union(found), memory_order_relaxed);
         replace(tracing, &tracing->found[kind], found);
-        tracing->wanted |= th_refs_union(found);
     }
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (tracing->sessions[i])
-            th_refs_add(everyone, tracing->sessions[i],
-                        tracing->sessions[i]->flags | TH_FLAG_ALWAYS);
+        if ((session = th_tracing_at(tracing, i)))
+            th_refs_add(everyone, session,
+                        atomic_load_explicit(&session->flags, memory_order_relaxed) |
+                            TH_FLAG_ALWAYS);
     replace(tracing, &tracing->everyone, everyone);
     th_inheritance_update(tracing);
 }
@@ -87,25 +127,69 @@ void th_tracing_update(struct th_tracing *tracing)
 
 static void forget_departed(struct th_tracing *tracing)
 {
-    for (size_t i = 0; i < TH_DEPARTED; i++)
-        th_free(tracing->departed[i].refs);
-    memset(tracing->departed, 0, sizeof tracing->departed);
+    for (size_t i = 0; i < TH_DEPARTED; i++) {
+        struct th_departed *departed = &tracing->departed[i];
+        struct th_tracee_refs *refs =
+            atomic_exchange_explicit(&departed->refs, NULL, memory_order_relaxed);
+        if (refs)
+            th_tracing_retire(tracing, refs);
+        departed->id = TH_NONE;
+    }
     tracing->departures = 0;
 }
 
 static void leave_world(struct th_tracing *tracing)
 {
     th_world_reset(th_tracee_drop);
+    th_tracing_lock(tracing);
     forget_departed(tracing);
     tracing->habit = (struct th_calls_habit){0};
     tracing->special = false;
+    th_tracing_unlock(tracing);
+    th_tracing_settle(tracing);
 }
 
 void th_tracing_new_world(struct th_tracing *tracing)
 {
+    tracing->replayer = pthread_self();
     leave_world(tracing);
+    th_tracing_lock(tracing);
     th_tracees_expected(tracing);
     th_inheritance_update(tracing);
+    th_tracing_unlock(tracing);
+}
+
+/* --- threads --- */
+
+static void make_lock(struct th_tracing *tracing)
+{
+    pthread_mutexattr_t recursive;
+
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&tracing->lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
+
+void th_tracing_share(struct th_tracing *tracing)
+{
+    struct th_live_counts before = th_thread_sum_live();
+
+    if (tracing->shared)
+        return;
+    if (th_callback_current.event || th_callback_current.session)
+        th_bug("th_tracing_share() in an event");
+    tracing->suppressed_before = before.suppressed;
+    tracing->strangers_before = before.strangers;
+    tracing->shared = true;
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
+        if (th_tracing_at(tracing, i))
+            th_tracing_at(tracing, i)->shared = true;
+}
+
+bool th_tracing_is_shared(const struct th_tracing *tracing)
+{
+    return tracing->shared;
 }
 
 /* --- a tracing's life --- */
@@ -115,11 +199,12 @@ struct th_tracing *th_tracing_create(void)
     struct th_tracing *tracing = th_alloc_zero(sizeof *tracing);
 
     th_env_init(&tracing->arena, TH_ENV_PLAIN);
-    tracing->wanted = TH_FLAG_ALWAYS;
+    make_lock(tracing);
+    atomic_init(&tracing->wanted, TH_FLAG_ALWAYS);
     th_execution_start(&tracing->execution, NULL);
-    tracing->found[TH_KIND_PROCESS] = th_refs_create(0);
-    tracing->found[TH_KIND_PORT] = th_refs_create(0);
-    tracing->everyone = th_refs_create(0);
+    for (enum th_kind kind = 0; kind < TH_KINDS; kind++)
+        atomic_init(&tracing->found[kind], th_refs_create(0));
+    atomic_init(&tracing->everyone, th_refs_create(0));
     th_tracing_new_world(tracing);
     return tracing;
 }
@@ -129,16 +214,22 @@ void th_tracing_free(struct th_tracing *tracing)
     if (!tracing)
         return;
     leave_world(tracing);
+    if (tracing->shared)
+        th_sessions_settle(tracing);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (tracing->sessions[i])
-            th_session_free(tracing->sessions[i]);
+        if (th_tracing_at(tracing, i))
+            th_session_free(th_tracing_at(tracing, i));
+    if (tracing->live.count > 0 || tracing->live_functions)
+        th_bug("a tracing is freed that has live processes or functions");
+    th_table_free(&tracing->live);
     th_functions_free(&tracing->functions);
     free_retired(tracing);
     th_free(tracing->deliveries);
     th_env_release(&tracing->arena);
-    th_free(tracing->found[TH_KIND_PROCESS]);
-    th_free(tracing->found[TH_KIND_PORT]);
-    th_free(tracing->everyone);
+    for (enum th_kind kind = 0; kind < TH_KINDS; kind++)
+        th_free(atomic_load_explicit(&tracing->found[kind], memory_order_relaxed));
+    th_free(atomic_load_explicit(&tracing->everyone, memory_order_relaxed));
+    pthread_mutex_destroy(&tracing->lock);
     th_free(tracing);
 }
 
@@ -152,15 +243,15 @@ size_t th_tracing_sessions(const struct th_tracing *tracing)
     size_t count = 0;
 
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        count += tracing->sessions[i] != NULL;
+        count += th_tracing_at(tracing, i) != NULL;
     return count;
 }
 
 struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t n)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        if (tracing->sessions[i] && n-- == 0)
-            return tracing->sessions[i];
+        if (th_tracing_at(tracing, i) && n-- == 0)
+            return th_tracing_at(tracing, i);
     return NULL;
 }
 

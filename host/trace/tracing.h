@@ -6,28 +6,49 @@
 #include "calls.h"
 #include "execution.h"
 #include "functions.h"
+#include "pattern.h"
 #include "refs.h"
 #include "timing.h"
 #include "tracees.h"
 #include "host/process/process.h"
 
+#include <pthread.h>
+
 /* The defaults of a session, or of all: [of ports]. */
 enum th_kind { TH_KIND_PROCESS, TH_KIND_PORT, TH_KINDS };
 
+/* Counts of a session, by their place: those of struct th_session_counts, then those of struct
+ * th_pattern_counts. */
+#define TH_COUNTED_AT(counts, field) (offsetof(struct counts, field) / sizeof(uint64_t))
+#define TH_COUNTED(field) TH_COUNTED_AT(th_session_counts, field)
+#define TH_COUNTED_BY_PATTERNS(field) (TH_COUNTED_SESSION + TH_COUNTED_AT(th_pattern_counts, field))
+enum {
+    TH_COUNTED_SESSION = sizeof(struct th_session_counts) / sizeof(uint64_t),
+    TH_COUNTED_ALL = TH_COUNTED_SESSION + sizeof(struct th_pattern_counts) / sizeof(uint64_t)
+};
+
+/*
+ * What events read of it without the lock is atomic; or never changes while events can find it: it
+ * is found by what is read with acquire (refs, th_tracing.sessions, breakpoints).
+ */
 struct th_session {
     struct th_tracing *tracing;
     th_session_id id; /* ends in the index */
+    bool shared;      /* the tracing is */
     char *name, *title;
     struct th_library *library;
     const struct th_slots *slots; /* the library's */
     th_env state_env;             /* holds state */
     th_term state;
-    th_env env;     /* given to each callback, cleared after it */
-    uint32_t flags; /* all that were ever given: how seq_trace events look */
+    th_env env; /* given to each callback, cleared after it; unless shared: see thread.h */
+    /* All flags that were ever given: how seq_trace events look. Relaxed, a word in itself. */
+    _Atomic uint32_t flags;
     unsigned index; /* in tracing->sessions; its bit in sets */
-    bool attached;  /* false once trace_status has answered `remove`, and when clearing */
-    bool clearing;
+    /* False once trace_status has answered `remove`, and when clearing. Both relaxed: whoever must
+     * be sure that all have seen it waits for progress. Written under the lock. */
+    atomic_bool attached, clearing;
     struct th_session *next_clearing;
+    struct th_later later;    /* when it is buried, in a tracing that is shared */
     uint32_t found[TH_KINDS]; /* flags of existing tracees that were not seen */
     uint32_t born[TH_KINDS];  /* of new ones */
     struct th_expected {      /* th_session_expect() */
@@ -35,18 +56,18 @@ struct th_session {
         uint32_t flags;
     } * expected;
     size_t expected_count, expected_capacity;
-    struct th_points *points;        /* its breakpoints; NULL: it was never given patterns */
+    /* Its breakpoints; NULL: it was never given patterns. Set once, under the lock. */
+    struct th_points *_Atomic points;
     uint64_t unwanted_before;        /* tracing->unwanted as it was attached */
-    struct th_session_counts counts; /* without tracing->unwanted */
+    uint64_t counts[TH_COUNTED_ALL]; /* without tracing->unwanted; see th_session_count() */
+    atomic_bool refused;             /* a message to its tracee: it was told. Relaxed. */
 };
 
 /* What hangs on a th_process that is not like all others. */
 struct th_tracee {
-    struct th_tracing *tracing;
+    struct th_traced traced;         /* the first member */
     struct th_tracee *next, **place; /* in tracing->tracees */
-    th_term id;
-    struct th_tracee_refs *refs; /* NULL: tracing->found */
-    bool born;                   /* what follows from its birth is in refs */
+    bool born;                       /* what follows from its birth is in refs */
     th_term newborn_of; /* its parent, if a link between them is of a spawn_link; TH_NONE */
     struct th_calls calls;
     struct th_stack stack;        /* while any session has patterns */
@@ -57,31 +78,65 @@ struct th_tracee {
 
 enum { TH_DEPARTED = 64 };
 
+/*
+ * Three sorts of members. What all threads' events look at is atomic, and changed under the lock.
+ * What control calls use is under the lock, too. What belongs to recordings is the replaying
+ * thread's own, and no other touches it: the world, the stacks and habits of calls, the arena and
+ * the clock. While the tracing is not shared there is one thread, which does all, without the lock.
+ *
+ * The lock is held for a few instructions, or for what is to be done for each tracee; never while
+ * a callback runs or progress or a change of breakpoints is waited for. So a callback may call what
+ * takes it: whoever has it waits for no callback. It is a lock, not the code modification
+ * permission, as what control calls answer, in callbacks, too, is true when they return: only
+ * breakpoints are pending there. It is recursive, as settings are made of settings. Where changes
+ * of breakpoints are put into their queue under it, they have the order of the settings.
+ */
 struct th_tracing {
-    struct th_session *sessions[TH_SESSIONS_LIMIT]; /* NULL: free */
-    uint64_t created;                               /* sessions, ever */
-    size_t attached;                                /* sessions that still are */
-    struct th_tracee_refs *found[TH_KINDS];         /* of each tracee that has none of its own */
-    struct th_tracee_refs *everyone;                /* all sessions: for what has no tracee */
-    uint32_t wanted;                                /* flags that anybody may have */
-    uint32_t heeded;   /* tags, a bit each, to be looked at although no session wants the event */
-    uint64_t unwanted; /* events that no session has the flag for: they went no further */
-    bool special;      /* a tracee of this world has refs of its own */
+    /* Once true, for ever; written while there is one thread. */
+    bool shared;
+    pthread_mutex_t lock;
+    pthread_t replayer; /* the thread that began the world */
+    /* NULL: none, or one that is clearing if the tracing is shared. Release, acquire. */
+    struct th_session *_Atomic sessions[TH_SESSIONS_LIMIT];
+    th_session_id ids[TH_SESSIONS_LIMIT]; /* 0: free */
+    /* Sessions, ever; how many were destroyed, if shared. Relaxed: see th_tracing_catch_up(). */
+    _Atomic uint64_t created, destroyed;
+    _Atomic size_t attached; /* sessions that still are; relaxed */
+    /* Of each tracee that has none of its own; all sessions, for what has no tracee. As
+     * th_traced.refs. */
+    struct th_tracee_refs *_Atomic found[TH_KINDS], *_Atomic everyone;
+    /* Flags that anybody may have; tags, a bit each, to be looked at although no session wants the
+     * event. Relaxed: who has just been given a flag is traced by it from its next event on, and
+     * whoever gave it wrote this first. */
+    _Atomic uint32_t wanted, heeded;
+    /* Recorded events that no session has the flag for: they went no further. Relaxed, written by
+     * the replaying thread. */
+    _Atomic uint64_t unwanted;
+    bool special;              /* a tracee of this world has refs of its own */
     struct th_tracee *tracees; /* of this world */
-    /* Refs of those that ended last, for what a BEAM traces after the exit; the oldest next. */
+    struct th_table live;      /* processes of this host by id: struct th_live_process */
+    struct th_live_function *live_functions;
+    uint64_t suppressed_before, strangers_before; /* th_live_counts() */
+    /* Refs of those that ended last, for what a BEAM traces after the exit; the oldest next. `id`
+     * is the replaying thread's own; refs are as th_traced.refs. */
     struct th_departed {
         th_term id;
-        struct th_tracee_refs *refs;
+        struct th_tracee_refs *_Atomic refs;
     } departed[TH_DEPARTED];
     size_t departures;
     struct th_calls_habit habit;
     uint64_t calls_forgotten;
-    bool patterned;        /* a session has, or had, patterns: stacks are followed */
+    uint64_t destroyed_seen;               /* of `destroyed`: their bits are forgotten */
+    th_session_id seen[TH_SESSIONS_LIMIT]; /* who the bits were of */
+    /* A session has, or had, patterns: recorded stacks are followed. Relaxed: a session's events
+     * at breakpoints come after its change. */
+    atomic_bool patterned;
     bool recorded_callers; /* results in the recording are callers */
     struct th_functions functions;
     struct th_execution execution;
-    void (*display)(th_term term);  /* of match specifications; NULL: goes nowhere */
-    uint32_t control_word;          /* the trace control word of match specifications */
+    void (*display)(th_term term); /* of match specifications; NULL: goes nowhere */
+    /* The trace control word of match specifications. Relaxed, a word in itself. */
+    _Atomic uint32_t control_word;
     struct th_tracee_refs *retired; /* replaced during the event at hand, freed after it */
     struct th_session *clearing;    /* destroyed during it */
     struct th_delivery {
@@ -89,7 +144,7 @@ struct th_tracing {
         void *context;
     } * deliveries; /* asked for during it */
     size_t delivery_count, delivery_capacity;
-    bool unsettled; /* there is any of these three */
+    bool unsettled; /* there is any of these three: only while not shared */
     bool wall_clock;
     th_env arena; /* the terms of the event at hand, shared by all sessions */
     struct th_event_clock {
@@ -98,9 +153,42 @@ struct th_tracing {
     } clock;
 };
 
+/* Around what is said to be under the lock; nothing while there is one thread. They nest. */
+static inline void th_tracing_lock(struct th_tracing *tracing)
+{
+    if (tracing->shared)
+        pthread_mutex_lock(&tracing->lock);
+}
+
+static inline void th_tracing_unlock(struct th_tracing *tracing)
+{
+    if (tracing->shared)
+        pthread_mutex_unlock(&tracing->lock);
+}
+
+static inline struct th_session *th_tracing_at(const struct th_tracing *tracing, size_t index)
+{
+    return atomic_load_explicit(&tracing->sessions[index], memory_order_acquire);
+}
+
+static inline bool th_session_is_attached(const struct th_session *session)
+{
+    return atomic_load_explicit(&session->attached, memory_order_relaxed);
+}
+
 static inline enum th_kind th_kind_of(th_term id)
 {
     return th_is_port(id) ? TH_KIND_PORT : TH_KIND_PROCESS;
+}
+
+/* Counts one more: WHAT is TH_COUNTED(field). Any thread. */
+void th_thread_count(struct th_session *session, size_t what);
+static inline void th_session_count(struct th_session *session, size_t what)
+{
+    if (__builtin_expect(session->shared, 0))
+        th_thread_count(session, what);
+    else
+        session->counts[what]++;
 }
 
 /*
@@ -114,9 +202,29 @@ th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, co
  * callbacks. */
 bool th_session_ask_status(struct th_session *session, th_term tracee);
 
+/* The environment of the callback that is to be called: arguments may be made in it. */
+th_env *th_session_env(struct th_session *session);
+
 /* Frees a session that nothing refers to; buries those that were destroyed. */
 void th_session_free(struct th_session *session);
 void th_sessions_bury(struct th_tracing *tracing);
+
+/* Waits until those that were destroyed in a shared tracing are buried. */
+void th_sessions_settle(struct th_tracing *tracing);
+
+/*
+ * In a shared tracing: the replaying thread forgets the bits of sessions that are no more, in what
+ * only it may touch. At the begin of each event's section. A session's index is given to another
+ * after thread progress that comes after `destroyed` was counted up; so whoever may meet the other
+ * one has seen that.
+ */
+void th_tracing_catch_up(struct th_tracing *tracing);
+
+/* True in the thread that replays, or while there is one: it may look at the world. */
+static inline bool th_tracing_is_replayer(const struct th_tracing *tracing)
+{
+    return !tracing->shared || pthread_equal(tracing->replayer, pthread_self());
+}
 
 /* The tracee's own struct, made if it is not there. */
 struct th_tracee *th_tracee_own(struct th_tracing *tracing, th_term id);
@@ -131,12 +239,40 @@ struct th_tracee *th_tracee_find(th_term id);
 /* PROCESS, which has one, has ended, or its world has. */
 void th_tracee_drop(struct th_process *process);
 
-/* Who traces it. */
+/* Who traces it: one of a recording, by the replaying thread. */
 const struct th_tracee_refs *th_tracee_refs(const struct th_tracing *tracing, th_term id);
 
+/* Who traces all that have no refs of their own; and whom these are of. In an event, or under the
+ * lock. */
+static inline const struct th_tracee_refs *th_found_refs(const struct th_tracing *tracing,
+                                                         th_term id)
+{
+    return atomic_load_explicit(&tracing->found[th_kind_of(id)], memory_order_acquire);
+}
+
+static inline const struct th_tracee_refs *th_traced_refs(const struct th_traced *traced)
+{
+    const struct th_tracee_refs *own = atomic_load_explicit(&traced->refs, memory_order_acquire);
+
+    return own ? own : th_found_refs(traced->tracing, traced->id);
+}
+
 /* Replaces one session's flags (0: it traces no more), or all at once. */
-void th_tracee_set(struct th_tracee *tracee, struct th_session *session, uint32_t flags);
-void th_tracee_set_all(struct th_tracee *tracee, struct th_tracee_refs *refs);
+void th_traced_set(struct th_traced *traced, struct th_session *session, uint32_t flags);
+void th_traced_set_all(struct th_traced *traced, struct th_tracee_refs *refs);
+
+/* One of this host; NULL: there is none of that id. Under the lock. */
+struct th_traced *th_tracing_live(const struct th_tracing *tracing, th_term id);
+
+/* The same of one of a recording. */
+static inline void th_tracee_set(struct th_tracee *tracee, struct th_session *session,
+                                 uint32_t flags)
+{
+    th_traced_set(&tracee->traced, session, flags);
+}
+
+/* The session's tracer wants no more of it. */
+void th_traced_forget(struct th_traced *traced, struct th_session *session);
 
 /* Takes the session away from one tracee, as its tracer wants. */
 void th_tracee_forget(struct th_tracing *tracing, th_term id, struct th_session *session);

@@ -25,6 +25,9 @@ th_term th_way_question(struct th_way *way, struct th_session *session);
 /* The same; and takes the tracee away from the session if that is the answer. True for `trace`. */
 bool th_way_ask(struct th_way *way, struct th_session *session);
 
+/* Where the terms of the event are made: the thread's own. */
+th_env *th_way_arena(const struct th_way *way);
+
 /* Decodes the event, once; false: it is damaged. */
 bool th_way_decode(struct th_way *way);
 

@@ -1,0 +1,162 @@
+/* Processes and functions of this host as trace/ knows them. */
+#include "live.h"
+
+#include "inheritance.h"
+#include "live_hit.h"
+#include "points.h"
+#include "thread.h"
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+void th_live_process_begin(struct th_live_process *process, struct th_tracing *tracing,
+                           struct th_live_process *parent, bool linked)
+{
+    if (!tracing->shared)
+        th_bug("a live process in a tracing that is not shared");
+    process->traced.tracing = tracing;
+    process->traced.id = process->id;
+    th_progress_enter(); /* refs of the parent that are replaced meanwhile stay */
+    th_tracing_lock(tracing);
+    th_inheritance_begin(&process->traced, parent ? &parent->traced : NULL, linked);
+    th_table_set(&tracing->live, process->id, process);
+    th_tracing_unlock(tracing);
+    th_progress_leave();
+}
+
+void th_live_process_end(struct th_live_process *process)
+{
+    struct th_tracing *tracing = process->traced.tracing;
+    struct th_tracee_refs *refs;
+
+    th_tracing_lock(tracing);
+    th_table_remove(&tracing->live, process->id);
+    refs = atomic_load_explicit(&process->traced.refs, memory_order_relaxed);
+    if (refs)
+        th_tracing_retire(tracing, refs);
+    atomic_store_explicit(&process->traced.refs, NULL, memory_order_relaxed);
+    th_tracing_unlock(tracing);
+    th_timing_free(&process->timing);
+}
+
+void th_live_read(struct th_live_process *process, struct th_account_reading *reading)
+{
+    *reading = (struct th_account_reading){.process = process->id,
+                                           .now = th_clock_real_monotonic(),
+                                           .words = process->words ? process->words(process) : 0};
+}
+
+void th_live_pause(struct th_live_process *process)
+{
+    struct th_account_reading reading;
+
+    if (process->timing.account_count == 0)
+        return;
+    th_live_read(process, &reading);
+    th_progress_enter();
+    th_timing_pause(&process->timing, process->traced.tracing, &reading);
+    th_progress_leave();
+}
+
+void th_live_resume(struct th_live_process *process)
+{
+    struct th_account_reading reading;
+
+    if (process->timing.account_count == 0)
+        return;
+    th_live_read(process, &reading);
+    th_timing_resume(&process->timing, &reading);
+}
+
+struct th_live_counts th_live_counts(const struct th_tracing *tracing)
+{
+    struct th_live_counts counts = th_thread_sum_live();
+
+    counts.suppressed -= tracing->suppressed_before;
+    counts.strangers -= tracing->strangers_before;
+    return counts;
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+static void enlist(struct th_tracing *tracing, struct th_live_function *function)
+{
+    function->own_site = !function->function.site;
+    if (function->own_site)
+        function->function.site = th_site_create(&th_site_virtual, function, NULL);
+    function->next = tracing->live_functions;
+    function->place = &tracing->live_functions;
+    if (function->next)
+        function->next->place = &function->next;
+    tracing->live_functions = function;
+}
+
+static void strike(struct th_live_function *function)
+{
+    *function->place = function->next;
+    if (function->next)
+        function->next->place = function->place;
+}
+
+void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function *const functions[],
+                             size_t count)
+{
+    struct th_change *change = th_change_create();
+    bool waits;
+
+    th_tracing_lock(tracing);
+    for (size_t i = 0; i < count; i++) {
+        enlist(tracing, functions[i]);
+        th_patterns_add(tracing, change, &functions[i]->function, false);
+    }
+    waits = th_patterns_hand_in(change);
+    th_tracing_unlock(tracing);
+    if (waits)
+        th_change_run(change, NULL, NULL);
+}
+
+/* Whatever has been asked for before is done when this change is. */
+static void add_clearing(struct th_change *change, struct th_tracing *tracing, struct th_site *site)
+{
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(tracing, i);
+        struct th_points *points =
+            session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
+        if (points)
+            th_change_add(change, &(struct th_bp_setting){
+                                      .site = site, .session = &points->base, .clear = TH_BP_ALL});
+    }
+}
+
+void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *const functions[],
+                           size_t count)
+{
+    struct th_change *change = th_change_create();
+
+    th_tracing_lock(tracing);
+    for (size_t i = 0; i < count; i++) {
+        strike(functions[i]);
+        add_clearing(change, tracing, functions[i]->function.site);
+    }
+    th_change_queue(change);
+    th_tracing_unlock(tracing);
+    th_change_run(change, NULL, NULL);
+    th_progress_wait(); /* for those who look at the site and find nothing */
+    for (size_t i = 0; i < count; i++)
+        if (functions[i]->own_site)
+            th_site_drop(functions[i]->function.site);
+}
+
+struct th_live_function *th_live_function_find(struct th_tracing *tracing,
+                                               const struct th_function *name)
+{
+    struct th_live_function *f;
+
+    th_tracing_lock(tracing);
+    f = tracing->live_functions;
+    while (f &&
+           (f->function.name.module != name->module ||
+            f->function.name.function != name->function || f->function.name.arity != name->arity))
+        f = f->next;
+    th_tracing_unlock(tracing);
+    return f;
+}

@@ -1,0 +1,200 @@
+/*
+ * Live events: what happens in this host while it happens, on many threads at once.
+ *
+ *   th_tracing_share(tracing);                                    once, before there are others
+ *   th_live_functions_begin(tracing, functions, count);           code is loaded
+ *   th_live_process_begin(&process, tracing, parent, linked);     a process is spawned
+ *     th_live_event_init(&event, &process, TH_TAG_send);          what happens to it
+ *     th_live_trace(&event);
+ *     if (th_live_function_is_armed(function))                    what it calls
+ *         th_live_call(&call, &wants);
+ *     ... the function runs ...
+ *     if (wants.count > 0)
+ *         th_live_return(&process, function, &wants, value);      or th_live_raise()
+ *     if (th_live_is_returning(&process))
+ *         th_live_return_to(&process, &executing);
+ *   th_live_process_end(&process);
+ *
+ * Events take the way that session.h tells, the same as replayed ones: sessions, flags, patterns,
+ * `enabled` first. A process is run by one thread at a time, and its events are raised by that
+ * thread; its flags may be changed by any thread, and are obeyed from its next event on. One read
+ * section (progress/) covers an event with all its callbacks, so nothing of a session is called any
+ * more when th_session_destroy() has returned. The calls here neither block nor wait, but for the
+ * beginning and end of functions.
+ *
+ * A callback that itself causes events does not recurse: they are suppressed, and counted. So are
+ * calls by a thread that runs no process (one that a NIF has made): they are counted by call_count,
+ * but there is no event. See th_live_counts().
+ *
+ * Callbacks read real clocks.
+ */
+#ifndef TH_LIVE_H
+#define TH_LIVE_H
+
+#include "event.h"
+#include "execution.h"
+#include "functions.h"
+#include "match.h"
+#include "refs.h"
+#include "timing.h"
+
+/* --- Processes and ports ---------------------------------------------------------------------- */
+
+/*
+ * A process (or port) of this host as trace/ knows it; part of what its owner knows. The owner
+ * fills the first part, and the rest with zeros, before th_live_process_begin(); it may write
+ * `scheduler` whenever it runs the process.
+ */
+struct th_live_process {
+    th_term id; /* a local pid or port */
+    /* What match specifications ask of its owner, who is handed this struct as CONTEXT: caller,
+     * caller_line, stack, is_seq_trace, get_seq_token, set_seq_token, process_dump, display. Those
+     * that are NULL, or give TH_NONE, are unknown; the others are not looked at. NULL: all are. */
+    const struct th_match_operations *asked;
+    /* The words that it has allocated since its start, for call_memory; NULL: it is charged none.
+     */
+    uint64_t (*words)(struct th_live_process *process);
+    unsigned scheduler; /* that runs it, for the flag scheduler_id; 0: it is not told */
+
+    struct th_traced traced;   /* by whom */
+    struct th_timing timing;   /* of call_time and call_memory; its thread's, as what follows */
+    uint64_t returning_to;     /* sessions to be told of a return_to, by index, ... */
+    uint64_t returning_before; /* ... that were created before this many were */
+};
+
+/*
+ * PROCESS is there: whoever traces "existing" ones from now on traces it. Before its first event.
+ * It gets the flags for new processes and, of PARENT's, what inheritance.h says; LINKED: it was
+ * spawned with a link. PARENT is run by the calling thread; NULL: the host started it. A port has
+ * no parent.
+ */
+void th_live_process_begin(struct th_live_process *process, struct th_tracing *tracing,
+                           struct th_live_process *parent, bool linked);
+
+/* After its last event (out_exited, closed). By the thread that ran it last. th_trace_ended() is
+ * for the caller to say, where it may be a tracer's state. */
+void th_live_process_end(struct th_live_process *process);
+
+/* The process is scheduled out, or in: time and memory are not charged in between. Besides its
+ * `out` and `in` events, which are events like others; an `in` is raised whether or not anybody
+ * wants it, as it asks for the trace_status. */
+void th_live_pause(struct th_live_process *process);
+void th_live_resume(struct th_live_process *process);
+
+/* --- Events that are no calls ----------------------------------------------------------------- */
+
+/*
+ * An event of a process. `term` and `extra` are terms that exist already, or are made by `build`
+ * once a tracer wants them. They stay valid until th_live_trace() returns.
+ */
+struct th_live_event {
+    struct th_event event; /* the first member */
+    /* Fills event.term and event.extra (TH_NONE: none), for seq_trace event.label; new terms are
+     * made in ENV. NULL: they are filled. */
+    void (*build)(struct th_live_event *self, th_env *env);
+    void *context; /* build's own */
+};
+
+/* Any tag but call, return_from, exception_from and return_to. seq_trace: `term` is the info, and
+ * PROCESS who acts. */
+void th_live_event_init(struct th_live_event *event, struct th_live_process *process,
+                        enum th_tracer_tag tag);
+void th_live_event_init_seq(struct th_live_event *event, struct th_live_process *process);
+
+/* th_trace() of it. TH_END if no session is there; else TH_OK, or TH_MALFORMED if the process
+ * cannot have such an event. */
+enum th_status th_live_trace(struct th_live_event *event);
+
+/* --- Functions -------------------------------------------------------------------------------- */
+
+/*
+ * A function of this host that can be traced: part of what its owner knows. Its calls go by its
+ * site. Patterns that are set from now on find it by its name, and those that wait for code to come
+ * (on_load) are set. Two may have one name, as old code and new have.
+ */
+struct th_live_function {
+    struct th_traced_function function; /* the owner fills the name; and `site`, or NULL: virtual */
+    struct th_live_function *next, **place; /* trace/'s */
+    bool own_site;
+};
+
+/* What on_load patterns say of them is in force when this returns; where the thread may not wait,
+ * soon after. */
+void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function *const functions[],
+                             size_t count);
+
+/* Their breakpoints are removed; then no call is at their sites, and the structs are the owner's
+ * again. Not in a callback. */
+void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *const functions[],
+                           size_t count);
+
+/* The one that began last of that name; NULL: there is none. While no function ends. */
+struct th_live_function *th_live_function_find(struct th_tracing *tracing,
+                                               const struct th_function *name);
+
+/* For a virtual site: whether a call has to be told. */
+static inline bool th_live_function_is_armed(const struct th_live_function *function)
+{
+    return th_site_is_armed(function->function.site);
+}
+
+/* --- Calls ------------------------------------------------------------------------------------ */
+
+struct th_live_call {
+    struct th_live_process *process; /* NULL: the thread runs none */
+    const struct th_live_function *function;
+    const th_term *arguments; /* as many as its arity */
+    bool external;            /* only such calls meet global breakpoints */
+    /* Who calls, which is what the call returns to; NULL: process->asked is, if anybody wants to
+     * know. */
+    const struct th_caller *caller;
+};
+
+/*
+ * What is wanted of a call's end. The caller keeps it with the call's frame, on whatever thread
+ * that goes on, and hands it over once: to th_live_return(), th_live_raise() or th_live_drop().
+ * Nothing is allocated for up to TH_LIVE_WANTED. Sessions that are dead by then are no fault.
+ */
+enum { TH_LIVE_WANTED = 4 };
+struct th_live_wants {
+    uint32_t count, capacity;     /* 0: nothing */
+    uint64_t few[TH_LIVE_WANTED]; /* weak ids and what is wanted, see wants.h */
+    uint64_t *many;               /* all of them, once there are more; else not set */
+};
+
+/* The function is called; its site is armed. Sets *WANTS. */
+void th_live_call(const struct th_live_call *call, struct th_live_wants *wants);
+
+/*
+ * The call has ended, and leaves *WANTS empty: return_from with VALUE; exception_from with CLASS
+ * (error, exit, throw) and REASON, for each frame that the exception passes, innermost first. A
+ * call that was replaced by a tail call ends with the frame, after what took its place, with the
+ * same value; so a return_trace piles up. Nothing is told where wants->count is 0.
+ */
+void th_live_return(struct th_live_process *process, const struct th_live_function *function,
+                    struct th_live_wants *wants, th_term value);
+void th_live_raise(struct th_live_process *process, const struct th_live_function *function,
+                   struct th_live_wants *wants, th_term class, th_term reason);
+
+/* The call is given up without an end: its process exits. */
+void th_live_drop(struct th_live_process *process, struct th_live_wants *wants);
+
+/* Somebody is to be told where control comes back to: when the frame's calls have ended, and after
+ * an exception when it is caught, before the return of who catches. TO is what executes then; its
+ * kind may be undefined, where the process ends; unknown: nobody is told. */
+static inline bool th_live_is_returning(const struct th_live_process *process)
+{
+    return process->returning_to != 0;
+}
+void th_live_return_to(struct th_live_process *process, const struct th_caller *to);
+
+/* --- What was not told ------------------------------------------------------------------------ */
+
+struct th_live_counts {
+    uint64_t suppressed; /* calls and events that a callback caused */
+    uint64_t strangers;  /* calls at a breakpoint, by threads that run no process */
+};
+
+struct th_live_counts th_live_counts(const struct th_tracing *tracing);
+
+#endif

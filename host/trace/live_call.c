@@ -1,0 +1,310 @@
+/*
+ * Live calls at breakpoints.
+ *
+ * In the order of a BEAM: the tracee's flag `call` (a meta breakpoint: for each tracee), enabled,
+ * the match specification, silent, trace. A call that enabled discards costs little more than
+ * asking: its event, the struct of it included, is made when somebody wants it.
+ */
+#include "live_hit.h"
+
+#include "points.h"
+#include "thread.h"
+#include "wants.h"
+
+/* Made in steps, so nothing of it is cleared that a discarded call does not look at. */
+struct live_hit {
+    struct th_hit hit; /* the first member; its context is NULL */
+    const struct th_live_call *call;
+    struct th_live_wants *wants;
+    bool made; /* what follows */
+    struct th_event event;
+    struct th_way way;
+};
+
+/* --- the call as an event --- */
+
+th_term th_live_function_term(th_env *env, const struct th_function *name)
+{
+    return th_make_tuple_of(env, name->module, name->function, th_small(name->arity));
+}
+
+static th_term argument_list(const struct th_live_call *call, th_env *env)
+{
+    return th_make_list(env, call->arguments, call->function->function.name.arity);
+}
+
+static enum th_status decode(struct th_event *event, th_env *env)
+{
+    const struct th_live_call *call = event->reader;
+    const struct th_function *name = &call->function->function.name;
+
+    event->term = th_make_tuple_of(env, name->module, name->function, argument_list(call, env));
+    event->scheduler_id = th_live_scheduler(event);
+    event->decoded = true;
+    return TH_OK;
+}
+
+static enum th_status function(struct th_event *event, struct th_function *found)
+{
+    *found = ((const struct th_live_call *)event->reader)->function->function.name;
+    return TH_OK;
+}
+
+static const struct th_event_source source = {decode, th_live_time, function, th_live_actor,
+                                              th_live_whole};
+
+void th_live_call_event(struct th_event *event, const struct th_live_call *call)
+{
+    th_event_begin(event, TH_EVENT_TRACE);
+    event->tag = TH_TAG_call;
+    event->external = call->external ? TH_YES : TH_NO;
+    event->tracee = call->process->id;
+    event->number = event->position = 0;
+    event->source = &source;
+    event->reader = (void *)call;
+    event->live = &call->process->traced;
+}
+
+void th_live_way(struct th_way *way, struct th_event *event, const struct th_live_process *process)
+{
+    *way = (struct th_way){
+        .tracing = process->traced.tracing,
+        .event = event,
+        .group = TH_GROUP_call,
+        .flag = TH_FLAG_CALL,
+        .tag = th_tag_atom(event->tag),
+        .tracee = process->id,
+    };
+}
+
+static void make(struct live_hit *live)
+{
+    if (live->made)
+        return;
+    live->made = true;
+    th_live_call_event(&live->event, live->call);
+    th_live_way(&live->way, &live->event, live->call->process);
+    th_callback_current.event = &live->event;
+}
+
+static void unmake(void)
+{
+    th_callback_current.event = NULL;
+    th_env_clear(&th_thread_own()->arena);
+}
+
+/* --- what is wanted of its end --- */
+
+static void make_room(struct th_live_wants *wants)
+{
+    uint32_t capacity = wants->capacity ? 2 * wants->capacity : 4 * TH_LIVE_WANTED;
+    uint64_t *many = th_alloc(capacity * sizeof *many);
+
+    memcpy(many, wants->capacity ? wants->many : wants->few, wants->count * sizeof *many);
+    if (wants->capacity)
+        th_free(wants->many);
+    wants->many = many;
+    wants->capacity = capacity;
+}
+
+static void want(struct live_hit *live, uint64_t word)
+{
+    struct th_live_wants *wants = live->wants;
+
+    if (wants->count == (wants->capacity ? wants->capacity : TH_LIVE_WANTED))
+        make_room(wants);
+    (wants->capacity ? wants->many : wants->few)[wants->count++] = word;
+}
+
+static void want_of(struct live_hit *live, const struct th_session *session, uint64_t what)
+{
+    if (what)
+        want(live, session->id << WANT_BITS | what);
+}
+
+/* --- sessions that want it --- */
+
+static uint32_t flags_of(const struct live_hit *live, const struct th_session *session)
+{
+    return th_refs_flags(th_traced_refs(&live->call->process->traced), session);
+}
+
+/* Without a specification each call matches. */
+static bool match(struct live_hit *live, struct th_session *session, struct th_shared *spec,
+                  struct th_match_result *result)
+{
+    const struct th_live_call *call = live->call;
+    struct th_live_surroundings context = {call, session};
+    struct th_match_surroundings surroundings = {&th_live_operations, &context};
+    struct th_match_subject subject = {TH_NONE, call->arguments,
+                                       call->function->function.name.arity};
+
+    *result = (struct th_match_result){.end = TH_MATCH_YES, .message = TH_AM(true)};
+    if (!spec)
+        return true;
+    make(live);
+    th_match_run(((struct th_shared_spec *)spec)->spec, &subject, &surroundings,
+                 &th_thread_own()->arena, result);
+    th_wants_count_unknown(session, result);
+    return result->end == TH_MATCH_YES;
+}
+
+static void tell(struct live_hit *live, struct th_session *session,
+                 const struct th_match_result *result, uint32_t flags)
+{
+    struct th_event event;
+
+    if (result->message == TH_AM(false) || result->message == TH_NONE)
+        return;
+    make(live);
+    if (!th_way_decode(&live->way))
+        return;
+    event = live->event;
+    event.match_spec_result = result->message;
+    th_way_hand_over(&live->way, session, &event, flags);
+}
+
+/* The call is traced, as far as enabled goes. */
+static __attribute__((noinline)) void take(struct live_hit *live, struct th_session *session,
+                                           struct th_shared *spec, uint32_t kind)
+{
+    struct th_match_result result;
+    uint32_t flags;
+
+    if (!match(live, session, spec, &result))
+        return;
+    flags = flags_of(live, session); /* the specification may have changed them */
+    if (flags & TH_FLAG_SILENT) {
+        th_session_count(session, TH_COUNTED(silenced));
+        return;
+    }
+    tell(live, session, &result, flags);
+    want_of(live, session,
+            th_wants_of(&result) |
+                (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0));
+}
+
+static __attribute__((noinline)) void take_meta(struct live_hit *live, struct th_session *session,
+                                                struct th_shared *spec)
+{
+    struct th_match_result result;
+    uint64_t wanted;
+
+    if (!match(live, session, spec, &result))
+        return;
+    tell(live, session, &result, TH_FLAG_TIMESTAMP);
+    wanted = th_wants_of(&result);
+    want_of(live, session, wanted ? wanted | WANT_META : 0);
+}
+
+/* --- enabled --- */
+
+static inline th_term ask(const struct live_hit *live, struct th_session *session)
+{
+    th_term id = live->call->process->id;
+    th_term argv[] = {TH_AM(call), session->state, id};
+    th_term answer;
+
+    th_callback_current.tracee = id;
+    answer = th_session_call(session, TH_SLOT_enabled + 2 * TH_GROUP_call, argv, TH_NONE);
+    th_thread_count(session, TH_COUNTED(enabled));
+    if (answer == TH_AM(discard))
+        th_thread_count(session, TH_COUNTED(discarded));
+    else if (answer != TH_AM(trace))
+        answer = TH_AM(remove);
+    else if (!th_session_is_attached(session)) /* it may have been destroyed */
+        answer = TH_AM(discard);
+    return answer;
+}
+
+static inline struct th_session *session_of(struct th_bp_session *points)
+{
+    struct th_session *session = ((struct th_points *)points)->session;
+
+    return th_session_is_attached(session) ? session : NULL;
+}
+
+/* --- hooks --- */
+
+uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
+                          uint32_t kind)
+{
+    struct live_hit *live = (struct live_hit *)hit;
+    struct th_session *session = session_of(points);
+    th_term answer;
+
+    if (!session || !live->call->process || !(flags_of(live, session) & TH_FLAG_CALL))
+        return 0;
+    answer = ask(live, session);
+    if (answer == TH_AM(trace))
+        take(live, session, spec, kind);
+    else if (answer == TH_AM(remove))
+        th_traced_forget(&live->call->process->traced, session);
+    return 0;
+}
+
+uint32_t th_live_hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec)
+{
+    struct live_hit *live = (struct live_hit *)hit;
+    struct th_session *session = session_of(points);
+    th_term answer;
+
+    if (!session || !live->call->process)
+        return 0;
+    answer = ask(live, session);
+    if (answer == TH_AM(trace))
+        take_meta(live, session, spec);
+    return answer == TH_AM(remove) ? TH_HIT_REMOVE : 0;
+}
+
+struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session *points,
+                                       struct th_account_reading *reading)
+{
+    struct live_hit *live = (struct live_hit *)hit;
+    struct th_session *session = session_of(points);
+
+    if (!session || !live->call->process || !(flags_of(live, session) & TH_FLAG_CALL))
+        return NULL;
+    th_live_read(live->call->process, reading);
+    return th_timing_account(&live->call->process->timing, session);
+}
+
+void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
+                         const struct th_account_frame *frame)
+{
+    struct live_hit *live = (struct live_hit *)hit;
+    uint32_t number =
+        th_timing_enter(&live->call->process->timing, ((struct th_points *)points)->session, frame);
+
+    if (number != UINT32_MAX)
+        want(live, (uint64_t)number << WANT_BITS | WANT_TIME);
+}
+
+/* --- the call --- */
+
+static __attribute__((cold, noinline)) void suppress(void)
+{
+    th_thread_add(&th_thread_own()->suppressed);
+}
+
+void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
+{
+    struct live_hit live;
+
+    wants->count = wants->capacity = 0;
+    if (__builtin_expect(th_callback_current.session != NULL, 0)) {
+        suppress();
+        return;
+    }
+    if (__builtin_expect(!call->process, 0))
+        th_thread_add(&th_thread_own()->strangers);
+    live.hit = (struct th_hit){.kinds = call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL};
+    live.call = call;
+    live.wants = wants;
+    live.made = false;
+    th_callback_current.call = call;
+    th_breakpoint_hit(call->function->function.site, &live.hit);
+    th_callback_current.call = NULL;
+    if (live.made)
+        unmake();
+}

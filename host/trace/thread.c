@@ -1,0 +1,122 @@
+#include "thread.h"
+
+_Thread_local struct th_thread *th_thread_here;
+
+/* Release: what it leads to is complete; acquire. Written under the lock, which guards `taken` as
+ * well; no other lock is taken under it. */
+static struct th_thread *_Atomic threads;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- Threads ---------------------------------------------------------------------------------- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_thread_end;
+
+static void leave(void *context)
+{
+    struct th_thread *thread = context;
+
+    th_env_release(&thread->env);
+    th_env_release(&thread->arena);
+    pthread_mutex_lock(&lock);
+    thread->taken = false;
+    pthread_mutex_unlock(&lock);
+    th_thread_here = NULL; /* destructors that run after this one may cause events, too */
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&at_thread_end, leave) != 0)
+        th_bug("no thread-specific key is left");
+}
+
+static struct th_thread *take_one(void)
+{
+    struct th_thread *first = atomic_load_explicit(&threads, memory_order_relaxed);
+    struct th_thread *thread = first;
+
+    while (thread && thread->taken)
+        thread = thread->next;
+    if (!thread) {
+        thread = th_alloc_zero(sizeof *thread);
+        thread->next = first;
+        atomic_store_explicit(&threads, thread, memory_order_release);
+    }
+    thread->taken = true;
+    return thread;
+}
+
+struct th_thread *th_thread_begin(void)
+{
+    struct th_thread *thread;
+
+    pthread_once(&once, make_key);
+    pthread_mutex_lock(&lock);
+    thread = take_one();
+    pthread_mutex_unlock(&lock);
+    pthread_setspecific(at_thread_end, thread);
+    th_env_init(&thread->env, TH_ENV_CALLBACK);
+    th_env_init(&thread->arena, TH_ENV_PLAIN);
+    th_thread_here = thread;
+    return thread;
+}
+
+/* --- Counts ----------------------------------------------------------------------------------- */
+
+/* The session is another than the one that had the index when the thread last counted there. */
+static __attribute__((cold)) struct th_thread_counts *begin_counts(struct th_thread *thread,
+                                                                   const struct th_session *session)
+{
+    struct th_thread_counts *counts =
+        atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
+
+    if (!counts) {
+        counts = th_alloc_zero(sizeof *counts);
+        atomic_store_explicit(&thread->counts[session->index], counts, memory_order_release);
+    }
+    atomic_store_explicit(&counts->id, 0, memory_order_relaxed);
+    for (size_t i = 0; i < TH_COUNTED_ALL; i++)
+        atomic_store_explicit(&counts->words[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&counts->id, session->id, memory_order_release);
+    return counts;
+}
+
+void th_thread_count(struct th_session *session, size_t what)
+{
+    struct th_thread *thread = th_thread_own();
+    struct th_thread_counts *counts =
+        atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
+
+    if (!counts || atomic_load_explicit(&counts->id, memory_order_relaxed) != session->id)
+        counts = begin_counts(thread, session);
+    th_thread_add(&counts->words[what]);
+}
+
+static void add(struct th_thread_counts *counts, th_session_id id, uint64_t sums[TH_COUNTED_ALL])
+{
+    if (!counts || atomic_load_explicit(&counts->id, memory_order_acquire) != id)
+        return;
+    for (size_t i = 0; i < TH_COUNTED_ALL; i++)
+        sums[i] += atomic_load_explicit(&counts->words[i], memory_order_relaxed);
+}
+
+void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
+{
+    struct th_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
+
+    for (; thread; thread = thread->next)
+        add(atomic_load_explicit(&thread->counts[session->index], memory_order_acquire),
+            session->id, sums);
+}
+
+struct th_live_counts th_thread_sum_live(void)
+{
+    struct th_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
+    struct th_live_counts sum = {0};
+
+    for (; thread; thread = thread->next) {
+        sum.suppressed += atomic_load_explicit(&thread->suppressed, memory_order_relaxed);
+        sum.strangers += atomic_load_explicit(&thread->strangers, memory_order_relaxed);
+    }
+    return sum;
+}

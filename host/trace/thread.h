@@ -1,0 +1,58 @@
+/*
+ * What a thread needs for its events, in a tracing that is shared: the environment of its
+ * callbacks, an arena for the terms of the event at hand, and words to count in.
+ *
+ * Counts are kept per thread and session, so that threads share no cache line, and summed when
+ * asked: relaxed, as a sum tells of what came before by other means (a session's by progress) or of
+ * some moment in between. They are not the tallies of breakpoint/, which only who has the code
+ * modification permission may create: a session is created in callbacks, too.
+ *
+ * A thread that ends leaves its struct to one that begins, words and all.
+ */
+#ifndef TH_THREAD_H
+#define TH_THREAD_H
+
+#include "live.h"
+#include "tracing.h"
+
+/* What a thread has counted for the session that has, or had, an index. */
+struct th_thread_counts {
+    /* Written by the thread: 0, then the words are 0, then with release the session's id; acquire
+     * by others, who look at the words if it is the one that they mean. */
+    _Atomic th_session_id id;
+    _Atomic uint64_t words[TH_COUNTED_ALL];
+};
+
+struct th_thread {
+    th_env env;                                                 /* of the callback that runs */
+    th_env arena;                                               /* the terms of the event at hand */
+    struct th_thread *next;                                     /* written before it can be found */
+    bool taken;                                                 /* under the list's lock */
+    _Atomic uint64_t suppressed, strangers;                     /* as words */
+    struct th_thread_counts *_Atomic counts[TH_SESSIONS_LIMIT]; /* as th_tracing.sessions */
+};
+
+extern _Thread_local struct th_thread *th_thread_here
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+__attribute__((cold)) struct th_thread *th_thread_begin(void);
+
+/* The calling thread's. */
+static inline struct th_thread *th_thread_own(void)
+{
+    struct th_thread *thread = th_thread_here;
+
+    return __builtin_expect(thread != NULL, 1) ? thread : th_thread_begin();
+}
+
+/* One more. Relaxed, a load and a store: only this thread writes the word. */
+static inline void th_thread_add(_Atomic uint64_t *word)
+{
+    atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+/* Adds what all threads have counted for SESSION. */
+void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL]);
+struct th_live_counts th_thread_sum_live(void);
+
+#endif
