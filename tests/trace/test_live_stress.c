@@ -1,0 +1,441 @@
+/*
+ * Four threads, each running processes of this host, call 10,000 functions while another creates
+ * and destroys sessions and adds, updates and removes their patterns as fast as it can, and a third
+ * changes flags of the processes; all by the control calls of trace/.
+ *
+ * Each thread numbers its calls; a callback notes the number of the call that it is for, with its
+ * session's state. Per function `phases` tells what the changing thread has set: a call that finds
+ * the same, and nothing under way, before and after it, must have been seen by just that session,
+ * once, under that pattern. A session that nobody touches must have seen each call of the functions
+ * that it has patterns of, numbers without a gap.
+ *
+ * Runs for a second, or for STRESS_SECONDS.
+ */
+#include "tests/support/scene.h"
+
+#include "host/base/base.h"
+#include "host/process/process.h"
+#include "tests/tracers/hooked.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { FUNCTIONS = 10000, CALLERS = 4, PROCESSES = 3 /* a caller's */, MODULES = 10 };
+
+static struct th_live_function functions[FUNCTIONS];
+static struct th_live_function *all[FUNCTIONS];
+static atomic_bool over;
+
+/*
+ * A function's phase: CHANGING while a control call that may be about it is under way; ON if the
+ * changed session has a pattern of it; above that the number of the change, which is in the
+ * pattern's message as well. Release before a control call and after it; acquire.
+ */
+enum { CHANGING = 1, ON = 2, NUMBER = 4 };
+static _Atomic uint64_t phases[FUNCTIONS];
+
+/* --- Threads that call ------------------------------------------------------------------------ */
+
+struct caller {
+    pthread_t thread;
+    struct th_live_process processes[PROCESSES];
+    uint64_t number;                               /* of the call under way */
+    uint64_t untouched, changed, version, flagged; /* callbacks for it */
+    uint64_t ends, ends_expected;                  /* return_from of the untouched session */
+    uint64_t calls, calls_of_untouched, checked, seen_on;
+    uint64_t last_untouched;          /* number of the last call that it saw */
+    uint64_t lost, twice, wrong, gap; /* must all be 0 */
+    uint32_t random;
+};
+
+static struct caller callers[CALLERS];
+static _Thread_local struct caller *self; /* NULL: not one of them */
+
+static uint32_t next_random(uint32_t *seed)
+{
+    return *seed = *seed * 1664525u + 1013904223u, *seed >> 8;
+}
+
+/* {M, F, [Number]}: the arguments are this call's. */
+static bool is_of_this_call(ERL_NIF_TERM call)
+{
+    th_term list = th_tuple_elements(call)[2];
+
+    return th_is_list(list) && th_small_value(th_cell(list)[0]) == (int64_t)self->number;
+}
+
+static void note_changed(ERL_NIF_TERM opts)
+{
+    th_term key = th_atom("match_spec_result");
+    ERL_NIF_TERM value;
+
+    self->changed++;
+    self->version = 0;
+    if (enif_get_map_value(NULL, opts, key, &value))
+        self->version = (uint64_t)th_small_value(value);
+}
+
+static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)env;
+    if (argc == 3 || !self)
+        return TH_AM(trace);
+    (void)callback;
+    if (argv[0] == TH_AM(return_from))
+        self->ends++;
+    else if (!is_of_this_call(argv[3]))
+        self->wrong++;
+    else if (argv[1] == th_atom("untouched"))
+        self->untouched++;
+    else if (argv[1] == th_atom("changed"))
+        note_changed(argv[4]);
+    else
+        self->flagged++;
+    return TH_AM(ok);
+}
+
+static void check_changed(uint64_t before, uint64_t after)
+{
+    self->twice += self->changed > 1;
+    if (before != after || before & CHANGING)
+        return;
+    self->checked++;
+    self->seen_on += (before & ON) != 0;
+    self->lost += before & ON && self->changed == 0;
+    self->wrong += self->changed && (!(before & ON) || self->version != before / NUMBER);
+}
+
+/* The sequence has no gap: the last call of such a function that was seen is the last there was. */
+static void check_untouched(uint64_t last_call)
+{
+    self->calls_of_untouched++;
+    self->lost += self->untouched == 0;
+    self->gap += self->last_untouched != last_call;
+    self->last_untouched = self->number;
+    self->ends_expected++;
+}
+
+static void call(uint32_t f, uint64_t *last_call)
+{
+    struct th_live_process *process = &self->processes[self->number % PROCESSES];
+    th_term argument = th_small((int64_t)++self->number);
+    struct th_live_call call = {process, &functions[f], &argument, true, NULL};
+    uint64_t before = atomic_load_explicit(&phases[f], memory_order_acquire), after;
+    struct th_live_wants wants = {0};
+
+    self->untouched = self->changed = self->flagged = 0;
+    self->calls++;
+    if (th_live_function_is_armed(&functions[f]))
+        th_live_call(&call, &wants);
+    after = atomic_load_explicit(&phases[f], memory_order_acquire);
+    if (wants.count > 0)
+        th_live_return(process, &functions[f], &wants, TH_AM(ok));
+    check_changed(before, after);
+    if (f % 2 == 0) {
+        check_untouched(*last_call);
+        *last_call = self->number;
+    }
+    self->twice += self->untouched > 1 || self->flagged > 1;
+    self->wrong += f % 2 && self->untouched;
+}
+
+static void *call_all_along(void *caller)
+{
+    uint64_t last_call = 0;
+
+    self = caller;
+    while (!atomic_load_explicit(&over, memory_order_relaxed))
+        for (int i = 0; i < 100; i++)
+            call(next_random(&self->random) % FUNCTIONS, &last_call);
+    return NULL;
+}
+
+/* --- The thread that changes ------------------------------------------------------------------ */
+
+struct changer {
+    struct th_session *session;
+    struct th_library *library;
+    uint64_t number;
+    uint64_t sessions;
+    uint32_t random;
+    th_env env;
+};
+
+static struct th_session *create(struct th_library *library, const char *state)
+{
+    struct th_session_setup setup = {.name = state, .library = library, .state = th_atom(state)};
+    struct th_session *session;
+
+    th_library_keep(library);
+    assert_int_equal(th_session_create(scene_tracing(), &setup, &session), TH_OK);
+    return session;
+}
+
+static void say(uint32_t first, uint32_t step, uint64_t phase)
+{
+    for (uint32_t f = first; f < FUNCTIONS; f += step)
+        atomic_store_explicit(&phases[f], phase, memory_order_release);
+}
+
+static void say_changing(uint32_t first, uint32_t step)
+{
+    for (uint32_t f = first; f < FUNCTIONS; f += step)
+        atomic_fetch_or_explicit(&phases[f], CHANGING, memory_order_release);
+}
+
+/* All functions lose the session, whose place another takes. */
+static void replace_session(struct changer *changer)
+{
+    say_changing(0, 1);
+    th_session_destroy(changer->session);
+    say(0, 1, changer->number * NUMBER);
+    changer->session = create(changer->library, "changed");
+    th_session_trace(changer->session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    changer->sessions++;
+}
+
+/* [{'_', [], [{message, Number}]}] */
+static th_term specification(struct changer *changer)
+{
+    th_env *env = &changer->env;
+    th_term message = th_make_tuple_of(env, th_atom("message"), th_small((int64_t)changer->number));
+    th_term clause = th_make_tuple_of(env, th_atom("_"), TH_NIL, th_make_list(env, &message, 1));
+
+    return th_make_list(env, &clause, 1);
+}
+
+/* One function, a module of them, or all. */
+static void set_functions(struct changer *changer, bool on)
+{
+    uint32_t f = next_random(&changer->random) % FUNCTIONS,
+             kind = next_random(&changer->random) % 8;
+    uint32_t first = kind < 6 ? f : kind < 7 ? f % MODULES : 0;
+    uint32_t step = kind < 6 ? FUNCTIONS : kind < 7 ? MODULES : 1;
+    struct th_function name = functions[f].function.name;
+    struct th_pattern pattern = {kind < 7 ? name.module : TH_NONE,
+                                 kind < 6 ? name.function : TH_NONE, kind < 6 ? 1 : TH_ANY_ARITY,
+                                 false};
+    th_term match = on ? specification(changer) : TH_AM(false);
+
+    say_changing(first, step);
+    assert_int_equal(th_session_function(changer->session, &pattern, match, TH_BP_LOCAL, NULL),
+                     TH_OK);
+    say(first, step, changer->number * NUMBER + (on ? ON : 0));
+    th_env_clear(&changer->env);
+}
+
+static void *change_all_along(void *context)
+{
+    struct changer *changer = context;
+
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        changer->number++;
+        if (changer->number % 8 == 1)
+            replace_session(changer);
+        else
+            set_functions(changer, next_random(&changer->random) % 3 > 0);
+    }
+    return NULL;
+}
+
+/* --- The thread that changes flags, of a session of its own ----------------------------------- */
+
+static struct th_session *flagged;
+static _Atomic uint64_t flag_changes;
+
+static void *change_flags_all_along(void *unused)
+{
+    uint32_t random = 3;
+
+    (void)unused;
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        uint32_t r = next_random(&random);
+        struct th_live_process *process = &callers[r % CALLERS].processes[r / 8 % PROCESSES];
+        th_term id = process->id;
+        if (r % 64 == 0)
+            th_session_trace(flagged, TH_PROCESSES_EXISTING, r / 64 % 2, TH_FLAG_CALL);
+        else if (r % 16 == 1)
+            th_session_flags(flagged, id);
+        else
+            th_session_trace_one(flagged, id, r / 64 % 2, TH_FLAG_CALL | TH_FLAG_SILENT);
+        if (atomic_fetch_add_explicit(&flag_changes, 1, memory_order_relaxed) % 256 == 0)
+            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    return NULL;
+}
+
+/* --- The test --------------------------------------------------------------------------------- */
+
+static unsigned seconds(void)
+{
+    const char *text = getenv("STRESS_SECONDS");
+    unsigned given = text ? (unsigned)strtoul(text, NULL, 10) : 1;
+
+    return given ? given : 1;
+}
+
+static struct th_library *load(void)
+{
+    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
+    struct th_library *library = scene_library();
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+
+    *(hooked_variable *)dlsym(handle, "hooked") = note;
+    dlclose(handle);
+    th_free(path);
+    return library;
+}
+
+static void add_functions(void)
+{
+    char name[16];
+
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        snprintf(name, sizeof name, "m%u", i % MODULES);
+        functions[i].function.name.module = th_atom(name);
+        snprintf(name, sizeof name, "f%u", i);
+        functions[i].function.name.function = th_atom(name);
+        functions[i].function.name.arity = 1;
+        all[i] = &functions[i];
+    }
+    th_live_functions_begin(scene_tracing(), all, FUNCTIONS);
+}
+
+static void add_processes(void)
+{
+    for (unsigned i = 0; i < CALLERS; i++)
+        for (unsigned k = 0; k < PROCESSES; k++) {
+            struct th_live_process *process = &callers[i].processes[k];
+            process->id = th_local_pid(1 + i * PROCESSES + k, TH_HOST_SERIAL);
+            th_live_process_begin(process, scene_tracing(), NULL, false);
+        }
+}
+
+/* Each second function, and all, by one change each. */
+static void set_untouched(struct th_session *session)
+{
+    th_env env;
+    th_term match;
+    const char *spec = "[{'_',[],[{return_trace}]}]";
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, spec, strlen(spec), &match), TH_OK);
+    for (uint32_t m = 0; m < MODULES; m += 2) { /* f % MODULES is even where f is */
+        struct th_pattern pattern = {functions[m].function.name.module, TH_NONE, TH_ANY_ARITY,
+                                     false};
+        assert_int_equal(
+            th_session_function(session, &pattern, match, TH_BP_LOCAL | TH_BP_COUNT, NULL), TH_OK);
+    }
+    th_env_release(&env);
+}
+
+static void count(void *sum, const struct th_function *function, const struct th_bp_info *info)
+{
+    (void)function;
+    *(uint64_t *)sum += info->calls;
+}
+
+static void run(struct changer *changer)
+{
+    pthread_t change, flags;
+
+    for (uint32_t i = 0; i < CALLERS; i++) {
+        callers[i].random = i * 7919;
+        pthread_create(&callers[i].thread, NULL, call_all_along, &callers[i]);
+    }
+    pthread_create(&change, NULL, change_all_along, changer);
+    pthread_create(&flags, NULL, change_flags_all_along, NULL);
+    nanosleep(&(struct timespec){.tv_sec = seconds()}, NULL);
+    atomic_store(&over, true);
+    pthread_join(change, NULL);
+    pthread_join(flags, NULL);
+    for (int i = 0; i < CALLERS; i++)
+        pthread_join(callers[i].thread, NULL);
+}
+
+static struct caller sum_up(void)
+{
+    struct caller sum = {0};
+
+    for (int i = 0; i < CALLERS; i++) {
+        sum.calls += callers[i].calls;
+        sum.calls_of_untouched += callers[i].calls_of_untouched;
+        sum.checked += callers[i].checked;
+        sum.seen_on += callers[i].seen_on;
+        sum.lost += callers[i].lost;
+        sum.twice += callers[i].twice;
+        sum.wrong += callers[i].wrong;
+        sum.gap += callers[i].gap;
+        sum.ends += callers[i].ends;
+        sum.ends_expected += callers[i].ends_expected;
+    }
+    return sum;
+}
+
+static void assert_all_well(struct th_session *untouched, const struct changer *changer)
+{
+    struct caller sum = sum_up();
+    uint64_t counted = 0;
+
+    print_message("%lu calls, %lu checked, %lu of them traced; %lu changes, %lu sessions, %lu "
+                  "changes of flags\n",
+                  sum.calls, sum.checked, sum.seen_on, changer->number, changer->sessions,
+                  (unsigned long)atomic_load(&flag_changes));
+    assert_true(sum.checked > 0 && sum.seen_on > 0 && changer->sessions > 0);
+    assert_int_equal(sum.lost, 0);
+    assert_int_equal(sum.gap, 0);
+    assert_int_equal(sum.twice, 0);
+    assert_int_equal(sum.wrong, 0);
+    assert_int_equal(sum.ends, sum.ends_expected);
+    th_session_functions(untouched, count, &counted);
+    assert_int_equal(counted, sum.calls_of_untouched);
+    assert_int_equal(th_session_counts(untouched).enabled, sum.calls_of_untouched);
+    assert_int_equal(th_session_counts(untouched).traced, 2 * sum.calls_of_untouched);
+}
+
+static void calls_are_seen_by_whoever_traces_them(void **state)
+{
+    struct changer changer = {.random = 1};
+    struct th_session *untouched;
+    struct th_pattern each = {TH_NONE, TH_NONE, TH_ANY_ARITY, false};
+
+    (void)state;
+    scene_begin_empty(NULL);
+    th_tracing_share(scene_tracing());
+    th_env_init(&changer.env, TH_ENV_PLAIN);
+    changer.library = load();
+    add_functions();
+    add_processes();
+    untouched = create(changer.library, "untouched");
+    th_session_trace(untouched, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    set_untouched(untouched);
+    flagged = create(changer.library, "flagged");
+    assert_int_equal(th_session_function(flagged, &each, TH_AM(true), TH_BP_LOCAL, NULL), TH_OK);
+    changer.session = create(changer.library, "changed");
+    th_session_trace(changer.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    run(&changer);
+    assert_all_well(untouched, &changer);
+    for (int i = 0; i < CALLERS; i++)
+        for (int k = 0; k < PROCESSES; k++)
+            th_live_process_end(&callers[i].processes[k]);
+    th_live_functions_end(scene_tracing(), all, FUNCTIONS);
+    for (int f = 0; f < FUNCTIONS; f++)
+        assert_false(th_live_function_is_armed(&functions[f]));
+    th_library_release(changer.library);
+    th_env_release(&changer.env);
+    scene_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_are_seen_by_whoever_traces_them)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
