@@ -1,0 +1,21 @@
+/* Answers `enabled` with its state, the atom trace or discard, and does nothing else: the least
+ * that a tracer can do. */
+#include <erl_tracer.h>
+
+TH_TRACER_ENABLED(generic)
+{
+    (void)env;
+    (void)tag;
+    (void)tracee;
+    return state;
+}
+
+TH_TRACER_TRACE(generic)
+{
+    (void)env;
+    (void)tag;
+    (void)state;
+    (void)tracee;
+    (void)term;
+    (void)opts;
+}
