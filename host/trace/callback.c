@@ -1,7 +1,7 @@
 #include "callback.h"
 
 #include "session.h"
-#include "tracing.h"
+#include "thread.h"
 #include "host/breakpoint/breakpoint.h"
 
 _Thread_local struct th_callback th_callback_current;
@@ -28,7 +28,8 @@ bool th_callback_disarm(const th_env *env)
 {
     struct th_callback *callback = &th_callback_current;
 
-    if (!callback->session || !callback->hit || env != &callback->session->env)
+    if (!callback->session || !callback->hit ||
+        (env != &callback->session->env && env != &th_thread_own()->env))
         return false;
     th_breakpoint_disarm(callback->hit, callback->hit_kinds);
     return true;

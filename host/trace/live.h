@@ -169,7 +169,9 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants);
  * The call has ended, and leaves *WANTS empty: return_from with VALUE; exception_from with CLASS
  * (error, exit, throw) and REASON, for each frame that the exception passes, innermost first. A
  * call that was replaced by a tail call ends with the frame, after what took its place, with the
- * same value; so a return_trace piles up. Nothing is told where wants->count is 0.
+ * same value; so a return_trace piles up. Nothing is told where wants->count is 0; but an exception
+ * that passes such a frame is to be said, too, as a return_to after it is for those who asked for
+ * that of the frame next to who catches.
  */
 void th_live_return(struct th_live_process *process, const struct th_live_function *function,
                     struct th_live_wants *wants, th_term value);

@@ -235,6 +235,7 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
 
     if (!session || !live->call->process || !(flags_of(live, session) & TH_FLAG_CALL))
         return 0;
+    th_callback_current.hit_kinds = kind;
     answer = ask(live, session);
     if (answer == TH_AM(trace))
         take(live, session, spec, kind);
@@ -251,6 +252,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_bp_session *points, stru
 
     if (!session || !live->call->process)
         return 0;
+    th_callback_current.hit_kinds = TH_BP_META;
     answer = ask(live, session);
     if (answer == TH_AM(trace))
         take_meta(live, session, spec);
@@ -303,8 +305,10 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
     live.wants = wants;
     live.made = false;
     th_callback_current.call = call;
+    th_callback_current.hit = &live.hit;
     th_breakpoint_hit(call->function->function.site, &live.hit);
     th_callback_current.call = NULL;
+    th_callback_current.hit = NULL;
     if (live.made)
         unmake();
 }

@@ -99,7 +99,7 @@ static void end_for(struct live_end *end, struct th_session *session, uint64_t w
         return;
     if (!(word & WANT_META))
         flags = flags_of(end, session);
-    if (word & WANT_META || (flags & TH_FLAG_CALL && !(flags & TH_FLAG_SILENT)))
+    if (word & WANT_META || flags & TH_FLAG_CALL) /* silent or not, as the call was told */
         tell(end, session, flags);
     else
         th_session_count(session, TH_COUNTED(untraced));
@@ -166,6 +166,7 @@ void th_live_raise(struct th_live_process *process, const struct th_live_functio
 {
     struct live_end end;
 
+    process->returning_to = 0;
     end.process = process;
     end.function = &function->function.name;
     end.class = class;
@@ -194,7 +195,7 @@ static void tell_return_to(struct live_end *end, struct th_session *session)
 {
     uint32_t flags = flags_of(end, session);
 
-    if (flags & TH_FLAG_RETURN_TO && !(flags & TH_FLAG_SILENT) && th_session_is_attached(session))
+    if (flags & TH_FLAG_RETURN_TO && th_session_is_attached(session)) /* silent or not */
         tell(end, session, flags);
 }
 
