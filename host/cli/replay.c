@@ -18,6 +18,7 @@ struct replay {
     const char **folders; /* of -L */
     size_t folder_count, folder_capacity;
     bool wall_clock, fail_on_loss, stats, json, recorded_callers;
+    struct th_execution_options execution;
     int64_t timeout; /* nanoseconds, 0: none */
     char **streams;
     size_t stream_count;
@@ -37,6 +38,8 @@ enum {
     TIMEOUT,
     COLOR,
     RECORDED_CALLERS,
+    MAX_FRAMES,
+    EACH_RETURNS,
     PATTERN_FIRST, /* enum th_pattern_key from here on */
     PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_KIND
 };
@@ -68,10 +71,11 @@ static const struct argp_option options[] = {
      2},
     {"pattern", 'p', "PATTERN", 0,
      "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, whatever the recording was made "
-     "for; the options of this group are for the -p before them",
+     "for, and, without --flags, nothing but calls; the options of this group are for the -p "
+     "before them",
      3},
     {"match-spec", PATTERN_FIRST + TH_PATTERN_SPEC, "SPEC", 0,
-     "Only those that match SPEC, Erlang text or one of c, x, cx, r", 3},
+     "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none any more", 3},
     {"return", PATTERN_FIRST + TH_PATTERN_RETURN, NULL, 0, "With what they return", 3},
     {"exception", PATTERN_FIRST + TH_PATTERN_EXCEPTION, NULL, 0, "With what they return or raise",
      3},
@@ -82,6 +86,14 @@ static const struct argp_option options[] = {
      3},
     {"recorded-callers", RECORDED_CALLERS, NULL, 0,
      "For all -p: the recording was made with {message,{caller}}, so that its results are callers",
+     3},
+    {"each-returns", EACH_RETURNS, NULL, 0,
+     "For all -p: tail calls have returns of their own in the recording, though it tells that they "
+     "are tail calls",
+     3},
+    {"max-frames", MAX_FRAMES, "N", 0,
+     "For all -p: remember at most N calls of a process that have not returned, and 16 N of all "
+     "together (default: 1000000)",
      3},
     {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 4},
     {"verify", VERIFY, NULL, 0, "Decode every term of every record, wanted or not", 4},
@@ -132,6 +144,18 @@ static void set_format(struct replay *replay, const char *format, struct argp_st
     replay->json = strcmp(format, "json") == 0;
     if (!replay->json && strcmp(format, "text") != 0)
         argp_error(state, "--format is text or json, not '%s'", format);
+}
+
+static void set_max_frames(struct th_execution_options *options, const char *value,
+                           struct argp_state *state)
+{
+    enum { ALL = TH_EXECUTION_ALL_FRAMES / TH_EXECUTION_FRAMES, MOST = 1000000000 };
+    uint64_t frames = th_option_count(value, state, "--max-frames");
+
+    if (frames < 2 || frames > MOST)
+        argp_error(state, "--max-frames is from 2 to %d, not %s", MOST, value);
+    options->frames = (uint32_t)frames;
+    options->all_frames = ALL * frames;
 }
 
 static error_t parse_pattern(int key, const char *value, struct argp_state *state)
@@ -203,6 +227,12 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         return 0;
     case RECORDED_CALLERS:
         replay->recorded_callers = true;
+        return 0;
+    case MAX_FRAMES:
+        set_max_frames(&replay->execution, value, state);
+        return 0;
+    case EACH_RETURNS:
+        replay->execution.each_returns = true;
         return 0;
     case TH_OPTION_FORMAT:
         set_format(replay, value, state);
@@ -356,7 +386,8 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
     else
         th_replay_remarks(tracing);
     if (worst == TH_OK && replay->fail_on_loss &&
-        (totals.played.lost || th_tracing_calls_forgotten(tracing)))
+        (totals.played.lost || th_tracing_calls_forgotten(tracing) ||
+         th_tracing_execution_counts(tracing).not_kept))
         worst = TH_PARTIAL;
     return worst;
 }
@@ -371,6 +402,7 @@ static int run(struct replay *replay)
         th_tracing_use_wall_clock(tracing);
     if (replay->recorded_callers)
         th_tracing_use_recorded_callers(tracing);
+    th_tracing_use_execution(tracing, &replay->execution);
     th_tracing_use_display(tracing, th_pattern_display);
     if (replay->timeout && th_guard_set_timeout(replay->timeout) != TH_OK)
         status = th_command_fail("replay");

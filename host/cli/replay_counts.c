@@ -81,12 +81,15 @@ static void show_time(struct th_buffer *out, const struct counts *counts, const 
         th_buffer_add_text(out, "             -");
 }
 
-static void show(const struct th_session *session, const struct counts *counts)
+/* SEVERAL: there are other sessions. */
+static void show(const struct th_session *session, const struct counts *counts, bool several)
 {
     struct th_buffer out = {0};
 
     if (th_session_title(session))
         th_buffer_printf(&out, "session '%s'\n", th_session_title(session));
+    else if (several)
+        th_buffer_printf(&out, "tracer '%s'\n", th_session_name(session));
     th_buffer_add_text(&out, "       calls");
     th_buffer_add_text(&out, counts->kinds & TH_BP_TIME ? "       seconds" : "");
     th_buffer_add_text(&out, "  function\n");
@@ -153,7 +156,9 @@ static void free_counts(struct counts *counts)
 
 void th_pattern_results(const struct th_tracing *tracing, bool json)
 {
-    for (size_t i = 0; i < th_tracing_sessions(tracing); i++) {
+    size_t sessions = th_tracing_sessions(tracing);
+
+    for (size_t i = 0; i < sessions; i++) {
         const struct th_session *session = th_tracing_session(tracing, i);
         struct counts counts = {0};
 
@@ -163,7 +168,7 @@ void th_pattern_results(const struct th_tracing *tracing, bool json)
         if (counts.count && json)
             show_json(session, &counts);
         else if (counts.count)
-            show(session, &counts);
+            show(session, &counts, sessions > 1);
         free_counts(&counts);
     }
 }

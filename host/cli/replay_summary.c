@@ -13,7 +13,13 @@
 #define EXTERNAL "calls left out of global patterns, as they may be local"
 #define UNTIMED "calls not timed, as they have no time stamp"
 #define UNTOLD "returns unknown, though calls have ended"
+#define DISPUTED "callers disputed by the calls and returns"
 #define NOT_KEPT "return frames not kept"
+#define LATE "returns of calls whose frames were not kept"
+#define UNMATCHED "returns of calls that were not recorded"
+#define REPAIRED "returns that ended other calls, too, which have none of their own"
+#define LOST "return frames lost, as events were"
+#define NO_RETURNS "returns unknown, as the recording has none"
 #define UNREAD "messages dropped, as nobody runs their receivers"
 
 /* --- what deserves a word --- */
@@ -62,12 +68,29 @@ static void remark_on_session(const struct th_session *session)
     remark_on(session, UNTOLD, patterns.returns_unknown);
 }
 
+/* What the stacks of processes could not tell, but for what each session says of itself. */
+static void tell_execution(struct th_execution_counts counts,
+                           void (*tell)(const char *what, uint64_t count))
+{
+    tell(DISPUTED, counts.callers_disputed);
+    tell(NOT_KEPT, counts.not_kept);
+    tell(LATE, counts.late);
+    tell(UNMATCHED, counts.unmatched);
+    tell(REPAIRED, counts.repaired);
+    tell(LOST, counts.lost);
+    tell(NO_RETURNS, counts.returns ? 0 : counts.wanted);
+}
+
 void th_replay_remarks(const struct th_tracing *tracing)
 {
+    struct th_execution_counts execution = th_tracing_execution_counts(tracing);
+
+    if (!execution.wanted) /* nobody has asked for returns */
+        execution.unmatched = execution.repaired = 0;
     for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
         remark_on_session(th_tracing_session(tracing, i));
     remark(FORGOTTEN, th_tracing_calls_forgotten(tracing));
-    remark(NOT_KEPT, th_tracing_returns_not_kept(tracing));
+    tell_execution(execution, remark);
     remark(UNREAD, th_mail_dropped());
 }
 
@@ -76,6 +99,12 @@ void th_replay_remarks(const struct th_tracing *tracing)
 static void row(uint64_t count, const char *what)
 {
     fprintf(stderr, "%12llu  %s\n", (unsigned long long)count, what);
+}
+
+static void show(const char *what, uint64_t count)
+{
+    if (count)
+        row(count, what);
 }
 
 static void show_patterns(struct th_pattern_counts counts)
@@ -126,8 +155,7 @@ void th_replay_stats(const struct th_tracing *tracing, const struct th_replay_to
     row(played->lost, "events dropped by the recorder");
     row(totals->tracees, "tracees seen");
     row(th_tracing_calls_forgotten(tracing), FORGOTTEN);
-    if (th_tracing_returns_not_kept(tracing))
-        row(th_tracing_returns_not_kept(tracing), NOT_KEPT);
+    tell_execution(th_tracing_execution_counts(tracing), show);
     row(th_mail_dropped(), UNREAD);
     for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
         show_session(th_tracing_session(tracing, i));

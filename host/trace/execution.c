@@ -231,6 +231,7 @@ void th_execution_want(struct th_execution *execution, struct th_stack *stack, u
     struct th_frame call = *th_frames_top(&stack->frames);
     enum th_frame_link link = TH_FRAME_SAME;
 
+    execution->counts.wanted++;
     if (stack->entered) {
         link = call.link;
         th_frames_pop_call(&stack->frames, &execution->bounds);

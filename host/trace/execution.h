@@ -50,12 +50,13 @@ struct th_execution_options {
                           they follow that of the call which was executing */
 };
 
-/* Each is a line for the user if it is not 0, the first two excepted. */
+/* Each is a line for the user if it is not 0, the first three excepted. */
 struct th_execution_counts {
     uint64_t calls;
     uint64_t returns;          /* return_from, exception_from and return_to. 0 with many calls: the
                                   recording has none, nobody can be told of a call's end, and callers
                                   are as if nothing had returned */
+    uint64_t wanted;           /* th_execution_want() */
     uint64_t callers_unknown;  /* calls whose caller was asked for, answered `undefined` */
     uint64_t callers_disputed; /* ... recorded, where the stack says another one */
     uint64_t not_kept;         /* wanted calls forgotten as the stack was full: "return frames not

@@ -423,9 +423,13 @@ void th_tracing_use_display(struct th_tracing *tracing, void (*show)(th_term ter
     tracing->display = show;
 }
 
-uint64_t th_tracing_returns_not_kept(const struct th_tracing *tracing)
+void th_tracing_use_execution(struct th_tracing *tracing,
+                              const struct th_execution_options *options)
 {
-    struct th_execution_counts counts = th_execution_counts(&tracing->execution);
+    th_execution_start(&tracing->execution, options);
+}
 
-    return counts.not_kept + counts.lost;
+struct th_execution_counts th_tracing_execution_counts(const struct th_tracing *tracing)
+{
+    return th_execution_counts(&tracing->execution);
 }

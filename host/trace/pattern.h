@@ -6,7 +6,8 @@
  *
  * As OTP's trace:function/4, over recorded calls. A session that was never given a pattern gets
  * calls and their ends as they were recorded; from its first pattern on it gets those that its
- * breakpoints ask for, and no others. All the code of a recording counts as loaded from the start:
+ * breakpoints ask for, and no others: none once all are cleared, as in OTP, where flag `call` alone
+ * traces nothing. All the code of a recording counts as loaded from the start:
  * a function that is seen later for the first time gets what the patterns, in their order, say.
  *
  * Which calls a local pattern meets is every recorded one; a global pattern those that are
@@ -16,6 +17,7 @@
 #ifndef TH_PATTERN_H
 #define TH_PATTERN_H
 
+#include "execution.h"
 #include "session.h"
 #include "host/breakpoint/breakpoint.h"
 
@@ -74,7 +76,7 @@ struct th_pattern_counts {
 
 struct th_pattern_counts th_session_pattern_counts(const struct th_session *session);
 
-/* True if the session was given patterns. */
+/* True if the session was given patterns, whether any is left or not. */
 bool th_session_patterned(const struct th_session *session);
 
 /* The recording was made with `{message, {caller}}`: the results in it are callers. */
@@ -84,7 +86,11 @@ void th_tracing_use_recorded_callers(struct th_tracing *tracing);
  * returns. */
 void th_tracing_use_display(struct th_tracing *tracing, void (*show)(th_term term));
 
-/* Returns that were asked for and are not told, as a stack was full or events were lost. */
-uint64_t th_tracing_returns_not_kept(const struct th_tracing *tracing);
+/* How the stacks of processes are followed (execution.h). Before the first event. */
+void th_tracing_use_execution(struct th_tracing *tracing,
+                              const struct th_execution_options *options);
+
+/* What came of that; all 0 if there are no patterns. */
+struct th_execution_counts th_tracing_execution_counts(const struct th_tracing *tracing);
 
 #endif

@@ -51,15 +51,22 @@ the other.
                              --ports and -p that follow are for it alone
       --to=T                 Leave out events after T
       --caller               With their callers
+      --each-returns         For all -p: tail calls have returns of their own
+                             in the recording, though it tells that they are
+                             tail calls
       --exception            With what they return or raise
       --kind=LIST            local (the default); global: only external calls;
                              meta: whoever makes them; count: they are counted;
                              time: how long they take
       --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
-                             c, x, cx, r
+                             c, x, cx, r; false: none any more
+      --max-frames=N         For all -p: remember at most N calls of a process
+                             that have not returned, and 16 N of all together
+                             (default: 1000000)
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
-                             _:_/_, whatever the recording was made for; the
-                             options of this group are for the -p before them
+                             _:_/_, whatever the recording was made for, and,
+                             without --flags, nothing but calls; the options of
+                             this group are for the -p before them
       --recorded-callers     For all -p: the recording was made with
                              {message,{caller}}, so that its results are
                              callers

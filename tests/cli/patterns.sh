@@ -35,7 +35,6 @@ refused() {
     return $status
 }
 
-
 # --- which calls ---
 
 expect 'local: all that are recorded, with their callers' replay -p 'ex:_/_' --caller "$work/example.jsonl" <<'EOF'
@@ -80,6 +79,18 @@ expect 'a later pattern of a function replaces an earlier one' replay -p 'ex:_' 
 <0.1.0>    return ex:foo/0 -> ok
 EOF
 expect 'nothing that was not called' replay -p lists:_ -p ex:foo/1 "$work/example.jsonl" </dev/null
+expect 'a later pattern clears earlier ones' replay -p ex:_ -p ex:bar/1 --match-spec false -p 'ex:lots/_' --match-spec false "$work/example.jsonl" <<'EOF'
+<0.1.0>    call ex:foo()
+<0.1.0>    call ex:'of'()
+<0.1.0>    call ex:indirections()
+EOF
+expect 'no calls where all are cleared' replay -p ex:bar/1 -p _:_ --match-spec false "$work/example.jsonl" </dev/null
+expect 'what only --flags asks for' replay -p wl:init/1 --flags=call,procs "$pingpong" --max-events=9 <<'EOF'
+<0.94.0>   spawn <0.95.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
+<0.94.0>   link <0.95.0>
+<0.95.0>   spawned by <0.94.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
+<0.95.0>   getting_linked <0.94.0>
+EOF
 expect 'a real recording' replay -p ex:bar/1 --max-events=6 "$seed" <<'EOF'
 <0.79.0>   call ex:bar(10)
 <0.79.0>   call ex:bar(9)
@@ -159,13 +170,33 @@ expect 'counts as JSON, of two sessions' replay --session a -p 'ex:foo/_' --kind
 {"session":"a","tracer":"text","functions":[{"function":"ex:foo/0","calls":1}]}
 {"session":"b","tracer":"msg","functions":[{"function":"ex:bar/1","calls":3}]}
 EOF
+expect 'counts of several tracers' replay -t count,output=/dev/null -t msg -p ex:foo/0 --kind=count "$work/example.jsonl" <<'EOF'
+tracer 'count'
+       calls  function
+           1  ex:foo/0
+tracer 'msg'
+       calls  function
+           1  ex:foo/0
+EOF
+expect 'counts of several sessions' replay --session a -t msg -p ex:foo/0 --kind=count --session b -t msg -p ex:bar/1 --kind=count "$work/example.jsonl" <<'EOF'
+session 'a'
+       calls  function
+           1  ex:foo/0
+session 'b'
+       calls  function
+           3  ex:bar/1
+EOF
 expect 'time' replay -p wl:handle_call/3 --kind=count -p wl:handle_cast/2 --kind=time "$pingpong" <<'EOF'
        calls       seconds  function
           20             -  wl:handle_call/3
           20      0.000041  wl:handle_cast/2
+-- stderr
+tracehost replay: returns that ended other calls, too, which have none of their own: 41
 EOF
 expect 'time as JSON' replay -p wl:handle_cast/2 --kind=time --format=json "$pingpong" <<'EOF'
 {"session":null,"tracer":"text","functions":[{"function":"wl:handle_cast/2","calls":20,"time":[{"process":"<0.95.0>","calls":20,"ns":41000}]}]}
+-- stderr
+tracehost replay: returns that ended other calls, too, which have none of their own: 41
 EOF
 expect 'no time' replay -p ex:bar/1 --kind=time "$work/example.jsonl" <<'EOF'
        calls       seconds  function
@@ -196,7 +227,90 @@ expect 'arguments that were not recorded' replay -p ex:bar/1 --match-spec "[{['\
 tracehost replay: tracer 'text': undecided matches: 1
 EOF
 
+# --- what the stacks of processes do not tell ---
+
+line() {
+    echo "{\"tracee\":\"<0.1.0>\",\"tag\":\"$1\",\"term\":\"$2\"$3}"
+}
+returns() {
+    line return_from "$1" ',"extra":1'
+}
+{
+    line call '{m,a,[]}' ',"tail":false'
+    line call '{m,b,[]}' ',"tail":true'
+    line call '{m,d,[]}' ',"tail":false,"match_spec_result":"{m,c,0}"'
+    returns '{m,b,0}'
+    returns '{m,e,0}'
+    line call '{m,b,[]}' ',"tail":false'
+    echo '{"drop":1}'
+    line call '{m,a,[]}' ',"tail":false'
+} >"$work/odd.jsonl"
+grep -v return "$work/odd.jsonl" >"$work/calls.jsonl"
+{
+    line call '{m,a,[]}' ',"tail":false'
+    line call '{m,b,[]}' ',"tail":true'
+    returns '{m,b,0}'
+    returns '{m,a,0}'
+    line call '{m,b,[]}' ',"tail":false'
+    returns '{m,b,0}'
+} >"$work/each.jsonl"
+stack() {
+    replay -t count,output=/dev/null -p m:_ --return --caller "$@"
+}
+figures() {
+    stack --stats "$@" 2>&1 | grep -E 'call(er|s whose|s that w|s, too)|frames|unknown'
+}
+expect 'all that they do not tell' stack --recorded-callers "$work/odd.jsonl" <<'EOF'
+-- stderr
+tracehost replay: WORK/odd.jsonl: the recorder dropped 1 event
+tracehost replay: tracer 'count': callers unknown: 4
+tracehost replay: tracer 'count': returns unknown, though calls have ended: 1
+tracehost replay: callers disputed by the calls and returns: 1
+tracehost replay: returns of calls that were not recorded: 1
+tracehost replay: returns that ended other calls, too, which have none of their own: 1
+tracehost replay: return frames lost, as events were: 1
+EOF
+expect 'where frames are not kept' stack --max-frames=2 "$work/odd.jsonl" <<'EOF'
+-- stderr
+tracehost replay: WORK/odd.jsonl: the recorder dropped 1 event
+tracehost replay: tracer 'count': callers unknown: 4
+tracehost replay: tracer 'count': returns unknown, though calls have ended: 1
+tracehost replay: return frames not kept: 1
+tracehost replay: returns of calls whose frames were not kept: 1
+tracehost replay: returns that ended other calls, too, which have none of their own: 1
+tracehost replay: return frames lost, as events were: 1
+EOF
+expect 'among the figures' figures --recorded-callers "$work/odd.jsonl" <<'EOF'
+           1  callers disputed by the calls and returns
+           1  returns of calls that were not recorded
+           1  returns that ended other calls, too, which have none of their own
+           1  return frames lost, as events were
+           4  callers unknown
+           0  actions of match specifications left out, as what they depend on is unknown
+           1  returns unknown, though calls have ended
+EOF
+expect 'recordings that have no returns' stack "$work/calls.jsonl" <<'EOF'
+-- stderr
+tracehost replay: WORK/calls.jsonl: the recorder dropped 1 event
+tracehost replay: tracer 'count': callers unknown: 3
+tracehost replay: return frames lost, as events were: 4
+tracehost replay: returns unknown, as the recording has none: 5
+EOF
+expect 'returns of tail calls, each by itself' replay -p m:_ --return --each-returns "$work/each.jsonl" <<'EOF'
+<0.1.0>    call m:a()
+<0.1.0>    call m:b()
+<0.1.0>    return m:b/0 -> 1
+<0.1.0>    return m:a/0 -> 1
+<0.1.0>    call m:b()
+<0.1.0>    return m:b/0 -> 1
+EOF
+
 # --- what is wrong ---
+
+expect 'no frames' refused -p m:_ --max-frames=1 <<'EOF'
+tracehost replay: --max-frames is from 2 to 1000000000, not 1
+-- status 2
+EOF
 
 expect 'no pattern' refused -p nix <<'EOF'
 tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not 'nix'

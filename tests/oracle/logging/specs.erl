@@ -290,7 +290,8 @@ unrecorded() ->
      {"returns that were not recorded",
       #{recorded => Calls, set => on(first, 1, [{'_', [], [{return_trace}]}]),
         unlike => fun({_, <<"return_from">>, _}) -> none; (Line) -> Line end,
-        says => says("returns unknown, though calls have ended", 1)}}].
+        says => [says("returns unknown, though calls have ended", 1),
+                 "tracehost replay: returns that ended other calls, too, which have none of their own: 20\n"]}}].
 
 says(What, Count) -> io_lib:format("tracehost replay: tracer 'logging': ~s: ~b~n", [What, Count]).
 

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Tail calls whose returns are all wanted, as of a loop that never returns: memory is bounded, and what
+# was not kept is told.
+. tests/cli/report
+
+# tail_calls N: a call, N tail calls of two functions in turn, and their return, as JSON lines.
+tail_calls() {
+    python3 - "$1" <<'END'
+import sys
+
+def call(function, tail):
+    return '{"tracee":"<0.1.0>","tag":"call","term":"{m,%s,1}","tail":%s}\n' % (function, tail)
+
+turn = (call('g', 'true') + call('f', 'true')).encode() * 500
+write = sys.stdout.buffer.write
+write(b'{"tracehost":1}\n' + call('f', 'false').encode())
+for _ in range(int(sys.argv[1]) // 1000):
+    write(turn)
+write(b'{"tracee":"<0.1.0>","tag":"return_from","term":"{m,f,1}","extra":"done"}\n')
+END
+}
+
+# replayed N KIB OPTION...: in so much memory at most.
+replayed() {
+    calls=$1
+    limit=$2
+    shift 2
+    tail_calls "$calls" | (
+        ulimit -v "$limit"
+        "$tracehost" replay -t count -p m:_ --return "$@" -
+    )
+}
+
+expect 'the latest ones are kept' replayed 100000 unlimited --max-frames=1000 --fail-on-loss <<'EOF'
+      events       %  tag
+      100001   99.01  call
+        1000    0.99  return_from
+      101001  100.00  all
+
+       calls       %  function
+       50001   50.00  m:f/1
+       50000   50.00  m:g/1
+-- stderr
+tracehost replay: return frames not kept: 99001
+-- status 4
+EOF
+
+case $BUILD_DIR in
+*release) ;;
+*)
+    skip 'ten million' 'takes too long, or too much memory, in this mode'
+    finish
+    ;;
+esac
+expect 'ten million, in 96 MiB' replayed 10000000 98304 <<'EOF'
+      events       %  tag
+    10000001   90.91  call
+     1000000    9.09  return_from
+    11000001  100.00  all
+
+       calls       %  function
+     5000001   50.00  m:f/1
+     5000000   50.00  m:g/1
+-- stderr
+tracehost replay: return frames not kept: 9000001
+EOF
+finish
