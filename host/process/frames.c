@@ -194,6 +194,29 @@ th_frame_function th_frames_caller(const struct th_frames *frames)
     return begin > 0 ? th_frames_at(frames, begin - 1)->function : frames->below;
 }
 
+size_t th_frames_callers(const struct th_frames *frames, th_frame_function callers[], size_t most)
+{
+    uint32_t begin = th_frames_begin(frames);
+    size_t count = 0;
+
+    for (;;) {
+        const struct th_frame *frame = th_frames_at(frames, begin);
+        if (frame->link == TH_FRAME_CALLS)
+            for (uint32_t i = frame->times; i > 1 && count < most; i--)
+                callers[count++] = frame->function;
+        if (begin == 0 || frame->link == TH_FRAME_UNCLEAR || count == most)
+            break;
+        callers[count++] = th_frames_at(frames, begin - 1)->function;
+        begin = th_frames_begin_of(frames, begin - 1);
+    }
+    /* What the oldest frame returns to is known, but not what that one does. */
+    if (count < most && th_frames_at(frames, begin)->link != TH_FRAME_UNCLEAR)
+        callers[count++] = frames->below;
+    if (count < most && (count == 0 || callers[count - 1] >= TH_FRAME_FUNCTION_FIRST))
+        callers[count++] = TH_FRAME_UNKNOWN;
+    return count;
+}
+
 uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function)
 {
     uint32_t end = frames->count; /* older entries than this one are looked for */

@@ -99,16 +99,27 @@ void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
 void th_frames_pop_call(struct th_frames *frames, struct th_frames_bounds *bounds);
 void th_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds);
 
+/* Where the physical frame begins that the entry at OFFSET belongs to. */
+static inline uint32_t th_frames_begin_of(const struct th_frames *frames, uint32_t offset)
+{
+    uint32_t distance = th_frames_at(frames, offset)->begin;
+
+    return distance <= offset ? offset - distance : 0;
+}
+
 /* Where the topmost physical frame begins. There is one. */
 static inline uint32_t th_frames_begin(const struct th_frames *frames)
 {
-    uint32_t distance = th_frames_top(frames)->begin;
-
-    return distance < frames->count ? frames->count - 1 - distance : 0;
+    return th_frames_begin_of(frames, frames->count - 1);
 }
 
 /* What the topmost physical frame returns to. There is one. */
 th_frame_function th_frames_caller(const struct th_frames *frames);
+
+/* What the topmost physical frame returns to, what that one returns to, and so on: at most MOST of
+ * them into CALLERS. Ends early only with what is unknown or nobody. Returns how many. There is one
+ * frame. */
+size_t th_frames_callers(const struct th_frames *frames, th_frame_function callers[], size_t most);
 
 /* The topmost physical frame whose latest call, the one that executes, is of FUNCTION: the offset
  * of that call's entry. TH_FRAMES_NONE if there is none. */

@@ -124,6 +124,27 @@ static void a_full_stack_forgets_the_oldest(void **state)
     assert_int_equal(frames.below, TH_FRAME_UNKNOWN);
 }
 
+static void below_the_oldest_callers_are_unknown(void **state)
+{
+    th_frame_function callers[4];
+
+    (void)state;
+    bounds.each = 2;
+    frames.below = TH_FRAME_NOBODY;
+    push(F, TH_FRAME_CALLS, 1);
+    push(G, TH_FRAME_CALLS, 1);
+    assert_int_equal(th_frames_callers(&frames, callers, 4), 2);
+    assert_int_equal(callers[0], F);
+    assert_int_equal(callers[1], TH_FRAME_NOBODY);
+    push(H, TH_FRAME_CALLS, 1);
+    assert_int_equal(th_frames_callers(&frames, callers, 4), 3);
+    assert_int_equal(callers[0], G);
+    assert_int_equal(callers[1], F);
+    assert_int_equal(callers[2], TH_FRAME_UNKNOWN);
+    assert_int_equal(th_frames_callers(&frames, callers, 2), 2);
+    assert_int_equal(th_frames_callers(&frames, callers, 0), 0);
+}
+
 static void the_caller_of_endless_tail_calls_is_remembered(void **state)
 {
     (void)state;
@@ -266,6 +287,30 @@ static void model_pop_frame(void)
         th_frames_pop_call(&frames, &bounds);
 }
 
+static size_t model_callers(th_frame_function callers[], size_t most)
+{
+    size_t count = 0;
+
+    for (int i = model_begin(depth - 1); count < most; i = model_begin(i - 1)) {
+        callers[count++] = model[i].link == TH_FRAME_UNCLEAR ? TH_FRAME_UNKNOWN
+                           : i                               ? model[i - 1].function
+                                                             : TH_FRAME_NOBODY;
+        if (callers[count - 1] < TH_FRAME_FUNCTION_FIRST)
+            break;
+    }
+    return count;
+}
+
+static void compare_callers(void)
+{
+    th_frame_function here[12], expected[12];
+    size_t most = (size_t)rand() % 12;
+    size_t count = th_frames_callers(&frames, here, most);
+
+    assert_int_equal(count, model_callers(expected, most));
+    assert_memory_equal(here, expected, count * sizeof *here);
+}
+
 static void compare(void)
 {
     th_frame_function function = F + rand() % FUNCTIONS;
@@ -277,6 +322,7 @@ static void compare(void)
     }
     assert_int_equal(th_frames_top(&frames)->function, model[depth - 1].function);
     assert_int_equal(th_frames_caller(&frames), model_caller());
+    compare_callers();
 }
 
 static void any_order_of_calls(void **state)
@@ -305,6 +351,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(equal_calls_share_an_entry, begin, end),
         cmocka_unit_test_setup_teardown(calls_that_differ_do_not, begin, end),
         cmocka_unit_test_setup_teardown(a_full_stack_forgets_the_oldest, begin, end),
+        cmocka_unit_test_setup_teardown(below_the_oldest_callers_are_unknown, begin, end),
         cmocka_unit_test_setup_teardown(the_caller_of_endless_tail_calls_is_remembered, begin, end),
         cmocka_unit_test_setup_teardown(all_stacks_together_are_bounded, begin, end),
         cmocka_unit_test_setup_teardown(memory_of_a_deep_recursion_is_given_back, begin, end),
