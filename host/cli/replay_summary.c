@@ -9,6 +9,7 @@
 #define FORGOTTEN "open calls forgotten: their returns go to all tracers"
 #define UNDECIDED "undecided matches"
 #define CALLERS "callers unknown"
+#define LINES "lines of callers unknown"
 #define UNSURE "actions of match specifications left out, as what they depend on is unknown"
 #define EXTERNAL "calls left out of global patterns, as they may be local"
 #define UNTIMED "calls not timed, as they have no time stamp"
@@ -61,6 +62,7 @@ static void remark_on_session(const struct th_session *session)
     remark_on(session, KEPT, counts.kept);
     remark_on(session, REFUSED, counts.refused);
     remark_on(session, CALLERS, patterns.callers_unknown);
+    remark_on(session, LINES, patterns.lines_unknown);
     remark_on(session, UNDECIDED, patterns.undecided);
     remark_on(session, UNSURE, patterns.actions_unsure);
     remark_on(session, EXTERNAL, patterns.external_unknown);
@@ -110,6 +112,7 @@ static void show(const char *what, uint64_t count)
 static void show_patterns(struct th_pattern_counts counts)
 {
     row(counts.callers_unknown, CALLERS);
+    row(counts.lines_unknown, LINES);
     row(counts.undecided, UNDECIDED);
     row(counts.actions_unsure, UNSURE);
     row(counts.external_unknown, EXTERNAL);

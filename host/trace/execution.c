@@ -51,13 +51,29 @@ struct th_caller th_execution_unpack_caller(th_frame_function function)
     return (struct th_caller){TH_CALLER_FUNCTION, th_execution_unpack(function)};
 }
 
+/* {M, F, Arity, {File, Line}} or {M, F, Arity, undefined} */
+static bool function_with_line(th_term t, struct th_function *function)
+{
+    const th_term *e;
+
+    if (!th_is_tuple(t) || th_tuple_arity(t) != 4)
+        return false;
+    e = th_tuple_elements(t);
+    if (!th_is_atom(e[0]) || !th_is_atom(e[1]) || !th_is_small(e[2]) || th_small_value(e[2]) < 0 ||
+        th_small_value(e[2]) > TH_FUNCTION_ARITY_MAX)
+        return false;
+    *function = (struct th_function){e[0], e[1], (uint32_t)th_small_value(e[2])};
+    return e[3] == TH_AM(undefined) || (th_is_tuple(e[3]) && th_tuple_arity(e[3]) == 2);
+}
+
 struct th_caller th_execution_recorded_caller(th_term result)
 {
     struct th_caller caller = {.kind = TH_CALLER_UNKNOWN};
 
     if (result == TH_AM(undefined))
         caller.kind = TH_CALLER_UNDEFINED;
-    else if (result != TH_NONE && th_event_function_from_term(result, &caller.function))
+    else if (result != TH_NONE && (th_event_function_from_term(result, &caller.function) ||
+                                   function_with_line(result, &caller.function)))
         caller.kind = TH_CALLER_FUNCTION;
     return caller;
 }
@@ -224,6 +240,27 @@ struct th_caller th_execution_caller(struct th_execution *execution, struct th_s
         execution->counts.callers_unknown++;
     stack->asked = true;
     return th_execution_unpack_caller(stack->caller);
+}
+
+/* The recorded caller stands at the top where the stack has another one: it says nothing of those
+ * below. */
+size_t th_execution_callers(const struct th_stack *stack, struct th_caller callers[], size_t most)
+{
+    th_frame_function found[TH_EXECUTION_CALLERS];
+    size_t count;
+
+    if (most > TH_EXECUTION_CALLERS)
+        most = TH_EXECUTION_CALLERS;
+    count = stack->frames.count ? th_frames_callers(&stack->frames, found, most) : 0;
+    if (most > 0 && (count == 0 || found[0] != stack->caller)) {
+        found[0] = stack->caller;
+        count = 1;
+        if (most > 1 && stack->caller >= TH_FRAME_FUNCTION_FIRST)
+            found[count++] = TH_FRAME_UNKNOWN;
+    }
+    for (size_t i = 0; i < count; i++)
+        callers[i] = th_execution_unpack_caller(found[i]);
+    return count;
 }
 
 void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word)

@@ -43,6 +43,9 @@
 
 enum { TH_EXECUTION_FRAMES = 1000000, TH_EXECUTION_ALL_FRAMES = 16 * TH_EXECUTION_FRAMES };
 
+/* The most that th_execution_callers() tells: a BEAM's backtrace_depth if nobody sets it. */
+enum { TH_EXECUTION_CALLERS = 8 };
+
 struct th_execution_options {
     uint32_t frames;     /* entries a stack; 0: TH_EXECUTION_FRAMES */
     uint64_t all_frames; /* entries of all stacks; 0: TH_EXECUTION_ALL_FRAMES */
@@ -145,6 +148,10 @@ void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
  * unknown. */
 struct th_caller th_execution_caller(struct th_execution *execution, struct th_stack *stack);
 
+/* Who called what was entered last, who called that one, and so on: at most MOST into CALLERS.
+ * Ends early only with one who is unknown, or with nobody. Returns how many; counts nothing. */
+size_t th_execution_callers(const struct th_stack *stack, struct th_caller callers[], size_t most);
+
 /* When the call that was entered last ends, WORD (not 0) will be told. Several times for several
  * words; nothing may have happened in the process meanwhile. */
 void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word);
@@ -165,7 +172,8 @@ void th_execution_gap(struct th_execution *execution);
 void th_execution_forget(struct th_execution *execution, struct th_stack *stack);
 
 /* The caller that the result of a match specification is, where it is one of `{message, {caller}}`:
- * {M, F, Arity} or undefined. Else, or for TH_NONE, it is unknown. */
+ * {M, F, Arity} or undefined; or of `{message, {caller_line}}`, with {File, Line} or undefined at
+ * its end. Else, or for TH_NONE, it is unknown. */
 struct th_caller th_execution_recorded_caller(th_term result);
 
 #endif

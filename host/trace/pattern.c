@@ -58,9 +58,9 @@ static struct th_points *points_of(struct th_session *session)
     points = th_alloc_zero(sizeof *points);
     th_bp_session_init(&points->base, &th_pattern_hooks, end_points);
     points->session = session;
-    /* Stacks are followed from now on, whether anybody has the flags for calls or not. */
+    /* Stacks are followed from now on, from each process' first call, whoever has the flags. */
     atomic_store_explicit(&tracing->patterned, true, memory_order_relaxed);
-    atomic_fetch_or_explicit(&tracing->wanted, TH_FLAG_CALL | TH_FLAG_RETURN_TO,
+    atomic_fetch_or_explicit(&tracing->wanted, TH_FLAG_CALL | TH_FLAG_RETURN_TO | TH_FLAG_PROCS,
                              memory_order_relaxed);
     atomic_store_explicit(&session->points, points, memory_order_relaxed);
     return points;
@@ -330,8 +330,7 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     th_tracing_unlock(session->tracing);
     setting = make_setting(points, match, spec, kinds);
     if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
-        atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING | TH_FLAG_PROCS,
-                                 memory_order_relaxed);
+        atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING, memory_order_relaxed);
     make_present(session->tracing, pattern);
     count = set_pattern(session, pattern, &setting);
     th_shared_drop(setting.spec);

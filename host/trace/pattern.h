@@ -68,6 +68,7 @@ void th_session_functions(const struct th_session *session,
 struct th_pattern_counts {
     uint64_t undecided;        /* calls whose match specification hangs on something unknown */
     uint64_t callers_unknown;  /* callers that one asked for */
+    uint64_t lines_unknown;    /* lines of callers */
     uint64_t actions_unsure;   /* actions left out, as something they depend on is unknown */
     uint64_t external_unknown; /* calls at a global breakpoint that may be local ones */
     uint64_t untimed;          /* calls at a call_time breakpoint without a time: not counted */

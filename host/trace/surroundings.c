@@ -1,8 +1,12 @@
 /*
- * What a recording does not tell (lines, stack traces, sequential tokens, dumps) is left NULL, so
- * that it is unknown.
+ * What a recording does not tell is left NULL, so that it is unknown: dumps; and sequential trace
+ * tokens. Records of seq_trace tell of a message which token it had, but not which one a process
+ * has at a call, as the calls that set tokens, and messages without `send` or `receive` flag in
+ * theirs, leave no record.
  */
 #include "surroundings.h"
+
+#include "points.h"
 
 static th_term self(void *context)
 {
@@ -28,6 +32,61 @@ static th_term caller(void *context, th_env *env)
         return th_make_tuple_of(env, found.function.module, found.function.function,
                                 th_small(found.function.arity));
     return found.kind == TH_CALLER_UNDEFINED ? TH_AM(undefined) : TH_NONE;
+}
+
+/* The recorded caller with its line; TH_NONE if that was not recorded. */
+static th_term recorded_line(const struct th_way *way, th_env *env)
+{
+    th_term result = way->event->match_spec_result;
+
+    if (!way->tracing->recorded_callers || result == TH_NONE || !th_is_tuple(result) ||
+        th_tuple_arity(result) != 4)
+        return TH_NONE;
+    return th_execution_recorded_caller(result).kind == TH_CALLER_FUNCTION ? th_copy(env, result)
+                                                                           : TH_NONE;
+}
+
+/* As in a BEAM that knows of no line, that is `undefined`. */
+static th_term caller_line(void *context, th_env *env)
+{
+    struct th_surroundings *s = context;
+    th_term line = recorded_line(s->way, env), found;
+    const th_term *e;
+
+    if (line != TH_NONE)
+        return line;
+    found = caller(context, env);
+    if (found == TH_NONE || !th_is_tuple(found))
+        return found;
+    s->session->points->counts.lines_unknown++;
+    e = th_tuple_elements(found);
+    return th_make_tuple_of(env, e[0], e[1], e[2], TH_AM(undefined));
+}
+
+/* [{M, F, Arity, []}, ...]: without lines, as of code that was compiled so. All of it, or nothing
+ * is known. */
+static th_term stack(void *context, th_env *env, size_t depth)
+{
+    struct th_surroundings *s = context;
+    struct th_caller callers[TH_EXECUTION_CALLERS];
+    th_term frames[TH_EXECUTION_CALLERS];
+    size_t count;
+
+    if (!s->tracee)
+        return TH_NONE;
+    if (depth > TH_EXECUTION_CALLERS)
+        depth = TH_EXECUTION_CALLERS;
+    count = th_execution_callers(&s->tracee->stack, callers, depth);
+    for (size_t i = 0; i < count; i++) {
+        const struct th_function *f = &callers[i].function;
+        if (callers[i].kind == TH_CALLER_UNKNOWN)
+            return TH_NONE;
+        if (callers[i].kind == TH_CALLER_UNDEFINED)
+            count = i;
+        else
+            frames[i] = th_make_tuple_of(env, f->module, f->function, th_small(f->arity), TH_NIL);
+    }
+    return th_make_list(env, frames, count);
 }
 
 static void display(void *context, th_term term)
@@ -136,6 +195,8 @@ const struct th_match_operations th_pattern_operations = {
     .self = self,
     .node = node,
     .caller = caller,
+    .caller_line = caller_line,
+    .stack = stack,
     .display = display,
     .get_tcw = get_tcw,
     .set_tcw = set_tcw,

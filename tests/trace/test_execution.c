@@ -24,6 +24,65 @@ static int end(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* --- all who called --- */
+
+static size_t callers(struct th_caller found[], size_t most)
+{
+    return th_execution_callers(&executed_stack, found, most);
+}
+
+static bool is(const struct th_caller *caller, const char *name)
+{
+    return caller->kind == TH_CALLER_FUNCTION &&
+           caller->function.function == executed_function(name).function;
+}
+
+static void all_callers_of_a_process_that_was_spawned(void **state)
+{
+    struct th_caller found[TH_EXECUTION_CALLERS];
+
+    (void)state;
+    executed_expect("* +w_ +f +f =g +h", "w<. f<w f<f g<f h<g");
+    assert_int_equal(callers(found, 8), 4);
+    assert_true(is(&found[0], "g") && is(&found[1], "f") && is(&found[2], "w"));
+    assert_int_equal(found[3].kind, TH_CALLER_UNDEFINED);
+    assert_int_equal(callers(found, 2), 2);
+    assert_int_equal(callers(found, 0), 0);
+    executed_expect("+f +f +f +f +f +f +f +f", "f<h f<f f<f f<f f<f f<f f<f f<f");
+    assert_int_equal(callers(found, 100), TH_EXECUTION_CALLERS);
+    assert_true(is(&found[6], "f") && is(&found[7], "h"));
+}
+
+static void callers_up_to_one_who_is_unknown(void **state)
+{
+    struct th_caller found[TH_EXECUTION_CALLERS];
+
+    (void)state;
+    executed_expect("+w_ +f ?g +h", "w<? f<w g<? h<g");
+    assert_int_equal(callers(found, 8), 2);
+    assert_true(is(&found[0], "g"));
+    assert_int_equal(found[1].kind, TH_CALLER_UNKNOWN);
+}
+
+static void a_recorded_caller_tells_of_no_other_one(void **state)
+{
+    struct th_execution_call call = {
+        executed_function("g"), TH_UNKNOWN, {TH_CALLER_FUNCTION, executed_function("f")}};
+    struct th_caller found[TH_EXECUTION_CALLERS];
+
+    (void)state;
+    executed_expect("* +w_ +f", "w<. f<w");
+    th_execution_enter(&executed, &executed_stack, &call);
+    assert_int_equal(callers(found, 8), 2);
+    assert_true(is(&found[0], "f"));
+    assert_int_equal(found[1].kind, TH_CALLER_UNKNOWN);
+    assert_int_equal(callers(found, 1), 1);
+    call.recorded.kind = TH_CALLER_UNDEFINED;
+    th_execution_enter(&executed, &executed_stack, &call);
+    assert_int_equal(callers(found, 8), 1);
+    assert_int_equal(found[0].kind, TH_CALLER_UNDEFINED);
+}
+
 /* --- executions: recordings that tell which calls are tail calls --- */
 
 static void a_caller_is_what_will_be_returned_to(void **state)
@@ -296,6 +355,9 @@ static void processes_that_end_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(all_callers_of_a_process_that_was_spawned),
+        TEST(callers_up_to_one_who_is_unknown),
+        TEST(a_recorded_caller_tells_of_no_other_one),
         TEST(a_caller_is_what_will_be_returned_to),
         TEST(other_tail_calls_have_other_callers),
         TEST(calls_after_a_return_are_of_who_is_returned_to),

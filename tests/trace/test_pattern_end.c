@@ -211,6 +211,17 @@ static void who_catches_is_told_before_it_returns(void **state)
     expect(RETURN("{m,a,0}", "ok"), BACK("{m,a,0}") ENDED("{m,a,0}", "ok"));
 }
 
+static void nobody_calls_what_a_process_begins_with(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "[{'_',[],[{message,{{{caller},{current_stacktrace}}}}]}]", TH_BP_LOCAL, 1);
+    expect("{trace,<0.1.0>,spawned,<0.2.0>,{m,f,[]}}", ""); /* the session has no flag for it */
+    scene_trace_call(CALL("{m,f,[]}"), TH_YES, TH_NO);
+    assert_string_equal(scene_log(), ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},"
+                                           "#{match_spec_result => {undefined,[]}}) self\n");
+    assert_int_equal(th_session_pattern_counts(session).callers_unknown, 0);
+}
+
 /* As in a BEAM: what was asked for farther inside is forgotten. */
 static void a_return_to_after_an_exception_is_of_the_nearest_call(void **state)
 {
@@ -259,6 +270,7 @@ int main(void)
         TEST(a_recorded_caller_is_one_if_that_is_said),
         TEST(a_return_to_after_an_exception_is_of_the_nearest_call),
         TEST(a_return_to_comes_in_silence),
+        TEST(nobody_calls_what_a_process_begins_with),
         TEST(the_example_has_15_returns),
         TEST(the_example_has_two_return_to),
         TEST(a_recorded_return_to_serves_where_callers_are_unknown),

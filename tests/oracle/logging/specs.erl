@@ -4,6 +4,7 @@
 %%   name       for the report
 %%   set        [{{Module, Function, Arity}, true | false | MatchSpec, Kinds}], in this order
 %%   flags      [call] if left out
+%%   callers    false: the recording has none
 %% and perhaps what cases.erl knows.
 -module(specs).
 -export([cases/0, differences/0, displayed/0, used/1]).
@@ -35,7 +36,7 @@ recorded(Returns, Caller) ->
     #{flags => [call, return_to, send, 'receive', procs, set_on_spawn],
       patterns => [{{subject, '_', '_'}, Spec, [local]}, {on_load, Spec, [local]}]}.
 
-recorded_callers(#{recorded := _}) -> [];
+recorded_callers(#{callers := false}) -> [];
 recorded_callers(_) -> ["--recorded-callers"].
 
 %% What is loaded later has a pattern of its own in a BEAM.
@@ -149,7 +150,10 @@ values() ->
 %% --- Actions -----------------------------------------------------------------------------------------
 
 actions() ->
-    [#{name => "action " ++ Name, set => Set} || {Name, Set} <- messages() ++ returns() ++ words()].
+    [#{name => "action " ++ Name, set => Set} || {Name, Set} <- messages() ++ returns() ++ words()] ++
+    [#{name => "action " ++ Name ++ ", as recorded with lines", set => all([{'_', [], [{message, Asked}]}]),
+       recorded => recorded({exception_trace}, {caller_line})}
+     || {Name, Asked} <- [{"caller", {caller}}, {"caller_line", {caller_line}}]].
 
 messages() ->
     [{"message false", on(id, 1, [{['$1'], [], [{message, {is_atom, '$1'}}]}])},
@@ -254,11 +258,15 @@ differences() ->
 
 unknown_callers() ->
     [{"callers that were not recorded",
-      #{recorded => recorded({exception_trace}, true), set => all([{'_', [], [{message, {caller}}]}]),
+      #{callers => false, recorded => recorded({exception_trace}, true), set => all([{'_', [], [{message, {caller}}]}]),
         unlike => fun undefined/1, says => says("callers unknown", 425)}},
      {"lines of callers",
-      #{set => on(down, 1, [{'_', [], [{message, {caller_line}}]}]), unlike => fun undefined/1,
-        says => says("callers unknown", 5)}}].
+      #{set => on(down, 1, [{'_', [], [{message, {caller_line}}]}]), unlike => fun without_line/1,
+        says => says("lines of callers unknown", 5)}}].
+
+without_line({Callback, Tag, [Tracee, Term, #{match_spec_result := {M, F, A, {_, _}}} = Opts]}) ->
+    {Callback, Tag, [Tracee, Term, Opts#{match_spec_result := {M, F, A, undefined}}]};
+without_line(Line) -> Line.
 
 unknown_values() ->
     [{"a dump of the process",
