@@ -308,7 +308,8 @@ static void offer_other(struct th_way *way)
         th_inheritance_heed(tracing, event);
     if (event->kind == TH_EVENT_SEQ_TRACE)
         way->refs = atomic_load_explicit(&tracing->everyone, memory_order_acquire);
-    else if (event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited)
+    else if ((event->tag >= TH_TAG_in_exiting && event->tag <= TH_TAG_out_exited) ||
+             event->tag == TH_TAG_unregister)
         way->refs = last_refs_of(tracing, event->tracee);
     offer_to_all(way, true);
 }

@@ -403,6 +403,9 @@ static void what_comes_after_the_exit_goes_by_the_last_flags(void **state)
     expect("{trace,<0.2.0>,out_exited,0}",
            "enabled_running_procs(out_exited,s,<0.2.0>)\n"
            "trace_running_procs(out_exited,s,<0.2.0>,0,#{}) self\n");
+    expect("{trace,<0.2.0>,unregister,name}", "");
+    expect("{trace,<0.1.0>,unregister,name}", "enabled_procs(unregister,s,<0.1.0>)\n"
+                                              "trace_procs(unregister,s,<0.1.0>,name,#{})\n");
     th_session_destroy(session);
     session = scene_create("s");
     set(TH_PROCESSES_NEW, true, TH_FLAG_EXITING);
