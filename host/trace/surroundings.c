@@ -58,7 +58,7 @@ static th_term caller_line(void *context, th_env *env)
     found = caller(context, env);
     if (found == TH_NONE || !th_is_tuple(found))
         return found;
-    s->session->points->counts.lines_unknown++;
+    th_session_count(s->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
     e = th_tuple_elements(found);
     return th_make_tuple_of(env, e[0], e[1], e[2], TH_AM(undefined));
 }
