@@ -179,6 +179,9 @@ static void offer(struct th_way *way, const struct th_tracee_ref *ref, bool gate
         return;
     if (!(ref->flags & way->flag))
         th_session_count(session, TH_COUNTED(filtered));
+    else if (th_message_filter_is_set(&session->messages, way->group) && !th_is_port(way->tracee) &&
+             th_message_filter_offer(way, session))
+        return; /* see message_filter.c */
     else if (!gated && way->declined >> session->index & 1)
         th_session_count(session, TH_COUNTED(untraced));
     else if (gated && !th_way_ask(way, session))

@@ -143,6 +143,7 @@ static struct th_session *new_session(struct th_tracing *tracing,
 void th_session_free(struct th_session *session)
 {
     th_points_end(session);
+    th_message_filters_end(&session->messages);
     th_library_release(session->library);
     th_env_release(&session->env);
     th_env_release(&session->state_env);

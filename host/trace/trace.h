@@ -11,6 +11,7 @@
 #include "match_report.h"
 #include "match_trial.h"
 #include "named_tracer.h"
+#include "message_pattern.h"
 #include "pattern.h"
 #include "session.h"
 #include "tags.h"

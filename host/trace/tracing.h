@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "execution.h"
 #include "functions.h"
+#include "message_filter.h"
 #include "pattern.h"
 #include "refs.h"
 #include "timing.h"
@@ -58,6 +59,7 @@ struct th_session {
     size_t expected_count, expected_capacity;
     /* Its breakpoints; NULL: it was never given patterns. Set once, under the lock. */
     struct th_points *_Atomic points;
+    struct th_message_filters messages;
     uint64_t unwanted_before;        /* tracing->unwanted as it was attached */
     uint64_t counts[TH_COUNTED_ALL]; /* without tracing->unwanted; see th_session_count() */
     atomic_bool refused;             /* a message to its tracee: it was told. Relaxed. */

@@ -1,0 +1,377 @@
+/* Patterns for messages: which sends and receives they let pass, and what a tracer gets of them. */
+#include "tests/trace/patterns.h"
+
+#include "host/progress/progress.h"
+
+#define SEND(message) "{trace,<0.1.0>,send," message ",<0.2.0>}"
+#define RECEIVE(message) "{trace,<0.1.0>,'receive'," message "}"
+#define SEND_ASKED "enabled_send(send,s,<0.1.0>)\n"
+#define SENT(message, opts) \
+    SEND_ASKED "trace_send(send,s,<0.1.0>," message ",#{extra => <0.2.0>" opts "}) self\n"
+#define RECEIVED(message, opts)              \
+    "enabled_receive('receive',s,<0.1.0>)\n" \
+    "trace_receive('receive',s,<0.1.0>," message ",#{" opts "})\n"
+
+static int begin_messages(void **state)
+{
+    (void)state;
+    return begin_with(TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_CALL);
+}
+
+typedef enum th_status set_function(struct th_session *session, th_term match);
+
+static enum th_status try_messages(set_function *set_pattern, struct th_session *whose,
+                                   const char *match)
+{
+    enum th_status status;
+    th_term term;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
+    status = set_pattern(whose, term);
+    th_env_release(&env);
+    return status;
+}
+
+static void sends(const char *match)
+{
+    assert_int_equal(try_messages(th_session_send_pattern, session, match), TH_OK);
+}
+
+static void receives(const char *match)
+{
+    assert_int_equal(try_messages(th_session_receive_pattern, session, match), TH_OK);
+}
+
+static struct th_message_counts counts(void)
+{
+    return th_session_message_counts(session);
+}
+
+/* --- which messages --- */
+
+static void without_patterns_all_pass(void **state)
+{
+    (void)state;
+    expect(SEND("a"), SENT("a", ""));
+    expect(RECEIVE("a"), RECEIVED("a", ""));
+    assert_false(th_session_message_patterned(session));
+}
+
+static void false_lets_none_pass_and_asks_nobody(void **state)
+{
+    (void)state;
+    sends("false");
+    expect(SEND("a"), "");
+    expect("{trace,<0.1.0>,send_to_non_existing_process,a,<0.2.0>}", "");
+    expect(RECEIVE("a"), RECEIVED("a", ""));
+    receives("false");
+    expect(RECEIVE("a"), "");
+    assert_int_equal(scene_decoded(), 1); /* of the one that was wanted */
+    assert_int_equal(counts().unmatched, 3);
+    sends("true");
+    receives("[]");
+    expect(SEND("a"), SENT("a", ""));
+    expect(RECEIVE("a"), RECEIVED("a", ""));
+    assert_true(th_session_message_patterned(session));
+}
+
+static void calls_and_ports_are_not_concerned(void **state)
+{
+    (void)state;
+    th_session_trace(session, TH_PORTS_ALL, true, TH_FLAG_SEND | TH_FLAG_RECEIVE);
+    scene_log();
+    sends("false");
+    receives("false");
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+    expect("{trace,#Port<0.5>,send,a,<0.2.0>}",
+           "enabled_send(send,s,#Port<0.5>)\n"
+           "trace_send(send,s,#Port<0.5>,a,#{extra => <0.2.0>})\n");
+    expect("{trace,#Port<0.5>,'receive',{<0.1.0>,close}}",
+           "enabled_receive('receive',s,#Port<0.5>)\n"
+           "trace_receive('receive',s,#Port<0.5>,{<0.1.0>,close},#{})\n");
+}
+
+static void a_head_is_matched_before_anybody_is_asked(void **state)
+{
+    (void)state;
+    sends("[{['_',{ping,'_'}],[],[]},{[name,'_'],[],[]}]");
+    expect(SEND("{ping,1}"), SENT("{ping,1}", ""));
+    expect(SEND("{pong,1}"), "");
+    expect("{trace,<0.1.0>,send,a,name}",
+           SEND_ASKED "trace_send(send,s,<0.1.0>,a,#{extra => name}) self\n");
+    expect("{trace,<0.1.0>,send,a,{name,node@host}}", "");
+    expect("{trace,<0.1.0>,send,{ping,2},#Port<0.5>}",
+           SEND_ASKED "trace_send(send,s,<0.1.0>,{ping,2},#{extra => #Port<0.5>}) self\n");
+    expect("{trace,<0.1.0>,send_to_non_existing_process,{ping,3},<0.2.0>}",
+           "enabled_send(send_to_non_existing_process,s,<0.1.0>)\n"
+           "trace_send(send_to_non_existing_process,s,<0.1.0>,{ping,3},#{extra => <0.2.0>}) "
+           "self\n");
+    assert_int_equal(counts().unmatched, 2);
+}
+
+static void heads_of_another_length_match_nothing(void **state)
+{
+    (void)state;
+    sends("[{['_'],[],[]},{['_','_','_'],[],[]}]");
+    receives("[{['_','_'],[],[]}]");
+    expect(SEND("a"), "");
+    expect(RECEIVE("a"), "");
+    assert_int_equal(counts().unmatched, 2);
+    assert_int_equal(counts().undecided, 0);
+}
+
+static void what_asks_after_it_still_decides(void **state)
+{
+    (void)state;
+    sends("[{['_','$2'],[{is_atom,'$2'}],[]}]");
+    scene_answer("enabled_send", "discard");
+    expect(SEND("a"), SEND_ASKED);
+    expect(SEND("1"), "");
+    scene_answer("enabled_send", "remove");
+    expect(SEND("a"), SEND_ASKED);
+    expect(SEND("a"), "");
+    assert_int_equal(th_session_counts(session).removed, 1);
+}
+
+static void whose_flags_hold_it_back_meets_no_pattern(void **state)
+{
+    (void)state;
+    sends("[{'_',[],[{silent,true}]}]");
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_SEND);
+    expect(SEND("a"), "");
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+}
+
+static void sessions_have_patterns_of_their_own(void **state)
+{
+    struct th_session *other = scene_create("t");
+
+    (void)state;
+    th_session_trace(other, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
+    scene_log();
+    sends("false");
+    expect(SEND("a"), "enabled_send(send,t,<0.1.0>)\n"
+                      "trace_send(send,t,<0.1.0>,a,#{extra => <0.2.0>}) self\n");
+    assert_int_equal(try_messages(th_session_send_pattern, other, "[{['_',b],[],[]}]"), TH_OK);
+    expect(SEND("a"), "");
+    th_session_destroy(other);
+}
+
+/* --- what specifications do --- */
+
+static void results_take_the_place_of_recorded_ones(void **state)
+{
+    const char *recorded = "{trace,<0.1.0>,send,{a,1},<0.2.0>,old}";
+
+    (void)state;
+    expect(recorded, SENT("{a,1}", ",match_spec_result => old"));
+    sends("[{['$1',{a,'$2'}],[],[{message,{{'$2','$1',{self},{const,\"constant\"}}}}]},"
+          "{['_',b],[],[{message,false}]},{['_',c],[],[false]},{'_',[],[{message,true}]}]");
+    expect(recorded, SENT("{a,1}", ",match_spec_result => {1,<0.2.0>,<0.1.0>,\"constant\"}"));
+    expect(SEND("b"), "");
+    expect(SEND("c"), SENT("c", ""));
+    expect(SEND("d"), SENT("d", ""));
+    receives("[{['_','_','$3'],[],[{message,['$3']}]}]");
+    expect(RECEIVE("a"), RECEIVED("a", "match_spec_result => [a]"));
+}
+
+static void replace_while_it_is_told(void)
+{
+    sends("[{'_',[],[{message,{const,{other,\"constant\"}}}]}]");
+}
+
+/* The result is a term of the specification that a callback replaces before it is told. */
+static void a_specification_lives_as_long_as_its_result(void **state)
+{
+    (void)state;
+    sends("[{'_',[],[{message,{const,{some,\"constant\"}}}]}]");
+    scene_act("enabled_send", "s", replace_while_it_is_told);
+    expect(SEND("a"), SENT("a", ",match_spec_result => {some,\"constant\"}"));
+    th_progress_settle();
+    expect(SEND("a"), SENT("a", ",match_spec_result => {other,\"constant\"}"));
+}
+
+/* As measured: a silent process is held back where a specification is set, and only there. */
+static void silence_counts_with_a_specification(void **state)
+{
+    (void)state;
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SILENT);
+    expect(SEND("a"), SENT("a", ""));
+    expect(RECEIVE("a"), RECEIVED("a", ""));
+    sends("[{'_',[],[]}]");
+    expect(SEND("a"), "");
+    expect(RECEIVE("a"), RECEIVED("a", ""));
+    receives("[{'_',[],[]}]");
+    expect(RECEIVE("a"), "");
+    assert_int_equal(counts().silenced, 2);
+    assert_int_equal(counts().unmatched, 0);
+}
+
+static void silence_begins_with_the_event_that_asks_for_it(void **state)
+{
+    (void)state;
+    sends("[{['_',b],[],[{silent,true}]},{['_',d],[],[{silent,false}]},{'_',[],[]}]");
+    expect(SEND("a"), SENT("a", ""));
+    expect(SEND("b"), "");
+    expect(SEND("c"), "");
+    expect(SEND("d"), SENT("d", ""));
+    expect(SEND("e"), SENT("e", ""));
+}
+
+static void flags_are_changed(void **state)
+{
+    (void)state;
+    sends("[{['_',more],[],[{trace,[],[timestamp]}]},{['_',less],[],[{disable_trace,send}]},"
+          "{['_',none],[],[{trace,[all],[]}]},{'_',[],[]}]");
+    expect(SEND("more"), SENT("more", ",timestamp => timestamp"));
+    expect(SEND("a"), SENT("a", ",timestamp => timestamp"));
+    expect(SEND("less"), SENT("less", ",timestamp => timestamp"));
+    expect(SEND("a"), "");
+    expect(RECEIVE("a"), RECEIVED("a", "timestamp => timestamp"));
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SEND);
+    expect(SEND("none"), "");
+    expect(RECEIVE("a"), "");
+}
+
+static void returns_cannot_be_asked_for(void **state)
+{
+    (void)state;
+    sends("[{'_',[],[{return_trace},{exception_trace}]}]");
+    expect(SEND("a"), SENT("a", ""));
+    expect(RETURN("{m,f,0}", "ok"), ENDED("{m,f,0}", "ok")); /* as recorded */
+}
+
+/* --- what is unknown --- */
+
+static void senders_are_unknown(void **state)
+{
+    (void)state;
+    receives("[{['_',undefined,'_'],[],[]}]");
+    expect(RECEIVE("a"), "");
+    assert_int_equal(counts().undecided, 1);
+    receives("[{['$1','_',a],[{'=:=','$1',nonode@nohost}],[]},{['_','_',b],[],[]}]");
+    expect(RECEIVE("a"), "");
+    assert_int_equal(counts().undecided, 2);
+    expect(RECEIVE("b"), RECEIVED("b", ""));
+    receives("[{['_','$2',a],[],[{message,'$2'}]},{'_',[],[]}]");
+    expect(RECEIVE("a"), "");
+    expect(RECEIVE("b"), RECEIVED("b", ""));
+    assert_int_equal(counts().undecided, 3);
+    assert_int_equal(counts().unmatched, 0);
+}
+
+static void actions_on_what_is_unknown_are_left_out(void **state)
+{
+    (void)state;
+    receives("[{['$1','_','_'],[],[{set_tcw,'$1'}]}]");
+    expect(RECEIVE("a"), RECEIVED("a", ""));
+    assert_int_equal(counts().actions_unsure, 1);
+}
+
+/* --- setting --- */
+
+static void expect_info(const char *sent, const char *received)
+{
+    struct th_buffer text = {0};
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_text_print(&text, th_session_send_pattern_info(session, &env));
+    th_buffer_add_byte(&text, ' ');
+    th_text_print(&text, th_session_receive_pattern_info(session, &env));
+    assert_memory_equal(th_buffer_text(&text), sent, strlen(sent));
+    assert_string_equal(th_buffer_text(&text) + strlen(sent) + 1, received);
+    th_buffer_free(&text);
+    th_env_release(&env);
+}
+
+static void a_session_tells_what_it_has_set(void **state)
+{
+    (void)state;
+    expect_info("true", "true");
+    sends("[{['_','$1'],[{is_atom,'$1'}],[]}]");
+    receives("false");
+    expect_info("[{['_','$1'],[{is_atom,'$1'}],[]}]", "false");
+    sends("[]");
+    expect_info("true", "false");
+}
+
+static void refuse(set_function *set_pattern, const char *match, enum th_status status)
+{
+    assert_int_equal(try_messages(set_pattern, session, match), status);
+    th_error_clear();
+    expect_info("[{[a,'_'],[],[]}]", "[{[a,b,c],[],[]}]");
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    sends("[{[a,'_'],[],[]}]");
+    receives("[{[a,b,c],[],[]}]");
+    refuse(th_session_send_pattern, "restart", TH_USAGE);
+    refuse(th_session_receive_pattern, "pause", TH_USAGE);
+    refuse(th_session_send_pattern, "{a,b}", TH_MALFORMED);
+    refuse(th_session_send_pattern, "[{'_',[],[{caller}]}]", TH_MALFORMED);
+    refuse(th_session_receive_pattern, "[{'_',[],[{silent,true}]}]", TH_MALFORMED);
+    refuse(th_session_receive_pattern, "[{'_',[],[{trace,[],[]}]}]", TH_MALFORMED);
+    refuse(th_session_receive_pattern, "[{'_',[{is_seq_trace}],[]}]", TH_MALFORMED);
+}
+
+static void clear_in_callback(void)
+{
+    sends("false");
+}
+
+static void a_pattern_set_in_a_callback_is_set(void **state)
+{
+    (void)state;
+    sends("[{'_',[],[]}]");
+    scene_act("trace_send", "s", clear_in_callback);
+    expect(SEND("a"), SENT("a", ""));
+    expect(SEND("a"), "");
+}
+
+static void destroy_session(void)
+{
+    th_session_destroy(session);
+}
+
+static void a_session_destroyed_by_its_callback_is_told_nothing(void **state)
+{
+    (void)state;
+    sends("[{'_',[],[{message,\"text\"}]}]");
+    scene_act("enabled_send", "s", destroy_session);
+    expect(SEND("a"), SEND_ASKED);
+    assert_int_equal(th_tracing_sessions(scene_tracing()), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_messages, end)
+    const struct CMUnitTest tests[] = {
+        TEST(without_patterns_all_pass),
+        TEST(false_lets_none_pass_and_asks_nobody),
+        TEST(calls_and_ports_are_not_concerned),
+        TEST(a_head_is_matched_before_anybody_is_asked),
+        TEST(heads_of_another_length_match_nothing),
+        TEST(what_asks_after_it_still_decides),
+        TEST(whose_flags_hold_it_back_meets_no_pattern),
+        TEST(sessions_have_patterns_of_their_own),
+        TEST(results_take_the_place_of_recorded_ones),
+        TEST(a_specification_lives_as_long_as_its_result),
+        TEST(silence_counts_with_a_specification),
+        TEST(silence_begins_with_the_event_that_asks_for_it),
+        TEST(flags_are_changed),
+        TEST(returns_cannot_be_asked_for),
+        TEST(senders_are_unknown),
+        TEST(actions_on_what_is_unknown_are_left_out),
+        TEST(a_session_tells_what_it_has_set),
+        TEST(what_makes_no_sense_is_refused),
+        TEST(a_pattern_set_in_a_callback_is_set),
+        TEST(a_session_destroyed_by_its_callback_is_told_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
