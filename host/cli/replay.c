@@ -71,8 +71,8 @@ static const struct argp_option options[] = {
      2},
     {"pattern", 'p', "PATTERN", 0,
      "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, whatever the recording was made "
-     "for, and, without --flags, nothing but calls; the options of this group are for the -p "
-     "before them",
+     "for, and, without --flags, nothing but calls; of all messages sent (send) or received "
+     "(receive) those that --match-spec says; the options of this group are for the -p before them",
      3},
     {"match-spec", PATTERN_FIRST + TH_PATTERN_SPEC, "SPEC", 0,
      "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none any more", 3},
@@ -308,7 +308,8 @@ static const struct argp argp = {
     "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace\n"
     "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n"
     "  tracehost replay --session a -t msg --processes=new --session b -t count a.trace\n"
-    "  tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count a.trace\n",
+    "  tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count a.trace\n"
+    "  tracehost replay -p send --match-spec \"[{['_',{stop,'_'}],[],[]}]\" a.trace\n",
     children,
     help_filter,
     NULL,

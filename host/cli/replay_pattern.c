@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* No function's pattern is without a colon. */
+static enum th_pattern_object object_of(const char *text)
+{
+    if (strcmp(text, "send") == 0)
+        return TH_PATTERN_SEND;
+    if (strcmp(text, "receive") == 0 || strcmp(text, "'receive'") == 0)
+        return TH_PATTERN_RECEIVE;
+    return TH_PATTERN_FUNCTIONS;
+}
+
 /* --- options, one by one --- */
 
 void th_pattern_options_begin(struct th_pattern_options *options, const char *text,
@@ -13,10 +23,14 @@ void th_pattern_options_begin(struct th_pattern_options *options, const char *te
 
     TH_ARRAY_GROW(options->items, options->count, options->capacity);
     option = &options->items[options->count++];
-    *option = (struct th_pattern_option){.text = text, .kinds = TH_BP_LOCAL};
+    *option = (struct th_pattern_option){.text = text, .object = object_of(text)};
+    if (option->object != TH_PATTERN_FUNCTIONS)
+        return;
+    option->kinds = TH_BP_LOCAL;
     if (!th_pattern_parse(text, &option->pattern))
         argp_error(state,
-                   "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, not '%s'",
+                   "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or "
+                   "receive, not '%s'",
                    text);
 }
 
@@ -70,6 +84,8 @@ void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_
         return;
     }
     option = &options->items[options->count - 1];
+    if (option->object != TH_PATTERN_FUNCTIONS && key != TH_PATTERN_SPEC)
+        argp_error(state, "-p %s is about messages, --%s about calls", option->text, names[key]);
     switch (key) {
     case TH_PATTERN_SPEC:
         option->spec = value;
@@ -85,13 +101,19 @@ void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_
     check_one(option, state);
 }
 
-uint32_t th_pattern_options_kinds(const struct th_pattern_options *options)
+uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name)
 {
-    uint32_t all = 0;
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } of[] = {
+        [TH_PATTERN_FUNCTIONS] = {TH_FLAG_CALL, "call"},
+        [TH_PATTERN_SEND] = {TH_FLAG_SEND, "send"},
+        [TH_PATTERN_RECEIVE] = {TH_FLAG_RECEIVE, "receive"},
+    };
 
-    for (size_t i = 0; i < options->count; i++)
-        all |= options->items[i].kinds;
-    return all;
+    *name = of[option->object].name;
+    return of[option->object].flag;
 }
 
 /* --- display --- */
@@ -136,6 +158,19 @@ static enum th_status read_spec(const struct th_pattern_option *option, th_env *
     return status;
 }
 
+static enum th_status set_spec(const struct th_pattern_option *option, struct th_session *session,
+                               th_term spec)
+{
+    switch (option->object) {
+    case TH_PATTERN_SEND:
+        return th_session_send_pattern(session, spec);
+    case TH_PATTERN_RECEIVE:
+        return th_session_receive_pattern(session, spec);
+    default:
+        return th_session_function(session, &option->pattern, spec, option->kinds, NULL);
+    }
+}
+
 static enum th_status set_one(const struct th_pattern_option *option, struct th_session *session)
 {
     th_env env;
@@ -147,7 +182,7 @@ static enum th_status set_one(const struct th_pattern_option *option, struct th_
     if (status != TH_OK)
         th_error_context("the match specification cannot be read");
     else
-        status = th_session_function(session, &option->pattern, spec, option->kinds, NULL);
+        status = set_spec(option, session, spec);
     th_env_release(&env);
     if (status == TH_OK)
         return TH_OK;

@@ -6,11 +6,15 @@
 
 struct argp_state;
 
+/* What a -p is about. */
+enum th_pattern_object { TH_PATTERN_FUNCTIONS, TH_PATTERN_SEND, TH_PATTERN_RECEIVE };
+
 /* One -p, with the options that follow it. */
 struct th_pattern_option {
     const char *text;
-    struct th_pattern pattern;
-    const char *spec; /* of --match-spec; NULL: not given */
+    enum th_pattern_object object;
+    struct th_pattern pattern; /* TH_PATTERN_FUNCTIONS */
+    const char *spec;          /* of --match-spec; NULL: not given */
     bool returns, exceptions, callers;
     const char *kind_list; /* of --kind; NULL: not given */
     uint32_t kinds;
@@ -36,8 +40,9 @@ void th_pattern_options_begin(struct th_pattern_options *options, const char *te
 void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
                             const char *value, struct argp_state *state);
 
-/* The kinds of all. */
-uint32_t th_pattern_options_kinds(const struct th_pattern_options *options);
+/* The flag of what it is about: TH_FLAG_CALL, TH_FLAG_SEND or TH_FLAG_RECEIVE; and the flag's name.
+ */
+uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name);
 
 /* Sets them, in their order. */
 enum th_status th_pattern_options_set(const struct th_pattern_options *options,

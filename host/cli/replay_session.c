@@ -146,16 +146,31 @@ struct th_pattern_options *th_session_options_patterns(struct th_session_options
     return &latest(options)->patterns;
 }
 
-/* Who names functions wants their calls; who says more with --flags, calls among it. */
+/* Without the flag for what it is about, a pattern does nothing; counts of calls and their time
+ * need none for calls that are traced. */
+static uint32_t check_pattern(const struct th_session_option *option,
+                              const struct th_pattern_option *pattern, struct argp_state *state)
+{
+    const char *name;
+    uint32_t flag = th_pattern_option_flag(pattern, &name);
+    bool traces = flag != TH_FLAG_CALL || pattern->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL);
+
+    if (option->flag_list && traces && !(option->flags & flag))
+        argp_error(state, "-p %s traces %ss, but %s is not among --flags=%s", pattern->text, name,
+                   name, option->flag_list);
+    return flag;
+}
+
+/* Who names functions wants their calls, and messages where they are named as well; who names
+ * messages alone wants the rest, too; who says more with --flags, these among it. */
 static void check_patterns(struct th_session_option *option, struct argp_state *state)
 {
-    uint32_t kinds = th_pattern_options_kinds(&option->patterns);
+    uint32_t flags = 0;
 
-    if (option->patterns.count && !option->flag_list)
-        option->flags = TH_FLAG_CALL | TH_FLAG_AS_RECORDED;
-    else if (kinds & (TH_BP_LOCAL | TH_BP_GLOBAL) && !(option->flags & TH_FLAG_CALL))
-        argp_error(state, "-p %s traces calls, but call is not among --flags=%s",
-                   option->patterns.items[0].text, option->flag_list);
+    for (size_t i = 0; i < option->patterns.count; i++)
+        flags |= check_pattern(option, &option->patterns.items[i], state);
+    if (flags & TH_FLAG_CALL && !option->flag_list)
+        option->flags = flags | TH_FLAG_AS_RECORDED;
 }
 
 void th_session_options_check(struct th_session_options *options, struct argp_state *state)

@@ -21,6 +21,9 @@
 #define REPAIRED "returns that ended other calls, too, which have none of their own"
 #define LOST "return frames lost, as events were"
 #define NO_RETURNS "returns unknown, as the recording has none"
+#define LEFT_OUT "messages left out by patterns"
+#define SILENT "messages held back, as their process was silent"
+#define UNDECIDED_MESSAGES "undecided matches of messages"
 #define UNREAD "messages dropped, as nobody runs their receivers"
 
 /* --- what deserves a word --- */
@@ -52,6 +55,7 @@ static void remark_on_session(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);
     struct th_pattern_counts patterns = th_session_pattern_counts(session);
+    struct th_message_counts messages = th_session_message_counts(session);
 
     if (!th_session_attached(session)) {
         fputs("tracehost replay: ", stderr);
@@ -63,8 +67,8 @@ static void remark_on_session(const struct th_session *session)
     remark_on(session, REFUSED, counts.refused);
     remark_on(session, CALLERS, patterns.callers_unknown);
     remark_on(session, LINES, patterns.lines_unknown);
-    remark_on(session, UNDECIDED, patterns.undecided);
-    remark_on(session, UNSURE, patterns.actions_unsure);
+    remark_on(session, UNDECIDED, patterns.undecided + messages.undecided);
+    remark_on(session, UNSURE, patterns.actions_unsure + messages.actions_unsure);
     remark_on(session, EXTERNAL, patterns.external_unknown);
     remark_on(session, UNTIMED, patterns.untimed);
     remark_on(session, UNTOLD, patterns.returns_unknown);
@@ -120,6 +124,15 @@ static void show_patterns(struct th_pattern_counts counts)
     row(counts.returns_unknown, UNTOLD);
 }
 
+static void show_messages(struct th_message_counts counts)
+{
+    row(counts.unmatched, LEFT_OUT);
+    if (counts.silenced)
+        row(counts.silenced, SILENT);
+    row(counts.undecided, UNDECIDED_MESSAGES);
+    row(counts.actions_unsure, UNSURE);
+}
+
 static void show_session(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);
@@ -141,6 +154,8 @@ static void show_session(const struct th_session *session)
     row(counts.refused, REFUSED);
     if (th_session_patterned(session))
         show_patterns(th_session_pattern_counts(session));
+    if (th_session_message_patterned(session))
+        show_messages(th_session_message_counts(session));
 }
 
 void th_replay_stats(const struct th_tracing *tracing, const struct th_replay_totals *totals)

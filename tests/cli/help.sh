@@ -65,8 +65,10 @@ the other.
                              (default: 1000000)
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_, whatever the recording was made for, and,
-                             without --flags, nothing but calls; the options of
-                             this group are for the -p before them
+                             without --flags, nothing but calls; of all messages
+                             sent (send) or received (receive) those that
+                             --match-spec says; the options of this group are
+                             for the -p before them
       --recorded-callers     For all -p: the recording was made with
                              {message,{caller}}, so that its results are
                              callers
@@ -111,6 +113,7 @@ Examples:
 a.trace
   tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count
 a.trace
+  tracehost replay -p send --match-spec "[{['_',{stop,'_'}],[],[]}]" a.trace
 
 Flags:
   send                       messages sent

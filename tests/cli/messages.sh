@@ -1,0 +1,119 @@
+#!/bin/sh
+# `tracehost replay -p send` and `-p receive`: recorded messages, as far as patterns let them pass.
+. tests/cli/report
+
+event() {
+    echo "{\"tracee\":\"<0.1.0>\",\"tag\":\"$1\",\"term\":\"$2\"$3}"
+}
+{
+    echo '{"tracehost":1,"node":"nonode@nohost","creation":0}'
+    event call '{m,f,[]}'
+    event send '{add,1}' ',"extra":"<0.2.0>"'
+    event send '{del,2}' ',"extra":"server"'
+    event send_to_non_existing_process '{add,3}' ',"extra":"<0.3.0>"'
+    event send '{<0.1.0>,close}' ',"extra":"#Port<0.5>"'
+    event receive '{add,4}'
+    event receive '{del,5}'
+    echo '{"tracee":"#Port<0.5>","tag":"receive","term":"{<0.1.0>,close}"}'
+} >"$work/messages.jsonl"
+
+replay() {
+    "$tracehost" replay "$@" "$work/messages.jsonl"
+}
+refused() {
+    replay "$@" 2>"$work/refusal"
+    status=$?
+    head -1 "$work/refusal"
+    return $status
+}
+
+expect 'no sends; the rest as it was recorded' replay -p send --match-spec false <<'EOF'
+<0.1.0>    call m:f()
+<0.1.0>    receive {add,4}
+<0.1.0>    receive {del,5}
+#Port<0.5> receive {<0.1.0>,close}
+EOF
+expect 'some of them, with a result' replay -p send --match-spec "[{['\$1',{add,'_'}],[],[{message,{{to,'\$1'}}}]},{[server,'_'],[],[]}]" -p receive --match-spec "[{['_','_',{del,'_'}],[],[]}]" <<'EOF'
+<0.1.0>    call m:f()
+<0.1.0>    send {add,1} -> <0.2.0> [result {to,<0.2.0>}]
+<0.1.0>    send {del,2} -> server
+<0.1.0>    send {add,3} -> <0.3.0> (no such process) [result {to,<0.3.0>}]
+<0.1.0>    receive {del,5}
+#Port<0.5> receive {<0.1.0>,close}
+EOF
+expect 'to ports' replay -p send --match-spec "[{['\$1','_'],[{is_port,'\$1'}],[]}]" -p "'receive'" --match-spec false --flags=send,receive <<'EOF'
+<0.1.0>    send {<0.1.0>,close} -> #Port<0.5>
+#Port<0.5> receive {<0.1.0>,close}
+EOF
+expect 'the last one counts' replay -p send --match-spec false -p send --flags=send <<'EOF'
+<0.1.0>    send {add,1} -> <0.2.0>
+<0.1.0>    send {del,2} -> server
+<0.1.0>    send {add,3} -> <0.3.0> (no such process)
+<0.1.0>    send {<0.1.0>,close} -> #Port<0.5>
+EOF
+expect 'functions and sends' replay -p m:_ -p send --match-spec "[{[server,'_'],[],[]}]" <<'EOF'
+<0.1.0>    call m:f()
+<0.1.0>    send {del,2} -> server
+EOF
+expect 'silent, where a specification is set' replay -p send --match-spec "[{'_',[],[]}]" --flags=send,receive,silent <<'EOF'
+<0.1.0>    receive {add,4}
+<0.1.0>    receive {del,5}
+#Port<0.5> receive {<0.1.0>,close}
+EOF
+expect 'of two sessions' replay --session a -p send --match-spec false --flags=send,call --session b -p receive --match-spec false --flags=send,receive <<'EOF'
+<0.1.0>    call m:f()
+<0.1.0>    send {add,1} -> <0.2.0>
+<0.1.0>    send {del,2} -> server
+<0.1.0>    send {add,3} -> <0.3.0> (no such process)
+<0.1.0>    send {<0.1.0>,close} -> #Port<0.5>
+#Port<0.5> receive {<0.1.0>,close}
+EOF
+
+# --- what is unknown ---
+
+expect 'senders' replay --flags=receive -p receive --match-spec "[{['_','\$2','_'],[{is_pid,'\$2'}],[]}]" <<'EOF'
+#Port<0.5> receive {<0.1.0>,close}
+-- stderr
+tracehost replay: tracer 'text': undecided matches: 2
+EOF
+counted() {
+    replay --flags=receive -p receive --match-spec "[{['_','_',{add,'_'}],[],[]},{[a,'_','_'],[],[]}]" --stats 2>&1 |
+        sed -n 's/^ *\([1-9][0-9]* .*messages.*\)/\1/p'
+}
+expect 'what became of them' counted <<'EOF'
+1  undecided matches of messages
+EOF
+
+# --- what is wrong ---
+
+expect 'options for calls' refused -p send --return <<'EOF'
+tracehost replay: -p send is about messages, --return about calls
+-- status 2
+EOF
+expect 'kinds of calls' refused -p receive --kind=count <<'EOF'
+tracehost replay: -p receive is about messages, --kind about calls
+-- status 2
+EOF
+expect 'flags without sends' refused --flags=call -p m:_ -p send <<'EOF'
+tracehost replay: -p send traces sends, but send is not among --flags=call
+-- status 2
+EOF
+expect 'an action that is not for messages' replay -p send --match-spec "[{'_',[],[{caller}]}]" <<'EOF'
+-- stderr
+tracehost replay: -p send cannot be set
+  clause 1, body, expression 1: Special form 'caller' used in wrong dialect.
+-- status 3
+EOF
+expect 'an action that is not for receives' replay -p receive --match-spec "[{'_',[],[{silent,true}]}]" <<'EOF'
+-- stderr
+tracehost replay: -p receive cannot be set
+  clause 1, body, expression 1: Special form 'silent' used in wrong dialect.
+-- status 3
+EOF
+expect 'no pattern' replay -p send --match-spec restart <<'EOF'
+-- stderr
+tracehost replay: -p send cannot be set
+  a pattern for messages is true, false or a match specification
+-- status 2
+EOF
+finish
