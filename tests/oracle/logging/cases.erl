@@ -12,7 +12,7 @@
 -module(cases).
 -export([all/0, once/0, everything/0, names/0]).
 
-all() -> once() ++ twice() ++ flags() ++ answers() ++ heirs() ++ quarrels().
+all() -> once() ++ twice() ++ flags() ++ messages() ++ answers() ++ heirs() ++ quarrels().
 
 %% The callbacks and tags that all cases together must show.
 names() ->
@@ -130,6 +130,76 @@ flags() ->
                   [procs, monotonic_timestamp], [send, 'receive', procs, strict_monotonic_timestamp],
                   [call, send, timestamp, monotonic_timestamp, strict_monotonic_timestamp]],
         Text <- [lists:join(",", [atom_to_list(F) || F <- Flags])]].
+
+%% --- Patterns for messages: recorded is all, logged what they let pass ------------------------------
+
+messages() ->
+    [messages("send", [{send, Spec}], [], #{}) || Spec <- sends()] ++
+    [messages("receive", [{'receive', Spec}], [], #{}) || Spec <- receives()] ++
+    [messages("both", [{send, Send}, {'receive', Receive}], [], #{})
+     || {Send, Receive} <- [{false, false}, {true, true}, {true, false}, {[], [{'_', [], []}]},
+                            {[{'_', [], []}], [{'_', [], [{message, got}]}]}]] ++
+    [messages("silent", Patterns, [silent], #{})
+     || Patterns <- [[], [{send, [{'_', [], []}]}], [{'receive', [{'_', [], []}]}],
+                     [{send, [{['_', {'_', '_', 1}], [], [{silent, false}]}, {'_', [], []}]}],
+                     [{send, true}, {'receive', [{['_', '_', '$1'], [{is_tuple, '$1'}], []}]}]]] ++
+    [messages("times", [{send, [{['_', '$1'], [{is_tuple, '$1'}], [{message, '$1'}]}]}],
+              [monotonic_timestamp], #{})] ++
+    [messages(io_lib:format("~p answered with ~0p", [Tag, Answer]),
+              [{send, [{['_', '$1'], [{is_tuple, '$1'}], []}]},
+               {'receive', [{['_', '_', '$1'], [{is_tuple, '$1'}], []}]}],
+              [], #{answers => #{Tag => Answer}})
+     || Tag <- [send, 'receive'], Answer <- [discard, [discard, trace], remove]].
+
+messages(Title, Patterns, Flags, State) ->
+    Asked = [send, 'receive', procs] ++ Flags,
+    Recorded = [send, 'receive', procs, set_on_spawn],
+    #{name => io_lib:format("messages, ~s: ~0p", [Title, Patterns]), how => twice, state => State,
+      run => fun workload:sends/0, flags => [set_on_spawn | Asked],
+      patterns => [{Event, Spec, []} || {Event, Spec} <- Patterns],
+      recorded => #{flags => Recorded, patterns => []},
+      replay => ["--flags=" ++ lists:join(",", [atom_to_list(Flag) || Flag <- Asked])] ++
+          lists:append([["-p", atom_to_list(Event), "--match-spec", io_lib:format("~0p", [Spec])]
+                        || {Event, Spec} <- Patterns])}.
+
+%% Of heads and guards some fail, for all messages or for some.
+sends() ->
+    [false, [],
+     [{['_', '$1'], [{is_tuple, '$1'}], []}],
+     [{[workload_server, '_'], [], [{message, named}]},
+      {[{workload_server, '_'}, '_'], [], [{message, far}]}],
+     [{['$1', '_'], [{is_port, '$1'}], [{message, {{port, '$1'}}}]}],
+     [{['$1', '_'], [{is_atom, '$1'}], [{message, '$_'}]}],
+     [{['$1', too_late], [{is_pid, '$1'}], [{message, '$$'}]}],
+     [{['_'], [], []}, {['_', '_', '_'], [], []}],
+     [{[], [], []}, {[nobody, '_'], [], [{message, nobody}]}],
+     [{'$1', [{'=:=', {length, '$1'}, 2}], [{message, '$1'}]}],
+     [{['_', '$1'], [{'>', {size, '$1'}, 2}], [{message, {size, '$1'}}]}],
+     [{['_', '$1'], [{element, 1, '$1'}], []}, {['_', {'_', '$1'}], [{'==', '$1', stop}], []}],
+     [{['_', '$1'], [{'orelse', {is_atom, '$1'}, {'=:=', {size, '$1'}, 3}}], []}],
+     [{['_', '$1'], [], [{message, {element, 3, '$1'}}]}],
+     [{['_', {'_', '_', '$1'}], [{is_integer, '$1'}], [{message, {'+', '$1', 1 bsl 70}}]},
+      {['_', '_'], [], [{message, false}]}],
+     [{['_', {'_', '$1'}], [], [{message, {const, {"text", '$1'}}}]}, {'_', [], [{message, true}]}],
+     [{['_', '$1'], [{is_map, '$1'}], [{message, {map_get, key, '$1'}}]}, {'_', [], [false, 17]}],
+     [{['$1', '_'], [{'=:=', '$1', {self}}], [{message, {{{self}, {node}}}}]}],
+     [{['$1', '_'], [{'=:=', {node, '$1'}, {node}}], [{message, {node, '$1'}}]}],
+     [{'_', [], [{set_tcw, 5}, {message, {get_tcw}}]}],
+     [{'_', [], [{return_trace}, {exception_trace}]}],
+     [{['_', {'_', '_', 1}], [], [{silent, true}]}, {['_', {'_', stop}], [], [{silent, false}]},
+      {'_', [], []}],
+     [{['_', {'_', '_', 1}], [], [{trace, ['receive'], []}]}, {'_', [], []}],
+     [{['_', {'_', '_', 1}], [], [{disable_trace, send}, {message, last}]}, {'_', [], []}],
+     [{['_', {'_', '_', 1}], [], [{trace, [], [timestamp]}]}, {'_', [], []}]].
+
+receives() ->
+    [false, [],
+     [{['_', '_', '$1'], [{is_tuple, '$1'}], [{message, {element, 1, '$1'}}]}],
+     [{['_', '_', {'_', '_', '$1'}], [], [{message, '$1'}]}],
+     [{['_', '_'], [], []}],
+     [{['_', '_', alarm], [], [{message, false}]}, {'_', [], [{message, {self}}]}],
+     [{['_', '_', '$1'], [{hd, '$1'}], []}, {['_', '_', {'$1', '_'}], [{is_port, '$1'}], []}],
+     [{['_', '_', '$1'], [], [{message, {size, '$1'}}]}]].
 
 %% --- What callbacks return: recorded is everything, logged what the answers leave --------------------
 

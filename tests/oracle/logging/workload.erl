@@ -1,6 +1,6 @@
 %% What is traced: each function is run by a process of its own, and waits for all that it starts.
 -module(workload).
--export([calls/0, safe_calls/0, risky_calls/0, exceptions/0, dies/0, messages/0, family/0, ports/0,
+-export([calls/0, safe_calls/0, risky_calls/0, exceptions/0, dies/0, messages/0, sends/0, family/0, ports/0,
          running/0, tokens/0, terms/0, everything/0]).
 -export([far/1, id/1, serve/0, hold/2, boom/1, killed/0]).
 
@@ -97,6 +97,27 @@ messages() ->
     erlang:send_after(1, self(), alarm),
     receive alarm -> ok end.
 
+%% To processes, names, a port, one that is dead and one that never was.
+sends() ->
+    Server = spawn_link(fun serve/0),
+    register(workload_server, Server),
+    [What = ask(To, What)
+     || {To, What} <- [{Server, 0}, {workload_server, 1}, {{workload_server, node()}, "two"},
+                       {Server, #{key => <<"value">>}}, {workload_server, [improper | 3]}]],
+    Server ! #{key => value},
+    Cat = open_port({spawn, "cat"}, [binary]),
+    Cat ! {self(), {command, <<"echo">>}},
+    receive {Cat, {data, <<"echo">>}} -> ok end,
+    self() ! {self(), message},
+    receive {_, message} -> ok end,
+    workload_server ! {self(), stop},
+    receive {Server, stopped} -> ok end,
+    gone(Server),
+    Server ! too_late,
+    {nobody, node()} ! hello,
+    erlang:send_after(1, self(), alarm),
+    receive alarm -> true = port_close(Cat) end.
+
 ask(To, What) ->
     Ref = make_ref(),
     To ! {self(), Ref, What},
@@ -106,7 +127,8 @@ serve() ->
     receive
         {From, stop} -> From ! {self(), stopped};
         {From, Ref, What} -> From ! {Ref, What}, serve();
-        {no_reply, _} -> serve()
+        {no_reply, _} -> serve();
+        #{} -> serve()
     end.
 
 gone(Process) ->
