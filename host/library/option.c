@@ -7,7 +7,7 @@
 
 void (*th_library_on_schedulers)(void (*function)(void *argument), void *argument);
 
-/* Written once, by th_library_halt(). See th_library_leave() for the orders. */
+/* Written by th_library_halt(). See th_library_leave() for the orders. */
 static _Atomic bool halting;
 
 /* For waiting and waking alone; it guards nothing. */
@@ -120,6 +120,12 @@ void th_library_halt(void)
         th_library_release(libraries[i]);
     }
     th_free(libraries);
+}
+
+/* Relaxed: nobody runs whom it could concern. */
+void th_library_halt_over(void)
+{
+    atomic_store_explicit(&halting, false, memory_order_relaxed);
 }
 
 /* --- Unloading ------------------------------------------------------------------------------- */

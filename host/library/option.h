@@ -36,8 +36,12 @@ void th_library_leave(struct th_library *library);
  */
 void th_library_halt(void);
 
-/* True from when th_library_halt() was called: what libraries have scheduled is not run any more.
- * Any thread. */
+/* The program goes on after all, without those libraries: others may be loaded. No thread may be in
+ * a library. */
+void th_library_halt_over(void);
+
+/* True from when th_library_halt() was called, until that is over: what libraries have scheduled is
+ * not run any more. Any thread. */
 bool th_library_halting(void);
 
 /*

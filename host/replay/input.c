@@ -75,7 +75,7 @@ static bool wait_for_bytes(struct th_input *input)
     int ready;
 
     do {
-        input->stopped = input->stop && *input->stop;
+        input->stopped = input->stop && __atomic_load_n(input->stop, __ATOMIC_RELAXED);
         if (input->stopped)
             return false;
         ready = poll(&wait, 1, input->stop ? LOOK_UP_MS : -1);

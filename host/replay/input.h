@@ -24,7 +24,8 @@ struct th_input {
     int error;    /* errno of the read that ended it, 0: the end of the file */
     char *name;   /* for messages */
 
-    /* NULL, or looked at when a signal interrupts the wait for bytes: not 0 ends the input. */
+    /* NULL, or looked at while it waits for bytes, twice a second and when a signal comes: not 0
+     * ends the input. Relaxed: it stands for itself. */
     const volatile int *stop;
 };
 

@@ -14,8 +14,8 @@ struct th_reader;
 
 struct th_reader_options {
     bool scheduler_id;        /* see th_event_from_tuple() */
-    const volatile int *stop; /* NULL, or set by a signal handler: a read that the signal interrupts
-                                 is given up, and the stream ends there */
+    const volatile int *stop; /* NULL, or set by a signal handler or another thread: a wait for
+                                 bytes is given up, and the stream ends there */
 };
 
 /*

@@ -29,7 +29,9 @@ static int64_t timeout;             /* nanoseconds; set before the watchdog star
 static const char *kind = "tracer"; /* what a library is called; set before there are threads */
 static pthread_t guarded;           /* the thread that the watchdog looks at */
 static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
-static volatile bool armed; /* set by the guarded thread, read at exit */
+/* Set by the guarded thread, read at exit. */
+static volatile bool armed;
+static bool others_may_exit;
 
 /* Both relaxed, as nothing else is ordered by them: signals of the watchdog that the guarded thread
  * took; a report has begun, and other threads have nothing more to say. */
@@ -203,7 +205,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 static void on_program_exit(int status, void *unused)
 {
     (void)unused;
-    if (!armed)
+    if (!armed || (others_may_exit && !in_tracer()))
         return;
     armed = false;
     begin_report();
@@ -250,12 +252,15 @@ static void handle(int number, void (*handler)(int, siginfo_t *, void *), struct
 
 void th_guard_install(void)
 {
+    static bool told_at_exit; /* once is for ever */
+
     th_guard_thread_begin();
     guarded = pthread_self();
     watched_callbacks = &th_callback_current.sequence;
     watched_calls = &th_library_calls;
     armed = true;
-    on_exit(on_program_exit, NULL);
+    if (!told_at_exit)
+        told_at_exit = on_exit(on_program_exit, NULL) == 0;
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
         handle(crash_signals[i], on_crash, &old_actions[i]);
 }
@@ -263,6 +268,24 @@ void th_guard_install(void)
 void th_guard_end(void)
 {
     armed = false;
+}
+
+void th_guard_allow_exit(void)
+{
+    others_may_exit = true;
+}
+
+void th_guard_remove(void)
+{
+    th_guard_end();
+    others_may_exit = false;
+    for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++) {
+        struct sigaction now;
+        if (sigaction(crash_signals[i], NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
+            now.sa_sigaction == on_crash)
+            sigaction(crash_signals[i], &old_actions[i], NULL);
+    }
+    th_guard_thread_end();
 }
 
 /* The guarded thread takes no signals, so that it cannot say where it is: only a tracer does that.

@@ -25,6 +25,11 @@
  * looks at. Once, before libraries are loaded. */
 void th_guard_install(void);
 
+/* The libraries are gone, and the program goes on: brings back the handlers that were there before,
+ * unless others have taken the place of ours. By the thread that installed it, without a timeout;
+ * then it may be installed again. */
+void th_guard_remove(void);
+
 /* The calling thread is to run code of libraries: gives it a stack for the handlers. Before it
  * ends, th_guard_thread_end() takes it back. Not needed in the thread of th_guard_install(). */
 void th_guard_thread_begin(void);
@@ -33,6 +38,10 @@ void th_guard_thread_end(void);
 /* What a report calls whoever crashed: "tracer", unless this says otherwise. KIND must stay. Before
  * there are other threads. */
 void th_guard_set_kind(const char *kind);
+
+/* The program may end at any time, unless it is in a library: a thread of one is not told from its
+ * own. Until th_guard_remove(). */
+void th_guard_allow_exit(void);
 
 /* The libraries are gone: the program may end now. */
 void th_guard_end(void);
