@@ -19,7 +19,7 @@ ORDER = [
     ['trace'],
     ['runtime'],
     ['nif', 'replay', 'probe'],
-    ['cli'],
+    ['cli', 'embed'],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 FREE_FOR_ALL = 'host/probe/probe.h'  # the macros of the probes

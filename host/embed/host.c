@@ -1,0 +1,223 @@
+/* Starting, stopping, and what is the host's own. */
+#include "host.h"
+
+#include "host/process/process.h"
+#include "host/runtime/runtime.h"
+
+static tracehost_host *running; /* NULL: none; belongs to the thread that uses the host */
+
+int tracehost_version(void)
+{
+    return TRACEHOST_VERSION;
+}
+
+const char *tracehost_version_text(void)
+{
+    return TH_VERSION;
+}
+
+/* --- checks --- */
+
+enum th_status th_embed_check(const tracehost_host *host)
+{
+    if (host && host == running)
+        return TH_OK;
+    return th_error_raise(TH_USAGE, host ? "this host does not run" : "there is no host");
+}
+
+enum th_status th_embed_check_outside(const tracehost_host *host)
+{
+    enum th_status status = th_embed_check(host);
+
+    if (status == TH_OK && (host->inside || th_callback_current.session ||
+                            th_callback_current.event || th_library_running))
+        return th_error_raise(TH_USAGE, "this cannot be done in a callback");
+    return status;
+}
+
+enum th_status th_embed_session(const tracehost_host *host, tracehost_session session,
+                                struct th_session **found)
+{
+    enum th_status status = th_embed_check(host);
+
+    if (status != TH_OK)
+        return status;
+    *found = th_session_find(host->tracing, session);
+    return *found ? TH_OK
+                  : th_error_raise(TH_USAGE, "there is no session %llu any more",
+                                   (unsigned long long)session);
+}
+
+/* --- starting and stopping --- */
+
+static void add_folder(tracehost_host *host, const char *folder)
+{
+    TH_ARRAY_GROW(host->folders, host->folder_count, host->folder_capacity);
+    host->folders[host->folder_count++] = th_strdup(folder);
+}
+
+static enum th_status check_setup(const struct tracehost_setup *setup)
+{
+    if (running)
+        return th_error_raise(TH_USAGE, "there is a host already");
+    if (setup->clock != TRACEHOST_CLOCK_RECORDED && setup->clock != TRACEHOST_CLOCK_WALL)
+        return th_error_raise(TH_USAGE, "there is no clock %d", (int)setup->clock);
+    for (size_t i = 0; i < setup->folder_count; i++)
+        if (!setup->folders || !setup->folders[i])
+            return th_embed_missing("name of a folder");
+    return TH_OK;
+}
+
+enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
+                                           tracehost_host **host)
+{
+    struct tracehost_setup setup;
+    enum th_status status = th_sized_take(&setup, sizeof setup, given, "tracehost_setup");
+
+    if (status == TH_OK && !host)
+        status = th_embed_missing("result");
+    if (status == TH_OK)
+        status = check_setup(&setup);
+    if (status != TH_OK)
+        return th_answer(status);
+    th_library_halt_over();
+    running = th_alloc_zero(sizeof *running);
+    running->tracing = th_tracing_create();
+    for (size_t i = 0; i < setup.folder_count; i++)
+        add_folder(running, setup.folders[i]);
+    if (setup.clock == TRACEHOST_CLOCK_WALL)
+        th_tracing_use_wall_clock(running->tracing);
+    if (setup.recorded_callers)
+        th_tracing_use_recorded_callers(running->tracing);
+    running->guard = setup.guard;
+    if (setup.guard) {
+        th_guard_install();
+        th_guard_allow_exit();
+    }
+    *host = running;
+    return TRACEHOST_OK;
+}
+
+enum tracehost_status tracehost_host_stop(tracehost_host *host)
+{
+    enum th_status status = host ? th_embed_check_outside(host) : TH_OK;
+
+    if (status == TH_OK && host && host->replay)
+        status = th_error_raise(TH_USAGE, "a replay has not ended");
+    if (status != TH_OK || !host)
+        return th_answer(status);
+    th_library_halt();
+    th_select_end(); /* what is selected keeps its tracer loaded */
+    th_tracing_free(host->tracing);
+    if (host->guard)
+        th_guard_remove();
+    for (size_t i = 0; i < host->folder_count; i++)
+        th_free((char *)host->folders[i]);
+    th_free(host->folders);
+    th_free(host);
+    running = NULL;
+    return TRACEHOST_OK;
+}
+
+/* --- where tracers are --- */
+
+void th_embed_search(const tracehost_host *host, struct th_search *search)
+{
+    th_search_init(search, TH_SEARCH_TRACERS, host->folders, host->folder_count);
+}
+
+enum tracehost_status tracehost_host_add_folder(tracehost_host *host, const char *folder)
+{
+    enum th_status status = th_embed_check(host);
+
+    if (status == TH_OK && !folder)
+        status = th_embed_missing("folder");
+    if (status == TH_OK)
+        add_folder(host, folder);
+    return th_answer(status);
+}
+
+enum tracehost_status tracehost_host_tracers(tracehost_host *host,
+                                             void (*visit)(void *context,
+                                                           const struct tracehost_found *found),
+                                             void *context)
+{
+    struct th_search search;
+    struct th_found_list list;
+    enum th_status status = th_embed_check(host);
+
+    if (status == TH_OK && !visit)
+        status = th_embed_missing("function that visits");
+    if (status != TH_OK)
+        return th_answer(status);
+    th_embed_search(host, &search);
+    th_search_list(&search, &list);
+    host->inside++;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct tracehost_found found = {
+            .size = sizeof found,
+            .name = list.items[i].name,
+            .path = list.items[i].path,
+            .shadowed = list.items[i].shadowed,
+        };
+        visit(context, &found);
+    }
+    host->inside--;
+    th_found_list_free(&list);
+    th_search_free(&search);
+    return TRACEHOST_OK;
+}
+
+/* --- the rest --- */
+
+enum tracehost_status tracehost_host_counts(tracehost_host *host,
+                                            struct tracehost_host_counts *counts)
+{
+    struct tracehost_host_counts known;
+    enum th_status status = th_embed_check(host);
+
+    if (status == TH_OK)
+        status = th_sized_check(counts, "tracehost_host_counts");
+    if (status != TH_OK)
+        return th_answer(status);
+    known = (struct tracehost_host_counts){
+        .sessions = th_tracing_sessions(host->tracing),
+        .calls_forgotten = th_tracing_calls_forgotten(host->tracing),
+        .returns_not_kept = th_tracing_returns_not_kept(host->tracing),
+        .mail_dropped = th_mail_dropped(),
+    };
+    th_sized_give(counts, &known, sizeof known);
+    return TRACEHOST_OK;
+}
+
+struct delivery {
+    tracehost_host *host;
+    void (*done)(void *context);
+    void *context;
+};
+
+static void delivered(void *context)
+{
+    struct delivery *delivery = context;
+
+    delivery->host->inside++;
+    delivery->done(delivery->context);
+    delivery->host->inside--;
+    th_free(delivery);
+}
+
+enum tracehost_status tracehost_host_delivered(tracehost_host *host, ERL_NIF_TERM tracee,
+                                               void (*done)(void *context), void *context)
+{
+    enum th_status status = th_embed_check(host);
+    struct delivery *delivery;
+
+    if (status == TH_OK && !done)
+        status = th_embed_missing("function to be called");
+    if (status != TH_OK)
+        return th_answer(status);
+    delivery = th_alloc(sizeof *delivery);
+    *delivery = (struct delivery){host, done, context};
+    th_trace_delivered(host->tracing, tracee, delivered, delivery);
+    return TRACEHOST_OK;
+}

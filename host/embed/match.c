@@ -1,0 +1,236 @@
+/* Match specifications alone. */
+#include "specification.h"
+
+#include "host/trace/trace.h"
+
+#include <string.h>
+
+struct tracehost_match {
+    struct th_match_spec *spec;
+    enum th_match_kind kind;
+};
+
+_Static_assert((int)TRACEHOST_MATCH_CALL == TH_MATCH_CALL &&
+                   (int)TRACEHOST_MATCH_SEND == TH_MATCH_SEND &&
+                   (int)TRACEHOST_MATCH_RECEIVE == TH_MATCH_RECEIVE,
+               "kinds are handed on as they are");
+_Static_assert((int)TRACEHOST_MATCH_WHOLE == TH_MATCH_WHOLE &&
+                   (int)TRACEHOST_MATCH_HEAD == TH_MATCH_HEAD &&
+                   (int)TRACEHOST_MATCH_GUARD == TH_MATCH_GUARD &&
+                   (int)TRACEHOST_MATCH_BODY == TH_MATCH_BODY,
+               "and parts");
+_Static_assert((int)TRACEHOST_MATCH_NO == TH_MATCH_NO && (int)TRACEHOST_MATCH_YES == TH_MATCH_YES &&
+                   (int)TRACEHOST_MATCH_UNKNOWN == TH_MATCH_UNKNOWN,
+               "and ends");
+
+/* --- compiling --- */
+
+enum th_status th_embed_read_specification(th_env *env, const char *text, th_term *specification)
+{
+    *specification = th_match_short(env, text);
+    if (*specification != TH_NONE || th_text_parse(env, text, strlen(text), specification) == TH_OK)
+        return TH_OK;
+    return th_error_context("the match specification cannot be read");
+}
+
+static void tell_faults(const struct th_match_faults *faults,
+                        void (*fault)(void *context, const struct tracehost_match_fault *fault),
+                        void *context)
+{
+    for (size_t i = 0; fault && i < faults->count; i++) {
+        const struct th_match_fault *one = &faults->items[i];
+        struct th_buffer place = {0};
+        struct tracehost_match_fault told = {
+            .size = sizeof told,
+            .clause = one->place.clause,
+            .part = (enum tracehost_match_part)one->place.part,
+            .item = one->place.item,
+            .text = one->text,
+            .term = one->term,
+        };
+        th_match_print_place(&place, one->place);
+        told.place = th_buffer_text(&place);
+        fault(context, &told);
+        th_buffer_free(&place);
+    }
+}
+
+enum tracehost_status
+tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specification,
+                        void (*fault)(void *context, const struct tracehost_match_fault *fault),
+                        void *context, tracehost_match **match)
+{
+    struct th_match_faults faults = {0};
+    struct th_match_spec *spec;
+    enum th_status status;
+
+    if ((unsigned)kind > TRACEHOST_MATCH_RECEIVE)
+        return th_answer(th_error_raise(TH_USAGE, "there is no kind %d of matching", (int)kind));
+    if (specification == TH_NONE || !match)
+        return th_answer(th_embed_missing(match ? "match specification" : "result"));
+    status = th_match_compile((enum th_match_kind)kind, specification, &faults, &spec);
+    if (status == TH_OK) {
+        *match = th_alloc(sizeof **match);
+        **match = (tracehost_match){spec, (enum th_match_kind)kind};
+    } else {
+        tell_faults(&faults, fault, context);
+    }
+    th_match_faults_free(&faults);
+    return th_answer(status);
+}
+
+enum tracehost_status tracehost_match_compile_text(
+    enum tracehost_match_kind kind, const char *text,
+    void (*fault)(void *context, const struct tracehost_match_fault *fault), void *context,
+    tracehost_match **match)
+{
+    enum tracehost_status status;
+    th_env env;
+    th_term specification;
+
+    if (!text)
+        return th_answer(th_embed_missing("match specification"));
+    th_env_init(&env, TH_ENV_PLAIN);
+    status = th_answer(th_embed_read_specification(&env, text, &specification));
+    if (status == TRACEHOST_OK)
+        status = tracehost_match_compile(kind, specification, fault, context, match);
+    th_env_release(&env);
+    return status;
+}
+
+void tracehost_match_free(tracehost_match *match)
+{
+    if (!match)
+        return;
+    th_match_free(match->spec);
+    th_free(match);
+}
+
+/* --- trying --- */
+
+static bool is_caller(th_term t)
+{
+    const th_term *parts = th_is_tuple(t) && th_tuple_arity(t) == 3 ? th_tuple_elements(t) : NULL;
+
+    return t == TH_NONE || t == TH_AM(undefined) ||
+           (parts && th_is_atom(parts[0]) && th_is_atom(parts[1]) && th_is_small(parts[2]));
+}
+
+/* As many elements as its kind has; of calls any number. */
+static enum th_status check_target(enum th_match_kind kind,
+                                   const struct tracehost_match_subject *subject)
+{
+    static const size_t wanted[] = {0, 2, 3};
+    size_t length = subject->arity;
+
+    if (subject->target != TH_NONE && !th_get_list_length(subject->target, &length))
+        return th_error_raise(TH_USAGE, "what is to be matched is no proper list");
+    if (length > TH_FUNCTION_ARITY_MAX)
+        return th_error_raise(TH_USAGE, "an arity is at most %d", TH_FUNCTION_ARITY_MAX);
+    if (wanted[kind] && length != wanted[kind])
+        return th_error_raise(TH_USAGE, "what is to be matched is no list of %zu elements",
+                              wanted[kind]);
+    return TH_OK;
+}
+
+/* A specification, what it is tried on, and what it is told then. */
+struct trial {
+    struct th_match_subject subject;
+    struct th_match_trial trial;
+    struct th_match_surroundings surroundings;
+};
+
+static enum th_status begin(struct trial *trial, const tracehost_match *match,
+                            const struct tracehost_match_subject *given)
+{
+    struct tracehost_match_subject subject;
+    enum th_status status = match ? TH_OK : th_embed_missing("match specification");
+
+    if (status == TH_OK)
+        status = th_sized_take(&subject, sizeof subject, given, "tracehost_match_subject");
+    if (status == TH_OK)
+        status = check_target(match->kind, &subject);
+    if (status == TH_OK && subject.self != TH_NONE && !th_is_pid(subject.self))
+        status = th_error_raise(TH_USAGE, "the tracee is no pid");
+    if (status == TH_OK && !is_caller(subject.caller))
+        status = th_error_raise(TH_USAGE, "the caller is neither {M,F,Arity} nor undefined");
+    if (status != TH_OK)
+        return status;
+    *trial = (struct trial){
+        .subject = {.target = subject.target, .count = subject.arity},
+        .trial = {.self = subject.self, .caller = subject.caller},
+        .surroundings = {&th_match_trial_operations, &trial->trial},
+    };
+    return TH_OK;
+}
+
+enum tracehost_status tracehost_match_run(const tracehost_match *match, ErlNifEnv *env,
+                                          const struct tracehost_match_subject *subject,
+                                          struct tracehost_match_result *result)
+{
+    struct trial trial;
+    struct th_match_result of;
+    struct tracehost_match_result known;
+    enum th_status status = begin(&trial, match, subject);
+
+    if (status == TH_OK && !env)
+        status = th_embed_missing("environment");
+    if (status == TH_OK)
+        status = th_sized_check(result, "tracehost_match_result");
+    if (status != TH_OK)
+        return th_answer(status);
+    th_match_run(match->spec, &trial.subject, &trial.surroundings, env, &of);
+    th_buffer_free(&trial.trial.doings);
+    known = (struct tracehost_match_result){
+        .end = (enum tracehost_match_end)of.end,
+        .clause = of.clause,
+    };
+    if (of.end == TH_MATCH_YES) {
+        known.message = of.message;
+        known.return_trace = of.return_trace;
+        known.exception_trace = of.exception_trace;
+        known.callers_unknown = of.callers_unknown;
+        known.unsure = of.unsure;
+    }
+    th_sized_give(result, &known, sizeof known);
+    return TRACEHOST_OK;
+}
+
+static char *report(const struct th_match_spec *spec, struct trial *trial, th_env *env)
+{
+    struct th_match_attempt *attempts =
+        th_alloc((th_match_clause_count(spec) + 1) * sizeof *attempts);
+    struct th_match_report report = {.spec = spec,
+                                     .subject = trial->subject,
+                                     .attempts = attempts,
+                                     .doings = &trial->trial.doings};
+    struct th_buffer out = {0};
+    char *text;
+
+    report.count = th_match_explain(spec, &trial->subject, &trial->surroundings, env,
+                                    &report.result, attempts);
+    th_match_print_report(&out, &report);
+    text = th_strdup(th_buffer_text(&out));
+    th_buffer_free(&out);
+    th_free(attempts);
+    return text;
+}
+
+enum tracehost_status tracehost_match_explain(const tracehost_match *match,
+                                              const struct tracehost_match_subject *subject,
+                                              char **text)
+{
+    struct trial trial;
+    th_env env;
+    enum th_status status = begin(&trial, match, subject);
+
+    if (status == TH_OK && !text)
+        status = th_embed_missing("result");
+    if (status != TH_OK)
+        return th_answer(status);
+    th_env_init(&env, TH_ENV_PLAIN);
+    *text = report(match->spec, &trial, &env);
+    th_env_release(&env);
+    th_buffer_free(&trial.trial.doings);
+    return TRACEHOST_OK;
+}

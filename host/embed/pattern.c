@@ -1,0 +1,205 @@
+/* Which calls a session traces. */
+#include "host.h"
+#include "specification.h"
+
+_Static_assert((int)TRACEHOST_LOCAL == TH_BP_LOCAL && (int)TRACEHOST_GLOBAL == TH_BP_GLOBAL &&
+                   (int)TRACEHOST_META == TH_BP_META && (int)TRACEHOST_CALL_COUNT == TH_BP_COUNT &&
+                   (int)TRACEHOST_CALL_TIME == TH_BP_TIME &&
+                   (int)TRACEHOST_CALL_MEMORY == TH_BP_MEMORY,
+               "kinds are handed on as they are");
+
+/* --- reading --- */
+
+static enum th_status no_pattern(void)
+{
+    return th_error_raise(TH_USAGE, "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+}
+
+/* An atom, or TH_NONE for '_'. */
+static bool read_name(th_term t, th_term *name)
+{
+    *name = t == th_atom("_") ? TH_NONE : t;
+    return th_is_atom(t);
+}
+
+static bool read_arity(th_term t, int *arity)
+{
+    *arity = TH_ANY_ARITY;
+    if (t == th_atom("_"))
+        return true;
+    if (!th_is_small(t) || th_small_value(t) < 0 || th_small_value(t) > TH_FUNCTION_ARITY_MAX)
+        return false;
+    *arity = (int)th_small_value(t);
+    return true;
+}
+
+static enum th_status read_function_term(th_term t, struct th_pattern *pattern)
+{
+    const th_term *parts;
+
+    *pattern = (struct th_pattern){TH_NONE, TH_NONE, TH_ANY_ARITY, t == th_atom("on_load")};
+    if (pattern->on_load)
+        return TH_OK;
+    if (!th_is_tuple(t) || th_tuple_arity(t) != 3)
+        return no_pattern();
+    parts = th_tuple_elements(t);
+    return read_name(parts[0], &pattern->module) && read_name(parts[1], &pattern->function) &&
+                   read_arity(parts[2], &pattern->arity)
+               ? TH_OK
+               : no_pattern();
+}
+
+static enum th_status read_function(const struct tracehost_pattern *given,
+                                    struct th_pattern *pattern)
+{
+    enum th_status status = TH_OK;
+
+    if (!given->function == (given->function_term == TH_NONE))
+        return th_error_raise(TH_USAGE, "a pattern has a function, either as text or as a term");
+    if (given->function_term != TH_NONE)
+        status = read_function_term(given->function_term, pattern);
+    else if (!th_pattern_parse(given->function, pattern))
+        status = no_pattern();
+    pattern->on_load |= given->on_load;
+    return status;
+}
+
+static enum th_status read_match(const struct tracehost_pattern *given, th_env *env, th_term *match)
+{
+    *match = given->match_term != TH_NONE ? given->match_term : TH_AM(true);
+    if (!given->match)
+        return TH_OK;
+    if (given->match_term != TH_NONE)
+        return th_error_raise(TH_USAGE, "a pattern has one match specification");
+    return th_embed_read_specification(env, given->match, match);
+}
+
+/* --- setting --- */
+
+enum tracehost_status tracehost_session_function(tracehost_host *host, tracehost_session session,
+                                                 const struct tracehost_pattern *given,
+                                                 size_t *matched)
+{
+    struct tracehost_pattern known;
+    struct th_pattern pattern;
+    struct th_session *found;
+    th_env env;
+    th_term match;
+    enum th_status status = th_embed_session(host, session, &found);
+
+    if (status == TH_OK)
+        status = th_sized_take(&known, sizeof known, given, "tracehost_pattern");
+    if (status == TH_OK)
+        status = read_function(&known, &pattern);
+    if (status != TH_OK)
+        return th_answer(status);
+    th_env_init(&env, TH_ENV_PLAIN);
+    status = read_match(&known, &env, &match);
+    if (status == TH_OK)
+        status = th_session_function(found, &pattern, match,
+                                     known.kinds ? known.kinds : TH_BP_LOCAL, matched);
+    th_env_release(&env);
+    return th_answer(status);
+}
+
+/* --- asking --- */
+
+struct functions {
+    struct th_function *items;
+    size_t count, capacity;
+};
+
+static void collect(void *context, const struct th_function *function,
+                    const struct th_bp_info *info)
+{
+    struct functions *functions = context;
+
+    (void)info;
+    TH_ARRAY_GROW(functions->items, functions->count, functions->capacity);
+    functions->items[functions->count++] = *function;
+}
+
+/* The one that TEXT names. */
+static enum th_status collect_named(const char *text, struct functions *functions)
+{
+    const struct th_bp_info nothing = {0};
+    struct th_pattern pattern;
+
+    if (!th_pattern_parse(text, &pattern) || pattern.arity == TH_ANY_ARITY)
+        return th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", text);
+    collect(functions,
+            &(struct th_function){pattern.module, pattern.function, (uint32_t)pattern.arity},
+            &nothing);
+    return TH_OK;
+}
+
+struct visitor {
+    void (*visit)(void *context, const struct tracehost_function *function);
+    void *context;
+};
+
+static void show(const struct visitor *visitor, const struct th_function *name,
+                 const struct th_bp_info *info)
+{
+    struct tracehost_usage *usage = th_alloc((info->time_count + 1) * sizeof *usage);
+    struct tracehost_function function = {
+        .size = sizeof function,
+        .module = name->module,
+        .function = name->function,
+        .arity = name->arity,
+        .kinds = info->kinds,
+        .active = info->active,
+        .match_spec = th_pattern_spec_source(info->spec ? info->spec : info->meta_spec),
+        .calls = info->calls,
+        .usage = usage,
+        .usage_count = info->time_count,
+    };
+
+    for (size_t i = 0; i < info->time_count; i++) {
+        usage[i] = (struct tracehost_usage){info->time[i].process, info->time[i].calls,
+                                            info->time[i].amount};
+        function.time += usage[i].time;
+        function.time_calls += usage[i].calls;
+    }
+    visitor->visit(visitor->context, &function);
+    th_free(usage);
+}
+
+/* The program may change anything meanwhile. */
+static void visit_all(tracehost_host *host, tracehost_session session,
+                      const struct functions *functions, const struct visitor *visitor)
+{
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct th_session *found = th_session_find(host->tracing, session);
+        struct th_bp_info info;
+        if (!found)
+            return;
+        host->inside++;
+        if (th_session_function_info(found, &functions->items[i], &info))
+            show(visitor, &functions->items[i], &info);
+        th_bp_info_free(&info);
+        host->inside--;
+    }
+}
+
+enum tracehost_status
+tracehost_session_functions(tracehost_host *host, tracehost_session session, const char *function,
+                            void (*visit)(void *context, const struct tracehost_function *function),
+                            void *context)
+{
+    const struct visitor visitor = {visit, context};
+    struct functions functions = {0};
+    struct th_session *found;
+    enum th_status status = th_embed_session(host, session, &found);
+
+    if (status == TH_OK && !visit)
+        status = th_embed_missing("function that visits");
+    if (status == TH_OK && function)
+        status = collect_named(function, &functions);
+    else if (status == TH_OK)
+        th_session_functions(found, collect, &functions);
+    if (status == TH_OK)
+        visit_all(host, session, &functions, &visitor);
+    th_free(functions.items);
+    return th_answer(status);
+}

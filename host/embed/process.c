@@ -1,0 +1,41 @@
+/* Processes of the program, and the console. */
+#include "sized.h"
+
+#include "host/process/process.h"
+
+struct tracehost_process {
+    struct th_host_process *process;
+};
+
+enum tracehost_status tracehost_process_start(void (*receive)(void *context, ERL_NIF_TERM message),
+                                              void *context, tracehost_process **process)
+{
+    if (!receive || !process)
+        return th_answer(th_embed_missing(!receive ? "function that receives" : "result"));
+    *process = th_alloc(sizeof **process);
+    (*process)->process = th_host_process_start(receive, context);
+    return TRACEHOST_OK;
+}
+
+ERL_NIF_TERM tracehost_process_pid(const tracehost_process *process)
+{
+    return process ? th_host_process_pid(process->process) : TH_NONE;
+}
+
+void tracehost_process_stop(tracehost_process *process)
+{
+    if (!process)
+        return;
+    th_host_process_stop(process->process);
+    th_free(process);
+}
+
+ERL_NIF_TERM tracehost_console_pid(void)
+{
+    return th_console_pid();
+}
+
+void tracehost_console_set_output(FILE *out)
+{
+    th_console_set_output(out);
+}

@@ -1,0 +1,207 @@
+/* Streams on their way to the sessions. */
+#include "host.h"
+#include "stream.h"
+
+#include <string.h>
+
+enum { PROGRESS_RECORDS = 16 };
+
+struct tracehost_replay {
+    tracehost_host *host;
+    tracehost_stream *stream;
+    struct th_player *player;
+    struct tracehost_replay_options options;
+    struct th_player_options play;
+    struct th_player_counts counts;
+};
+
+/* --- beginning and ending --- */
+
+static enum th_status read_bound(const struct tracehost_bound *given, struct th_time_bound *bound)
+{
+    if ((unsigned)given->kind > TRACEHOST_BOUND_ABSOLUTE)
+        return th_error_raise(TH_USAGE, "there is no kind %d of bound", (int)given->kind);
+    *bound = (struct th_time_bound){
+        .set = given->kind != TRACEHOST_BOUND_NONE,
+        .relative = given->kind == TRACEHOST_BOUND_RELATIVE,
+        .ns = given->time,
+    };
+    return TH_OK;
+}
+
+static enum th_status read_options(tracehost_replay *replay,
+                                   const struct tracehost_replay_options *given)
+{
+    struct tracehost_replay_options *options = &replay->options;
+    enum th_status status =
+        th_sized_take(options, sizeof *options, given, "tracehost_replay_options");
+
+    if (status == TH_OK)
+        status = read_bound(&options->from, &replay->play.from);
+    if (status == TH_OK)
+        status = read_bound(&options->to, &replay->play.to);
+    replay->play.max_events = options->max_events;
+    replay->play.verify = options->verify;
+    return status;
+}
+
+static enum th_status check(const tracehost_host *host, const tracehost_stream *stream,
+                            tracehost_replay **replay)
+{
+    enum th_status status = th_embed_check_outside(host);
+
+    if (status == TH_OK && (!stream || !replay))
+        return th_embed_missing(stream ? "result" : "stream");
+    if (status == TH_OK && host->replay)
+        return th_error_raise(TH_USAGE, "another replay has not ended");
+    return status;
+}
+
+enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_stream *stream,
+                                             const struct tracehost_replay_options *options,
+                                             tracehost_replay **replay)
+{
+    tracehost_replay *made;
+    enum th_status status = check(host, stream, replay);
+
+    if (status != TH_OK)
+        return th_answer(status);
+    made = th_alloc_zero(sizeof *made);
+    status = read_options(made, options);
+    if (status != TH_OK) {
+        th_free(made);
+        return th_answer(status);
+    }
+    made->host = host;
+    made->stream = stream;
+    made->player = th_player_begin(host->tracing, stream->reader, &made->play, &made->counts);
+    host->replay = made;
+    stream->replayed = true;
+    if (host->guard)
+        th_guard_set_stream(&th_reader_info(stream->reader)->file);
+    *replay = made;
+    return TRACEHOST_OK;
+}
+
+enum tracehost_status tracehost_replay_end(tracehost_replay *replay)
+{
+    enum th_status status = replay ? th_embed_check_outside(replay->host) : TH_OK;
+
+    if (status != TH_OK || !replay)
+        return th_answer(status);
+    if (replay->host->guard)
+        th_guard_set_stream(NULL);
+    replay->stream->replayed = false;
+    replay->stream->latest = NULL;
+    replay->host->replay = NULL;
+    th_player_end(replay->player);
+    th_free(replay);
+    return TRACEHOST_OK;
+}
+
+/* --- playing --- */
+
+static enum th_status step(tracehost_replay *replay, struct th_event **event)
+{
+    enum th_status status;
+
+    if (th_stream_stopped(replay->stream))
+        return TH_END;
+    status = th_player_step(replay->player, event);
+    replay->stream->latest = status == TH_OK ? *event : NULL;
+    return status;
+}
+
+enum tracehost_status tracehost_replay_step(tracehost_replay *replay,
+                                            struct tracehost_record *record)
+{
+    struct th_event *event;
+    enum th_status status =
+        replay ? th_embed_check_outside(replay->host) : th_embed_missing("replay");
+
+    if (status == TH_OK && record)
+        status = th_sized_check(record, "tracehost_record");
+    if (status != TH_OK)
+        return th_answer(status);
+    status = step(replay, &event);
+    if (status == TH_OK && record)
+        th_record_give(record, event);
+    return th_answer(status);
+}
+
+static void call(tracehost_replay *replay,
+                 void (*function)(void *context, tracehost_replay *replay))
+{
+    if (!function)
+        return;
+    replay->host->inside++;
+    function(replay->options.context, replay);
+    replay->host->inside--;
+}
+
+/* The chain tells of damage: the first is kept for the end. */
+static void note_damage(tracehost_replay *replay, struct th_buffer *first)
+{
+    if (!first->size) {
+        size_t length = tracehost_error_text(NULL, 0);
+        tracehost_error_text((char *)th_buffer_reserve(first, length + 1), length + 1);
+        first->size = length;
+    }
+    call(replay, replay->options.damage);
+    th_error_clear();
+}
+
+static enum th_status sum_up(const tracehost_replay *replay, struct th_buffer *first)
+{
+    const struct th_player_counts *counts = &replay->counts;
+
+    th_error_raise(TH_PARTIAL, "%s", th_buffer_text(first));
+    return th_error_context(
+        "%s is damaged: of %llu records %llu were left out, and it is broken off in %llu places",
+        strcmp(replay->stream->name, "-") == 0 ? "stdin" : replay->stream->name,
+        (unsigned long long)counts->records, (unsigned long long)counts->malformed,
+        (unsigned long long)counts->damages);
+}
+
+enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
+{
+    struct th_buffer first = {0};
+    struct th_event *event;
+    enum th_status status =
+        replay ? th_embed_check_outside(replay->host) : th_embed_missing("replay");
+
+    if (status != TH_OK)
+        return th_answer(status);
+    while ((status = step(replay, &event)) != TH_END) {
+        if (status != TH_OK)
+            note_damage(replay, &first);
+        if (replay->counts.records % PROGRESS_RECORDS == 0)
+            call(replay, replay->options.progress);
+    }
+    status = first.size ? sum_up(replay, &first) : TH_OK;
+    th_buffer_free(&first);
+    return th_answer(status);
+}
+
+enum tracehost_status tracehost_replay_counts(const tracehost_replay *replay,
+                                              struct tracehost_replay_counts *counts)
+{
+    struct tracehost_replay_counts known;
+    enum th_status status = replay ? TH_OK : th_embed_missing("replay");
+
+    if (status == TH_OK)
+        status = th_sized_check(counts, "tracehost_replay_counts");
+    if (status != TH_OK)
+        return th_answer(status);
+    known = (struct tracehost_replay_counts){
+        .records = replay->counts.records,
+        .played = replay->counts.played,
+        .skipped = replay->counts.skipped,
+        .drops = replay->counts.drops,
+        .lost = replay->counts.lost,
+        .malformed = replay->counts.malformed,
+        .damages = replay->counts.damages,
+    };
+    th_sized_give(counts, &known, sizeof known);
+    return TRACEHOST_OK;
+}

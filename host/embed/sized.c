@@ -1,0 +1,68 @@
+#include "sized.h"
+
+#include <string.h>
+
+_Static_assert((int)TRACEHOST_OK == TH_OK && (int)TRACEHOST_FAILED == TH_FAILED &&
+                   (int)TRACEHOST_USAGE == TH_USAGE && (int)TRACEHOST_MALFORMED == TH_MALFORMED &&
+                   (int)TRACEHOST_PARTIAL == TH_PARTIAL && (int)TRACEHOST_REFUSED == TH_REFUSED &&
+                   (int)TRACEHOST_END == TH_END,
+               "statuses are handed on as they are");
+
+/* The first member of all of them. */
+static size_t size_of(const void *structure)
+{
+    size_t size;
+
+    memcpy(&size, structure, sizeof size);
+    return size;
+}
+
+static bool is_zero(const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+static enum th_status no_size(const char *name)
+{
+    return th_error_raise(TH_USAGE, "the size of a struct %s is not set", name);
+}
+
+enum th_status th_sized_take(void *known, size_t size, const void *given, const char *name)
+{
+    size_t there = given ? size_of(given) : 0;
+
+    if (given && there < sizeof there)
+        return no_size(name);
+    if (there > size && !is_zero((const unsigned char *)given + size, there - size))
+        return th_error_raise(TH_USAGE,
+                              "a struct %s has members that libtracehost %s does not know", name,
+                              TH_VERSION);
+    memset(known, 0, size);
+    if (given)
+        memcpy(known, given, there < size ? there : size);
+    return TH_OK;
+}
+
+enum th_status th_sized_check(const void *result, const char *name)
+{
+    if (!result)
+        return th_error_raise(TH_USAGE, "there is no struct %s to fill", name);
+    return size_of(result) < sizeof(size_t) ? no_size(name) : TH_OK;
+}
+
+void th_sized_give(void *result, const void *known, size_t size)
+{
+    size_t room = size_of(result);
+
+    memset((unsigned char *)result + sizeof room, 0, room - sizeof room);
+    memcpy((unsigned char *)result + sizeof room, (const unsigned char *)known + sizeof room,
+           (room < size ? room : size) - sizeof room);
+}
+
+enum th_status th_embed_missing(const char *what)
+{
+    return th_error_raise(TH_USAGE, "there is no %s", what);
+}

@@ -1,0 +1,30 @@
+/* The structures of tracehost.h, which whoever makes one gives a size: programs may have been
+ * compiled with an older header than ours, or with a newer one. */
+#ifndef TH_EMBED_SIZED_H
+#define TH_EMBED_SIZED_H
+
+#include "embed.h"
+#include "host/base/base.h"
+
+/*
+ * Copies what was GIVEN, a struct NAME, into KNOWN, of which SIZE bytes are known; what is missing
+ * becomes 0, all of it if GIVEN is NULL. TH_USAGE if its size is not set, or if it has more than is
+ * known and that is not 0.
+ */
+enum th_status th_sized_take(void *known, size_t size, const void *given, const char *name);
+
+/* TH_USAGE unless RESULT is a struct NAME that can be filled. */
+enum th_status th_sized_check(const void *result, const char *name);
+
+/* Fills RESULT, which was checked, from KNOWN, of SIZE bytes, as far as it goes; its size stays. */
+void th_sized_give(void *result, const void *known, size_t size);
+
+static inline enum tracehost_status th_answer(enum th_status status)
+{
+    return (enum tracehost_status)status;
+}
+
+/* For arguments that must be given. */
+enum th_status th_embed_missing(const char *what);
+
+#endif

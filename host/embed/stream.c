@@ -1,0 +1,193 @@
+#include "stream.h"
+
+#include <unistd.h>
+
+/* --- opening and closing --- */
+
+static enum th_status begin(const struct tracehost_stream_options *given, const char *name,
+                            tracehost_stream **stream, struct th_reader_options *options)
+{
+    struct tracehost_stream_options known;
+    enum th_status status = th_sized_take(&known, sizeof known, given, "tracehost_stream_options");
+
+    if (status == TH_OK && (!name || !stream))
+        status = th_embed_missing(name ? "result" : "name");
+    if (status != TH_OK)
+        return status;
+    *stream = th_alloc_zero(sizeof **stream);
+    (*stream)->name = th_strdup(name);
+    *options = (struct th_reader_options){known.scheduler_id, &(*stream)->stop};
+    return TH_OK;
+}
+
+static void free_stream(tracehost_stream *stream)
+{
+    th_reader_close(stream->reader);
+    th_free(stream->name);
+    th_free(stream);
+}
+
+static enum tracehost_status finish(tracehost_stream *made, enum th_status status,
+                                    tracehost_stream **stream)
+{
+    if (status == TH_OK)
+        *stream = made;
+    else
+        free_stream(made);
+    return th_answer(status);
+}
+
+enum tracehost_status tracehost_stream_open(const char *name,
+                                            const struct tracehost_stream_options *given,
+                                            tracehost_stream **stream)
+{
+    struct th_reader_options options;
+    tracehost_stream *made;
+    enum th_status status = begin(given, name, stream ? &made : NULL, &options);
+
+    if (status != TH_OK)
+        return th_answer(status);
+    return finish(made, th_reader_open(name, &options, &made->reader), stream);
+}
+
+enum tracehost_status tracehost_stream_open_fd(int fd, const char *name,
+                                               const struct tracehost_stream_options *given,
+                                               tracehost_stream **stream)
+{
+    struct th_reader_options options;
+    tracehost_stream *made;
+    enum th_status status = begin(given, name, stream ? &made : NULL, &options);
+
+    if (status != TH_OK) {
+        close(fd);
+        return th_answer(status);
+    }
+    return finish(made, th_reader_attach(fd, name, &options, &made->reader), stream);
+}
+
+enum tracehost_status tracehost_stream_close(tracehost_stream *stream)
+{
+    if (stream && stream->replayed)
+        return th_answer(th_error_raise(TH_USAGE, "a replay of the stream has not ended"));
+    if (stream)
+        free_stream(stream);
+    return TRACEHOST_OK;
+}
+
+void tracehost_stream_stop(tracehost_stream *stream)
+{
+    if (stream)
+        __atomic_store_n(&stream->stop, 1, __ATOMIC_RELAXED);
+}
+
+/* --- records --- */
+
+_Static_assert((int)TRACEHOST_TIME_NONE == TH_TIME_NONE &&
+                   (int)TRACEHOST_TIME_TIMESTAMP == TH_TIME_TIMESTAMP &&
+                   (int)TRACEHOST_TIME_CPU == TH_TIME_CPU &&
+                   (int)TRACEHOST_TIME_MONOTONIC == TH_TIME_MONOTONIC &&
+                   (int)TRACEHOST_TIME_STRICT_MONOTONIC == TH_TIME_STRICT_MONOTONIC,
+               "kinds of time are handed on as they are");
+
+static enum tracehost_record_kind kind_of(const struct th_event *event)
+{
+    switch (event->kind) {
+    case TH_EVENT_SEQ_TRACE:
+        return TRACEHOST_RECORD_SEQ_TRACE;
+    case TH_EVENT_DROP:
+        return TRACEHOST_RECORD_DROP;
+    case TH_EVENT_OTHER:
+        return TRACEHOST_RECORD_OTHER;
+    default:
+        return TRACEHOST_RECORD_TRACE;
+    }
+}
+
+void th_record_give(struct tracehost_record *record, struct th_event *event)
+{
+    enum tracehost_record_kind kind = kind_of(event);
+    struct tracehost_record known = {
+        .number = event->number,
+        .position = event->position,
+        .kind = kind,
+        .dropped = event->dropped,
+    };
+
+    if (kind == TRACEHOST_RECORD_TRACE)
+        known.tag = th_atom_name(th_tag_atom(event->tag))->text;
+    if (th_is_local_pid(event->tracee) || th_is_local_port(event->tracee))
+        known.tracee = event->tracee;
+    if (kind > TRACEHOST_RECORD_SEQ_TRACE)
+        ; /* has no time */
+    else if (th_event_time(event) == TH_OK) {
+        known.time_kind = (enum tracehost_time_kind)event->time.kind;
+        known.time = event->time.ns;
+    } else {
+        th_error_clear(); /* a damaged time; tracehost_stream_term() tells */
+    }
+    th_sized_give(record, &known, sizeof known);
+}
+
+enum tracehost_status tracehost_stream_next(tracehost_stream *stream,
+                                            struct tracehost_record *record)
+{
+    enum th_status status = stream ? TH_OK : th_embed_missing("stream");
+
+    if (status == TH_OK && record)
+        status = th_sized_check(record, "tracehost_record");
+    if (status != TH_OK)
+        return th_answer(status);
+    if (th_stream_stopped(stream))
+        return TRACEHOST_END;
+    status = th_reader_next(stream->reader, &stream->event);
+    stream->latest = status == TH_OK ? &stream->event : NULL;
+    if (status == TH_OK && record)
+        th_record_give(record, &stream->event);
+    return th_answer(status);
+}
+
+enum tracehost_status tracehost_stream_term(tracehost_stream *stream, ErlNifEnv *env,
+                                            ERL_NIF_TERM *term)
+{
+    th_term whole;
+    enum th_status status;
+
+    if (!stream || !env || !term)
+        return th_answer(th_embed_missing(!stream ? "stream" : !env ? "environment" : "result"));
+    if (!stream->latest)
+        return th_answer(th_error_raise(TH_USAGE, "no record was taken"));
+    status = stream->latest->source->whole(stream->latest, env, &whole);
+    if (status == TH_OK)
+        *term = whole;
+    return th_answer(status);
+}
+
+/* --- the whole --- */
+
+enum tracehost_status tracehost_stream_info(const tracehost_stream *stream,
+                                            struct tracehost_stream_info *info)
+{
+    const struct th_reader_info *of;
+    struct tracehost_stream_info known;
+    enum th_status status = stream ? TH_OK : th_embed_missing("stream");
+
+    if (status == TH_OK)
+        status = th_sized_check(info, "tracehost_stream_info");
+    if (status != TH_OK)
+        return th_answer(status);
+    of = th_reader_info(stream->reader);
+    known = (struct tracehost_stream_info){
+        .format = of->format,
+        .file = of->file,
+        .note = of->note,
+        .node = of->node.node,
+        .records = of->records,
+        .drops = of->drops,
+        .malformed = of->malformed,
+        .damages = of->damages,
+        .bytes = of->bytes,
+        .all_bytes = of->size,
+    };
+    th_sized_give(info, &known, sizeof known);
+    return TRACEHOST_OK;
+}
