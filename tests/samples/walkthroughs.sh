@@ -3,4 +3,4 @@
 
 # In one of them a library leaks on purpose, and is told so by us, not by the address sanitizer.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
-exec python3 tests/samples/walkthrough README.md samples/*.md
+exec python3 tests/samples/walkthrough README.md samples/*.md samples/embedding/*.md

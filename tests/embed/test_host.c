@@ -1,0 +1,282 @@
+/* Starting and stopping, errors, structures of other versions, terms, processes. */
+#include "embedding.h"
+
+#include <signal.h>
+
+static void test_versions(void **state)
+{
+    char text[32];
+
+    (void)state;
+    snprintf(text, sizeof text, "%d.%d.%d", TRACEHOST_VERSION_MAJOR, TRACEHOST_VERSION_MINOR,
+             TRACEHOST_VERSION_PATCH);
+    assert_string_equal(text, tracehost_version_text());
+    assert_int_equal(tracehost_version(), TRACEHOST_VERSION);
+}
+
+static void test_one_host_at_a_time(void **state)
+{
+    tracehost_host *one = NULL, *other = NULL;
+    tracehost_session session;
+    const struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "count"};
+
+    (void)state;
+    misused(tracehost_session_create(NULL, &setup, &session), "there is no host");
+    good(tracehost_host_start(NULL, &one));
+    misused(tracehost_host_start(NULL, &other), "there is a host already");
+    assert_null(other);
+    good(tracehost_host_stop(one));
+    misused(tracehost_host_stop(one), "this host does not run");
+    misused(tracehost_session_create(one, &setup, &session), "this host does not run");
+    assert_int_equal(tracehost_session_list(one, 0, NULL, 0), 0);
+    good(tracehost_host_stop(NULL));
+}
+
+/* A recording once with each of two hosts: nothing of the first is left. */
+static void test_two_hosts_in_turn(void **state)
+{
+    struct tracehost_replay_counts counts = {.size = sizeof counts};
+    tracehost_process *process;
+    char first[sizeof inbox] = "";
+
+    (void)state;
+    good(tracehost_process_start(receive, NULL, &process));
+    for (int turn = 0; turn < 2; turn++) {
+        tracehost_session session;
+        begin(NULL);
+        session = send_to(process, TRACEHOST_FLAGS_EVENTS);
+        assert_int_equal(session, FIRST_SESSION);
+        good(play(RECORDING("s13_procs"), NULL, &counts));
+        assert_int_equal(counts.played, counts.records);
+        assert_int_equal(counts_of(session).traced, 5);
+        if (turn == 0)
+            strcpy(first, inbox);
+        end(NULL);
+        assert_int_equal(tracehost_session_state(host, session), TRACEHOST_SESSION_DEAD);
+    }
+    assert_string_equal(first, inbox);
+    assert_non_null(strstr(first, "{trace,<0.169.0>,wlme}\n"));
+    tracehost_process_stop(process);
+}
+
+/* --- the guard --- */
+
+static volatile sig_atomic_t own_signals;
+
+static void on_own_signal(int number)
+{
+    (void)number;
+    own_signals++;
+}
+
+/* The program's own handlers are there before, meanwhile (for what is no tracer's), and after. */
+static void test_guard(void **state)
+{
+    const struct tracehost_setup setup = {.size = sizeof setup, .guard = true};
+    struct sigaction own = {.sa_handler = on_own_signal}, old, now;
+
+    (void)state;
+    own_signals = 0;
+    sigaction(SIGFPE, &own, &old);
+    for (int turn = 1; turn <= 2; turn++) {
+        good(tracehost_host_start(&setup, &host));
+        sigaction(SIGFPE, NULL, &now);
+        assert_true(now.sa_handler != on_own_signal);
+        raise(SIGFPE);
+        assert_int_equal(own_signals, turn);
+        good(tracehost_host_stop(host));
+        sigaction(SIGFPE, NULL, &now);
+        assert_true(now.sa_handler == on_own_signal);
+    }
+    good(tracehost_host_start(NULL, &host));
+    sigaction(SIGFPE, NULL, &now);
+    assert_true(now.sa_handler == on_own_signal);
+    good(tracehost_host_stop(host));
+    sigaction(SIGFPE, &old, NULL);
+}
+
+/* --- structures --- */
+
+static void test_sizes(void **state)
+{
+    struct {
+        struct tracehost_setup known;
+        uint64_t later;
+    } newer = {.known = {.size = sizeof newer}};
+    struct tracehost_setup unsized = {.guard = true};
+
+    (void)state;
+    misused(tracehost_host_start(&unsized, &host),
+            "the size of a struct tracehost_setup is not set");
+    good(tracehost_host_start(&newer.known, &host));
+    good(tracehost_host_stop(host));
+    newer.later = 1;
+    misused(tracehost_host_start(&newer.known, &host),
+            "a struct tracehost_setup has members that libtracehost " TH_VERSION " does not know");
+}
+
+/* An older program gets what it knows of, a newer one zeros. */
+static void test_results_of_other_sizes(void **state)
+{
+    struct {
+        struct tracehost_host_counts counts;
+        uint64_t later;
+    } newer = {.counts = {.size = sizeof newer}, .later = 77};
+    struct tracehost_host_counts older = {
+        .size = offsetof(struct tracehost_host_counts, mail_dropped), .mail_dropped = 77};
+
+    begin(state);
+    good(tracehost_host_counts(host, &newer.counts));
+    assert_int_equal(newer.later, 0);
+    assert_int_equal(newer.counts.size, sizeof newer);
+    good(tracehost_host_counts(host, &older));
+    assert_int_equal(older.mail_dropped, 77);
+    older.size = 0;
+    misused(tracehost_host_counts(host, &older),
+            "the size of a struct tracehost_host_counts is not set");
+    misused(tracehost_host_counts(host, NULL), "there is no struct tracehost_host_counts to fill");
+    end(state);
+}
+
+static void test_missing_arguments(void **state)
+{
+    const char *folders[] = {NULL};
+    struct tracehost_setup setup = {.size = sizeof setup, .folders = folders, .folder_count = 1};
+
+    (void)state;
+    misused(tracehost_host_start(NULL, NULL), "there is no result");
+    misused(tracehost_host_start(&setup, &host), "there is no name of a folder");
+    setup.folder_count = 0;
+    setup.clock = (enum tracehost_clock)2;
+    misused(tracehost_host_start(&setup, &host), "there is no clock 2");
+    begin(NULL);
+    misused(tracehost_host_add_folder(host, NULL), "there is no folder");
+    misused(tracehost_host_tracers(host, NULL, NULL), "there is no function that visits");
+    misused(tracehost_host_delivered(host, 0, NULL, NULL), "there is no function to be called");
+    misused(tracehost_process_start(NULL, NULL, NULL), "there is no function that receives");
+    end(NULL);
+}
+
+/* --- errors as text --- */
+
+static void test_error_text(void **state)
+{
+    char text[8];
+
+    (void)state;
+    assert_int_equal(tracehost_error_text(text, sizeof text), 0);
+    assert_string_equal(text, "");
+    assert_int_equal(tracehost_error_status(), TRACEHOST_OK);
+    assert_int_equal(tracehost_host_stop((tracehost_host *)text), TRACEHOST_USAGE);
+    assert_int_equal(tracehost_error_text(text, sizeof text), strlen("this host does not run"));
+    assert_string_equal(text, "this ho");
+    assert_int_equal(tracehost_error_text(NULL, 0), strlen("this host does not run"));
+    assert_null(tracehost_error_link(1));
+    tracehost_error_clear();
+    assert_null(tracehost_error_link(0));
+}
+
+/* --- terms --- */
+
+static void test_terms(void **state)
+{
+    ErlNifEnv *env = enif_alloc_env();
+    ERL_NIF_TERM term = 77;
+    char *text;
+
+    (void)state;
+    good(tracehost_term_parse(env, "{ok,[<0.95.0>,\"text\",1.5,#{a => <<1,2>>}]}.", &term));
+    text = tracehost_term_text(term);
+    assert_string_equal(text, "{ok,[<0.95.0>,\"text\",1.5,#{a => <<1,2>>}]}");
+    tracehost_free(text);
+    assert_int_equal(tracehost_term_parse(env, "{ok,", &term), TRACEHOST_MALFORMED);
+    assert_non_null(strstr(tracehost_error_link(0), "line 1"));
+    tracehost_error_clear();
+    assert_null(tracehost_term_text(0));
+    misused(tracehost_term_parse(env, NULL, &term), "there is no text");
+    misused(tracehost_term_parse(NULL, "a", &term), "there is no environment");
+    enif_free_env(env);
+}
+
+/* --- tracers that can be found --- */
+
+static void note_found(void *context, const struct tracehost_found *found)
+{
+    if (strcmp(found->name, "erl_msg_tracer") == 0) {
+        assert_non_null(strstr(found->path, "samples/erl_msg_tracer.so"));
+        assert_int_equal(found->shadowed, *(int *)context > 0);
+        (*(int *)context)++;
+    }
+    misused(tracehost_host_stop(host), "this cannot be done in a callback");
+}
+
+static void test_tracers(void **state)
+{
+    int found = 0;
+
+    good(tracehost_host_start(NULL, &host));
+    good(tracehost_host_tracers(host, note_found, &found));
+    assert_int_equal(found, 0);
+    good(tracehost_host_add_folder(host, build_folder("samples")));
+    good(tracehost_host_tracers(host, note_found, &found));
+    assert_int_equal(found, 1);
+    end(state);
+}
+
+/* --- processes --- */
+
+static void test_processes(void **state)
+{
+    ErlNifEnv *env = enif_alloc_env();
+    tracehost_process *process;
+    ErlNifPid pid;
+
+    (void)state;
+    inbox[0] = 0;
+    good(tracehost_process_start(receive, NULL, &process));
+    assert_true(enif_get_local_pid(env, tracehost_process_pid(process), &pid));
+    assert_true(enif_send(NULL, &pid, NULL, enif_make_tuple2(env, atom("hello"), pid.pid)));
+    assert_int_equal(strncmp(inbox, "{hello,<0.", 10), 0);
+    tracehost_process_stop(process);
+    assert_false(enif_is_process_alive(env, &pid));
+    assert_false(enif_send(NULL, &pid, NULL, atom("late")));
+    tracehost_process_stop(NULL);
+    enif_free_env(env);
+}
+
+static void test_console(void **state)
+{
+    char *printed = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&printed, &size);
+    ErlNifPid pid;
+
+    (void)state;
+    tracehost_console_set_output(out);
+    assert_true(enif_get_local_pid(NULL, tracehost_console_pid(), &pid));
+    assert_true(enif_send(NULL, &pid, NULL, atom("hello")));
+    tracehost_console_set_output(NULL);
+    fclose(out);
+    assert_string_equal(printed, "hello\n");
+    free(printed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_one_host_at_a_time),
+        cmocka_unit_test(test_two_hosts_in_turn),
+        cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_results_of_other_sizes),
+        cmocka_unit_test(test_missing_arguments),
+        cmocka_unit_test(test_error_text),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_tracers),
+        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_console),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
