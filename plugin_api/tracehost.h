@@ -619,9 +619,9 @@ struct tracehost_stream_options {
 
 /*
  * Opens NAME: a file; "-" for stdin; a wrapped set by its first file or as NAME*TAIL. OPTIONS may
- * be NULL. TRACEHOST_MALFORMED with what it is instead. tracehost_stream_open_fd() reads from an
- * open file descriptor, a pipe or socket, say, and will close it (also if this fails); NAME is for
- * messages.
+ * be NULL. Waits for its first bytes. TRACEHOST_MALFORMED with what it is instead.
+ * tracehost_stream_open_fd() reads from an open file descriptor, a pipe or socket, say, and will
+ * close it (also if this fails); NAME is for messages.
  *
  * tracehost_stream_close() ends it; NULL is allowed. TRACEHOST_USAGE while a replay of it has not
  * ended.

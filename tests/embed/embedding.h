@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #define RECORDING(name) "samples/recordings/" name ".trace"
-#define FIRST_SESSION ((tracehost_session)64)
+#define FIRST_SESSION ((tracehost_session)64) /* of each host */
 
 static tracehost_host *host;
 

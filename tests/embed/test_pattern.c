@@ -1,0 +1,246 @@
+/* Function patterns and match specifications. */
+#include "embedding.h"
+
+static tracehost_session session;
+
+static int begin_session(void **state)
+{
+    const struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "erl_msg_tracer"};
+
+    begin(state);
+    good(tracehost_session_create(host, &setup, &session));
+    good(
+        tracehost_session_trace(host, session, TRACEHOST_PROCESSES_ALL, true, TRACEHOST_FLAG_CALL));
+    return 0;
+}
+
+static enum tracehost_status set(const char *function, const char *match, uint32_t kinds,
+                                 size_t *matched)
+{
+    const struct tracehost_pattern pattern = {
+        .size = sizeof pattern, .function = function, .match = match, .kinds = kinds};
+
+    return tracehost_session_function(host, session, &pattern, matched);
+}
+
+/* As a term, both of them. */
+static enum tracehost_status set_terms(const char *function, const char *match, size_t *matched)
+{
+    struct tracehost_pattern pattern = {.size = sizeof pattern, .kinds = TRACEHOST_CALL_COUNT};
+    ErlNifEnv *env = enif_alloc_env();
+    enum tracehost_status status;
+
+    good(tracehost_term_parse(env, function, &pattern.function_term));
+    good(tracehost_term_parse(env, match, &pattern.match_term));
+    status = tracehost_session_function(host, session, &pattern, matched);
+    enif_free_env(env);
+    return status;
+}
+
+static void show(void *context, const struct tracehost_function *function)
+{
+    char *module = tracehost_term_text(function->module);
+    char *name = tracehost_term_text(function->function);
+    char *spec = tracehost_term_text(function->match_spec);
+
+    snprintf((char *)context + strlen(context), 4096 - strlen(context),
+             "%s:%s/%u 0x%x 0x%x %s %llu\n", module, name, function->arity, function->kinds,
+             function->active, spec, (unsigned long long)function->calls);
+    tracehost_free(module);
+    tracehost_free(name);
+    tracehost_free(spec);
+}
+
+static void expect(const char *function, const char *shown)
+{
+    char text[4096] = "";
+
+    good(tracehost_session_functions(host, session, function, show, text));
+    assert_string_equal(text, shown);
+}
+
+static void test_patterns(void **state)
+{
+    size_t matched = 77;
+
+    (void)state;
+    good(set("lists:reverse/1", "x", 0, &matched));
+    assert_int_equal(matched, 1);
+    good(set("gen_server:_/_", NULL, TRACEHOST_GLOBAL, &matched));
+    assert_int_equal(matched, 0);
+    good(set_terms("{lists,map,2}", "[{['$1','_'],[],[]}]", &matched));
+    assert_int_equal(matched, 1);
+    expect(NULL, "lists:reverse/1 0x1 0x1 [{'_',[],[{exception_trace}]}] 0\n"
+                 "lists:map/2 0x8 0x8 true 0\n");
+    good(set("lists:reverse/1", "false", TRACEHOST_LOCAL, NULL));
+    good(set_terms("{lists,'_','_'}", "pause", &matched));
+    assert_int_equal(matched, 2);
+    expect(NULL, "lists:map/2 0x8 0x0 true 0\n");
+    expect("lists:map/2", "lists:map/2 0x8 0x0 true 0\n");
+    expect("lists:map/3", "");
+    good(set_terms("on_load", "true", &matched));
+    assert_int_equal(matched, 0);
+    good(play(RECORDING("s22_killed_vm"), NULL, NULL) == TRACEHOST_PARTIAL ? TRACEHOST_OK
+                                                                           : TRACEHOST_FAILED);
+    expect("wl:id/1", "wl:id/1 0x8 0x8 true 1156\n");
+}
+
+static void test_refused_patterns(void **state)
+{
+    size_t matched = 77;
+
+    (void)state;
+    misused(set("lists", NULL, 0, &matched), "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+    misused(set("_:map/2", NULL, 0, &matched), "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+    misused(set_terms("{lists,map}", "true", &matched),
+            "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+    misused(set_terms("{lists,map,256}", "true", &matched),
+            "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+    misused(set(NULL, NULL, 0, &matched), "a pattern has a function, either as text or as a term");
+    assert_int_equal(set("a:b/1", "[{", 0, &matched), TRACEHOST_MALFORMED);
+    assert_string_equal(tracehost_error_link(0), "the match specification cannot be read");
+    assert_int_equal(set("a:b/1", "[{'_',[{nope}],[]}]", 0, &matched), TRACEHOST_MALFORMED);
+    assert_int_equal(set("a:b/1", "pause", TRACEHOST_LOCAL, &matched), TRACEHOST_USAGE);
+    assert_int_equal(set("a:b/1", NULL, 0x40, &matched), TRACEHOST_USAGE);
+    misused(tracehost_session_functions(host, session, "a:b/_", show, NULL),
+            "a function is M:F/A, not 'a:b/_'");
+    misused(tracehost_session_functions(host, session, NULL, NULL, NULL),
+            "there is no function that visits");
+    assert_int_equal(matched, 77);
+    expect(NULL, "");
+}
+
+/* The session may go while its functions are visited. */
+static void destroy_and_count(void *context, const struct tracehost_function *function)
+{
+    assert_int_equal(function->kinds, TRACEHOST_LOCAL);
+    ++*(int *)context;
+    good(tracehost_session_destroy(host, session));
+}
+
+static void test_destroyed_by_a_visitor(void **state)
+{
+    int visits = 0;
+
+    (void)state;
+    good(set("a:b/1", NULL, 0, NULL));
+    good(set("a:c/1", NULL, 0, NULL));
+    good(tracehost_session_functions(host, session, NULL, destroy_and_count, &visits));
+    assert_int_equal(visits, 1);
+    misused(set("a:b/1", NULL, 0, NULL), "there is no session 64 any more");
+}
+
+/* --- match specifications --- */
+
+static void note_fault(void *context, const struct tracehost_match_fault *fault)
+{
+    assert_int_equal(fault->clause, 2);
+    sprintf((char *)context + strlen(context), "%d %zu %s|%s|%s\n", fault->part, fault->item,
+            fault->place, fault->text, fault->term);
+}
+
+static void test_faults(void **state)
+{
+    tracehost_match *match = NULL;
+    char faults[1024] = "";
+
+    (void)state;
+    assert_int_equal(tracehost_match_compile_text(TRACEHOST_MATCH_CALL,
+                                                  "[{[],[],[]},{['$1'],[{foo,'$1'}],['$2']}]",
+                                                  note_fault, faults, &match),
+                     TRACEHOST_MALFORMED);
+    tracehost_error_clear();
+    assert_string_equal(faults, "2 1 clause 2, guard 1|Function foo/1 does_not_exist.|"
+                                "{foo,'$1'}\n"
+                                "3 1 clause 2, body, expression 1|Variable $2 is unbound.|'$2'\n");
+    assert_null(match);
+    misused(tracehost_match_compile((enum tracehost_match_kind)3, atom("x"), NULL, NULL, &match),
+            "there is no kind 3 of matching");
+    misused(tracehost_match_compile(TRACEHOST_MATCH_CALL, 0, NULL, NULL, &match),
+            "there is no match specification");
+    misused(tracehost_match_compile_text(TRACEHOST_MATCH_CALL, NULL, NULL, NULL, &match),
+            "there is no match specification");
+    assert_int_equal(tracehost_match_compile_text(TRACEHOST_MATCH_CALL, "[{", NULL, NULL, &match),
+                     TRACEHOST_MALFORMED);
+    tracehost_match_free(NULL);
+}
+
+static void test_runs(void **state)
+{
+    struct tracehost_match_subject subject = {.size = sizeof subject, .arity = 1};
+    struct tracehost_match_result result = {.size = sizeof result};
+    ErlNifEnv *env = enif_alloc_env();
+    tracehost_match *match;
+    char *text;
+
+    (void)state;
+    good(tracehost_match_compile_text(TRACEHOST_MATCH_CALL,
+                                      "[{['$1'],[{is_atom,'$1'}],[{message,{self}}]}]", NULL, NULL,
+                                      &match));
+    good(tracehost_match_run(match, env, &subject, &result));
+    assert_int_equal(result.end, TRACEHOST_MATCH_UNKNOWN);
+    assert_int_equal(result.clause, 1);
+    subject.target = enif_make_list1(env, atom("a"));
+    good(tracehost_match_run(match, env, &subject, &result));
+    assert_int_equal(result.end, TRACEHOST_MATCH_YES);
+    assert_int_equal(result.message, 0); /* who it is, is not known */
+    good(tracehost_term_parse(env, "<0.94.0>", &subject.self));
+    good(tracehost_match_run(match, env, &subject, &result));
+    assert_int_equal(result.message, subject.self);
+    subject.target = enif_make_list1(env, enif_make_int(env, 1));
+    good(tracehost_match_run(match, env, &subject, &result));
+    assert_int_equal(result.end, TRACEHOST_MATCH_NO);
+    good(tracehost_match_explain(match, &subject, &text));
+    assert_string_equal(text, "{ok,false,[],[]}\nclause 1, guard 1: {is_atom,'$1'} gives false\n");
+    tracehost_free(text);
+    tracehost_match_free(match);
+    enif_free_env(env);
+}
+
+static void test_refused_subjects(void **state)
+{
+    struct tracehost_match_subject subject = {.size = sizeof subject, .arity = 256};
+    struct tracehost_match_result result = {.size = sizeof result};
+    ErlNifEnv *env = enif_alloc_env();
+    tracehost_match *match;
+
+    (void)state;
+    good(tracehost_match_compile_text(TRACEHOST_MATCH_SEND, "[{['_','_'],[],[]}]", NULL, NULL,
+                                      &match));
+    misused(tracehost_match_run(match, env, &subject, &result), "an arity is at most 255");
+    subject.arity = 3;
+    misused(tracehost_match_run(match, env, &subject, &result),
+            "what is to be matched is no list of 2 elements");
+    subject.target = atom("x");
+    misused(tracehost_match_run(match, env, &subject, &result),
+            "what is to be matched is no proper list");
+    subject.target = enif_make_list2(env, atom("x"), atom("y"));
+    subject.self = atom("x");
+    misused(tracehost_match_run(match, env, &subject, &result), "the tracee is no pid");
+    subject.self = 0;
+    subject.caller = atom("x");
+    misused(tracehost_match_run(match, env, &subject, &result),
+            "the caller is neither {M,F,Arity} nor undefined");
+    subject.caller = 0;
+    misused(tracehost_match_run(match, env, &subject, NULL),
+            "there is no struct tracehost_match_result to fill");
+    misused(tracehost_match_run(NULL, env, &subject, &result), "there is no match specification");
+    misused(tracehost_match_explain(match, &subject, NULL), "there is no result");
+    tracehost_match_free(match);
+    enif_free_env(env);
+}
+
+int main(void)
+{
+#define WITH_SESSION(test) cmocka_unit_test_setup_teardown(test, begin_session, end)
+    const struct CMUnitTest tests[] = {
+        WITH_SESSION(test_patterns),
+        WITH_SESSION(test_refused_patterns),
+        WITH_SESSION(test_destroyed_by_a_visitor),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_refused_subjects),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

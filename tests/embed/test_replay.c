@@ -1,0 +1,380 @@
+/* Streams and replays: damage, bounds, wrong order, calls from inside, stopping. */
+#include "embedding.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* --- streams --- */
+
+static void test_unreadable(void **state)
+{
+    tracehost_stream *stream = NULL;
+
+    (void)state;
+    assert_int_equal(tracehost_stream_open("no/such.trace", NULL, &stream), TRACEHOST_MALFORMED);
+    assert_string_equal(tracehost_error_link(0), "cannot read no/such.trace");
+    assert_int_equal(tracehost_stream_open("README.md", NULL, &stream), TRACEHOST_MALFORMED);
+    assert_null(stream);
+    misused(tracehost_stream_open(NULL, NULL, &stream), "there is no name");
+    misused(tracehost_stream_open("README.md", NULL, NULL), "there is no result");
+    misused(tracehost_stream_next(NULL, NULL), "there is no stream");
+    good(tracehost_stream_close(NULL));
+    tracehost_stream_stop(NULL);
+}
+
+static char *term_text(tracehost_stream *stream)
+{
+    ErlNifEnv *env = enif_alloc_env();
+    ERL_NIF_TERM term;
+    char *text;
+
+    good(tracehost_stream_term(stream, env, &term));
+    text = tracehost_term_text(term);
+    enif_free_env(env);
+    return text;
+}
+
+static void test_records(void **state)
+{
+    struct tracehost_record record = {.size = sizeof record};
+    struct tracehost_stream_info info = {.size = sizeof info};
+    ErlNifEnv *env = enif_alloc_env();
+    tracehost_stream *stream;
+    ERL_NIF_TERM term;
+    char *text;
+
+    (void)state;
+    good(tracehost_stream_open(RECORDING("s04_genserver_pingpong"), NULL, &stream));
+    misused(tracehost_stream_term(stream, env, &term), "no record was taken");
+    good(tracehost_stream_next(stream, NULL));
+    good(tracehost_stream_next(stream, &record));
+    assert_int_equal(record.number, 2);
+    assert_int_equal(record.kind, TRACEHOST_RECORD_TRACE);
+    assert_string_equal(record.tag, "call");
+    assert_int_equal(record.time_kind, TRACEHOST_TIME_TIMESTAMP);
+    good(tracehost_term_parse(env, "<0.94.0>", &term));
+    assert_int_equal(record.tracee, term);
+    text = term_text(stream);
+    assert_int_equal(strncmp(text, "{trace_ts,<0.94.0>,call,{wl,pingpong,[20]},{1795,", 49), 0);
+    tracehost_free(text);
+    while (tracehost_stream_next(stream, &record) == TRACEHOST_OK)
+        ;
+    good(tracehost_stream_info(stream, &info));
+    assert_string_equal(info.format, "trace-port");
+    assert_int_equal(info.records, 719);
+    assert_int_equal(info.bytes, info.all_bytes);
+    assert_int_equal(info.node, atom("nonode@nohost"));
+    misused(tracehost_stream_term(stream, env, &term), "no record was taken");
+    good(tracehost_stream_close(stream));
+    enif_free_env(env);
+}
+
+/* Lines through a pipe, one of them damaged, one that tells of loss. */
+static void test_lines(void **state)
+{
+    static const char lines[] = "{\"tracee\":\"<0.1.0>\",\"tag\":\"exit\",\"term\":\"normal\"}\n"
+                                "{\"tracee\":\"<0.1.0>\",\"tag\":\"xit\",\"term\":\"normal\"}\n"
+                                "{\"drop\":7}\n";
+    struct tracehost_record record = {.size = sizeof record};
+    struct tracehost_stream_info info = {.size = sizeof info};
+    tracehost_stream *stream;
+    int ends[2];
+    char *text;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], lines, strlen(lines)), strlen(lines));
+    close(ends[1]);
+    good(tracehost_stream_open_fd(ends[0], "lines", NULL, &stream));
+    good(tracehost_stream_next(stream, &record));
+    assert_int_equal(record.time_kind, TRACEHOST_TIME_NONE);
+    assert_int_equal(tracehost_stream_next(stream, &record), TRACEHOST_MALFORMED);
+    assert_int_equal(record.number, 1);
+    tracehost_error_clear();
+    good(tracehost_stream_next(stream, &record));
+    assert_int_equal(record.kind, TRACEHOST_RECORD_DROP);
+    assert_int_equal(record.dropped, 7);
+    assert_null(record.tag);
+    text = term_text(stream);
+    assert_string_equal(text, "{drop,7}");
+    tracehost_free(text);
+    assert_int_equal(tracehost_stream_next(stream, &record), TRACEHOST_END);
+    good(tracehost_stream_info(stream, &info));
+    assert_string_equal(info.format, "jsonl");
+    assert_int_equal(info.malformed, 1);
+    assert_int_equal(info.drops, 7);
+    good(tracehost_stream_close(stream));
+}
+
+static void test_refused_descriptor_is_closed(void **state)
+{
+    const struct tracehost_stream_options options = {.size = 1};
+    tracehost_stream *stream;
+    int fd = open("README.md", O_RDONLY);
+
+    (void)state;
+    misused(tracehost_stream_open_fd(fd, "it", &options, &stream),
+            "the size of a struct tracehost_stream_options is not set");
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
+static void *stop_soon(void *stream)
+{
+    usleep(50 * 1000);
+    tracehost_stream_stop(stream);
+    return NULL;
+}
+
+/* Nobody writes any more, or closes. */
+static void test_stopped_by_another_thread(void **state)
+{
+    static const char header[] = "{\"tracehost\":1}\n";
+    tracehost_stream *stream;
+    pthread_t thread;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], header, strlen(header)), strlen(header));
+    good(tracehost_stream_open_fd(ends[0], "pipe", NULL, &stream));
+    pthread_create(&thread, NULL, stop_soon, stream);
+    assert_int_equal(tracehost_stream_next(stream, NULL), TRACEHOST_END);
+    assert_int_equal(tracehost_stream_next(stream, NULL), TRACEHOST_END);
+    pthread_join(thread, NULL);
+    good(tracehost_stream_close(stream));
+    close(ends[1]);
+}
+
+/* --- replays --- */
+
+static void test_wrong_order(void **state)
+{
+    struct tracehost_replay_options options = {.size = sizeof options};
+    tracehost_stream *stream, *other;
+    tracehost_replay *replay, *second;
+
+    (void)state;
+    good(tracehost_stream_open(RECORDING("s13_procs"), NULL, &stream));
+    good(tracehost_stream_open(RECORDING("s13_procs"), NULL, &other));
+    options.from.kind = (enum tracehost_bound_kind)3;
+    misused(tracehost_replay_begin(host, stream, &options, &replay), "there is no kind 3 of bound");
+    misused(tracehost_replay_begin(host, NULL, NULL, &replay), "there is no stream");
+    misused(tracehost_replay_begin(NULL, stream, NULL, &replay), "there is no host");
+    good(tracehost_replay_begin(host, stream, NULL, &replay));
+    misused(tracehost_replay_begin(host, other, NULL, &second), "another replay has not ended");
+    misused(tracehost_host_stop(host), "a replay has not ended");
+    misused(tracehost_stream_close(stream), "a replay of the stream has not ended");
+    misused(tracehost_replay_play(NULL), "there is no replay");
+    misused(tracehost_replay_step(NULL, NULL), "there is no replay");
+    good(tracehost_replay_end(replay));
+    good(tracehost_replay_end(NULL));
+    good(tracehost_replay_begin(host, other, NULL, &replay));
+    good(tracehost_replay_end(replay));
+    good(tracehost_stream_close(stream));
+    good(tracehost_stream_close(other));
+}
+
+static unsigned told;
+static char damage[1024];
+
+static void note_damage(void *context, tracehost_replay *replay)
+{
+    assert_ptr_equal(context, &told);
+    told++;
+    tracehost_error_text(damage, sizeof damage);
+    misused(tracehost_replay_play(replay), "this cannot be done in a callback");
+    misused(tracehost_replay_end(replay), "this cannot be done in a callback");
+    misused(tracehost_host_stop(host), "this cannot be done in a callback");
+}
+
+static void test_damage(void **state)
+{
+    const struct tracehost_replay_options options = {
+        .size = sizeof options, .damage = note_damage, .context = &told};
+    struct tracehost_replay_counts counts = {.size = sizeof counts};
+    tracehost_process *process;
+
+    (void)state;
+    told = 0;
+    good(tracehost_process_start(receive, NULL, &process));
+    send_to(process, TRACEHOST_FLAGS_EVENTS);
+    refused(play(RECORDING("s22_killed_vm"), &options, &counts), TRACEHOST_PARTIAL,
+            RECORDING("s22_killed_vm") " is damaged: of 1156 records 0 were left out, and it is "
+                                       "broken off in 1 places: record 1157 at byte 131019 is cut "
+                                       "off: 48 of its 109 bytes are there");
+    assert_int_equal(told, 1);
+    assert_string_equal(damage,
+                        "record 1157 at byte 131019 is cut off: 48 of its 109 bytes are there");
+    assert_int_equal(counts.records, 1156);
+    assert_int_equal(counts.played, 1156);
+    assert_int_equal(counts.damages, 1);
+    tracehost_process_stop(process);
+}
+
+/* Record by record, the same. */
+static void test_steps(void **state)
+{
+    struct tracehost_record record = {.size = sizeof record};
+    struct tracehost_replay_counts counts = {.size = sizeof counts};
+    tracehost_process *process;
+    tracehost_stream *stream;
+    tracehost_replay *replay;
+    char *text;
+
+    (void)state;
+    good(tracehost_process_start(receive, NULL, &process));
+    send_to(process, TRACEHOST_FLAGS_EVENTS);
+    good(tracehost_stream_open(RECORDING("trunc_body"), NULL, &stream));
+    good(tracehost_replay_begin(host, stream, NULL, &replay));
+    good(tracehost_replay_step(replay, &record));
+    assert_int_equal(record.number, 1);
+    text = term_text(stream);
+    assert_string_equal(text, "{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}");
+    tracehost_free(text);
+    for (int i = 1; i < 14; i++)
+        good(tracehost_replay_step(replay, NULL));
+    assert_int_equal(tracehost_replay_step(replay, &record), TRACEHOST_PARTIAL);
+    assert_string_equal(tracehost_error_link(0), "record 15 at byte 1172 is cut off");
+    assert_int_equal(record.number, 1);
+    tracehost_error_clear();
+    assert_int_equal(tracehost_replay_step(replay, &record), TRACEHOST_END);
+    good(tracehost_replay_play(replay));
+    good(tracehost_replay_counts(replay, &counts));
+    assert_int_equal(counts.played, 14);
+    assert_int_equal(counts.damages, 1);
+    good(tracehost_replay_end(replay));
+    misused(tracehost_stream_term(stream, NULL, NULL), "there is no environment");
+    good(tracehost_stream_close(stream));
+    tracehost_process_stop(process);
+}
+
+static void test_bounds(void **state)
+{
+    struct tracehost_replay_options options = {.size = sizeof options};
+    struct tracehost_replay_counts counts = {.size = sizeof counts};
+    tracehost_process *process;
+    tracehost_session session;
+
+    (void)state;
+    good(tracehost_process_start(receive, NULL, &process));
+    session = send_to(process, TRACEHOST_FLAGS_EVENTS);
+    options.max_events = 100;
+    good(play(RECORDING("s04_genserver_pingpong"), &options, &counts));
+    assert_int_equal(counts.records, 100);
+    options.max_events = 0;
+    options.to = (struct tracehost_bound){TRACEHOST_BOUND_RELATIVE, 60000};
+    good(play(RECORDING("s04_genserver_pingpong"), &options, &counts));
+    assert_int_equal(counts.records, 719);
+    assert_int_equal(counts.played + counts.skipped, 719);
+    assert_in_range(counts.played, 2, 100);
+    options.from = (struct tracehost_bound){TRACEHOST_BOUND_ABSOLUTE, INT64_MAX};
+    good(play(RECORDING("s04_genserver_pingpong"), &options, &counts));
+    assert_int_equal(counts.played, 0);
+    good(tracehost_session_destroy(host, session));
+    good(play(RECORDING("s04_genserver_pingpong"), NULL, &counts));
+    assert_in_range(counts.records, 0, 1); /* nobody is there to be told */
+    tracehost_process_stop(process);
+}
+
+static unsigned steps;
+
+static void stop_after_three(void *context, tracehost_replay *replay)
+{
+    (void)replay;
+    if (++steps == 3)
+        tracehost_stream_stop(context);
+}
+
+static void test_stopped_from_progress(void **state)
+{
+    struct tracehost_replay_options options = {.size = sizeof options,
+                                               .progress = stop_after_three};
+    struct tracehost_replay_counts counts = {.size = sizeof counts};
+    tracehost_process *process;
+    tracehost_stream *stream;
+    tracehost_replay *replay;
+
+    (void)state;
+    steps = 0;
+    good(tracehost_process_start(receive, NULL, &process));
+    send_to(process, TRACEHOST_FLAGS_EVENTS);
+    good(tracehost_stream_open(RECORDING("s04_genserver_pingpong"), NULL, &stream));
+    options.context = stream;
+    good(tracehost_replay_begin(host, stream, &options, &replay));
+    good(tracehost_replay_play(replay));
+    good(tracehost_replay_counts(replay, &counts));
+    assert_int_equal(counts.records, 48);
+    good(tracehost_replay_play(replay));
+    assert_int_equal(tracehost_replay_step(replay, NULL), TRACEHOST_END);
+    good(tracehost_replay_end(replay));
+    good(tracehost_stream_close(stream));
+    tracehost_process_stop(process);
+}
+
+/* --- calls from callbacks --- */
+
+static tracehost_session sender;
+static tracehost_replay *at_work;
+static char events[256];
+
+static void done(void *context)
+{
+    strcat(events, context);
+    misused(tracehost_host_stop(host), "this cannot be done in a callback");
+}
+
+/* In the first message: what is allowed happens after the event, what is not is refused. */
+static void act_within(void)
+{
+    strcat(events, "message ");
+    good(tracehost_host_delivered(host, 0, done, "delivered "));
+    misused(tracehost_replay_step(at_work, NULL), "this cannot be done in a callback");
+    misused(tracehost_replay_end(at_work), "this cannot be done in a callback");
+    good(tracehost_session_destroy(host, sender));
+    assert_int_equal(tracehost_session_state(host, sender), TRACEHOST_SESSION_CLEARING);
+    misused(tracehost_session_destroy(host, sender), "there is no session 64 any more");
+}
+
+static void test_within_a_callback(void **state)
+{
+    tracehost_process *process;
+    tracehost_stream *stream;
+
+    (void)state;
+    events[0] = 0;
+    good(tracehost_process_start(receive, NULL, &process));
+    sender = send_to(process, TRACEHOST_FLAGS_EVENTS);
+    on_message = act_within;
+    good(tracehost_host_delivered(host, 0, done, "begun "));
+    good(tracehost_stream_open(RECORDING("s13_procs"), NULL, &stream));
+    good(tracehost_replay_begin(host, stream, NULL, &at_work));
+    good(tracehost_replay_play(at_work));
+    on_message = NULL;
+    assert_string_equal(events, "begun message delivered ");
+    assert_string_equal(inbox, "{trace,<0.169.0>,<0.170.0>}\n");
+    assert_int_equal(tracehost_session_state(host, sender), TRACEHOST_SESSION_DEAD);
+    good(tracehost_replay_end(at_work));
+    good(tracehost_stream_close(stream));
+    tracehost_process_stop(process);
+}
+
+int main(void)
+{
+#define WITH_HOST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_refused_descriptor_is_closed),
+        cmocka_unit_test(test_stopped_by_another_thread),
+        WITH_HOST(test_wrong_order),
+        WITH_HOST(test_damage),
+        WITH_HOST(test_steps),
+        WITH_HOST(test_bounds),
+        WITH_HOST(test_stopped_from_progress),
+        WITH_HOST(test_within_a_callback),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
