@@ -1,0 +1,16 @@
+%% The module that an Erlang node wants beside json.so; see ../README.md.
+-module(json).
+-export([load/1, decode/1, encode/1, encode/2]).
+
+%% File: the path of json.so, without the suffix.
+load(File) ->
+    erlang:load_nif(File, 0).
+
+decode(_) ->
+    erlang:nif_error(not_loaded).
+
+encode(_) ->
+    erlang:nif_error(not_loaded).
+
+encode(_, _) ->
+    erlang:nif_error(not_loaded).

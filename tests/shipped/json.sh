@@ -1,0 +1,32 @@
+#!/bin/sh
+# The plugin `json`: the same answers here and in a real BEAM, generated cases against jiffy.
+. tests/cli/report
+. tests/shipped/answers
+
+answers json
+
+# What the BEAM makes of generated texts, damaged ones too, this host makes of them.
+generated() {
+    jiffy=no
+    [ -n "$(erl -noshell -eval 'code:which(jiffy) =/= non_existing andalso io:put_chars("there"), halt().')" ] && jiffy=yes
+    escript tests/shipped/json.escript plugins/json/json.erl "$plugins/json" $jiffy "$work/generated" &&
+        [ "$(wc -l <"$work/generated.results")" = 6000 ] &&
+        "$tracehost" call -f "$work/generated" json | cmp - "$work/generated.results"
+}
+if [ -n "$sanitized" ] || ! command -v escript >/dev/null; then
+    skip 'generated cases' 'they need a BEAM, which does not load libraries with sanitizers'
+else
+    check 'generated cases' generated
+fi
+
+# Jansson keeps nothing for a thread or for all.
+at_once() {
+    "$tracehost" call --check --threads=4 --repeat=50 json \
+        'Text = <<"{\"a\":[1,2.5,12345678901234567890,\"\\u0001\"],\"b\":null}">>.' \
+        'Text = json:encode(json:decode(Text), [sort_keys]).' 2>&1 | tail -1
+}
+expect 'many at once' at_once <<'LINES'
+tracehost call: 200 rounds of 4 processes, 0 evaluations failed
+LINES
+
+finish
