@@ -3,7 +3,7 @@
 . tests/cli/report
 . tests/shipped/answers
 
-answers json
+answers json "$plugins/json"
 
 # What the BEAM makes of generated texts, damaged ones too, this host makes of them.
 generated() {
