@@ -183,7 +183,7 @@ enum tracehost_status tracehost_host_counts(tracehost_host *host,
     known = (struct tracehost_host_counts){
         .sessions = th_tracing_sessions(host->tracing),
         .calls_forgotten = th_tracing_calls_forgotten(host->tracing),
-        .returns_not_kept = th_tracing_returns_not_kept(host->tracing),
+        .returns_not_kept = th_tracing_execution_counts(host->tracing).not_kept,
         .mail_dropped = th_mail_dropped(),
     };
     th_sized_give(counts, &known, sizeof known);

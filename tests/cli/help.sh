@@ -65,10 +65,10 @@ the other.
                              (default: 1000000)
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_, whatever the recording was made for, and,
-                             without --flags, nothing but calls; of all messages
-                             sent (send) or received (receive) those that
-                             --match-spec says; the options of this group are
-                             for the -p before them
+                             without --flags, nothing but calls; of all
+                             messages sent (send) or received (receive) those
+                             that --match-spec says; the options of this group
+                             are for the -p before them
       --recorded-callers     For all -p: the recording was made with
                              {message,{caller}}, so that its results are
                              callers
