@@ -17,7 +17,8 @@ struct th_callback {
     struct th_session *session; /* NULL: the thread is in no callback */
     enum th_tracer_slot slot;   /* that it was called through */
     struct th_event *event;     /* NULL for trace_status outside of an event */
-    /* The live call that the thread is at, whose event is not made yet, or NULL. */
+    /* What a callback is about that has no event: a live call of which no event was made yet, or
+     * NULL. Good while the callback runs. */
     const struct th_live_call *call;
     th_term tracee;
     /* While a tracer is asked for, or told, a call that met a breakpoint: that hit, and which kinds
@@ -29,7 +30,8 @@ struct th_callback {
     _Atomic uint64_t sequence;
 };
 
-extern _Thread_local struct th_callback th_callback_current;
+extern _Thread_local struct th_callback th_callback_current
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The name of the callback that runs, for example "trace_call". The thread must be in one. */
 const char *th_callback_name(void);

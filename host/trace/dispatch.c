@@ -83,7 +83,6 @@ th_term th_way_question(struct th_way *way, struct th_session *session)
     th_term argv[] = {way->tag, session->state, way->tracee};
     th_term answer;
 
-    th_session_count(session, TH_COUNTED(enabled));
     answer = th_session_call(session, TH_SLOT_enabled + 2 * way->group, argv, TH_NONE);
     way->offered |= (uint64_t)1 << session->index;
     if (answer == TH_AM(discard)) {
@@ -91,6 +90,7 @@ th_term th_way_question(struct th_way *way, struct th_session *session)
         way->declined |= (uint64_t)1 << session->index;
         return answer;
     }
+    th_session_count(session, TH_COUNTED(enabled));
     if (answer != TH_AM(trace))
         return TH_AM(remove);
     return th_session_is_attached(session) ? answer

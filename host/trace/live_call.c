@@ -16,7 +16,9 @@ struct live_hit {
     struct th_hit hit; /* the first member; its context is NULL */
     const struct th_live_call *call;
     struct th_live_wants *wants;
-    bool made; /* what follows */
+    struct th_shared *spec; /* of the breakpoint at hand, ... */
+    uint32_t kind;          /* ... local or global */
+    bool made;              /* what follows */
     struct th_event event;
     struct th_way way;
 };
@@ -124,9 +126,9 @@ static void want_of(struct live_hit *live, const struct th_session *session, uin
 
 /* --- sessions that want it --- */
 
-static uint32_t flags_of(const struct live_hit *live, const struct th_session *session)
+static inline uint32_t flags_of(const struct live_hit *live, const struct th_session *session)
 {
-    return th_refs_flags(th_traced_refs(&live->call->process->traced), session);
+    return th_refs_flags_quickly(th_traced_refs(&live->call->process->traced), session);
 }
 
 /* Without a specification each call matches. */
@@ -165,13 +167,12 @@ static void tell(struct live_hit *live, struct th_session *session,
 }
 
 /* The call is traced, as far as enabled goes. */
-static __attribute__((noinline)) void take(struct live_hit *live, struct th_session *session,
-                                           struct th_shared *spec, uint32_t kind)
+static void take(struct live_hit *live, struct th_session *session)
 {
+    uint32_t kind = live->kind, flags;
     struct th_match_result result;
-    uint32_t flags;
 
-    if (!match(live, session, spec, &result))
+    if (!match(live, session, live->spec, &result))
         return;
     flags = flags_of(live, session); /* the specification may have changed them */
     if (flags & TH_FLAG_SILENT) {
@@ -199,21 +200,33 @@ static __attribute__((noinline)) void take_meta(struct live_hit *live, struct th
 
 /* --- enabled --- */
 
-static inline th_term ask(const struct live_hit *live, struct th_session *session)
+/* What has been said, where that is not `discard`. */
+static __attribute__((noinline)) th_term heed(struct th_session *session, th_term answer)
+{
+    th_session_count(session, TH_COUNTED(enabled));
+    if (answer != TH_AM(trace))
+        return TH_AM(remove);
+    /* It may have been destroyed. */
+    return th_session_is_attached(session) ? answer : TH_AM(discard);
+}
+
+static inline __attribute__((always_inline)) th_term ask(struct live_hit *live,
+                                                         struct th_session *session, uint32_t kind)
 {
     th_term id = live->call->process->id;
     th_term argv[] = {TH_AM(call), session->state, id};
+    struct th_callback *callback = &th_callback_current;
+    struct th_thread *thread = th_thread_own();
     th_term answer;
 
-    th_callback_current.tracee = id;
-    answer = th_session_call(session, TH_SLOT_enabled + 2 * TH_GROUP_call, argv, TH_NONE);
-    th_thread_count(session, TH_COUNTED(enabled));
-    if (answer == TH_AM(discard))
-        th_thread_count(session, TH_COUNTED(discarded));
-    else if (answer != TH_AM(trace))
-        answer = TH_AM(remove);
-    else if (!th_session_is_attached(session)) /* it may have been destroyed */
-        answer = TH_AM(discard);
+    callback->tracee = id;
+    callback->call = live->call;
+    callback->hit = &live->hit;
+    callback->hit_kinds = kind;
+    answer = th_thread_ask(thread, session, TH_SLOT_enabled_call, argv);
+    if (__builtin_expect(answer != TH_AM(discard), 0))
+        return heed(session, answer);
+    th_thread_count_in(thread, session, TH_COUNTED(discarded));
     return answer;
 }
 
@@ -221,7 +234,18 @@ static inline struct th_session *session_of(struct th_bp_session *points)
 {
     struct th_session *session = ((struct th_points *)points)->session;
 
-    return th_session_is_attached(session) ? session : NULL;
+    return __builtin_expect(th_session_is_attached(session), 1) ? session : NULL;
+}
+
+/* The answer was not discard. */
+static __attribute__((noinline)) uint32_t go_on(struct live_hit *live, struct th_session *session,
+                                                th_term answer)
+{
+    if (answer == TH_AM(trace))
+        take(live, session);
+    else if (answer == TH_AM(remove))
+        th_traced_forget(&live->call->process->traced, session);
+    return 0;
 }
 
 /* --- hooks --- */
@@ -230,17 +254,16 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
                           uint32_t kind)
 {
     struct live_hit *live = (struct live_hit *)hit;
-    struct th_session *session = session_of(points);
+    struct th_session *session = ((struct th_points *)points)->session;
     th_term answer;
 
-    if (!session || !live->call->process || !(flags_of(live, session) & TH_FLAG_CALL))
+    if (!th_session_is_attached(session) || !(flags_of(live, session) & TH_FLAG_CALL))
         return 0;
-    th_callback_current.hit_kinds = kind;
-    answer = ask(live, session);
-    if (answer == TH_AM(trace))
-        take(live, session, spec, kind);
-    else if (answer == TH_AM(remove))
-        th_traced_forget(&live->call->process->traced, session);
+    live->spec = spec;
+    live->kind = kind;
+    answer = ask(live, session, kind);
+    if (__builtin_expect(answer != TH_AM(discard), 0))
+        return go_on(live, session, answer);
     return 0;
 }
 
@@ -252,8 +275,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_bp_session *points, stru
 
     if (!session || !live->call->process)
         return 0;
-    th_callback_current.hit_kinds = TH_BP_META;
-    answer = ask(live, session);
+    answer = ask(live, session, TH_BP_META);
     if (answer == TH_AM(trace))
         take_meta(live, session, spec);
     return answer == TH_AM(remove) ? TH_HIT_REMOVE : 0;
@@ -265,7 +287,7 @@ struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session 
     struct live_hit *live = (struct live_hit *)hit;
     struct th_session *session = session_of(points);
 
-    if (!session || !live->call->process || !(flags_of(live, session) & TH_FLAG_CALL))
+    if (!session || !(flags_of(live, session) & TH_FLAG_CALL))
         return NULL;
     th_live_read(live->call->process, reading);
     return th_timing_account(&live->call->process->timing, session);
@@ -284,9 +306,20 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
 
 /* --- the call --- */
 
-static __attribute__((cold, noinline)) void suppress(void)
+/* The thread is in a callback, or runs no process: then what is left of the breakpoints counts the
+ * call, and meta ones, which are for whoever calls, find that nobody does. */
+static __attribute__((cold, noinline)) void call_oddly(const struct th_live_call *call)
 {
-    th_thread_add(&th_thread_own()->suppressed);
+    struct th_thread *thread = th_thread_own();
+    struct live_hit live = {.call = call};
+
+    if (th_callback_current.session) {
+        th_thread_add(&thread->suppressed);
+        return;
+    }
+    th_thread_add(&thread->strangers);
+    live.hit.kinds = TH_BP_COUNT | TH_BP_META;
+    th_breakpoint_hit(call->function->function.site, &live.hit);
 }
 
 void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
@@ -294,21 +327,17 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
     struct live_hit live;
 
     wants->count = wants->capacity = 0;
-    if (__builtin_expect(th_callback_current.session != NULL, 0)) {
-        suppress();
+    if (__builtin_expect(th_callback_current.session || !call->process, 0)) {
+        call_oddly(call);
         return;
     }
-    if (__builtin_expect(!call->process, 0))
-        th_thread_add(&th_thread_own()->strangers);
-    live.hit = (struct th_hit){.kinds = call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL};
+    live.hit.context = NULL; /* the rest of it is filled by the hit */
+    live.hit.kinds = call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL;
     live.call = call;
     live.wants = wants;
     live.made = false;
-    th_callback_current.call = call;
-    th_callback_current.hit = &live.hit;
     th_breakpoint_hit(call->function->function.site, &live.hit);
-    th_callback_current.call = NULL;
     th_callback_current.hit = NULL;
-    if (live.made)
+    if (__builtin_expect(live.made, 0))
         unmake();
 }

@@ -268,7 +268,8 @@ static size_t set_one(struct th_change *change, const struct th_pattern *pattern
     return 1;
 }
 
-/* Adds it for the functions that are there. Returns how many. */
+/* Adds it for the functions that are there. Returns how many: one that is live and recorded counts
+ * once. */
 static size_t set_present(struct th_tracing *tracing, struct th_change *change,
                           const struct th_pattern *pattern, const struct th_bp_setting *setting)
 {
@@ -279,17 +280,19 @@ static size_t set_present(struct th_tracing *tracing, struct th_change *change,
         return 0;
     for (size_t i = 0; i < functions->count; i++)
         matched += set_one(change, pattern, setting, functions->items[i], true);
-    for (struct th_live_function *f = tracing->live_functions; f; f = f->next)
-        matched += set_one(change, pattern, setting, &f->function, false);
+    for (struct th_live_function *f = tracing->live_functions; f; f = f->next) {
+        size_t one = set_one(change, pattern, setting, &f->function, false);
+        matched += th_functions_find(functions, &f->function.name) ? 0 : one;
+    }
     return matched;
 }
 
-/* One that is named is there from now on; a live one is if it is loaded. */
+/* One that is named is there from now on, in recordings. */
 static void make_present(struct th_tracing *tracing, const struct th_pattern *pattern)
 {
     struct th_function name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
 
-    if (names_one(pattern) && !th_live_function_find(tracing, &name))
+    if (names_one(pattern))
         th_patterns_meet(tracing, &name);
 }
 

@@ -4,11 +4,13 @@
  *   struct th_pattern pattern = {lists, TH_NONE, -1, false};                  lists:_/_
  *   th_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched);
  *
- * As OTP's trace:function/4, over recorded calls. A session that was never given a pattern gets
- * calls and their ends as they were recorded; from its first pattern on it gets those that its
- * breakpoints ask for, and no others: none once all are cleared, as in OTP, where flag `call` alone
- * traces nothing. All the code of a recording counts as loaded from the start:
- * a function that is seen later for the first time gets what the patterns, in their order, say.
+ * As OTP's trace:function/4, over recorded calls, and over those of this host's functions (live.h),
+ * which have breakpoints of their own, also where a recorded function has the same name. A session
+ * that was never given a pattern gets calls and their ends as they were recorded; from its first
+ * pattern on it gets those that its breakpoints ask for, and no others: none once all are cleared,
+ * as in OTP, where flag `call` alone traces nothing. All the code of a recording counts as loaded
+ * from the start: a function that is seen later for the first time gets what the patterns, in their
+ * order, say. Of this host's functions those that are loaded later get what on_load patterns say.
  *
  * Which calls a local pattern meets is every recorded one; a global pattern those that are
  * recorded as external: a call of which the recording does not tell is counted, not guessed
@@ -35,8 +37,9 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
 
 /*
  * call_time (TH_BP_TIME) is the time of the records, between a call and its end or the next call
- * that is timed, less what the process was scheduled out if that was recorded. There is no
- * call_memory: recordings do not tell it.
+ * that is timed, less what the process was scheduled out if that was recorded. call_memory
+ * (TH_BP_MEMORY) is of live functions alone, as recordings do not tell it: TH_USAGE where the
+ * tracing is not shared, and there are none.
  *
  * MATCH is what trace:function/4 takes: true, false, pause, restart, or a match specification;
  * KINDS are of enum th_bp_kind, not empty. LOCAL takes the place of GLOBAL, and the other way
@@ -45,13 +48,14 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
  * many functions are concerned now. TH_USAGE or TH_MALFORMED, with nothing changed, if the
  * arguments make no sense together or MATCH is none.
  *
- * When it returns, calls obey it; in a callback, from the next event on or soon after.
+ * When it returns, calls that begin obey it, on all threads; in a callback, from the next event on
+ * or soon after.
  */
 enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
                                    th_term match, uint32_t kinds, size_t *matched);
 
-/* What the session has set for a function, and what was counted; false: nothing. The caller frees
- * what is in INFO. */
+/* What the session has set for a function (the live one, if it has set anything for that), and what
+ * was counted; false: nothing. The caller frees what is in INFO. */
 bool th_session_function_info(const struct th_session *session, const struct th_function *function,
                               struct th_bp_info *info);
 

@@ -122,16 +122,15 @@ static bool is_external(const struct call_hit *call, struct th_session *session)
     return external == TH_YES;
 }
 
-static uint32_t hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
-                         uint32_t kind)
+static __attribute__((noinline)) uint32_t hit_recorded(struct th_hit *hit,
+                                                       struct th_bp_session *points,
+                                                       struct th_shared *spec, uint32_t kind)
 {
     struct call_hit *call = hit->context;
     struct th_session *session = session_of(points);
     struct th_match_result result;
     uint32_t flags;
 
-    if (!call)
-        return th_live_hit_call(hit, points, spec, kind);
     if (!session || !(flags_now(call->way, session) & TH_FLAG_CALL))
         return 0;
     if (kind == TH_BP_GLOBAL && !is_external(call, session))
@@ -149,6 +148,14 @@ static uint32_t hit_call(struct th_hit *hit, struct th_bp_session *points, struc
          th_wants_of(&result) |
              (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0));
     return 0;
+}
+
+/* Nothing is kept across either call: it is a jump. */
+static uint32_t hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
+                         uint32_t kind)
+{
+    return hit->context ? hit_recorded(hit, points, spec, kind)
+                        : th_live_hit_call(hit, points, spec, kind);
 }
 
 static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,

@@ -49,6 +49,15 @@ struct th_tracee_refs *th_refs_with(const struct th_tracee_refs *old, struct th_
 
 uint32_t th_refs_flags(const struct th_tracee_refs *refs, const struct th_session *session);
 
+/* The same for who counts instructions: most have one session. */
+static inline uint32_t th_refs_flags_quickly(const struct th_tracee_refs *refs,
+                                             const struct th_session *session)
+{
+    if (__builtin_expect(refs->count > 0 && refs->refs[0].session == session, 1))
+        return refs->refs[0].flags;
+    return th_refs_flags(refs, session);
+}
+
 /* All flags in it. */
 uint32_t th_refs_union(const struct th_tracee_refs *refs);
 bool th_refs_equal(const struct th_tracee_refs *a, const struct th_tracee_refs *b);

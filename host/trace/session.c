@@ -95,6 +95,7 @@ bool th_session_ask_status(struct th_session *session, th_term tracee)
 
     th_session_count(session, TH_COUNTED(status));
     th_callback_current.tracee = tracee;
+    th_callback_current.call = NULL;
     enter(session);
     answer = th_session_call(session, TH_SLOT_enabled, argv, TH_NONE);
     leave(session);
@@ -486,6 +487,7 @@ struct th_session_counts th_session_counts(const struct th_session *session)
     memcpy(sums, session->counts, sizeof sums);
     th_thread_sum(session, sums);
     memcpy(&counts, sums, sizeof counts);
+    counts.enabled += counts.discarded; /* each answer is counted once */
     counts.filtered += atomic_load_explicit(&session->tracing->unwanted, memory_order_relaxed) -
                        session->unwanted_before;
     return counts;

@@ -64,8 +64,8 @@ struct th_thread *th_thread_begin(void)
 /* --- Counts ----------------------------------------------------------------------------------- */
 
 /* The session is another than the one that had the index when the thread last counted there. */
-static __attribute__((cold)) struct th_thread_counts *begin_counts(struct th_thread *thread,
-                                                                   const struct th_session *session)
+struct th_thread_counts *th_thread_begin_counts(struct th_thread *thread,
+                                                const struct th_session *session)
 {
     struct th_thread_counts *counts =
         atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
@@ -83,13 +83,7 @@ static __attribute__((cold)) struct th_thread_counts *begin_counts(struct th_thr
 
 void th_thread_count(struct th_session *session, size_t what)
 {
-    struct th_thread *thread = th_thread_own();
-    struct th_thread_counts *counts =
-        atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
-
-    if (!counts || atomic_load_explicit(&counts->id, memory_order_relaxed) != session->id)
-        counts = begin_counts(thread, session);
-    th_thread_add(&counts->words[what]);
+    th_thread_count_in(th_thread_own(), session, what);
 }
 
 static void add(struct th_thread_counts *counts, th_session_id id, uint64_t sums[TH_COUNTED_ALL])

@@ -51,6 +51,46 @@ static inline void th_thread_add(_Atomic uint64_t *word)
                           memory_order_relaxed);
 }
 
+/* As th_session_count(), in a shared tracing. */
+__attribute__((cold)) struct th_thread_counts *
+th_thread_begin_counts(struct th_thread *thread, const struct th_session *session);
+static inline void th_thread_count_in(struct th_thread *thread, const struct th_session *session,
+                                      size_t what)
+{
+    struct th_thread_counts *counts =
+        atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
+
+    if (__builtin_expect(
+            !counts || atomic_load_explicit(&counts->id, memory_order_relaxed) != session->id, 0))
+        counts = th_thread_begin_counts(thread, session);
+    th_thread_add(&counts->words[what]);
+}
+
+/*
+ * th_session_call() of one of the enabled family, where the thread is in no callback. The
+ * environment is as clear as most callbacks leave it: then looking is all that clearing takes.
+ */
+static inline th_term th_thread_ask(struct th_thread *thread, struct th_session *session,
+                                    enum th_tracer_slot slot, const th_term argv[3])
+{
+    struct th_callback *callback = &th_callback_current;
+    th_env *env = &thread->env;
+    th_term answer;
+
+    env->library = session->library;
+    callback->slot = slot;
+    callback->session = session;
+    th_thread_add(&callback->sequence);
+    answer = session->slots->functions[slot](env, 3, argv);
+    callback->session = NULL;
+    if (__builtin_expect(env->exception != TH_NONE, 0))
+        answer = TH_NONE;
+    if (__builtin_expect(env->top != env->bottom || env->offheap || answer == TH_NONE, 0))
+        th_env_clear(env);
+    th_resource_reap(); /* what the callback let go of */
+    return answer;
+}
+
 /* Adds what all threads have counted for SESSION. */
 void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL]);
 struct th_live_counts th_thread_sum_live(void);

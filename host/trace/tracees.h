@@ -10,6 +10,12 @@
  * Settings for new and existing ones that were not seen stay, also for the worlds to come; those of
  * one process or port end with it and with its world.
  *
+ * Of this host (live.h) all processes and ports are known: existing are those that have begun, new
+ * those that begin later.
+ *
+ * What names one of a recording is for the thread that replays, whose the world is: TH_USAGE, or no
+ * flags, elsewhere. What is expected is met in recordings.
+ *
  * Who is spawned inherits: inheritance.h. Some flags mean nothing to a port and are left out.
  */
 #ifndef TH_TRACEES_H

@@ -1,0 +1,236 @@
+/* Live calls: how they end, and what is counted of them. */
+#include "tests/trace/live.h"
+
+/* --- ends --- */
+
+static void returns_pile_up(void **state)
+{
+    struct th_live_wants one, two;
+
+    (void)state;
+    set(session, NULL, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
+    one = call(0, 1, TOLD("f0", "1"));
+    two = call(1, 2, TOLD("f1", "2"));
+    returns(1, &two, "done", ENDED("f1", "done"));
+    returns(0, &one, "done", ENDED("f0", "done"));
+    returns(0, &one, "done", "");
+}
+
+static void exceptions_are_told_to_who_asked(void **state)
+{
+    struct th_live_wants one, two;
+
+    (void)state;
+    set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
+    set(session, "f1", "[{'_',[],[{exception_trace}]}]", TH_BP_LOCAL);
+    one = call(0, 1, TOLD("f0", "1"));
+    two = call(1, 2, TOLD("f1", "2"));
+    alive_raise(me, 1, &two, "boom");
+    assert_string_equal(scene_log(), RAISED("f1", "boom"));
+    alive_raise(me, 0, &one, "boom");
+    assert_string_equal(scene_log(), "");
+    two = call(1, 2, TOLD("f1", "2"));
+    returns(1, &two, "ok", ENDED("f1", "ok"));
+}
+
+static void flags_count_when_it_ends(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
+    wants = call(0, 1, TOLD("f0", "1"));
+    th_session_trace_one(session, me->process.id, false, TH_FLAG_CALL);
+    returns(0, &wants, "ok", "");
+    th_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
+    wants = call(0, 1, TOLD("f0", "1"));
+    th_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
+    returns(0, &wants, "ok", ENDED("f0", "ok"));
+    assert_int_equal(th_session_counts(session).untraced, 1);
+}
+
+static void who_wants_no_call_may_want_its_return(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set(session, "f0", "[{'_',[],[{message,false},{return_trace}]}]", TH_BP_LOCAL);
+    wants = call(0, 1, ASKED);
+    returns(0, &wants, "ok", ENDED("f0", "ok"));
+}
+
+static void control_comes_back(void **state)
+{
+    struct th_live_wants outer, inner;
+
+    (void)state;
+    th_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
+    set(session, NULL, "true", TH_BP_LOCAL);
+    outer = call(0, 1, TOLD("f0", "1"));
+    inner = call(1, 2, TOLD("f1", "2"));
+    returns(1, &inner, "ok", "");
+    alive_return_to(me, 0);
+    assert_string_equal(scene_log(), BACK("f0"));
+    alive_return_to(me, 0);
+    assert_string_equal(scene_log(), "");
+    inner = call(1, 2, TOLD("f1", "2"));
+    alive_raise(me, 1, &inner, "boom");
+    alive_return_to(me, 0);
+    returns(0, &outer, "ok", BACK("f0"));
+    th_live_return_to(&me->process, &(struct th_caller){TH_CALLER_UNDEFINED, {0}});
+    assert_string_equal(scene_log(), "trace_call(return_to,s," ME ",undefined,#{}) self\n");
+}
+
+static void global_breakpoints_tell_no_return_to(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    th_session_trace_one(session, me->process.id, true, TH_FLAG_RETURN_TO);
+    set(session, "f0", "true", TH_BP_GLOBAL);
+    wants = call(0, 1, TOLD("f0", "1"));
+    assert_int_equal(wants.count, 0);
+}
+
+static void a_later_session_is_not_told_of_what_it_did_not_ask_for(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    other = add("t", TH_FLAG_CALL | TH_FLAG_RETURN_TO);
+    set(other, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
+    wants = call(0, 1, TOLD_TO("t", "f0", "1"));
+    returns(0, &wants, "ok", ENDED_FOR("t", "f0", "ok"));
+    assert_true(th_live_is_returning(&me->process));
+    th_session_destroy(other);
+    other = add("u", TH_FLAG_CALL | TH_FLAG_RETURN_TO); /* has its index */
+    alive_return_to(me, 1);
+    assert_string_equal(scene_log(), "");
+    wants = call(0, 1, "");
+    set(other, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
+    wants = call(0, 1, TOLD_TO("u", "f0", "1"));
+    th_session_destroy(other);
+    returns(0, &wants, "ok", "");
+}
+
+static void many_sessions_want_one_call(void **state)
+{
+    enum { MANY = 20 };
+    struct th_live_wants wants;
+    const char *log;
+
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        set(add("t", TH_FLAG_CALL), "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
+    wants = alive_call(me, 0, th_small(1));
+    scene_log();
+    assert_int_equal(wants.count, MANY);
+    alive_return(me, 0, &wants, "ok");
+    log = scene_log();
+    for (int i = 0; i < MANY; i++) {
+        assert_memory_equal(log, ENDED_FOR("t", "f0", "ok"), strlen(ENDED_FOR("t", "f0", "ok")));
+        log += strlen(ENDED_FOR("t", "f0", "ok"));
+    }
+    wants = alive_call(me, 0, th_small(1));
+    assert_int_equal(wants.count, MANY);
+    th_live_drop(&me->process, &wants);
+    scene_log();
+}
+
+/* --- counts --- */
+
+static struct th_bp_usage memory_of(unsigned i)
+{
+    struct th_bp_usage usage = {0};
+    struct th_bp_info info;
+
+    assert_true(th_session_function_info(session, &alive_functions[i].function.name, &info));
+    assert_true(info.kinds & TH_BP_MEMORY && info.memory_count <= 1);
+    if (info.memory_count)
+        usage = info.memory[0];
+    th_bp_info_free(&info);
+    return usage;
+}
+
+static void spend(unsigned i, uint64_t words)
+{
+    struct th_live_wants wants = alive_call(me, i, th_small(1));
+
+    me->words += words;
+    alive_return(me, i, &wants, "ok");
+}
+
+static void assert_memory(unsigned i, uint64_t calls, int64_t words)
+{
+    struct th_bp_usage usage = memory_of(i);
+
+    assert_int_equal(usage.calls, calls);
+    assert_int_equal(usage.amount, words);
+}
+
+static void call_memory_is_words_by_process(void **state)
+{
+    struct th_live_wants outer;
+
+    (void)state;
+    set(session, "f0", "true", TH_BP_MEMORY);
+    set(session, "f1", "true", TH_BP_MEMORY);
+    outer = alive_call(me, 0, th_small(1));
+    me->words += 10;
+    spend(1, 100);
+    me->words += 20;
+    th_live_pause(&me->process);
+    me->words += 1000; /* not its own */
+    th_live_resume(&me->process);
+    alive_return(me, 0, &outer, "ok");
+    assert_memory(0, 1, 30);
+    assert_memory(1, 1, 100);
+    set(session, "f1", "pause", TH_BP_MEMORY);
+    spend(1, 50);
+    assert_memory(1, 1, 100);
+    set(session, "f1", "restart", TH_BP_MEMORY);
+    assert_memory(1, 0, 0);
+    spend(1, 5);
+    assert_memory(1, 1, 5);
+    assert_string_equal(scene_log(), "");
+}
+
+static void call_time_is_of_the_real_clock(void **state)
+{
+    struct th_live_wants wants;
+    struct th_bp_info info;
+    int64_t before = th_clock_real_monotonic(), spent;
+
+    (void)state;
+    set(session, "f0", "true", TH_BP_TIME);
+    wants = alive_call(me, 0, th_small(1));
+    while (th_clock_real_monotonic() < before + 2000000)
+        ;
+    alive_return(me, 0, &wants, "ok");
+    spent = th_clock_real_monotonic() - before;
+    th_session_function_info(session, &alive_functions[0].function.name, &info);
+    assert_int_equal(info.time_count, 1);
+    assert_true(info.time[0].process == me->process.id && info.time[0].calls == 1);
+    assert_in_range(info.time[0].amount, 1, spent);
+    th_bp_info_free(&info);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+        TEST(returns_pile_up),
+        TEST(exceptions_are_told_to_who_asked),
+        TEST(flags_count_when_it_ends),
+        TEST(who_wants_no_call_may_want_its_return),
+        TEST(control_comes_back),
+        TEST(global_breakpoints_tell_no_return_to),
+        TEST(a_later_session_is_not_told_of_what_it_did_not_ask_for),
+        TEST(many_sessions_want_one_call),
+        TEST(call_memory_is_words_by_process),
+        TEST(call_time_is_of_the_real_clock),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
