@@ -1,22 +1,7 @@
-/*
- * Sessions' lives.
- *
- * A session is alive, then clearing, then dead. Destroying it in a callback only marks it: no step
- * of the event at hand looks at it any more, but its environment may be in use and the arrays that
- * the event goes through name it. What is left is done when the event is over: th_sessions_bury().
- *
- * In a tracing that is shared any thread may be in an event then. There
- *   1. the session is taken out of all that events find it by, under the lock, and its breakpoints
- *      are removed, by a change;
- *   2. after that, thread progress: nobody is on the way to it;
- *   3. it is freed, and its index may be another's.
- * Where the thread may wait it does all of it; else th_progress_later() does.
- */
+/* Sessions: how they begin, what they are called with, what they have counted. */
 #include "inheritance.h"
 #include "points.h"
 #include "thread.h"
-
-#include "host/code/code.h"
 
 #include <stdatomic.h>
 
@@ -236,159 +221,6 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
     return TH_OK;
 }
 
-/* --- ending --- */
-
-/* Under the lock. */
-static void detach(struct th_session *session)
-{
-    atomic_fetch_sub_explicit(&session->tracing->attached, th_session_is_attached(session),
-                              memory_order_relaxed);
-    atomic_store_explicit(&session->attached, false, memory_order_relaxed);
-}
-
-static bool is_clearing(const struct th_session *session)
-{
-    return atomic_load_explicit(&session->clearing, memory_order_relaxed);
-}
-
-static void destroy(struct th_session *session)
-{
-    struct th_tracing *tracing = session->tracing;
-
-    if (is_clearing(session))
-        return;
-    detach(session);
-    atomic_store_explicit(&session->clearing, true, memory_order_relaxed);
-    session->next_clearing = tracing->clearing;
-    tracing->clearing = session;
-    tracing->unsettled = true;
-    th_tracing_settle(tracing);
-}
-
-static void bury(struct th_session *session)
-{
-    struct th_tracing *tracing = session->tracing;
-
-    atomic_store_explicit(&tracing->sessions[session->index], NULL, memory_order_release);
-    tracing->ids[session->index] = 0;
-    th_tracees_leave(session);
-    th_calls_forget_habit(&tracing->habit, (uint64_t)1 << session->index);
-    th_tracing_update(tracing);
-    th_session_free(session);
-}
-
-void th_sessions_bury(struct th_tracing *tracing)
-{
-    while (tracing->clearing) {
-        struct th_session *session = tracing->clearing;
-        tracing->clearing = session->next_clearing;
-        bury(session);
-    }
-}
-
-/* --- ending, where other threads are --- */
-
-/* Step 3. */
-static void bury_shared(struct th_session *session)
-{
-    struct th_tracing *tracing = session->tracing;
-    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
-    unsigned index = session->index;
-
-    atomic_store_explicit(&session->points, NULL, memory_order_relaxed);
-    if (points)
-        th_points_drop(points);
-    th_session_free(session);
-    th_tracing_lock(tracing);
-    tracing->ids[index] = 0;
-    th_tracing_unlock(tracing);
-}
-
-static void bury_later(struct th_later *later)
-{
-    bury_shared((struct th_session *)((char *)later - offsetof(struct th_session, later)));
-}
-
-static void removed(struct th_change *change, void *session)
-{
-    (void)change;
-    th_progress_later(&((struct th_session *)session)->later, bury_later);
-}
-
-/* Step 1, up to the change that is to follow, if there are breakpoints. */
-static struct th_change *take_out(struct th_session *session)
-{
-    struct th_tracing *tracing = session->tracing;
-    struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
-    struct th_change *change;
-
-    detach(session);
-    atomic_store_explicit(&session->clearing, true, memory_order_relaxed);
-    atomic_store_explicit(&tracing->sessions[session->index], NULL, memory_order_release);
-    atomic_fetch_add_explicit(&tracing->destroyed, 1, memory_order_relaxed);
-    th_tracees_leave(session);
-    th_tracing_update(tracing);
-    if (!points)
-        return NULL;
-    change = th_change_create();
-    th_change_end_session(change, &points->base);
-    return change;
-}
-
-static void destroy_shared(struct th_session *session)
-{
-    struct th_tracing *tracing = session->tracing;
-    bool waits = th_permission_may_wait();
-    struct th_change *change = NULL;
-    bool first;
-
-    th_tracing_lock(tracing);
-    first = !is_clearing(session);
-    if (first)
-        change = take_out(session);
-    if (change && waits)
-        th_change_queue(change);
-    else if (change)
-        th_change_start(change, removed, session);
-    th_tracing_unlock(tracing);
-    if (!first)
-        return;
-    if (waits && change)
-        th_change_run(change, NULL, NULL);
-    if (waits) {
-        th_progress_wait();
-        bury_shared(session);
-    } else if (!change) {
-        th_progress_later(&session->later, bury_later);
-    }
-}
-
-static bool are_buried(struct th_tracing *tracing)
-{
-    bool all = true;
-
-    th_tracing_lock(tracing);
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
-        all &= !tracing->ids[i] || th_tracing_at(tracing, i);
-    th_tracing_unlock(tracing);
-    return all;
-}
-
-void th_sessions_settle(struct th_tracing *tracing)
-{
-    do
-        th_progress_settle();
-    while (!are_buried(tracing));
-}
-
-void th_session_destroy(struct th_session *session)
-{
-    if (session->shared)
-        destroy_shared(session);
-    else
-        destroy(session);
-}
-
 /* --- weak ids --- */
 
 th_session_id th_session_id_of(const struct th_session *session)
@@ -405,7 +237,8 @@ enum th_session_state th_session_state(struct th_tracing *tracing, th_session_id
     th_tracing_lock(tracing);
     session = th_tracing_at(tracing, index);
     if (id && tracing->ids[index] == id)
-        state = session && !is_clearing(session) ? TH_SESSION_ALIVE : TH_SESSION_CLEARING;
+        state =
+            session && !th_session_is_clearing(session) ? TH_SESSION_ALIVE : TH_SESSION_CLEARING;
     th_tracing_unlock(tracing);
     return state;
 }
@@ -414,7 +247,7 @@ struct th_session *th_session_find(const struct th_tracing *tracing, th_session_
 {
     struct th_session *session = th_tracing_at(tracing, id % TH_SESSIONS_LIMIT);
 
-    return session && session->id == id && !is_clearing(session) ? session : NULL;
+    return session && session->id == id && !th_session_is_clearing(session) ? session : NULL;
 }
 
 /* --- trace_status --- */
@@ -437,7 +270,7 @@ bool th_session_status(struct th_session *session)
     enter(session); /* it may be destroyed in the callback, by itself or another thread */
     if (!th_session_ask_status(session, TH_AM(undefined))) {
         th_tracing_lock(session->tracing);
-        detach(session);
+        th_session_detach(session);
         th_tracing_unlock(session->tracing);
     }
     attached = th_session_is_attached(session);

@@ -178,6 +178,11 @@ static inline bool th_session_is_attached(const struct th_session *session)
     return atomic_load_explicit(&session->attached, memory_order_relaxed);
 }
 
+static inline bool th_session_is_clearing(const struct th_session *session)
+{
+    return atomic_load_explicit(&session->clearing, memory_order_relaxed);
+}
+
 static inline enum th_kind th_kind_of(th_term id)
 {
     return th_is_port(id) ? TH_KIND_PORT : TH_KIND_PROCESS;
@@ -206,6 +211,9 @@ bool th_session_ask_status(struct th_session *session, th_term tracee);
 
 /* The environment of the callback that is to be called: arguments may be made in it. */
 th_env *th_session_env(struct th_session *session);
+
+/* It is attached no more. Under the lock. */
+void th_session_detach(struct th_session *session);
 
 /* Frees a session that nothing refers to; buries those that were destroyed. */
 void th_session_free(struct th_session *session);
