@@ -30,7 +30,10 @@
  *
  * Threads. A host, its sessions, replays and streams are used by one thread at a time: the calls
  * may come from several threads if the program sees to it that they do not overlap, and that what
- * one has done is seen by the next (a mutex does both). Callbacks of tracers, and functions that
+ * one has done is seen by the next (a mutex does both). A host that was started as `live` is more
+ * than that: any thread may create sessions, change and ask about them, two at once, too, as long
+ * as none uses a session that another destroys; and any number of threads raise live events. Its
+ * replays are for one thread, as is starting and stopping. Callbacks of tracers, and functions that
  * were handed in here, run in the thread that makes the call. What else any thread may do at any
  * time says so.
  *
@@ -137,7 +140,7 @@ TRACEHOST_API enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const c
 
 /* TERM as io:format("~0p") writes it, in UTF-8; tracehost_free() frees it. NULL for 0. Any thread
  * that may read the term. */
-TRACEHOST_API char *tracehost_term_text(ERL_NIF_TERM term);
+TRACEHOST_API char *tracehost_term_to_text(ERL_NIF_TERM term);
 
 /* Frees what a function here says is to be freed by it. NULL is allowed. Any thread. */
 TRACEHOST_API void tracehost_free(void *memory);
@@ -167,6 +170,11 @@ struct tracehost_setup {
      * there before. Without it the library touches no signal. It is for the thread that starts and
      * stops the host. */
     bool guard;
+    /* What the program itself does can be traced while it does it: see tracehost_live_begin(). */
+    bool live;
+    /* The most calls of a recorded process that are kept open for patterns that ask for returns and
+     * callers; 0: a million. Older ones are forgotten, and counted. */
+    uint32_t frames;
 };
 
 /*
@@ -203,9 +211,9 @@ struct tracehost_found {
 
 /* Calls VISIT for each, by name. No code of theirs is run, and none is judged. */
 TRACEHOST_API enum tracehost_status
-tracehost_host_tracers(tracehost_host *host,
-                       void (*visit)(void *context, const struct tracehost_found *found),
-                       void *context);
+tracehost_host_visit_tracers(tracehost_host *host,
+                             void (*visit)(void *context, const struct tracehost_found *found),
+                             void *context);
 
 /* What cannot be said of one session alone, since the host was started. */
 struct tracehost_host_counts {
@@ -217,8 +225,8 @@ struct tracehost_host_counts {
     uint64_t mail_dropped;     /* messages of tracers to recorded processes, which nobody runs; of
                                   the process as a whole */
 };
-TRACEHOST_API enum tracehost_status tracehost_host_counts(tracehost_host *host,
-                                                          struct tracehost_host_counts *counts);
+TRACEHOST_API enum tracehost_status tracehost_host_get_counts(tracehost_host *host,
+                                                              struct tracehost_host_counts *counts);
 
 /*
  * Has DONE(CONTEXT) called once the tracers have had every event of TRACEE, a pid or port, up to
@@ -233,11 +241,11 @@ TRACEHOST_API enum tracehost_status tracehost_host_delivered(tracehost_host *hos
 /* --- Processes of the program ----------------------------------------------------------------- */
 
 /*
- * A process that tracers can send to: give its pid as, or in, a session's state. RECEIVE is called
- * for each message, one at a time, by whichever thread sends, within the callback that does; the
- * message is good during the call. In it the process must not be sent to or stopped. It needs no
- * host. The pid is the same until it is stopped, and dead for ever after; stopping waits for
- * a message that is being received, and frees PROCESS.
+ * A process that tracers can send to: give its pid as, or in, a session's state. RECEIVE (NULL:
+ * what is sent is dropped) is called for each message, one at a time, by whichever thread sends,
+ * within the callback that does; the message is good during the call. In it the process must not be
+ * sent to or stopped. It needs no host. The pid is the same until it is stopped, and dead for ever
+ * after; stopping waits for a message that is being received, and frees PROCESS.
  *
  * tracehost_console_pid() is that of a process which prints each message on a line of its own, to
  * OUT (NULL, and until this is called: stdout). Any thread.
@@ -286,7 +294,7 @@ tracehost_session_create(tracehost_host *host, const struct tracehost_session_se
                          tracehost_session *session);
 
 /* Ends it with all it has set. Outside of callbacks nothing of it is called after this returns; in
- * one, nothing after the callback at hand, and it is dead after the event. Source:
+ * one, nothing after the callbacks at hand, and it is dead after the event, or soon after. Source:
  * trace:session_destroy/1. */
 TRACEHOST_API enum tracehost_status tracehost_session_destroy(tracehost_host *host,
                                                               tracehost_session session);
@@ -296,13 +304,13 @@ enum tracehost_session_state {
     TRACEHOST_SESSION_CLEARING = 1, /* destroyed during the event at hand */
     TRACEHOST_SESSION_DEAD = 2      /* also of a number that never was one, and without a host */
 };
-TRACEHOST_API enum tracehost_session_state tracehost_session_state(tracehost_host *host,
-                                                                   tracehost_session session);
+TRACEHOST_API enum tracehost_session_state tracehost_session_get_state(tracehost_host *host,
+                                                                       tracehost_session session);
 
 /* Asks its tracer for its trace_status (not in a callback; there *ATTACHED is what is known). A
  * tracer that answers `remove` has no tracees any more, and *ATTACHED is false from then on. */
 TRACEHOST_API enum tracehost_status
-tracehost_session_status(tracehost_host *host, tracehost_session session, bool *attached);
+tracehost_session_ask_status(tracehost_host *host, tracehost_session session, bool *attached);
 
 /* What became of its events, and what was not known at its patterns. */
 struct tracehost_session_counts {
@@ -326,8 +334,8 @@ struct tracehost_session_counts {
     uint64_t returns_unknown;  /* returns asked for of calls whose end no record tells */
 };
 TRACEHOST_API enum tracehost_status
-tracehost_session_counts(tracehost_host *host, tracehost_session session,
-                         struct tracehost_session_counts *counts);
+tracehost_session_get_counts(tracehost_host *host, tracehost_session session,
+                             struct tracehost_session_counts *counts);
 
 /* The name, NULL if it has none, and the tracer's as it was given: both good until the session
  * ends. Its state, good until then, too. */
@@ -339,9 +347,9 @@ struct tracehost_session_info {
     bool attached;  /* its tracer has not answered `remove` to a trace_status of its own */
     bool patterned; /* it was given function patterns */
 };
-TRACEHOST_API enum tracehost_status tracehost_session_info(tracehost_host *host,
-                                                           tracehost_session session,
-                                                           struct tracehost_session_info *info);
+TRACEHOST_API enum tracehost_status tracehost_session_get_info(tracehost_host *host,
+                                                               tracehost_session session,
+                                                               struct tracehost_session_info *info);
 
 /*
  * The sessions that are alive; or, if TRACEE is not 0, those of them that trace this pid or port.
@@ -433,13 +441,13 @@ TRACEHOST_API enum tracehost_status tracehost_session_expect(tracehost_host *hos
  * ones); 0: it is not traced. Asks for the trace_status first, as OTP does, but not in a
  * callback. Source: trace:info/3.
  */
-TRACEHOST_API enum tracehost_status tracehost_session_flags(tracehost_host *host,
-                                                            tracehost_session session,
-                                                            ERL_NIF_TERM tracee, uint32_t *flags);
-TRACEHOST_API enum tracehost_status tracehost_session_default_flags(tracehost_host *host,
-                                                                    tracehost_session session,
-                                                                    enum tracehost_tracees which,
-                                                                    uint32_t *flags);
+TRACEHOST_API enum tracehost_status tracehost_session_get_flags(tracehost_host *host,
+                                                                tracehost_session session,
+                                                                ERL_NIF_TERM tracee,
+                                                                uint32_t *flags);
+TRACEHOST_API enum tracehost_status
+tracehost_session_get_default_flags(tracehost_host *host, tracehost_session session,
+                                    enum tracehost_tracees which, uint32_t *flags);
 
 /* --- Which calls a session traces ------------------------------------------------------------- */
 
@@ -480,8 +488,8 @@ struct tracehost_pattern {
  * TRACEHOST_MALFORMED or TRACEHOST_USAGE with what makes no sense. Source: trace:function/4.
  */
 TRACEHOST_API enum tracehost_status
-tracehost_session_function(tracehost_host *host, tracehost_session session,
-                           const struct tracehost_pattern *pattern, size_t *matched);
+tracehost_session_set_pattern(tracehost_host *host, tracehost_session session,
+                              const struct tracehost_pattern *pattern, size_t *matched);
 
 /* What a session has set for a function, and what was counted there. Good during the visit. */
 struct tracehost_function {
@@ -506,10 +514,9 @@ struct tracehost_usage { /* an array's element: it does not grow */
 /* Calls VISIT for each function that the session has something set for, in the order in which they
  * came to be there; FUNCTION, a text M:F/A, makes it that one alone (NULL: all). Source:
  * trace:info/3. */
-TRACEHOST_API enum tracehost_status
-tracehost_session_functions(tracehost_host *host, tracehost_session session, const char *function,
-                            void (*visit)(void *context, const struct tracehost_function *function),
-                            void *context);
+TRACEHOST_API enum tracehost_status tracehost_session_visit_functions(
+    tracehost_host *host, tracehost_session session, const char *function,
+    void (*visit)(void *context, const struct tracehost_function *function), void *context);
 
 /* --- Match specifications alone --------------------------------------------------------------- */
 
@@ -676,8 +683,8 @@ TRACEHOST_API enum tracehost_status tracehost_stream_next(tracehost_stream *stre
  * record that a replay took. TRACEHOST_USAGE if there is none, TRACEHOST_MALFORMED if it is
  * damaged.
  */
-TRACEHOST_API enum tracehost_status tracehost_stream_term(tracehost_stream *stream, ErlNifEnv *env,
-                                                          ERL_NIF_TERM *term);
+TRACEHOST_API enum tracehost_status tracehost_stream_get_term(tracehost_stream *stream,
+                                                              ErlNifEnv *env, ERL_NIF_TERM *term);
 
 /* What is known of the whole stream. Texts are good until the next record is taken. */
 struct tracehost_stream_info {
@@ -693,8 +700,8 @@ struct tracehost_stream_info {
     uint64_t bytes;     /* read so far */
     uint64_t all_bytes; /* of all its files; 0: not known */
 };
-TRACEHOST_API enum tracehost_status tracehost_stream_info(const tracehost_stream *stream,
-                                                          struct tracehost_stream_info *info);
+TRACEHOST_API enum tracehost_status tracehost_stream_get_info(const tracehost_stream *stream,
+                                                              struct tracehost_stream_info *info);
 
 /* Has reading and replaying end before the next record. Any thread, and signal handlers, as long as
  * the stream is not closed. A thread that waits for bytes of a pipe goes on waiting, unless a
@@ -770,8 +777,102 @@ struct tracehost_replay_counts {
     uint64_t malformed; /* records that were damaged: skipped */
     uint64_t damages;   /* places where the stream is cut off or damaged */
 };
-TRACEHOST_API enum tracehost_status tracehost_replay_counts(const tracehost_replay *replay,
-                                                            struct tracehost_replay_counts *counts);
+TRACEHOST_API enum tracehost_status
+tracehost_replay_get_counts(const tracehost_replay *replay, struct tracehost_replay_counts *counts);
+
+/* --- What the program itself does ------------------------------------------------------------- */
+
+/*
+ * A program that runs code of its own, an interpreter say, can have it traced as a node would:
+ * while it happens, on any number of threads, by sessions that come and go meanwhile. The host is
+ * started as `live`. The program tells of its processes, its functions, and what happens; sessions,
+ * flags, patterns and tracers are those above, and decide as they do about recordings.
+ *
+ * A process is run by one thread at a time, which raises its events. None of these calls waits, but
+ * for the beginning and end of functions. All processes and functions must have ended before the
+ * host stops.
+ */
+typedef struct tracehost_live_process tracehost_live_process;
+typedef struct tracehost_live_function tracehost_live_function;
+
+/*
+ * PROCESS, of tracehost_process_start(), is run by the program from now on, and may be traced: new
+ * sessions find it among the existing ones; it gets the flags for new ones, and of PARENT's, which
+ * the calling thread runs, what set_on_spawn and the like say (LINKED: it is spawned with a link).
+ * PARENT may be NULL. The events of the birth, `spawn` and `spawned`, are the program's to raise.
+ * TRACEHOST_USAGE if the host is not live. tracehost_live_end() comes after its last event, before
+ * tracehost_process_stop(); NULL is allowed.
+ */
+TRACEHOST_API enum tracehost_status
+tracehost_live_begin(tracehost_host *host, const tracehost_process *process,
+                     tracehost_live_process *parent, bool linked, tracehost_live_process **live);
+TRACEHOST_API void tracehost_live_end(tracehost_live_process *live);
+
+/*
+ * Something happens to the process: TAG is that of a trace message ("send", "exit", "in", ...;
+ * calls and their ends go below), TERM and EXTRA its further elements, as for `send` the message
+ * and the receiver; EXTRA is 0 where the tag has none. TRACEHOST_USAGE if there is no such tag, or
+ * such an event cannot be a process'. Source: erlang:trace/3.
+ */
+TRACEHOST_API enum tracehost_status tracehost_live_event(tracehost_live_process *live,
+                                                         const char *tag, ERL_NIF_TERM term,
+                                                         ERL_NIF_TERM extra);
+
+/*
+ * A function that can be traced, FUNCTION being M:F/A. Patterns find it from now on, and those that
+ * wait for code to come (on_load) are in force when this returns. Not in a callback.
+ * tracehost_live_function_end() removes its breakpoints and waits until no call is at them; calls
+ * of it that have not ended are told no more. Not in a callback. NULL is allowed.
+ */
+TRACEHOST_API enum tracehost_status tracehost_live_function_begin(tracehost_host *host,
+                                                                  const char *function,
+                                                                  tracehost_live_function **made);
+TRACEHOST_API enum tracehost_status tracehost_live_function_end(tracehost_live_function *function);
+
+/* What is wanted of a call's end: the program keeps it with the call's frame. Its content is the
+ * library's. */
+struct tracehost_live_frame { /* does not grow */
+    uint64_t content[8];
+};
+
+/*
+ * LIVE calls FUNCTION with as many ARGUMENTS as it has arguments; NULL: a thread that runs no
+ * process does, which counts, and raises no event. EXTERNAL: it is a call with module and function,
+ * such as global patterns want. CALLER is the function that it will return to, for whoever asks;
+ * NULL: not known. Sets *FRAME, whose end one of these is to be told of once, by the thread that
+ * runs the process then; with the same FUNCTION: tracehost_live_return()  it returns VALUE
+ *   tracehost_live_raise()   an exception passes: EXCEPTION_CLASS (error, exit, throw) and REASON
+ *   tracehost_live_drop()    it is given up without an end, as the process exits
+ * A function that nobody traces costs a call that looks at one word. Source: trace:function/4.
+ */
+TRACEHOST_API void tracehost_live_call(tracehost_live_process *live,
+                                       const tracehost_live_function *function,
+                                       const ERL_NIF_TERM arguments[], bool external,
+                                       const tracehost_live_function *caller,
+                                       struct tracehost_live_frame *frame);
+TRACEHOST_API void tracehost_live_return(tracehost_live_process *live,
+                                         const tracehost_live_function *function,
+                                         struct tracehost_live_frame *frame, ERL_NIF_TERM value);
+TRACEHOST_API void tracehost_live_raise(tracehost_live_process *live,
+                                        const tracehost_live_function *function,
+                                        struct tracehost_live_frame *frame,
+                                        ERL_NIF_TERM exception_class, ERL_NIF_TERM reason);
+TRACEHOST_API void tracehost_live_drop(tracehost_live_process *live,
+                                       struct tracehost_live_frame *frame);
+
+/* Control is in FUNCTION again (NULL: the process ends), after the frame that was called from it
+ * has returned, or an exception was caught there. For the flag return_to. */
+TRACEHOST_API void tracehost_live_return_to(tracehost_live_process *live,
+                                            const tracehost_live_function *function);
+
+/* What was not told. */
+struct tracehost_live_counts {
+    size_t size;
+    uint64_t suppressed; /* calls and events that a tracer's callback caused */
+    uint64_t strangers;  /* calls at a pattern, by threads that run no process */
+};
+TRACEHOST_API enum tracehost_status tracehost_live_get_counts(tracehost_host *host,
+                                                              struct tracehost_live_counts *counts);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,10 @@
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
 
-static tracehost_host *running; /* NULL: none; belongs to the thread that uses the host */
+/* NULL: none. Written while nobody else uses the host: when it starts and stops. */
+static tracehost_host *running;
+
+_Thread_local unsigned th_embed_inside;
 
 int tracehost_version(void)
 {
@@ -29,7 +32,7 @@ enum th_status th_embed_check_outside(const tracehost_host *host)
 {
     enum th_status status = th_embed_check(host);
 
-    if (status == TH_OK && (host->inside || th_callback_current.session ||
+    if (status == TH_OK && (th_embed_inside || th_callback_current.session ||
                             th_callback_current.event || th_library_running))
         return th_error_raise(TH_USAGE, "this cannot be done in a callback");
     return status;
@@ -82,7 +85,12 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
         return th_answer(status);
     th_library_halt_over();
     running = th_alloc_zero(sizeof *running);
+    pthread_mutex_init(&running->loading, NULL);
     running->tracing = th_tracing_create();
+    if (setup.live)
+        th_tracing_share(running->tracing);
+    th_tracing_use_execution(running->tracing,
+                             &(struct th_execution_options){.frames = setup.frames});
     for (size_t i = 0; i < setup.folder_count; i++)
         add_folder(running, setup.folders[i]);
     if (setup.clock == TRACEHOST_CLOCK_WALL)
@@ -104,6 +112,8 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
 
     if (status == TH_OK && host && host->replay)
         status = th_error_raise(TH_USAGE, "a replay has not ended");
+    if (status == TH_OK && host && atomic_load_explicit(&host->live, memory_order_relaxed))
+        status = th_error_raise(TH_USAGE, "live processes or functions have not ended");
     if (status != TH_OK || !host)
         return th_answer(status);
     th_library_halt();
@@ -114,6 +124,7 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     for (size_t i = 0; i < host->folder_count; i++)
         th_free((char *)host->folders[i]);
     th_free(host->folders);
+    pthread_mutex_destroy(&host->loading);
     th_free(host);
     running = NULL;
     return TRACEHOST_OK;
@@ -132,15 +143,18 @@ enum tracehost_status tracehost_host_add_folder(tracehost_host *host, const char
 
     if (status == TH_OK && !folder)
         status = th_embed_missing("folder");
-    if (status == TH_OK)
-        add_folder(host, folder);
-    return th_answer(status);
+    if (status != TH_OK)
+        return th_answer(status);
+    pthread_mutex_lock(&host->loading);
+    add_folder(host, folder);
+    pthread_mutex_unlock(&host->loading);
+    return TRACEHOST_OK;
 }
 
-enum tracehost_status tracehost_host_tracers(tracehost_host *host,
-                                             void (*visit)(void *context,
-                                                           const struct tracehost_found *found),
-                                             void *context)
+enum tracehost_status
+tracehost_host_visit_tracers(tracehost_host *host,
+                             void (*visit)(void *context, const struct tracehost_found *found),
+                             void *context)
 {
     struct th_search search;
     struct th_found_list list;
@@ -150,9 +164,11 @@ enum tracehost_status tracehost_host_tracers(tracehost_host *host,
         status = th_embed_missing("function that visits");
     if (status != TH_OK)
         return th_answer(status);
+    pthread_mutex_lock(&host->loading);
     th_embed_search(host, &search);
+    pthread_mutex_unlock(&host->loading);
     th_search_list(&search, &list);
-    host->inside++;
+    th_embed_inside++;
     for (size_t i = 0; i < list.count; i++) {
         const struct tracehost_found found = {
             .size = sizeof found,
@@ -162,7 +178,7 @@ enum tracehost_status tracehost_host_tracers(tracehost_host *host,
         };
         visit(context, &found);
     }
-    host->inside--;
+    th_embed_inside--;
     th_found_list_free(&list);
     th_search_free(&search);
     return TRACEHOST_OK;
@@ -170,8 +186,8 @@ enum tracehost_status tracehost_host_tracers(tracehost_host *host,
 
 /* --- the rest --- */
 
-enum tracehost_status tracehost_host_counts(tracehost_host *host,
-                                            struct tracehost_host_counts *counts)
+enum tracehost_status tracehost_host_get_counts(tracehost_host *host,
+                                                struct tracehost_host_counts *counts)
 {
     struct tracehost_host_counts known;
     enum th_status status = th_embed_check(host);
@@ -191,7 +207,6 @@ enum tracehost_status tracehost_host_counts(tracehost_host *host,
 }
 
 struct delivery {
-    tracehost_host *host;
     void (*done)(void *context);
     void *context;
 };
@@ -200,9 +215,9 @@ static void delivered(void *context)
 {
     struct delivery *delivery = context;
 
-    delivery->host->inside++;
+    th_embed_inside++;
     delivery->done(delivery->context);
-    delivery->host->inside--;
+    th_embed_inside--;
     th_free(delivery);
 }
 
@@ -217,7 +232,7 @@ enum tracehost_status tracehost_host_delivered(tracehost_host *host, ERL_NIF_TER
     if (status != TH_OK)
         return th_answer(status);
     delivery = th_alloc(sizeof *delivery);
-    *delivery = (struct delivery){host, done, context};
+    *delivery = (struct delivery){done, context};
     th_trace_delivered(host->tracing, tracee, delivered, delivery);
     return TRACEHOST_OK;
 }

@@ -6,14 +6,22 @@
 
 #include "host/trace/trace.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 struct tracehost_host {
     struct th_tracing *tracing;
     const char **folders; /* of the setup, and added ones; each is ours */
     size_t folder_count, folder_capacity;
     tracehost_replay *replay; /* that has begun and not ended, NULL: none */
-    unsigned inside;          /* functions of the program that were called and have not returned */
+    pthread_mutex_t loading;  /* guards the folders; libraries are loaded one at a time */
+    atomic_size_t live;       /* processes and functions that have begun and not ended; relaxed: a
+                                 program that stops the host has ended them before */
     bool guard;
 };
+
+/* Functions of the program that this thread has called from here and is in. */
+extern _Thread_local unsigned th_embed_inside;
 
 /* TH_USAGE unless HOST is the one that runs. */
 enum th_status th_embed_check(const tracehost_host *host);
@@ -26,7 +34,7 @@ enum th_status th_embed_check_outside(const tracehost_host *host);
 enum th_status th_embed_session(const tracehost_host *host, tracehost_session session,
                                 struct th_session **found);
 
-/* Where tracers are looked for; th_search_free() ends it. */
+/* Where tracers are looked for; th_search_free() ends it. While loading is locked. */
 void th_embed_search(const tracehost_host *host, struct th_search *search);
 
 #endif

@@ -76,9 +76,9 @@ static enum th_status read_match(const struct tracehost_pattern *given, th_env *
 
 /* --- setting --- */
 
-enum tracehost_status tracehost_session_function(tracehost_host *host, tracehost_session session,
-                                                 const struct tracehost_pattern *given,
-                                                 size_t *matched)
+enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, tracehost_session session,
+                                                    const struct tracehost_pattern *given,
+                                                    size_t *matched)
 {
     struct tracehost_pattern known;
     struct th_pattern pattern;
@@ -174,18 +174,17 @@ static void visit_all(tracehost_host *host, tracehost_session session,
         struct th_bp_info info;
         if (!found)
             return;
-        host->inside++;
+        th_embed_inside++;
         if (th_session_function_info(found, &functions->items[i], &info))
             show(visitor, &functions->items[i], &info);
         th_bp_info_free(&info);
-        host->inside--;
+        th_embed_inside--;
     }
 }
 
-enum tracehost_status
-tracehost_session_functions(tracehost_host *host, tracehost_session session, const char *function,
-                            void (*visit)(void *context, const struct tracehost_function *function),
-                            void *context)
+enum tracehost_status tracehost_session_visit_functions(
+    tracehost_host *host, tracehost_session session, const char *function,
+    void (*visit)(void *context, const struct tracehost_function *function), void *context)
 {
     const struct visitor visitor = {visit, context};
     struct functions functions = {0};

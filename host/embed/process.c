@@ -7,13 +7,19 @@ struct tracehost_process {
     struct th_host_process *process;
 };
 
+static void ignore(void *context, th_term message)
+{
+    (void)context;
+    (void)message;
+}
+
 enum tracehost_status tracehost_process_start(void (*receive)(void *context, ERL_NIF_TERM message),
                                               void *context, tracehost_process **process)
 {
-    if (!receive || !process)
-        return th_answer(th_embed_missing(!receive ? "function that receives" : "result"));
+    if (!process)
+        return th_answer(th_embed_missing("result"));
     *process = th_alloc(sizeof **process);
-    (*process)->process = th_host_process_start(receive, context);
+    (*process)->process = th_host_process_start(receive ? receive : ignore, context);
     return TRACEHOST_OK;
 }
 

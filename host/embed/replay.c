@@ -134,9 +134,9 @@ static void call(tracehost_replay *replay,
 {
     if (!function)
         return;
-    replay->host->inside++;
+    th_embed_inside++;
     function(replay->options.context, replay);
-    replay->host->inside--;
+    th_embed_inside--;
 }
 
 /* The chain tells of damage: the first is kept for the end. */
@@ -183,8 +183,8 @@ enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
     return th_answer(status);
 }
 
-enum tracehost_status tracehost_replay_counts(const tracehost_replay *replay,
-                                              struct tracehost_replay_counts *counts)
+enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay,
+                                                  struct tracehost_replay_counts *counts)
 {
     struct tracehost_replay_counts known;
     enum th_status status = replay ? TH_OK : th_embed_missing("replay");

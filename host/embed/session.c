@@ -21,15 +21,16 @@ static enum th_status read_state(const struct tracehost_session_setup *setup, th
     return TH_OK;
 }
 
-static enum th_status load(const tracehost_host *host, const char *name,
-                           struct th_library **library)
+static enum th_status load(tracehost_host *host, const char *name, struct th_library **library)
 {
     struct th_search search;
     enum th_status status;
 
+    pthread_mutex_lock(&host->loading);
     th_embed_search(host, &search);
     status = th_tracer_load(&search, name, library);
     th_search_free(&search);
+    pthread_mutex_unlock(&host->loading);
     return status;
 }
 
@@ -87,8 +88,8 @@ enum tracehost_status tracehost_session_destroy(tracehost_host *host, tracehost_
 
 /* --- asking --- */
 
-enum tracehost_session_state tracehost_session_state(tracehost_host *host,
-                                                     tracehost_session session)
+enum tracehost_session_state tracehost_session_get_state(tracehost_host *host,
+                                                         tracehost_session session)
 {
     _Static_assert((int)TRACEHOST_SESSION_ALIVE == TH_SESSION_ALIVE &&
                        (int)TRACEHOST_SESSION_CLEARING == TH_SESSION_CLEARING &&
@@ -99,8 +100,8 @@ enum tracehost_session_state tracehost_session_state(tracehost_host *host,
     return (enum tracehost_session_state)th_session_state(host->tracing, session);
 }
 
-enum tracehost_status tracehost_session_status(tracehost_host *host, tracehost_session session,
-                                               bool *attached)
+enum tracehost_status tracehost_session_ask_status(tracehost_host *host, tracehost_session session,
+                                                   bool *attached)
 {
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found);
@@ -112,8 +113,8 @@ enum tracehost_status tracehost_session_status(tracehost_host *host, tracehost_s
     return th_answer(status);
 }
 
-enum tracehost_status tracehost_session_counts(tracehost_host *host, tracehost_session session,
-                                               struct tracehost_session_counts *counts)
+enum tracehost_status tracehost_session_get_counts(tracehost_host *host, tracehost_session session,
+                                                   struct tracehost_session_counts *counts)
 {
     struct th_session *found;
     struct th_session_counts of;
@@ -149,8 +150,8 @@ enum tracehost_status tracehost_session_counts(tracehost_host *host, tracehost_s
     return TRACEHOST_OK;
 }
 
-enum tracehost_status tracehost_session_info(tracehost_host *host, tracehost_session session,
-                                             struct tracehost_session_info *info)
+enum tracehost_status tracehost_session_get_info(tracehost_host *host, tracehost_session session,
+                                                 struct tracehost_session_info *info)
 {
     struct th_session *found;
     struct tracehost_session_info known;

@@ -123,7 +123,7 @@ void th_record_give(struct tracehost_record *record, struct th_event *event)
         known.time_kind = (enum tracehost_time_kind)event->time.kind;
         known.time = event->time.ns;
     } else {
-        th_error_clear(); /* a damaged time; tracehost_stream_term() tells */
+        th_error_clear(); /* a damaged time; tracehost_stream_get_term() tells */
     }
     th_sized_give(record, &known, sizeof known);
 }
@@ -146,8 +146,8 @@ enum tracehost_status tracehost_stream_next(tracehost_stream *stream,
     return th_answer(status);
 }
 
-enum tracehost_status tracehost_stream_term(tracehost_stream *stream, ErlNifEnv *env,
-                                            ERL_NIF_TERM *term)
+enum tracehost_status tracehost_stream_get_term(tracehost_stream *stream, ErlNifEnv *env,
+                                                ERL_NIF_TERM *term)
 {
     th_term whole;
     enum th_status status;
@@ -164,8 +164,8 @@ enum tracehost_status tracehost_stream_term(tracehost_stream *stream, ErlNifEnv 
 
 /* --- the whole --- */
 
-enum tracehost_status tracehost_stream_info(const tracehost_stream *stream,
-                                            struct tracehost_stream_info *info)
+enum tracehost_status tracehost_stream_get_info(const tracehost_stream *stream,
+                                                struct tracehost_stream_info *info)
 {
     const struct th_reader_info *of;
     struct tracehost_stream_info known;

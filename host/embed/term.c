@@ -20,7 +20,7 @@ enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text, ERL
     return th_answer(status);
 }
 
-char *tracehost_term_text(ERL_NIF_TERM term)
+char *tracehost_term_to_text(ERL_NIF_TERM term)
 {
     struct th_buffer text = {0};
     char *copy;

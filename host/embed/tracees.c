@@ -116,8 +116,8 @@ enum tracehost_status tracehost_session_expect(tracehost_host *host, tracehost_s
 
 /* --- asking --- */
 
-enum tracehost_status tracehost_session_flags(tracehost_host *host, tracehost_session session,
-                                              ERL_NIF_TERM tracee, uint32_t *flags)
+enum tracehost_status tracehost_session_get_flags(tracehost_host *host, tracehost_session session,
+                                                  ERL_NIF_TERM tracee, uint32_t *flags)
 {
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found);
@@ -131,9 +131,10 @@ enum tracehost_status tracehost_session_flags(tracehost_host *host, tracehost_se
     return th_answer(status);
 }
 
-enum tracehost_status tracehost_session_default_flags(tracehost_host *host,
-                                                      tracehost_session session,
-                                                      enum tracehost_tracees which, uint32_t *flags)
+enum tracehost_status tracehost_session_get_default_flags(tracehost_host *host,
+                                                          tracehost_session session,
+                                                          enum tracehost_tracees which,
+                                                          uint32_t *flags)
 {
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found);

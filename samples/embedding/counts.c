@@ -19,7 +19,7 @@ static void must(enum tracehost_status status)
 
 static void show(void *context, const struct tracehost_function *function)
 {
-    char *name = tracehost_term_text(function->function);
+    char *name = tracehost_term_to_text(function->function);
 
     (void)context;
     printf("  %s/%u: %" PRIu64 " calls", name, function->arity, function->calls);
@@ -38,7 +38,7 @@ static void set(tracehost_host *host, tracehost_session session, const char *mat
         .kinds = TRACEHOST_CALL_COUNT | TRACEHOST_CALL_TIME,
     };
 
-    must(tracehost_session_function(host, session, &pattern, NULL));
+    must(tracehost_session_set_pattern(host, session, &pattern, NULL));
     printf("%s\n", match);
 }
 
@@ -66,13 +66,13 @@ int main(int argc, char **argv)
     for (int i = 0; i < 300; i++)
         must(tracehost_replay_step(replay, NULL));
     set(host, session, "pause");
-    must(tracehost_session_functions(host, session, NULL, show, NULL));
+    must(tracehost_session_visit_functions(host, session, NULL, show, NULL));
     for (int i = 0; i < 200; i++)
         must(tracehost_replay_step(replay, NULL));
-    must(tracehost_session_functions(host, session, "gen_server:loop/7", show, NULL));
+    must(tracehost_session_visit_functions(host, session, "gen_server:loop/7", show, NULL));
     set(host, session, "restart");
     must(tracehost_replay_play(replay));
-    must(tracehost_session_functions(host, session, NULL, show, NULL));
+    must(tracehost_session_visit_functions(host, session, NULL, show, NULL));
     must(tracehost_replay_end(replay));
     must(tracehost_stream_close(stream));
     must(tracehost_host_stop(host));

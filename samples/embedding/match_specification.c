@@ -32,7 +32,7 @@ static void try_on(const tracehost_match *match, const char *arguments)
     must(tracehost_term_parse(env, "{lists,map,2}", &subject.caller));
     must(tracehost_match_run(match, env, &subject, &result));
     if (result.end == TRACEHOST_MATCH_YES) {
-        text = tracehost_term_text(result.message);
+        text = tracehost_term_to_text(result.message);
         printf("%s: clause %zu matches, the message is %s%s\n", arguments, result.clause, text,
                result.return_trace ? ", and returns are traced" : "");
     } else {

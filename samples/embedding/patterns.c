@@ -29,15 +29,15 @@ static void set(tracehost_host *host, tracehost_session session, const char *fun
     };
     size_t matched;
 
-    must(tracehost_session_function(host, session, &pattern, &matched));
+    must(tracehost_session_set_pattern(host, session, &pattern, &matched));
     printf("%s: %zu there\n", function, matched);
 }
 
 static void show(void *context, const struct tracehost_function *function)
 {
-    char *module = tracehost_term_text(function->module);
-    char *name = tracehost_term_text(function->function);
-    char *spec = tracehost_term_text(function->match_spec);
+    char *module = tracehost_term_to_text(function->module);
+    char *name = tracehost_term_to_text(function->function);
+    char *spec = tracehost_term_to_text(function->match_spec);
 
     (void)context;
     printf("%s:%s/%u %s\n", module, name, function->arity, spec);
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     must(tracehost_replay_play(replay));
     must(tracehost_replay_end(replay));
     must(tracehost_stream_close(stream));
-    must(tracehost_session_functions(host, session, NULL, show, NULL));
+    must(tracehost_session_visit_functions(host, session, NULL, show, NULL));
     must(tracehost_host_stop(host));
     enif_free_env(env);
     return 0;

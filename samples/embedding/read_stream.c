@@ -19,7 +19,7 @@ static int show(tracehost_stream *stream, const struct tracehost_record *record,
 {
     ERL_NIF_TERM term;
 
-    if (tracehost_stream_term(stream, env, &term) != TRACEHOST_OK)
+    if (tracehost_stream_get_term(stream, env, &term) != TRACEHOST_OK)
         return fail();
     /* The functions of the NIF API are there, enif_get_tuple() and all the others. */
     enif_fprintf(stdout, "%" PRIu64 " at byte %" PRIu64 ": %T\n", record->number, record->position,
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         if (status != TRACEHOST_OK || show(stream, &record, env) != 0)
             worst = fail();
     }
-    if (tracehost_stream_info(stream, &info) != TRACEHOST_OK)
+    if (tracehost_stream_get_info(stream, &info) != TRACEHOST_OK)
         return fail();
     fflush(stdout);
     fprintf(stderr, "%s: %" PRIu64 " records, %" PRIu64 " of %" PRIu64 " bytes\n", info.format,

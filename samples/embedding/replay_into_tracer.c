@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     must(tracehost_stream_open(argv[1], NULL, &stream));
     must(tracehost_replay_begin(host, stream, &options, &replay));
     status = tracehost_replay_play(replay); /* damage was told; what is whole was played */
-    must(tracehost_replay_counts(replay, &counts));
+    must(tracehost_replay_get_counts(replay, &counts));
     must(tracehost_replay_end(replay));
     must(tracehost_stream_close(stream));
     must(tracehost_host_stop(host)); /* here the tracer writes what it has left */

@@ -20,7 +20,7 @@ static void must(enum tracehost_status status)
 /* Messages of the tracer, which sends {trace, Sender, Receiver}. */
 static void receive(void *context, ERL_NIF_TERM message)
 {
-    char *text = tracehost_term_text(message);
+    char *text = tracehost_term_to_text(message);
 
     printf("message %u: %s\n", ++*(unsigned *)context, text);
     tracehost_free(text);
@@ -44,8 +44,8 @@ static void tell(tracehost_host *host, tracehost_session session)
     struct tracehost_session_info info = {.size = sizeof info};
     struct tracehost_session_counts counts = {.size = sizeof counts};
 
-    must(tracehost_session_info(host, session, &info));
-    must(tracehost_session_counts(host, session, &counts));
+    must(tracehost_session_get_info(host, session, &info));
+    must(tracehost_session_get_counts(host, session, &counts));
     printf("%s: %" PRIu64 " traced, %" PRIu64 " discarded\n", info.name, counts.traced,
            counts.discarded);
 }
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     must(tracehost_stream_open(argv[1], NULL, &stream));
     must(tracehost_replay_begin(host, stream, NULL, &replay));
     while ((status = tracehost_replay_step(replay, &record)) == TRACEHOST_OK) {
-        if (received < 3 || tracehost_session_state(host, messages) == TRACEHOST_SESSION_DEAD)
+        if (received < 3 || tracehost_session_get_state(host, messages) == TRACEHOST_SESSION_DEAD)
             continue;
         tell(host, messages);
         must(tracehost_session_destroy(host, messages));

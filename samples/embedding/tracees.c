@@ -22,10 +22,10 @@ static void must(enum tracehost_status status)
 static void tell_spawned(tracehost_host *host, tracehost_session session,
                          const struct tracehost_record *record)
 {
-    char *pid = tracehost_term_text(record->tracee);
+    char *pid = tracehost_term_to_text(record->tracee);
     uint32_t flags;
 
-    must(tracehost_session_flags(host, session, record->tracee, &flags));
+    must(tracehost_session_get_flags(host, session, record->tracee, &flags));
     printf("record %" PRIu64 ": %s is spawned with the flags 0x%x\n", record->number, pid, flags);
     tracehost_free(pid);
 }

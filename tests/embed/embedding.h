@@ -77,7 +77,7 @@ static void (*on_message)(void); /* NULL, or called for each */
 
 static inline void receive(void *context, ERL_NIF_TERM message)
 {
-    char *text = tracehost_term_text(message);
+    char *text = tracehost_term_to_text(message);
 
     (void)context;
     strncat(inbox, text, sizeof inbox - strlen(inbox) - 2);
@@ -108,7 +108,7 @@ static inline struct tracehost_session_counts counts_of(tracehost_session sessio
 {
     struct tracehost_session_counts counts = {.size = sizeof counts};
 
-    good(tracehost_session_counts(host, session, &counts));
+    good(tracehost_session_get_counts(host, session, &counts));
     return counts;
 }
 
@@ -125,7 +125,7 @@ static inline enum tracehost_status play(const char *name,
     good(tracehost_replay_begin(host, stream, options, &replay));
     status = tracehost_replay_play(replay);
     if (counts)
-        good(tracehost_replay_counts(replay, counts));
+        good(tracehost_replay_get_counts(replay, counts));
     good(tracehost_replay_end(replay));
     good(tracehost_stream_close(stream));
     return status;

@@ -52,7 +52,7 @@ static void test_two_hosts_in_turn(void **state)
         if (turn == 0)
             strcpy(first, inbox);
         end(NULL);
-        assert_int_equal(tracehost_session_state(host, session), TRACEHOST_SESSION_DEAD);
+        assert_int_equal(tracehost_session_get_state(host, session), TRACEHOST_SESSION_DEAD);
     }
     assert_string_equal(first, inbox);
     assert_non_null(strstr(first, "{trace,<0.169.0>,wlme}\n"));
@@ -126,15 +126,16 @@ static void test_results_of_other_sizes(void **state)
         .size = offsetof(struct tracehost_host_counts, mail_dropped), .mail_dropped = 77};
 
     begin(state);
-    good(tracehost_host_counts(host, &newer.counts));
+    good(tracehost_host_get_counts(host, &newer.counts));
     assert_int_equal(newer.later, 0);
     assert_int_equal(newer.counts.size, sizeof newer);
-    good(tracehost_host_counts(host, &older));
+    good(tracehost_host_get_counts(host, &older));
     assert_int_equal(older.mail_dropped, 77);
     older.size = 0;
-    misused(tracehost_host_counts(host, &older),
+    misused(tracehost_host_get_counts(host, &older),
             "the size of a struct tracehost_host_counts is not set");
-    misused(tracehost_host_counts(host, NULL), "there is no struct tracehost_host_counts to fill");
+    misused(tracehost_host_get_counts(host, NULL),
+            "there is no struct tracehost_host_counts to fill");
     end(state);
 }
 
@@ -151,9 +152,9 @@ static void test_missing_arguments(void **state)
     misused(tracehost_host_start(&setup, &host), "there is no clock 2");
     begin(NULL);
     misused(tracehost_host_add_folder(host, NULL), "there is no folder");
-    misused(tracehost_host_tracers(host, NULL, NULL), "there is no function that visits");
+    misused(tracehost_host_visit_tracers(host, NULL, NULL), "there is no function that visits");
     misused(tracehost_host_delivered(host, 0, NULL, NULL), "there is no function to be called");
-    misused(tracehost_process_start(NULL, NULL, NULL), "there is no function that receives");
+    misused(tracehost_process_start(NULL, NULL, NULL), "there is no result");
     end(NULL);
 }
 
@@ -186,13 +187,13 @@ static void test_terms(void **state)
 
     (void)state;
     good(tracehost_term_parse(env, "{ok,[<0.95.0>,\"text\",1.5,#{a => <<1,2>>}]}.", &term));
-    text = tracehost_term_text(term);
+    text = tracehost_term_to_text(term);
     assert_string_equal(text, "{ok,[<0.95.0>,\"text\",1.5,#{a => <<1,2>>}]}");
     tracehost_free(text);
     assert_int_equal(tracehost_term_parse(env, "{ok,", &term), TRACEHOST_MALFORMED);
     assert_non_null(strstr(tracehost_error_link(0), "line 1"));
     tracehost_error_clear();
-    assert_null(tracehost_term_text(0));
+    assert_null(tracehost_term_to_text(0));
     misused(tracehost_term_parse(env, NULL, &term), "there is no text");
     misused(tracehost_term_parse(NULL, "a", &term), "there is no environment");
     enif_free_env(env);
@@ -215,10 +216,10 @@ static void test_tracers(void **state)
     int found = 0;
 
     good(tracehost_host_start(NULL, &host));
-    good(tracehost_host_tracers(host, note_found, &found));
+    good(tracehost_host_visit_tracers(host, note_found, &found));
     assert_int_equal(found, 0);
     good(tracehost_host_add_folder(host, build_folder("samples")));
-    good(tracehost_host_tracers(host, note_found, &found));
+    good(tracehost_host_visit_tracers(host, note_found, &found));
     assert_int_equal(found, 1);
     end(state);
 }

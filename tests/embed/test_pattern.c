@@ -20,7 +20,7 @@ static enum tracehost_status set(const char *function, const char *match, uint32
     const struct tracehost_pattern pattern = {
         .size = sizeof pattern, .function = function, .match = match, .kinds = kinds};
 
-    return tracehost_session_function(host, session, &pattern, matched);
+    return tracehost_session_set_pattern(host, session, &pattern, matched);
 }
 
 /* As a term, both of them. */
@@ -32,16 +32,16 @@ static enum tracehost_status set_terms(const char *function, const char *match, 
 
     good(tracehost_term_parse(env, function, &pattern.function_term));
     good(tracehost_term_parse(env, match, &pattern.match_term));
-    status = tracehost_session_function(host, session, &pattern, matched);
+    status = tracehost_session_set_pattern(host, session, &pattern, matched);
     enif_free_env(env);
     return status;
 }
 
 static void show(void *context, const struct tracehost_function *function)
 {
-    char *module = tracehost_term_text(function->module);
-    char *name = tracehost_term_text(function->function);
-    char *spec = tracehost_term_text(function->match_spec);
+    char *module = tracehost_term_to_text(function->module);
+    char *name = tracehost_term_to_text(function->function);
+    char *spec = tracehost_term_to_text(function->match_spec);
 
     snprintf((char *)context + strlen(context), 4096 - strlen(context),
              "%s:%s/%u 0x%x 0x%x %s %llu\n", module, name, function->arity, function->kinds,
@@ -55,7 +55,7 @@ static void expect(const char *function, const char *shown)
 {
     char text[4096] = "";
 
-    good(tracehost_session_functions(host, session, function, show, text));
+    good(tracehost_session_visit_functions(host, session, function, show, text));
     assert_string_equal(text, shown);
 }
 
@@ -102,9 +102,9 @@ static void test_refused_patterns(void **state)
     assert_int_equal(set("a:b/1", "[{'_',[{nope}],[]}]", 0, &matched), TRACEHOST_MALFORMED);
     assert_int_equal(set("a:b/1", "pause", TRACEHOST_LOCAL, &matched), TRACEHOST_USAGE);
     assert_int_equal(set("a:b/1", NULL, 0x40, &matched), TRACEHOST_USAGE);
-    misused(tracehost_session_functions(host, session, "a:b/_", show, NULL),
+    misused(tracehost_session_visit_functions(host, session, "a:b/_", show, NULL),
             "a function is M:F/A, not 'a:b/_'");
-    misused(tracehost_session_functions(host, session, NULL, NULL, NULL),
+    misused(tracehost_session_visit_functions(host, session, NULL, NULL, NULL),
             "there is no function that visits");
     assert_int_equal(matched, 77);
     expect(NULL, "");
@@ -125,7 +125,7 @@ static void test_destroyed_by_a_visitor(void **state)
     (void)state;
     good(set("a:b/1", NULL, 0, NULL));
     good(set("a:c/1", NULL, 0, NULL));
-    good(tracehost_session_functions(host, session, NULL, destroy_and_count, &visits));
+    good(tracehost_session_visit_functions(host, session, NULL, destroy_and_count, &visits));
     assert_int_equal(visits, 1);
     misused(set("a:b/1", NULL, 0, NULL), "there is no session 64 any more");
 }

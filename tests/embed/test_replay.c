@@ -29,8 +29,8 @@ static char *term_text(tracehost_stream *stream)
     ERL_NIF_TERM term;
     char *text;
 
-    good(tracehost_stream_term(stream, env, &term));
-    text = tracehost_term_text(term);
+    good(tracehost_stream_get_term(stream, env, &term));
+    text = tracehost_term_to_text(term);
     enif_free_env(env);
     return text;
 }
@@ -46,7 +46,7 @@ static void test_records(void **state)
 
     (void)state;
     good(tracehost_stream_open(RECORDING("s04_genserver_pingpong"), NULL, &stream));
-    misused(tracehost_stream_term(stream, env, &term), "no record was taken");
+    misused(tracehost_stream_get_term(stream, env, &term), "no record was taken");
     good(tracehost_stream_next(stream, NULL));
     good(tracehost_stream_next(stream, &record));
     assert_int_equal(record.number, 2);
@@ -60,12 +60,12 @@ static void test_records(void **state)
     tracehost_free(text);
     while (tracehost_stream_next(stream, &record) == TRACEHOST_OK)
         ;
-    good(tracehost_stream_info(stream, &info));
+    good(tracehost_stream_get_info(stream, &info));
     assert_string_equal(info.format, "trace-port");
     assert_int_equal(info.records, 719);
     assert_int_equal(info.bytes, info.all_bytes);
     assert_int_equal(info.node, atom("nonode@nohost"));
-    misused(tracehost_stream_term(stream, env, &term), "no record was taken");
+    misused(tracehost_stream_get_term(stream, env, &term), "no record was taken");
     good(tracehost_stream_close(stream));
     enif_free_env(env);
 }
@@ -100,7 +100,7 @@ static void test_lines(void **state)
     assert_string_equal(text, "{drop,7}");
     tracehost_free(text);
     assert_int_equal(tracehost_stream_next(stream, &record), TRACEHOST_END);
-    good(tracehost_stream_info(stream, &info));
+    good(tracehost_stream_get_info(stream, &info));
     assert_string_equal(info.format, "jsonl");
     assert_int_equal(info.malformed, 1);
     assert_int_equal(info.drops, 7);
@@ -240,11 +240,11 @@ static void test_steps(void **state)
     tracehost_error_clear();
     assert_int_equal(tracehost_replay_step(replay, &record), TRACEHOST_END);
     good(tracehost_replay_play(replay));
-    good(tracehost_replay_counts(replay, &counts));
+    good(tracehost_replay_get_counts(replay, &counts));
     assert_int_equal(counts.played, 14);
     assert_int_equal(counts.damages, 1);
     good(tracehost_replay_end(replay));
-    misused(tracehost_stream_term(stream, NULL, NULL), "there is no environment");
+    misused(tracehost_stream_get_term(stream, NULL, NULL), "there is no environment");
     good(tracehost_stream_close(stream));
     tracehost_process_stop(process);
 }
@@ -303,7 +303,7 @@ static void test_stopped_from_progress(void **state)
     options.context = stream;
     good(tracehost_replay_begin(host, stream, &options, &replay));
     good(tracehost_replay_play(replay));
-    good(tracehost_replay_counts(replay, &counts));
+    good(tracehost_replay_get_counts(replay, &counts));
     assert_int_equal(counts.records, 48);
     good(tracehost_replay_play(replay));
     assert_int_equal(tracehost_replay_step(replay, NULL), TRACEHOST_END);
@@ -332,7 +332,7 @@ static void act_within(void)
     misused(tracehost_replay_step(at_work, NULL), "this cannot be done in a callback");
     misused(tracehost_replay_end(at_work), "this cannot be done in a callback");
     good(tracehost_session_destroy(host, sender));
-    assert_int_equal(tracehost_session_state(host, sender), TRACEHOST_SESSION_CLEARING);
+    assert_int_equal(tracehost_session_get_state(host, sender), TRACEHOST_SESSION_CLEARING);
     misused(tracehost_session_destroy(host, sender), "there is no session 64 any more");
 }
 
@@ -353,7 +353,7 @@ static void test_within_a_callback(void **state)
     on_message = NULL;
     assert_string_equal(events, "begun message delivered ");
     assert_string_equal(inbox, "{trace,<0.169.0>,<0.170.0>}\n");
-    assert_int_equal(tracehost_session_state(host, sender), TRACEHOST_SESSION_DEAD);
+    assert_int_equal(tracehost_session_get_state(host, sender), TRACEHOST_SESSION_DEAD);
     good(tracehost_replay_end(at_work));
     good(tracehost_stream_close(stream));
     tracehost_process_stop(process);

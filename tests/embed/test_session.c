@@ -57,8 +57,8 @@ static void test_states(void **state)
     misused(create(&setup), "'a' is no key=value pair");
     setup.state_options = "level=2,file=x";
     good(tracehost_session_create(host, &setup, &session));
-    good(tracehost_session_info(host, session, &info));
-    text = tracehost_term_text(info.state);
+    good(tracehost_session_get_info(host, session, &info));
+    text = tracehost_term_to_text(info.state);
     assert_string_equal(text, "#{file => <<\"x\">>,level => 2}");
     assert_string_equal(info.name, "states");
     assert_string_equal(info.tracer, "erl_msg_tracer");
@@ -81,11 +81,11 @@ static void test_unwilling_tracer(void **state)
     (void)state;
     good(tracehost_process_start(receive, NULL, &process));
     session = send_to(process, 0);
-    good(tracehost_session_status(host, session, &attached));
+    good(tracehost_session_ask_status(host, session, &attached));
     assert_true(attached);
     setup.state = tracehost_process_pid(process);
     tracehost_process_stop(process);
-    good(tracehost_session_status(host, session, &attached));
+    good(tracehost_session_ask_status(host, session, &attached));
     assert_false(attached);
     refused(create(&setup), TRACEHOST_FAILED,
             "tracer 'erl_msg_tracer' was not attached: it answered 'remove' to "
@@ -108,7 +108,7 @@ static void test_many_sessions(void **state)
     assert_int_equal(tracehost_session_list(host, 0, listed, 1), 64);
     assert_int_equal(listed[1], 77);
     good(tracehost_session_destroy(host, sessions[7]));
-    assert_int_equal(tracehost_session_state(host, sessions[7]), TRACEHOST_SESSION_DEAD);
+    assert_int_equal(tracehost_session_get_state(host, sessions[7]), TRACEHOST_SESSION_DEAD);
     good(tracehost_session_create(host, &setup, &one));
     assert_int_not_equal(one, sessions[7]);
     misused(tracehost_session_destroy(host, sessions[7]), "there is no session 519 any more");
@@ -145,16 +145,16 @@ static void test_whom(void **state)
     good(tracehost_term_parse(env, "<0.94.0>", &pid));
     good(tracehost_term_parse(env, "#Port<0.5>", &port));
     good(tracehost_session_trace(host, session, TRACEHOST_PROCESSES_EXISTING, true, wanted));
-    good(tracehost_session_default_flags(host, session, TRACEHOST_PROCESSES_EXISTING, &flags));
+    good(tracehost_session_get_default_flags(host, session, TRACEHOST_PROCESSES_EXISTING, &flags));
     assert_int_equal(flags, wanted);
-    good(tracehost_session_default_flags(host, session, TRACEHOST_PROCESSES_NEW, &flags));
+    good(tracehost_session_get_default_flags(host, session, TRACEHOST_PROCESSES_NEW, &flags));
     assert_int_equal(flags, 0);
-    good(tracehost_session_flags(host, session, pid, &flags));
+    good(tracehost_session_get_flags(host, session, pid, &flags));
     assert_int_equal(flags, wanted);
-    good(tracehost_session_flags(host, session, port, &flags));
+    good(tracehost_session_get_flags(host, session, port, &flags));
     assert_int_equal(flags, 0);
     good(tracehost_session_trace_one(host, session, pid, false, TRACEHOST_FLAG_AS_RECORDED));
-    good(tracehost_session_flags(host, session, pid, &flags));
+    good(tracehost_session_get_flags(host, session, pid, &flags));
     assert_int_equal(flags, TRACEHOST_FLAG_SEND);
     assert_int_equal(tracehost_session_list(host, pid, NULL, 0), 1);
     assert_int_equal(tracehost_session_list(host, port, NULL, 0), 0);
@@ -186,8 +186,8 @@ static void test_whom_not(void **state)
             "that is no process or port of the recorded node");
     misused(tracehost_session_expect(host, session, enif_make_tuple(env, 0), 1),
             "that is no process or port of the recorded node");
-    misused(tracehost_session_flags(host, session, pid, NULL), "there is no result");
-    misused(tracehost_session_flags(host, session + 64, pid, &flags),
+    misused(tracehost_session_get_flags(host, session, pid, NULL), "there is no result");
+    misused(tracehost_session_get_flags(host, session + 64, pid, &flags),
             "there is no session 128 any more");
     enif_free_env(env);
 }

@@ -1,0 +1,216 @@
+/* What the program itself does, traced while it does it. */
+#include "host.h"
+
+#include <string.h>
+
+struct tracehost_live_process {
+    struct th_live_process process; /* the first member */
+    tracehost_host *host;
+};
+
+struct tracehost_live_function {
+    struct th_live_function function; /* the first member */
+    tracehost_host *host;
+};
+
+_Static_assert(sizeof(struct th_live_wants) <= sizeof(struct tracehost_live_frame),
+               "programs have room for what is wanted");
+
+static struct th_live_wants *wants_of(struct tracehost_live_frame *frame)
+{
+    return (struct th_live_wants *)frame;
+}
+
+static enum th_status check_live(const tracehost_host *host)
+{
+    enum th_status status = th_embed_check(host);
+
+    if (status == TH_OK && !th_tracing_is_shared(host->tracing))
+        return th_error_raise(TH_USAGE, "the host was not started as live");
+    return status;
+}
+
+/* --- processes --- */
+
+enum tracehost_status tracehost_live_begin(tracehost_host *host, const tracehost_process *process,
+                                           tracehost_live_process *parent, bool linked,
+                                           tracehost_live_process **live)
+{
+    tracehost_live_process *made;
+    enum th_status status = check_live(host);
+
+    if (status == TH_OK && (!process || !live))
+        status = th_embed_missing(process ? "result" : "process");
+    if (status != TH_OK)
+        return th_answer(status);
+    made = th_alloc_zero(sizeof *made);
+    made->host = host;
+    made->process.id = tracehost_process_pid(process);
+    th_live_process_begin(&made->process, host->tracing, parent ? &parent->process : NULL, linked);
+    atomic_fetch_add_explicit(&host->live, 1, memory_order_relaxed);
+    *live = made;
+    return TRACEHOST_OK;
+}
+
+void tracehost_live_end(tracehost_live_process *live)
+{
+    if (!live)
+        return;
+    th_live_process_end(&live->process);
+    atomic_fetch_sub_explicit(&live->host->live, 1, memory_order_relaxed);
+    th_free(live);
+}
+
+/* The tags that go elsewhere, or are of no process. */
+static bool is_event_tag(enum th_tracer_tag tag)
+{
+    return tag != (enum th_tracer_tag)TH_TAG_COUNT && tag != TH_TAG_call &&
+           tag != TH_TAG_return_from && tag != TH_TAG_exception_from && tag != TH_TAG_return_to &&
+           tag != TH_TAG_seq_trace;
+}
+
+enum tracehost_status tracehost_live_event(tracehost_live_process *live, const char *tag,
+                                           ERL_NIF_TERM term, ERL_NIF_TERM extra)
+{
+    struct th_live_event event;
+    enum th_tracer_tag kind;
+    enum th_status status = TH_OK;
+
+    if (!live || !tag || term == TH_NONE)
+        return th_answer(th_embed_missing(!live ? "process" : !tag ? "tag" : "term"));
+    kind = th_tag_of(th_atom(tag));
+    if (!is_event_tag(kind) || th_tag_has_extra(kind) != (extra != TH_NONE))
+        return th_answer(th_error_raise(TH_USAGE, "there is no event '%s' of a process%s", tag,
+                                        !is_event_tag(kind) ? ""
+                                        : extra != TH_NONE  ? " with a further term"
+                                                            : " without a further term"));
+    th_live_event_init(&event, &live->process, kind);
+    event.event.term = term;
+    event.event.extra = extra;
+    status = th_live_trace(&event);
+    if (status == TH_MALFORMED)
+        return th_answer(th_error_raise(TH_USAGE, "a process has no event '%s'", tag));
+    return TRACEHOST_OK; /* TH_END: no session is there */
+}
+
+/* --- functions --- */
+
+enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const char *function,
+                                                    tracehost_live_function **made)
+{
+    struct th_live_function *begun;
+    struct th_pattern name;
+    enum th_status status = check_live(host);
+
+    if (status == TH_OK)
+        status = th_embed_check_outside(host);
+    if (status == TH_OK && (!function || !made))
+        status = th_embed_missing(function ? "result" : "function");
+    if (status == TH_OK && (!th_pattern_parse(function, &name) || name.arity == TH_ANY_ARITY))
+        status = th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", function);
+    if (status != TH_OK)
+        return th_answer(status);
+    *made = th_alloc_zero(sizeof **made);
+    (*made)->host = host;
+    begun = &(*made)->function;
+    begun->function.name = (struct th_function){name.module, name.function, (uint32_t)name.arity};
+    th_live_functions_begin(host->tracing, &begun, 1);
+    atomic_fetch_add_explicit(&host->live, 1, memory_order_relaxed);
+    return TRACEHOST_OK;
+}
+
+enum tracehost_status tracehost_live_function_end(tracehost_live_function *function)
+{
+    struct th_live_function *ended;
+    enum th_status status = function ? th_embed_check_outside(function->host) : TH_OK;
+
+    if (status != TH_OK || !function)
+        return th_answer(status);
+    ended = &function->function;
+    th_live_functions_end(function->host->tracing, &ended, 1);
+    atomic_fetch_sub_explicit(&function->host->live, 1, memory_order_relaxed);
+    th_free(function);
+    return TRACEHOST_OK;
+}
+
+/* --- calls --- */
+
+static struct th_caller caller_of(const tracehost_live_function *function)
+{
+    struct th_caller caller = {.kind = TH_CALLER_UNDEFINED};
+
+    if (function)
+        caller = (struct th_caller){TH_CALLER_FUNCTION, function->function.function.name};
+    return caller;
+}
+
+void tracehost_live_call(tracehost_live_process *live, const tracehost_live_function *function,
+                         const ERL_NIF_TERM arguments[], bool external,
+                         const tracehost_live_function *caller, struct tracehost_live_frame *frame)
+{
+    struct th_live_wants *wants = wants_of(frame);
+    struct th_caller from;
+    struct th_live_call call;
+
+    memset(wants, 0, sizeof *wants);
+    if (!th_live_function_is_armed(&function->function))
+        return;
+    from = caller_of(caller);
+    call = (struct th_live_call){
+        .process = live ? &live->process : NULL,
+        .function = &function->function,
+        .arguments = arguments,
+        .external = external,
+        .caller = caller ? &from : NULL,
+    };
+    th_live_call(&call, wants);
+}
+
+void tracehost_live_return(tracehost_live_process *live, const tracehost_live_function *function,
+                           struct tracehost_live_frame *frame, ERL_NIF_TERM value)
+{
+    if (live && wants_of(frame)->count > 0)
+        th_live_return(&live->process, &function->function, wants_of(frame), value);
+}
+
+void tracehost_live_raise(tracehost_live_process *live, const tracehost_live_function *function,
+                          struct tracehost_live_frame *frame, ERL_NIF_TERM exception_class,
+                          ERL_NIF_TERM reason)
+{
+    if (live)
+        th_live_raise(&live->process, &function->function, wants_of(frame), exception_class,
+                      reason);
+}
+
+void tracehost_live_drop(tracehost_live_process *live, struct tracehost_live_frame *frame)
+{
+    if (live && wants_of(frame)->count > 0)
+        th_live_drop(&live->process, wants_of(frame));
+}
+
+void tracehost_live_return_to(tracehost_live_process *live, const tracehost_live_function *function)
+{
+    struct th_caller to;
+
+    if (!live || !th_live_is_returning(&live->process))
+        return;
+    to = caller_of(function);
+    th_live_return_to(&live->process, &to);
+}
+
+enum tracehost_status tracehost_live_get_counts(tracehost_host *host,
+                                                struct tracehost_live_counts *counts)
+{
+    struct th_live_counts of;
+    struct tracehost_live_counts known;
+    enum th_status status = th_embed_check(host);
+
+    if (status == TH_OK)
+        status = th_sized_check(counts, "tracehost_live_counts");
+    if (status != TH_OK)
+        return th_answer(status);
+    of = th_live_counts(host->tracing);
+    known = (struct tracehost_live_counts){.suppressed = of.suppressed, .strangers = of.strangers};
+    th_sized_give(counts, &known, sizeof known);
+    return TRACEHOST_OK;
+}

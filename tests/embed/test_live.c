@@ -1,0 +1,202 @@
+/* What the program itself does: what is refused, what a tracer gets, many threads. */
+#include "embedding.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { THREADS = 4, CALLS = 5000 };
+
+static int begin_live(void **state)
+{
+    const char *folder = build_folder("samples");
+    const struct tracehost_setup setup = {
+        .size = sizeof setup, .folders = &folder, .folder_count = 1, .live = true};
+
+    (void)state;
+    good(tracehost_host_start(&setup, &host));
+    return 0;
+}
+
+static tracehost_process *start(void)
+{
+    tracehost_process *process;
+
+    good(tracehost_process_start(NULL, NULL, &process));
+    return process;
+}
+
+static void test_not_live(void **state)
+{
+    tracehost_process *process = start();
+    tracehost_live_process *live;
+    tracehost_live_function *function;
+
+    begin(state);
+    misused(tracehost_live_begin(host, process, NULL, false, &live),
+            "the host was not started as live");
+    misused(tracehost_live_function_begin(host, "m:f/1", &function),
+            "the host was not started as live");
+    end(state);
+    tracehost_process_stop(process);
+}
+
+static void test_refused(void **state)
+{
+    tracehost_process *process = start();
+    tracehost_live_process *live;
+    tracehost_live_function *function;
+
+    (void)state;
+    misused(tracehost_live_begin(host, NULL, NULL, false, &live), "there is no process");
+    misused(tracehost_live_function_begin(host, "m:f/_", &function),
+            "a function is M:F/A, not 'm:f/_'");
+    misused(tracehost_live_function_begin(host, "m:_/1", &function),
+            "a function is M:F/A, not 'm:_/1'");
+    good(tracehost_live_begin(host, process, NULL, false, &live));
+    misused(tracehost_host_stop(host), "live processes or functions have not ended");
+    misused(tracehost_live_event(live, "call", atom("x"), 0),
+            "there is no event 'call' of a process");
+    misused(tracehost_live_event(live, "nothing", atom("x"), 0),
+            "there is no event 'nothing' of a process");
+    misused(tracehost_live_event(live, "send", atom("x"), 0),
+            "there is no event 'send' of a process without a further term");
+    misused(tracehost_live_event(live, "exit", atom("x"), atom("y")),
+            "there is no event 'exit' of a process with a further term");
+    misused(tracehost_live_event(live, "exit", 0, 0), "there is no term");
+    misused(tracehost_live_event(NULL, "exit", atom("x"), 0), "there is no process");
+    good(tracehost_live_event(live, "exit", atom("normal"), 0)); /* no session is there */
+    tracehost_live_end(live);
+    tracehost_live_end(NULL);
+    good(tracehost_live_function_end(NULL));
+    tracehost_process_stop(process);
+}
+
+/* A session that begins meanwhile gets what is sent from then on. */
+static void test_events(void **state)
+{
+    tracehost_process *tracer, *process = start(), *child = start();
+    tracehost_live_process *live, *born;
+    tracehost_session session;
+    char expected[256], *sender, *receiver;
+
+    (void)state;
+    good(tracehost_process_start(receive, NULL, &tracer));
+    good(tracehost_live_begin(host, process, NULL, false, &live));
+    session = send_to(tracer, 0);
+    good(tracehost_live_event(live, "send", atom("early"), tracehost_process_pid(child)));
+    good(tracehost_session_trace(host, session, TRACEHOST_PROCESSES_EXISTING, true,
+                                 TRACEHOST_FLAG_SEND | TRACEHOST_FLAG_SET_ON_SPAWN));
+    good(tracehost_live_begin(host, child, live, false, &born));
+    good(tracehost_live_event(live, "send", atom("hello"), tracehost_process_pid(child)));
+    good(tracehost_live_event(born, "send", atom("hello"), tracehost_process_pid(process)));
+    sender = tracehost_term_to_text(tracehost_process_pid(process));
+    receiver = tracehost_term_to_text(tracehost_process_pid(child));
+    snprintf(expected, sizeof expected, "{trace,%s,%s}\n{trace,%s,%s}\n", sender, receiver,
+             receiver, sender);
+    assert_string_equal(inbox, expected);
+    tracehost_free(sender);
+    tracehost_free(receiver);
+    tracehost_live_end(born);
+    tracehost_live_end(live);
+    tracehost_process_stop(tracer);
+    tracehost_process_stop(child);
+    tracehost_process_stop(process);
+}
+
+/* --- threads --- */
+
+static tracehost_live_function *function;
+static atomic_int
+    at_work; /* threads that have not ended; relaxed but for the end, which is joined */
+
+static void call_once(tracehost_live_process *live, bool raises)
+{
+    const ERL_NIF_TERM arguments[] = {atom("a")};
+    struct tracehost_live_frame frame;
+
+    tracehost_live_call(live, function, arguments, true, NULL, &frame);
+    if (raises)
+        tracehost_live_raise(live, function, &frame, atom("error"), atom("badarg"));
+    else
+        tracehost_live_return(live, function, &frame, atom("ok"));
+}
+
+static void *call_many(void *process)
+{
+    tracehost_live_process *live;
+
+    good(tracehost_live_begin(host, process, NULL, false, &live));
+    for (int i = 0; i < CALLS; i++)
+        call_once(live, i % 16 == 0);
+    tracehost_live_end(live);
+    atomic_fetch_sub_explicit(&at_work, 1, memory_order_relaxed);
+    return NULL;
+}
+
+/* Sets a pattern that counts; waits for nothing. */
+static tracehost_session counting(const char *match)
+{
+    const struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "erl_msg_tracer"};
+    struct tracehost_pattern pattern = {
+        .size = sizeof pattern, .function = "m:f/1", .match = match};
+    tracehost_session session;
+
+    good(tracehost_session_create(host, &setup, &session));
+    good(
+        tracehost_session_trace(host, session, TRACEHOST_PROCESSES_ALL, true, TRACEHOST_FLAG_CALL));
+    pattern.kinds = match ? TRACEHOST_LOCAL : TRACEHOST_CALL_COUNT;
+    good(tracehost_session_set_pattern(host, session, &pattern, NULL));
+    return session;
+}
+
+static void take_calls(void *context, const struct tracehost_function *of)
+{
+    *(uint64_t *)context = of->calls;
+}
+
+/* One session counts all, while others come and go. */
+static void test_threads(void **state)
+{
+    tracehost_process *processes[THREADS];
+    pthread_t threads[THREADS];
+    tracehost_session all;
+    struct tracehost_live_counts counts = {.size = sizeof counts};
+    uint64_t calls = 0;
+
+    (void)state;
+    good(tracehost_live_function_begin(host, "m:f/1", &function));
+    all = counting(NULL);
+    atomic_store_explicit(&at_work, THREADS, memory_order_relaxed);
+    for (int i = 0; i < THREADS; i++) {
+        processes[i] = start();
+        assert_int_equal(pthread_create(&threads[i], NULL, call_many, processes[i]), 0);
+    }
+    do
+        good(tracehost_session_destroy(host, counting("x")));
+    while (atomic_load_explicit(&at_work, memory_order_relaxed) > 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        tracehost_process_stop(processes[i]);
+    }
+    good(tracehost_session_visit_functions(host, all, "m:f/1", take_calls, &calls));
+    assert_int_equal(calls, THREADS * CALLS);
+    call_once(NULL, false); /* a thread that runs no process */
+    good(tracehost_session_visit_functions(host, all, "m:f/1", take_calls, &calls));
+    assert_int_equal(calls, THREADS * CALLS + 1);
+    good(tracehost_live_get_counts(host, &counts));
+    assert_int_equal(counts.strangers, 1);
+    good(tracehost_live_function_end(function));
+}
+
+int main(void)
+{
+#define WITH_LIVE_HOST(test) cmocka_unit_test_setup_teardown(test, begin_live, end)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_not_live),
+        WITH_LIVE_HOST(test_refused),
+        WITH_LIVE_HOST(test_events),
+        WITH_LIVE_HOST(test_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
