@@ -4,7 +4,7 @@
 %%              twice: one run is recorded by OTP's own tracer, another one is logged
 %%   recorded   twice: what is different in the run that is recorded
 %%   state      of the tracer
-%%   replay     options for `tracehost replay'
+%%   replay     options for `tracehost replay'; `tracer' where that belongs, if not at the beginning
 %%   whom       it is to trace only these: tracee, new; else whoever was recorded
 %%   status     what that ends with, 0 if left out
 %%   lines      trace: only the callbacks of the trace family are compared

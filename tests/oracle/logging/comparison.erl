@@ -63,7 +63,8 @@ changed(How, Lines) ->
                 end].
 
 line({Callback, Tag, Self}, Terms) ->
-    iolist_to_binary(lists:join(" ", [Callback, Tag, Self | [binary:encode_hex(term_to_binary(T)) || T <- Terms]])).
+    Encoded = [binary:encode_hex(term_to_binary(Term)) || Term <- Terms],
+    iolist_to_binary(lists:join(" ", [Callback, Tag, Self | Encoded])).
 
 %% The callbacks and the tags in a file.
 names(File) ->

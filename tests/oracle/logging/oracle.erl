@@ -1,6 +1,6 @@
-%% main([Tracehost, Libraries, Folder]): runs cases here and in tracehost, prints a line for each and their
-%% sum. LIBRARIES is the folder of logging.so and its siblings, FOLDER takes the files. callbacks/1 runs
-%% those of cases.erl, patterns/1 those of specs.erl.
+%% callbacks([Tracehost, Libraries, Folder]) runs the cases of cases.erl here and in tracehost, prints a line
+%% for each and their sum; patterns([Functions, Tracehost, Libraries, Folder]) those of specs.erl. LIBRARIES
+%% is the folder of logging.so and its siblings, FOLDER takes the files; FUNCTIONS: see all_used/2.
 -module(oracle).
 -export([callbacks/1, patterns/1, display/1]).
 
@@ -58,10 +58,11 @@ all_used(File, Cases) ->
     Used = specs:used(Cases),
     Missing = [F || {Name, _} = F <- Accepted -- Used,
                     not (lists:member(Name, Any) andalso lists:keymember(Name, 1, Used))],
-    report("all functions of match specifications that OTP has are used", case {length(Accepted) > 80, Missing} of
+    Outcome = case {length(Accepted) > 80, Missing} of
         {true, []} -> equal;
         _ -> io_lib:format("not ~0p, of ~b", [Missing, length(Accepted)])
-    end).
+    end,
+    report("all functions of match specifications that OTP has are used", Outcome).
 
 accepted({Name, N}) ->
     Call = list_to_tuple([Name | lists:duplicate(N, true)]),
@@ -123,10 +124,10 @@ lines(Case, File) -> comparison:lines(File, maps:get(lines, Case, all)).
 
 %% With one scheduler callbacks follow each other; with several those of different tracees mix.
 difference(_, Case, [], _) when not is_map_key(empty, Case) -> "the BEAM has called nothing";
-difference(_, #{how := twice, unlike := Unlike}, Beam, Host) ->
+difference(Setup, #{how := twice, unlike := Unlike} = Case, Beam, Host) ->
     case comparison:difference(comparison:renumbered(Beam), comparison:renumbered(Host)) of
         equal -> "they do not differ any more";
-        _ -> comparison:difference(comparison:renumbered(comparison:changed(Unlike, Beam)), comparison:renumbered(Host))
+        _ -> difference(Setup, maps:remove(unlike, Case#{empty => true}), comparison:changed(Unlike, Beam), Host)
     end;
 difference(_, #{how := twice}, Beam, Host) ->
     comparison:difference(comparison:renumbered(Beam), comparison:renumbered(Host));
@@ -151,9 +152,17 @@ replay(#{form := Form} = Setup, Case, Log, Recording, Tracee) ->
     Tracer = unicode:characters_to_binary(io_lib:format("~s=~0p", [Library, State])),
     Stream = convert(Setup, Case, Recording, [filename:rootname(Recording), $., Form]),
     Options = maps:get(replay, Case, []) ++ whom(maps:get(whom, Case, []), Tracee),
-    Said = tracehost(Setup, ["replay", "-L", Folder, "-t", Tracer, Stream | Options], maps:get(status, Case, 0)),
+    Said = tracehost(Setup, ["replay", "-L", Folder | traced(Tracer, Options)] ++ [Stream],
+                     maps:get(status, Case, 0)),
     Said =:= iolist_to_binary(maps:get(says, Case, Said)) orelse
         throw(["tracehost has said\n", Said, "and not\n", maps:get(says, Case)]).
+
+%% Where several sessions say `tracer', and else at the beginning.
+traced(Tracer, Options) ->
+    case lists:member(tracer, Options) of
+        true -> lists:append([case Option of tracer -> ["-t", Tracer]; _ -> [Option] end || Option <- Options]);
+        false -> ["-t", Tracer | Options]
+    end.
 
 %% Of whom: the tracee, processes that are spawned.
 whom([], _) -> [];
@@ -165,7 +174,8 @@ convert(Setup, #{external := External}, Recording, Name) ->
     Stream = iolist_to_binary([Name, ".jsonl"]),
     tracehost(Setup, ["convert", Recording, Stream], 0),
     {ok, Text} = file:read_file(Stream),
-    ok = file:write_file(Stream, [told(External, Line) || Line <- binary:split(Text, <<"\n">>, [global, trim])]),
+    Lines = binary:split(Text, <<"\n">>, [global, trim]),
+    ok = file:write_file(Stream, [told(External, Line) || Line <- Lines]),
     Stream;
 convert(#{form := "trace"}, _, Recording, _) -> Recording;
 convert(Setup, Case, Recording, Name) ->

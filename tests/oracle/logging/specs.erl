@@ -5,6 +5,7 @@
 %%   set        [{{Module, Function, Arity}, true | false | MatchSpec, Kinds}], in this order
 %%   flags      [call] if left out
 %%   callers    false: the recording has none
+%%   sessions   kinds: patterns of each are of a session of its own here
 %% and perhaps what cases.erl knows.
 -module(specs).
 -export([cases/0, differences/0, displayed/0, used/1]).
@@ -12,19 +13,28 @@
 cases() -> [made(Case) || Case <- guards() ++ failing() ++ bodies() ++ actions() ++ flags() ++ patterns()].
 
 displayed() ->
-    made(#{name => "display", set => on(id, 1, [{['$1'], [{is_list, '$1'}], [{display, '$1'}]},
-                                                {['$1'], [{is_tuple, '$1'}], [{display, {{'$1', '$_'}}}]},
-                                                {['$1'], [{is_binary, '$1'}], [{display, '$1'}, {display, {hd, '$1'}}]},
-                                                {[a], [], [{message, {display, <<"bytes">>}}]}])}).
+    made(#{name => "display",
+           set => on(id, 1, [{['$1'], [{is_list, '$1'}], [{display, '$1'}]},
+                             {['$1'], [{is_tuple, '$1'}], [{display, {{'$1', '$_'}}}]},
+                             {['$1'], [{is_binary, '$1'}], [{display, '$1'}, {display, {hd, '$1'}}]},
+                             {[a], [], [{message, {display, <<"bytes">>}}]}])}).
 
 %% --- From what a case says to what is run ------------------------------------------------------------
 
 made(Case) ->
     #{set := Set, flags := Flags} = All = maps:merge(#{flags => [call]}, quiet(Case)),
-    maps:merge(#{how => twice, run => fun subject:run/0, whom => [tracee], recorded => recorded({exception_trace}, {caller}),
+    maps:merge(#{how => twice, run => fun subject:run/0, whom => [tracee],
+                 recorded => recorded({exception_trace}, {caller}),
                  patterns => [in_beam(One) || One <- Set],
-                 replay => lists:append([option(One) || One <- Set]) ++ recorded_callers(Case) ++
-                     ["--flags=" ++ lists:join(",", [atom_to_list(F) || F <- Flags])]}, All).
+                 replay => sessions(All, ["--flags=" ++ lists:join(",", [atom_to_list(F) || F <- Flags])]) ++
+                     recorded_callers(Case)}, All).
+
+%% One session, or one for each kind of pattern.
+sessions(#{sessions := Kinds, set := Set}, Flags) ->
+    lists:append([["--session", atom_to_list(Kind), tracer | Flags] ++
+                      lists:append([option(One) || {_, _, Of} = One <- Set, Of =:= [Kind]])
+                  || Kind <- Kinds]);
+sessions(#{set := Set}, Flags) -> lists:append([option(One) || One <- Set]) ++ Flags.
 
 %% Of the other libraries the program says that they are called like this one.
 quiet(#{library := _} = Case) -> Case;
@@ -56,6 +66,11 @@ on(Function, Arity, Spec, Kinds) -> [{{subject, Function, Arity}, Spec, Kinds}].
 
 all(Spec) -> on('_', '_', Spec).
 
+does(Function, Arity, Body) -> on(Function, Arity, [{'_', [], Body}]).
+
+%% With what comes of MESSAGE for calls like HEAD.
+shows(Function, Head, Message) -> on(Function, length(Head), [{Head, [], [{message, Message}]}]).
+
 %% Of id/1 what passes GUARD, or each of several.
 one(Guards) when is_list(Guards) ->
     on(id, 1, [{['$1'], [Guard], [{message, {const, Guard}}]} || Guard <- Guards]);
@@ -70,21 +85,24 @@ gives(Function, Arity, Body) -> on(Function, Arity, [{'_', [], [{message, Body}]
 %% --- Guards ------------------------------------------------------------------------------------------
 
 guards() ->
-    [#{name => "guard " ++ Name, set => Set} || {Name, Set} <- types() ++ comparisons() ++ sizes() ++ truths()].
+    [#{name => "guard " ++ Name, set => Set}
+     || {Name, Set} <- types() ++ comparisons() ++ sizes() ++ truths()].
 
 types() ->
     [{atom_to_list(Test), one({Test, '$1'})}
      || Test <- [is_atom, is_float, is_integer, is_list, is_number, is_pid, is_port, is_reference, is_tuple,
                  is_map, is_binary, is_function]] ++
     [{"is_record", one({is_record, '$1', rec, 3})}, {"is_map_key", both({is_map_key, '$1', '$2'})},
-     {"types, in several clauses", one([{is_atom, '$1'}, {is_tuple, '$1'}, {is_float, '$1'}, {is_map, '$1'}])}].
+     {"types, in several clauses",
+      one([{is_atom, '$1'}, {is_tuple, '$1'}, {is_float, '$1'}, {is_map, '$1'}])}].
 
 comparisons() ->
     [{atom_to_list(Op), both({Op, '$1', '$2'})} || Op <- ['>', '>=', '<', '=<', '=:=', '==', '=/=', '/=']] ++
     [{"comparison of all terms", one({'>', '$1', {const, {a}}})}].
 
 sizes() ->
-    [{"element", both({'==', {element, '$1', '$2'}, a})}, {"hd, tl", one({'=:=', {hd, '$1'}, {hd, {tl, [0, 1]}}})},
+    [{"element", both({'==', {element, '$1', '$2'}, a})},
+     {"hd, tl", one({'=:=', {hd, '$1'}, {hd, {tl, [0, 1]}}})},
      {"tl", one({'=:=', {tl, '$1'}, []})}, {"length", one({'>', {length, '$1'}, 1})},
      {"size", one({'==', {size, '$1'}, 2})}, {"map_size", one({'>', {map_size, '$1'}, 0})},
      {"map_get", both({'==', {map_get, '$1', '$2'}, 1})}, {"bit_size", one({'>', {bit_size, '$1'}, 2})},
@@ -100,7 +118,8 @@ truths() ->
      {"andalso", one({'andalso', {is_integer, '$1'}, Small, '$1'})},
      {"andthen", one({'andthen', {is_integer, '$1'}, Small})},
      {"orelse", one({'orelse', {is_atom, '$1'}, {'>', {size, '$1'}, 2}})},
-     {"const", one({'==', '$1', {const, {a, b}}})}, {"several", on(id, 1, [{['$1'], [{is_integer, '$1'}, Small], []}])},
+     {"const", one({'==', '$1', {const, {a, b}}})},
+     {"several", on(id, 1, [{['$1'], [{is_integer, '$1'}, Small], []}])},
      {"is true", one('$1')}, {"get_tcw", one({'==', {get_tcw}, 0})}].
 
 %% --- Heads, guards and bodies that fail --------------------------------------------------------------
@@ -123,9 +142,10 @@ failing() ->
              {"a body", gives(id, 1, {hd, '$_'})},
              {"a body, for some", on(id, 1, [{['$1'], [], [{message, {{{'+', '$1', 1}, {length, '$1'}}}}]}])},
              {"a body without effect", on(id, 1, [{['$1'], [], [{tl, '$1'}, {message, after_it}]}])},
-             {"flags that are none", on(id, 1, [{[a], [], [{message, {{{enable_trace, nix}, {trace, [nix], []},
-                                                                      {trace, nobody, [], []}}}}]}])},
-             {"a word that is too large", gives(down, 1, {{{set_tcw, 1 bsl 32}, {set_tcw, a}, {set_tcw_fake, -1}}})}]].
+             {"flags that are none",
+              shows(id, [a], {{{enable_trace, nix}, {trace, [nix], []}, {trace, nobody, [], []}}})},
+             {"a word that is too large",
+              gives(down, 1, {{{set_tcw, 1 bsl 32}, {set_tcw, a}, {set_tcw_fake, -1}}})}]].
 
 %% --- Bodies ------------------------------------------------------------------------------------------
 
@@ -133,11 +153,12 @@ bodies() ->
     [#{name => "body " ++ Name, set => Set} || {Name, Set} <- arithmetic() ++ values()].
 
 arithmetic() ->
-    [{atom_to_list(Op), on(two, 2, [{['$1', '$2'], [], [{message, {{{Op, '$1', '$2'}}}}]}])}
+    [{atom_to_list(Op), shows(two, ['$1', '$2'], {{{Op, '$1', '$2'}}})}
      || Op <- ['+', '-', '*', '/', 'div', 'rem', 'band', 'bor', 'bxor']] ++
-    [{atom_to_list(Op), on(two, 2, [{['$1', '$2'], [{'<', {abs, '$2'}, 100}], [{message, {{{Op, '$1', '$2'}}}}]}])}
+    [{atom_to_list(Op),
+      on(two, 2, [{['$1', '$2'], [{'<', {abs, '$2'}, 100}], [{message, {{{Op, '$1', '$2'}}}}]}])}
      || Op <- ['bsl', 'bsr']] ++
-    [{"of one", on(id, 1, [{['$1'], [], [{message, [{Op, '$1'} || Op <- ['+', '-', 'bnot', abs, round, trunc, float]]}]}])}].
+    [{"of one", shows(id, ['$1'], [{Op, '$1'} || Op <- ['+', '-', 'bnot', abs, round, trunc, float]])}].
 
 values() ->
     [{"$_", gives(two, 2, '$_')}, {"$$", on(two, 2, [{['$2', '$1'], [], [{message, '$$'}]}])},
@@ -157,10 +178,11 @@ actions() ->
 
 messages() ->
     [{"message false", on(id, 1, [{['$1'], [], [{message, {is_atom, '$1'}}]}])},
-     {"message, the last one counts", on(id, 1, [{['$1'], [], [{message, false}, {message, one}, {message, two}, 3]}])},
+     {"message, the last one counts", does(id, 1, [{message, false}, {message, one}, {message, two}, 3])},
      {"message true and others", on(id, 1, [{[a], [], [{message, true}]}, {[b], [], [{message, []}]},
                                             {'_', [], [{message, {{true}}}]}])},
-     {"message, its value", gives(first, 1, {{{message, x}, {return_trace}, {exception_trace}, {message, {message, y}}}})},
+     {"message, its value",
+      gives(first, 1, {{{message, x}, {return_trace}, {exception_trace}, {message, {message, y}}}})},
      {"caller", all([{'_', [], [{message, {caller}}]}])},
      {"caller in a term", all([{'_', [], [{message, {{{element, 2, {caller}}, '$_'}}}]}])}].
 
@@ -173,92 +195,120 @@ returns() ->
      {"return_trace and message false", on(down, 1, [{'_', [], [{return_trace}, {message, false}]}])},
      {"return_trace through exceptions", on(caught, 1, Returns) ++ on(boom, 1, Returns)},
      {"exception_trace of what is passed", on(outer, 1, Exceptions) ++ on(inner, 1, Exceptions)},
-     {"exception_trace of some", on(boom, 1, [{['$1'], [{'/=', '$1', throw}], [{exception_trace}, {message, {caller}}]}])},
-     {"both", on(outer, 1, Exceptions) ++ on(boom, 1, Returns) ++ on(caught, 1, [{'_', [], [{message, {self}}]}])}].
+     {"exception_trace of some",
+      on(boom, 1, [{['$1'], [{'/=', '$1', throw}], [{exception_trace}, {message, {caller}}]}])},
+     {"both", on(outer, 1, Exceptions) ++ on(boom, 1, Returns) ++ gives(caught, 1, {self})}].
 
 words() ->
-    [{"set_tcw, get_tcw", on(down, 1, [{['$1'], [], [{message, {{{set_tcw, {'+', '$1', 100}}, {get_tcw}}}}]}]) ++
+    [{"set_tcw, get_tcw",
+      shows(down, ['$1'], {{{set_tcw, {'+', '$1', 100}}, {get_tcw}}}) ++
           on(caught, 1, [{['_'], [{'==', {get_tcw}, 100}], [{message, {get_tcw}}]}])},
      {"set_tcw_fake", gives(down, 1, {{{set_tcw_fake, 17}, {get_tcw}}})}].
 
 %% Each event has the flags that the specification of a call before it has left.
 flags() ->
-    Switch = fun(On, Off) -> on(first, 1, [{'_', [], On}]) ++ on(caught, 1, [{[throw], [], Off}, {'_', [], []}]) ++ all_of(id) end,
-    Talk = fun(On, Off) -> on(started, 1, [{['$1'], [], On}]) ++ on(named, 1, [{['$1'], [], Off}]) ++ on(answer, 1, []) end,
+    Switch = fun(On, Off) ->
+        does(first, 1, On) ++ on(caught, 1, [{[throw], [], Off}, {'_', [], []}]) ++ all_of(id)
+    end,
+    Talk = fun(On, Off) ->
+        on(started, 1, [{['$1'], [], On}]) ++ on(named, 1, [{['$1'], [], Off}]) ++ all_of(answer)
+    end,
     [#{name => "flags: " ++ Name, flags => [call | Flags], set => Set}
-     || {Name, Flags, Set} <-
-            [{"silent", [], Switch([{silent, true}], [{message, {silent, false}}])},
-             {"silent from the start", [silent], Switch([{silent, false}], [{silent, true}])},
-             {"silent that is no truth value", [], Switch([{silent, maybe_not}], [{silent, {self}}])},
-             {"silent, returns", [], on(first, 1, [{'_', [], [{return_trace}]}]) ++
-                  on(second, 1, [{'_', [], [{silent, true}, {return_trace}]}]) ++ on(third, 1, [{'_', [], [{return_trace}]}]) ++
-                  on(caught, 1, [{'_', [], [{silent, false}]}])},
-             {"enable_trace", [], Switch([{enable_trace, arity}], [{disable_trace, arity}])},
-             {"disable_trace call", [], Switch([], [{disable_trace, call}])},
-             {"enable_trace send", [], Talk([{enable_trace, send}, {enable_trace, 'receive'}], [{disable_trace, send}])},
-             {"enable_trace, the values", [], on(first, 1, [{'_', [], [{message, {{{enable_trace, send}, {enable_trace, send},
-                                                                                   {disable_trace, send}, {disable_trace, send}}}}]}])},
-             {"enable_trace of another one", [], Talk([{enable_trace, '$1', call}, {enable_trace, '$1', send}],
-                                                      [{disable_trace, '$1', call}])},
-             {"trace, 2", [], Switch([{trace, [], [arity, return_to]}], [{trace, [arity], []}])},
-             {"trace, 2, the values", [], on(first, 1, [{'_', [], [{message, {{{trace, [], [send]}, {trace, [send], [send]},
-                                                                               {trace, [send], []}, {trace, [], []}}}}]}])},
-             {"trace, 2, all off", [], Switch([], [{trace, [all], []}])},
-             {"trace, 3", [], Talk([{trace, '$1', [], [call, send, 'receive']}], [{trace, '$1', [send, 'receive'], [arity]}])},
-             {"return_to", [return_to], on(first, 1, []) ++ on(boom, 1, [{[error], [], []}, {[none], [], [{return_trace}]}])},
-             {"return_to, exceptions", [return_to], on(outer, 1, []) ++ on(caught, 1, [])},
-             {"return_to in silence", [return_to], on(first, 1, []) ++ on(third, 1, [{'_', [], [{silent, true}]}]) ++
-                  on(caught, 1, [{[none], [], [{silent, false}]}, {'_', [], []}]) ++
-                  on(outer, 1, [{[error], [], [{silent, true}]}, {'_', [], [{silent, false}]}])},
-             {"return_to that comes in silence", [return_to], on(outer, 1, []) ++ on(boom, 1, [{'_', [], [{silent, true}]}]) ++
-                  on(caught, 1, [{'_', [], [{silent, false}]}])},
-             {"return_to of all", [return_to], all([{'_', [], [{exception_trace}]}])},
-             {"arity", [arity], all([{'_', [], [{return_trace}, {message, {caller}}]}])}]].
+     || {Name, Flags, Set} <- silence(Switch) ++ switched(Switch, Talk) ++ returned()].
+
+silence(Switch) ->
+    [{"silent", [], Switch([{silent, true}], [{message, {silent, false}}])},
+     {"silent from the start", [silent], Switch([{silent, false}], [{silent, true}])},
+     {"silent that is no truth value", [], Switch([{silent, maybe_not}], [{silent, {self}}])},
+     {"silent, returns", [], does(first, 1, [{return_trace}]) ++
+          does(second, 1, [{silent, true}, {return_trace}]) ++ does(third, 1, [{return_trace}]) ++
+          does(caught, 1, [{silent, false}])},
+     {"silent, return_to", [return_to], all_of(first) ++ does(third, 1, [{silent, true}]) ++
+          on(caught, 1, [{[none], [], [{silent, false}]}, {'_', [], []}]) ++
+          on(outer, 1, [{[error], [], [{silent, true}]}, {'_', [], [{silent, false}]}])},
+     {"silent before a return_to", [return_to], all_of(outer) ++ does(boom, 1, [{silent, true}]) ++
+          does(caught, 1, [{silent, false}])}].
+
+switched(Switch, Talk) ->
+    Values = [{enable_trace, send}, {enable_trace, send}, {disable_trace, send}, {disable_trace, send},
+              {trace, [], [send]}, {trace, [send], [send]}, {trace, [send], []}, {trace, [], []}],
+    [{"enable_trace", [], Switch([{enable_trace, arity}], [{disable_trace, arity}])},
+     {"disable_trace call", [], Switch([], [{disable_trace, call}])},
+     {"enable_trace send", [],
+      Talk([{enable_trace, send}, {enable_trace, 'receive'}], [{disable_trace, send}])},
+     {"the values", [], gives(first, 1, Values)},
+     {"enable_trace of another one", [],
+      Talk([{enable_trace, '$1', call}, {enable_trace, '$1', send}], [{disable_trace, '$1', call}])},
+     {"trace, 2", [], Switch([{trace, [], [arity, return_to]}], [{trace, [arity], []}])},
+     {"trace, 2, all off", [], Switch([], [{trace, [all], []}])},
+     {"trace, 3", [], Talk([{trace, '$1', [], [call, send, 'receive']}],
+                           [{trace, '$1', [send, 'receive'], [arity]}])}].
+
+returned() ->
+    [{"return_to", [return_to],
+      all_of(first) ++ on(boom, 1, [{[error], [], []}, {[none], [], [{return_trace}]}])},
+     {"return_to, exceptions", [return_to], all_of(outer) ++ all_of(caught)},
+     {"return_to of all", [return_to], all([{'_', [], [{exception_trace}]}])},
+     {"arity", [arity], all([{'_', [], [{return_trace}, {message, {caller}}]}])}].
 
 all_of(Function) -> on(Function, 1, []).
 
 %% --- Patterns ----------------------------------------------------------------------------------------
 
 patterns() ->
-    True = [{'_', [], [{message, {caller}}]}],
-    Later = [{'_', [], [{return_trace}, {message, later}]}],
-    Generic = #{library => "logging_generic"},
-    [#{name => "patterns: all", set => all(True)},
-     #{name => "patterns: a function of any arity", set => on(id, '_', True)},
-     #{name => "patterns: none", set => on(nobody, 7, True) ++ all_of(down)},
-     #{name => "patterns: a later one replaces", set => all(True) ++ on(id, 1, Later) ++ on(down, '_', Later)},
-     #{name => "patterns: a later wildcard replaces", set => on(id, 1, Later) ++ all(True)},
-     #{name => "patterns: replaced by true", set => all(Later) ++ on(id, 1, true)},
-     #{name => "patterns: cleared", set => all(Later) ++ on(id, 1, false) ++ on(down, '_', false)},
-     #{name => "patterns: cleared and set", set => all(Later) ++ all(false) ++ on(down, 1, True)},
-     #{name => "patterns: what is loaded later",
-       set => [{{late, '_', '_'}, [{['$1', '$1'], [], [{return_trace}, {message, {caller}}]}, {['_'], [], []}], [local]}]},
-     (external(#{name => "patterns: global", set => on('_', '_', Later, [global])})),
-     (external(#{name => "patterns: local replaces global", set => on('_', '_', Later, [global]) ++ on(far, 1, True)})),
-     (external(#{name => "patterns: global replaces local", set => all(Later) ++ on(far, 1, True, [global])})),
-     (external(#{name => "patterns: global cleared as local", set => on('_', '_', Later, [global]) ++ on(far, 1, false)})),
-     (external(#{name => "patterns: local cleared as global", set => all(Later) ++ on(far, 1, false, [global])})),
-     Generic#{name => "patterns: meta", flags => [call], set => on(down, 1, Later, [meta])},
-     Generic#{name => "patterns: meta, whatever the flags", flags => [send],
-              set => on(down, 1, [{['$1'], [{'<', '$1', 2}], [{exception_trace}]}], [meta])},
-     Generic#{name => "patterns: meta and local", set => on(down, 1, True, [local]) ++ on(down, 1, Later, [meta])},
-     Generic#{name => "patterns: meta, cleared",
-              set => on(down, 1, True, [local]) ++ on(down, 1, Later, [meta]) ++ on(down, 1, false, [meta])},
-     Generic#{name => "patterns: meta stays where local is cleared",
-              set => on(down, 1, True, [local]) ++ on(down, 1, Later, [meta]) ++ on(down, 1, false, [local])}].
+    [#{name => "patterns: " ++ Name, set => Set} || {Name, Set} <- replaced() ++ cleared()] ++
+    [#{name => "patterns: " ++ Name, set => Set, external => subject:external()}
+     || {Name, Set} <- globals()] ++
+    [Case#{name => "patterns: " ++ Name, library => "logging_generic"} || {Name, Case} <- meta()].
 
-external(Case) -> Case#{external => subject:external()}.
+true() -> [{'_', [], [{message, {caller}}]}].
+later() -> [{'_', [], [{return_trace}, {message, later}]}].
+
+replaced() ->
+    [{"all", all(true())},
+     {"a function of any arity", on(id, '_', true())},
+     {"none", on(nobody, 7, true()) ++ all_of(down)},
+     {"a later one replaces", all(true()) ++ on(id, 1, later()) ++ on(down, '_', later())},
+     {"a later wildcard replaces", on(id, 1, later()) ++ all(true())},
+     {"replaced by true", all(later()) ++ on(id, 1, true)},
+     {"what is loaded later",
+      [{{late, '_', '_'}, [{['$1', '$1'], [], [{return_trace}, {message, {caller}}]}, {['_'], [], []}],
+        [local]}]}].
+
+cleared() ->
+    [{"cleared", all(later()) ++ on(id, 1, false) ++ on(down, '_', false)},
+     {"cleared and set", all(later()) ++ all(false) ++ on(down, 1, true())}].
+
+globals() ->
+    All = on('_', '_', later(), [global]),
+    [{"global", All},
+     {"local replaces global", All ++ on(far, 1, true())},
+     {"global replaces local", all(later()) ++ on(far, 1, true(), [global])},
+     {"global, cleared as local", All ++ on(far, 1, false)},
+     {"local, cleared as global", all(later()) ++ on(far, 1, false, [global])}].
+
+%% A tracer with a trace_call of its own is called with garbage by a BEAM, for meta trace.
+meta() ->
+    Both = on(down, 1, true(), [local]) ++ on(down, 1, later(), [meta]),
+    [{"meta", #{set => on(down, 1, later(), [meta])}},
+     {"meta, whatever the flags",
+      #{flags => [send], set => on(down, 1, [{['$1'], [{'<', '$1', 2}], [{exception_trace}]}], [meta])}},
+     {"meta and local", #{set => Both}},
+     {"meta and local, of two sessions", #{set => Both, sessions => [local, meta]}},
+     {"meta, cleared", #{set => Both ++ on(down, 1, false, [meta])}},
+     {"meta, where local is cleared", #{set => Both ++ on(down, 1, false, [local])}}].
 
 %% --- What a recording does not tell ------------------------------------------------------------------
 
 %% Cases where the host differs, and must: `unlike' is what makes the BEAM's log the host's, `says' what the
 %% host says of it.
 differences() ->
-    [made(Case#{name => "differs: " ++ Name}) || {Name, Case} <- unknown_callers() ++ unknown_values() ++ unrecorded()].
+    [made(Case#{name => "differs: " ++ Name})
+     || {Name, Case} <- unknown_callers() ++ unknown_values() ++ unrecorded()].
 
 unknown_callers() ->
     [{"callers that were not recorded",
-      #{callers => false, recorded => recorded({exception_trace}, true), set => all([{'_', [], [{message, {caller}}]}]),
+      #{callers => false, recorded => recorded({exception_trace}, true), set => all(true()),
         unlike => fun undefined/1, says => says("callers unknown", 425)}},
      {"lines of callers",
       #{set => on(down, 1, [{'_', [], [{message, {caller_line}}]}]), unlike => fun without_line/1,
@@ -273,10 +323,11 @@ unknown_values() ->
       #{set => on(down, 1, [{[0], [], [{message, {process_dump}}]}, {'_', [], [{message, here}]}]),
         unlike => without(down, [[0]]), says => says("undecided matches", 1)}},
      {"a token",
-      #{set => on(first, 1, [{'_', [], [{message, {get_seq_token}}]}]) ++ on(second, 1, [{'_', [], [{get_seq_token}]}]),
+      #{set => gives(first, 1, {get_seq_token}) ++ does(second, 1, [{get_seq_token}]),
         unlike => without(first, [[7]]), says => says("undecided matches", 1)}},
      {"whether there is a token",
-      #{set => on(down, 1, [{[0], [{is_seq_trace}], []}, {[1], [], []}, {[2], [], [{message, {'not', {is_seq_trace}}}]}]),
+      #{set => on(down, 1, [{[0], [{is_seq_trace}], []}, {[1], [], []},
+                            {[2], [], [{message, {'not', {is_seq_trace}}}]}]),
         unlike => without(down, [[2]]), says => says("undecided matches", 2)}},
      {"a token that is set",
       #{set => on(down, 1, [{[0], [], [{set_seq_token, label, 17}]},
@@ -290,7 +341,8 @@ unrecorded() ->
     Calls = recorded(true, {caller}),
     [{"arguments that were not recorded",
       #{recorded => Arity#{flags => [arity | map_get(flags, Arity)]}, flags => [call, arity],
-        set => on(down, 1, [{['$1'], [{'>', '$1', 1}], [{message, one}]}]) ++ on(two, 2, [{['_'], [], []}, {'_', [], []}]),
+        set => on(down, 1, [{['$1'], [{'>', '$1', 1}], [{message, one}]}]) ++
+            on(two, 2, [{['_'], [], []}, {'_', [], []}]),
         unlike => without(down, [1]), says => says("undecided matches", 5)}},
      {"calls that may be local",
       #{set => on(far, 1, true, [global]) ++ on(answer, 1, true, [global]), unlike => fun(_) -> none end,
@@ -299,7 +351,8 @@ unrecorded() ->
       #{recorded => Calls, set => on(first, 1, [{'_', [], [{return_trace}]}]),
         unlike => fun({_, <<"return_from">>, _}) -> none; (Line) -> Line end,
         says => [says("returns unknown, though calls have ended", 1),
-                 "tracehost replay: returns that ended other calls, too, which have none of their own: 20\n"]}}].
+                 "tracehost replay: returns that ended other calls, too, which have none of their own: ",
+                 "20\n"]}}].
 
 says(What, Count) -> io_lib:format("tracehost replay: tracer 'logging': ~s: ~b~n", [What, Count]).
 

@@ -65,7 +65,8 @@ stop() ->
     seq_trace:set_system_tracer(false),
     [erlang:trace(Who, false, [all]) || Who <- [new_ports, new_processes]],
     erlang:trace(all, false, [all, cpu_timestamp]), % the latter is no part of the former
-    [erlang:trace_pattern(What, false, [Kind]) || What <- [{'_', '_', '_'}, on_load], Kind <- [local, global, meta]],
+    [erlang:trace_pattern(What, false, [Kind])
+     || What <- [{'_', '_', '_'}, on_load], Kind <- [local, global, meta]],
     [erlang:trace_pattern(Event, true, []) || Event <- [send, 'receive']],
     Ref = erlang:trace_delivered(all),
     receive {trace_delivered, all, Ref} -> ok end.
