@@ -4,4 +4,5 @@
 # tracer, which is compiled with OTP's own header.
 . tests/oracle/logging/node
 
-oracle callbacks
+# Several schedulers, whatever the machine has, so that callbacks can mix.
+oracle 4 callbacks
