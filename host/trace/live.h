@@ -89,6 +89,7 @@ void th_live_resume(struct th_live_process *process);
  */
 struct th_live_event {
     struct th_event event; /* the first member */
+    th_term sender;        /* of a receive: `undefined` where nobody is; TH_NONE: it is not known */
     /* Fills event.term and event.extra (TH_NONE: none), for seq_trace event.label; new terms are
      * made in ENV. NULL: they are filled. */
     void (*build)(struct th_live_event *self, th_env *env);

@@ -1,8 +1,11 @@
 /* Events of this host that are no calls, and what all sources of live events have. */
 #include "live_hit.h"
 
-#define OF(event) \
-    ((struct th_live_process *)((char *)(event)->live - offsetof(struct th_live_process, traced)))
+struct th_live_process *th_live_process_of(const struct th_event *event)
+{
+    return (struct th_live_process *)((char *)event->live -
+                                      offsetof(struct th_live_process, traced));
+}
 
 enum th_status th_live_time(struct th_event *event)
 {
@@ -12,7 +15,7 @@ enum th_status th_live_time(struct th_event *event)
 
 th_term th_live_scheduler(const struct th_event *event)
 {
-    unsigned scheduler = OF(event)->scheduler;
+    unsigned scheduler = th_live_process_of(event)->scheduler;
 
     return scheduler ? th_small(scheduler) : TH_NONE;
 }
@@ -61,6 +64,7 @@ static void init(struct th_live_event *self, struct th_live_process *process,
     self->event.source = &source;
     self->event.reader = NULL;
     self->event.live = &process->traced;
+    self->sender = TH_NONE;
     self->build = NULL;
     self->context = NULL;
 }

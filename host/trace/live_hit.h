@@ -22,6 +22,9 @@ void th_live_way(struct th_way *way, struct th_event *event, const struct th_liv
 /* {M, F, Arity} */
 th_term th_live_function_term(th_env *env, const struct th_function *name);
 
+/* Whose event it is. */
+struct th_live_process *th_live_process_of(const struct th_event *event);
+
 /* What PROCESS has spent up to now. */
 void th_live_read(struct th_live_process *process, struct th_account_reading *reading);
 

@@ -6,21 +6,50 @@
  */
 #include "message_filter.h"
 
+#include "live_hit.h"
 #include "surroundings.h"
-#include "tracing.h"
-#include "way.h"
 
-/* What a specification's head is matched with. */
+/* Whose terms, flags and process it is: this host's now, or a recording's. */
+union surroundings {
+    struct th_surroundings recorded;
+    struct th_live_surroundings live;
+};
+
+static struct th_match_surroundings surroundings_of(struct th_way *way, struct th_session *session,
+                                                    union surroundings *context,
+                                                    struct th_live_call *no_call)
+{
+    if (way->event->live) {
+        *no_call = (struct th_live_call){.process = th_live_process_of(way->event)};
+        context->live = (struct th_live_surroundings){no_call, session};
+        return (struct th_match_surroundings){&th_live_operations, &context->live};
+    }
+    context->recorded = (struct th_surroundings){
+        way, session,
+        th_is_immediate(way->tracee) ? th_tracee_own(way->tracing, way->tracee) : NULL};
+    return (struct th_match_surroundings){&th_pattern_operations, &context->recorded};
+}
+
+static uint32_t flags_now(const struct th_way *way, const struct th_session *session)
+{
+    return th_refs_flags(way->event->live ? th_traced_refs(way->event->live)
+                                          : th_tracee_refs(way->tracing, way->tracee),
+                         session);
+}
+
+/* What a specification's head is matched with. No recording tells node and sender. */
 static struct th_match_subject subject_of(const struct th_way *way, th_term elements[3])
 {
     const struct th_event *event = way->event;
+    const struct th_live_event *live = (const struct th_live_event *)event;
 
     if (way->group == TH_GROUP_send) {
         elements[0] = event->extra;
         elements[1] = event->term;
         return (struct th_match_subject){TH_NONE, elements, 2};
     }
-    elements[0] = elements[1] = TH_NONE; /* no recording tells node and sender */
+    elements[0] = event->live ? TH_AM(nonode) : TH_NONE;
+    elements[1] = event->live ? live->sender : TH_NONE;
     elements[2] = event->term;
     return (struct th_match_subject){TH_NONE, elements, 3};
 }
@@ -29,26 +58,26 @@ static struct th_match_subject subject_of(const struct th_way *way, th_term elem
 static bool match(struct th_way *way, struct th_session *session, const struct th_match_spec *spec,
                   struct th_match_result *result)
 {
-    struct th_tracee *tracee =
-        th_is_immediate(way->tracee) ? th_tracee_own(way->tracing, way->tracee) : NULL;
-    struct th_surroundings context = {way, session, tracee};
-    struct th_match_surroundings surroundings = {&th_pattern_operations, &context};
-    struct th_message_counts *counts = &session->messages.counts;
+    union surroundings context;
+    struct th_live_call no_call;
+    struct th_match_surroundings surroundings;
     struct th_match_subject subject;
     th_term elements[3];
 
     if (!th_way_decode(way))
         return false;
+    surroundings = surroundings_of(way, session, &context, &no_call);
     subject = subject_of(way, elements);
-    th_match_run(spec, &subject, &surroundings, &way->tracing->arena, result);
-    counts->actions_unsure += result->unsure;
+    th_match_run(spec, &subject, &surroundings, th_way_arena(way), result);
+    for (unsigned i = 0; i < result->unsure; i++)
+        th_session_count(session, TH_COUNTED_OF_MESSAGES(actions_unsure));
     if (result->end == TH_MATCH_UNKNOWN ||
         (result->end == TH_MATCH_YES && result->message == TH_NONE)) {
-        counts->undecided++;
+        th_session_count(session, TH_COUNTED_OF_MESSAGES(undecided));
         return false;
     }
     if (result->end == TH_MATCH_NO || result->message == TH_AM(false)) {
-        counts->unmatched++;
+        th_session_count(session, TH_COUNTED_OF_MESSAGES(unmatched));
         return false;
     }
     return true;
@@ -59,11 +88,11 @@ static bool match(struct th_way *way, struct th_session *session, const struct t
 static void tell(struct th_way *way, struct th_session *session,
                  const struct th_match_result *result)
 {
-    uint32_t flags = th_refs_flags(th_tracee_refs(way->tracing, way->tracee), session);
+    uint32_t flags = flags_now(way, session);
     struct th_event event;
 
     if (flags & TH_FLAG_SILENT) {
-        session->messages.counts.silenced++;
+        th_session_count(session, TH_COUNTED_OF_MESSAGES(silenced));
         return;
     }
     if (!flags || !th_way_ask(way, session))
@@ -79,7 +108,7 @@ static void offer(struct th_way *way, struct th_session *session,
     struct th_match_result result;
 
     if (!filter->spec)
-        session->messages.counts.unmatched++;
+        th_session_count(session, TH_COUNTED_OF_MESSAGES(unmatched));
     else if (match(way, session, filter->spec, &result))
         tell(way, session, &result);
 }

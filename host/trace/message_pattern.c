@@ -25,7 +25,8 @@ static void replace(struct th_session *session, enum th_message_side message,
     struct th_message_filter *old =
         atomic_exchange_explicit(&filters->items[message], filter, memory_order_acq_rel);
 
-    filters->used |= filter != NULL;
+    if (filter)
+        atomic_store_explicit(&filters->used, true, memory_order_relaxed);
     if (old)
         th_progress_later(&old->later, free_later);
 }
@@ -101,12 +102,7 @@ th_term th_session_receive_pattern_info(const struct th_session *session, th_env
     return info(session, TH_MESSAGE_RECEIVED, env);
 }
 
-struct th_message_counts th_session_message_counts(const struct th_session *session)
-{
-    return session->messages.counts;
-}
-
 bool th_session_message_patterned(const struct th_session *session)
 {
-    return session->messages.used;
+    return atomic_load_explicit(&session->messages.used, memory_order_relaxed);
 }

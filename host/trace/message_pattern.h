@@ -10,7 +10,8 @@
  * sender named it, or [Node, Sender, Message]. As in a BEAM they are for messages of processes, not
  * of ports, and with a specification (not without) those of a silent process are held back.
  *
- * No recording tells who sent what is received: Node and Sender are unknown. An event of which a
+ * No recording tells who sent what is received: Node and Sender are unknown; of live events
+ * (live.h) whoever raises them tells. An event of which a
  * specification cannot say for sure whether it matches is not passed on, but counted.
  */
 #ifndef TH_MESSAGE_PATTERN_H

@@ -312,13 +312,18 @@ th_term th_session_state_term(const struct th_session *session)
     return session->state;
 }
 
+static void sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
+{
+    memcpy(sums, session->counts, TH_COUNTED_ALL * sizeof *sums);
+    th_thread_sum(session, sums);
+}
+
 struct th_session_counts th_session_counts(const struct th_session *session)
 {
     uint64_t sums[TH_COUNTED_ALL];
     struct th_session_counts counts;
 
-    memcpy(sums, session->counts, sizeof sums);
-    th_thread_sum(session, sums);
+    sum(session, sums);
     memcpy(&counts, sums, sizeof counts);
     counts.enabled += counts.discarded; /* each answer is counted once */
     counts.filtered += atomic_load_explicit(&session->tracing->unwanted, memory_order_relaxed) -
@@ -331,8 +336,17 @@ struct th_pattern_counts th_session_pattern_counts(const struct th_session *sess
     uint64_t sums[TH_COUNTED_ALL];
     struct th_pattern_counts counts;
 
-    memcpy(sums, session->counts, sizeof sums);
-    th_thread_sum(session, sums);
+    sum(session, sums);
     memcpy(&counts, sums + TH_COUNTED_SESSION, sizeof counts);
+    return counts;
+}
+
+struct th_message_counts th_session_message_counts(const struct th_session *session)
+{
+    uint64_t sums[TH_COUNTED_ALL];
+    struct th_message_counts counts;
+
+    sum(session, sums);
+    memcpy(&counts, sums + TH_COUNTED_PATTERNS, sizeof counts);
     return counts;
 }

@@ -18,14 +18,17 @@
 /* The defaults of a session, or of all: [of ports]. */
 enum th_kind { TH_KIND_PROCESS, TH_KIND_PORT, TH_KINDS };
 
-/* Counts of a session, by their place: those of struct th_session_counts, then those of struct
- * th_pattern_counts. */
+/* Counts of a session, by their place: those of struct th_session_counts, of struct
+ * th_pattern_counts, of struct th_message_counts. */
 #define TH_COUNTED_AT(counts, field) (offsetof(struct counts, field) / sizeof(uint64_t))
 #define TH_COUNTED(field) TH_COUNTED_AT(th_session_counts, field)
 #define TH_COUNTED_BY_PATTERNS(field) (TH_COUNTED_SESSION + TH_COUNTED_AT(th_pattern_counts, field))
+#define TH_COUNTED_OF_MESSAGES(field) \
+    (TH_COUNTED_PATTERNS + TH_COUNTED_AT(th_message_counts, field))
 enum {
     TH_COUNTED_SESSION = sizeof(struct th_session_counts) / sizeof(uint64_t),
-    TH_COUNTED_ALL = TH_COUNTED_SESSION + sizeof(struct th_pattern_counts) / sizeof(uint64_t)
+    TH_COUNTED_PATTERNS = TH_COUNTED_SESSION + sizeof(struct th_pattern_counts) / sizeof(uint64_t),
+    TH_COUNTED_ALL = TH_COUNTED_PATTERNS + sizeof(struct th_message_counts) / sizeof(uint64_t)
 };
 
 /*

@@ -92,6 +92,70 @@ static void terms_are_built_when_wanted(void **state)
     assert_int_equal(built, 1);
 }
 
+/* --- patterns for messages --- */
+
+static void set_pattern(enum th_status set(struct th_session *session, th_term match),
+                        const char *match)
+{
+    th_term term;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
+    assert_int_equal(set(session, term), TH_OK);
+    th_env_release(&env);
+}
+
+static void a_send_has_to_match(void **state)
+{
+    (void)state;
+    trace_me(TH_FLAG_SEND);
+    set_pattern(th_session_send_pattern, "[{[alice,'_'],[],[]}]");
+    send();
+    expect("");
+    assert_int_equal(th_session_message_counts(session).unmatched, 1);
+    set_pattern(th_session_send_pattern, "[{[bob,{hi,'$1'}],[{'>','$1',0}],[{message,{self}}]}]");
+    send();
+    expect("enabled_send(send,s," ME ")\ntrace_send(send,s," ME
+           ",{hi,1},#{extra => bob,match_spec_result => " ME "}) self\n");
+    set_pattern(th_session_send_pattern, "[{'_',[],[{silent,true}]}]");
+    send();
+    expect("");
+    assert_int_equal(th_session_message_counts(session).silenced, 1);
+    set_pattern(th_session_send_pattern, "true");
+    send(); /* in silence, but nothing looks for it */
+    expect("enabled_send(send,s," ME ")\n"
+           "trace_send(send,s," ME ",{hi,1},#{extra => bob}) self\n");
+}
+
+static void receive(th_term sender)
+{
+    struct th_live_event event;
+
+    th_live_event_init(&event, &me->process, TH_TAG_receive);
+    event.event.term = th_atom("hi");
+    event.sender = sender;
+    assert_int_equal(th_live_trace(&event), TH_OK);
+}
+
+static void a_receive_has_to_match_its_sender(void **state)
+{
+    (void)state;
+    trace_me(TH_FLAG_RECEIVE);
+    set_pattern(th_session_receive_pattern, "[{['$1','$2',hi],[{'=:=','$1',{node}},"
+                                            "{'=:=','$2',{self}}],[]}]");
+    receive(me->process.id);
+    expect("enabled_receive('receive',s," ME ")\ntrace_receive('receive',s," ME ",hi,#{})\n");
+    receive(TH_AM(undefined));
+    expect("");
+    receive(TH_NONE);
+    expect("");
+    assert_int_equal(th_session_message_counts(session).unmatched, 1);
+    assert_int_equal(th_session_message_counts(session).undecided, 1);
+}
+
+/* --- others --- */
+
 static void happen(enum th_tracer_tag tag, th_term term)
 {
     struct th_live_event event;
@@ -367,6 +431,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
         TEST(terms_are_built_when_wanted),
+        TEST(a_send_has_to_match),
+        TEST(a_receive_has_to_match_its_sender),
         TEST(who_is_scheduled_in_is_asked_for),
         TEST(remove_counts_where_it_does_in_a_beam),
         TEST(seq_trace_is_for_all_sessions),
