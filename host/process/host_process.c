@@ -26,13 +26,24 @@ static bool put(struct th_host_process *slot, th_term id, struct th_message *mes
         bool was_empty = !slot->first;
         *slot->last = message;
         slot->last = &message->next;
-        if (was_empty)
+        if (was_empty || message->kind)
             slot->arrived(slot->context);
     }
     pthread_mutex_unlock(&slot->lock);
     if (!here)
         th_message_free(message);
     return here;
+}
+
+bool th_host_process_post(th_term pid, struct th_message *message)
+{
+    struct th_host_process *slot = th_host_slot_of(pid);
+
+    if (th_host_life(pid) == TH_HOST_RUNNING &&
+        atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed))
+        return put(slot, pid, message);
+    th_message_free(message);
+    return false;
 }
 
 static bool receive(struct th_host_process *slot, th_term id, th_term message)
@@ -117,29 +128,70 @@ struct th_message *th_host_process_take(struct th_host_process *process)
     return mail;
 }
 
-th_term th_host_process_die(struct th_host_process *process)
+bool th_host_process_take_or(struct th_host_process *process, struct th_message **mail,
+                             bool (*wait)(void *context))
 {
-    struct th_message *mail;
+    bool waits = false;
+
+    pthread_mutex_lock(&process->lock);
+    *mail = take_all(process);
+    if (!*mail)
+        waits = wait(process->context);
+    pthread_mutex_unlock(&process->lock);
+    return waits;
+}
+
+void th_host_process_with(struct th_host_process *process, void (*called)(void *context))
+{
+    pthread_mutex_lock(&process->lock);
+    called(process->context);
+    pthread_mutex_unlock(&process->lock);
+}
+
+void th_host_process_each(void (*arrived)(void *context),
+                          void (*seen)(void *context, void *what, th_term pid), void *context)
+{
+    struct th_host_process *slot;
+
+    for (uint32_t index = 0; (slot = th_host_slot_at(index)); index++) {
+        pthread_mutex_lock(&slot->lock);
+        if (!is_here(slot, TH_NONE) && slot->arrived == arrived)
+            seen(context, slot->context, th_host_process_pid(slot));
+        pthread_mutex_unlock(&slot->lock);
+    }
+}
+
+th_term th_host_process_die(struct th_host_process *process, struct th_message **mail)
+{
     th_term id;
 
     pthread_mutex_lock(&process->lock);
     id = atomic_load_explicit(&process->id, memory_order_relaxed);
     atomic_store_explicit(&process->id, TH_NONE, memory_order_release);
-    mail = take_all(process);
+    *mail = take_all(process);
     pthread_mutex_unlock(&process->lock);
     th_names_end(id);
     th_host_slot_give(process);
+    return id;
+}
+
+struct th_message *th_host_process_leave(struct th_host_process *process, th_term reason)
+{
+    struct th_message *mail;
+
+    th_monitors_fire(th_host_process_die(process, &mail), reason);
+    return mail;
+}
+
+void th_host_process_exit(struct th_host_process *process, th_term reason)
+{
+    struct th_message *mail = th_host_process_leave(process, reason);
+
     while (mail) {
         struct th_message *next = mail->next;
         th_message_free(mail);
         mail = next;
     }
-    return id;
-}
-
-void th_host_process_exit(struct th_host_process *process, th_term reason)
-{
-    th_monitors_fire(th_host_process_die(process), reason);
 }
 
 void th_host_process_stop(struct th_host_process *process)

@@ -14,7 +14,7 @@ struct th_host_process *th_host_port_start(void (*receive)(void *context, th_ter
                                            void *context);
 
 /* The first half of th_host_process_exit(): all but telling those who watch it. The identifier that
- * it had. */
-th_term th_host_process_die(struct th_host_process *process);
+ * it had; *MAIL is what the mailbox held. */
+th_term th_host_process_die(struct th_host_process *process, struct th_message **mail);
 
 #endif

@@ -65,3 +65,17 @@ void th_host_slot_give(struct th_host_process *slot)
     free_slots = slot;
     pthread_mutex_unlock(&lock);
 }
+
+struct th_host_process *th_host_slot_at(uint32_t index)
+{
+    struct th_host_process *page;
+    bool there;
+
+    pthread_mutex_lock(&lock);
+    there = index < slot_count;
+    pthread_mutex_unlock(&lock);
+    if (!there)
+        return NULL;
+    page = atomic_load_explicit(&th_host_pages[index / TH_HOST_PAGE], memory_order_acquire);
+    return &page[index % TH_HOST_PAGE];
+}

@@ -46,6 +46,9 @@ struct th_host_process {
 struct th_host_process *th_host_slot_take(void);
 void th_host_slot_give(struct th_host_process *slot);
 
+/* The slot of that index; NULL from the first on that was never taken. */
+struct th_host_process *th_host_slot_at(uint32_t index);
+
 /* The slot's next identifier: no one ever had it. Under the slot's lock. */
 th_term th_host_slot_next_id(struct th_host_process *slot, enum th_host_kind kind);
 

@@ -103,9 +103,10 @@ static struct port *take(th_term id)
 /* Those who watch it are told when the file is there. */
 static enum th_status close_file(struct port *port)
 {
+    struct th_message *none;
     enum th_status status;
 
-    th_host_process_die(port->process);
+    th_host_process_die(port->process, &none);
     status = th_output_commit(&port->out);
     th_monitors_fire(port->id, TH_AM(normal));
     th_buffer_free(&port->line);

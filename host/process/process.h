@@ -87,15 +87,22 @@ struct th_world_counts th_world_counts(void);
 bool th_process_alive(th_term id);
 
 /*
- * A message on its way: TERM, copied into memory of its own.
+ * A message on its way: TERM, copied into memory of its own. Also anything else that one process
+ * does to another, a signal: what is sent to a mailbox arrives there in one order.
  */
 struct th_message {
     struct th_message *next;
     th_term term;
-    struct th_offheap *offheap; /* what the term holds on to */
+    th_term token;              /* that travels with it, TH_NONE: none */
+    th_term from;               /* who sent a signal */
+    uint64_t number;            /* for the signals that have one */
+    unsigned kind;              /* 0: a message; others are whoever's that has the mailbox */
+    unsigned words_count;       /* of WORDS; UINT_MAX: more */
+    struct th_offheap *offheap; /* what the terms hold on to */
     th_term words[];
 };
 struct th_message *th_message_create(th_term term);
+struct th_message *th_message_create_with(th_term term, th_term token);
 void th_message_free(struct th_message *message);
 
 /*
@@ -106,8 +113,8 @@ void th_message_free(struct th_message *message);
  * that it is. Stopping waits for a message being received.
  *
  * One started by th_host_process_start_mailbox() has a mailbox. ARRIVED is called after a message
- * was put into it while it was empty, on the thread that sends, under the mailbox's lock: it may
- * only wake whoever takes messages out.
+ * was put into it while it was empty, or a signal at any time, on the thread that sends, under the
+ * mailbox's lock: it may only wake whoever takes messages out.
  */
 struct th_host_process;
 struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
@@ -116,13 +123,35 @@ struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *cont
                                                       void *context);
 th_term th_host_process_pid(const struct th_host_process *process);
 
+/* Puts MESSAGE, which this takes over, into the mailbox of PID. False, and it is freed, if PID is
+ * no process of the host with a mailbox, or dead. Any thread. */
+bool th_host_process_post(th_term pid, struct th_message *message);
+
 /* All that the mailbox holds, the oldest first, linked; NULL: it is empty. They are the caller's to
  * free. Any thread. */
 struct th_message *th_host_process_take(struct th_host_process *process);
 
+/*
+ * The same; but if the mailbox is empty, WAIT(context) is called under its lock, and what it says
+ * returned: so that who begins to wait misses nothing. False if there was mail.
+ */
+bool th_host_process_take_or(struct th_host_process *process, struct th_message **mail,
+                             bool (*wait)(void *context));
+
+/* Calls CALLED(context) under the mailbox's lock. */
+void th_host_process_with(struct th_host_process *process, void (*called)(void *context));
+
+/* Calls SEEN for each that has a mailbox and this ARRIVED, under its lock, with what it was started
+ * with and its pid. */
+void th_host_process_each(void (*arrived)(void *context),
+                          void (*seen)(void *context, void *what, th_term pid), void *context);
+
 /* Ends it: its name is free again, its mailbox is emptied, its monitors fire with REASON (`normal`
  * in th_host_process_stop()), in this thread, after it is dead. */
 void th_host_process_exit(struct th_host_process *process, th_term reason);
+
+/* The same, and what the mailbox held is the caller's. */
+struct th_message *th_host_process_leave(struct th_host_process *process, th_term reason);
 void th_host_process_stop(struct th_host_process *process);
 
 /*

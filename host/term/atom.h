@@ -44,6 +44,15 @@ enum {
     X(erlang, "erlang")                                             \
     X(noproc, "noproc")                                             \
     X(normal, "normal")                                             \
+    X(kill, "kill")                                                 \
+    X(killed, "killed")                                             \
+    X(DOWN, "DOWN")                                                 \
+    X(process, "process")                                           \
+    X(undef, "undef")                                               \
+    X(nocatch, "nocatch")                                           \
+    X(throw, "throw")                                               \
+    X(label, "label")                                               \
+    X(serial, "serial")                                             \
     X(nonode, "nonode@nohost")                                      \
     X(console, "console")                                           \
     X(output, "output")                                             \

@@ -95,20 +95,35 @@ th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const ui
  * bits wide. No BEAM has as many threads as that allows, so the last number never comes from a
  * recording.
  */
+enum { OURS = 0x3FFFF };
+
+th_term th_make_numbered_reference(th_env *env, uint64_t number)
+{
+    const uint32_t words[] = {OURS, (uint32_t)number, (uint32_t)(number >> 32)};
+
+    return th_make_reference(env, TH_NONE, 0, words, 3);
+}
+
 th_term th_make_new_reference(th_env *env)
 {
     enum { BLOCK = 1024 };
     static _Atomic uint64_t last; /* relaxed: only distinct */
     static _Thread_local uint64_t
         latest; /* of the thread's own block, a multiple of BLOCK: used up */
-    const uint32_t *words;
 
     if (latest % BLOCK == 0)
         latest = atomic_fetch_add_explicit(&last, BLOCK, memory_order_relaxed);
-    latest++;
-    words = (const uint32_t[]){0x3FFFF, (uint32_t)latest, (uint32_t)(latest >> 32)};
+    return th_make_numbered_reference(env, ++latest);
+}
 
-    return th_make_reference(env, TH_NONE, 0, words, 3);
+uint64_t th_reference_number(th_term t)
+{
+    struct th_ref_parts parts;
+
+    if (!th_get_ref(t, &parts) || parts.node != TH_NONE || parts.count != 3 || parts.magic ||
+        parts.words[0] != OURS)
+        return 0;
+    return parts.words[1] | (uint64_t)parts.words[2] << 32;
 }
 
 bool th_get_ref(th_term t, struct th_ref_parts *parts)

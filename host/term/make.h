@@ -140,6 +140,10 @@ th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const ui
 /* A reference that is unique in this host. Any thread. */
 th_term th_make_new_reference(th_env *env);
 
+/* The number of one that th_make_new_reference() made, 0 for any other term; and that reference. */
+uint64_t th_reference_number(th_term t);
+th_term th_make_numbered_reference(th_env *env, uint64_t number);
+
 struct th_pid_parts {
     th_term node; /* 0: this node */
     uint32_t creation, number, serial;
