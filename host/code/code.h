@@ -1,7 +1,9 @@
-/* The face of code/: the permission to modify code, and modifications that go on step by step. */
+/* The face of code/: what can be called, the permission to modify code,
+ * and modifications that go on step by step. */
 #ifndef TH_CODE_H
 #define TH_CODE_H
 
+#include "export.h"
 #include "modification.h"
 #include "permission.h"
 

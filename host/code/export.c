@@ -1,0 +1,179 @@
+/*
+ * The table of export entries: open addressing, read without a lock. It grows by publishing a
+ * larger one; the old one is freed after thread progress.
+ */
+#include "export.h"
+
+#include "host/base/base.h"
+#include "host/progress/progress.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { FEWEST = 64 };
+
+struct exports {
+    struct th_later later;
+    size_t capacity;                     /* a power of two, at least twice the entries */
+    struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
+};
+
+static struct exports *_Atomic table; /* release: it is filled in; acquire */
+
+/* One thread at a time, as export.h says: */
+static size_t export_count;
+static struct th_table modules; /* name -> struct module */
+
+struct module {
+    struct th_library *library;
+    struct th_callee *callees; /* one for each function of its entry */
+    size_t count;
+};
+
+static uint64_t hash(th_term module, th_term function, unsigned arity)
+{
+    return th_mix(th_mix(module << 32 | function >> 6) + arity);
+}
+
+static bool is_for(const struct th_export *entry, th_term module, th_term function, unsigned arity)
+{
+    return entry->function == function && entry->module == module && entry->arity == arity;
+}
+
+/* The place of the entry, or the free one where it belongs. */
+static struct th_export *_Atomic *place_of(struct exports *in, th_term module, th_term function,
+                                           unsigned arity)
+{
+    size_t i = hash(module, function, arity) & (in->capacity - 1);
+    struct th_export *entry;
+
+    while ((entry = atomic_load_explicit(&in->entries[i], memory_order_acquire)) &&
+           !is_for(entry, module, function, arity))
+        i = (i + 1) & (in->capacity - 1);
+    return &in->entries[i];
+}
+
+struct th_export *th_export_find(th_term module, th_term function, unsigned arity)
+{
+    struct th_export *entry = NULL;
+    struct exports *now;
+
+    th_progress_enter();
+    now = atomic_load_explicit(&table, memory_order_acquire);
+    if (now)
+        entry = atomic_load_explicit(place_of(now, module, function, arity), memory_order_acquire);
+    th_progress_leave();
+    return entry;
+}
+
+static void free_table(struct th_later *later)
+{
+    th_free(later); /* the first member */
+}
+
+static struct exports *grow(struct exports *old)
+{
+    size_t capacity = old ? 2 * old->capacity : FEWEST;
+    struct exports *larger = th_alloc_zero(sizeof *larger + capacity * sizeof larger->entries[0]);
+
+    larger->capacity = capacity;
+    for (size_t i = 0; old && i < old->capacity; i++) {
+        struct th_export *entry = atomic_load_explicit(&old->entries[i], memory_order_relaxed);
+        if (entry)
+            atomic_store_explicit(place_of(larger, entry->module, entry->function, entry->arity),
+                                  entry, memory_order_relaxed);
+    }
+    atomic_store_explicit(&table, larger, memory_order_release);
+    if (old)
+        th_progress_later(&old->later, free_table);
+    return larger;
+}
+
+/* The entry, made if it is not there. */
+static struct th_export *entry_of(th_term module, th_term function, unsigned arity)
+{
+    struct th_export *entry = th_export_find(module, function, arity);
+    struct exports *now = atomic_load_explicit(&table, memory_order_relaxed);
+
+    if (entry)
+        return entry;
+    if (!now || 2 * (export_count + 1) > now->capacity)
+        now = grow(now);
+    entry = th_alloc_zero(sizeof *entry);
+    entry->module = module;
+    entry->function = function;
+    entry->arity = arity;
+    atomic_store_explicit(place_of(now, module, function, arity), entry, memory_order_release);
+    export_count++;
+    return entry;
+}
+
+/* --- Modules --------------------------------------------------------------------------------- */
+
+/* The atom of a C name, which is UTF-8 or Latin-1. TH_NONE: too long to be one. */
+static th_term atom_of(const char *name)
+{
+    th_term atom = th_atom_utf8(name, strlen(name));
+
+    return atom == TH_NONE ? th_atom_latin1(name, strlen(name)) : atom;
+}
+
+static void set_callee(th_term module, const ErlNifFunc *function, const struct th_callee *callee)
+{
+    th_term name = atom_of(function->name);
+
+    if (name != TH_NONE)
+        atomic_store_explicit(&entry_of(module, name, function->arity)->callee, callee,
+                              memory_order_release);
+}
+
+enum th_status th_module_check(const struct th_library *library)
+{
+    th_term name = th_library_name(library);
+    const struct th_library *other = th_module_find(name);
+
+    if (!other || other == library)
+        return TH_OK;
+    return th_error_raise(TH_USAGE, "%s and %s are both module %s; one at a time, please",
+                          th_library_path(other), th_library_path(library),
+                          th_atom_name(name)->text);
+}
+
+void th_module_add(struct th_library *library)
+{
+    const struct th_entry *entry = th_library_entry(library);
+    th_term name = th_library_name(library);
+    struct module *module = th_alloc(sizeof *module);
+
+    module->library = library;
+    module->count = entry->function_count;
+    module->callees = th_alloc((module->count + 1) * sizeof *module->callees);
+    for (size_t i = 0; i < module->count; i++) {
+        const ErlNifFunc *function = &entry->functions[i];
+        module->callees[i] = (struct th_callee){
+            library, function,
+            th_printf("%s:%s/%u", th_atom_name(name)->text, function->name, function->arity)};
+        set_callee(name, function, &module->callees[i]);
+    }
+    th_table_set(&modules, name, module);
+}
+
+void th_module_remove(struct th_library *library)
+{
+    th_term name = th_library_name(library);
+    struct module *module = th_table_remove(&modules, name);
+
+    for (size_t i = 0; i < module->count; i++) {
+        set_callee(name, module->callees[i].function, NULL);
+        th_free((char *)module->callees[i].name);
+    }
+    th_free(module->callees);
+    th_free(module);
+}
+
+struct th_library *th_module_find(th_term name)
+{
+    const struct module *module = th_table_get(&modules, name);
+
+    return module ? module->library : NULL;
+}
