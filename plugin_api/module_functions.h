@@ -16,7 +16,11 @@
 /* clang-format off */
 
 #define TH_MODULE_FUNCTIONS(X) \
-    TH_MODULE_TRACING(X)
+    TH_MODULE_TRACING(X) \
+    TH_MODULE_CALLING(X) \
+    TH_MODULE_WAITING(X) \
+    TH_MODULE_PROCESSES(X) \
+    TH_MODULE_SEQ_TOKENS(X)
 
 /*
  * For tracers.

@@ -298,13 +298,13 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
     struct th_call_libraries libraries = {0};
     enum th_status status;
 
-    work->libraries = &libraries;
     status = load_all(call, &libraries);
     if (status == TH_OK)
         status = evaluate_all(call, work);
     else
         th_command_fail("call");
     th_library_halt();
+    th_runtime_kill_all();
     th_call_libraries_free(&libraries);
     return status;
 }

@@ -1,18 +1,11 @@
-/* The libraries of `tracehost call`: loaded, found by module, unloaded. */
+/* The libraries of `tracehost call`: loaded as modules, unloaded. */
 #ifndef TH_CALL_LIBRARY_H
 #define TH_CALL_LIBRARY_H
 
 #include "host/runtime/runtime.h"
 
-struct th_call_library {
-    struct th_library *library;
-    th_term module;
-    struct th_callee *callees; /* one for each function of its entry */
-    size_t count;
-};
-
 struct th_call_libraries {
-    struct th_call_library *items;
+    struct th_library **items;
     size_t count, capacity;
 };
 
@@ -22,9 +15,5 @@ enum th_status th_call_library_add(struct th_call_libraries *libraries,
 
 /* Unloads all. Nothing of them may be running, no term of theirs be left. */
 void th_call_libraries_free(struct th_call_libraries *libraries);
-
-/* The function, NULL if no library has it. Any thread. */
-const struct th_callee *th_call_library_function(const struct th_call_libraries *libraries,
-                                                 th_term module, th_term function, size_t arity);
 
 #endif

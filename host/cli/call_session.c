@@ -13,15 +13,18 @@
 static enum th_called call(void *context, th_term module, th_term function, size_t count,
                            const th_term arguments[], th_env *env, th_term *result)
 {
+    static const enum th_called ends[] = {
+        [TH_CALL_RETURNED] = TH_CALLED_RETURNED, [TH_CALL_RAISED] = TH_CALLED_RAISED,
+        [TH_CALL_THREW] = TH_CALLED_THREW,       [TH_CALL_EXITED] = TH_CALLED_EXITED,
+        [TH_CALL_ENDED] = TH_CALLED_EXITED,
+    };
     struct th_call_session *session = context;
     const struct th_callee *callee =
-        th_call_library_function(session->work->libraries, module, function, count);
+        th_export_callee(th_export_find(module, function, (unsigned)count));
 
     if (!callee)
         return TH_CALLED_UNDEFINED;
-    return th_run_call(session->process, callee, arguments, env, result) == TH_CALL_RETURNED
-               ? TH_CALLED_RETURNED
-               : TH_CALLED_RAISED;
+    return ends[th_run_call(session->process, callee, arguments, env, result)];
 }
 
 static struct th_message *receive(void *context, int64_t nanoseconds)

@@ -7,7 +7,6 @@
 
 /* What all sessions share. */
 struct th_call_work {
-    const struct th_call_libraries *libraries;
     const struct th_program *programs;
     size_t program_count;
     uint64_t rounds; /* of each session */

@@ -36,7 +36,13 @@ struct th_exception {
     char note[TH_EXCEPTION_TEXT];
 };
 
-enum th_called { TH_CALLED_RETURNED, TH_CALLED_RAISED, TH_CALLED_UNDEFINED };
+enum th_called {
+    TH_CALLED_RETURNED,
+    TH_CALLED_RAISED, /* an exception of class error */
+    TH_CALLED_EXITED, /* of class exit; or the process has ended */
+    TH_CALLED_THREW,  /* of class throw */
+    TH_CALLED_UNDEFINED
+};
 
 struct th_evaluation_host {
     /* Calls a function of a library. *RESULT is in ENV: what it returned, or the reason. */

@@ -133,6 +133,8 @@ static th_term call_function(struct th_evaluation *e, th_term module, th_term fu
 
     if (called == TH_CALLED_RAISED)
         return th_raise_from(e, result, module, function, arguments, count);
+    if (called == TH_CALLED_EXITED || called == TH_CALLED_THREW)
+        return th_raise(e, called == TH_CALLED_EXITED ? TH_CLASS_EXIT : TH_CLASS_THROW, result);
     if (called == TH_CALLED_UNDEFINED)
         called = th_function_call(e, module, function, count, arguments, &result);
     if (called == TH_CALLED_UNDEFINED)

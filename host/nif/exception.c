@@ -1,10 +1,11 @@
 /* Exceptions: a mark on the environment, and the non-term that says so. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 ERL_NIF_TERM th_nif_raise(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
-    env->exception = reason;
-    return TH_NONE;
+    return th_call_raise(env, TH_RAISED_ERROR, reason);
 }
 
 ERL_NIF_TERM enif_make_badarg(ErlNifEnv *env)
@@ -19,14 +20,18 @@ ERL_NIF_TERM enif_raise_exception(ErlNifEnv *env, ERL_NIF_TERM reason)
 
 int enif_is_exception(ErlNifEnv *env, ERL_NIF_TERM term)
 {
-    return env->exception != TH_NONE && term == TH_NONE;
+    ERL_NIF_TERM reason;
+
+    return term == TH_NONE && th_call_pending(env, &reason);
 }
 
 int enif_has_pending_exception(ErlNifEnv *env, ERL_NIF_TERM *reason)
 {
-    if (env->exception == TH_NONE)
+    ERL_NIF_TERM pending;
+
+    if (!th_call_pending(env, &pending))
         return 0;
     if (reason)
-        *reason = env->exception;
+        *reason = pending;
     return 1;
 }

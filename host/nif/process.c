@@ -96,10 +96,9 @@ int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
  * environment. */
 int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_NIF_TERM msg)
 {
-    (void)env;
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_send");
-    if (th_callback_refuses(to_pid->pid) || !th_mail_send(to_pid->pid, msg))
+    if (th_callback_refuses(to_pid->pid) || !th_process_send(env, to_pid->pid, msg))
         return 0;
     if (msg_env)
         enif_clear_env(msg_env);

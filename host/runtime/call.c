@@ -4,85 +4,158 @@
  * Where a function says two things, it is as in a BEAM: of an exception and a continuation the
  * later counts; an exception counts more than a term that is returned, and that more than a
  * continuation. A function that says nothing at all, which a BEAM does not survive, has raised
- * badarg.
+ * badarg, unless what it called has passed it an exception.
+ *
+ * The same steps are taken for a process between two turns and in a nested call; what differs is
+ * the environment (surroundings, below) and how many frames are one's own (`base`).
  */
 #include "running.h"
 
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    TURN = 4000,            /* reductions of a turn, as in a BEAM */
-    PERCENT = TURN / 100,   /* of a turn */
-    MOST_ARGUMENTS = 255,   /* of a function */
-    ARGUMENTS_BYTES = 4096, /* of their text in a report */
-};
+enum { ARGUMENTS_BYTES = 4096 /* of their text in a report */ };
 
 _Thread_local struct th_call *th_call_current;
 
-/* --- For functions that run ------------------------------------------------------------------ */
+/* --- Environments ---------------------------------------------------------------------------- */
 
-/* The call that ENV belongs to, NULL if it is another than that the thread is in. */
-static struct th_call *call_of(const th_env *env)
+/*
+ * Where a function lives: at depth 0 the process' environment. In a nested call one on the heap of
+ * whoever called, so that what it returns need not be copied; while the checker is on, one of its
+ * own, so that terms that are left from elsewhere are met as what they are.
+ */
+struct surroundings {
+    th_env *keeps; /* where what the function leaves lives afterwards */
+    th_env borrowed;
+    th_env *own; /* NULL: none */
+};
+
+static th_env *surround(struct surroundings *s, struct th_process_run *process,
+                        struct th_call *outer)
 {
-    struct th_call *call = th_call_current;
-
-    return call && call->env == env ? call : NULL;
-}
-
-bool th_call_consume(th_env *env, int percent)
-{
-    struct th_call *call = call_of(env);
-    int share = percent < 1 ? 1 : percent > 100 ? 100 : percent;
-
-    if (!call || env->thread != ERL_NIF_THR_NORMAL_SCHEDULER)
-        return false; /* as in a BEAM, which does not count the time of dirty threads */
-    call->process->reductions -= share * PERCENT;
-    return call->process->reductions <= 0;
-}
-
-/* The thread type that a function with FLAGS runs on, 0 if there is none. Both dirty kinds at once
- * are one for input and output, as in a BEAM. */
-static int thread_of(int flags)
-{
-    if (flags == 0)
-        return ERL_NIF_THR_NORMAL_SCHEDULER;
-    if (flags & ~(ERL_NIF_DIRTY_JOB_CPU_BOUND | ERL_NIF_DIRTY_JOB_IO_BOUND))
-        return 0;
-    return flags & ERL_NIF_DIRTY_JOB_IO_BOUND ? ERL_NIF_THR_DIRTY_IO_SCHEDULER
-                                              : ERL_NIF_THR_DIRTY_CPU_SCHEDULER;
-}
-
-th_term th_call_schedule(th_env *env, const char *function, int flags,
-                         ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), int argc,
-                         const th_term argv[])
-{
-    struct th_call *call = call_of(env);
-    int where = thread_of(flags);
-    th_term name = TH_NONE;
-    th_term *copies;
-
-    if (call && where && argc >= 0 && argc <= MOST_ARGUMENTS)
-        name = th_atom_latin1(function, strlen(function));
-    if (name == TH_NONE) {
-        env->exception = TH_AM(badarg);
-        return TH_NONE;
+    s->own = NULL;
+    s->keeps = outer ? outer->env : process->env;
+    if (!outer)
+        return process->env;
+    if (!th_check_on()) {
+        th_env_borrow(&s->borrowed, outer->env);
+        return &s->borrowed;
     }
-    env->exception = TH_NONE;
-    copies = th_env_take(env, (size_t)argc);
-    for (int i = 0; i < argc; i++)
-        copies[i] = th_check_term(env, argv[i], "enif_schedule_nif");
-    call->process->next = (struct th_continuation){
-        .code = code,
-        .function = th_atom_name(name)->text,
-        .argc = argc,
-        .argv = copies,
-        .where = where,
-    };
-    return TH_NONE;
+    s->own = th_env_create(TH_ENV_CALLBACK);
+    s->own->self = process->pid;
+    return s->own;
 }
 
-/* --- Running them ---------------------------------------------------------------------------- */
+static th_term *copy_terms(th_env *env, int count, const th_term terms[])
+{
+    th_term *copies = th_env_take(env, (size_t)count);
+
+    for (int i = 0; i < count; i++)
+        copies[i] = terms[i] == TH_NONE ? TH_NONE : th_copy(env, terms[i]);
+    return copies;
+}
+
+/* What the function left in ENV goes to where it is kept: ANSWER, the exception, its next step. */
+static void leave(struct surroundings *s, struct th_process_run *process, struct th_call *call,
+                  th_term *answer)
+{
+    th_env *env = call->env;
+
+    if (env == &s->borrowed) {
+        th_env_give_back(s->keeps, env);
+    } else if (s->own) {
+        if (*answer != TH_NONE)
+            *answer = th_copy(s->keeps, *answer);
+        if (env->exception != TH_NONE)
+            env->exception = th_copy(s->keeps, env->exception);
+        if (call->passed.class) {
+            call->passed.reason = th_copy(s->keeps, call->passed.reason);
+            call->passed.stack = th_copy(s->keeps, call->passed.stack);
+        }
+        if (process->next.step != TH_STEP_NONE)
+            process->next.argv = copy_terms(s->keeps, process->next.argc, process->next.argv);
+        if (process->then_is_set)
+            process->then.then.argv =
+                copy_terms(s->keeps, process->then.then.argc, process->then.then.argv);
+    }
+}
+
+/* --- Steps ----------------------------------------------------------------------------------- */
+
+static int thread_of(unsigned flags)
+{
+    return flags == ERL_NIF_DIRTY_JOB_CPU_BOUND  ? ERL_NIF_THR_DIRTY_CPU_SCHEDULER
+           : flags == ERL_NIF_DIRTY_JOB_IO_BOUND ? ERL_NIF_THR_DIRTY_IO_SCHEDULER
+                                                 : ERL_NIF_THR_NORMAL_SCHEDULER;
+}
+
+void th_step_to(struct th_process_run *process, const struct th_callee *callee, th_term *argv)
+{
+    process->next = (struct th_continuation){
+        .step = TH_STEP_RUN,
+        .where = thread_of(callee->function->flags),
+        .code = callee->function->fptr,
+        .callee = callee,
+        .name = callee->function->name,
+        .argc = (int)callee->function->arity,
+        .argv = argv,
+    };
+}
+
+static void conclude(struct th_process_run *process, th_term outcome)
+{
+    process->outcome = outcome;
+    process->next =
+        (struct th_continuation){.step = TH_STEP_CONCLUDE, .where = ERL_NIF_THR_NORMAL_SCHEDULER};
+}
+
+/* The external call that is next becomes the code that it reaches. This is where a global
+ * breakpoint is met. */
+static void resolve(struct th_process_run *process, struct th_call *outer)
+{
+    struct th_continuation now = process->next;
+    const struct th_callee *callee =
+        th_export_callee(th_export_find(now.module, now.function, (unsigned)now.argc));
+    int here = th_scheduler_current->type;
+
+    if (!callee) {
+        th_exception_of_callee(process, outer, TH_AM(undef), &now);
+        conclude(process, TH_NONE);
+        return;
+    }
+    th_step_to(process, callee, now.argv);
+    if (outer && process->next.where != ERL_NIF_THR_NORMAL_SCHEDULER &&
+        process->next.where != here) {
+        th_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
+        conclude(process, TH_NONE);
+    }
+}
+
+/* What the function of CALL has left to be done. */
+static void interpret(struct th_process_run *process, struct th_call *call, th_term answer,
+                      struct th_exception_raised own)
+{
+    if (own.class == TH_RAISED_NOTHING && answer == TH_NONE && process->next.step != TH_STEP_NONE &&
+        th_library_halting())
+        own = (struct th_exception_raised){TH_RAISED_ERROR, th_atom("halting"), TH_NONE};
+    else if (own.class == TH_RAISED_NOTHING && answer == TH_NONE &&
+             process->next.step == TH_STEP_NONE && !call->passed.class)
+        own = (struct th_exception_raised){TH_RAISED_ERROR, TH_AM(badarg), TH_NONE};
+    if (own.class != TH_RAISED_NOTHING) {
+        th_exception_of_call(process, call, own.class, own.reason);
+        conclude(process, TH_NONE);
+    } else if (answer != TH_NONE) {
+        conclude(process, answer);
+    } else if (process->next.step == TH_STEP_NONE) {
+        process->raised = call->passed;
+        conclude(process, TH_NONE);
+    } else if (process->then_is_set) {
+        TH_ARRAY_GROW(process->frames, process->frame_count, process->frame_capacity);
+        process->frames[process->frame_count++] = process->then;
+    }
+    process->then_is_set = false;
+}
 
 /* For the report of a crash: what was called, with its arguments. */
 static void tell_call(int output, const struct th_library_call *self)
@@ -98,81 +171,94 @@ static void tell_call(int output, const struct th_library_call *self)
     }
     for (int i = 0; i < call->argc; i++) {
         text.size = 0;
-        th_text_print_limited(&text, call->argv[i], ARGUMENTS_BYTES);
+        if (call->argv[i] != TH_NONE)
+            th_text_print_limited(&text, call->argv[i], ARGUMENTS_BYTES);
         dprintf(output, "  argument %d: %s\n", i + 1, th_buffer_text(&text));
     }
 }
 
-static void end_with(struct th_process_run *process, enum th_call_end end, th_term outcome)
+/* Calls the code of NOW. A function is entered here, and left: calls and returns. */
+static th_term call_code(const struct th_continuation *now, struct th_call *call)
 {
-    process->end = end;
-    process->outcome = outcome;
-    process->next.code = NULL;
-    process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
-}
-
-/* A function has returned ANSWER. */
-static void conclude(struct th_process_run *process, th_term answer)
-{
-    if (process->env->exception != TH_NONE)
-        end_with(process, TH_CALL_RAISED, process->env->exception);
-    else if (answer != TH_NONE)
-        end_with(process, TH_CALL_RETURNED, answer);
-    else if (!process->next.code)
-        end_with(process, TH_CALL_RAISED, TH_AM(badarg)); /* nothing at all: a BEAM would crash */
-    else if (th_library_halting())
-        end_with(process, TH_CALL_RAISED, th_atom("halting"));
-    else
-        th_heap_collect(process);
-}
-
-static void run_function(struct th_process_run *process)
-{
-    struct th_continuation now = process->next;
-    struct th_call call = {
-        .process = process,
-        .callee = process->callee,
-        .function = now.function,
-        .argc = now.argc,
-        .argv = now.argv,
-        .env = process->env,
-    };
-    struct th_library *library = call.callee->library;
+    struct th_library *library = now->callee->library;
     struct th_library_call running;
     bool checked = th_check_on();
     th_term answer;
 
-    process->next.code = NULL;
-    process->reductions--;
-    process->env->thread = (unsigned char)now.where;
-    th_call_current = &call;
+    call->env->library = library;
+    call->env->thread = (unsigned char)th_scheduler_current->type;
+    th_call_current = call;
     th_library_enter(library);
-    th_library_begin(&running, th_library_path(library), call.callee->name);
+    th_library_begin(&running, th_library_path(library), now->callee->name);
     running.tell = tell_call;
     if (checked)
-        th_check_begin(&call);
-    answer = now.code(call.env, now.argc, now.argv);
+        th_check_begin(call);
+    answer = now->code(call->env, call->argc, call->argv);
     if (checked)
-        answer = th_check_answer(&call, answer, process->next.code != NULL);
+        answer = th_check_answer(call, answer,
+                                 call->process->next.step != TH_STEP_NONE || call->passed.class);
     th_library_end(&running);
     th_library_leave(library);
-    th_call_current = NULL;
-    conclude(process, answer);
+    th_call_current = call->outer;
+    return answer;
 }
 
-/* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
-void th_process_turn(struct th_process_run *process)
+static void run(struct th_process_run *process, struct th_call *outer)
 {
-    int here = th_scheduler_current->type;
+    struct th_continuation now = process->next;
+    struct th_exception_raised own;
+    struct surroundings s;
+    th_term answer;
+    struct th_call call = {
+        .process = process,
+        .callee = now.callee,
+        .function = now.name,
+        .argc = now.argc,
+        .argv = now.argv,
+        .env = surround(&s, process, outer),
+        .outer = outer,
+        .frames = process->base,
+        .goes_on = now.goes_on,
+        .passed = process->raised,
+    };
 
-    process->reductions = TURN;
-    while (process->next.code && process->next.where == here && process->reductions > 0) {
-        run_function(process);
-        if (here == ERL_NIF_THR_NORMAL_SCHEDULER)
-            th_resource_reap();
+    if (s.own)
+        call.argv = copy_terms(s.own, now.argc, now.argv);
+    process->raised = (struct th_exception_raised){0};
+    process->next = (struct th_continuation){0};
+    process->reductions--;
+    answer = call_code(&now, &call);
+    leave(&s, process, &call, &answer);
+    own = (struct th_exception_raised){
+        call.env->exception == TH_NONE ? TH_RAISED_NOTHING : call.env->exception_class + 1u,
+        call.env->exception, TH_NONE};
+    call.env->exception = TH_NONE;
+    if (s.own)
+        th_check_retire(s.own);
+    call.env = s.keeps;
+    call.argv = now.argv;
+    interpret(process, &call, answer, own);
+}
+
+/* Goes on with what waits for the outcome. */
+static void unwind(struct th_process_run *process)
+{
+    while (process->frame_count > process->base) {
+        const struct th_frame_kept *frame = &process->frames[--process->frame_count];
+        if (process->outcome != TH_NONE || frame->catches) {
+            process->next = frame->then;
+            process->next.argv[0] = process->outcome;
+            return;
+        }
     }
-    if (!process->next.code && here == ERL_NIF_THR_NORMAL_SCHEDULER)
-        th_process_finish(process);
+}
+
+void th_step_take(struct th_process_run *process, struct th_call *outer)
+{
+    if (process->next.step == TH_STEP_CALL)
+        resolve(process, outer);
     else
-        th_queue_add(process);
+        run(process, outer);
+    if (process->next.step == TH_STEP_CONCLUDE)
+        unwind(process);
 }

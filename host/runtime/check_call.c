@@ -37,7 +37,9 @@ static void note_arguments(struct th_check_frame *frame)
     const struct th_call *call = frame->call;
 
     for (int i = 0; i < call->argc; i++)
-        th_check_each_binary(call->env, call->argv[i], note_bytes, &(struct collecting){frame, i});
+        if (call->argv[i] != TH_NONE) /* in place of a result or a message */
+            th_check_each_binary(call->env, call->argv[i], note_bytes,
+                                 &(struct collecting){frame, i});
 }
 
 static void compare_arguments(const struct th_check_frame *frame)

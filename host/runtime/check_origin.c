@@ -21,7 +21,10 @@ static void put_arguments(struct th_buffer *out, const struct th_call *call)
             th_buffer_add_text(out, "...");
             break;
         }
-        th_text_print_limited(out, call->argv[i], ARGUMENT_TEXT);
+        if (call->argv[i] == TH_NONE)
+            th_buffer_add_text(out, "none");
+        else
+            th_text_print_limited(out, call->argv[i], ARGUMENT_TEXT);
     }
     th_buffer_add_text(out, ")");
 }

@@ -80,6 +80,7 @@ static void announce(void)
         pthread_cond_broadcast(&queue->work);
         pthread_mutex_unlock(&queue->lock);
     }
+    th_queue_poke_schedulers();
 }
 
 void th_errand(void (*function)(void *argument), void *argument)

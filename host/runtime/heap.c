@@ -1,13 +1,15 @@
 /*
  * The heap of a process.
  *
- * While a function runs, its environment only grows. Between two functions of a chain
- * (enif_schedule_nif) nothing of it is needed but the arguments of the next one; once it has grown
- * enough, they are copied into a fresh environment and the old one goes. "Enough" is twice what was
- * left the last time, so that a chain pays for each word that it makes but a constant.
+ * While a function runs, its environment only grows. Between two functions at depth 0 nothing of it
+ * is needed but what is next, what continuations keep, and an exception on its way to the one that
+ * catches it; once it has grown enough, these are copied into a fresh environment and the old one
+ * goes. "Enough" is twice what was left the last time, so that a process pays for each word that it
+ * makes but a constant.
  *
- * What counts are the words of the heap and the bytes of the binaries that it holds on to, which it
- * shares with others: a chain that makes a large binary in each step grows as well.
+ * What counts are the words of the heap, those of messages that were received (whose terms are used
+ * where they are) and the bytes of the binaries that it holds on to, which it shares with others: a
+ * chain that makes a large binary in each step grows as well.
  *
  * A copy of what refers to one thing twice has it twice. Where a copy would be larger than all
  * there is, as such arguments can be nested, the heap is left as it is, until it is twice as large.
@@ -16,7 +18,7 @@
  */
 #include "running.h"
 
-enum { LEAST = 256 * 1024 /* bytes: less is not worth collecting */ };
+enum { LEAST = 16 * 1024 /* bytes: less is not worth collecting */ };
 
 void th_heap_start(struct th_process_run *process)
 {
@@ -29,7 +31,8 @@ static size_t size_of(struct th_process_run *process)
 {
     process->held += th_binary_held(process->env, process->collected);
     process->collected = process->env->offheap;
-    return th_env_footprint(process->env) + process->held;
+    return th_env_footprint(process->env) + process->held +
+           process->fragment_words * sizeof(th_term);
 }
 
 static void collect_later(struct th_process_run *process, size_t size)
@@ -37,27 +40,60 @@ static void collect_later(struct th_process_run *process, size_t size)
     process->collect_at = 2 * size > LEAST ? 2 * size : LEAST;
 }
 
-/* The words that a copy of the arguments takes are no more than MOST. */
-static bool fits(const struct th_continuation *next, size_t most)
-{
-    size_t words = 0;
+/* --- What is needed -------------------------------------------------------------------------- */
 
-    for (int i = 0; i < next->argc && words <= most; i++)
-        words += th_term_words_up_to(next->argv[i], most);
-    return words <= most;
+/* Calls WITH for each array of terms that are needed. */
+static void each_root(struct th_process_run *process,
+                      void (*with)(void *context, th_term **terms, int count), void *context)
+{
+    th_term *exception = &process->raised.reason;
+
+    with(context, &process->next.argv, process->next.argc);
+    for (size_t i = 0; i < process->frame_count; i++)
+        with(context, &process->frames[i].then.argv, process->frames[i].then.argc);
+    if (process->raised.class) {
+        with(context, &exception, 1);
+        process->raised.reason = *exception;
+        exception = &process->raised.stack;
+        with(context, &exception, 1);
+        process->raised.stack = *exception;
+    }
 }
 
-/* Copies the arguments of what is next into ENV. */
-static void move_arguments(struct th_process_run *process, th_env *env)
-{
-    struct th_continuation *next = &process->next;
-    th_term *argv = th_env_take(env, (size_t)next->argc);
+struct sum {
+    size_t words, most;
+};
 
-    for (int i = 0; i < next->argc; i++)
-        argv[i] = th_copy(env, next->argv[i]);
-    next->argv = argv;
+static void add_words(void *context, th_term **terms, int count)
+{
+    struct sum *sum = context;
+
+    for (int i = 0; i < count && sum->words <= sum->most; i++)
+        if ((*terms)[i] != TH_NONE)
+            sum->words += th_term_words_up_to((*terms)[i], sum->most) + 1;
 }
 
+/* *TERMS becomes a copy in ENV, the context. */
+static void move(void *context, th_term **terms, int count)
+{
+    th_term *copies = th_env_take(context, (size_t)count);
+
+    for (int i = 0; i < count; i++)
+        copies[i] = (*terms)[i] == TH_NONE ? TH_NONE : th_copy(context, (*terms)[i]);
+    *terms = copies;
+}
+
+static void free_fragments(struct th_process_run *process)
+{
+    while (process->fragments) {
+        struct th_message *next = process->fragments->next;
+        th_message_free(process->fragments);
+        process->fragments = next;
+    }
+    process->fragment_words = 0;
+}
+
+/* A collection begins and ends here. */
 static void renew(struct th_process_run *process)
 {
     th_env *old = process->env;
@@ -65,19 +101,23 @@ static void renew(struct th_process_run *process)
 
     fresh->self = old->self;
     fresh->library = old->library;
-    move_arguments(process, fresh);
+    each_root(process, move, fresh);
     process->env = fresh;
+    process->recent = th_env_used(fresh);
     th_heap_start(process);
+    free_fragments(process);
     th_check_retire(old);
 }
 
 void th_heap_collect(struct th_process_run *process)
 {
     size_t size = th_check_on() ? SIZE_MAX : size_of(process);
+    struct sum sum = {.most = size / sizeof(th_term)};
 
     if (size <= process->collect_at)
         return;
-    if (!fits(&process->next, size / sizeof(th_term))) {
+    each_root(process, add_words, &sum);
+    if (sum.words > sum.most) {
         collect_later(process, size);
         return;
     }
@@ -87,10 +127,38 @@ void th_heap_collect(struct th_process_run *process)
 
 void th_heap_end(struct th_process_run *process)
 {
+    free_fragments(process);
     if (!th_check_on()) {
         th_env_clear(process->env);
         return;
     }
     th_check_retire(process->env);
     process->env = th_env_create(TH_ENV_CALLBACK);
+}
+
+/* While the checker is on, the function had a copy. */
+void th_heap_attach(struct th_process_run *process, struct th_message *message)
+{
+    if (th_check_on() || th_is_immediate(message->term)) {
+        th_message_free(message);
+        return;
+    }
+    message->next = process->fragments;
+    process->fragments = message;
+    process->fragment_words += message->words_count;
+}
+
+struct th_heap_sizes th_heap_sizes(const struct th_process_run *process)
+{
+    struct th_heap_sizes sizes = {
+        .heap_block_size = th_env_footprint(process->env) / sizeof(th_term),
+        .heap_size = th_env_used(process->env),
+        .mbuf_size = process->fragment_words,
+        .recent_size = process->recent,
+        .bin_vheap_size = process->held / sizeof(th_term),
+    };
+
+    for (size_t i = 0; i < process->frame_count; i++)
+        sizes.stack_size += (size_t)process->frames[i].then.argc;
+    return sizes;
 }

@@ -1,170 +1,129 @@
-/* Processes that run: made, called, sent messages, ended. */
+/*
+ * Processes that do as they are told, by threads outside of the runtime.
+ *
+ * What a process is to do is a signal to it, so that a scheduler does it, in order with all else
+ * that arrives. Who asks waits: so the scheduler may use what the request points to.
+ */
 #include "running.h"
-
-#include <errno.h>
-#include <time.h>
-
-/* --- Beginning and end ----------------------------------------------------------------------- */
-
-/* Under the mailbox's lock. */
-static void on_mail(void *context)
-{
-    struct th_process_run *process = context;
-
-    pthread_mutex_lock(&process->lock);
-    process->mail = true;
-    pthread_cond_broadcast(&process->changed);
-    pthread_mutex_unlock(&process->lock);
-}
 
 struct th_process_run *th_run_start(void)
 {
-    struct th_process_run *process = th_alloc_zero(sizeof *process);
-    pthread_condattr_t attributes;
+    struct th_process_run *process = th_process_create(true);
 
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&process->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&process->lock, NULL);
-    process->env = th_env_create(TH_ENV_CALLBACK);
-    process->mailbox = th_host_process_start_mailbox(on_mail, process);
+    sem_init(&process->over, 0, 0); /* nobody knows the pid yet, to end it */
     return process;
 }
 
 th_term th_run_pid(const struct th_process_run *process)
 {
-    return th_host_process_pid(process->mailbox);
+    return process->pid;
 }
 
-void th_run_exit(struct th_process_run *process, th_term reason)
+/* --- Asking ---------------------------------------------------------------------------------- */
+
+static void wait_for(sem_t *semaphore)
 {
-    th_host_process_exit(process->mailbox, reason);
-    while (process->inbox) {
-        struct th_message *next = process->inbox->next;
-        th_message_free(process->inbox);
-        process->inbox = next;
-    }
-    th_check_retire(process->env);
-    pthread_cond_destroy(&process->changed);
-    pthread_mutex_destroy(&process->lock);
-    th_free(process);
+    while (sem_wait(semaphore) != 0)
+        ; /* a signal handler ran */
 }
 
-/* --- Calls ----------------------------------------------------------------------------------- */
-
-static int first_thread(const ErlNifFunc *function)
+/* False: the process has ended before it began. */
+static bool ask(struct th_process_run *process, struct th_request *request)
 {
-    return function->flags == ERL_NIF_DIRTY_JOB_CPU_BOUND  ? ERL_NIF_THR_DIRTY_CPU_SCHEDULER
-           : function->flags == ERL_NIF_DIRTY_JOB_IO_BOUND ? ERL_NIF_THR_DIRTY_IO_SCHEDULER
-                                                           : ERL_NIF_THR_NORMAL_SCHEDULER;
-}
+    bool asked;
 
-/* Makes the call what PROCESS does next. */
-static void prepare(struct th_process_run *process, const struct th_callee *callee,
-                    const th_term argv[])
-{
-    const ErlNifFunc *function = callee->function;
-    th_env *env = process->env;
-    th_term *copies = th_env_take(env, function->arity);
-
-    for (unsigned i = 0; i < function->arity; i++)
-        copies[i] = th_copy(env, argv[i]);
-    env->self = th_run_pid(process);
-    env->library = callee->library;
-    th_heap_start(process);
-    process->callee = callee;
-    process->next = (struct th_continuation){
-        .code = function->fptr,
-        .function = function->name,
-        .argc = (int)function->arity,
-        .argv = copies,
-        .where = first_thread(function),
-    };
+    sem_init(&request->done, 0, 0);
+    asked = th_signal_send(process->pid, TH_SIGNAL_REQUEST, TH_NONE, (uintptr_t)request, TH_NIL);
+    if (asked)
+        wait_for(&request->done);
+    sem_destroy(&request->done);
+    return asked;
 }
 
 enum th_call_end th_run_call(struct th_process_run *process, const struct th_callee *callee,
                              const th_term argv[], th_env *env, th_term *result)
 {
-    prepare(process, callee, argv);
-    process->caller_env = env;
-    process->caller_result = result;
-    process->calling = true; /* nobody else looks before it is in the queue */
-    th_queue_add(process);
-    pthread_mutex_lock(&process->lock);
-    while (process->calling)
-        pthread_cond_wait(&process->changed, &process->lock);
-    pthread_mutex_unlock(&process->lock);
-    return process->end;
-}
+    struct th_request request = {
+        .what = TH_REQUEST_CALL, .callee = callee, .argv = argv, .env = env};
 
-/*
- * What the call let go of is destroyed before whoever waits hears of its end, so that a caller
- * meets the effects of destructors in order. The caller's environment may be used here, as the
- * caller does nothing else meanwhile.
- */
-void th_process_finish(struct th_process_run *process)
-{
-    *process->caller_result = th_copy(process->caller_env, process->outcome);
-    th_heap_end(process);
-    th_resource_reap();
-    pthread_mutex_lock(&process->lock);
-    process->calling = false;
-    pthread_cond_broadcast(&process->changed);
-    pthread_mutex_unlock(&process->lock);
-}
-
-/* --- Messages -------------------------------------------------------------------------------- */
-
-/* A moment on the monotonic clock, NANOSECONDS from now; TV_SEC is negative for none. */
-static struct timespec moment_in(int64_t nanoseconds)
-{
-    enum { BILLION = 1000000000 };
-    struct timespec moment;
-
-    if (nanoseconds < 0)
-        return (struct timespec){.tv_sec = -1};
-    clock_gettime(CLOCK_MONOTONIC, &moment);
-    moment.tv_sec += nanoseconds / BILLION;
-    moment.tv_nsec += nanoseconds % BILLION;
-    if (moment.tv_nsec >= BILLION) {
-        moment.tv_nsec -= BILLION;
-        moment.tv_sec++;
+    if (!ask(process, &request)) {
+        *result = th_copy(env, process->end_message->term);
+        return TH_CALL_ENDED;
     }
-    return moment;
-}
-
-/* Waits until mail has arrived; false if it has not by DEADLINE. */
-static bool wait_for_mail(struct th_process_run *process, const struct timespec *deadline)
-{
-    int error = 0;
-    bool mail;
-
-    pthread_mutex_lock(&process->lock);
-    while (!process->mail && error != ETIMEDOUT) {
-        if (deadline->tv_sec < 0)
-            pthread_cond_wait(&process->changed, &process->lock);
-        else
-            error = pthread_cond_timedwait(&process->changed, &process->lock, deadline);
-    }
-    mail = process->mail;
-    process->mail = false;
-    pthread_mutex_unlock(&process->lock);
-    return mail;
+    *result = request.result;
+    return request.end;
 }
 
 struct th_message *th_run_receive(struct th_process_run *process, int64_t nanoseconds)
 {
-    struct timespec deadline = moment_in(nanoseconds);
-    struct th_message *message;
+    struct th_request request = {.what = TH_REQUEST_RECEIVE, .deadline = nanoseconds};
 
-    while (!process->inbox) {
-        process->inbox = th_host_process_take(process->mailbox);
-        if (!process->inbox && (nanoseconds == 0 || !wait_for_mail(process, &deadline)))
-            return NULL;
+    if (nanoseconds > 0)
+        request.deadline = th_timer_now() + nanoseconds;
+    ask(process, &request);
+    return request.message;
+}
+
+/* Whether it has ended before or does so now, it has said so when nothing uses it any more. */
+void th_run_exit(struct th_process_run *process, th_term reason)
+{
+    th_signal_send(process->pid, TH_SIGNAL_END, TH_NONE, 0, reason);
+    wait_for(&process->over);
+    sem_destroy(&process->over);
+    th_message_free(process->end_message);
+    th_free(process);
+}
+
+/* --- Doing; by a scheduler ------------------------------------------------------------------- */
+
+static void begin_call(struct th_process_run *process, const struct th_request *request)
+{
+    int argc = (int)request->callee->function->arity;
+    th_term *argv = th_env_take(process->env, (size_t)argc);
+
+    for (int i = 0; i < argc; i++)
+        argv[i] = th_copy(process->env, request->argv[i]);
+    process->env->self = process->pid;
+    th_heap_start(process);
+    th_step_to(process, request->callee, argv);
+}
+
+void th_request_begin(struct th_process_run *process, struct th_request *request)
+{
+    process->request = request;
+    if (request->what == TH_REQUEST_CALL) {
+        begin_call(process, request);
+    } else {
+        process->offer = &process->inbox;
+        process->next = (struct th_continuation){.step = TH_STEP_RECEIVE,
+                                                 .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+                                                 .deadline = request->deadline};
     }
-    message = process->inbox;
-    process->inbox = message->next;
-    message->next = NULL;
-    return message;
+}
+
+/*
+ * What the call let go of is destroyed before whoever waits hears of its end, so that a caller
+ * meets the effects of destructors in order.
+ */
+void th_request_finish(struct th_process_run *process, enum th_call_end end, th_term outcome)
+{
+    struct th_request *request = process->request;
+
+    request->end = end;
+    if (request->what == TH_REQUEST_CALL)
+        request->result = th_copy(request->env, outcome);
+    th_heap_end(process);
+    th_resource_reap();
+    process->raised = (struct th_exception_raised){0};
+    process->request = NULL;
+    process->next = (struct th_continuation){.where = ERL_NIF_THR_NORMAL_SCHEDULER};
+    sem_post(&request->done);
+}
+
+void th_request_end(struct th_request *request, th_term reason)
+{
+    request->end = TH_CALL_ENDED;
+    if (request->what == TH_REQUEST_CALL)
+        request->result = th_copy(request->env, reason);
+    sem_post(&request->done);
 }

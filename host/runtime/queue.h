@@ -10,7 +10,8 @@ struct th_thread {
     unsigned errands; /* that it has seen; see struct th_queue */
 };
 
-/* All threads of one type, and the processes that are to run on them. */
+/* All threads of one type, and the processes that are to run on them; those for normal schedulers
+ * are in run_queue.c. */
 struct th_queue {
     const char *name;
     pthread_mutex_t lock; /* guards what follows; the innermost */
@@ -22,7 +23,6 @@ struct th_queue {
     unsigned running;                    /* threads that have not begun to end */
     struct th_thread *threads;           /* LIMIT of them; one is written before it starts */
     bool ending;                         /* the threads are to end */
-    bool due;                            /* th_resource_reap() is to be called */
     unsigned errands;                    /* that were ever given to all threads; see errand.c */
 };
 
@@ -30,6 +30,9 @@ enum {
     TH_QUEUES = ERL_NIF_THR_DIRTY_IO_SCHEDULER + 1
 }; /* by type of thread; 0 is no scheduler's */
 extern struct th_queue th_queues[TH_QUEUES];
+
+/* Has each normal scheduler look whether it is to end, or has an errand to do. */
+void th_queue_poke_schedulers(void);
 
 /* Calls FUNCTION(ARGUMENT) once on each thread that there is, at once, and returns when all have
  * returned. Any thread; no lock may be held. */

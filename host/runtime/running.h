@@ -1,13 +1,12 @@
 /*
- * Processes that run, and the queues that they wait in. Inner header of runtime/.
+ * Processes that run. Inner header of runtime/.
  *
- * A process is used by one thread at a time: by who called th_run_call(), until that has put it
- * into a queue; by the scheduler thread that took it out, until that has put it into another, or
- * has said under the process' lock that the call is over. So all of it that is not said to be
- * guarded is handed over together with it.
+ * A process is used by one thread at a time: by the one that took it out of a run queue, until that
+ * has put it into another, or has noted under its mailbox's lock that it waits. All of it that is
+ * not said to be guarded is handed over together with it. Others reach it by its mailbox only.
  *
- * Locks, the outer first: a mailbox's (process/), a process', a queue's. No code of a library runs
- * under any of them.
+ * Locks, the outer first: the timers', a mailbox's (process/), a queue's, that of the schedulers
+ * that sleep. No code of a library runs under any of them.
  */
 #ifndef TH_RUNNING_H
 #define TH_RUNNING_H
@@ -15,54 +14,270 @@
 #include "runtime.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 
-/* What a process does next: CODE is called on a thread of the type WHERE (ERL_NIF_THR_...). Without
- * CODE its call is over, and what is left to do is done by a normal scheduler. */
+enum {
+    TH_MOST_ARGUMENTS = 255, /* of a function */
+    TH_TURN = 4000           /* reductions of a turn, as in a BEAM */
+};
+
+/* What a process does next. */
+enum th_step {
+    TH_STEP_NONE,    /* nothing: it waits to be told */
+    TH_STEP_RUN,     /* calls CODE on a thread of the type `where` */
+    TH_STEP_CALL,    /* makes the external call MODULE:FUNCTION with ARGV */
+    TH_STEP_AWAIT,   /* CODE goes on with the next message, which will be argv[0] */
+    TH_STEP_SKIP,    /* as before: the message that was offered stays */
+    TH_STEP_RECEIVE, /* hands the next message to who waits for th_run_receive() */
+    TH_STEP_CONCLUDE /* its call is over: only a normal scheduler may say so */
+};
+
 struct th_continuation {
+    enum th_step step;
+    int where; /* ERL_NIF_THR_... */
     ERL_NIF_TERM (*code)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-    const char *function; /* its name, constant for ever */
+    const struct th_callee *callee; /* whose code it is */
+    const char *name;               /* of CODE, constant for ever */
+    th_term module, function;
     int argc;
-    const th_term *argv; /* in the process' environment, as the terms are */
-    int where;
+    th_term *argv;    /* in the process' environment, as the terms are */
+    bool goes_on;     /* CODE goes on in the place of a function; see struct th_call */
+    int64_t deadline; /* TH_STEP_AWAIT, TH_STEP_RECEIVE: nanoseconds; below 0: none */
+};
+
+/* A function that waits for what it has called (th_call_then()). */
+struct th_frame_kept {
+    struct th_continuation then; /* argv[0] is for the result */
+    bool catches;
+};
+
+/* What a thread outside of the runtime has a process do. It waits, so that a scheduler may use what
+ * this points to. */
+struct th_request {
+    enum { TH_REQUEST_CALL, TH_REQUEST_RECEIVE, TH_REQUEST_END } what;
+    const struct th_callee *callee;
+    const th_term *argv;
+    th_env *env; /* for the result */
+    th_term result;
+    enum th_call_end end;
+    int64_t deadline;
+    struct th_message *message;
+    sem_t done;
+};
+
+/* A sequential token, and what a process counts for it. */
+struct th_seq {
+    bool set; /* there is a token */
+    unsigned flags;
+    th_term from;             /* the process that has sent, or begun, last */
+    struct th_message *label; /* a term; NULL: 0 */
+    int64_t serial, previous; /* of the token */
+    int64_t clock, last;      /* of the process */
 };
 
 struct th_process_run {
     struct th_host_process *mailbox;
+    th_term pid;
+
+    /* The heap; see heap.c. */
     th_env *env;                        /* where its terms live; replaced by collecting */
-    size_t collect_at;                  /* bytes: collect when there are more; see heap.c */
+    size_t collect_at;                  /* bytes: collect when there are more */
+    size_t recent;                      /* words that the last collection left */
     const struct th_offheap *collected; /* what ENV held on to when it was collected */
     size_t held;                        /* bytes of binaries that it has come to hold since */
-    const struct th_callee *callee;     /* of the call that goes on */
+    struct th_message *fragments;       /* messages whose terms the heap may refer to */
+    size_t fragment_words;
+
     struct th_continuation next;
-    int reductions;                /* left of the turn; below 1: it is used up */
-    struct th_process_run *behind; /* in a queue; guarded by its lock */
+    struct th_frame_kept *frames;
+    size_t frame_count, frame_capacity;
+    size_t base;     /* frames below are those of whoever made the nested call that goes on */
+    th_term outcome; /* of what was concluded; TH_NONE: RAISED */
+    struct th_frame_kept then; /* what the function that runs wants to wait with */
+    bool then_is_set;
+    struct th_exception_raised raised; /* for the function that is to catch it, terms in ENV */
+    int reductions;                    /* left of the turn; below 1: it is used up */
 
-    /* Who called waits for these. */
-    enum th_call_end end;
-    th_term outcome; /* in ENV: the result, or the reason */
-    th_env *caller_env;
-    th_term *caller_result;
+    /* Messages that were taken out of the mailbox, the oldest first. */
+    struct th_message *inbox, **inbox_end;
+    struct th_message **offer;         /* where the next one to be offered is, or will be */
+    struct th_message *offered;        /* to the function that runs; NULL: none */
+    struct th_continuation offered_to; /* its step, to be repeated */
+    struct th_seq seq_before;          /* the token before that message, if `seq_changed` */
+    bool seq_changed;
 
-    struct th_message *inbox; /* taken out of the mailbox; used by who receives */
+    /* What it does with others; see signal.c. */
+    struct th_table links;    /* pid -> a number, see there */
+    struct th_table monitors; /* number -> pid: whom it watches */
+    struct th_table watchers; /* number -> pid: who watches it */
+    uint64_t unlinked;        /* numbers unlinks */
+    bool traps_exits;
+    struct th_message
+        *ending; /* what ended it: the signal whose term is the reason; NULL: nothing */
+    struct th_seq seq;
 
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t changed;
-    bool calling; /* a call goes on */
-    bool mail;    /* messages have arrived since somebody looked */
+    /* For one that does as it is told. */
+    bool told;                      /* it is one */
+    struct th_request *request;     /* what it does */
+    struct th_message *end_message; /* once it has ended: its term is the reason */
+    sem_t over;                     /* nobody uses it any more but who told it */
+
+    bool has_timer; /* perhaps: it may have fired */
+
+    /* In a queue, under its lock; by the thread that uses it. */
+    struct th_process_run *behind;
+    unsigned home; /* the scheduler that ran it last, from 0 */
+
+    /* Under the mailbox's lock. */
+    bool waiting, timed_out;
+    /* Something has arrived. Written under the mailbox's lock. Relaxed: what it stands for is read
+     * under that lock. */
+    _Atomic bool mail;
+
+    /* Under the timers' lock. */
+    size_t timer_place; /* in the heap of timers, from 1; 0: no timer */
+    int64_t timer_due;
 };
 
-/* Puts PROCESS at the end of the queue of its next thread type. */
+/* --- Queues (run_queue.c, scheduler.c) --- */
+
+/* Puts PROCESS at the end of a queue of its next thread type. */
 void th_queue_add(struct th_process_run *process);
 
-/* Runs PROCESS for a turn; the calling thread is a scheduler of the type that it is to run on. */
+/* Runs PROCESS for a turn; the calling thread is a scheduler of the type that it is to run on.
+ * After it, others may have PROCESS. */
 void th_process_turn(struct th_process_run *process);
 
-/* Its call is over: hands the outcome to who waits. */
-void th_process_finish(struct th_process_run *process);
+/* A thread that takes no signals from outside, with a stack that is guarded (errno, or 0). */
+int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context);
 
-/* The heap of a process (heap.c): when a call begins, between two functions, when it is over. */
+/* --- Beginning and end (process_life.c) --- */
+
+/* TOLD: it does as it is told, and waits. Else it is the caller's to set up and queue. */
+struct th_process_run *th_process_create(bool told);
+
+/* Ends PROCESS with REASON, a term that stays until this returns, and frees it; one that does as it
+ * is told stays, ended. By a normal scheduler. */
+void th_process_end(struct th_process_run *process, th_term reason);
+
+/* --- As it is told (process_run.c) --- */
+
+/* Begins what a signal asks for. */
+void th_request_begin(struct th_process_run *process, struct th_request *request);
+
+/* The call that was asked for is over. */
+void th_request_finish(struct th_process_run *process, enum th_call_end end, th_term outcome);
+
+/* The process has ended with REASON: so has what was asked of it. */
+void th_request_end(struct th_request *request, th_term reason);
+
+/* --- Steps (call.c) --- */
+
+/* Makes CALLEE's function what PROCESS does next. */
+void th_step_to(struct th_process_run *process, const struct th_callee *callee, th_term *argv);
+
+/* Takes the next step, a call of code or an external call; in a nested call, which OUTER made, or
+ * at depth 0, with OUTER NULL. What is over then goes on with the frame that waits for it; there
+ * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */
+void th_step_take(struct th_process_run *process, struct th_call *outer);
+
+/* --- Exceptions (exception.c) --- */
+
+/* What the function of CALL has raised, with the stack. */
+void th_exception_of_call(struct th_process_run *process, const struct th_call *call,
+                          enum th_raised class, th_term reason);
+
+/* `undef`, or another error, of a call of MODULE:FUNCTION that OUTER (or nobody) made. */
+void th_exception_of_callee(struct th_process_run *process, struct th_call *outer, th_term error,
+                            const struct th_continuation *callee);
+
+/* The reason with which a process ends that does not catch EXCEPTION, in its environment. */
+th_term th_exception_exit_reason(th_env *env, const struct th_exception_raised *exception);
+void th_exception_report(const struct th_process_run *process, th_term reason);
+
+/* --- Signals and messages (signal.c, mailbox.c) --- */
+
+enum th_signal {
+    TH_SIGNAL_MESSAGE,
+    TH_SIGNAL_LINK,
+    TH_SIGNAL_UNLINK,   /* NUMBER tells which; is answered */
+    TH_SIGNAL_UNLINKED, /* the answer */
+    TH_SIGNAL_EXIT_LINKED,
+    TH_SIGNAL_EXIT,
+    TH_SIGNAL_MONITOR, /* NUMBER is the reference's */
+    TH_SIGNAL_DEMONITOR,
+    TH_SIGNAL_DOWN,
+    TH_SIGNAL_REQUEST, /* NUMBER is a struct th_request's address */
+    TH_SIGNAL_END      /* to end with TERM, whatever it traps */
+};
+
+/* The value of `links` that is no mark; see signal.c. */
+#define TH_LINKED ((void *)1)
+
+/* False if TO is dead. */
+bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number, th_term term);
+
+/* Messages of MAIL go to the inbox, signals are acted on. PROCESS->ending is set if one ends the
+ * process; then what comes behind it goes to the inbox as it is. */
+void th_signals_take(struct th_process_run *process, struct th_message *mail);
+
+/* The process has ended: tells those who are linked with it or watch it, and answers what REST, the
+ * rest of the mailbox, asks. Frees REST. */
+void th_signals_end(struct th_process_run *process, struct th_message *rest, th_term reason);
+
+/* Puts MESSAGE at the end of the inbox; takes the one at PLACE out of it, and frees it. */
+void th_inbox_add(struct th_process_run *process, struct th_message *message);
+void th_inbox_drop(struct th_process_run *process, struct th_message **place);
+
+/* Takes what has arrived. */
+void th_mailbox_look(struct th_process_run *process);
+
+/* Offers the next message, or what has come instead: then PROCESS->next is to be run. False: there
+ * is none yet, and the process is not this thread's any more. */
+bool th_mailbox_offer(struct th_process_run *process);
+
+/* The function that had the message has returned. */
+void th_mailbox_offered(struct th_process_run *process);
+
+/* Waits for a signal, having nothing to do. True: there was mail, which was taken. False: see
+ * th_mailbox_offer(). */
+bool th_mailbox_wait(struct th_process_run *process);
+
+/* Under the mailbox's lock: the mailbox's hook; a timer's. */
+void th_mailbox_arrived(void *context);
+void th_mailbox_timed_out(void *context);
+
+/* --- Timers (timer.c) --- */
+
+/* PROCESS is to be woken at DUE, on the monotonic clock; stop before it runs on. */
+void th_timer_start(struct th_process_run *process, int64_t due);
+void th_timer_stop(struct th_process_run *process);
+void th_timers_end(void); /* the thread; no timer may be left */
+int64_t th_timer_now(void);
+
+/* --- The heap (heap.c) --- */
+
+/* When a process begins anew; between two functions; when it needs none of its terms any more. */
 void th_heap_start(struct th_process_run *process);
 void th_heap_collect(struct th_process_run *process);
 void th_heap_end(struct th_process_run *process);
+
+/* The terms of MESSAGE, taken out of the inbox, are the heap's now. */
+void th_heap_attach(struct th_process_run *process, struct th_message *message);
+
+/* --- Sequential tokens (seq_token.c) --- */
+
+/* The token for what the process sends now, in ENV; TH_NONE: it has none. */
+th_term th_seq_send(struct th_process_run *process, th_env *env);
+
+/* It has received what carried TOKEN, TH_NONE: none. */
+void th_seq_receive(struct th_process_run *process, th_term token);
+
+/* Sends an exit signal of that KIND with REASON to TO. */
+void th_seq_exit(struct th_process_run *process, enum th_signal kind, th_term to, th_term reason);
+
+/* CHILD was spawned. */
+void th_seq_spawn(struct th_process_run *parent, struct th_process_run *child);
+void th_seq_end(struct th_seq *seq);
 
 #endif

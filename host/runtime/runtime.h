@@ -2,16 +2,19 @@
  * The face of runtime/: threads that run functions of libraries on behalf of processes.
  *
  *   th_runtime_start(&setup);
- *   process = th_run_start();                                 a process: a pid and a mailbox
+ *   process = th_run_start();                                 a process that does as it is told
  *   end = th_run_call(process, &callee, argv, env, &result);  waits; a scheduler runs the function
  *   th_run_exit(process, TH_AM(normal));
  *   th_runtime_stop();
  *
- * There is one runtime in the program. A scheduler thread takes a process that can run from the run
+ * There is one runtime in the program. A scheduler thread takes a process that can run from its run
  * queue, calls one function of it, and does with the answer what it says: the call is over, or goes
- * on with another function (enif_schedule_nif), here or on a dirty thread. A process runs on one
- * thread at a time and owns no stack: between two functions it is the continuation, its terms in an
- * environment of its own.
+ * on with another function, here or on a dirty thread, or when a message has come. A process runs
+ * on one thread at a time and owns no stack: between two functions it is the continuation, its
+ * terms in an environment of its own.
+ *
+ * Functions that run make further processes, link and watch them, and send them messages: what
+ * they ask for stands in the second half.
  *
  * The poll thread (select.h) waits for file descriptors. Destructors of resources that others let
  * go of are run by a scheduler.
@@ -19,6 +22,7 @@
 #ifndef TH_RUNTIME_H
 #define TH_RUNTIME_H
 
+#include "host/code/code.h"
 #include "host/library/library.h"
 #include "host/process/process.h"
 #include "plugin_api/erl_nif.h"
@@ -27,7 +31,7 @@
 #include "select.h"
 
 struct th_runtime_setup {
-    unsigned schedulers; /* 0: one */
+    unsigned schedulers; /* 0: as many as processors */
     unsigned dirty_cpu;  /* 0: as many as schedulers */
     unsigned dirty_io;   /* 0: ten, as in a BEAM */
 };
@@ -38,6 +42,16 @@ void th_runtime_start(const struct th_runtime_setup *setup);
 
 /* Ends them, and the poll thread. All processes must have exited. It can be started again. */
 void th_runtime_stop(void);
+
+/* Has `kill` sent to all processes, and to those that they start, until there are none but those of
+ * th_run_start(). Waits for functions that run to return. Before libraries are released. */
+void th_runtime_kill_all(void);
+
+/* How many processes there are. Any thread. */
+size_t th_runtime_processes(void);
+
+/* Whether a process that ends of an error is reported on stderr: true from the start. */
+void th_runtime_set_reports(bool reports);
 
 /* How many there are; 1, and as if one dirty thread of each kind, while the runtime is not started,
  * as the thread that replays counts as a scheduler. */
@@ -53,48 +67,58 @@ struct th_scheduler {
 };
 extern _Thread_local const struct th_scheduler *th_scheduler_current; /* NULL: no scheduler */
 
-/* --- Processes that run ------------------------------------------------------------------------
+/* --- Processes that do as they are told
+ * -----------------------------------------------------------
  */
 
+/*
+ * A process that lives until th_run_exit(), or until a signal ends it: then there is nothing that
+ * it can be told to do any more. One thread at a time, which is no scheduler, and for which a
+ * scheduler does it.
+ */
 struct th_process_run;
 struct th_process_run *th_run_start(void);
 th_term th_run_pid(const struct th_process_run *process);
 
-/* Ends it; no call may be going on. */
+/* Ends it, if it has not ended, and frees it. */
 void th_run_exit(struct th_process_run *process, th_term reason);
 
 /* The next message, the caller's to free; waits NANOSECONDS for it at most (0: not at all, below 0:
- * for ever). NULL: none came. One thread at a time. */
+ * for ever). NULL: none came, or the process has ended. */
 struct th_message *th_run_receive(struct th_process_run *process, int64_t nanoseconds);
-
-/* --- Calls -------------------------------------------------------------------------------------
- */
-
-/* What is called. The name is "module:function/arity", for reports; it must stay. */
-struct th_callee {
-    struct th_library *library; /* loaded; the caller is a user of it */
-    const ErlNifFunc *function;
-    const char *name;
-};
 
 enum th_call_end {
     TH_CALL_RETURNED,
     TH_CALL_RAISED, /* an exception of class error; *RESULT is the reason */
+    TH_CALL_THREW,  /* of class throw */
+    TH_CALL_EXITED, /* of class exit */
+    TH_CALL_ENDED   /* a signal has ended the process, now or before; the reason of its end */
 };
 
 /*
  * Has PROCESS call CALLEE with as many terms of ARGV as it has arguments, and waits until it has
  * returned for good, and the destructors of what it let go of have run. *RESULT is copied into ENV,
- * by another thread. The calling thread is no scheduler. One call at a time in one process.
+ * by another thread.
  *
  * What a function said last counts, as in a BEAM: of an exception and a continuation the later; an
  * exception more than a term that is returned as well, and a term more than a continuation. One
  * that returns neither, and 0, which a BEAM does not survive, has raised badarg (`undefined` is
- * returned while the checker is on). What is still scheduled when the program ends
+ * returned while the checker is on). What is still to go on when the program ends
  * (th_library_halting()) does not run: the call raises `halting`.
  */
 enum th_call_end th_run_call(struct th_process_run *process, const struct th_callee *callee,
                              const th_term argv[], th_env *env, th_term *result);
+
+/* --- Functions that run ------------------------------------------------------------------------
+ */
+
+enum th_raised { TH_RAISED_NOTHING, TH_RAISED_ERROR, TH_RAISED_EXIT, TH_RAISED_THROW };
+
+/* STACK is a list of {Module, Function, Arity or arguments, []}. */
+struct th_exception_raised {
+    enum th_raised class;
+    th_term reason, stack;
+};
 
 /*
  * The call that the thread is in, NULL outside of one. A function of a library that is called by
@@ -102,20 +126,32 @@ enum th_call_end th_run_call(struct th_process_run *process, const struct th_cal
  */
 struct th_call {
     struct th_process_run *process;
-    const struct th_callee *callee; /* what th_run_call() was given */
+    const struct th_callee *callee; /* what was called first */
     const char *function; /* what runs, "open": the callee's, or what enif_schedule_nif() named */
     int argc;
     const th_term *argv; /* of what runs */
     th_env *env;
+    struct th_call *outer;             /* the function that th_call() was called in, or NULL */
+    size_t frames;                     /* of the process that were there when OUTER called */
+    bool goes_on;                      /* it is a continuation: ARGV are not its arguments */
+    struct th_exception_raised passed; /* by what it called, until it is taken */
 };
 extern _Thread_local struct th_call *th_call_current;
+
+/* The call that ENV belongs to, NULL if it is another than that the thread is in. */
+static inline struct th_call *th_call_of(const th_env *env)
+{
+    struct th_call *call = th_call_current;
+
+    return call && call->env == env ? call : NULL;
+}
 
 /*
  * For enif_schedule_nif(): what is to run when the function of ENV's call returns what this
  * returns, TH_NONE. FUNCTION, its name, and ARGV are copied. Raises badarg for what cannot be: a
  * name that is no atom, FLAGS that are other than 0 or dirty jobs (both count as IO), more than 255
  * arguments; and, where a BEAM crashes, fewer than 0, or an ENV that is not that of the thread's
- * call.
+ * call. In a nested call, FLAGS for another thread than this raise `nested_dirty`.
  */
 th_term th_call_schedule(th_env *env, const char *function, int flags,
                          ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), int argc,
@@ -128,5 +164,70 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
  * that of the thread's call.
  */
 bool th_call_consume(th_env *env, int percent);
+
+/* For the functions of nif_module.h that have such names, with the contracts that these have in
+ * module_functions.h. */
+th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
+                       const th_term argv[]);
+bool th_call_catch(th_env *env, struct th_exception_raised *exception);
+th_term th_call_tail(th_env *env, th_term module, th_term function, int argc, const th_term argv[]);
+
+/* What goes on in a function's place, with terms that it keeps. */
+struct th_call_then {
+    ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]);
+    int kept;
+    const th_term *terms;
+    bool catches;
+};
+th_term th_call_and_then(th_env *env, th_term module, th_term function, int argc,
+                         const th_term argv[], const struct th_call_then *then);
+th_term th_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds);
+th_term th_call_skip(th_env *env);
+
+/* Raises REASON in ENV; TH_NONE. */
+th_term th_call_raise(th_env *env, enum th_raised class, th_term reason);
+
+/* What is pending in ENV: raised by the function itself, or passed by what it called. */
+bool th_call_pending(const th_env *env, th_term *reason);
+
+/* --- What a process that runs does to others ---------------------------------------------------
+ */
+
+enum { TH_PROCESS_LINK = 1, TH_PROCESS_MONITOR = 2 };
+
+/* CALL is of the process that does it. The contracts are those of module_functions.h. */
+th_term th_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
+                         const th_term argv[], int options, th_term *monitor);
+bool th_process_link(struct th_call *call, th_term pid);
+void th_process_unlink(struct th_call *call, th_term pid);
+th_term th_process_monitor(struct th_call *call, th_term pid);
+bool th_process_demonitor(struct th_call *call, th_term monitor, bool flush);
+void th_process_exit_signal(struct th_call *call, th_term pid, th_term reason);
+bool th_process_trap_exit(struct th_call *call, bool traps);
+
+/* Sends MESSAGE to PID, by the process that runs with ENV, if there is one: with its sequential
+ * token. Else as th_mail_send(). */
+bool th_process_send(th_env *env, th_term pid, th_term message);
+
+/* Sequential tokens; TH_NONE where module_functions.h says badarg. */
+th_term th_seq_set(struct th_call *call, th_term component, th_term value);
+th_term th_seq_get(struct th_call *call, th_term component);
+void th_seq_reset(struct th_call *call);
+bool th_seq_print_label(struct th_call *call, th_term label, th_term info);
+
+/* --- Heaps -------------------------------------------------------------------------------------
+ */
+
+/* What a collection tells of a heap: in words, by the names that gc_* trace events have. What is
+ * not among them does not exist here, and is 0: an old heap, a virtual heap with bounds. */
+struct th_heap_sizes {
+    size_t heap_block_size; /* that the heap has room for */
+    size_t heap_size;       /* in use */
+    size_t mbuf_size;       /* of messages that were received and not collected yet */
+    size_t stack_size;      /* of what continuations keep */
+    size_t recent_size;     /* that survived the last collection */
+    size_t bin_vheap_size;  /* of binaries outside of the heap */
+};
+struct th_heap_sizes th_heap_sizes(const struct th_process_run *process);
 
 #endif

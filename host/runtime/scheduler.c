@@ -1,19 +1,21 @@
 /*
- * Scheduler threads, and the queues that they take processes from.
+ * Scheduler threads, and the queues of the dirty ones.
  *
- * There are three queues, one for each type of thread: normal schedulers, all of which are there
- * from the start, and the two dirty types, whose threads are made when more processes wait than
- * threads do. All threads of a type share one queue; who waits longest runs first. A thread without
- * work sleeps.
+ * There are three types of threads: normal schedulers, all of which are there from the start, each
+ * with a run queue of its own (run_queue.h), and the two dirty types, whose threads are made when
+ * more processes wait than threads do. All threads of a dirty type share one queue; who waits
+ * longest runs first. A thread without work sleeps.
  *
  * Normal schedulers also call the destructors of resources that other threads let go of.
  */
 #include "queue.h"
+#include "run_queue.h"
 
 #include "host/trace/trace.h"
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     DIRTY_IO = 10,   /* threads unless told otherwise, as in a BEAM */
@@ -43,14 +45,13 @@ static bool started;
 
 static bool has_work(const struct th_queue *queue, const struct th_thread *self)
 {
-    return queue->first || queue->ending || queue->due || queue->errands != self->errands;
+    return queue->first || queue->ending || queue->errands != self->errands;
 }
 
 /* What there is to do for the thread other than to run a process. Under the queue's lock, which is
  * given up meanwhile. */
 static void do_duties(struct th_queue *queue)
 {
-    queue->due = false;
     pthread_mutex_unlock(&queue->lock);
     th_errand_do();
     if (th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
@@ -69,8 +70,8 @@ static struct th_process_run *take_first(struct th_queue *queue)
     return process;
 }
 
-/* The next process, NULL if the thread is to end. */
-static struct th_process_run *next_process(struct th_queue *queue, const struct th_thread *self)
+/* The next process for a dirty thread, NULL if the thread is to end. */
+static struct th_process_run *next_dirty(struct th_queue *queue, const struct th_thread *self)
 {
     struct th_process_run *process = NULL;
 
@@ -81,7 +82,7 @@ static struct th_process_run *next_process(struct th_queue *queue, const struct 
             pthread_cond_wait(&queue->work, &queue->lock);
             queue->sleeping--;
         }
-        if (queue->due || queue->errands != self->errands)
+        if (queue->errands != self->errands)
             do_duties(queue);
         else if (queue->first)
             process = take_first(queue);
@@ -91,6 +92,34 @@ static struct th_process_run *next_process(struct th_queue *queue, const struct 
     queue->running -= !process;
     pthread_mutex_unlock(&queue->lock);
     return process;
+}
+
+/* What a normal scheduler was poked for. True: it is to end. */
+static bool do_normal_duties(struct th_queue *queue)
+{
+    bool ends;
+
+    pthread_mutex_lock(&queue->lock);
+    do_duties(queue);
+    ends = queue->ending;
+    queue->running -= ends;
+    pthread_mutex_unlock(&queue->lock);
+    return ends;
+}
+
+static void run_normal(struct th_queue *queue, const struct th_thread *thread)
+{
+    unsigned own = (unsigned)(thread - queue->threads);
+    struct th_process_run *process;
+    bool ends = false;
+
+    while (!ends) {
+        process = th_run_queue_next(own);
+        if (process)
+            th_process_turn(process);
+        if (th_run_queue_poked(own))
+            ends = do_normal_duties(queue);
+    }
 }
 
 static void *run_thread(void *context)
@@ -104,15 +133,18 @@ static void *run_thread(void *context)
     pthread_setname_np(pthread_self(), name);
     th_guard_thread_begin();
     th_scheduler_current = &thread->self;
-    while ((process = next_process(queue, thread)))
-        th_process_turn(process);
+    if (thread->self.type == ERL_NIF_THR_NORMAL_SCHEDULER)
+        run_normal(queue, thread);
+    else
+        while ((process = next_dirty(queue, thread)))
+            th_process_turn(process);
     th_guard_thread_end();
     return NULL;
 }
 
 /* A thread that takes no signals from outside. What lies below its stack is out of bounds for more
  * than a page, so that large frames do not step over it. */
-static int create(struct th_thread *thread)
+int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context)
 {
     pthread_attr_t attributes;
     sigset_t all, old;
@@ -122,7 +154,7 @@ static int create(struct th_thread *thread)
     pthread_attr_setguardsize(&attributes, GUARD_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    error = pthread_create(&thread->id, &attributes, run_thread, thread);
+    error = pthread_create(thread, &attributes, run, context);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attributes);
     return error;
@@ -135,7 +167,7 @@ static void add_thread(struct th_queue *queue)
     int error;
 
     thread->errands = queue->errands;
-    error = create(thread);
+    error = th_thread_create(&thread->id, run_thread, thread);
     if (!error) {
         queue->count++;
         queue->running++;
@@ -152,6 +184,10 @@ void th_queue_add(struct th_process_run *process)
 {
     struct th_queue *queue = &th_queues[process->next.where];
 
+    if (process->next.where == ERL_NIF_THR_NORMAL_SCHEDULER) {
+        th_run_queue_add(process);
+        return;
+    }
     process->behind = NULL;
     pthread_mutex_lock(&queue->lock);
     *queue->end = process;
@@ -168,14 +204,8 @@ void th_queue_add(struct th_process_run *process)
  * any other thread, one of them has to be woken. */
 static void on_due(void)
 {
-    struct th_queue *queue = &th_queues[ERL_NIF_THR_NORMAL_SCHEDULER];
-
-    if (th_scheduler_current && th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
-        return;
-    pthread_mutex_lock(&queue->lock);
-    queue->due = true;
-    pthread_cond_signal(&queue->work);
-    pthread_mutex_unlock(&queue->lock);
+    if (!th_scheduler_current || th_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER)
+        th_run_queue_poke(0);
 }
 
 /* --- The runtime ----------------------------------------------------------------------------- */
@@ -193,16 +223,31 @@ static void open_queue(int type, unsigned limit, unsigned number)
         queue->threads[i].self = (struct th_scheduler){type, number + i};
 }
 
+void th_queue_poke_schedulers(void)
+{
+    for (unsigned i = 0; i < threads.schedulers; i++)
+        th_run_queue_poke(i);
+}
+
 static void close_queue(struct th_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     queue->ending = true;
     pthread_cond_broadcast(&queue->work);
     pthread_mutex_unlock(&queue->lock);
+    if (queue == &th_queues[ERL_NIF_THR_NORMAL_SCHEDULER])
+        th_queue_poke_schedulers();
     for (unsigned i = 0; i < queue->count; i++)
         pthread_join(queue->threads[i].id, NULL);
     th_free(queue->threads);
     queue->threads = NULL;
+}
+
+static unsigned processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count > 1 ? (unsigned)count : 1;
 }
 
 void th_runtime_start(const struct th_runtime_setup *setup)
@@ -214,11 +259,12 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     started = true;
     threads = *setup;
     if (!threads.schedulers)
-        threads.schedulers = 1;
+        threads.schedulers = processors();
     if (!threads.dirty_cpu)
         threads.dirty_cpu = threads.schedulers;
     if (!threads.dirty_io)
         threads.dirty_io = DIRTY_IO;
+    th_run_queues_open(threads.schedulers);
     open_queue(ERL_NIF_THR_NORMAL_SCHEDULER, threads.schedulers, 1);
     open_queue(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, threads.dirty_cpu, 1 + threads.schedulers);
     open_queue(ERL_NIF_THR_DIRTY_IO_SCHEDULER, threads.dirty_io,
@@ -240,6 +286,8 @@ void th_runtime_stop(void)
     close_queue(&th_queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);
     close_queue(&th_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER]);
     close_queue(&th_queues[ERL_NIF_THR_NORMAL_SCHEDULER]);
+    th_timers_end();
+    th_run_queues_close();
     th_library_on_schedulers = NULL;
     threads = (struct th_runtime_setup){1, 1, 1};
     started = false;

@@ -66,18 +66,19 @@ static th_term make_doubled(th_env *env, int depth)
 
 static void a_heap_that_a_copy_would_multiply_is_left_alone(void **state)
 {
-    th_env *before = process->env;
+    struct th_process_run *own = th_process_create(false); /* in no queue */
+    th_env *before = own->env;
     th_term argv[1];
 
     (void)state;
-    argv[0] = make_doubled(process->env, 60);
-    process->next = (struct th_continuation){.argc = 1, .argv = argv};
-    th_heap_start(process);
-    process->collect_at = 0;
-    th_heap_collect(process);
-    assert_ptr_equal(process->env, before);
-    assert_true(process->collect_at >= 2 * th_env_footprint(before));
-    th_env_clear(process->env);
+    argv[0] = make_doubled(own->env, 60);
+    own->next.argc = 1;
+    own->next.argv = argv;
+    own->collect_at = 0;
+    th_heap_collect(own);
+    assert_ptr_equal(own->env, before);
+    assert_true(own->collect_at >= 2 * th_env_footprint(before));
+    th_process_end(own, TH_AM(normal));
 }
 
 /* --- Destructors ----------------------------------------------------------------------------- */

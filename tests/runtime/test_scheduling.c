@@ -1,6 +1,8 @@
 /* Where and when functions run: types of threads, chains, turns, several processes at once. */
 #include "runs.h"
 
+#include "host/runtime/run_queue.h"
+
 #include "host/nif/nif.h"
 
 #include <pthread.h>
@@ -114,7 +116,8 @@ static void tick_in_two_processes(int percent)
     await_waiting(1);
     for (unsigned i = 1; i < 3; i++) {
         pthread_create(&threads[i], NULL, run_request, &requests[i]);
-        await_queue(&th_queues[ERL_NIF_THR_NORMAL_SCHEDULER], i);
+        while (th_run_queue_length(0) < i)
+            sched_yield();
     }
     runner_state->open = 1;
     for (unsigned i = 0; i < 3; i++) {

@@ -1,0 +1,58 @@
+/* What functions that run may ask of the host: calls and exceptions. */
+#include "nif.h"
+
+#include "host/runtime/runtime.h"
+#include "plugin_api/nif_module.h"
+
+ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
+                     const ERL_NIF_TERM argv[])
+{
+    return th_call_nested(env, module, function, argc, argv);
+}
+
+int th_catch(ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason, ERL_NIF_TERM *stacktrace)
+{
+    static const ERL_NIF_TERM classes[] = {
+        [TH_RAISED_ERROR] = TH_AM(error),
+        [TH_RAISED_EXIT] = TH_AM(exit),
+        [TH_RAISED_THROW] = TH_AM(throw),
+    };
+    struct th_exception_raised exception;
+
+    if (!th_call_catch(env, &exception))
+        return 0;
+    if (class_)
+        *class_ = classes[exception.class];
+    if (reason)
+        *reason = exception.reason;
+    if (stacktrace)
+        *stacktrace = exception.stack;
+    return 1;
+}
+
+ERL_NIF_TERM th_tail_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
+                          const ERL_NIF_TERM argv[])
+{
+    return th_call_tail(env, module, function, argc, argv);
+}
+
+ERL_NIF_TERM th_call_then(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
+                          const ERL_NIF_TERM argv[],
+                          ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]),
+                          int flags, int kept, const ERL_NIF_TERM terms[])
+{
+    struct th_call_then next = {
+        .code = then, .kept = kept, .terms = terms, .catches = flags & TH_CATCHES};
+
+    return th_call_and_then(env, module, function, argc, argv, &next);
+}
+
+ERL_NIF_TERM th_throw(ErlNifEnv *env, ERL_NIF_TERM reason)
+{
+    return th_call_raise(env, TH_RAISED_THROW, reason);
+}
+
+ERL_NIF_TERM th_exit(ErlNifEnv *env, ERL_NIF_TERM reason)
+{
+    return th_call_raise(env, TH_RAISED_EXIT, reason);
+}

@@ -1,0 +1,98 @@
+/* What functions that run may ask of the host: processes. */
+#include "nif.h"
+
+#include "host/runtime/runtime.h"
+#include "plugin_api/nif_module.h"
+
+/* The call of ENV; badarg is raised if there is none. */
+static struct th_call *call_of(ErlNifEnv *env)
+{
+    struct th_call *call = th_call_of(env);
+
+    if (!call)
+        th_nif_raise(env, TH_AM(badarg));
+    return call;
+}
+
+int th_spawn(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
+             const ERL_NIF_TERM argv[], int options, ErlNifPid *pid, ERL_NIF_TERM *monitor)
+{
+    struct th_call *call = th_call_of(env);
+    ERL_NIF_TERM reference = TH_NONE;
+    ERL_NIF_TERM copies[255];
+    th_term spawned;
+
+    if (!call || !th_is_atom(module) || !th_is_atom(function) || argc < 0 || argc > 255) {
+        th_nif_raise(env, TH_AM(badarg));
+        return 0;
+    }
+    for (int i = 0; i < argc; i++)
+        copies[i] = th_check_term(env, argv[i], "th_spawn");
+    spawned = th_process_spawn(call, module, function, argc, copies,
+                               (options & TH_SPAWN_LINK ? TH_PROCESS_LINK : 0) |
+                                   (options & TH_SPAWN_MONITOR ? TH_PROCESS_MONITOR : 0),
+                               &reference);
+    if (pid)
+        pid->pid = spawned;
+    if (monitor)
+        *monitor = reference;
+    return 1;
+}
+
+int th_link(ErlNifEnv *env, const ErlNifPid *pid)
+{
+    struct th_call *call = call_of(env);
+
+    return call && th_process_link(call, pid->pid);
+}
+
+int th_unlink(ErlNifEnv *env, const ErlNifPid *pid)
+{
+    struct th_call *call = call_of(env);
+
+    if (!call)
+        return 0;
+    th_process_unlink(call, pid->pid);
+    return 1;
+}
+
+ERL_NIF_TERM th_monitor(ErlNifEnv *env, const ErlNifPid *pid)
+{
+    struct th_call *call = call_of(env);
+
+    return call ? th_process_monitor(call, pid->pid) : TH_NONE;
+}
+
+int th_demonitor(ErlNifEnv *env, ERL_NIF_TERM monitor, int flags)
+{
+    struct th_call *call = call_of(env);
+
+    return call && th_process_demonitor(call, monitor, flags & TH_FLUSH);
+}
+
+int th_exit_signal(ErlNifEnv *env, const ErlNifPid *to, ERL_NIF_TERM reason)
+{
+    struct th_call *call = call_of(env);
+
+    if (!call)
+        return 0;
+    th_process_exit_signal(call, to->pid, th_check_term(env, reason, "th_exit_signal"));
+    return 1;
+}
+
+int th_trap_exit(ErlNifEnv *env, int on)
+{
+    struct th_call *call = call_of(env);
+
+    return call && th_process_trap_exit(call, on);
+}
+
+int th_register(ErlNifEnv *env, ERL_NIF_TERM name, const ErlNifPid *pid)
+{
+    return call_of(env) && th_is_local_pid(pid->pid) && th_name_register(name, pid->pid);
+}
+
+int th_unregister(ErlNifEnv *env, ERL_NIF_TERM name)
+{
+    return call_of(env) && th_is_atom(name) && th_name_unregister(name);
+}

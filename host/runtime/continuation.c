@@ -1,0 +1,209 @@
+/* What a function asks for that is done when it has returned. */
+#include "running.h"
+
+#include <string.h>
+
+enum {
+    TURN_PERCENT = TH_TURN / 100, /* reductions */
+    MILLION = 1000000
+};
+
+th_term th_call_raise(th_env *env, enum th_raised class, th_term reason)
+{
+    env->exception = reason;
+    env->exception_class = (unsigned char)(class - TH_RAISED_ERROR);
+    return TH_NONE;
+}
+
+static th_term refuse(th_env *env)
+{
+    return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+}
+
+bool th_call_pending(const th_env *env, th_term *reason)
+{
+    const struct th_call *call = th_call_of(env);
+    bool passed = env->exception == TH_NONE && call && call->passed.class;
+
+    if (env->exception == TH_NONE && !passed)
+        return false;
+    *reason = passed ? call->passed.reason : env->exception;
+    return true;
+}
+
+bool th_call_consume(th_env *env, int percent)
+{
+    struct th_call *call = th_call_of(env);
+    int share = percent < 1 ? 1 : percent > 100 ? 100 : percent;
+
+    if (!call || env->thread != ERL_NIF_THR_NORMAL_SCHEDULER)
+        return false; /* as in a BEAM, which does not count the time of dirty threads */
+    call->process->reductions -= share * TURN_PERCENT;
+    return call->process->reductions <= 0;
+}
+
+/* --- What is next ---------------------------------------------------------------------------- */
+
+/* FIRST places more than COUNT terms, copied behind them. */
+static th_term *keep(th_env *env, int first, int count, const th_term terms[], const char *function)
+{
+    th_term *kept = th_env_take(env, (size_t)(first + count));
+
+    for (int i = 0; i < count; i++)
+        kept[first + i] = th_check_term(env, terms[i], function);
+    return kept;
+}
+
+/* The last one counts. */
+static void set_next(struct th_call *call, const struct th_continuation *next)
+{
+    call->env->exception = TH_NONE;
+    call->passed = (struct th_exception_raised){0};
+    call->process->then_is_set = false;
+    call->process->next = *next;
+}
+
+/* The thread type that a function with FLAGS runs on, 0 if there is none. Both dirty kinds at once
+ * are one for input and output, as in a BEAM. */
+static int thread_of(int flags)
+{
+    if (flags == 0)
+        return ERL_NIF_THR_NORMAL_SCHEDULER;
+    if (flags & ~(ERL_NIF_DIRTY_JOB_CPU_BOUND | ERL_NIF_DIRTY_JOB_IO_BOUND))
+        return 0;
+    return flags & ERL_NIF_DIRTY_JOB_IO_BOUND ? ERL_NIF_THR_DIRTY_IO_SCHEDULER
+                                              : ERL_NIF_THR_DIRTY_CPU_SCHEDULER;
+}
+
+th_term th_call_schedule(th_env *env, const char *function, int flags,
+                         ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), int argc,
+                         const th_term argv[])
+{
+    struct th_call *call = th_call_of(env);
+    int where = thread_of(flags);
+    th_term name = TH_NONE;
+
+    if (call && where && argc >= 0 && argc <= TH_MOST_ARGUMENTS)
+        name = th_atom_latin1(function, strlen(function));
+    if (name == TH_NONE)
+        return refuse(env);
+    if (call->outer && where != ERL_NIF_THR_NORMAL_SCHEDULER && where != env->thread)
+        return th_call_raise(env, TH_RAISED_ERROR, th_atom("nested_dirty"));
+    set_next(call, &(struct th_continuation){
+                       .step = TH_STEP_RUN,
+                       .where = where,
+                       .code = code,
+                       .callee = call->callee,
+                       .name = th_atom_name(name)->text,
+                       .argc = argc,
+                       .argv = keep(env, 0, argc, argv, "enif_schedule_nif"),
+                   });
+    return TH_NONE;
+}
+
+static bool is_call(const struct th_call *call, th_term module, th_term function, int argc)
+{
+    return call && th_is_atom(module) && th_is_atom(function) && argc >= 0 &&
+           argc <= TH_MOST_ARGUMENTS;
+}
+
+static struct th_continuation external(th_env *env, th_term module, th_term function, int argc,
+                                       const th_term argv[], const char *by)
+{
+    return (struct th_continuation){
+        .step = TH_STEP_CALL,
+        .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+        .module = module,
+        .function = function,
+        .argc = argc,
+        .argv = keep(env, 0, argc, argv, by),
+    };
+}
+
+th_term th_call_tail(th_env *env, th_term module, th_term function, int argc, const th_term argv[])
+{
+    struct th_call *call = th_call_of(env);
+    struct th_continuation next;
+
+    if (!is_call(call, module, function, argc))
+        return refuse(env);
+    next = external(env, module, function, argc, argv, "th_tail_call");
+    set_next(call, &next);
+    return TH_NONE;
+}
+
+/* The function of CALL, going on with THEN. */
+static struct th_continuation place_of(struct th_call *call, const struct th_call_then *then,
+                                       const char *by)
+{
+    return (struct th_continuation){
+        .step = TH_STEP_RUN,
+        .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+        .code = then->code,
+        .callee = call->callee,
+        .name = call->function,
+        .argc = 1 + then->kept,
+        .argv = keep(call->env, 1, then->kept, then->terms, by),
+        .goes_on = true,
+    };
+}
+
+static bool can_keep(const struct th_call_then *then)
+{
+    return then->code && then->kept >= 0 && then->kept < TH_MOST_ARGUMENTS;
+}
+
+th_term th_call_and_then(th_env *env, th_term module, th_term function, int argc,
+                         const th_term argv[], const struct th_call_then *then)
+{
+    struct th_call *call = th_call_of(env);
+    struct th_continuation next;
+
+    if (!is_call(call, module, function, argc) || !can_keep(then))
+        return refuse(env);
+    next = external(env, module, function, argc, argv, "th_call_then");
+    set_next(call, &next);
+    call->process->then =
+        (struct th_frame_kept){place_of(call, then, "th_call_then"), then->catches};
+    call->process->then.then.argv[0] = TH_NONE;
+    call->process->then_is_set = true;
+    return TH_NONE;
+}
+
+/* A time that is longer than the clock can tell is for ever. */
+static int64_t deadline_in(int64_t milliseconds)
+{
+    int64_t now = th_timer_now();
+
+    if (milliseconds < 0 || milliseconds > (INT64_MAX - now) / MILLION)
+        return -1;
+    return milliseconds == 0 ? 0 : now + milliseconds * MILLION;
+}
+
+th_term th_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds)
+{
+    struct th_call *call = th_call_of(env);
+    struct th_continuation next;
+
+    if (!call || !can_keep(then))
+        return refuse(env);
+    if (call->outer)
+        return th_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
+    next = place_of(call, then, "th_await");
+    next.step = TH_STEP_AWAIT;
+    next.argv[0] = TH_NONE;
+    next.deadline = deadline_in(milliseconds);
+    set_next(call, &next);
+    return TH_NONE;
+}
+
+th_term th_call_skip(th_env *env)
+{
+    struct th_call *call = th_call_of(env);
+
+    if (!call || call->outer || !call->process->offered)
+        return refuse(env);
+    set_next(call, &(struct th_continuation){.step = TH_STEP_SKIP,
+                                             .where = ERL_NIF_THR_NORMAL_SCHEDULER});
+    return TH_NONE;
+}

@@ -1,0 +1,185 @@
+/*
+ * Messages: from the mailbox into the process' inbox, and from there to the function that waits.
+ *
+ * A message is offered by being an argument. Only when the function has returned is it known
+ * whether it took the message, or leaves it where it is and wants the next one: `offer` is the
+ * place in the inbox where looking goes on, so that each message is looked at once by each
+ * th_await().
+ */
+#include "running.h"
+
+/* --- Arriving -------------------------------------------------------------------------------- */
+
+/* Under the mailbox's lock. */
+static void wake(struct th_process_run *process)
+{
+    if (process->waiting) {
+        process->waiting = false;
+        th_queue_add(process);
+    }
+}
+
+void th_mailbox_arrived(void *context)
+{
+    struct th_process_run *process = context;
+
+    atomic_store_explicit(&process->mail, true, memory_order_relaxed);
+    wake(process);
+}
+
+/* Under the mailbox's lock. */
+void th_mailbox_timed_out(void *context)
+{
+    struct th_process_run *process = context;
+
+    process->timed_out = true;
+    wake(process);
+}
+
+void th_inbox_add(struct th_process_run *process, struct th_message *message)
+{
+    message->next = NULL;
+    *process->inbox_end = message;
+    process->inbox_end = &message->next;
+}
+
+/* What `mail` stands for is taken after it is cleared, so that nothing is missed. */
+void th_mailbox_look(struct th_process_run *process)
+{
+    atomic_store_explicit(&process->mail, false, memory_order_relaxed);
+    th_signals_take(process, th_host_process_take(process->mailbox));
+}
+
+/* Takes the message at PLACE out of the inbox. */
+static struct th_message *take_out(struct th_process_run *process, struct th_message **place)
+{
+    struct th_message *message = *place;
+
+    *place = message->next;
+    if (process->inbox_end == &message->next)
+        process->inbox_end = place;
+    message->next = NULL;
+    return message;
+}
+
+void th_inbox_drop(struct th_process_run *process, struct th_message **place)
+{
+    if (process->offer == &(*place)->next)
+        process->offer = place;
+    th_message_free(take_out(process, place));
+}
+
+/* --- Waiting --------------------------------------------------------------------------------- */
+
+/* Under the mailbox's lock. */
+static bool begin_to_wait(void *context)
+{
+    struct th_process_run *process = context;
+
+    process->waiting = !process->timed_out;
+    return process->waiting;
+}
+
+/* True: it waits, and is not this thread's any more. False: something has come meanwhile. This is
+ * where a process that waits is scheduled out. */
+static bool waits(struct th_process_run *process)
+{
+    struct th_message *mail;
+
+    atomic_store_explicit(&process->mail, false, memory_order_relaxed);
+    if (th_host_process_take_or(process->mailbox, &mail, begin_to_wait))
+        return true;
+    th_signals_take(process, mail);
+    return false;
+}
+
+bool th_mailbox_wait(struct th_process_run *process)
+{
+    return !waits(process);
+}
+
+/* --- Offering -------------------------------------------------------------------------------- */
+
+/* Goes on with the next message, or with none. This is where a message is received. */
+static void offer(struct th_process_run *process)
+{
+    struct th_continuation *next = &process->next;
+
+    process->timed_out = false;
+    process->offered = *process->offer;
+    if (!process->offered)
+        process->offer = &process->inbox;
+    if (next->step == TH_STEP_RECEIVE) {
+        if (process->offered)
+            process->request->message = take_out(process, process->offer);
+        process->offered = NULL;
+        th_request_finish(process, TH_CALL_RETURNED, TH_NONE);
+        return;
+    }
+    process->offered_to = *next;
+    next->step = TH_STEP_RUN;
+    if (!process->offered)
+        return;
+    next->argv[0] =
+        th_check_on() ? th_copy(process->env, process->offered->term) : process->offered->term;
+    process->seq_changed = process->seq.set || process->offered->token != TH_NONE;
+    if (process->seq_changed) {
+        process->seq_before = process->seq;
+        process->seq.label = NULL;
+        th_seq_receive(process, process->offered->token);
+    }
+}
+
+static bool is_over(const struct th_continuation *next)
+{
+    return next->deadline >= 0 && (next->deadline == 0 || next->deadline <= th_timer_now());
+}
+
+bool th_mailbox_offer(struct th_process_run *process)
+{
+    struct th_continuation *next = &process->next;
+
+    th_timer_stop(process);
+    if (!*process->offer && atomic_load_explicit(&process->mail, memory_order_relaxed))
+        th_mailbox_look(process);
+    if (process->ending)
+        return true;
+    if (!*process->offer && !process->timed_out && !is_over(next)) {
+        if (next->deadline > 0)
+            th_timer_start(process, next->deadline);
+        return !waits(process);
+    }
+    offer(process);
+    return true;
+}
+
+/* The token is the message's only if that was taken. */
+static void settle_token(struct th_process_run *process, bool taken)
+{
+    if (!process->seq_changed)
+        return;
+    process->seq_changed = false;
+    if (taken) {
+        th_seq_end(&process->seq_before);
+    } else {
+        th_seq_end(&process->seq);
+        process->seq = process->seq_before;
+    }
+}
+
+void th_mailbox_offered(struct th_process_run *process)
+{
+    struct th_message *message = process->offered;
+    bool skipped = process->next.step == TH_STEP_SKIP;
+
+    process->offered = NULL;
+    settle_token(process, !skipped);
+    if (skipped) {
+        process->next = process->offered_to;
+        process->next.argv[0] = TH_NONE;
+        process->offer = &message->next;
+        return;
+    }
+    th_heap_attach(process, take_out(process, process->offer));
+    process->offer = &process->inbox;
+}

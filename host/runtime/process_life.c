@@ -1,0 +1,292 @@
+/* Processes that run: made, run for a turn, ended. */
+#include "running.h"
+
+#include <time.h>
+
+/* Relaxed: a count, but for th_runtime_kill_all(), which looks again until it is right. */
+static _Atomic size_t process_count;
+
+size_t th_runtime_processes(void)
+{
+    return atomic_load_explicit(&process_count, memory_order_relaxed);
+}
+
+struct th_process_run *th_process_create(bool told)
+{
+    struct th_process_run *process = th_alloc_zero(sizeof *process);
+
+    atomic_fetch_add_explicit(&process_count, 1, memory_order_relaxed);
+    process->env = th_env_create(TH_ENV_CALLBACK);
+    process->inbox_end = &process->inbox;
+    process->offer = &process->inbox;
+    process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
+    process->told = told;
+    process->waiting = told;
+    process->mailbox = th_host_process_start_mailbox(th_mailbox_arrived, process);
+    process->pid = th_host_process_pid(process->mailbox);
+    process->env->self = process->pid;
+    th_heap_start(process);
+    return process;
+}
+
+/* --- Spawn ----------------------------------------------------------------------------------- */
+
+static th_term *copy_arguments(th_env *env, int argc, const th_term argv[])
+{
+    th_term *copies = th_env_take(env, (size_t)argc);
+
+    for (int i = 0; i < argc; i++)
+        copies[i] = th_copy(env, argv[i]);
+    return copies;
+}
+
+/* Both know of the link and the monitor before one of them can do anything about it. */
+static void join(struct th_call *call, struct th_process_run *child, int options, th_term *monitor)
+{
+    struct th_process_run *parent = call->process;
+
+    if (options & TH_PROCESS_LINK) {
+        th_table_set(&parent->links, child->pid, TH_LINKED);
+        th_table_set(&child->links, parent->pid, TH_LINKED);
+    }
+    if (options & TH_PROCESS_MONITOR) {
+        uint64_t number;
+        *monitor = th_make_new_reference(call->env);
+        number = th_reference_number(*monitor);
+        th_table_set(&parent->monitors, number, (void *)(uintptr_t)child->pid);
+        th_table_set(&child->watchers, number, (void *)(uintptr_t)parent->pid);
+    }
+}
+
+th_term th_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
+                         const th_term argv[], int options, th_term *monitor)
+{
+    struct th_process_run *child = th_process_create(false);
+    th_term pid = child->pid;
+
+    child->next = (struct th_continuation){
+        .step = TH_STEP_CALL,
+        .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+        .module = module,
+        .function = function,
+        .argc = argc,
+        .argv = copy_arguments(child->env, argc, argv),
+    };
+    child->home = call->process->home;
+    th_seq_spawn(call->process, child);
+    join(call, child, options, monitor);
+    th_queue_add(child); /* from here on others may have it */
+    return pid;
+}
+
+/* --- A turn ---------------------------------------------------------------------------------- */
+
+/* It has returned from its first function, or not caught an exception. */
+static void end_of_itself(struct th_process_run *process)
+{
+    th_term reason = TH_AM(normal);
+
+    if (process->outcome == TH_NONE) {
+        reason = th_exception_exit_reason(process->env, &process->raised);
+        if (process->raised.class != TH_RAISED_EXIT)
+            th_exception_report(process, reason);
+    }
+    th_process_end(process, reason);
+}
+
+/* What was asked of it is done. True: it goes on. */
+static bool conclude(struct th_process_run *process)
+{
+    static const enum th_call_end ends[] = {
+        [TH_RAISED_ERROR] = TH_CALL_RAISED,
+        [TH_RAISED_EXIT] = TH_CALL_EXITED,
+        [TH_RAISED_THROW] = TH_CALL_THREW,
+    };
+
+    if (!process->told) {
+        end_of_itself(process);
+        return false;
+    }
+    if (process->outcome != TH_NONE)
+        th_request_finish(process, TH_CALL_RETURNED, process->outcome);
+    else
+        th_request_finish(process, ends[process->raised.class], process->raised.reason);
+    return true;
+}
+
+/* Runs code, on any thread. */
+static void run(struct th_process_run *process)
+{
+    th_step_take(process, NULL);
+    if (process->offered)
+        th_mailbox_offered(process);
+    if (process->next.step != TH_STEP_CONCLUDE)
+        th_heap_collect(process);
+    if (th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
+        th_resource_reap();
+}
+
+/* One step. False: the process has ended, or waits; it is not this thread's any more. */
+static bool step(struct th_process_run *process)
+{
+    switch (process->next.step) {
+    case TH_STEP_RUN:
+    case TH_STEP_CALL:
+        run(process);
+        return true;
+    case TH_STEP_AWAIT:
+    case TH_STEP_RECEIVE:
+        return th_mailbox_offer(process);
+    case TH_STEP_CONCLUDE:
+        return conclude(process);
+    default:
+        return th_mailbox_wait(process);
+    }
+}
+
+/* Signals are acted on between two functions, by normal schedulers. True: one has ended it. */
+static bool is_ended(struct th_process_run *process)
+{
+    if (!process->ending && atomic_load_explicit(&process->mail, memory_order_relaxed))
+        th_mailbox_look(process);
+    if (!process->ending)
+        return false;
+    th_process_end(process, process->ending->term);
+    return true;
+}
+
+/* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. The
+ * process is scheduled in here, and out where this returns and where it begins to wait. */
+void th_process_turn(struct th_process_run *process)
+{
+    int here = th_scheduler_current->type;
+
+    process->reductions = TH_TURN;
+    do {
+        if (here == ERL_NIF_THR_NORMAL_SCHEDULER && is_ended(process))
+            return;
+        if (process->next.where != here || process->reductions <= 0) {
+            th_queue_add(process);
+            return;
+        }
+    } while (step(process));
+}
+
+/* --- The end --------------------------------------------------------------------------------- */
+
+static void free_all(struct th_message *messages)
+{
+    while (messages) {
+        struct th_message *next = messages->next;
+        th_message_free(messages);
+        messages = next;
+    }
+}
+
+/* What only a process that lives needs. */
+static void release(struct th_process_run *process)
+{
+    th_timer_stop(process);
+    free_all(process->inbox);
+    process->inbox = NULL;
+    free_all(process->ending);
+    process->ending = NULL;
+    th_table_free(&process->links);
+    th_table_free(&process->monitors);
+    th_table_free(&process->watchers);
+    th_heap_end(process);
+    th_check_retire(process->env);
+    process->env = NULL;
+    th_free(process->frames);
+    process->frames = NULL;
+    th_seq_end(&process->seq);
+}
+
+/* Guards waiting for the last processes to end. Nothing else is locked under it. */
+static pthread_mutex_t ends_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ends = PTHREAD_COND_INITIALIZER;
+static _Atomic bool ends_awaited; /* relaxed: who waits looks again every now and then */
+
+static void note_end(void)
+{
+    atomic_fetch_sub_explicit(&process_count, 1, memory_order_relaxed);
+    if (!atomic_load_explicit(&ends_awaited, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&ends_lock);
+    pthread_cond_signal(&ends);
+    pthread_mutex_unlock(&ends_lock);
+}
+
+/* Dead first, then told: who is told finds it dead. */
+void th_process_end(struct th_process_run *process, th_term reason)
+{
+    struct th_request *request = process->request;
+    struct th_message *rest;
+
+    if (process->told)
+        process->end_message = th_message_create(reason);
+    rest = th_host_process_leave(process->mailbox, reason);
+    th_signals_end(process, rest, reason);
+    if (request)
+        th_request_end(request, reason);
+    release(process);
+    th_resource_reap();
+    note_end();
+    if (process->told)
+        sem_post(&process->over);
+    else
+        th_free(process);
+}
+
+/* --- The end of all -------------------------------------------------------------------------- */
+
+struct census {
+    th_term *pids;
+    size_t count, capacity, told;
+};
+
+/* Under the mailbox's lock. */
+static void note_process(void *context, void *what, th_term pid)
+{
+    const struct th_process_run *process = what;
+    struct census *census = context;
+
+    if (process->told) {
+        census->told++;
+        return;
+    }
+    TH_ARRAY_GROW(census->pids, census->count, census->capacity);
+    census->pids[census->count++] = pid;
+}
+
+static void wait_a_little(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 10000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&ends_lock);
+    pthread_cond_timedwait(&ends, &ends_lock, &until);
+    pthread_mutex_unlock(&ends_lock);
+}
+
+/* Those that end may have spawned others, so it looks again. */
+void th_runtime_kill_all(void)
+{
+    struct census census = {0};
+
+    atomic_store_explicit(&ends_awaited, true, memory_order_relaxed);
+    for (;;) {
+        census.count = census.told = 0;
+        th_host_process_each(th_mailbox_arrived, note_process, &census);
+        if (census.count == 0 && th_runtime_processes() <= census.told)
+            break;
+        for (size_t i = 0; i < census.count; i++)
+            th_signal_send(census.pids[i], TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
+        wait_a_little();
+    }
+    atomic_store_explicit(&ends_awaited, false, memory_order_relaxed);
+    th_free(census.pids);
+}

@@ -1,0 +1,315 @@
+/*
+ * Run queues: balance and sleep.
+ *
+ * Nobody sleeps while there is work: who has added counts up the queue's length and then looks
+ * whether somebody sleeps; who goes to sleep says so and then looks at the lengths. Both are
+ * sequentially consistent, so that one of the two sees the other. The same holds of those who look
+ * for work, who count as awake: they stop being counted before they look for the last time.
+ *
+ * A process that was woken by one that is about to wait itself, as in a conversation, is best run
+ * by the same scheduler. So the only process in the queue of a scheduler that is at work is not
+ * taken at once, but when it is still there after some rounds of looking.
+ */
+#include "run_queue.h"
+
+#include "queue.h"
+
+enum {
+    ROUNDS = 32,     /* of looking for work before sleeping: some 20 microseconds */
+    PATIENCE = 8,    /* rounds after which the only process is taken */
+    PAUSES = 16,     /* of the processor in a round */
+    MOST_TAKEN = 64, /* processes at once */
+    BALANCE = 61     /* turns between two looks at others' queues */
+};
+
+struct run_queue {
+    _Alignas(64) pthread_mutex_t lock; /* guards the list */
+    struct th_process_run *first, **end;
+    _Atomic unsigned length; /* written under the lock; seq_cst, see above */
+    _Atomic unsigned taken;  /* how often something was; relaxed: a hint */
+    _Atomic bool idle;       /* its scheduler has no work; relaxed: a hint */
+    _Atomic bool poked;      /* seq_cst, as the length is */
+    bool sleeping;           /* under the sleepers' lock */
+    sem_t wake;
+    unsigned turns;   /* by its scheduler only */
+    unsigned *others; /* `taken` of the others when it began to look; by its scheduler only */
+};
+
+static struct run_queue *queues;
+static unsigned queue_count;
+
+static pthread_mutex_t sleepers = PTHREAD_MUTEX_INITIALIZER; /* the innermost */
+static _Atomic unsigned asleep, looking;                     /* seq_cst, see above */
+
+void th_run_queues_open(unsigned count)
+{
+    queues = aligned_alloc(_Alignof(struct run_queue), count * sizeof *queues);
+    memset(queues, 0, count * sizeof *queues);
+    queue_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        pthread_mutex_init(&queues[i].lock, NULL);
+        queues[i].end = &queues[i].first;
+        queues[i].others = th_alloc_zero(count * sizeof *queues[i].others);
+        sem_init(&queues[i].wake, 0, 0);
+    }
+}
+
+void th_run_queues_close(void)
+{
+    for (unsigned i = 0; i < queue_count; i++) {
+        pthread_mutex_destroy(&queues[i].lock);
+        sem_destroy(&queues[i].wake);
+        th_free(queues[i].others);
+    }
+    free(queues);
+    queues = NULL;
+    queue_count = 0;
+}
+
+unsigned th_run_queue_length(unsigned own)
+{
+    return atomic_load(&queues[own].length);
+}
+
+/* --- Sleeping -------------------------------------------------------------------------------- */
+
+/* Under the lock. */
+static bool wake_if_sleeping(struct run_queue *queue)
+{
+    if (!queue->sleeping)
+        return false;
+    queue->sleeping = false;
+    atomic_fetch_sub(&asleep, 1);
+    sem_post(&queue->wake);
+    return true;
+}
+
+/* Wakes one, that of the queue PREFERRED if it sleeps. */
+static void wake_one(unsigned preferred)
+{
+    pthread_mutex_lock(&sleepers);
+    for (unsigned i = 0; i < queue_count; i++)
+        if (wake_if_sleeping(&queues[(preferred + i) % queue_count]))
+            break;
+    pthread_mutex_unlock(&sleepers);
+}
+
+static bool is_work(void)
+{
+    for (unsigned i = 0; i < queue_count; i++)
+        if (atomic_load(&queues[i].length) > 0)
+            return true;
+    return false;
+}
+
+/* Returns when it was woken, or at once if there is something to do. */
+static void sleep_in(struct run_queue *own)
+{
+    bool stays;
+
+    pthread_mutex_lock(&sleepers);
+    own->sleeping = true;
+    atomic_fetch_add(&asleep, 1);
+    pthread_mutex_unlock(&sleepers);
+    if (is_work() || atomic_load(&own->poked)) {
+        pthread_mutex_lock(&sleepers);
+        stays = !own->sleeping; /* woken meanwhile: the post is to be taken */
+        if (own->sleeping)
+            atomic_fetch_sub(&asleep, 1);
+        own->sleeping = false;
+        pthread_mutex_unlock(&sleepers);
+        if (!stays)
+            return;
+    }
+    while (sem_wait(&own->wake) != 0)
+        ; /* a signal handler ran */
+}
+
+void th_run_queue_poke(unsigned own)
+{
+    atomic_store(&queues[own].poked, true);
+    pthread_mutex_lock(&sleepers);
+    wake_if_sleeping(&queues[own]);
+    pthread_mutex_unlock(&sleepers);
+}
+
+bool th_run_queue_poked(unsigned own)
+{
+    return atomic_load(&queues[own].poked) && atomic_exchange(&queues[own].poked, false);
+}
+
+/* --- The lists ------------------------------------------------------------------------------- */
+
+/* COUNT processes from FIRST to *END. */
+static void append(struct run_queue *queue, struct th_process_run *first,
+                   struct th_process_run **end, unsigned count)
+{
+    pthread_mutex_lock(&queue->lock);
+    *queue->end = first;
+    queue->end = end;
+    atomic_fetch_add(&queue->length, count);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void th_run_queue_add(struct th_process_run *process)
+{
+    const struct th_scheduler *self = th_scheduler_current;
+    unsigned at = self && self->type == ERL_NIF_THR_NORMAL_SCHEDULER ? self->number - 1
+                                                                     : process->home % queue_count;
+
+    process->behind = NULL;
+    append(&queues[at], process, &process->behind, 1);
+    if (atomic_load(&asleep) > 0 && atomic_load(&looking) == 0)
+        wake_one(at);
+}
+
+/* Takes half of what is in QUEUE, at least one and at most MOST, the oldest first; *REST is what
+ * comes behind the first, *END its end, *COUNT how many there are behind it. */
+static struct th_process_run *take(struct run_queue *queue, unsigned most,
+                                   struct th_process_run **rest, struct th_process_run ***end,
+                                   unsigned *count)
+{
+    struct th_process_run *first, *last;
+    unsigned length, taken;
+
+    pthread_mutex_lock(&queue->lock);
+    first = last = queue->first;
+    length = atomic_load_explicit(&queue->length, memory_order_relaxed);
+    taken = length < 2 ? length : length / 2;
+    if (taken > most)
+        taken = most;
+    for (unsigned i = 1; i < taken; i++)
+        last = last->behind;
+    if (first) {
+        queue->first = last->behind;
+        if (!queue->first)
+            queue->end = &queue->first;
+        last->behind = NULL;
+        *rest = first->behind;
+        *end = &last->behind;
+        *count = taken - 1;
+        atomic_fetch_sub(&queue->length, taken);
+        atomic_fetch_add_explicit(&queue->taken, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return first;
+}
+
+static struct th_process_run *take_one(struct run_queue *queue)
+{
+    struct th_process_run *rest, **end;
+    unsigned count;
+
+    if (atomic_load(&queue->length) == 0)
+        return NULL;
+    return take(queue, 1, &rest, &end, &count);
+}
+
+/* Moves half of OTHER's processes to OWN, but for one, which is returned. */
+static struct th_process_run *steal(struct run_queue *own, struct run_queue *other)
+{
+    struct th_process_run *rest, **end;
+    unsigned count;
+    struct th_process_run *process = take(other, MOST_TAKEN, &rest, &end, &count);
+
+    if (process && count > 0)
+        append(own, rest, end, count);
+    return process;
+}
+
+/* --- Looking for work ------------------------------------------------------------------------ */
+
+static void remember_others(struct run_queue *own)
+{
+    for (unsigned i = 0; i < queue_count; i++)
+        own->others[i] = atomic_load_explicit(&queues[i].taken, memory_order_relaxed);
+}
+
+/* PATIENT: nothing has been waited for long enough. */
+static struct th_process_run *take_from_others(struct run_queue *own, bool patient)
+{
+    unsigned begin = (unsigned)(own - queues);
+
+    for (unsigned i = 1; i < queue_count; i++) {
+        struct run_queue *other = &queues[(begin + i) % queue_count];
+        unsigned length = atomic_load(&other->length);
+        struct th_process_run *process = NULL;
+
+        if (length > 1 || (length == 1 && atomic_load_explicit(&other->idle, memory_order_relaxed)))
+            process = steal(own, other);
+        else if (length == 1 && !patient &&
+                 atomic_load_explicit(&other->taken, memory_order_relaxed) ==
+                     own->others[other - queues])
+            process = steal(own, other);
+        if (process)
+            return process;
+    }
+    return NULL;
+}
+
+static void pause_a_round(void)
+{
+    for (int i = 0; i < PAUSES; i++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#else
+        atomic_signal_fence(memory_order_seq_cst);
+#endif
+    }
+}
+
+static struct th_process_run *look(struct run_queue *own)
+{
+    struct th_process_run *process = NULL;
+
+    atomic_fetch_add(&looking, 1);
+    remember_others(own);
+    for (unsigned round = 1; round <= ROUNDS && !process && !atomic_load(&own->poked); round++) {
+        process = take_one(own);
+        if (!process)
+            process = take_from_others(own, round % PATIENCE != 0);
+        if (round % PATIENCE == 0)
+            remember_others(own);
+        if (!process)
+            pause_a_round();
+    }
+    atomic_fetch_sub(&looking, 1);
+    if (process && atomic_load(&asleep) > 0 && is_work())
+        wake_one((unsigned)(own - queues)); /* what was added while this one looked */
+    return process;
+}
+
+/* Who has much less to do than another takes some of that, every now and then. */
+static struct th_process_run *balance(struct run_queue *own)
+{
+    unsigned length = atomic_load_explicit(&own->length, memory_order_relaxed);
+
+    for (unsigned i = 0; i < queue_count; i++) {
+        struct run_queue *other = &queues[i];
+        if (other != own &&
+            atomic_load_explicit(&other->length, memory_order_relaxed) > 2 * length + 2)
+            return steal(own, other);
+    }
+    return NULL;
+}
+
+struct th_process_run *th_run_queue_next(unsigned number)
+{
+    struct run_queue *own = &queues[number];
+    struct th_process_run *process = NULL;
+
+    if (++own->turns % BALANCE == 0)
+        process = balance(own);
+    if (!process)
+        process = take_one(own);
+    if (!process) {
+        atomic_store_explicit(&own->idle, true, memory_order_relaxed);
+        process = look(own);
+        if (!process && !atomic_load(&own->poked))
+            sleep_in(own);
+        atomic_store_explicit(&own->idle, false, memory_order_relaxed);
+    }
+    if (process)
+        process->home = number;
+    return process;
+}

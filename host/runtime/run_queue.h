@@ -1,0 +1,32 @@
+/*
+ * The run queues of the normal schedulers, one each. Inner header of runtime/.
+ *
+ * Who makes a process runnable puts it into its own queue, if it is a scheduler; else into that of
+ * the scheduler that ran the process last. A scheduler without work takes from others, looks again
+ * for some microseconds, and then sleeps; whoever has put a process into a queue while somebody
+ * sleeps, and nobody looks for work, wakes one.
+ */
+#ifndef TH_RUN_QUEUE_H
+#define TH_RUN_QUEUE_H
+
+#include "running.h"
+
+void th_run_queues_open(unsigned count);
+void th_run_queues_close(void);
+
+void th_run_queue_add(struct th_process_run *process);
+
+/* The next process for scheduler OWN, from 0; waits for one. NULL: there is something else to do
+ * (th_run_queue_poke()), or it is to be asked again. */
+struct th_process_run *th_run_queue_next(unsigned own);
+
+/* Has scheduler OWN's th_run_queue_next() return NULL once, soon. Any thread. */
+void th_run_queue_poke(unsigned own);
+
+/* True once after th_run_queue_poke(OWN). */
+bool th_run_queue_poked(unsigned own);
+
+/* How many wait in it: for tests. */
+unsigned th_run_queue_length(unsigned own);
+
+#endif

@@ -1,0 +1,321 @@
+/*
+ * Signals: what processes do to each other. They arrive in the mailbox, in order with the messages,
+ * and are acted on by the process itself, between two functions.
+ *
+ * A link is known on both sides, and each side may take it away, or the process end, while the
+ * other has not heard of it yet. As in a BEAM:
+ *
+ *   1. Who links notes the link and sends `link`; who gets that notes it as well.
+ *   2. Who unlinks keeps the link, marked with a number, and sends `unlink` with it; what comes
+ * over the link from now on is ignored. Who gets `unlink` forgets the link, and answers with the
+ *      number.
+ *   3. At the answer the mark is forgotten, if it has that number still: who links once more takes
+ *      the mark away, and the answer comes too late.
+ *   4. While it is marked, a `link` of the other side is ignored, too: it was sent before the other
+ *      side got `unlink`, which then ends it there.
+ *
+ * Monitors are known by the number of their reference; of those who watch and those who are
+ * watched. The host's processes without a run queue (the console) never end, so that links and
+ * monitors of them need no signal.
+ */
+#include "running.h"
+
+/* The values of `links`: TH_LINKED, or the number of the unlink that was not answered yet. */
+static bool is_active(const void *link)
+{
+    return link == TH_LINKED;
+}
+
+static void *mark(uint64_t number)
+{
+    return (void *)(uintptr_t)(number << 1);
+}
+
+bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t number, th_term term)
+{
+    struct th_message *signal = th_message_create(term);
+
+    signal->kind = kind;
+    signal->from = from;
+    signal->number = number;
+    return th_host_process_post(to, signal);
+}
+
+/* --- Links ----------------------------------------------------------------------------------- */
+
+/* Whether PID, which has no mailbox, is one of the host's that never end. */
+static bool is_eternal(th_term pid)
+{
+    return th_local_pid_serial(pid) >= TH_HOST_SERIAL && th_process_alive(pid);
+}
+
+bool th_process_link(struct th_call *call, th_term pid)
+{
+    struct th_process_run *self = call->process;
+
+    if (!th_is_local_pid(pid))
+        return false;
+    if (pid == self->pid || is_active(th_table_get(&self->links, pid)))
+        return true;
+    th_table_set(&self->links, pid, TH_LINKED);
+    if (!th_signal_send(pid, TH_SIGNAL_LINK, self->pid, 0, TH_NIL) && !is_eternal(pid))
+        th_signal_send(self->pid, TH_SIGNAL_EXIT_LINKED, pid, 0, TH_AM(noproc));
+    return true;
+}
+
+void th_process_unlink(struct th_call *call, th_term pid)
+{
+    struct th_process_run *self = call->process;
+    uint64_t number;
+
+    if (!is_active(th_table_get(&self->links, pid)))
+        return;
+    number = ++self->unlinked;
+    th_table_set(&self->links, pid, mark(number));
+    if (!th_signal_send(pid, TH_SIGNAL_UNLINK, self->pid, number, TH_NIL))
+        th_table_remove(&self->links, pid); /* what it has sent is older: it finds no link */
+}
+
+static void on_link(struct th_process_run *self, const struct th_message *signal)
+{
+    if (!th_table_get(&self->links, signal->from))
+        th_table_set(&self->links, signal->from, TH_LINKED);
+}
+
+static void on_unlink(struct th_process_run *self, const struct th_message *signal)
+{
+    if (is_active(th_table_get(&self->links, signal->from)))
+        th_table_remove(&self->links, signal->from);
+    th_signal_send(signal->from, TH_SIGNAL_UNLINKED, self->pid, signal->number, TH_NIL);
+}
+
+static void on_unlinked(struct th_process_run *self, const struct th_message *signal)
+{
+    if (th_table_get(&self->links, signal->from) == mark(signal->number))
+        th_table_remove(&self->links, signal->from);
+}
+
+/* --- Exits ----------------------------------------------------------------------------------- */
+
+/* The message {'EXIT', From, Reason} in place of SIGNAL. */
+static void trap(struct th_process_run *self, const struct th_message *signal)
+{
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_inbox_add(
+        self, th_message_create_with(
+                  th_make_tuple_of(&env, TH_AM(EXIT), signal->from, signal->term), signal->token));
+    th_env_release(&env);
+}
+
+/* True: SIGNAL ends the process. */
+static bool on_exit_linked(struct th_process_run *self, const struct th_message *signal)
+{
+    if (!is_active(th_table_remove(&self->links, signal->from)))
+        return false;
+    if (!self->traps_exits)
+        return signal->term != TH_AM(normal);
+    trap(self, signal);
+    return false;
+}
+
+static bool on_exit_signal(struct th_process_run *self, struct th_message *signal)
+{
+    if (signal->term == TH_AM(kill)) {
+        signal->term = TH_AM(killed);
+        return true;
+    }
+    if (!self->traps_exits)
+        return signal->term != TH_AM(normal) || signal->from == self->pid;
+    trap(self, signal);
+    return false;
+}
+
+void th_process_exit_signal(struct th_call *call, th_term pid, th_term reason)
+{
+    th_seq_exit(call->process, TH_SIGNAL_EXIT, pid, reason);
+}
+
+bool th_process_trap_exit(struct th_call *call, bool traps)
+{
+    bool before = call->process->traps_exits;
+
+    call->process->traps_exits = traps;
+    return before;
+}
+
+/* --- Monitors -------------------------------------------------------------------------------- */
+
+static void send_down(th_term to, th_term from, uint64_t number, th_term reason)
+{
+    th_signal_send(to, TH_SIGNAL_DOWN, from, number, reason);
+}
+
+th_term th_process_monitor(struct th_call *call, th_term pid)
+{
+    struct th_process_run *self = call->process;
+    th_term reference = th_make_new_reference(call->env);
+    uint64_t number = th_reference_number(reference);
+
+    th_table_set(&self->monitors, number, (void *)(uintptr_t)pid);
+    if (!th_signal_send(pid, TH_SIGNAL_MONITOR, self->pid, number, TH_NIL) && !is_eternal(pid))
+        send_down(self->pid, pid, number, TH_AM(noproc));
+    return reference;
+}
+
+/* The 'DOWN' message of MONITOR, that is in the inbox or the mailbox. */
+static void flush(struct th_process_run *self, th_term monitor)
+{
+    struct th_message **place = &self->inbox;
+
+    th_mailbox_look(self);
+    while (*place) {
+        th_term term = (*place)->term;
+        bool is_it = *place != self->offered && th_is(term, TH_TUPLE) &&
+                     th_tuple_arity(term) == 5 && th_tuple_elements(term)[0] == TH_AM(DOWN) &&
+                     th_identical(th_tuple_elements(term)[1], monitor);
+        if (is_it) {
+            th_inbox_drop(self, place);
+            return;
+        }
+        place = &(*place)->next;
+    }
+}
+
+bool th_process_demonitor(struct th_call *call, th_term monitor, bool flushes)
+{
+    struct th_process_run *self = call->process;
+    uint64_t number = th_reference_number(monitor);
+    th_term pid = number ? (th_term)(uintptr_t)th_table_remove(&self->monitors, number) : TH_NONE;
+
+    if (pid != TH_NONE)
+        th_signal_send(pid, TH_SIGNAL_DEMONITOR, self->pid, number, TH_NIL);
+    else if (flushes)
+        flush(self, monitor);
+    return pid != TH_NONE;
+}
+
+static void on_down(struct th_process_run *self, const struct th_message *signal)
+{
+    th_env env;
+
+    if (!th_table_remove(&self->monitors, signal->number))
+        return; /* it was stopped */
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_inbox_add(self, th_message_create(th_make_tuple_of(
+                           &env, TH_AM(DOWN), th_make_numbered_reference(&env, signal->number),
+                           TH_AM(process), signal->from, signal->term)));
+    th_env_release(&env);
+}
+
+/* --- Arriving -------------------------------------------------------------------------------- */
+
+/* True: SIGNAL ends the process. */
+static bool act(struct th_process_run *self, struct th_message *signal)
+{
+    switch ((enum th_signal)signal->kind) {
+    case TH_SIGNAL_LINK:
+        on_link(self, signal);
+        return false;
+    case TH_SIGNAL_UNLINK:
+        on_unlink(self, signal);
+        return false;
+    case TH_SIGNAL_UNLINKED:
+        on_unlinked(self, signal);
+        return false;
+    case TH_SIGNAL_EXIT_LINKED:
+        return on_exit_linked(self, signal);
+    case TH_SIGNAL_EXIT:
+        return on_exit_signal(self, signal);
+    case TH_SIGNAL_MONITOR:
+        th_table_set(&self->watchers, signal->number, (void *)(uintptr_t)signal->from);
+        return false;
+    case TH_SIGNAL_DEMONITOR:
+        th_table_remove(&self->watchers, signal->number);
+        return false;
+    case TH_SIGNAL_DOWN:
+        on_down(self, signal);
+        return false;
+    case TH_SIGNAL_REQUEST:
+        th_request_begin(self, (struct th_request *)(uintptr_t)signal->number);
+        return false;
+    default:
+        return true; /* TH_SIGNAL_END */
+    }
+}
+
+/* What comes behind the end stays, for th_signals_end(). */
+void th_signals_take(struct th_process_run *process, struct th_message *mail)
+{
+    while (mail) {
+        struct th_message *next = mail->next;
+        if (mail->kind == TH_SIGNAL_MESSAGE || process->ending)
+            th_inbox_add(process, mail);
+        else if (act(process, mail))
+            process->ending = mail;
+        else
+            th_message_free(mail);
+        mail = next;
+    }
+    if (process->ending)
+        process->ending->next = NULL;
+}
+
+/* --- The end --------------------------------------------------------------------------------- */
+
+/* SIGNAL came too late. */
+static void answer(const struct th_process_run *self, const struct th_message *signal,
+                   th_term reason)
+{
+    if (signal->kind == TH_SIGNAL_LINK)
+        th_signal_send(signal->from, TH_SIGNAL_EXIT_LINKED, self->pid, 0, TH_AM(noproc));
+    else if (signal->kind == TH_SIGNAL_MONITOR)
+        send_down(signal->from, self->pid, signal->number, TH_AM(noproc));
+    else if (signal->kind == TH_SIGNAL_REQUEST)
+        th_request_end((struct th_request *)(uintptr_t)signal->number, reason);
+}
+
+static void answer_all(const struct th_process_run *self, struct th_message *rest, th_term reason)
+{
+    for (; rest; rest = rest->next)
+        answer(self, rest, reason);
+}
+
+/* Of the rest of the mailbox, an `unlink` counts still, and so does a `demonitor`: who sent them is
+ * to hear nothing. */
+static void obey_last(struct th_process_run *self, const struct th_message *rest)
+{
+    for (; rest; rest = rest->next) {
+        if (rest->kind == TH_SIGNAL_UNLINK)
+            on_unlink(self, rest);
+        else if (rest->kind == TH_SIGNAL_DEMONITOR)
+            th_table_remove(&self->watchers, rest->number);
+    }
+}
+
+void th_signals_end(struct th_process_run *process, struct th_message *rest, th_term reason)
+{
+    const struct th_slot *slot;
+    size_t position = 0;
+
+    obey_last(process, process->inbox);
+    obey_last(process, rest);
+    while ((slot = th_table_next(&process->links, &position)))
+        if (is_active(slot->value))
+            th_seq_exit(process, TH_SIGNAL_EXIT_LINKED, slot->key, reason);
+    position = 0;
+    while ((slot = th_table_next(&process->watchers, &position)))
+        send_down((th_term)(uintptr_t)slot->value, process->pid, slot->key, reason);
+    position = 0;
+    while ((slot = th_table_next(&process->monitors, &position)))
+        th_signal_send((th_term)(uintptr_t)slot->value, TH_SIGNAL_DEMONITOR, process->pid,
+                       slot->key, TH_NIL);
+    answer_all(process, process->inbox, reason);
+    answer_all(process, rest, reason);
+    while (rest) {
+        struct th_message *next = rest->next;
+        th_message_free(rest);
+        rest = next;
+    }
+}

@@ -1,0 +1,171 @@
+/*
+ * Timers of processes that wait: a heap, the earliest first, and a thread that sleeps until then.
+ * The thread is started with the first timer.
+ */
+#include "running.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { BILLION = 1000000000 };
+
+/* The lock guards all of it, and `timer_place` and `timer_due` of all processes. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;       /* the earliest timer is another, or the thread is to end */
+    struct th_process_run **heap; /* from 1 */
+    size_t count, capacity;
+    bool started, ending;
+    pthread_t thread;
+} timers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+int64_t th_timer_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * (int64_t)BILLION + now.tv_nsec;
+}
+
+/* --- The heap -------------------------------------------------------------------------------- */
+
+static void put(size_t place, struct th_process_run *process)
+{
+    timers.heap[place] = process;
+    process->timer_place = place;
+}
+
+/* PROCESS belongs at PLACE, or above. */
+static void rise(size_t place, struct th_process_run *process)
+{
+    while (place > 1 && timers.heap[place / 2]->timer_due > process->timer_due) {
+        put(place, timers.heap[place / 2]);
+        place /= 2;
+    }
+    put(place, process);
+}
+
+/* PROCESS belongs at PLACE, or below. */
+static void sink(size_t place, struct th_process_run *process)
+{
+    size_t child;
+
+    while ((child = 2 * place) <= timers.count) {
+        if (child < timers.count &&
+            timers.heap[child + 1]->timer_due < timers.heap[child]->timer_due)
+            child++;
+        if (timers.heap[child]->timer_due >= process->timer_due)
+            break;
+        put(place, timers.heap[child]);
+        place = child;
+    }
+    put(place, process);
+}
+
+static void take_out(struct th_process_run *process)
+{
+    size_t place = process->timer_place;
+    struct th_process_run *last = timers.heap[timers.count--];
+
+    process->timer_place = 0;
+    if (last == process)
+        return;
+    if (place > 1 && timers.heap[place / 2]->timer_due > last->timer_due)
+        rise(place, last);
+    else
+        sink(place, last);
+}
+
+/* --- The thread ------------------------------------------------------------------------------ */
+
+static void sleep_until(int64_t due)
+{
+    struct timespec moment = {.tv_sec = due / BILLION, .tv_nsec = due % BILLION};
+
+    pthread_cond_timedwait(&timers.changed, &timers.lock, &moment);
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "timers");
+    pthread_mutex_lock(&timers.lock);
+    while (!timers.ending) {
+        struct th_process_run *first = timers.count ? timers.heap[1] : NULL;
+        if (!first) {
+            pthread_cond_wait(&timers.changed, &timers.lock);
+        } else if (first->timer_due > th_timer_now()) {
+            sleep_until(first->timer_due);
+        } else {
+            take_out(first);
+            th_host_process_with(first->mailbox, th_mailbox_timed_out);
+        }
+    }
+    pthread_mutex_unlock(&timers.lock);
+    return NULL;
+}
+
+/* Under the lock. */
+static void start_thread(void)
+{
+    pthread_condattr_t attributes;
+    int error;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&timers.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    error = th_thread_create(&timers.thread, run, NULL);
+    if (error) {
+        fprintf(stderr, "tracehost: cannot start a thread: %s\n", strerror(error));
+        exit(TH_FAILED);
+    }
+    timers.started = true;
+}
+
+void th_timer_start(struct th_process_run *process, int64_t due)
+{
+    pthread_mutex_lock(&timers.lock);
+    if (!timers.started)
+        start_thread();
+    process->timer_due = due;
+    process->has_timer = true;
+    timers.count++;
+    if (timers.count >= timers.capacity) {
+        timers.capacity = timers.capacity ? 2 * timers.capacity : 64;
+        timers.heap = th_realloc(timers.heap, timers.capacity * sizeof *timers.heap);
+    }
+    rise(timers.count, process);
+    if (process->timer_place == 1)
+        pthread_cond_signal(&timers.changed);
+    pthread_mutex_unlock(&timers.lock);
+}
+
+void th_timer_stop(struct th_process_run *process)
+{
+    if (!process->has_timer)
+        return;
+    process->has_timer = false;
+    pthread_mutex_lock(&timers.lock);
+    if (process->timer_place)
+        take_out(process);
+    pthread_mutex_unlock(&timers.lock);
+}
+
+void th_timers_end(void)
+{
+    pthread_mutex_lock(&timers.lock);
+    if (!timers.started) {
+        pthread_mutex_unlock(&timers.lock);
+        return;
+    }
+    timers.ending = true;
+    pthread_cond_signal(&timers.changed);
+    pthread_mutex_unlock(&timers.lock);
+    pthread_join(timers.thread, NULL);
+    pthread_cond_destroy(&timers.changed);
+    th_free(timers.heap);
+    timers.heap = NULL;
+    timers.capacity = 0;
+    timers.started = timers.ending = false;
+}

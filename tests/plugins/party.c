@@ -1,0 +1,582 @@
+/*
+ * Functions that use all that nif_module.h offers. In a BEAM, which has none of it, the library
+ * loads as well: then there is `present/0`, which says 0, and what needs the host raises `absent`.
+ * Long because: each of the host's functions has one here that tests call.
+ */
+#include <erl_nif.h>
+#include <nif_module.h>
+
+#define NIF(NAME) static ERL_NIF_TERM NAME(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+#define HOSTED(NAME)                                                                    \
+    static ERL_NIF_TERM do_##NAME(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); \
+    NIF(NAME)                                                                           \
+    {                                                                                   \
+        if (!th_host_present())                                                         \
+            return enif_raise_exception(env, enif_make_atom(env, "absent"));            \
+        return do_##NAME(env, argc, argv);                                              \
+    }                                                                                   \
+    static ERL_NIF_TERM do_##NAME(ErlNifEnv *env, int argc __attribute__((unused)),     \
+                                  const ERL_NIF_TERM argv[] __attribute__((unused)))
+
+static ERL_NIF_TERM atom(ErlNifEnv *env, const char *name)
+{
+    return enif_make_atom(env, name);
+}
+
+static long integer(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    long value;
+
+    return enif_get_long(env, term, &value) ? value : 0;
+}
+
+static ErlNifPid pid_of(ERL_NIF_TERM term)
+{
+    ErlNifPid pid;
+
+    return enif_get_local_pid(NULL, term, &pid) ? pid : (ErlNifPid){0};
+}
+
+static ERL_NIF_TERM self_of(ErlNifEnv *env)
+{
+    ErlNifPid self;
+
+    enif_self(env, &self);
+    return enif_make_pid(env, &self);
+}
+
+static void send_to(ErlNifEnv *env, ERL_NIF_TERM to, ERL_NIF_TERM message)
+{
+    ErlNifPid pid = pid_of(to);
+
+    enif_send(env, &pid, NULL, message);
+}
+
+enum { MOST = 16 };
+
+/* The elements of LIST. */
+static int elements(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM found[MOST])
+{
+    int count = 0;
+
+    while (count < MOST && enif_get_list_cell(env, list, &found[count], &list))
+        count++;
+    return count;
+}
+
+NIF(present)
+{
+    (void)argc;
+    (void)argv;
+    return enif_make_int(env, th_host_present());
+}
+
+/* --- Local functions -------------------------------------------------------------------------- */
+
+TH_FUNCTION(sum_of, 5)
+(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, ERL_NIF_TERM c, ERL_NIF_TERM d, ERL_NIF_TERM e)
+{
+    return enif_make_long(env, integer(env, a) + integer(env, b) + integer(env, c) +
+                                   integer(env, d) + integer(env, e));
+}
+
+TH_FUNCTION(one, 0)(ErlNifEnv *env)
+{
+    return enif_make_int(env, 1);
+}
+
+NIF(local)
+{
+    (void)argc;
+    return sum_of(env, one(env), argv[0], argv[0], argv[0], argv[0]);
+}
+
+/* --- Ends ------------------------------------------------------------------------------------- */
+
+HOSTED(throws)
+{
+    return th_throw(env, argv[0]);
+}
+
+HOSTED(exits)
+{
+    return th_exit(env, argv[0]);
+}
+
+NIF(fails)
+{
+    (void)argc;
+    return enif_raise_exception(env, argv[0]);
+}
+
+NIF(echo)
+{
+    (void)env;
+    (void)argc;
+    return argv[0];
+}
+
+NIF(dirty)
+{
+    (void)argc;
+    (void)argv;
+    return enif_make_int(env, enif_thread_type());
+}
+
+/* yields(N, Result): after so many more functions. */
+NIF(yields)
+{
+    ERL_NIF_TERM next[2] = {enif_make_long(env, integer(env, argv[0]) - 1), argv[1]};
+
+    if (integer(env, argv[0]) == 0)
+        return argv[1];
+    return enif_schedule_nif(env, "yields", 0, yields, argc, next);
+}
+
+NIF(goes_dirty)
+{
+    return enif_schedule_nif(env, "dirty", ERL_NIF_DIRTY_JOB_CPU_BOUND, dirty, argc, argv);
+}
+
+/* --- Calls ------------------------------------------------------------------------------------ */
+
+/* call(M, F, Args): the result. */
+HOSTED(call)
+{
+    ERL_NIF_TERM found[MOST];
+    int count = elements(env, argv[2], found);
+
+    return th_call(env, argv[0], argv[1], count, found);
+}
+
+/* catches(M, F, Args): {ok, Result} or {Class, Reason, Stack}. */
+HOSTED(catches)
+{
+    ERL_NIF_TERM found[MOST], class, reason, stack;
+    int count = elements(env, argv[2], found);
+    ERL_NIF_TERM result = th_call(env, argv[0], argv[1], count, found);
+
+    if (result)
+        return enif_make_tuple2(env, atom(env, "ok"), result);
+    if (!enif_is_exception(env, result) || !enif_has_pending_exception(env, &reason))
+        return atom(env, "no_exception");
+    if (!th_catch(env, &class, &reason, &stack) || th_catch(env, NULL, NULL, NULL))
+        return atom(env, "not_caught_once");
+    return enif_make_tuple3(env, class, reason, stack);
+}
+
+/* The exception of the callee is dropped, as a term is returned. */
+HOSTED(drops)
+{
+    return th_call(env, atom(env, "party"), atom(env, "fails"), 1, argv) ? atom(env, "no")
+                                                                         : argv[0];
+}
+
+/* An exception of its own is raised, whatever is returned and was passed. */
+HOSTED(own_counts)
+{
+    th_call(env, atom(env, "party"), atom(env, "fails"), 1, argv);
+    enif_raise_exception(env, atom(env, "own"));
+    return th_catch(env, NULL, NULL, NULL) ? argv[0] : atom(env, "nothing_caught");
+}
+
+HOSTED(tail)
+{
+    ERL_NIF_TERM found[MOST];
+    int count = elements(env, argv[2], found);
+
+    return th_tail_call(env, argv[0], argv[1], count, found);
+}
+
+/* down(N): N nested calls deep, then N. */
+HOSTED(down)
+{
+    ERL_NIF_TERM next[2] = {enif_make_long(env, integer(env, argv[0]) - 1),
+                            enif_make_long(env, integer(env, argv[1]) + 1)};
+
+    if (integer(env, argv[0]) == 0)
+        return argv[1];
+    return th_call(env, atom(env, "party"), atom(env, "down"), 2, next);
+}
+
+/* loop(N): N tail calls, with garbage. */
+HOSTED(loop)
+{
+    ERL_NIF_TERM next = enif_make_long(env, integer(env, argv[0]) - 1);
+
+    if (integer(env, argv[0]) == 0)
+        return atom(env, "done");
+    enif_make_tuple4(env, next, next, next, next);
+    return th_tail_call(env, atom(env, "party"), atom(env, "loop"), 1, &next);
+}
+
+static ERL_NIF_TERM with_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM class, reason, stack;
+
+    (void)argc;
+    if (argv[0])
+        return enif_make_tuple3(env, atom(env, "result"), argv[0], argv[1]);
+    if (!th_catch(env, &class, &reason, &stack))
+        return atom(env, "nothing");
+    return enif_make_tuple4(env, class, reason, stack, argv[1]);
+}
+
+static ERL_NIF_TERM passes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)env;
+    (void)argc;
+    return argv[0]; /* 0 for an exception: it goes on */
+}
+
+/* then(Flags, M, F, Args, Kept) */
+HOSTED(then)
+{
+    ERL_NIF_TERM found[MOST];
+    int count = elements(env, argv[3], found);
+
+    return th_call_then(env, argv[1], argv[2], count, found, with_kept, (int)integer(env, argv[0]),
+                        1, &argv[4]);
+}
+
+HOSTED(then_passes)
+{
+    ERL_NIF_TERM found[MOST];
+    int count = elements(env, argv[2], found);
+
+    return th_call_then(env, argv[0], argv[1], count, found, passes, TH_CATCHES, 0, NULL);
+}
+
+static ERL_NIF_TERM add_one(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return enif_make_long(env, integer(env, argv[0]) + 1);
+}
+
+/* deep(N): N functions that wait, on no stack. */
+HOSTED(deep)
+{
+    ERL_NIF_TERM next = enif_make_long(env, integer(env, argv[0]) - 1);
+
+    if (integer(env, argv[0]) == 0)
+        return argv[0];
+    return th_call_then(env, atom(env, "party"), atom(env, "deep"), 1, &next, add_one, 0, 0, NULL);
+}
+
+/* --- Messages --------------------------------------------------------------------------------- */
+
+static ERL_NIF_TERM got(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return argv[0] ? argv[0] : atom(env, "timeout");
+}
+
+/* await(Milliseconds): the next message, or `timeout`. */
+HOSTED(await)
+{
+    return th_await(env, got, integer(env, argv[0]), 0, NULL);
+}
+
+static ERL_NIF_TERM selected(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    const ERL_NIF_TERM *pair;
+    int arity;
+
+    (void)argc;
+    if (!argv[0])
+        return atom(env, "timeout");
+    if (enif_get_tuple(env, argv[0], &arity, &pair) && arity > 0 &&
+        enif_is_identical(pair[0], argv[1]))
+        return argv[0];
+    return th_skip(env);
+}
+
+/* select(Tag, Milliseconds): the first tuple that begins with Tag. */
+HOSTED(select_)
+{
+    return th_await(env, selected, integer(env, argv[1]), 1, argv);
+}
+
+HOSTED(skips)
+{
+    return th_skip(env);
+}
+
+/* sends(To, Messages) */
+NIF(sends)
+{
+    ERL_NIF_TERM head, list = argv[1];
+
+    (void)argc;
+    while (enif_get_list_cell(env, list, &head, &list))
+        send_to(env, argv[0], head);
+    return atom(env, "ok");
+}
+
+/* floods(To, N): N messages, {N - 1}, ..., {0}. */
+NIF(floods)
+{
+    (void)argc;
+    for (long i = integer(env, argv[1]); i > 0; i--)
+        send_to(env, argv[0], enif_make_tuple1(env, enif_make_long(env, i - 1)));
+    return atom(env, "ok");
+}
+
+/* Answers {From, Message} with Message, until `stop`. */
+static ERL_NIF_TERM served(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    const ERL_NIF_TERM *pair;
+    int arity;
+
+    (void)argc;
+    if (!enif_get_tuple(env, argv[0], &arity, &pair))
+        return argv[0];
+    send_to(env, pair[0], pair[1]);
+    return th_await(env, served, TH_INFINITY, 0, NULL);
+}
+
+HOSTED(server)
+{
+    return th_await(env, served, TH_INFINITY, 0, NULL);
+}
+
+/* ping(Server, N): N questions, one after the other. */
+static ERL_NIF_TERM ponged(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM kept[2] = {argv[1], enif_make_long(env, integer(env, argv[2]) - 1)};
+
+    (void)argc;
+    if (integer(env, kept[1]) == 0)
+        return atom(env, "done");
+    send_to(env, argv[1], enif_make_tuple2(env, self_of(env), argv[2]));
+    return th_await(env, ponged, TH_INFINITY, 2, kept);
+}
+
+HOSTED(ping)
+{
+    send_to(env, argv[0], enif_make_tuple2(env, self_of(env), argv[1]));
+    return th_await(env, ponged, TH_INFINITY, 2, argv);
+}
+
+/* --- Processes -------------------------------------------------------------------------------- */
+
+/* spawn(M, F, Args, Options): Pid, or {Pid, Monitor}. */
+HOSTED(spawn)
+{
+    ERL_NIF_TERM found[MOST], monitor;
+    int count = elements(env, argv[2], found);
+    int options = (int)integer(env, argv[3]);
+    ErlNifPid pid;
+
+    if (!th_spawn(env, argv[0], argv[1], count, found, options, &pid, &monitor))
+        return 0;
+    if (options & TH_SPAWN_MONITOR)
+        return enif_make_tuple2(env, enif_make_pid(env, &pid), monitor);
+    return enif_make_pid(env, &pid);
+}
+
+/* spawns(N, M, F, Args): how many. */
+HOSTED(spawns)
+{
+    ERL_NIF_TERM found[MOST];
+    int count = elements(env, argv[3], found);
+    long number = integer(env, argv[0]);
+
+    for (long i = 0; i < number; i++)
+        th_spawn(env, argv[1], argv[2], count, found, TH_SPAWN_LINK, NULL, NULL);
+    return argv[0];
+}
+
+/* chain(N, To): N processes, each linked with the one before; the last tells To, and waits. */
+HOSTED(chain)
+{
+    ERL_NIF_TERM next[2] = {enif_make_long(env, integer(env, argv[0]) - 1), argv[1]};
+
+    if (integer(env, argv[0]) == 0)
+        send_to(env, argv[1], enif_make_tuple2(env, atom(env, "last"), self_of(env)));
+    else
+        th_spawn(env, atom(env, "party"), atom(env, "chain"), 2, next, TH_SPAWN_LINK, NULL, NULL);
+    return th_await(env, got, TH_INFINITY, 0, NULL);
+}
+
+HOSTED(link_)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    return enif_make_int(env, th_link(env, &pid));
+}
+
+HOSTED(unlink_)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    return enif_make_int(env, th_unlink(env, &pid));
+}
+
+HOSTED(monitor)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    return th_monitor(env, &pid);
+}
+
+HOSTED(demonitor)
+{
+    return enif_make_int(env, th_demonitor(env, argv[0], (int)integer(env, argv[1])));
+}
+
+/* signal(To, Reason) */
+HOSTED(signal_)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    return enif_make_int(env, th_exit_signal(env, &pid, argv[1]));
+}
+
+/* kill_and_monitor(Pid): what came first is acted on first. */
+HOSTED(kill_and_monitor)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    th_exit_signal(env, &pid, atom(env, "kill"));
+    return th_monitor(env, &pid);
+}
+
+/* Unlinks, and links again, at once. */
+HOSTED(relink)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    th_unlink(env, &pid);
+    th_link(env, &pid);
+    return atom(env, "ok");
+}
+
+HOSTED(trap)
+{
+    return enif_make_int(env, th_trap_exit(env, (int)integer(env, argv[0])));
+}
+
+/* Traps exits, and waits for a message, which it sends to To. */
+static ERL_NIF_TERM forward(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    send_to(env, argv[1], argv[0]);
+    return argv[0];
+}
+
+HOSTED(traps)
+{
+    th_trap_exit(env, 1);
+    send_to(env, argv[0], atom(env, "ready"));
+    return th_await(env, forward, TH_INFINITY, 1, argv);
+}
+
+HOSTED(register_)
+{
+    ErlNifPid pid = pid_of(argv[1]);
+
+    return enif_make_int(env, th_register(env, argv[0], &pid));
+}
+
+HOSTED(unregister)
+{
+    return enif_make_int(env, th_unregister(env, argv[0]));
+}
+
+NIF(whereis)
+{
+    ErlNifPid pid;
+
+    (void)argc;
+    return enif_whereis_pid(env, argv[0], &pid) ? enif_make_pid(env, &pid) : atom(env, "undefined");
+}
+
+NIF(self)
+{
+    (void)argc;
+    (void)argv;
+    return self_of(env);
+}
+
+NIF(alive)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    (void)argc;
+    return enif_make_int(env, enif_is_process_alive(env, &pid));
+}
+
+/* --- Sequential tokens ------------------------------------------------------------------------ */
+
+HOSTED(seq_set)
+{
+    return th_seq_set_token(env, argv[0], argv[1]);
+}
+
+HOSTED(seq_get)
+{
+    return th_seq_get_token(env, argv[0]);
+}
+
+HOSTED(seq_reset)
+{
+    return enif_make_int(env, th_seq_reset_token(env));
+}
+
+HOSTED(seq_print)
+{
+    return enif_make_int(env, th_seq_print(env, argv[0], argv[1]));
+}
+
+static ErlNifFunc functions[] = {
+    {"present", 0, present, 0},
+    {"local", 1, local, 0},
+    {"throws", 1, throws, 0},
+    {"exits", 1, exits, 0},
+    {"fails", 1, fails, 0},
+    {"echo", 1, echo, 0},
+    {"dirty", 0, dirty, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"yields", 2, yields, 0},
+    {"goes_dirty", 0, goes_dirty, 0},
+    {"call", 3, call, 0},
+    {"call_dirty", 3, call, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"catches", 3, catches, 0},
+    {"drops", 1, drops, 0},
+    {"own_counts", 1, own_counts, 0},
+    {"tail", 3, tail, 0},
+    {"down", 2, down, 0},
+    {"loop", 1, loop, 0},
+    {"then", 5, then, 0},
+    {"then_passes", 3, then_passes, 0},
+    {"deep", 1, deep, 0},
+    {"await", 1, await, 0},
+    {"select", 2, select_, 0},
+    {"skips", 0, skips, 0},
+    {"sends", 2, sends, 0},
+    {"floods", 2, floods, 0},
+    {"server", 0, server, 0},
+    {"ping", 2, ping, 0},
+    {"spawn", 4, spawn, 0},
+    {"spawns", 4, spawns, 0},
+    {"chain", 2, chain, 0},
+    {"link", 1, link_, 0},
+    {"unlink", 1, unlink_, 0},
+    {"monitor", 1, monitor, 0},
+    {"demonitor", 2, demonitor, 0},
+    {"signal", 2, signal_, 0},
+    {"kill_and_monitor", 1, kill_and_monitor, 0},
+    {"relink", 1, relink, 0},
+    {"trap", 1, trap, 0},
+    {"traps", 1, traps, 0},
+    {"register", 2, register_, 0},
+    {"unregister", 1, unregister, 0},
+    {"whereis", 1, whereis, 0},
+    {"self", 0, self, 0},
+    {"alive", 1, alive, 0},
+    {"seq_set", 2, seq_set, 0},
+    {"seq_get", 1, seq_get, 0},
+    {"seq_reset", 0, seq_reset, 0},
+    {"seq_print", 2, seq_print, 0},
+};
+ERL_NIF_INIT(party, functions, NULL, NULL, NULL, NULL)

@@ -1,0 +1,105 @@
+/* What the tests of running processes share: the library `party` as a module, and calls written as
+ * Erlang text. */
+#ifndef PARTIES_H
+#define PARTIES_H
+
+#include "host/runtime/running.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct th_library *party;
+
+static inline void start_party(unsigned schedulers)
+{
+    struct th_runtime_setup setup = {.schedulers = schedulers};
+    char *path = th_printf("%s/tests/plugins/party.so", getenv("BUILD_DIR"));
+
+    th_runtime_start(&setup);
+    if (th_library_open(path, &party) != TH_OK ||
+        th_library_load(party, NULL, th_small(0)) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    th_module_add(party);
+    th_free(path);
+}
+
+static inline void stop_party(void)
+{
+    th_runtime_kill_all();
+    th_module_remove(party);
+    th_library_release(party);
+    th_runtime_stop();
+    assert_int_equal(th_runtime_processes(), 0);
+}
+
+static inline const char *show(const char *prefix, th_term term)
+{
+    static _Thread_local char last[8192];
+    struct th_buffer text = {0};
+
+    th_buffer_add_text(&text, prefix);
+    th_text_print(&text, term);
+    assert_true(text.size < sizeof last);
+    strcpy(last, th_buffer_text(&text));
+    th_buffer_free(&text);
+    return last;
+}
+
+/* What party:NAME gives in PROCESS, with the elements of the list ARGUMENTS, as text, valid until
+ * the thread's next; "error: Reason" and the like for what it raises. PRINTF-like. */
+static inline const char *call_in(struct th_process_run *process, const char *name,
+                                  const char *arguments, ...) __attribute__((format(printf, 3, 4)));
+static inline const char *call_in(struct th_process_run *process, const char *name,
+                                  const char *arguments, ...)
+{
+    static const char *const prefixes[] = {"", "error: ", "throw: ", "exit: ", "ended: "};
+    const struct th_callee *callee;
+    th_term argv[8], list, result;
+    unsigned argc = 0;
+    char text[512];
+    const char *shown;
+    va_list more;
+    th_env env;
+    enum th_call_end end;
+
+    va_start(more, arguments);
+    vsnprintf(text, sizeof text, arguments, more);
+    va_end(more);
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, text, strlen(text), &list), TH_OK);
+    for (; th_is_list(list); list = th_cell(list)[1])
+        argv[argc++] = th_cell(list)[0];
+    callee = th_export_callee(th_export_find(th_atom("party"), th_atom(name), argc));
+    if (!callee)
+        fail_msg("no party:%s/%u", name, argc);
+    end = th_run_call(process, callee, argv, &env, &result);
+    shown = show(prefixes[end], result);
+    th_env_release(&env);
+    return shown;
+}
+
+/* The next message to PROCESS, as text. */
+static inline const char *message_to(struct th_process_run *process)
+{
+    struct th_message *message = th_run_receive(process, (int64_t)10 * 1000 * 1000 * 1000);
+    const char *shown;
+
+    if (!message)
+        return "no message";
+    shown = show("", message->term);
+    th_message_free(message);
+    return shown;
+}
+
+/* The text of a pid, in memory of its own. */
+static inline char *text_of_pid(th_term pid)
+{
+    return th_strdup(show("", pid));
+}
+
+#endif

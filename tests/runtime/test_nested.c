@@ -1,0 +1,191 @@
+/* Calls that functions make: nested ones, tail calls, calls with a continuation; exceptions. */
+#include "parties.h"
+
+static struct th_process_run *process;
+
+#define call(...) call_in(process, __VA_ARGS__)
+
+/* --- Nested ---------------------------------------------------------------------------------- */
+
+static void a_nested_call_has_a_result(void **state)
+{
+    (void)state;
+    assert_string_equal(call("call", "[party,echo,[{a,[1,\"x\"]}]]"), "{a,[1,\"x\"]}");
+    assert_string_equal(call("call", "[party,call,[party,call,[party,self,[]]]]"),
+                        show("", th_run_pid(process)));
+    assert_string_equal(call("local", "[10]"), "41");
+    assert_string_equal(call("present", "[]"), "1");
+}
+
+static void who_yields_in_it_goes_on_in_place(void **state)
+{
+    (void)state;
+    assert_string_equal(call("call", "[party,yields,[1000,{kept}]]"), "{kept}");
+    assert_string_equal(call("call", "[party,loop,[1000]]"), "done");
+    assert_string_equal(call("call", "[party,deep,[1000]]"), "1000");
+}
+
+static void who_must_wait_or_leave_gets_an_exception(void **state)
+{
+    (void)state;
+    assert_string_equal(call("call", "[party,await,[0]]"), "error: nested_await");
+    assert_string_equal(call("call", "[party,dirty,[]]"), "error: nested_dirty");
+    assert_string_equal(call("call", "[party,goes_dirty,[]]"), "error: nested_dirty");
+    assert_string_equal(call("call_dirty", "[party,dirty,[]]"), "2");
+    assert_string_equal(call("call_dirty", "[party,goes_dirty,[]]"), "2");
+    assert_string_equal(call("catches", "[party,await,[0]]"),
+                        "{error,nested_await,[{party,await,[0],[]},{party,catches,3,[]}]}");
+}
+
+static void the_stack_has_an_end(void **state)
+{
+    (void)state;
+    assert_string_equal(call("down", "[100,0]"), "100");
+    assert_string_equal(call("down", "[100000000,0]"), "error: system_limit");
+    assert_string_equal(call("down", "[1,0]"), "1");
+}
+
+static void what_is_not_there_is_undefined(void **state)
+{
+    (void)state;
+    assert_string_equal(call("catches", "[party,nowhere,[1,{2}]]"),
+                        "{error,undef,[{party,nowhere,[1,{2}],[]},{party,catches,3,[]}]}");
+    assert_string_equal(call("call", "[nobody,nowhere,[]]"), "error: undef");
+    assert_string_equal(call("tail", "[nobody,nowhere,[]]"), "error: undef");
+    assert_string_equal(call("call", "[\"party\",nowhere,[]]"), "error: badarg");
+    assert_string_equal(call("tail", "[party,1,[]]"), "error: badarg");
+}
+
+/* --- Exceptions ------------------------------------------------------------------------------ */
+
+static void exceptions_have_a_class(void **state)
+{
+    (void)state;
+    assert_string_equal(call("fails", "[{a}]"), "error: {a}");
+    assert_string_equal(call("exits", "[{a}]"), "exit: {a}");
+    assert_string_equal(call("throws", "[{a}]"), "throw: {a}");
+    assert_string_equal(call("call", "[party,throws,[a]]"), "throw: a");
+    assert_string_equal(call("catches", "[party,exits,[a]]"),
+                        "{exit,a,[{party,exits,[a],[]},{party,catches,3,[]}]}");
+    assert_string_equal(call("catches", "[party,echo,[a]]"), "{ok,a}");
+}
+
+static void those_of_a_callee_can_be_taken_or_dropped(void **state)
+{
+    (void)state;
+    assert_string_equal(call("catches", "[party,call,[party,throws,[a]]]"),
+                        "{throw,a,[{party,throws,[a],[]},{party,call,3,[]},"
+                        "{party,catches,3,[]}]}");
+    assert_string_equal(call("drops", "[a]"), "a");
+    assert_string_equal(call("own_counts", "[a]"), "error: own");
+    assert_string_equal(call("skips", "[]"), "error: badarg");
+}
+
+/* --- Continuations --------------------------------------------------------------------------- */
+
+static void a_continuation_gets_the_result_and_what_was_kept(void **state)
+{
+    (void)state;
+    assert_string_equal(call("then", "[0,party,echo,[{r}],{k}]"), "{result,{r},{k}}");
+    assert_string_equal(call("then", "[0,party,dirty,[],k]"), "{result,2,k}");
+    assert_string_equal(call("then", "[0,party,await,[1],k]"), "{result,timeout,k}");
+    assert_string_equal(call("then", "[0,party,yields,[100000,r],k]"), "{result,r,k}");
+}
+
+static void exceptions_pass_by_unless_it_catches(void **state)
+{
+    (void)state;
+    assert_string_equal(call("then", "[0,party,throws,[a],k]"), "throw: a");
+    assert_string_equal(call("then", "[1,party,throws,[a],k]"),
+                        "{throw,a,[{party,throws,[a],[]},{party,then,5,[]}],k}");
+    assert_string_equal(call("then", "[1,party,nowhere,[],k]"),
+                        "{error,undef,[{party,nowhere,[],[]},{party,then,5,[]}],k}");
+    assert_string_equal(call("then_passes", "[party,throws,[a]]"), "throw: a");
+    assert_string_equal(call("then_passes", "[party,then,[0,party,exits,[a],k]]"), "exit: a");
+    assert_string_equal(call("then", "[1,party,then_passes,[party,fails,[a]],k]"),
+                        "{error,a,[{party,fails,[a],[]},{party,then_passes,3,[]},"
+                        "{party,then,5,[]}],k}");
+    assert_string_equal(call("catches", "[party,then,[1,party,fails,[a],k]]"),
+                        "{ok,{error,a,[{party,fails,[a],[]},{party,then,5,[]},"
+                        "{party,catches,3,[]}],k}}");
+}
+
+static void they_need_no_stack(void **state)
+{
+    (void)state;
+    assert_string_equal(call("deep", "[1000000]"), "1000000");
+    assert_string_equal(call("loop", "[1000000]"), "done");
+}
+
+/* A heap is collected while continuations keep terms. */
+static void what_is_kept_survives_collections(void **state)
+{
+    (void)state;
+    assert_string_equal(call("then", "[0,party,loop,[100000],{k,\"abc\",[1.5]}]"),
+                        "{result,done,{k,\"abc\",[1.5]}}");
+    assert_string_equal(call("then", "[1,party,then_passes,[party,then,[0,party,throws,[{a}],k]],"
+                                     "{l}]"),
+                        "{throw,{a},[{party,throws,[{a}],[]},{party,then,5,[]},"
+                        "{party,then_passes,3,[]},{party,then,5,[]}],{l}}");
+}
+
+static void a_heap_tells_its_sizes(void **state)
+{
+    struct th_process_run *own = th_process_create(false);
+    struct th_heap_sizes sizes = th_heap_sizes(own);
+
+    (void)state;
+    assert_int_equal(sizes.heap_size, 0);
+    th_make_tuple_of(own->env, TH_NIL, TH_NIL);
+    sizes = th_heap_sizes(own);
+    assert_int_equal(sizes.heap_size, 3);
+    assert_true(sizes.heap_block_size > 3);
+    own->collect_at = 0;
+    own->next.argc = 1;
+    own->next.argv = th_env_take(own->env, 1);
+    own->next.argv[0] = th_make_tuple_of(own->env, TH_NIL);
+    th_heap_attach(own, th_message_create(th_make_tuple_of(own->env, TH_NIL)));
+    assert_int_equal(th_heap_sizes(own).mbuf_size, 2);
+    th_heap_collect(own);
+    sizes = th_heap_sizes(own);
+    assert_int_equal(sizes.heap_size, 3); /* the array, the tuple */
+    assert_int_equal(sizes.recent_size, 3);
+    assert_int_equal(sizes.mbuf_size, 0);
+    th_process_end(own, TH_AM(normal));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    start_party(2);
+    process = th_run_start();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    stop_party();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_nested_call_has_a_result),
+        cmocka_unit_test(who_yields_in_it_goes_on_in_place),
+        cmocka_unit_test(who_must_wait_or_leave_gets_an_exception),
+        cmocka_unit_test(the_stack_has_an_end),
+        cmocka_unit_test(what_is_not_there_is_undefined),
+        cmocka_unit_test(exceptions_have_a_class),
+        cmocka_unit_test(those_of_a_callee_can_be_taken_or_dropped),
+        cmocka_unit_test(a_continuation_gets_the_result_and_what_was_kept),
+        cmocka_unit_test(exceptions_pass_by_unless_it_catches),
+        cmocka_unit_test(they_need_no_stack),
+        cmocka_unit_test(what_is_kept_survives_collections),
+        cmocka_unit_test(a_heap_tells_its_sizes),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,399 @@
+/* Processes: what they send, links, monitors, names, exits; many of them. Threads and order as in a
+ * BEAM, where all of it was measured (OTP 25). */
+#include "parties.h"
+
+static struct th_process_run *process;
+static char *self;
+
+#define call(...) call_in(process, __VA_ARGS__)
+
+/* Spawns party:FUNCTION(ARGUMENTS); the pid as text, the caller's to free. */
+static char *spawn(const char *function, const char *arguments, int options)
+{
+    return th_strdup(call("spawn", "[party,%s,%s,%d]", function, arguments, options));
+}
+
+/* Waits until PID is dead. */
+static void await_end(const char *pid)
+{
+    call("monitor", "[%s]", pid);
+    assert_non_null(strstr(call("select", "['DOWN',10000]"), pid));
+}
+
+/* The reason of the 'DOWN' message that comes next. */
+static const char *down(void)
+{
+    const char *text = call("select", "['DOWN',10000]");
+    const char *process_part = strstr(text, "process,<");
+    const char *reason = process_part ? strstr(process_part, ">,") : NULL;
+
+    return reason ? reason + 2 : text;
+}
+
+/* --- Messages -------------------------------------------------------------------------------- */
+
+static void messages_come_in_order_or_by_choice(void **state)
+{
+    (void)state;
+    call("sends", "[%s,[{a,1},{b,2},{a,3},c]]", self);
+    assert_string_equal(call("select", "[b,0]"), "{b,2}");
+    assert_string_equal(call("select", "[d,0]"), "timeout");
+    assert_string_equal(call("select", "[d,10]"), "timeout");
+    assert_string_equal(call("await", "[0]"), "{a,1}");
+    assert_string_equal(call("await", "[-1]"), "{a,3}");
+    assert_string_equal(message_to(process), "c");
+    assert_string_equal(call("await", "[0]"), "timeout");
+}
+
+static void a_server_answers(void **state)
+{
+    char *server = spawn("server", "[]", 0);
+
+    (void)state;
+    assert_string_equal(call("ping", "[%s,1000]", server), "done");
+    assert_string_equal(call("alive", "[%s]", server), "1");
+    call("sends", "[%s,[stop]]", server);
+    await_end(server);
+    assert_string_equal(call("alive", "[%s]", server), "0");
+    th_free(server);
+}
+
+/* --- Ends ------------------------------------------------------------------------------------ */
+
+static const char *end_of(const char *function, const char *arguments)
+{
+    call("spawn", "[party,%s,%s,2]", function, arguments);
+    return down();
+}
+
+static void a_process_ends_with_a_reason(void **state)
+{
+    (void)state;
+    th_runtime_set_reports(false);
+    assert_string_equal(end_of("echo", "[1]"), "normal}");
+    assert_string_equal(end_of("exits", "[{why}]"), "{why}}");
+    assert_string_equal(end_of("fails", "[why]"), "{why,[{party,fails,[why],[]}]}}");
+    assert_string_equal(end_of("throws", "[t]"), "{{nocatch,t},[{party,throws,[t],[]}]}}");
+    assert_string_equal(end_of("nowhere", "[1]"), "{undef,[{party,nowhere,[1],[]}]}}");
+    assert_string_equal(end_of("exits", "[kill]"), "kill}");
+    assert_string_equal(end_of("dirty", "[]"), "normal}");
+    th_runtime_set_reports(true);
+}
+
+static void an_error_is_reported_once(void **state)
+{
+    unsigned long before = th_warnings();
+
+    (void)state;
+    end_of("fails", "[reported]");
+    assert_int_equal(th_warnings() - before, 1);
+    end_of("exits", "[not_reported]");
+    end_of("echo", "[1]");
+    assert_int_equal(th_warnings() - before, 1);
+}
+
+/* --- Signals --------------------------------------------------------------------------------- */
+
+static void exit_signals_end_who_does_not_trap_them(void **state)
+{
+    char *pid = spawn("server", "[]", 2); /* {Pid, Monitor} */
+    char *comma = strchr(pid, ',');
+
+    (void)state;
+    *comma = '\0';
+    call("signal", "[%s,normal]", pid + 1);
+    assert_string_equal(call("ping", "[%s,1]", pid + 1), "done"); /* it lives */
+    call("signal", "[%s,{reason}]", pid + 1);
+    assert_string_equal(down(), "{reason}}");
+    th_free(pid);
+}
+
+static void kill_ends_all(void **state)
+{
+    char *pid;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        pid = spawn(i ? "traps" : "server", i ? "[nobody]" : "[]", 0);
+        call("monitor", "[%s]", pid);
+        call("signal", "[%s,kill]", pid);
+        assert_string_equal(down(), "killed}");
+        th_free(pid);
+    }
+}
+
+static void signals_keep_their_order(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        char *pid = spawn("server", "[]", 0);
+        call("kill_and_monitor", "[%s]", pid);
+        assert_string_equal(down(), "noproc}");
+        th_free(pid);
+    }
+}
+
+static void who_traps_exits_gets_messages(void **state)
+{
+    char arguments[64], expected[128];
+    char *pid;
+
+    (void)state;
+    snprintf(arguments, sizeof arguments, "[%s]", self);
+    pid = spawn("traps", arguments, 0);
+    assert_string_equal(message_to(process), "ready");
+    call("signal", "[%s,normal]", pid);
+    snprintf(expected, sizeof expected, "{'EXIT',%s,normal}", self);
+    assert_string_equal(message_to(process), expected);
+    await_end(pid);
+    th_free(pid);
+}
+
+/* --- Links ----------------------------------------------------------------------------------- */
+
+static void links_hand_on_ends(void **state)
+{
+    char expected[128];
+    char *pid;
+
+    (void)state;
+    assert_string_equal(call("trap", "[1]"), "0");
+    pid = spawn("await", "[-1]", 1);
+    call("signal", "[%s,{bad}]", pid);
+    snprintf(expected, sizeof expected, "{'EXIT',%s,{bad}}", pid);
+    assert_string_equal(message_to(process), expected);
+    call("link", "[%s]", pid); /* dead by now */
+    snprintf(expected, sizeof expected, "{'EXIT',%s,noproc}", pid);
+    assert_string_equal(message_to(process), expected);
+    th_free(pid);
+    pid = spawn("echo", "[1]", 1);
+    snprintf(expected, sizeof expected, "{'EXIT',%s,normal}", pid);
+    assert_string_equal(message_to(process), expected);
+    assert_string_equal(call("trap", "[0]"), "1");
+    th_free(pid);
+}
+
+static void nothing_comes_of_a_link_that_was_undone(void **state)
+{
+    (void)state;
+    call("trap", "[1]");
+    for (int i = 0; i < 200; i++) {
+        char *pid = spawn("server", "[]", 1);
+        call("relink", "[%s]", pid);
+        call("unlink", "[%s]", pid);
+        call("signal", "[%s,bad]", pid);
+        await_end(pid);
+        th_free(pid);
+    }
+    assert_string_equal(call("await", "[0]"), "timeout");
+    call("trap", "[0]");
+    assert_int_equal(process->links.count, 0);
+}
+
+static void a_link_ends_who_does_not_trap(void **state)
+{
+    struct th_process_run *other = th_run_start();
+
+    (void)state;
+    call_in(other, "spawn", "[party,exits,[gone],1]");
+    assert_string_equal(call_in(other, "await", "[-1]"), "ended: gone");
+    assert_string_equal(call_in(other, "self", "[]"), "ended: gone");
+    assert_null(th_run_receive(other, -1));
+    th_run_exit(other, TH_AM(normal));
+}
+
+/* --- Monitors -------------------------------------------------------------------------------- */
+
+static void monitors_can_be_stopped(void **state)
+{
+    char *pid = spawn("server", "[]", 0);
+    char *monitor = th_strdup(call("monitor", "[%s]", pid));
+
+    (void)state;
+    assert_string_equal(call("demonitor", "[%s,0]", monitor), "1");
+    assert_string_equal(call("demonitor", "[%s,0]", monitor), "0");
+    assert_string_equal(call("demonitor", "[none,1]"), "0");
+    th_free(monitor);
+    call("signal", "[%s,kill]", pid);
+    await_end(pid);
+    monitor = th_strdup(call("monitor", "[%s]", pid));
+    call("sends", "[%s,[behind]]", self);
+    assert_string_equal(call("demonitor", "[%s,1]", monitor), "0"); /* it came, and is taken out */
+    assert_string_equal(call("await", "[0]"), "behind");
+    assert_string_equal(call("await", "[0]"), "timeout");
+    th_free(monitor);
+    th_free(pid);
+}
+
+/* Who watched leaves nothing behind with those who go on. */
+static void monitors_go_with_who_made_them(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        end_of("monitor", "[<0.1.0>]");
+    call("spawn", "[party,monitor,[%s],2]", self);
+    assert_string_equal(down(), "normal}");
+    call("await", "[0]");
+    assert_int_equal(process->watchers.count, 0);
+    assert_int_equal(process->monitors.count, 0);
+}
+
+/* --- Names ----------------------------------------------------------------------------------- */
+
+static void names_go_with_their_process(void **state)
+{
+    char *pid = spawn("server", "[]", 0);
+
+    (void)state;
+    assert_string_equal(call("register", "[bob,%s]", pid), "1");
+    assert_string_equal(call("register", "[bob,%s]", self), "0");
+    assert_string_equal(call("whereis", "[bob]"), pid);
+    call("kill_and_monitor", "[%s]", pid);
+    down();
+    assert_string_equal(call("whereis", "[bob]"), "undefined");
+    assert_string_equal(call("unregister", "[bob]"), "0");
+    assert_string_equal(call("register", "[bob,%s]", self), "1");
+    assert_string_equal(call("unregister", "[bob]"), "1");
+    th_free(pid);
+}
+
+/* --- Many ------------------------------------------------------------------------------------ */
+
+static void await_only_one_is_left(void)
+{
+    for (int i = 0; i < 5000 && th_runtime_processes() > 1; i++)
+        assert_string_equal(call("await", "[1]"), "timeout");
+    assert_int_equal(th_runtime_processes(), 1);
+}
+
+static void a_hundred_thousand_processes(void **state)
+{
+    char *hub = spawn("await", "[-1]", 0);
+
+    (void)state;
+    assert_string_equal(call("spawns", "[100000,party,await,[-1]]"), "100000");
+    assert_true(th_runtime_processes() > 100000);
+    call("spawns", "[100000,party,echo,[1]]");
+    call("trap", "[1]");
+    call("signal", "[%s,kill]", hub);
+    th_free(hub);
+}
+
+/* They are all linked with the process that spawned them. */
+static void an_exit_storm_through_links(void **state)
+{
+    struct th_process_run *other = th_run_start();
+    struct th_message *message;
+    char *pid = text_of_pid(th_run_pid(other));
+
+    (void)state;
+    call("spawn", "[party,chain,[50000,%s],0]", pid);
+    message = th_run_receive(other, -1); /* {last, Pid} */
+    th_mail_send(th_tuple_elements(message->term)[1], TH_AM(ok));
+    th_message_free(message);
+    th_run_exit(other, TH_AM(normal));
+    th_free(pid);
+}
+
+static void a_storm_ends_a_chain(void **state)
+{
+    struct th_message *message;
+    th_term last;
+
+    (void)state;
+    call("spawn", "[party,chain,[50000,%s],0]", self);
+    message = th_run_receive(process, -1);
+    last = th_tuple_elements(message->term)[1];
+    th_message_free(message);
+    th_signal_send(last, TH_SIGNAL_EXIT, TH_NONE, 0, th_atom("storm"));
+    await_only_one_is_left();
+}
+
+static void a_mailbox_of_a_million_messages(void **state)
+{
+    (void)state;
+    call("floods", "[%s,1000000]", self);
+    assert_string_equal(call("select", "[0,0]"), "{0}");
+    assert_string_equal(call("select", "[500000,0]"), "{500000}");
+    assert_string_equal(call("await", "[0]"), "{999999}");
+}
+
+/* Conversations between all, over all schedulers. */
+static void many_talk_at_once(void **state)
+{
+    char *servers[8], *talkers[32];
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        servers[i] = spawn("server", "[]", 0);
+    for (int i = 0; i < 32; i++)
+        talkers[i] = th_strdup(call("spawn", "[party,ping,[%s,500],2]", servers[i % 8]));
+    for (int i = 0; i < 32; i++)
+        assert_string_equal(down(), "normal}");
+    for (int i = 0; i < 32; i++)
+        th_free(talkers[i]);
+    for (int i = 0; i < 8; i++) {
+        call("kill_and_monitor", "[%s]", servers[i]);
+        down();
+        th_free(servers[i]);
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    start_party(3);
+    process = th_run_start();
+    self = text_of_pid(th_run_pid(process));
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_free(self);
+    th_run_exit(process, TH_AM(normal));
+    stop_party();
+    return 0;
+}
+
+/* Each has a process of its own. */
+static int renew(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    th_runtime_kill_all();
+    process = th_run_start();
+    th_free(self);
+    self = text_of_pid(th_run_pid(process));
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, renew)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(messages_come_in_order_or_by_choice),
+        TEST(a_server_answers),
+        TEST(a_process_ends_with_a_reason),
+        TEST(an_error_is_reported_once),
+        TEST(exit_signals_end_who_does_not_trap_them),
+        TEST(kill_ends_all),
+        TEST(signals_keep_their_order),
+        TEST(who_traps_exits_gets_messages),
+        TEST(links_hand_on_ends),
+        TEST(nothing_comes_of_a_link_that_was_undone),
+        TEST(a_link_ends_who_does_not_trap),
+        TEST(monitors_can_be_stopped),
+        TEST(monitors_go_with_who_made_them),
+        TEST(names_go_with_their_process),
+        TEST(a_hundred_thousand_processes),
+        TEST(an_exit_storm_through_links),
+        TEST(a_storm_ends_a_chain),
+        TEST(a_mailbox_of_a_million_messages),
+        TEST(many_talk_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}

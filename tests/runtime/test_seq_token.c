@@ -1,0 +1,114 @@
+/* Sequential tokens: the answers are those of OTP 25. */
+#include "parties.h"
+
+static struct th_process_run *process;
+
+#define call(...) call_in(process, __VA_ARGS__)
+
+static void components_are_set_and_told(void **state)
+{
+    (void)state;
+    assert_string_equal(call("seq_get", "[label]"), "[]");
+    assert_string_equal(call("seq_set", "[label,{a,1}]"), "0");
+    assert_string_equal(call("seq_get", "[label]"), "{label,{a,1}}");
+    assert_string_equal(call("seq_get", "[serial]"), "{serial,{0,0}}");
+    assert_string_equal(call("seq_get", "[send]"), "{send,false}");
+    assert_string_equal(call("seq_set", "[send,true]"), "false");
+    assert_string_equal(call("seq_get", "[send]"), "{send,true}");
+    assert_string_equal(call("seq_set", "[serial,{3,7}]"), "{0,0}");
+    assert_string_equal(call("seq_get", "[serial]"), "{serial,{3,7}}");
+    assert_string_equal(call("seq_reset", "[]"), "1");
+    assert_string_equal(call("seq_get", "[send]"), "[]");
+}
+
+static void what_is_none_is_refused(void **state)
+{
+    (void)state;
+    assert_string_equal(call("seq_set", "[foo,7]"), "error: badarg");
+    assert_string_equal(call("seq_set", "[send,7]"), "error: badarg");
+    assert_string_equal(call("seq_get", "[foo]"), "error: badarg");
+    assert_string_equal(call("seq_set", "[serial,7]"), "error: badarg");
+    assert_string_equal(call("seq_get", "[label]"), "[]");
+}
+
+static void tokens_travel(void **state)
+{
+    char *self = text_of_pid(th_run_pid(process));
+    char *server = th_strdup(call("spawn", "[party,server,[],0]"));
+
+    (void)state;
+    call("seq_set", "[label,5]");
+    call("seq_set", "[serial,{0,8}]");
+    call("sends", "[%s,[{self,1}]]", self);
+    assert_string_equal(call("seq_get", "[serial]"), "{serial,{0,9}}");
+    call("select", "[nothing,0]"); /* looks at it and leaves it */
+    assert_string_equal(call("await", "[0]"), "{self,1}");
+    assert_string_equal(call("seq_get", "[serial]"), "{serial,{0,9}}");
+    call("ping", "[%s,1]", server); /* 10 goes there, 11 comes back */
+    assert_string_equal(call("seq_get", "[serial]"), "{serial,{10,11}}");
+    assert_string_equal(call("seq_get", "[label]"), "{label,5}");
+    call("seq_reset", "[]");
+    call("sends", "[%s,[plain]]", self);
+    call("seq_set", "[label,6]");
+    call("await", "[0]"); /* what carries none ends the receiver's */
+    assert_string_equal(call("seq_get", "[label]"), "[]");
+    th_free(server);
+    th_free(self);
+}
+
+static void they_are_inherited_and_printed(void **state)
+{
+    (void)state;
+    call("seq_set", "[label,17]");
+    call("seq_set", "[serial,{0,0}]");
+    assert_string_equal(call("seq_print", "[18,x]"), "0");
+    assert_string_equal(call("seq_print", "[17,x]"), "1");
+    assert_string_equal(call("seq_get", "[serial]"), "{serial,{0,1}}");
+    call("trap", "[1]");
+    call("spawn", "[party,exits,[bye],1]"); /* 2; the child has 3, and exits with 4 */
+    call("await", "[-1]");
+    assert_string_equal(call("seq_get", "[serial]"), "{serial,{2,4}}");
+    call("spawn", "[party,exits,[bye],2]");
+    call("await", "[-1]"); /* 'DOWN' carries none */
+    assert_string_equal(call("seq_get", "[label]"), "[]");
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    start_party(1);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    stop_party();
+    return 0;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    process = th_run_start();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(components_are_set_and_told, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_none_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(tokens_travel, start, stop),
+        cmocka_unit_test_setup_teardown(they_are_inherited_and_printed, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
