@@ -1,0 +1,117 @@
+/*
+ * bank: a bank whose accounts are processes. README.md says what its functions do; bank.erl is the
+ * same in Erlang.
+ *
+ * Here is what everybody calls, ask.c has how processes ask each other, account.c and office.c are
+ * the processes, several.c is what takes several requests. All functions that need more than the
+ * NIF API answer {error, not_supported} in a BEAM.
+ */
+#include "bank.h"
+
+static bool is_amount(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    ErlNifSInt64 amount;
+
+    return enif_get_int64(env, term, &amount) && amount >= 0;
+}
+
+static ERL_NIF_TERM start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifPid bank;
+
+    if (!TH_HAS(th_spawn))
+        return not_supported(env);
+    if (!th_spawn(env, atom(env, "bank"), atom(env, "run"), argc, argv, 0, &bank, NULL))
+        return 0;
+    if (th_register(env, atom(env, "bank"), &bank))
+        return atom(env, "ok");
+    th_exit_signal(env, &bank, atom(env, "kill"));
+    return pair(env, "error", atom(env, "already_started"));
+}
+
+static ERL_NIF_TERM stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return ask(env, atom(env, "bank"), atom(env, "stop"));
+}
+
+static ERL_NIF_TERM open_account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!enif_is_atom(env, argv[0]) || !is_amount(env, argv[1]))
+        return enif_make_badarg(env);
+    return ask(env, atom(env, "bank"), enif_make_tuple3(env, atom(env, "open"), argv[0], argv[1]));
+}
+
+static ERL_NIF_TERM close_account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return ask(env, argv[0], atom(env, "close"));
+}
+
+static ERL_NIF_TERM names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return ask(env, atom(env, "bank"), atom(env, "names"));
+}
+
+static ERL_NIF_TERM balance(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return ask(env, argv[0], atom(env, "balance"));
+}
+
+/* {REQUEST, a number that is not negative} */
+static ERL_NIF_TERM ask_for(ErlNifEnv *env, const ERL_NIF_TERM argv[], const char *request)
+{
+    if (!is_amount(env, argv[1]))
+        return enif_make_badarg(env);
+    return ask(env, argv[0], pair(env, request, argv[1]));
+}
+
+static ERL_NIF_TERM deposit(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return ask_for(env, argv, "deposit");
+}
+
+static ERL_NIF_TERM withdraw(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return ask_for(env, argv, "withdraw");
+}
+
+static ERL_NIF_TERM freeze(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return ask_for(env, argv, "freeze");
+}
+
+static ERL_NIF_TERM crash(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return ask(env, atom(env, "bank"), pair(env, "crash", argv[0]));
+}
+
+static int upgrade(ErlNifEnv *env, void **data, void **old_data, ERL_NIF_TERM info)
+{
+    (void)env;
+    (void)data;
+    (void)old_data;
+    (void)info;
+    return 0;
+}
+
+static ErlNifFunc functions[] = {
+    {"start", 0, start, 0},       {"stop", 0, stop, 0},
+    {"open", 2, open_account, 0}, {"close", 1, close_account, 0},
+    {"names", 0, names, 0},       {"balance", 1, balance, 0},
+    {"deposit", 2, deposit, 0},   {"withdraw", 2, withdraw, 0},
+    {"transfer", 3, transfer, 0}, {"audit", 0, audit, 0},
+    {"freeze", 2, freeze, 0},     {"crash", 1, crash, 0},
+    {"run", 0, run, 0},           {"account", 3, account, 0}, /* what the processes run */
+};
+
+ERL_NIF_INIT(bank, functions, NULL, NULL, upgrade, NULL)

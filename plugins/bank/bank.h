@@ -1,0 +1,71 @@
+/* What the files of this plugin have for each other; bank.c has the whole of it. */
+#ifndef BANK_H
+#define BANK_H
+
+#include <nif_module.h>
+
+#include <stdbool.h>
+
+static inline ERL_NIF_TERM atom(ErlNifEnv *env, const char *name)
+{
+    return enif_make_atom(env, name);
+}
+
+static inline bool is_atom(ErlNifEnv *env, ERL_NIF_TERM term, const char *name)
+{
+    return enif_is_identical(term, atom(env, name));
+}
+
+static inline ERL_NIF_TERM pair(ErlNifEnv *env, const char *tag, ERL_NIF_TERM term)
+{
+    return enif_make_tuple2(env, atom(env, tag), term);
+}
+
+/* What is answered where the host has no processes for a library. */
+static inline ERL_NIF_TERM not_supported(ErlNifEnv *env)
+{
+    return pair(env, "error", atom(env, "not_supported"));
+}
+
+/* The elements of a tuple of that SIZE; NULL if TERM is none. */
+static inline const ERL_NIF_TERM *elements_of(ErlNifEnv *env, ERL_NIF_TERM term, int size)
+{
+    const ERL_NIF_TERM *elements;
+    int count;
+
+    return enif_get_tuple(env, term, &count, &elements) && count == size ? elements : NULL;
+}
+
+/* {TAG, Value}: the value; 0 if TERM is anything else. */
+static inline ERL_NIF_TERM tagged(ErlNifEnv *env, ERL_NIF_TERM term, const char *tag)
+{
+    const ERL_NIF_TERM *elements = elements_of(env, term, 2);
+
+    return elements && is_atom(env, elements[0], tag) ? elements[1] : 0;
+}
+
+/* --- Requests: {Request, From, Reference}, answered by {Reference, Reply} --------------------- */
+
+enum { PATIENCE = 500 }; /* milliseconds */
+
+/* Asks the process called NAME, from a function that has nothing left to do: the answer is what the
+ * function returns. A reply is {ok, Value}, {throw, Reason}, which is thrown, or {error, Reason}.
+ * Raises {not_open, NAME} if there is no such process, {silent, NAME} if it does not answer. */
+ERL_NIF_TERM ask(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM request);
+
+/* Sends MESSAGE to the process called NAME; false if there is none. */
+bool send_to(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM message);
+/* Sends {REFERENCE, REPLY} to FROM, a pid. */
+void reply(ErlNifEnv *env, ERL_NIF_TERM from, ERL_NIF_TERM reference, ERL_NIF_TERM reply);
+
+/* --- The processes, as functions of the library ----------------------------------------------- */
+
+ERL_NIF_TERM run(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);     /* the bank */
+ERL_NIF_TERM account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); /* Bank, Name, Balance */
+
+/* --- What is made of several requests --------------------------------------------------------- */
+
+ERL_NIF_TERM transfer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); /* From, To, Amount */
+ERL_NIF_TERM audit(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+#endif

@@ -1,0 +1,38 @@
+#!/bin/sh
+# The plugin `bank`: the same answers here and from its twin in Erlang; many customers at once; in a real BEAM.
+. tests/cli/report
+. tests/shipped/answers
+
+reported=embezzled
+answers bank none
+
+# Customers on four schedulers move money between the same accounts. Who counts the last round finds all of it.
+at_once() {
+    "$tracehost" call --threads=4 --repeat=50 bank \
+        'bank:start(), bank:open(left, 100000), bank:open(right, 100000), bank:open(rounds, 0), ok.' \
+        'ok = bank:transfer(left, right, 3), ok = bank:transfer(right, left, 2).' \
+        'case bank:deposit(rounds, 1) of 200 -> {99800, 100200} = {bank:balance(left), bank:balance(right)}; _ -> ok end.' \
+        2>&1 | tail -1
+}
+expect 'many customers' at_once <<'LINES'
+tracehost call: 200 rounds of 4 processes, 0 evaluations failed
+LINES
+
+# Where there are no processes for a library.
+cat >"$work/all.calls" <<'LINES'
+[bank:start(), bank:stop(), bank:open(a, 1), bank:close(a), bank:names(), bank:balance(a), bank:deposit(a, 1)].
+[bank:withdraw(a, 1), bank:transfer(a, b, 1), bank:audit(), bank:freeze(a, 1), bank:crash(a), bank:run()].
+bank:account(self(), a, 1).
+LINES
+if [ -n "$sanitized" ] || ! command -v escript >/dev/null; then
+    skip 'in a BEAM' 'there is none, or there are sanitizers'
+else
+    not_supported='{error,not_supported}'
+    expect 'in a BEAM' escript tests/shipped/calls.escript plugins/bank/bank.erl "$plugins/bank" "$work/all.calls" <<LINES
+[$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
+[$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
+$not_supported
+LINES
+fi
+
+finish
