@@ -1,0 +1,31 @@
+#!/bin/sh
+# The plugin `spec_example`: what its functions answer, here and in a real BEAM.
+. tests/cli/report
+. tests/shipped/answers
+
+answers spec_example "$plugins/spec_example"
+
+expect 'external calls' "$tracehost" call --check spec_example 'spec_example:rfoo().' \
+    '[spec_example:rlots(), spec_example:rbar(0), spec_example:rbar(100000)].' 'spec_example:rbar(-1).' <<'LINES'
+ok
+[done,done,done]
+-- stderr
+** exception error: bad argument
+     in function  spec_example:rbar/1
+        called as spec_example:rbar(-1)
+-- status 1
+LINES
+
+in_beam() {
+    echo '[spec_example:rfoo(), spec_example:rlots(), spec_example:rbar(0), spec_example:rbar(1)].' >"$work/external.calls"
+    escript tests/shipped/calls.escript plugins/spec_example/spec_example.erl "$plugins/spec_example" "$work/external.calls"
+}
+if [ -n "$sanitized" ] || ! command -v escript >/dev/null; then
+    skip 'external calls in a BEAM' 'there is none, or there are sanitizers'
+else
+    expect 'external calls in a BEAM' in_beam <<'LINES'
+[{error,not_supported},{error,not_supported},done,{error,not_supported}]
+LINES
+fi
+
+finish
