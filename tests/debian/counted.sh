@@ -1,0 +1,26 @@
+#!/bin/sh
+# jiffy, as Debian ships it, decodes and encodes 1000 documents, called by another library through the host: it
+# is called as often as that library says.
+. tests/cli/report
+
+jiffy=$(ls /usr/lib/erlang/lib/jiffy-*/priv/jiffy.so 2>/dev/null)
+[ -n "$jiffy" ] || { echo 'no jiffy.so (Debian: erlang-jiffy)'; exit 77; }
+
+for name in counted documents; do
+    $CC -Wall -Wextra -Werror -O2 -DERL_NIF_MINOR_VERSION=16 -I plugin_api -fPIC -shared -o "$work/$name.so" \
+        "tests/debian/$name.c" || exit 1
+done
+
+# counted COMMAND...: what it says, then how often each function of jiffy was called.
+counted() {
+    COUNTED_LIBRARY=$jiffy COUNTED_OUTPUT=$work/counts "$tracehost" "$@" && cat "$work/counts"
+}
+expect 'a thousand documents' counted call "$work/counted.so" "$work/documents.so" 'documents:round_trips(1000).' <<'LINES'
+{3000,1000}
+2000 jiffy:nif_decode_init/2
+0 jiffy:nif_decode_iter/5
+1000 jiffy:nif_encode_init/2
+0 jiffy:nif_encode_iter/3
+LINES
+
+finish
