@@ -216,15 +216,12 @@ void th_inheritance_heed(struct th_tracing *tracing, struct th_event *event)
 /* --- live ones --- */
 
 /* Nothing is kept for one that is like all others. */
-static void be_spawned(struct th_traced *child, const struct parent *parent)
+static void keep_unlike(struct th_traced *traced, struct th_tracee_refs *refs)
 {
-    struct th_tracing *tracing = child->tracing;
-    struct th_tracee_refs *refs = child_refs(tracing, parent, NULL);
-
-    if (th_refs_equal(refs, th_found_refs(tracing, child->id)))
+    if (th_refs_equal(refs, th_found_refs(traced->tracing, traced->id)))
         th_free(refs);
     else
-        th_traced_set_all(child, refs);
+        th_traced_set_all(traced, refs);
 }
 
 static void be_opened(struct th_traced *port)
@@ -236,7 +233,17 @@ static void be_opened(struct th_traced *port)
         if (session)
             th_refs_add(refs, session, session->born[TH_KIND_PORT]);
     }
-    th_traced_set_all(port, refs);
+    keep_unlike(port, refs);
+}
+
+/* What would be heeded of a recorded event makes a difference here, too. */
+static bool may_differ(const struct th_traced *child, const struct th_traced *parent)
+{
+    uint32_t heeded = atomic_load_explicit(&child->tracing->heeded, memory_order_relaxed);
+    enum th_tracer_tag tag = th_is_local_port(child->id) ? TH_TAG_open : TH_TAG_spawn;
+
+    return heeded >> tag & 1 ||
+           (parent && atomic_load_explicit(&parent->refs, memory_order_relaxed));
 }
 
 void th_inheritance_begin(struct th_traced *child, struct th_traced *parent, bool linked)
@@ -244,12 +251,14 @@ void th_inheritance_begin(struct th_traced *child, struct th_traced *parent, boo
     static const struct th_tracee_refs nobody;
     struct parent of = {parent, parent ? parent->id : TH_NONE, &nobody};
 
+    if (!may_differ(child, parent))
+        return;
     if (parent)
         of.refs = th_traced_refs(parent);
     if (th_is_local_port(child->id))
         be_opened(child);
     else
-        be_spawned(child, &of);
+        keep_unlike(child, child_refs(child->tracing, &of, NULL));
     if (!linked || !parent)
         return;
     of.refs = th_traced_refs(parent);

@@ -7,6 +7,7 @@
  */
 #include "live_hit.h"
 
+#include "pattern_hit.h"
 #include "points.h"
 #include "thread.h"
 #include "wants.h"
@@ -257,6 +258,8 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
     struct th_session *session = ((struct th_points *)points)->session;
     th_term answer;
 
+    if (hit->context)
+        return th_patterns_hit(hit, points, spec, kind);
     if (!th_session_is_attached(session) || !(flags_of(live, session) & TH_FLAG_CALL))
         return 0;
     live->spec = spec;

@@ -122,9 +122,8 @@ static bool is_external(const struct call_hit *call, struct th_session *session)
     return external == TH_YES;
 }
 
-static __attribute__((noinline)) uint32_t hit_recorded(struct th_hit *hit,
-                                                       struct th_bp_session *points,
-                                                       struct th_shared *spec, uint32_t kind)
+uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
+                         uint32_t kind)
 {
     struct call_hit *call = hit->context;
     struct th_session *session = session_of(points);
@@ -148,14 +147,6 @@ static __attribute__((noinline)) uint32_t hit_recorded(struct th_hit *hit,
          th_wants_of(&result) |
              (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0));
     return 0;
-}
-
-/* Nothing is kept across either call: it is a jump. */
-static uint32_t hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
-                         uint32_t kind)
-{
-    return hit->context ? hit_recorded(hit, points, spec, kind)
-                        : th_live_hit_call(hit, points, spec, kind);
 }
 
 static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
@@ -218,7 +209,7 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
 }
 
 const struct th_bp_hooks th_pattern_hooks = {
-    .call = hit_call,
+    .call = th_live_hit_call, /* which hands on what is recorded */
     .meta = hit_meta,
     .account = hit_account,
     .entered = hit_entered,

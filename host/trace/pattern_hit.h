@@ -7,6 +7,10 @@
 /* A call meets the breakpoints of its function. */
 void th_patterns_call(struct th_way *way);
 
+/* The hook of breakpoints for that: hit->context is not NULL. */
+uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
+                         uint32_t kind);
+
 /* A return_from, exception_from or return_to: those who asked for it are told. */
 void th_patterns_return(struct th_way *way);
 

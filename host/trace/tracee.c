@@ -173,10 +173,8 @@ void th_tracing_catch_up(struct th_tracing *tracing)
     tracing->destroyed_seen = destroyed;
     th_tracing_lock(tracing);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        const struct th_session *session = th_tracing_at(tracing, i);
-        th_session_id id = session ? session->id : 0;
-        gone |= (uint64_t)(id != tracing->seen[i]) << i;
-        tracing->seen[i] = id;
+        gone |= (uint64_t)(tracing->ends[i] != tracing->ends_seen[i]) << i;
+        tracing->ends_seen[i] = tracing->ends[i];
     }
     forget_bits(tracing, gone);
     th_tracing_unlock(tracing);

@@ -104,6 +104,7 @@ struct th_tracing {
     /* NULL: none, or one that is clearing if the tracing is shared. Release, acquire. */
     struct th_session *_Atomic sessions[TH_SESSIONS_LIMIT];
     th_session_id ids[TH_SESSIONS_LIMIT]; /* 0: free */
+    uint64_t ends[TH_SESSIONS_LIMIT];     /* sessions that had this index and were destroyed */
     /* Sessions, ever; how many were destroyed, if shared. Relaxed: see th_tracing_catch_up(). */
     _Atomic uint64_t created, destroyed;
     _Atomic size_t attached; /* sessions that still are; relaxed */
@@ -131,8 +132,8 @@ struct th_tracing {
     size_t departures;
     struct th_calls_habit habit;
     uint64_t calls_forgotten;
-    uint64_t destroyed_seen;               /* of `destroyed`: their bits are forgotten */
-    th_session_id seen[TH_SESSIONS_LIMIT]; /* who the bits were of */
+    uint64_t destroyed_seen;               /* of `destroyed`: their bits are forgotten ... */
+    uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* ... which are those of which `ends` was this */
     /* A session has, or had, patterns: recorded stacks are followed. Relaxed: a session's events
      * at breakpoints come after its change. */
     atomic_bool patterned;

@@ -375,6 +375,20 @@ static void a_recorded_call_survives_the_end_of_a_session(void **state)
     expect("trace_call(return_to,u,<0.9.0>,{m,f8,1},#{}) self\n");
 }
 
+static void what_a_session_discarded_stays_discarded_when_another_ends(void **state)
+{
+    (void)state;
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    scene_answer("enabled_call", "discard");
+    scene_trace("{trace,<0.9.0>,call,{m,f,[]}}");
+    expect("enabled_call(call,s,<0.9.0>)\n");
+    th_session_destroy(scene_create("t"));
+    scene_log();
+    scene_trace("{trace,<0.9.0>,return_from,{m,f,0},ok}");
+    expect("");
+    assert_int_equal(th_session_counts(session).untraced, 1);
+}
+
 /* --- other threads --- */
 
 static void *control_from_elsewhere(void *recorded)
@@ -442,6 +456,7 @@ int main(void)
         TEST(functions_that_come_meet_what_waits_for_them),
         TEST(recordings_are_replayed_as_ever),
         TEST(a_recorded_call_survives_the_end_of_a_session),
+        TEST(what_a_session_discarded_stays_discarded_when_another_ends),
         TEST(another_thread_controls_what_is_live),
         TEST(what_is_delivered_is_over),
 #undef TEST

@@ -19,7 +19,7 @@ enum { FUNCTIONS = 10000, PER_MODULE = 1000, CALLS = 100000, GOES = 301 };
 static struct th_tracing *tracing;
 static struct th_library *library;
 static struct th_session *discarding, *tracing_all;
-static struct th_live_process process;
+static struct th_live_process process, idle; /* traced; not */
 static struct th_live_function functions[FUNCTIONS];
 static struct th_live_function *all[FUNCTIONS];
 static th_env env;
@@ -65,10 +65,11 @@ static uint64_t call_enabled(void)
 }
 
 /* What stands in a function that may be traced. */
-static __attribute__((noinline)) void pass(const struct th_live_function *function)
+static __attribute__((noinline)) void pass(struct th_live_process *by,
+                                           const struct th_live_function *function)
 {
     th_term argument = th_small(1);
-    struct th_live_call call = {&process, function, &argument, true, NULL};
+    struct th_live_call call = {by, function, &argument, true, NULL};
     struct th_live_wants wants;
 
     if (th_live_function_is_armed(function))
@@ -78,7 +79,7 @@ static __attribute__((noinline)) void pass(const struct th_live_function *functi
 static uint64_t pass_often(uint32_t f)
 {
     for (int i = 0; i < CALLS; i++) {
-        pass(&functions[f]);
+        pass(&process, &functions[f]);
         __asm__ volatile("" ::: "memory");
     }
     return CALLS;
@@ -91,12 +92,11 @@ static uint64_t pass_untraced(void)
 
 static uint64_t pass_clear(void)
 {
-    uint64_t calls;
-
-    th_session_trace_one(discarding, process.id, false, TH_FLAG_CALL);
-    calls = pass_often(1);
-    th_session_trace_one(discarding, process.id, true, TH_FLAG_CALL);
-    return calls;
+    for (int i = 0; i < CALLS; i++) {
+        pass(&idle, &functions[1]);
+        __asm__ volatile("" ::: "memory");
+    }
+    return CALLS;
 }
 
 static uint64_t pass_discarded(void)
@@ -150,7 +150,7 @@ static void *call_all_along(void *unused)
     (void)unused;
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
         for (int i = 0; i < AT_ONCE; i++)
-            pass(&functions[count++ * 70 % FUNCTIONS]);
+            pass(&process, &functions[count++ * 70 % FUNCTIONS]);
         atomic_store_explicit(&calls_made, count, memory_order_relaxed);
     }
     return NULL;
@@ -287,6 +287,10 @@ static void begin(const char *path)
     tracing_all = create("trace");
     process.id = th_local_pid(1, TH_HOST_SERIAL);
     th_live_process_begin(&process, tracing, NULL, false);
+    idle.id = th_local_pid(2, TH_HOST_SERIAL);
+    th_live_process_begin(&idle, tracing, NULL, false);
+    th_session_trace_one(discarding, idle.id, false, TH_FLAG_CALL);
+    th_session_trace_one(tracing_all, idle.id, false, TH_FLAG_CALL);
     th_session_trace_one(discarding, process.id, true, TH_FLAG_CALL);
     th_session_trace_one(tracing_all, process.id, true, TH_FLAG_CALL);
 }
@@ -310,6 +314,7 @@ int main(int argc, char **argv)
     measure_calls();
     measure_throughput();
     th_live_process_end(&process);
+    th_live_process_end(&idle);
     th_live_functions_end(tracing, all, FUNCTIONS);
     th_tracing_free(tracing);
     th_library_release(library);
