@@ -4,6 +4,7 @@
  *   site.h      where breakpoints hang: what costs an untraced function one word to read
  *   change.h    setting, updating, removing breakpoints, while everything runs
  *   hit.h       what a call does that meets breakpoints
+ *   single.h    the same where each instruction counts
  *   account.h   time and memory by process, for call_time and call_memory
  *   info.h      what breakpoints a function has, and what they have counted
  *   shared.h    what trace/ hands in: match specifications, tracers, sessions
@@ -18,6 +19,7 @@
 #include "kind.h"
 #include "session.h"
 #include "shared.h"
+#include "single.h"
 #include "site.h"
 
 #endif

@@ -47,7 +47,8 @@ uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit);
  * From inside of a hook: pauses the breakpoint that was hit, which is to say this function's for
  * this session, for KINDS; until it is restarted or set. What many hits ask for is done in one
  * change, soon, by itself; calls go on hitting until then. If the breakpoint is set or restarted
- * before that, nothing is done: it is not the one that was hit.
+ * before that, nothing is done: it is not the one that was hit. Of HIT only `breakpoint` and `data`
+ * are looked at.
  */
 void th_breakpoint_disarm(struct th_hit *hit, uint32_t kinds);
 

@@ -65,7 +65,7 @@ static struct request *create(struct th_hit *hit)
     struct request *request = th_alloc_zero(sizeof *request);
 
     request->serial = hit->data->serial;
-    request->setting.site = hit->site;
+    request->setting.site = hit->breakpoint->site;
     request->setting.session = hit->breakpoint->session;
     th_shared_take(&request->setting.session->shared);
     return request;

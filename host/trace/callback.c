@@ -27,10 +27,11 @@ bool th_callback_refuses(th_term receiver)
 bool th_callback_disarm(const th_env *env)
 {
     struct th_callback *callback = &th_callback_current;
+    struct th_hit hit = {.breakpoint = callback->breakpoint, .data = callback->breakpoint_data};
 
-    if (!callback->session || !callback->hit ||
+    if (!callback->session || !hit.breakpoint ||
         (env != &callback->session->env && env != &th_thread_own()->env))
         return false;
-    th_breakpoint_disarm(callback->hit, callback->hit_kinds);
+    th_breakpoint_disarm(&hit, callback->hit_kinds);
     return true;
 }

@@ -11,7 +11,8 @@
 
 struct th_live_call;
 struct th_session;
-struct th_hit;
+struct th_bp_data;
+struct th_generic_bp;
 
 struct th_callback {
     struct th_session *session; /* NULL: the thread is in no callback */
@@ -21,9 +22,10 @@ struct th_callback {
      * NULL. Good while the callback runs. */
     const struct th_live_call *call;
     th_term tracee;
-    /* While a tracer is asked for, or told, a call that met a breakpoint: that hit, and which kinds
-     * of it that is about. NULL: it is something else. */
-    struct th_hit *hit;
+    /* In callbacks about a call that met a breakpoint: that, what it said, and which kinds of it
+     * the callback is for. NULL: it is about something else. */
+    struct th_generic_bp *breakpoint;
+    const struct th_bp_data *breakpoint_data;
     uint32_t hit_kinds;
     /* Counts the callbacks that this thread began. Relaxed: the watchdog only compares two
      * readings. */

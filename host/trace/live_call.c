@@ -127,9 +127,14 @@ static void want_of(struct live_hit *live, const struct th_session *session, uin
 
 /* --- sessions that want it --- */
 
-static inline uint32_t flags_of(const struct live_hit *live, const struct th_session *session)
+static inline uint32_t flags_in(const struct th_live_call *call, const struct th_session *session)
 {
-    return th_refs_flags_quickly(th_traced_refs(&live->call->process->traced), session);
+    return th_refs_flags_quickly(th_traced_refs(&call->process->traced), session);
+}
+
+static uint32_t flags_of(const struct live_hit *live, const struct th_session *session)
+{
+    return flags_in(live->call, session);
 }
 
 /* Without a specification each call matches. */
@@ -211,18 +216,20 @@ static __attribute__((noinline)) th_term heed(struct th_session *session, th_ter
     return th_session_is_attached(session) ? answer : TH_AM(discard);
 }
 
-static inline __attribute__((always_inline)) th_term ask(struct live_hit *live,
-                                                         struct th_session *session, uint32_t kind)
+static inline __attribute__((always_inline)) th_term
+ask(const struct th_live_call *call, struct th_session *session, struct th_generic_bp *breakpoint,
+    const struct th_bp_data *data, uint32_t kind)
 {
-    th_term id = live->call->process->id;
+    th_term id = call->process->id;
     th_term argv[] = {TH_AM(call), session->state, id};
     struct th_callback *callback = &th_callback_current;
     struct th_thread *thread = th_thread_own();
     th_term answer;
 
     callback->tracee = id;
-    callback->call = live->call;
-    callback->hit = &live->hit;
+    callback->call = call;
+    callback->breakpoint = breakpoint;
+    callback->breakpoint_data = data;
     callback->hit_kinds = kind;
     answer = th_thread_ask(thread, session, TH_SLOT_enabled_call, argv);
     if (__builtin_expect(answer != TH_AM(discard), 0))
@@ -264,7 +271,7 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
         return 0;
     live->spec = spec;
     live->kind = kind;
-    answer = ask(live, session, kind);
+    answer = ask(live->call, session, hit->breakpoint, hit->data, kind);
     if (__builtin_expect(answer != TH_AM(discard), 0))
         return go_on(live, session, answer);
     return 0;
@@ -278,7 +285,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_bp_session *points, stru
 
     if (!session || !live->call->process)
         return 0;
-    answer = ask(live, session, TH_BP_META);
+    answer = ask(live->call, session, hit->breakpoint, hit->data, TH_BP_META);
     if (answer == TH_AM(trace))
         take_meta(live, session, spec);
     return answer == TH_AM(remove) ? TH_HIT_REMOVE : 0;
@@ -325,22 +332,74 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_live_call
     th_breakpoint_hit(call->function->function.site, &live.hit);
 }
 
-void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
+/* All that may be at the site. */
+static __attribute__((noinline)) void hit(const struct th_live_call *call,
+                                          struct th_live_wants *wants, uint32_t kinds)
 {
     struct live_hit live;
+
+    live.hit.context = NULL; /* the rest of it is filled by the hit */
+    live.hit.kinds = kinds;
+    live.call = call;
+    live.wants = wants;
+    live.made = false;
+    th_breakpoint_hit(call->function->function.site, &live.hit);
+    th_callback_current.breakpoint = NULL;
+    if (live.made)
+        unmake();
+}
+
+/* Of a single breakpoint: the answer was not discard. */
+static __attribute__((noinline)) void
+go_on_single(const struct th_live_call *call, struct th_live_wants *wants,
+             struct th_session *session, const struct th_bp_single *single, th_term answer)
+{
+    struct live_hit live;
+
+    live.call = call;
+    live.wants = wants;
+    live.spec = single->spec;
+    live.kind = single->kind;
+    live.made = false;
+    go_on(&live, session, answer);
+    if (live.made)
+        unmake();
+}
+
+/* What th_live_hit_call() does, in place. */
+static inline void obey_single(const struct th_live_call *call, struct th_live_wants *wants,
+                               const struct th_bp_single *single)
+{
+    struct th_session *session = ((struct th_points *)single->session)->session;
+    th_term answer;
+
+    if (!th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
+        return;
+    answer = ask(call, session, single->breakpoint, single->data, single->kind);
+    if (__builtin_expect(answer != TH_AM(discard), 0))
+        go_on_single(call, wants, session, single, answer);
+    th_callback_current.breakpoint = NULL;
+}
+
+void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
+{
+    uint32_t kinds = call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL;
+    struct th_bp_single single;
+    unsigned long *word;
 
     wants->count = wants->capacity = 0;
     if (__builtin_expect(th_callback_current.session || !call->process, 0)) {
         call_oddly(call);
         return;
     }
-    live.hit.context = NULL; /* the rest of it is filled by the hit */
-    live.hit.kinds = call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL;
-    live.call = call;
-    live.wants = wants;
-    live.made = false;
-    th_breakpoint_hit(call->function->function.site, &live.hit);
-    th_callback_current.hit = NULL;
-    if (__builtin_expect(live.made, 0))
-        unmake();
+    word = th_progress_enter_quickly();
+    if (__builtin_expect(!word, 0)) {
+        hit(call, wants, kinds);
+        return;
+    }
+    if (!th_breakpoint_is_single(call->function->function.site, kinds, &single))
+        hit(call, wants, kinds);
+    else if (single.session)
+        obey_single(call, wants, &single);
+    th_progress_leave_quickly(word);
 }

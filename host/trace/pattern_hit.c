@@ -108,7 +108,8 @@ static struct th_session *session_of(struct th_bp_session *points)
 /* What th_disarm() pauses in the callbacks that come next: the breakpoint of HIT, for KINDS. */
 static void callbacks_about(struct th_hit *hit, uint32_t kinds)
 {
-    th_callback_current.hit = hit;
+    th_callback_current.breakpoint = hit ? hit->breakpoint : NULL;
+    th_callback_current.breakpoint_data = hit ? hit->data : NULL;
     th_callback_current.hit_kinds = kinds;
 }
 

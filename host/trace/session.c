@@ -93,15 +93,15 @@ static bool ask_first_status(struct th_session *session)
     struct th_session *outer = th_callback_current.session;
     enum th_tracer_slot slot = th_callback_current.slot;
     th_term tracee = th_callback_current.tracee;
-    struct th_hit *hit = th_callback_current.hit;
+    struct th_generic_bp *breakpoint = th_callback_current.breakpoint;
     bool stays;
 
-    th_callback_current.hit = NULL;
+    th_callback_current.breakpoint = NULL;
     stays = th_session_ask_status(session, TH_AM(undefined));
     th_callback_current.session = outer;
     th_callback_current.slot = slot;
     th_callback_current.tracee = tracee;
-    th_callback_current.hit = hit;
+    th_callback_current.breakpoint = breakpoint;
     return stays;
 }
 
