@@ -175,6 +175,9 @@ struct tracehost_setup {
     /* The most calls of a recorded process that are kept open for patterns that ask for returns and
      * callers; 0: a million. Older ones are forgotten, and counted. */
     uint32_t frames;
+    /* Gets what match specifications `display`, which is lost without it. The term is good during
+     * the call. */
+    void (*display)(ERL_NIF_TERM term);
 };
 
 /*
@@ -221,7 +224,8 @@ struct tracehost_host_counts {
     uint64_t sessions;         /* that are not dead */
     uint64_t calls_forgotten;  /* calls whose ends cannot be held back any more: a process had too
                                   many open ones */
-    uint64_t returns_not_kept; /* returns asked for of calls that a stack had no room for */
+    uint64_t returns_not_kept; /* returns asked for of calls that a stack had no room for, or
+                                  that were open when events were lost */
     uint64_t mail_dropped;     /* messages of tracers to recorded processes, which nobody runs; of
                                   the process as a whole */
 };
@@ -332,6 +336,12 @@ struct tracehost_session_counts {
     uint64_t external_unknown; /* calls at a global pattern that may be local ones */
     uint64_t untimed;          /* calls at a call_time pattern without a time: not counted */
     uint64_t returns_unknown;  /* returns asked for of calls whose end no record tells */
+    uint64_t lines_unknown;    /* lines of callers */
+
+    uint64_t messages_unmatched; /* sends and receives that a pattern for messages left out, ... */
+    uint64_t messages_silenced;  /* ... that matched, but the process is silent, ... */
+    uint64_t messages_undecided; /* ... that were left out as it hangs on something unknown */
+    uint64_t messages_unsure;    /* actions of these patterns left out, likewise */
 };
 TRACEHOST_API enum tracehost_status
 tracehost_session_get_counts(tracehost_host *host, tracehost_session session,
@@ -457,7 +467,8 @@ enum tracehost_kind {
     TRACEHOST_META = 0x04,       /* each call, whoever makes it, traced or not */
     TRACEHOST_CALL_COUNT = 0x08, /* calls are counted */
     TRACEHOST_CALL_TIME = 0x10,  /* calls and their time, by process */
-    TRACEHOST_CALL_MEMORY = 0x20 /* refused: recordings do not tell it */
+    TRACEHOST_CALL_MEMORY = 0x20 /* calls and the words that they allocate, by process: of a live
+                                    host, as recordings do not tell it */
 };
 
 struct tracehost_pattern {
@@ -482,7 +493,8 @@ struct tracehost_pattern {
  *
  * A session that was never given a pattern gets calls, returns and exceptions as they were
  * recorded. From its first pattern on it gets those that its patterns ask for, whatever the
- * recording was made for, and no others. Which tracees it gets them of, the flag call decides.
+ * recording was made for, and no others: none once all are cleared. Which tracees it gets them of,
+ * the flag call decides.
  *
  * When this returns, calls obey it; in a callback, from the next event on or soon after.
  * TRACEHOST_MALFORMED or TRACEHOST_USAGE with what makes no sense. Source: trace:function/4.
@@ -504,11 +516,15 @@ struct tracehost_function {
     uint64_t time_calls; /* ... and calls */
     const struct tracehost_usage *usage; /* the same of each process, in no order */
     size_t usage_count;
+    int64_t words; /* call_memory, likewise */
+    uint64_t words_calls;
+    const struct tracehost_usage *words_usage;
+    size_t words_usage_count;
 };
 struct tracehost_usage { /* an array's element: it does not grow */
     ERL_NIF_TERM process;
     uint64_t calls;
-    int64_t time; /* nanoseconds */
+    int64_t amount; /* nanoseconds, or words */
 };
 
 /* Calls VISIT for each function that the session has something set for, in the order in which they
@@ -517,6 +533,33 @@ struct tracehost_usage { /* an array's element: it does not grow */
 TRACEHOST_API enum tracehost_status tracehost_session_visit_functions(
     tracehost_host *host, tracehost_session session, const char *function,
     void (*visit)(void *context, const struct tracehost_function *function), void *context);
+
+/*
+ * Which messages of those that the flags let pass a session traces: what MATCH says, Erlang text as
+ * in struct tracehost_pattern, or if that is NULL the term MATCH_TERM. true: all, as without any;
+ * false: none; or a match specification, of [Receiver, Message] or [Node, Sender, Message]. A
+ * tracer is not asked about what is left out. No recording tells Node and Sender: a message that
+ * hangs on them is left out, and counted. Obeyed from the next event on. Source: trace:send/3,
+ * trace:recv/3.
+ */
+TRACEHOST_API enum tracehost_status tracehost_session_set_send_pattern(tracehost_host *host,
+                                                                       tracehost_session session,
+                                                                       const char *match,
+                                                                       ERL_NIF_TERM match_term);
+TRACEHOST_API enum tracehost_status tracehost_session_set_receive_pattern(tracehost_host *host,
+                                                                          tracehost_session session,
+                                                                          const char *match,
+                                                                          ERL_NIF_TERM match_term);
+
+/* What is set: true, false, or the match specification as it was given, in ENV. */
+TRACEHOST_API enum tracehost_status tracehost_session_get_send_pattern(tracehost_host *host,
+                                                                       tracehost_session session,
+                                                                       ErlNifEnv *env,
+                                                                       ERL_NIF_TERM *match);
+TRACEHOST_API enum tracehost_status tracehost_session_get_receive_pattern(tracehost_host *host,
+                                                                          tracehost_session session,
+                                                                          ErlNifEnv *env,
+                                                                          ERL_NIF_TERM *match);
 
 /* --- Match specifications alone --------------------------------------------------------------- */
 
@@ -795,17 +838,27 @@ tracehost_replay_get_counts(const tracehost_replay *replay, struct tracehost_rep
 typedef struct tracehost_live_process tracehost_live_process;
 typedef struct tracehost_live_function tracehost_live_function;
 
+struct tracehost_live_setup {
+    size_t size;
+    const tracehost_process *process; /* of tracehost_process_start(), to be stopped later than this
+                                         ends */
+    tracehost_live_process *parent;   /* which the calling thread runs; NULL: none */
+    bool linked;                      /* it is spawned with a link */
+    /* The words that the process has allocated since its start, for call_memory; called by the
+     * thread that runs it. NULL: it is charged none. */
+    uint64_t (*words)(void *context);
+    void *context;
+};
+
 /*
- * PROCESS, of tracehost_process_start(), is run by the program from now on, and may be traced: new
- * sessions find it among the existing ones; it gets the flags for new ones, and of PARENT's, which
- * the calling thread runs, what set_on_spawn and the like say (LINKED: it is spawned with a link).
- * PARENT may be NULL. The events of the birth, `spawn` and `spawned`, are the program's to raise.
- * TRACEHOST_USAGE if the host is not live. tracehost_live_end() comes after its last event, before
- * tracehost_process_stop(); NULL is allowed.
+ * A process is run by the program from now on, and may be traced: sessions find it among the
+ * existing ones; it gets the flags for new ones, and of its parent's what set_on_spawn and the like
+ * say. The events of the birth, `spawn` and `spawned`, are the program's to raise. TRACEHOST_USAGE
+ * if the host is not live. tracehost_live_end() comes after its last event; NULL is allowed.
  */
-TRACEHOST_API enum tracehost_status
-tracehost_live_begin(tracehost_host *host, const tracehost_process *process,
-                     tracehost_live_process *parent, bool linked, tracehost_live_process **live);
+TRACEHOST_API enum tracehost_status tracehost_live_begin(tracehost_host *host,
+                                                         const struct tracehost_live_setup *setup,
+                                                         tracehost_live_process **live);
 TRACEHOST_API void tracehost_live_end(tracehost_live_process *live);
 
 /*

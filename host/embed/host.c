@@ -97,6 +97,8 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
         th_tracing_use_wall_clock(running->tracing);
     if (setup.recorded_callers)
         th_tracing_use_recorded_callers(running->tracing);
+    if (setup.display)
+        th_tracing_use_display(running->tracing, setup.display);
     running->guard = setup.guard;
     if (setup.guard) {
         th_guard_install();
@@ -190,16 +192,18 @@ enum tracehost_status tracehost_host_get_counts(tracehost_host *host,
                                                 struct tracehost_host_counts *counts)
 {
     struct tracehost_host_counts known;
+    struct th_execution_counts execution;
     enum th_status status = th_embed_check(host);
 
     if (status == TH_OK)
         status = th_sized_check(counts, "tracehost_host_counts");
     if (status != TH_OK)
         return th_answer(status);
+    execution = th_tracing_execution_counts(host->tracing);
     known = (struct tracehost_host_counts){
         .sessions = th_tracing_sessions(host->tracing),
         .calls_forgotten = th_tracing_calls_forgotten(host->tracing),
-        .returns_not_kept = th_tracing_execution_counts(host->tracing).not_kept,
+        .returns_not_kept = execution.not_kept + execution.lost,
         .mail_dropped = th_mail_dropped(),
     };
     th_sized_give(counts, &known, sizeof known);

@@ -6,6 +6,8 @@
 struct tracehost_live_process {
     struct th_live_process process; /* the first member */
     tracehost_host *host;
+    uint64_t (*words)(void *context);
+    void *context;
 };
 
 struct tracehost_live_function {
@@ -32,21 +34,35 @@ static enum th_status check_live(const tracehost_host *host)
 
 /* --- processes --- */
 
-enum tracehost_status tracehost_live_begin(tracehost_host *host, const tracehost_process *process,
-                                           tracehost_live_process *parent, bool linked,
+static uint64_t words_of(struct th_live_process *process)
+{
+    const tracehost_live_process *live = (const tracehost_live_process *)process;
+
+    return live->words(live->context);
+}
+
+enum tracehost_status tracehost_live_begin(tracehost_host *host,
+                                           const struct tracehost_live_setup *given,
                                            tracehost_live_process **live)
 {
+    struct tracehost_live_setup setup;
     tracehost_live_process *made;
     enum th_status status = check_live(host);
 
-    if (status == TH_OK && (!process || !live))
-        status = th_embed_missing(process ? "result" : "process");
+    if (status == TH_OK)
+        status = th_sized_take(&setup, sizeof setup, given, "tracehost_live_setup");
+    if (status == TH_OK && (!setup.process || !live))
+        status = th_embed_missing(setup.process ? "result" : "process");
     if (status != TH_OK)
         return th_answer(status);
     made = th_alloc_zero(sizeof *made);
     made->host = host;
-    made->process.id = tracehost_process_pid(process);
-    th_live_process_begin(&made->process, host->tracing, parent ? &parent->process : NULL, linked);
+    made->words = setup.words;
+    made->context = setup.context;
+    made->process.id = tracehost_process_pid(setup.process);
+    made->process.words = setup.words ? words_of : NULL;
+    th_live_process_begin(&made->process, host->tracing,
+                          setup.parent ? &setup.parent->process : NULL, setup.linked);
     atomic_fetch_add_explicit(&host->live, 1, memory_order_relaxed);
     *live = made;
     return TRACEHOST_OK;

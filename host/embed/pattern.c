@@ -138,10 +138,24 @@ struct visitor {
     void *context;
 };
 
+/* Copies what was used by processes, and sums it up. */
+static struct tracehost_usage *copy_usage(const struct th_bp_usage *from, size_t count,
+                                          int64_t *amount, uint64_t *calls)
+{
+    struct tracehost_usage *usage = th_alloc((count + 1) * sizeof *usage);
+
+    for (size_t i = 0; i < count; i++) {
+        usage[i] = (struct tracehost_usage){from[i].process, from[i].calls, from[i].amount};
+        *amount += from[i].amount;
+        *calls += from[i].calls;
+    }
+    return usage;
+}
+
 static void show(const struct visitor *visitor, const struct th_function *name,
                  const struct th_bp_info *info)
 {
-    struct tracehost_usage *usage = th_alloc((info->time_count + 1) * sizeof *usage);
+    struct tracehost_usage *times, *words;
     struct tracehost_function function = {
         .size = sizeof function,
         .module = name->module,
@@ -151,18 +165,17 @@ static void show(const struct visitor *visitor, const struct th_function *name,
         .active = info->active,
         .match_spec = th_pattern_spec_source(info->spec ? info->spec : info->meta_spec),
         .calls = info->calls,
-        .usage = usage,
         .usage_count = info->time_count,
+        .words_usage_count = info->memory_count,
     };
 
-    for (size_t i = 0; i < info->time_count; i++) {
-        usage[i] = (struct tracehost_usage){info->time[i].process, info->time[i].calls,
-                                            info->time[i].amount};
-        function.time += usage[i].time;
-        function.time_calls += usage[i].calls;
-    }
+    function.usage = times =
+        copy_usage(info->time, info->time_count, &function.time, &function.time_calls);
+    function.words_usage = words =
+        copy_usage(info->memory, info->memory_count, &function.words, &function.words_calls);
     visitor->visit(visitor->context, &function);
-    th_free(usage);
+    th_free(times);
+    th_free(words);
 }
 
 /* The program may change anything meanwhile. */

@@ -119,6 +119,7 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
     struct th_session *found;
     struct th_session_counts of;
     struct th_pattern_counts patterns;
+    struct th_message_counts messages;
     struct tracehost_session_counts known;
     enum th_status status = th_embed_session(host, session, &found);
 
@@ -128,6 +129,7 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
         return th_answer(status);
     of = th_session_counts(found);
     patterns = th_session_pattern_counts(found);
+    messages = th_session_message_counts(found);
     known = (struct tracehost_session_counts){
         .enabled = of.enabled,
         .traced = of.traced,
@@ -145,6 +147,11 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
         .external_unknown = patterns.external_unknown,
         .untimed = patterns.untimed,
         .returns_unknown = patterns.returns_unknown,
+        .lines_unknown = patterns.lines_unknown,
+        .messages_unmatched = messages.unmatched,
+        .messages_silenced = messages.silenced,
+        .messages_undecided = messages.undecided,
+        .messages_unsure = messages.actions_unsure,
     };
     th_sized_give(counts, &known, sizeof known);
     return TRACEHOST_OK;

@@ -51,10 +51,11 @@ struct work {
 static void *run(void *argument)
 {
     const struct work *work = (const struct work *)argument;
+    const struct tracehost_live_setup setup = {.size = sizeof setup, .process = work->process};
     ErlNifEnv *env = enif_alloc_env();
     tracehost_live_process *live;
 
-    must(tracehost_live_begin(work->host, work->process, NULL, false, &live));
+    must(tracehost_live_begin(work->host, &setup, &live));
     run_sum(live, env, work->n);
     must(tracehost_live_event(live, "exit", enif_make_atom(env, "normal"), 0));
     tracehost_live_end(live);

@@ -25,6 +25,15 @@ static tracehost_process *start(void)
     return process;
 }
 
+static enum tracehost_status run(const tracehost_process *process, tracehost_live_process *parent,
+                                 tracehost_live_process **live)
+{
+    const struct tracehost_live_setup setup = {
+        .size = sizeof setup, .process = process, .parent = parent};
+
+    return tracehost_live_begin(host, &setup, live);
+}
+
 static void test_not_live(void **state)
 {
     tracehost_process *process = start();
@@ -32,8 +41,7 @@ static void test_not_live(void **state)
     tracehost_live_function *function;
 
     begin(state);
-    misused(tracehost_live_begin(host, process, NULL, false, &live),
-            "the host was not started as live");
+    misused(run(process, NULL, &live), "the host was not started as live");
     misused(tracehost_live_function_begin(host, "m:f/1", &function),
             "the host was not started as live");
     end(state);
@@ -47,12 +55,12 @@ static void test_refused(void **state)
     tracehost_live_function *function;
 
     (void)state;
-    misused(tracehost_live_begin(host, NULL, NULL, false, &live), "there is no process");
+    misused(run(NULL, NULL, &live), "there is no process");
     misused(tracehost_live_function_begin(host, "m:f/_", &function),
             "a function is M:F/A, not 'm:f/_'");
     misused(tracehost_live_function_begin(host, "m:_/1", &function),
             "a function is M:F/A, not 'm:_/1'");
-    good(tracehost_live_begin(host, process, NULL, false, &live));
+    good(run(process, NULL, &live));
     misused(tracehost_host_stop(host), "live processes or functions have not ended");
     misused(tracehost_live_event(live, "call", atom("x"), 0),
             "there is no event 'call' of a process");
@@ -81,12 +89,12 @@ static void test_events(void **state)
 
     (void)state;
     good(tracehost_process_start(receive, NULL, &tracer));
-    good(tracehost_live_begin(host, process, NULL, false, &live));
+    good(run(process, NULL, &live));
     session = send_to(tracer, 0);
     good(tracehost_live_event(live, "send", atom("early"), tracehost_process_pid(child)));
     good(tracehost_session_trace(host, session, TRACEHOST_PROCESSES_EXISTING, true,
                                  TRACEHOST_FLAG_SEND | TRACEHOST_FLAG_SET_ON_SPAWN));
-    good(tracehost_live_begin(host, child, live, false, &born));
+    good(run(child, live, &born));
     good(tracehost_live_event(live, "send", atom("hello"), tracehost_process_pid(child)));
     good(tracehost_live_event(born, "send", atom("hello"), tracehost_process_pid(process)));
     sender = tracehost_term_to_text(tracehost_process_pid(process));
@@ -101,6 +109,54 @@ static void test_events(void **state)
     tracehost_process_stop(tracer);
     tracehost_process_stop(child);
     tracehost_process_stop(process);
+}
+
+/* --- memory --- */
+
+static uint64_t words_so_far(void *context)
+{
+    return *(uint64_t *)context;
+}
+
+static void take_words(void *context, const struct tracehost_function *of)
+{
+    *(struct tracehost_function *)context = *of;
+}
+
+static void test_words(void **state)
+{
+    uint64_t words = 100;
+    struct tracehost_live_setup setup = {
+        .size = sizeof setup, .process = start(), .words = words_so_far, .context = &words};
+    const struct tracehost_session_setup tracer = {.size = sizeof tracer,
+                                                   .tracer = "erl_msg_tracer"};
+    const struct tracehost_pattern pattern = {
+        .size = sizeof pattern, .function = "m:f/1", .kinds = TRACEHOST_CALL_MEMORY};
+    const ERL_NIF_TERM arguments[] = {atom("a")};
+    struct tracehost_live_frame frame;
+    struct tracehost_function found = {.size = 0};
+    tracehost_live_process *live;
+    tracehost_live_function *called;
+    tracehost_session session;
+
+    (void)state;
+    good(tracehost_live_begin(host, &setup, &live));
+    good(tracehost_live_function_begin(host, "m:f/1", &called));
+    good(tracehost_session_create(host, &tracer, &session));
+    good(
+        tracehost_session_trace(host, session, TRACEHOST_PROCESSES_ALL, true, TRACEHOST_FLAG_CALL));
+    good(tracehost_session_set_pattern(host, session, &pattern, NULL));
+    tracehost_live_call(live, called, arguments, true, NULL, &frame);
+    words += 23;
+    tracehost_live_return(live, called, &frame, atom("ok"));
+    good(tracehost_session_visit_functions(host, session, NULL, take_words, &found));
+    assert_int_equal(found.kinds, TRACEHOST_CALL_MEMORY);
+    assert_int_equal(found.words, 23);
+    assert_int_equal(found.words_calls, 1);
+    assert_int_equal(found.words_usage_count, 1);
+    tracehost_live_end(live);
+    good(tracehost_live_function_end(called));
+    tracehost_process_stop((tracehost_process *)setup.process);
 }
 
 /* --- threads --- */
@@ -125,7 +181,7 @@ static void *call_many(void *process)
 {
     tracehost_live_process *live;
 
-    good(tracehost_live_begin(host, process, NULL, false, &live));
+    good(run(process, NULL, &live));
     for (int i = 0; i < CALLS; i++)
         call_once(live, i % 16 == 0);
     tracehost_live_end(live);
@@ -192,10 +248,8 @@ int main(void)
 {
 #define WITH_LIVE_HOST(test) cmocka_unit_test_setup_teardown(test, begin_live, end)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_not_live),
-        WITH_LIVE_HOST(test_refused),
-        WITH_LIVE_HOST(test_events),
-        WITH_LIVE_HOST(test_threads),
+        cmocka_unit_test(test_not_live), WITH_LIVE_HOST(test_refused), WITH_LIVE_HOST(test_events),
+        WITH_LIVE_HOST(test_words),      WITH_LIVE_HOST(test_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,45 @@ static void test_refused_patterns(void **state)
     expect(NULL, "");
 }
 
+/* --- messages --- */
+
+static void test_messages(void **state)
+{
+    tracehost_process *process;
+    tracehost_session sender;
+    ErlNifEnv *env = enif_alloc_env();
+    ERL_NIF_TERM match = 0;
+    char *text;
+
+    (void)state;
+    good(tracehost_process_start(receive, NULL, &process));
+    sender = send_to(process, TRACEHOST_FLAGS_EVENTS);
+    good(tracehost_session_get_send_pattern(host, sender, env, &match));
+    assert_int_equal(match, atom("true"));
+    good(tracehost_session_set_send_pattern(host, sender, "[{[wlme,'_'],[],[]},{['_',die],[],[]}]",
+                                            0));
+    good(tracehost_session_set_receive_pattern(host, sender, NULL, atom("false")));
+    good(play(RECORDING("s13_procs"), NULL, NULL));
+    assert_string_equal(inbox, "{trace,<0.169.0>,<0.170.0>}\n{trace,<0.169.0>,wlme}\n");
+    assert_int_equal(counts_of(sender).messages_unmatched, 5 + 10) /* of 7 sends and 10 receives */;
+    good(tracehost_session_get_receive_pattern(host, sender, env, &match));
+    assert_int_equal(match, atom("false"));
+    good(tracehost_session_get_send_pattern(host, sender, env, &match));
+    text = tracehost_term_to_text(match);
+    assert_string_equal(text, "[{[wlme,'_'],[],[]},{['_',die],[],[]}]");
+    tracehost_free(text);
+    misused(tracehost_session_set_send_pattern(host, sender, NULL, 0),
+            "a pattern is either text or a term");
+    misused(tracehost_session_set_receive_pattern(host, sender, "true", match),
+            "a pattern is either text or a term");
+    misused(tracehost_session_get_send_pattern(host, sender, NULL, &match),
+            "there is no environment");
+    assert_int_equal(tracehost_session_set_send_pattern(host, sender, "[{'_',[{nope}],[]}]", 0),
+                     TRACEHOST_MALFORMED);
+    tracehost_process_stop(process);
+    enif_free_env(env);
+}
+
 /* The session may go while its functions are visited. */
 static void destroy_and_count(void *context, const struct tracehost_function *function)
 {
@@ -236,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_SESSION(test_patterns),
         WITH_SESSION(test_refused_patterns),
+        WITH_SESSION(test_messages),
         WITH_SESSION(test_destroyed_by_a_visitor),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_runs),
