@@ -149,6 +149,53 @@ static void test_messages(void **state)
     enif_free_env(env);
 }
 
+/* --- what the setup says of patterns --- */
+
+static char displayed[256];
+
+static void display(ERL_NIF_TERM term)
+{
+    char *text = tracehost_term_to_text(term);
+
+    strncat(displayed, text, sizeof displayed - strlen(displayed) - 2);
+    strcat(displayed, " ");
+    tracehost_free(text);
+}
+
+/* An execution: bar(10) calls bar(9), and so on, by tail calls; then all return. */
+static struct tracehost_host_counts play_execution(const struct tracehost_setup *setup)
+{
+    const struct tracehost_session_setup tracer = {
+        .size = sizeof tracer, .tracer = "count", .state_options = "output=/dev/null"};
+    struct tracehost_host_counts counts = {.size = sizeof counts};
+
+    displayed[0] = 0;
+    good(tracehost_host_start(setup, &host));
+    good(tracehost_session_create(host, &tracer, &session));
+    good(
+        tracehost_session_trace(host, session, TRACEHOST_PROCESSES_ALL, true, TRACEHOST_FLAG_CALL));
+    good(set("ex:bar/1", "[{['$1'],[{'>','$1',7}],[{display,'$1'},{return_trace}]}]", 0, NULL));
+    good(play("samples/executions/tail_calls.jsonl", NULL, NULL));
+    good(tracehost_host_get_counts(host, &counts));
+    end(NULL);
+    return counts;
+}
+
+static void test_setup(void **state)
+{
+    const char *folder = build_folder("lib/tracehost/tracers");
+    struct tracehost_setup setup = {
+        .size = sizeof setup, .folders = &folder, .folder_count = 1, .display = display};
+
+    (void)state;
+    assert_int_equal(play_execution(&setup).returns_not_kept, 0);
+    assert_string_equal(displayed, "10 9 8 ");
+    setup.display = NULL;
+    setup.frames = 1;
+    assert_in_range(play_execution(&setup).returns_not_kept, 1, 3);
+    assert_string_equal(displayed, "");
+}
+
 /* The session may go while its functions are visited. */
 static void destroy_and_count(void *context, const struct tracehost_function *function)
 {
@@ -276,6 +323,7 @@ int main(void)
         WITH_SESSION(test_patterns),
         WITH_SESSION(test_refused_patterns),
         WITH_SESSION(test_messages),
+        cmocka_unit_test(test_setup),
         WITH_SESSION(test_destroyed_by_a_visitor),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_runs),

@@ -359,6 +359,42 @@ static void test_within_a_callback(void **state)
     tracehost_process_stop(process);
 }
 
+/* --- clocks --- */
+
+static unsigned stands, goes;
+
+/* In a callback: of a record's time nothing passes. */
+static void read_clock(void)
+{
+    ErlNifTime before = enif_monotonic_time(ERL_NIF_NSEC);
+
+    usleep(10);
+    stands += enif_monotonic_time(ERL_NIF_NSEC) == before;
+    goes += enif_monotonic_time(ERL_NIF_NSEC) > before;
+}
+
+static void test_clocks(void **state)
+{
+    const char *folder = build_folder("samples");
+    struct tracehost_setup setup = {.size = sizeof setup, .folders = &folder, .folder_count = 1};
+    tracehost_process *process;
+
+    good(tracehost_process_start(receive, NULL, &process));
+    on_message = read_clock;
+    for (int i = 0; i < 2; i++) {
+        setup.clock = i ? TRACEHOST_CLOCK_WALL : TRACEHOST_CLOCK_RECORDED;
+        stands = goes = 0;
+        good(tracehost_host_start(&setup, &host));
+        send_to(process, TRACEHOST_FLAGS_EVENTS);
+        good(play(RECORDING("s05_supervisor_restarts"), NULL, NULL));
+        end(state);
+        assert_int_equal(stands, i ? 0 : 11);
+        assert_int_equal(goes, i ? 11 : 0);
+    }
+    on_message = NULL;
+    tracehost_process_stop(process);
+}
+
 int main(void)
 {
 #define WITH_HOST(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -374,6 +410,7 @@ int main(void)
         WITH_HOST(test_bounds),
         WITH_HOST(test_stopped_from_progress),
         WITH_HOST(test_within_a_callback),
+        cmocka_unit_test(test_clocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,36 @@
+#!/bin/sh
+# A program that asked for the guard is told who crashed it; its own exit, while there are tracers, is its own.
+. tests/cli/report
+
+export TRACEHOST_PATH="$samples"
+calls=$recordings/s01_seed_local_caller.trace
+
+# crash WAY: of the third trace callback. Addresses differ from run to run.
+crash() {
+    "$samples/embedding/replay_into_tracer" "$calls" crash_tracer "how=$1,after=2" 2>"$work/report"
+    code=$?
+    sed 's/address 0x[0-9a-f]*/address ADDRESS/' "$work/report" >&2
+    return $code
+}
+
+named() {
+    expect "$1" crash "$1" <<LINES
+-- stderr
+tracehost: tracer 'crash_tracer' $2
+  record 3, at byte 162 of $calls
+  event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+-- status 6
+LINES
+}
+named segv 'crashed: SIGSEGV, a bad memory access at address ADDRESS, in trace_call'
+named abort 'crashed: SIGABRT, it called abort(), in trace_call'
+named exit 'ended the program: exit(0), in trace_call'
+
+expect 'an exit of its own' "$samples/embedding/replay_into_tracer" no/such.trace <<'LINES'
+-- stderr
+replay_into_tracer: cannot read no/such.trace
+  No such file or directory
+-- status 3
+LINES
+
+finish
