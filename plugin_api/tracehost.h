@@ -479,7 +479,8 @@ struct tracehost_pattern {
     ERL_NIF_TERM function_term;
     /* One of these; without any it is true. Erlang text, or a name as dbg has them: x
      * (exceptions), c (callers), cx, and r (returns). As a term, a match specification or true; or
-     * false, which clears these kinds; or pause or restart, for those that count. */
+     * false, which clears these kinds; or pause or restart, for those that count; restart also for
+     * what a tracer has disarmed from inside, see nif_module.h. */
     const char *match;
     ERL_NIF_TERM match_term;
     uint32_t kinds; /* enum tracehost_kind; 0: TRACEHOST_LOCAL */
@@ -487,7 +488,8 @@ struct tracehost_pattern {
 };
 
 /*
- * Sets, changes or clears breakpoints. *MATCHED (NULL: not wanted) is how many functions they
+ * Sets, changes or clears breakpoints; local ones take the place of global ones, and the other way
+ * round. *MATCHED (NULL: not wanted) is how many functions they
  * concern so far: a recording's function is there once it was called, or named here in full; those
  * that come later get what the patterns, in their order, say.
  *
@@ -527,9 +529,8 @@ struct tracehost_usage { /* an array's element: it does not grow */
     int64_t amount; /* nanoseconds, or words */
 };
 
-/* Calls VISIT for each function that the session has something set for, in the order in which they
- * came to be there; FUNCTION, a text M:F/A, makes it that one alone (NULL: all). Source:
- * trace:info/3. */
+/* Calls VISIT for each function that the session has something set for, in no order; FUNCTION, a
+ * text M:F/A, makes it that one alone (NULL: all). Source: trace:info/3. */
 TRACEHOST_API enum tracehost_status tracehost_session_visit_functions(
     tracehost_host *host, tracehost_session session, const char *function,
     void (*visit)(void *context, const struct tracehost_function *function), void *context);
