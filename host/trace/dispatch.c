@@ -333,6 +333,9 @@ static void offer_to_patterns(struct th_way *way)
         th_patterns_spawned(way->tracing, way->event->tracee);
     else
         th_patterns_run(way->tracing, way->event);
+    if (!way->tracing->shared &&
+        atomic_load_explicit(&way->tracing->meta_ended, memory_order_relaxed))
+        way->tracing->unsettled = true;
 }
 
 /* True if the event ends here: nobody wants such, and it changes nothing. */

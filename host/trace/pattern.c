@@ -32,10 +32,18 @@ th_term th_pattern_spec_source(struct th_shared *spec)
 
 /* --- a session's breakpoints --- */
 
+/* A meta tracer that is not the session's own; the session has a share of its breakpoints already.
+ */
+static struct th_shared *foreign_tracer(const struct th_bp_setting *setting)
+{
+    return setting->meta_tracer == &setting->session->shared ? NULL : setting->meta_tracer;
+}
+
 static void drop_default(struct th_pattern_default *one)
 {
     th_shared_drop(one->setting.spec);
     th_shared_drop(one->setting.meta_spec);
+    th_shared_drop(foreign_tracer(&one->setting));
 }
 
 static void end_points(struct th_shared *shared)
@@ -101,11 +109,14 @@ static bool names_one(const struct th_pattern *pattern)
            pattern->arity != TH_ANY_ARITY && !pattern->on_load;
 }
 
-/* What can be done of SETTING where it is RECORDED calls that it is for; false: nothing. */
+/* What can be done of SETTING where it is RECORDED calls that it is for; false: nothing. A meta
+ * tracer of its own belongs to the thread that replays. */
 static bool suits(struct th_bp_setting *setting, bool recorded)
 {
     const uint32_t not_told = recorded ? TH_BP_MEMORY : 0;
 
+    if (!recorded && foreign_tracer(setting))
+        setting->set &= ~(uint32_t)TH_BP_META;
     setting->set &= ~not_told;
     setting->restart &= ~not_told;
     return setting->set | setting->clear | setting->pause | setting->restart;
@@ -206,8 +217,7 @@ static struct th_bp_setting make_setting(struct th_points *points, th_term match
         made.restart = kinds;
     } else {
         made.set = kinds;
-        /* The tracer of meta breakpoints is that of the session. */
-        made.meta_tracer = kinds & TH_BP_META ? &points->base.shared : NULL;
+        made.meta_tracer = kinds & TH_BP_META ? &points->base.shared : NULL; /* its own */
         made.spec = spec ? share_spec(spec) : NULL;
         made.meta_spec = th_shared_take(made.spec);
     }
@@ -230,8 +240,14 @@ static bool same_kinds(const struct th_bp_setting *a, const struct th_bp_setting
            a->restart == b->restart;
 }
 
-/* Keeps a wildcard for what comes later. An older one that it repeats is forgotten, as what that
- * does is done over. */
+/* True if nothing is left of what OLD does once NEW is done. */
+static bool is_done_over(const struct th_bp_setting *old, const struct th_bp_setting *new)
+{
+    return same_kinds(old, new) || (old->set == TH_BP_META && (new->set | new->clear) & TH_BP_META);
+}
+
+/* Keeps a wildcard for what comes later. An older one that is done over is forgotten, with what it
+ * holds on to. */
 static void keep(struct th_points *points, const struct th_pattern *pattern,
                  const struct th_bp_setting *setting)
 {
@@ -241,7 +257,7 @@ static void keep(struct th_points *points, const struct th_pattern *pattern,
     for (size_t i = 0; i < points->count; i++) {
         one = &points->defaults[i];
         if (one->pattern.module == pattern->module && one->pattern.function == pattern->function &&
-            one->pattern.arity == pattern->arity && same_kinds(&one->setting, setting))
+            one->pattern.arity == pattern->arity && is_done_over(&one->setting, setting))
             drop_default(one);
         else
             points->defaults[kept++] = *one;
@@ -252,6 +268,7 @@ static void keep(struct th_points *points, const struct th_pattern *pattern,
     *one = (struct th_pattern_default){*pattern, *setting};
     th_shared_take(setting->spec);
     th_shared_take(setting->meta_spec);
+    th_shared_take(foreign_tracer(setting));
 }
 
 /* Adds it for one function, if that is meant. */
@@ -315,6 +332,22 @@ static size_t set_pattern(struct th_session *session, const struct th_pattern *p
     return matched;
 }
 
+/* Sets it for all functions that there are and will be, and lets go of what is in it. */
+static void set_all(struct th_session *session, const struct th_pattern *pattern,
+                    struct th_bp_setting *setting, size_t *matched)
+{
+    size_t count;
+
+    make_present(session->tracing, pattern);
+    count = set_pattern(session, pattern, setting);
+    th_shared_drop(setting->spec);
+    th_shared_drop(setting->meta_spec);
+    th_shared_drop(foreign_tracer(setting));
+    th_tracing_settle(session->tracing); /* a meta tracer may have ended */
+    if (matched)
+        *matched = count;
+}
+
 enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
                                    th_term match, uint32_t kinds, size_t *matched)
 {
@@ -322,7 +355,6 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     struct th_match_spec *spec;
     enum th_status status = check(session, pattern, match, kinds);
     struct th_points *points;
-    size_t count;
 
     if (status == TH_OK)
         status = compile(match, &spec);
@@ -334,12 +366,43 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     setting = make_setting(points, match, spec, kinds);
     if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
         atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING, memory_order_relaxed);
-    make_present(session->tracing, pattern);
-    count = set_pattern(session, pattern, &setting);
-    th_shared_drop(setting.spec);
-    th_shared_drop(setting.meta_spec);
-    if (matched)
-        *matched = count;
+    set_all(session, pattern, &setting, matched);
+    return TH_OK;
+}
+
+static enum th_status check_meta(const struct th_session *session, const struct th_pattern *pattern,
+                                 th_term match)
+{
+    if (session->tracing->shared)
+        return th_error_raise(TH_USAGE, "meta tracers of their own are for recordings");
+    if (th_is_atom(match) && match != TH_AM(true))
+        return th_error_raise(TH_USAGE, "a meta tracer is for what is set");
+    return check(session, pattern, match, TH_BP_META);
+}
+
+enum th_status th_session_meta_function(struct th_session *session,
+                                        const struct th_pattern *pattern, th_term match,
+                                        const struct th_session_setup *tracer, size_t *matched)
+{
+    struct th_bp_setting setting;
+    struct th_match_spec *spec;
+    struct th_meta_tracer *meta;
+    enum th_status status = check_meta(session, pattern, match);
+
+    if (status == TH_OK)
+        status = compile(match, &spec);
+    if (status != TH_OK) {
+        th_library_release(tracer->library);
+        return status;
+    }
+    status = th_meta_tracer_create(session, tracer, &meta);
+    if (status != TH_OK) {
+        th_match_free(spec);
+        return status;
+    }
+    setting = make_setting(points_of(session), match, spec, TH_BP_META);
+    setting.meta_tracer = &meta->shared;
+    set_all(session, pattern, &setting, matched);
     return TH_OK;
 }
 
@@ -392,6 +455,18 @@ static struct functions_seen see_all(struct th_tracing *tracing)
         see(&seen, &f->function);
     th_tracing_unlock(tracing);
     return seen;
+}
+
+bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
+                            const char **name, th_term *state)
+{
+    const struct th_meta_tracer *tracer = (const struct th_meta_tracer *)info->meta_tracer;
+
+    if (!tracer || &tracer->shared == &session->points->base.shared)
+        return false;
+    *name = tracer->session->name;
+    *state = tracer->session->state;
+    return true;
 }
 
 void th_session_functions(const struct th_session *session,

@@ -54,6 +54,28 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
 enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
                                    th_term match, uint32_t kinds, size_t *matched);
 
+/*
+ * The same for kind META, with another tracer than the session's: calls are offered to TRACER,
+ * whose flags and title are not looked at. Local breakpoints come first, then meta ones. It is
+ * asked for its trace_status now, and when a process or port that is its state ends. Where it
+ * answers `remove` to a call, it is gone from the breakpoint of that function, at once and for all;
+ * that is counted. It is unloaded once no breakpoint has it any more, and no wildcard that is kept
+ * for functions to come; what is still to be told of how calls end is not told then.
+ *
+ * For recordings: a tracing that is shared by threads has no such tracers (TH_USAGE).
+ *
+ * MATCH is true or a match specification. The library's share is taken over, as by
+ * th_session_create(), in each case. TH_FAILED if the tracer answers `remove`, else as above.
+ */
+enum th_status th_session_meta_function(struct th_session *session,
+                                        const struct th_pattern *pattern, th_term match,
+                                        const struct th_session_setup *tracer, size_t *matched);
+
+/* The name and the state of the meta tracer of INFO; false if it is the session's own, or none. As
+ * long as INFO. */
+bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
+                            const char **name, th_term *state);
+
 /* What the session has set for a function (the live one, if it has set anything for that), and what
  * was counted; false: nothing. The caller frees what is in INFO. */
 bool th_session_function_info(const struct th_session *session, const struct th_function *function,
@@ -77,6 +99,7 @@ struct th_pattern_counts {
     uint64_t external_unknown; /* calls at a global breakpoint that may be local ones */
     uint64_t untimed;          /* calls at a call_time breakpoint without a time: not counted */
     uint64_t returns_unknown;  /* returns asked for of calls whose end no record tells */
+    uint64_t meta_removed;     /* breakpoints whose meta tracer was found to be gone */
 };
 
 struct th_pattern_counts th_session_pattern_counts(const struct th_session *session);

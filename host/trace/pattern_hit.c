@@ -150,29 +150,44 @@ uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struc
     return 0;
 }
 
+/* Who is called for a meta breakpoint: the session itself, or a tracer of its own. */
+static struct th_session *meta_caller(struct th_session *session, struct th_shared *tracer)
+{
+    return tracer == &session->points->base.shared ? session
+                                                   : ((struct th_meta_tracer *)tracer)->session;
+}
+
+static uint32_t meta_is_gone(struct th_session *session)
+{
+    th_session_count(session, TH_COUNTED_BY_PATTERNS(meta_removed));
+    return TH_HIT_REMOVE;
+}
+
 static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
                          struct th_shared *tracer)
 {
     struct call_hit *call = hit->context;
-    struct th_session *session = session_of(points);
+    struct th_session *session = session_of(points), *called;
     struct th_match_result result;
     th_term answer;
     uint64_t wanted;
 
-    (void)tracer; /* the session's own */
     if (!call)
         return th_live_hit_meta(hit, points, spec);
     if (!session)
         return 0;
+    called = meta_caller(session, tracer);
+    if (!th_session_is_attached(called))
+        return meta_is_gone(session);
     callbacks_about(hit, TH_BP_META);
-    answer = th_way_question(call->way, session);
+    answer = th_way_question(call->way, called);
     if (answer == TH_AM(remove))
-        return TH_HIT_REMOVE;
+        return meta_is_gone(session);
     if (answer != TH_AM(trace) || !match(call, session, spec, &result))
         return 0;
-    tell_call(call, session, &result, meta_flags(session));
+    tell_call(call, called, &result, meta_flags(session));
     wanted = th_wants_of(&result);
-    want(call, session, wanted ? wanted | WANT_META : 0);
+    want(call, called, wanted ? wanted | WANT_META : 0);
     return 0;
 }
 
@@ -272,18 +287,38 @@ static void end_for(const struct returning *returning, struct th_session *sessio
         th_session_count(session, TH_COUNTED(untraced));
 }
 
+/* The same of a meta tracer that is not the session's own, and may be gone. */
+static void end_for_meta(const struct returning *returning, enum th_ending ending,
+                         const struct th_function *function, uint64_t word)
+{
+    uint64_t need = ending == TH_ENDED_RAISED ? WANT_EXCEPTION : WANT_RETURN;
+    struct th_meta_tracer *tracer = th_meta_tracer_find(returning->tracing, word >> WANT_BITS);
+
+    if (!tracer || !tracer->owner || !th_session_is_attached(tracer->session) || !(word & need))
+        return;
+    if (ending == TH_ENDED_UNTOLD)
+        th_session_count(tracer->owner, TH_COUNTED_BY_PATTERNS(returns_unknown));
+    else
+        tell_end(returning->way, tracer->session, function, meta_flags(tracer->owner));
+}
+
 static void ended(void *context, enum th_ending ending, const struct th_function *function,
                   uint64_t word)
 {
     struct returning *returning = context;
     struct th_session *session = NULL;
 
-    if (word & WANT_TIME)
+    if (word & WANT_TIME) {
         stop_timing(returning, word);
-    else if (returning->way)
-        session = th_session_find(returning->tracing, word >> WANT_BITS);
+        return;
+    }
+    if (!returning->way)
+        return;
+    session = th_session_find(returning->tracing, word >> WANT_BITS);
     if (session && th_session_is_attached(session))
         end_for(returning, session, ending, function, word);
+    else if (!session && word & WANT_META)
+        end_for_meta(returning, ending, function, word);
 }
 
 /* --- return_to --- */

@@ -129,6 +129,7 @@ static struct th_session *new_session(struct th_tracing *tracing,
 void th_session_free(struct th_session *session)
 {
     th_points_end(session);
+    th_meta_tracers_orphan(session);
     th_message_filters_end(&session->messages);
     th_library_release(session->library);
     th_env_release(&session->env);
@@ -188,17 +189,33 @@ static enum th_status begin(struct th_tracing *tracing, struct th_session *sessi
     return TH_OK;
 }
 
+static enum th_status refuse(struct th_session *session, enum th_status status)
+{
+    th_error_context("tracer '%s' was not attached", session->name);
+    th_session_free(session);
+    return status;
+}
+
+enum th_status th_session_begin(struct th_tracing *tracing, const struct th_session_setup *setup,
+                                struct th_session **result)
+{
+    struct th_session *session = new_session(tracing, setup);
+
+    if (!ask_first_status(session))
+        return refuse(session, th_error_raise(TH_FAILED, "it answered 'remove' to "
+                                                         "enabled(trace_status, ...)"));
+    *result = session;
+    return TH_OK;
+}
+
 enum th_status th_session_create(struct th_tracing *tracing, const struct th_session_setup *setup,
                                  struct th_session **result)
 {
     struct th_session *session = new_session(tracing, setup);
     enum th_status status = begin(tracing, session);
 
-    if (status != TH_OK) {
-        th_error_context("tracer '%s' was not attached", session->name);
-        th_session_free(session);
-        return status;
-    }
+    if (status != TH_OK)
+        return refuse(session, status);
     *result = session;
     return TH_OK;
 }
@@ -290,6 +307,7 @@ void th_trace_ended(struct th_tracing *tracing, th_term id)
     }
     if (tracing->shared)
         th_progress_leave();
+    th_meta_tracers_lose(tracing, id);
 }
 
 bool th_session_attached(const struct th_session *session)

@@ -78,15 +78,23 @@ void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)
     th_tracing_settle(tracing);
 }
 
+/* One that is shared meanwhile unloads them when it is freed. */
+static bool meta_ended(const struct th_tracing *tracing)
+{
+    return !tracing->shared && atomic_load_explicit(&tracing->meta_ended, memory_order_relaxed);
+}
+
 void th_tracing_settle(struct th_tracing *tracing)
 {
     if (th_callback_current.event || th_callback_current.session)
         return;
-    while (tracing->unsettled) {
+    while (tracing->unsettled || meta_ended(tracing)) {
         tracing->unsettled = false;
         th_sessions_bury(tracing);
         free_retired(tracing);
         deliver(tracing);
+        if (atomic_exchange_explicit(&tracing->meta_ended, false, memory_order_acquire))
+            th_meta_tracers_reap(tracing);
     }
 }
 
@@ -219,6 +227,10 @@ void th_tracing_free(struct th_tracing *tracing)
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
         if (th_tracing_at(tracing, i))
             th_session_free(th_tracing_at(tracing, i));
+    if (tracing->meta_tracers) { /* what was removed in hits is dropped after progress */
+        th_progress_settle();
+        th_meta_tracers_reap(tracing);
+    }
     if (tracing->live.count > 0 || tracing->live_functions)
         th_bug("a tracing is freed that has live processes or functions");
     th_table_free(&tracing->live);

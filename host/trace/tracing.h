@@ -7,6 +7,7 @@
 #include "execution.h"
 #include "functions.h"
 #include "message_filter.h"
+#include "meta_tracer.h"
 #include "pattern.h"
 #include "refs.h"
 #include "timing.h"
@@ -138,6 +139,8 @@ struct th_tracing {
      * at breakpoints come after its change. */
     atomic_bool patterned;
     bool recorded_callers; /* results in the recording are callers */
+    struct th_meta_tracer *meta_tracers;
+    _Atomic bool meta_ended; /* one of them may have: see meta_tracer.c */
     struct th_functions functions;
     struct th_execution execution;
     void (*display)(th_term term); /* of match specifications; NULL: goes nowhere */
@@ -218,6 +221,10 @@ th_env *th_session_env(struct th_session *session);
 
 /* It is attached no more. Under the lock. */
 void th_session_detach(struct th_session *session);
+
+/* The first steps of th_session_create(): a session that is in no list yet. */
+enum th_status th_session_begin(struct th_tracing *tracing, const struct th_session_setup *setup,
+                                struct th_session **session);
 
 /* Frees a session that nothing refers to; buries those that were destroyed. */
 void th_session_free(struct th_session *session);

@@ -1,0 +1,417 @@
+/* Meta tracers that are not their session's own. */
+#include "tests/trace/patterns.h"
+
+#include "host/progress/progress.h"
+#include "host/trace/tracing.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#define META_ASKED(state) "enabled_call(call," state ",<0.1.0>)\n"
+#define META_TOLD(state, mfa)                                               \
+    META_ASKED(state)                                                       \
+    "trace_call(call," state ",<0.1.0>," mfa ",#{timestamp => timestamp}) " \
+    "self\n"
+#define STATUS(state) "enabled(trace_status," state ",undefined)\n"
+
+static enum th_status try_meta_of(struct th_session *owner, struct th_library *library,
+                                  const char *function, const char *match, const char *state)
+{
+    struct th_pattern made = pattern("m", function, TH_ANY_ARITY);
+    struct th_session_setup setup = {.name = state, .library = library};
+    enum th_status status;
+    th_term term;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, state, strlen(state), &setup.state), TH_OK);
+    assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
+    if (function[0] != '_')
+        made.arity = 0;
+    status = th_session_meta_function(owner, &made, term, &setup, NULL);
+    th_env_release(&env);
+    return status;
+}
+
+/* m:FUNCTION/0, or all of m for _. */
+static void set_meta_of(struct th_session *owner, const char *function, const char *match,
+                        const char *state)
+{
+    assert_int_equal(try_meta_of(owner, scene_library(), function, match, state), TH_OK);
+}
+
+static void set_meta(const char *function, const char *state)
+{
+    set_meta_of(session, function, "true", state);
+    scene_log();
+}
+
+/* --- who is told --- */
+
+static void it_is_told_instead_of_the_session(void **state)
+{
+    (void)state;
+    set_meta_of(session, "f", "true", "a");
+    assert_string_equal(scene_log(), STATUS("a"));
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") META_TOLD("a", "{m,f,[]}"));
+    expect(CALL("{m,g,[]}"), "");
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
+}
+
+static void a_later_one_takes_its_place(void **state)
+{
+    (void)state;
+    set_meta("f", "a");
+    set_meta("f", "b");
+    expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
+    set("m", "f", 0, "true", TH_BP_META, 1);
+    expect(CALL("{m,f,[]}"), META_TOLD("s", "{m,f,[]}"));
+    set("m", "f", 0, "false", TH_BP_META, 1);
+    expect(CALL("{m,f,[]}"), "");
+}
+
+static void sessions_have_their_own(void **state)
+{
+    struct th_session *other = scene_create("t");
+
+    (void)state;
+    set_meta("f", "a");
+    set_meta_of(other, "f", "[{'_',[],[{message,other}]}]", "b");
+    scene_log();
+    expect(CALL("{m,f,[]}"),
+           META_TOLD("a", "{m,f,[]}") META_ASKED("b") "trace_call(call,b,<0.1.0>,{m,f,[]},"
+                                                      "#{match_spec_result => other,"
+                                                      "timestamp => timestamp}) self\n");
+    th_session_destroy(session);
+    scene_log();
+    assert_int_equal(scene_trace(CALL("{m,f,[]}")), TH_OK);
+    assert_null(strstr(scene_log(), ",a,"));
+    th_session_destroy(other);
+}
+
+static void wildcards_have_it_for_functions_to_come(void **state)
+{
+    (void)state;
+    set_meta("_", "a");
+    expect(CALL("{m,g,[1]}"), META_TOLD("a", "{m,g,[1]}"));
+    expect(CALL("{n,g,[1]}"), "");
+}
+
+static void returns_go_to_it(void **state)
+{
+    (void)state;
+    set_meta_of(session, "f", "[{'_',[],[{exception_trace}]}]", "a");
+    scene_log();
+    expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
+    expect(RETURN("{m,f,0}", "ok"), "trace_call(return_from,a,<0.1.0>,{m,f,0},"
+                                    "#{extra => ok,timestamp => timestamp}) self\n");
+    expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
+    expect(EXCEPTION("{m,f,0}", "{error,a}"),
+           "trace_call(exception_from,a,<0.1.0>,{m,f,0},"
+           "#{extra => {error,a},timestamp => timestamp}) self\n");
+    expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
+    set("m", "f", 0, "false", TH_BP_META, 1);
+    expect(RETURN("{m,f,0}", "ok"), ""); /* nobody is left to be told */
+}
+
+static void discarded_calls_are_not_told(void **state)
+{
+    (void)state;
+    set_meta_of(session, "f", "[{'_',[],[{return_trace}]}]", "a");
+    scene_log();
+    scene_answer("enabled_call", "discard");
+    expect(CALL("{m,f,[]}"), META_ASKED("a"));
+    expect(RETURN("{m,f,0}", "ok"), "");
+}
+
+static void a_breakpoint_tells_whose_it_is(void **state)
+{
+    struct th_bp_info info;
+    const char *name;
+    th_term term;
+
+    (void)state;
+    set_meta("f", "a");
+    info = info_of("m", "f", 0);
+    assert_true(th_pattern_meta_tracer(session, &info, &name, &term));
+    assert_string_equal(name, "a");
+    assert_true(term == th_atom("a"));
+    th_bp_info_free(&info);
+    set("m", "f", 0, "true", TH_BP_META, 1);
+    info = info_of("m", "f", 0);
+    assert_false(th_pattern_meta_tracer(session, &info, &name, &term));
+    th_bp_info_free(&info);
+}
+
+/* --- how it goes --- */
+
+static bool wait_for_kinds(const char *function, uint32_t kinds)
+{
+    struct th_bp_info info = {.kinds = ~kinds};
+
+    for (int i = 0; i < 1000 && info.kinds != kinds; i++) {
+        th_progress_settle();
+        info = info_of("m", function, 0);
+        th_shared_drop(info.spec);
+        th_shared_drop(info.meta_spec);
+        th_shared_drop(info.meta_tracer);
+    }
+    return info.kinds == kinds;
+}
+
+static void one_that_answers_remove_is_gone_from_the_breakpoint(void **state)
+{
+    (void)state;
+    set_meta("_", "a");
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") META_TOLD("a", "{m,f,[]}"));
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    scene_answer("enabled_call", "remove");
+    expect(CALL("{m,f,[]}"), META_ASKED("a"));
+    expect(CALL("{m,f,[]}"), "");
+    scene_forget_answers();
+    expect(CALL("{m,f,[]}"), "");
+    expect(CALL("{m,g,[]}"), META_TOLD("a", "{m,g,[]}"));
+    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_true(wait_for_kinds("f", TH_BP_LOCAL));
+    assert_int_equal(th_session_counts(session).removed, 0);
+}
+
+static void what_is_no_answer_counts_as_remove(void **state)
+{
+    (void)state;
+    set_meta("f", "a");
+    scene_answer("enabled_call", "BADARG");
+    expect(CALL("{m,f,[]}"), META_ASKED("a"));
+    expect(CALL("{m,f,[]}"), "");
+    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+}
+
+static void one_that_does_not_want_to_begin_is_refused(void **state)
+{
+    (void)state;
+    scene_answer("enabled", "remove");
+    assert_int_equal(try_meta_of(session, scene_library(), "f", "true", "a"), TH_FAILED);
+    th_error_clear();
+    assert_string_equal(scene_log(), STATUS("a"));
+    assert_false(th_session_patterned(session));
+}
+
+static void it_goes_with_the_process_that_is_its_state(void **state)
+{
+    (void)state;
+    set_meta("f", "<0.7.0>");
+    th_trace_ended(scene_tracing(), th_local_pid(7, 0));
+    assert_string_equal(scene_log(), STATUS("<0.7.0>"));
+    expect(CALL("{m,f,[]}"), META_TOLD("<0.7.0>", "{m,f,[]}"));
+    scene_answer("enabled trace_status", "remove");
+    th_trace_ended(scene_tracing(), th_local_pid(7, 0));
+    assert_string_equal(scene_log(), STATUS("<0.7.0>"));
+    expect(CALL("{m,f,[]}"), "");
+    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_true(th_session_attached(session));
+}
+
+static void clear_meta(void)
+{
+    struct th_pattern all = pattern("m", "_", TH_ANY_ARITY);
+
+    th_session_function(session, &all, TH_AM(false), TH_BP_META, NULL);
+}
+
+static void it_is_cleared_in_its_own_callback(void **state)
+{
+    (void)state;
+    set_meta("f", "a");
+    scene_act("enabled_call", "a", clear_meta);
+    expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
+    assert_true(wait_for_kinds("f", 0));
+    expect(CALL("{m,f,[]}"), "");
+}
+
+static void replace_meta(void)
+{
+    set_meta_of(session, "f", "true", "b");
+}
+
+static bool replaced;
+
+static void replace_meta_once(void)
+{
+    if (!replaced)
+        replace_meta();
+    replaced = true;
+}
+
+static void it_is_replaced_in_its_own_callback(void **state)
+{
+    (void)state;
+    replaced = false;
+    set_meta("f", "a");
+    scene_act("trace_call", "a", replace_meta_once);
+    expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}") STATUS("b"));
+    set("m", "g", 0, "true", TH_BP_LOCAL, 1); /* comes after it */
+    expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
+}
+
+static void destroy_session(void)
+{
+    if (session)
+        th_session_destroy(session);
+    session = NULL;
+}
+
+static void its_session_ends_in_its_callback(void **state)
+{
+    struct th_session *other = scene_create("t");
+
+    (void)state;
+    set_meta_of(other, "f", "true", "b");
+    set_meta("f", "a");
+    scene_act("enabled_call", "a", destroy_session);
+    scene_act("enabled_call", "b", destroy_session);
+    /* b asks first, and a, whose session is clearing then, is not asked any more. */
+    expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
+    expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
+    assert_int_equal(th_tracing_sessions(scene_tracing()), 1);
+}
+
+static int disarmed;
+
+static void disarm(void)
+{
+    disarmed = th_callback_disarm(&th_callback_current.session->env);
+}
+
+static void it_disarms_meta_alone(void **state)
+{
+    (void)state;
+    set_meta("f", "a");
+    set("m", "f", 0, "true", TH_BP_LOCAL, 1);
+    scene_act("trace_call", "a", disarm);
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") META_TOLD("a", "{m,f,[]}"));
+    assert_int_equal(disarmed, 1);
+    th_progress_settle();
+    set("m", "g", 0, "true", TH_BP_LOCAL, 1); /* comes after it */
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
+}
+
+/* --- loading and unloading --- */
+
+static char *other_path(void)
+{
+    return th_printf("%s/tests/tracers/every_slot.so", getenv("BUILD_DIR"));
+}
+
+/* A tracer that nobody else uses here. */
+static struct th_library *other_library(void)
+{
+    char *path = other_path();
+    struct th_library *library;
+
+    assert_int_equal(th_library_open(path, &library), TH_OK);
+    assert_int_equal(th_library_load(library, NULL, th_small(0)), TH_OK);
+    th_free(path);
+    return library;
+}
+
+static bool is_loaded(void)
+{
+    char *path = other_path();
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+
+    th_free(path);
+    if (handle)
+        dlclose(handle);
+    return handle;
+}
+
+static void it_is_unloaded_with_its_last_breakpoint(void **state)
+{
+    (void)state;
+    assert_int_equal(try_meta_of(session, other_library(), "_", "true", "a"), TH_OK);
+    scene_trace(CALL("{m,f,[]}"));
+    set("m", "f", 0, "false", TH_BP_META, 1);
+    assert_true(is_loaded()); /* for others of m */
+    set("m", "_", TH_ANY_ARITY, "false", TH_BP_META, 1);
+    assert_false(is_loaded());
+}
+
+static void it_is_unloaded_with_its_session(void **state)
+{
+    (void)state;
+    assert_int_equal(try_meta_of(session, other_library(), "f", "true", "a"), TH_OK);
+    assert_true(is_loaded());
+    th_session_destroy(session);
+    assert_false(is_loaded());
+}
+
+static void it_is_unloaded_after_it_has_answered_remove(void **state)
+{
+    struct th_session *other = scene_create("t");
+
+    (void)state;
+    assert_int_equal(try_meta_of(session, other_library(), "f", "true", "a"), TH_OK);
+    scene_trace(CALL("{m,f,[]}")); /* every_slot answers nothing that makes sense */
+    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_true(wait_for_kinds("f", 0));
+    for (int i = 0; i < 1000 && is_loaded(); i++) {
+        th_progress_settle();
+        scene_trace(CALL("{m,f,[]}"));
+    }
+    assert_false(is_loaded());
+    th_session_destroy(other);
+}
+
+static void it_is_unloaded_if_it_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(try_meta_of(session, other_library(), "f", "false", "a"), TH_USAGE);
+    assert_string_equal(th_error_link(0), "a meta tracer is for what is set");
+    th_error_clear();
+    assert_false(is_loaded());
+    assert_int_equal(try_meta_of(session, other_library(), "f", "[{x}]", "a"), TH_MALFORMED);
+    th_error_clear();
+    assert_false(is_loaded());
+}
+
+static void the_end_of_all_unloads_it(void **state)
+{
+    (void)state;
+    assert_int_equal(try_meta_of(session, other_library(), "_", "true", "a"), TH_OK);
+    scene_trace(CALL("{m,f,[]}"));
+    scene_end();
+    assert_false(is_loaded());
+    scene_begin_empty(NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(it_is_told_instead_of_the_session),
+        TEST(a_later_one_takes_its_place),
+        TEST(sessions_have_their_own),
+        TEST(wildcards_have_it_for_functions_to_come),
+        TEST(returns_go_to_it),
+        TEST(discarded_calls_are_not_told),
+        TEST(a_breakpoint_tells_whose_it_is),
+        TEST(one_that_answers_remove_is_gone_from_the_breakpoint),
+        TEST(what_is_no_answer_counts_as_remove),
+        TEST(one_that_does_not_want_to_begin_is_refused),
+        TEST(it_goes_with_the_process_that_is_its_state),
+        TEST(it_is_cleared_in_its_own_callback),
+        TEST(it_is_replaced_in_its_own_callback),
+        TEST(its_session_ends_in_its_callback),
+        TEST(it_disarms_meta_alone),
+        TEST(it_is_unloaded_with_its_last_breakpoint),
+        TEST(it_is_unloaded_with_its_session),
+        TEST(it_is_unloaded_after_it_has_answered_remove),
+        TEST(it_is_unloaded_if_it_is_refused),
+        TEST(the_end_of_all_unloads_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
