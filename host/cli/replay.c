@@ -41,7 +41,7 @@ enum {
     MAX_FRAMES,
     EACH_RETURNS,
     PATTERN_FIRST, /* enum th_pattern_key from here on */
-    PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_KIND
+    PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_META_TRACER
 };
 
 static const struct argp_option options[] = {
@@ -84,6 +84,8 @@ static const struct argp_option options[] = {
      "local (the default); global: only external calls; meta: whoever makes them; count: they are "
      "counted; time: how long they take",
      3},
+    {"meta-tracer", PATTERN_FIRST + TH_PATTERN_META_TRACER, "TRACER", 0,
+     "With --kind=meta: calls go to this tracer, not to that of -t", 3},
     {"recorded-callers", RECORDED_CALLERS, NULL, 0,
      "For all -p: the recording was made with {message,{caller}}, so that its results are callers",
      3},

@@ -76,7 +76,8 @@ static void check_one(const struct th_pattern_option *option, struct argp_state 
 void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
                             const char *value, struct argp_state *state)
 {
-    static const char *const names[] = {"match-spec", "return", "exception", "caller", "kind"};
+    static const char *const names[] = {"match-spec", "return", "exception",
+                                        "caller",     "kind",   "meta-tracer"};
     struct th_pattern_option *option;
 
     if (!options->count) {
@@ -92,6 +93,9 @@ void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_
         break;
     case TH_PATTERN_KIND:
         set_kinds(option, value, state);
+        break;
+    case TH_PATTERN_META_TRACER:
+        option->meta_tracer = value;
         break;
     default:
         option->returns |= key == TH_PATTERN_RETURN;
@@ -158,7 +162,41 @@ static enum th_status read_spec(const struct th_pattern_option *option, th_env *
     return status;
 }
 
-static enum th_status set_spec(const struct th_pattern_option *option, struct th_session *session,
+static enum th_status set_meta(const struct th_pattern_option *option,
+                               const struct th_search *search, struct th_session *session,
+                               th_term spec)
+{
+    struct th_session_setup setup = {0};
+    struct th_named_tracer tracer;
+    enum th_status status = th_named_tracer_parse(option->meta_tracer, &tracer);
+
+    if (status != TH_OK)
+        return th_error_context("cannot use --meta-tracer '%s'", option->meta_tracer);
+    status = th_tracer_load(search, tracer.name, &setup.library);
+    setup.name = tracer.name;
+    setup.state = tracer.state;
+    if (status == TH_OK)
+        status = th_session_meta_function(session, &option->pattern, spec, &setup, NULL);
+    th_named_tracer_free(&tracer);
+    return status;
+}
+
+static enum th_status set_function(const struct th_pattern_option *option,
+                                   const struct th_search *search, struct th_session *session,
+                                   th_term spec)
+{
+    uint32_t kinds = option->kinds & ~(uint32_t)(option->meta_tracer ? TH_BP_META : 0);
+    enum th_status status = TH_OK;
+
+    if (kinds)
+        status = th_session_function(session, &option->pattern, spec, kinds, NULL);
+    if (status == TH_OK && option->meta_tracer)
+        status = set_meta(option, search, session, spec);
+    return status;
+}
+
+static enum th_status set_spec(const struct th_pattern_option *option,
+                               const struct th_search *search, struct th_session *session,
                                th_term spec)
 {
     switch (option->object) {
@@ -167,11 +205,12 @@ static enum th_status set_spec(const struct th_pattern_option *option, struct th
     case TH_PATTERN_RECEIVE:
         return th_session_receive_pattern(session, spec);
     default:
-        return th_session_function(session, &option->pattern, spec, option->kinds, NULL);
+        return set_function(option, search, session, spec);
     }
 }
 
-static enum th_status set_one(const struct th_pattern_option *option, struct th_session *session)
+static enum th_status set_one(const struct th_pattern_option *option,
+                              const struct th_search *search, struct th_session *session)
 {
     th_env env;
     th_term spec;
@@ -182,7 +221,7 @@ static enum th_status set_one(const struct th_pattern_option *option, struct th_
     if (status != TH_OK)
         th_error_context("the match specification cannot be read");
     else
-        status = set_spec(option, session, spec);
+        status = set_spec(option, search, session, spec);
     th_env_release(&env);
     if (status == TH_OK)
         return TH_OK;
@@ -191,11 +230,11 @@ static enum th_status set_one(const struct th_pattern_option *option, struct th_
 }
 
 enum th_status th_pattern_options_set(const struct th_pattern_options *options,
-                                      struct th_session *session)
+                                      const struct th_search *search, struct th_session *session)
 {
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < options->count && status == TH_OK; i++)
-        status = set_one(&options->items[i], session);
+        status = set_one(&options->items[i], search, session);
     return status;
 }

@@ -18,6 +18,7 @@ struct th_pattern_option {
     bool returns, exceptions, callers;
     const char *kind_list; /* of --kind; NULL: not given */
     uint32_t kinds;
+    const char *meta_tracer; /* of --meta-tracer; NULL: not given */
 };
 
 struct th_pattern_options {
@@ -31,7 +32,8 @@ enum th_pattern_key {
     TH_PATTERN_RETURN,
     TH_PATTERN_EXCEPTION,
     TH_PATTERN_CALLER,
-    TH_PATTERN_KIND
+    TH_PATTERN_KIND,
+    TH_PATTERN_META_TRACER
 };
 
 /* Take one option. What is wrong ends the program with argp_error(). */
@@ -44,9 +46,9 @@ void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_
  */
 uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name);
 
-/* Sets them, in their order. */
+/* Sets them, in their order; meta tracers are looked for by SEARCH. */
 enum th_status th_pattern_options_set(const struct th_pattern_options *options,
-                                      struct th_session *session);
+                                      const struct th_search *search, struct th_session *session);
 
 /* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
  * floats in their shortest form, `k => v` in maps, and the line ends as others do. */

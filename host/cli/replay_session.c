@@ -158,6 +158,8 @@ static uint32_t check_pattern(const struct th_session_option *option,
     if (option->flag_list && traces && !(option->flags & flag))
         argp_error(state, "-p %s traces %ss, but %s is not among --flags=%s", pattern->text, name,
                    name, option->flag_list);
+    if (pattern->meta_tracer && !(pattern->kinds & TH_BP_META))
+        argp_error(state, "-p %s has a --meta-tracer, but is not of --kind=meta", pattern->text);
     return flag;
 }
 
@@ -249,7 +251,7 @@ static enum th_status attach(const struct th_session_option *option, const char 
     if (status == TH_OK && option->chosen)
         status = trace_chosen(session, option);
     if (status == TH_OK)
-        status = th_pattern_options_set(&option->patterns, session);
+        status = th_pattern_options_set(&option->patterns, search, session);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #define UNTIMED "calls not timed, as they have no time stamp"
 #define UNTOLD "returns unknown, though calls have ended"
 #define DISPUTED "callers disputed by the calls and returns"
+#define META_REMOVED "breakpoints whose meta tracer is gone, as it answered 'remove'"
 #define NOT_KEPT "return frames not kept"
 #define LATE "returns of calls whose frames were not kept"
 #define UNMATCHED "returns of calls that were not recorded"
@@ -72,6 +73,7 @@ static void remark_on_session(const struct th_session *session)
     remark_on(session, EXTERNAL, patterns.external_unknown);
     remark_on(session, UNTIMED, patterns.untimed);
     remark_on(session, UNTOLD, patterns.returns_unknown);
+    remark_on(session, META_REMOVED, patterns.meta_removed);
 }
 
 /* What the stacks of processes could not tell, but for what each session says of itself. */
@@ -122,6 +124,8 @@ static void show_patterns(struct th_pattern_counts counts)
     row(counts.external_unknown, EXTERNAL);
     row(counts.untimed, UNTIMED);
     row(counts.returns_unknown, UNTOLD);
+    if (counts.meta_removed)
+        row(counts.meta_removed, META_REMOVED);
 }
 
 static void show_messages(struct th_message_counts counts)

@@ -63,6 +63,8 @@ the other.
       --max-frames=N         For all -p: remember at most N calls of a process
                              that have not returned, and 16 N of all together
                              (default: 1000000)
+      --meta-tracer=TRACER   With --kind=meta: calls go to this tracer, not to
+                             that of -t
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_, whatever the recording was made for, and,
                              without --flags, nothing but calls; of all
