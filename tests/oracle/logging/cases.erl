@@ -4,13 +4,14 @@
 %%              twice: one run is recorded by OTP's own tracer, another one is logged
 %%   recorded   twice: what is different in the run that is recorded
 %%   state      of the tracer
-%%   replay     options for `tracehost replay'; `tracer' where that belongs, if not at the beginning
+%%   replay     options for `tracehost replay'; `tracer' where that belongs, if not at the beginning;
+%%              meta_tracer: the tracer with its state
 %%   whom       it is to trace only these: tracee, new; else whoever was recorded
 %%   status     what that ends with, 0 if left out
 %%   lines      trace: only the callbacks of the trace family are compared
 %%   empty      true: nothing is logged at all
 -module(cases).
--export([all/0, once/0, everything/0, names/0]).
+-export([all/0, once/0, everything/0, meta/0, names/0]).
 
 all() -> once() ++ twice() ++ flags() ++ messages() ++ answers() ++ heirs() ++ quarrels().
 
@@ -200,6 +201,37 @@ receives() ->
      [{['_', '_', alarm], [], [{message, false}]}, {'_', [], [{message, {self}}]}],
      [{['_', '_', '$1'], [{hd, '$1'}], []}, {['_', '_', {'$1', '_'}], [{is_port, '$1'}], []}],
      [{['_', '_', '$1'], [], [{message, {size, '$1'}}]}]].
+
+%% --- Meta tracers, for a library without trace_call: with it, an OTP 25 asks that one by mistake -----
+
+meta() ->
+    [meta(Spec, Functions, [], #{}) || Spec <- calls_of_meta(), Functions <- ["_", "id/1"]] ++
+    [meta(true, "_", [call], #{}), meta([{'_', [], [{return_trace}]}], "far/1", [call], #{})] ++
+    [meta([{'_', [], [{exception_trace}]}], "_", [], #{call => Answer})
+     || Answer <- [discard, [trace, discard], [discard, trace, trace]]].
+
+calls_of_meta() ->
+    [true, [{'_', [], [{return_trace}]}], [{'_', [], [{exception_trace}]}],
+     [{['$1'], [{is_integer, '$1'}], [{message, {'+', '$1', 1}}]}],
+     [{['$1'], [{is_atom, '$1'}], [{message, false}, {return_trace}]}, {['$1'], [], [{message, '$1'}]}]].
+
+%% Functions of the workload; FLAGS are those of the tracee, who with `call' has the same pattern, local.
+meta(Spec, Functions, Flags, Answers) ->
+    Text = io_lib:format("~0p", [Spec]),
+    Function = case Functions of
+        "_" -> {workload, '_', '_'};
+        _ -> [Name, Arity] = string:split(Functions, "/"),
+             {workload, list_to_atom(Name), list_to_integer(Arity)}
+    end,
+    Kinds = ["local," || call <- Flags] ++ ["meta"],
+    #{name => io_lib:format("meta tracer of workload:~s, ~0p: ~s, ~0p", [Functions, Flags, Text, Answers]),
+      how => twice, state => #{answers => Answers}, flags => [send | Flags],
+      run => fun() -> workload:calls(), workload:exceptions(), self() ! done end,
+      recorded => #{flags => [call, send], patterns => local({exception_trace})},
+      patterns => [{Function, Spec, [local]} || call <- Flags] ++ [{Function, Spec, [meta]}],
+      replay => ["--flags=" ++ lists:join(",", [atom_to_list(Flag) || Flag <- [send | Flags]]),
+                 "-p", "workload:" ++ Functions, "--match-spec", Text, ["--kind=" | Kinds],
+                 "--meta-tracer", meta_tracer]}.
 
 %% --- What callbacks return: recorded is everything, logged what the answers leave --------------------
 

@@ -19,6 +19,7 @@ callbacks(Arguments) ->
            run(", several schedulers", Setup#{schedulers => Schedulers}, cases:once()) ++
            lists:append([run("", Setup#{library => Library}, [cases:everything()])
                          || Library <- ["logging_generic", "logging_half", "logging_other_half"]]) ++
+        run("", Setup#{library => "logging_generic"}, cases:meta()) ++
            [all_seen(Folder)]).
 
 %% Of specs.erl those that need another library come last.
@@ -151,7 +152,8 @@ replay(#{form := Form} = Setup, Case, Log, Recording, Tracee) ->
     #{libraries := Folder, library := Library} = Setup,
     Tracer = unicode:characters_to_binary(io_lib:format("~s=~0p", [Library, State])),
     Stream = convert(Setup, Case, Recording, [filename:rootname(Recording), $., Form]),
-    Options = maps:get(replay, Case, []) ++ whom(maps:get(whom, Case, []), Tracee),
+    Options = [case Option of meta_tracer -> Tracer; _ -> Option end
+               || Option <- maps:get(replay, Case, [])] ++ whom(maps:get(whom, Case, []), Tracee),
     Said = tracehost(Setup, ["replay", "-L", Folder | traced(Tracer, Options)] ++ [Stream],
                      maps:get(status, Case, 0)),
     Said =:= iolist_to_binary(maps:get(says, Case, Said)) orelse
