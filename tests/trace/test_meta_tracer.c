@@ -332,7 +332,7 @@ static void it_is_unloaded_with_its_last_breakpoint(void **state)
 {
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "_", "true", "a"), TH_OK);
-    scene_trace(CALL("{m,f,[]}"));
+    set("m", "f", 0, "true", TH_BP_COUNT, 1); /* is there from now on */
     set("m", "f", 0, "false", TH_BP_META, 1);
     assert_true(is_loaded()); /* for others of m */
     set("m", "_", TH_ANY_ARITY, "false", TH_BP_META, 1);
