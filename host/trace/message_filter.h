@@ -23,7 +23,7 @@ struct th_message_filters {
     /* By enum th_message_side; NULL: everything passes. Exchanged by whoever sets another (release:
      * it is complete); read in read sections (acquire), and what was there freed after progress. */
     struct th_message_filter *_Atomic items[TH_MESSAGES];
-    atomic_bool used; /* one was set; relaxed */
+    atomic_bool used; /* one was set; relaxed, for reports alone */
 };
 
 /* True if there is a filter for events of GROUP. Relaxed, as only th_message_filter_offer() looks

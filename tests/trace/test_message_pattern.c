@@ -3,6 +3,9 @@
 
 #include "host/progress/progress.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #define SEND(message) "{trace,<0.1.0>,send," message ",<0.2.0>}"
 #define RECEIVE(message) "{trace,<0.1.0>,'receive'," message "}"
 #define SEND_ASKED "enabled_send(send,s,<0.1.0>)\n"
@@ -347,6 +350,61 @@ static void a_session_destroyed_by_its_callback_is_told_nothing(void **state)
     assert_int_equal(th_tracing_sessions(scene_tracing()), 0);
 }
 
+/* --- by another thread --- */
+
+enum { CHANGES = 3000 };
+
+static atomic_bool changing;
+
+static void *change_patterns(void *unused)
+{
+    static const char *const patterns[] = {"[{'_',[],[{message,{const,{first,\"constant\"}}}]}]",
+                                           "[{'_',[],[{message,{const,{second,\"constant\"}}}]}]",
+                                           "true", "false"};
+    th_env env;
+
+    (void)unused;
+    th_env_init(&env, TH_ENV_PLAIN);
+    for (size_t i = 0; i < CHANGES; i++) {
+        th_term match;
+        th_text_parse(&env, patterns[i % 4], strlen(patterns[i % 4]), &match);
+        th_session_send_pattern(session, match);
+        th_session_send_pattern_info(session, &env);
+        th_env_clear(&env);
+    }
+    th_env_release(&env);
+    atomic_store(&changing, false);
+    return NULL;
+}
+
+/* What one event gets is of one pattern, however often another thread replaces it. */
+static void another_thread_may_set_them(void **state)
+{
+    const char *const outcomes[] = {SENT("a", ",match_spec_result => {first,\"constant\"}"),
+                                    SENT("a", ",match_spec_result => {second,\"constant\"}"),
+                                    SENT("a", ""), ""};
+    size_t seen = 0;
+    pthread_t thread;
+
+    (void)state;
+    atomic_store(&changing, true);
+    assert_int_equal(pthread_create(&thread, NULL, change_patterns, NULL), 0);
+    do {
+        const char *log;
+        bool known = false;
+        assert_int_equal(scene_trace(SEND("a")), TH_OK);
+        log = scene_log();
+        for (size_t i = 0; i < 4; i++)
+            known |= strcmp(log, outcomes[i]) == 0;
+        if (!known)
+            fail_msg("%s", log);
+        seen++;
+    } while (atomic_load(&changing));
+    pthread_join(thread, NULL);
+    assert_true(seen > 0);
+    expect(SEND("a"), ""); /* the last one was false */
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_messages, end)
@@ -371,6 +429,7 @@ int main(void)
         TEST(what_makes_no_sense_is_refused),
         TEST(a_pattern_set_in_a_callback_is_set),
         TEST(a_session_destroyed_by_its_callback_is_told_nothing),
+        TEST(another_thread_may_set_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
