@@ -103,11 +103,18 @@ void th_step_to(struct th_process_run *process, const struct th_callee *callee, 
     };
 }
 
+/* There is nothing next, but what STEP says. (Setting all of it takes longer than a short call.) */
+static void clear_next(struct th_process_run *process, enum th_step step)
+{
+    process->next.step = step;
+    process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
+    process->next.argc = 0;
+}
+
 static void conclude(struct th_process_run *process, th_term outcome)
 {
     process->outcome = outcome;
-    process->next =
-        (struct th_continuation){.step = TH_STEP_CONCLUDE, .where = ERL_NIF_THR_NORMAL_SCHEDULER};
+    clear_next(process, TH_STEP_CONCLUDE);
 }
 
 /* The external call that is next becomes the code that it reaches. This is where a global
@@ -203,41 +210,54 @@ static th_term call_code(const struct th_continuation *now, struct th_call *call
     return answer;
 }
 
-static void run(struct th_process_run *process, struct th_call *outer)
+/* What was raised in ENV, which forgets it. */
+static struct th_exception_raised take_exception(th_env *env)
 {
-    struct th_continuation now = process->next;
-    struct th_exception_raised own;
+    struct th_exception_raised own = {env->exception == TH_NONE ? TH_RAISED_NOTHING
+                                                                : env->exception_class + 1u,
+                                      env->exception, TH_NONE};
+
+    env->exception = TH_NONE;
+    return own;
+}
+
+void th_step_run(struct th_process_run *process, struct th_call *outer,
+                 const struct th_continuation *now)
+{
     struct surroundings s;
     th_term answer;
     struct th_call call = {
         .process = process,
-        .callee = now.callee,
-        .function = now.name,
-        .argc = now.argc,
-        .argv = now.argv,
+        .callee = now->callee,
+        .function = now->name,
+        .argc = now->argc,
+        .argv = now->argv,
         .env = surround(&s, process, outer),
         .outer = outer,
         .frames = process->base,
-        .goes_on = now.goes_on,
+        .goes_on = now->goes_on,
         .passed = process->raised,
     };
 
     if (s.own)
-        call.argv = copy_terms(s.own, now.argc, now.argv);
-    process->raised = (struct th_exception_raised){0};
-    process->next = (struct th_continuation){0};
+        call.argv = copy_terms(s.own, now->argc, now->argv);
+    process->raised.class = TH_RAISED_NOTHING;
+    clear_next(process, TH_STEP_NONE);
     process->reductions--;
-    answer = call_code(&now, &call);
+    answer = call_code(now, &call);
     leave(&s, process, &call, &answer);
-    own = (struct th_exception_raised){
-        call.env->exception == TH_NONE ? TH_RAISED_NOTHING : call.env->exception_class + 1u,
-        call.env->exception, TH_NONE};
-    call.env->exception = TH_NONE;
+    if (__builtin_expect(answer != TH_NONE && call.env->exception == TH_NONE, 1)) {
+        process->then_is_set = false;
+        conclude(process, answer);
+    } else {
+        struct th_exception_raised own = take_exception(call.env);
+        struct th_call left = call;
+        left.env = s.keeps;
+        left.argv = now->argv;
+        interpret(process, &left, answer, own);
+    }
     if (s.own)
         th_check_retire(s.own);
-    call.env = s.keeps;
-    call.argv = now.argv;
-    interpret(process, &call, answer, own);
 }
 
 /* Goes on with what waits for the outcome. */
@@ -255,10 +275,14 @@ static void unwind(struct th_process_run *process)
 
 void th_step_take(struct th_process_run *process, struct th_call *outer)
 {
-    if (process->next.step == TH_STEP_CALL)
+    struct th_continuation now;
+
+    if (process->next.step == TH_STEP_CALL) {
         resolve(process, outer);
-    else
-        run(process, outer);
+    } else {
+        now = process->next;
+        th_step_run(process, outer, &now);
+    }
     if (process->next.step == TH_STEP_CONCLUDE)
         unwind(process);
 }

@@ -32,66 +32,105 @@ static bool stack_is_low(void)
     return (uintptr_t)__builtin_frame_address(0) < lowest;
 }
 
-/* A copy, as the callee may be left for another while the caller goes on using its array. */
-static th_term *arguments(th_env *env, int argc, const th_term argv[])
+/* ARGV, or while the checker is on a copy without what is no term. */
+static th_term *checked(th_env *env, int argc, const th_term argv[])
 {
-    th_term *copies = th_env_take(env, (size_t)argc);
+    th_term *copies;
 
+    if (!th_check_on())
+        return (th_term *)argv; /* nobody writes there */
+    copies = th_env_take(env, (size_t)argc);
     for (int i = 0; i < argc; i++)
         copies[i] = th_check_term(env, argv[i], "th_call");
     return copies;
 }
 
-/* Runs what is next until it is over. */
-static void run(struct th_process_run *process, struct th_call *call)
+/* Goes on with what is next until it is over. */
+static void go_on(struct th_process_run *process, struct th_call *call)
 {
+    while (process->next.step != TH_STEP_CONCLUDE || process->frame_count > process->base)
+        th_step_take(process, call);
+}
+
+/* Makes the call EXTERNAL, into which the code is put. Its arguments are the caller's own array,
+ * which stays until it is over. */
+static void run(struct th_process_run *process, struct th_call *call,
+                struct th_continuation *external)
+{
+    const struct th_callee *callee;
     size_t base = process->base;
 
     process->base = process->frame_count;
     if (stack_is_low()) {
-        th_exception_of_callee(process, call, th_atom("system_limit"), &process->next);
+        th_exception_of_callee(process, call, th_atom("system_limit"), external);
         process->outcome = TH_NONE;
-    } else {
-        do
-            th_step_take(process, call);
-        while (process->next.step != TH_STEP_CONCLUDE);
+        process->base = base;
+        return;
     }
+    callee = th_export_callee(
+        th_export_find(external->module, external->function, (unsigned)external->argc));
+    if (__builtin_expect(callee && callee->function->flags == 0, 1)) {
+        external->code = callee->function->fptr;
+        external->callee = callee;
+        external->name = callee->function->name;
+        th_step_run(process, call, external);
+    } else {
+        process->next = *external;
+    }
+    if (__builtin_expect(process->next.step != TH_STEP_CONCLUDE, 0))
+        go_on(process, call);
     process->base = base;
+}
+
+/* What the caller has asked for before, to be done when it returns. */
+struct asked {
+    struct th_continuation next;
+    struct th_frame_kept then;
+    bool then_is_set;
+};
+
+static void call_later(struct th_process_run *process, struct th_call *call,
+                       struct th_continuation *external)
+{
+    struct asked asked = {process->next, process->then, process->then_is_set};
+
+    process->then_is_set = false;
+    run(process, call, external);
+    if (process->outcome == TH_NONE)
+        return; /* of the two the exception is the later */
+    process->next = asked.next;
+    process->then = asked.then;
+    process->then_is_set = asked.then_is_set;
 }
 
 th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
                        const th_term argv[])
 {
     struct th_call *call = th_call_of(env);
+    struct th_continuation external;
     struct th_process_run *process;
-    struct th_continuation next;
-    struct th_frame_kept then;
-    bool then_is_set;
 
     if (!call || !th_is_atom(module) || !th_is_atom(function) || argc < 0 ||
         argc > TH_MOST_ARGUMENTS)
         return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
     process = call->process;
-    next = process->next;
-    then = process->then;
-    then_is_set = process->then_is_set;
-    call->passed = (struct th_exception_raised){0};
-    process->then_is_set = false;
-    process->next = (struct th_continuation){
-        .step = TH_STEP_CALL,
-        .module = module,
-        .function = function,
-        .argc = argc,
-        .argv = arguments(env, argc, argv),
-    };
-    run(process, call);
-    process->next = next;
-    process->then = then;
-    process->then_is_set = then_is_set;
-    if (process->outcome == TH_NONE) {
+    external = (struct th_continuation){.step = TH_STEP_CALL,
+                                        .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+                                        .module = module,
+                                        .function = function,
+                                        .argc = argc,
+                                        .argv = checked(env, argc, argv)};
+    call->passed.class = TH_RAISED_NOTHING;
+    if (__builtin_expect(process->next.step == TH_STEP_NONE, 1))
+        run(process, call, &external);
+    else
+        call_later(process, call, &external);
+    if (__builtin_expect(process->outcome == TH_NONE, 0)) {
         call->passed = process->raised;
-        process->raised = (struct th_exception_raised){0};
-        process->next = (struct th_continuation){0}; /* of the two the exception is the later */
+        process->raised.class = TH_RAISED_NOTHING;
+    }
+    if (process->next.step == TH_STEP_CONCLUDE || process->outcome == TH_NONE) {
+        process->next.step = TH_STEP_NONE;
         process->then_is_set = false;
     }
     return process->outcome;

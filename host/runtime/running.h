@@ -181,6 +181,11 @@ void th_step_to(struct th_process_run *process, const struct th_callee *callee, 
  * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */
 void th_step_take(struct th_process_run *process, struct th_call *outer);
 
+/* The first half of that for code, NOW: its outcome, or what it wants next, is told, and no frame
+ * looked at. */
+void th_step_run(struct th_process_run *process, struct th_call *outer,
+                 const struct th_continuation *now);
+
 /* --- Exceptions (exception.c) --- */
 
 /* What the function of CALL has raised, with the stack. */

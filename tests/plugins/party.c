@@ -399,6 +399,43 @@ HOSTED(chain)
     return th_await(env, got, TH_INFINITY, 0, NULL);
 }
 
+/* crowd(N): N processes that each say something; when they all have. */
+NIF(tell)
+{
+    (void)argc;
+    send_to(env, argv[0], atom(env, "here"));
+    return argv[0];
+}
+
+static ERL_NIF_TERM counted(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM left = enif_make_long(env, integer(env, argv[1]) - 1);
+
+    (void)argc;
+    if (integer(env, left) == 0)
+        return atom(env, "done");
+    return th_await(env, counted, TH_INFINITY, 1, &left);
+}
+
+HOSTED(crowd)
+{
+    ERL_NIF_TERM self = self_of(env);
+
+    for (long i = integer(env, argv[0]); i > 0; i--)
+        th_spawn(env, atom(env, "party"), atom(env, "tell"), 1, &self, 0, NULL, NULL);
+    return th_await(env, counted, TH_INFINITY, 1, argv);
+}
+
+/* calls(N): N external calls, one after the other. */
+HOSTED(calls)
+{
+    ERL_NIF_TERM module = atom(env, "party"), function = atom(env, "echo"), last = argv[0];
+
+    for (long i = integer(env, argv[0]); i > 0; i--)
+        last = th_call(env, module, function, 1, argv);
+    return last;
+}
+
 HOSTED(link_)
 {
     ErlNifPid pid = pid_of(argv[0]);
@@ -560,6 +597,9 @@ static ErlNifFunc functions[] = {
     {"spawn", 4, spawn, 0},
     {"spawns", 4, spawns, 0},
     {"chain", 2, chain, 0},
+    {"tell", 1, tell, 0},
+    {"crowd", 1, crowd, 0},
+    {"calls", 1, calls, 0},
     {"link", 1, link_, 0},
     {"unlink", 1, unlink_, 0},
     {"monitor", 1, monitor, 0},

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""What the runtime does, as ratio to a BEAM: processes, messages between two, external calls.
+
+Both sides run at the same time, and are asked in turn, many and short rounds: each round's ratio
+counts, and of these the median, so that what else the machine does then touches both sides.
+"""
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.environ['BUILD_DIR']
+SOURCE = 'tests/plugins/party.c'
+ROUNDS = 41
+ROWS = (  # what each side is asked, how often
+    ('crowd', 'crowd', 5000, 'a process that is spawned, says something and ends'),
+    ('ping', 'ping', 5000, 'a message to another process, and its answer'),
+    ('applies', 'calls', 50000, 'an external call, whose name is looked up each time'),
+    ('calls', 'calls', 50000, 'the same; in the BEAM its name was looked up before'),
+)
+
+
+class Side:
+    """One program that answers a line with a line."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, bufsize=1)
+
+    def nanoseconds(self, row, times):
+        self.process.stdin.write('%s %d\n' % (row, times))
+        answer = self.process.stdout.readline()
+        if not answer:
+            sys.exit('bench: %s ended' % self.process.args[0])
+        return int(answer) / times
+
+    def end(self):
+        self.process.communicate()
+
+
+def write_module(folder):
+    """party.erl: a stub for each function of the library's table, as the BEAM wants them."""
+    with open(SOURCE) as file:
+        rows = re.findall(r'^    \{"(\w+)", (\d+), \w+, \w+\},$', file.read(), re.M)
+    with open(folder + '/party.erl', 'w') as file:
+        file.write('-module(party).\n-export([load/1, %s]).\nload(L) -> erlang:load_nif(L, 0).\n'
+                   % ', '.join("'%s'/%s" % row for row in rows))
+        for name, arity in rows:
+            file.write("'%s'(%s) -> erlang:nif_error(not_loaded).\n"
+                       % (name, ', '.join(['_'] * int(arity))))
+
+
+def start(folder):
+    write_module(folder)
+    subprocess.run([os.environ['CC'], '-O2', '-fPIC', '-shared', '-DERL_NIF_MINOR_VERSION=16',
+                    '-Iplugin_api', SOURCE, '-o', folder + '/party.so'], check=True)
+    subprocess.run(['erlc', '-o', folder, folder + '/party.erl', 'tests/bench/runtime_times.erl'],
+                   check=True)
+    return (Side(['erl', '-noshell', '-boot', 'no_dot_erlang', '-pa', folder, '-run',
+                  'runtime_times', 'main', folder + '/party']),
+            Side([BUILD + '/tests/bench/runtime', BUILD + '/tests/plugins/party.so']))
+
+
+def main():
+    if not shutil.which('erl'):
+        print('no erl: the runtime is not compared')
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        sides = start(folder)
+        print('%-52s %10s %10s %6s' % ('Running, ns each', 'BEAM', 'tracehost', 'ratio'))
+        for *rows, times, title in ROWS:
+            found = [[side.nanoseconds(row, times) for side, row in zip(sides, rows)]
+                     for _ in range(ROUNDS)]
+            ratio = statistics.median(ours / beam for beam, ours in found)
+            print('  %-50s %10.1f %10.1f %6.2f%s' % (
+                title, statistics.median(beam for beam, _ in found),
+                statistics.median(ours for _, ours in found), ratio,
+                '  slower' if ratio > 1.05 else ''))
+        for side in sides:
+            side.end()
+
+
+main()

@@ -1,0 +1,61 @@
+#!/bin/sh
+# nif_module.h: a library that uses all of it, as C, and in a BEAM, which has nothing of it.
+. tests/plugin_api/report
+
+source=tests/plugins/party.c
+shared="-O2 -fPIC -shared -Wall -Wextra -Werror"
+
+check 'module: gcc' gcc $shared -Iplugin_api $source -o "$work/gcc.so"
+if command -v clang >/dev/null; then
+    check 'module: clang' clang $shared -Iplugin_api $source -o "$work/clang.so"
+else
+    skip 'module: clang' 'no clang'
+fi
+
+# Each function of the list is imported, weak.
+imports_all() {
+    nm -D "$work/gcc.so" | sed -n 's/^ *w \(th_[a-z_]*\)$/\1/p' | sort >"$work/imported"
+    sed -n 's/^ *X(\([a-z_]*\), .*, \(th_[a-z_]*\), (.*/\2/p' plugin_api/module_functions.h |
+        sort >"$work/listed"
+    diff "$work/listed" "$work/imported" && [ -s "$work/listed" ]
+}
+check 'module: all functions are imported, weak' imports_all
+
+# TH_FUNCTION: two records of 24 bytes, and functions that are called, not inlined.
+has_local_functions() {
+    for library in "$work"/*.so; do
+        readelf -SW "$library" | grep -q ' tracehost_functions .* 000030 ' &&
+            nm "$library" | grep -q ' t sum_of$' && nm "$library" | grep -q ' t one$' || return
+    done
+}
+check 'module: local functions are told in a section' has_local_functions
+
+# The module that the BEAM wants: a stub for each function of the library's table.
+write_module() {
+    sed -n 's/^    {"\([a-z_]*\)", \([0-9]*\), .*/\1 \2/p' $source | awk '
+        { names = names sprintf(", %s/%d", q $1 q, $2)
+          arguments = ""
+          for (i = 0; i < $2; i++)
+              arguments = arguments (i ? ", _" : "_")
+          stubs = stubs sprintf("%s(%s) -> erlang:nif_error(not_loaded).\n", q $1 q, arguments) }
+        END { printf "-module(party).\n-export([main/1%s]).\n", names
+              print "main([L]) -> ok = erlang:load_nif(L, 0),"
+              print "    io:format(\"~p\", [{party:present(), catch party:await(1), party:local(10)}]),"
+              print "    halt()."
+              printf "%s", stubs }' q="'" >"$work/party.erl"
+}
+in_beam() {
+    write_module && erlc -o "$work" "$work/party.erl" &&
+        gcc $shared -DERL_NIF_MINOR_VERSION=16 -Iplugin_api $source -o "$work/party.so" &&
+        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work" \
+            -run party main "$work/party" >"$work/said_there"
+    cat "$work/said_there"
+    grep -q "^{0,{'EXIT',{absent,.*},41}" "$work/said_there" || tr -d '\n ' <"$work/said_there" |
+        grep -q "^{0,{'EXIT',{absent,.*},41}"
+}
+if command -v erl >/dev/null && command -v erlc >/dev/null; then
+    check 'module: in a BEAM, without the host' in_beam
+else
+    skip 'module: in a BEAM' 'no erl'
+fi
+finish
