@@ -117,13 +117,11 @@ static void conclude(struct th_process_run *process, th_term outcome)
     clear_next(process, TH_STEP_CONCLUDE);
 }
 
-/* The external call that is next becomes the code that it reaches. This is where a global
- * breakpoint is met. */
+/* The external call that is next becomes the code that it reaches. */
 static void resolve(struct th_process_run *process, struct th_call *outer)
 {
     struct th_continuation now = process->next;
-    const struct th_callee *callee =
-        th_export_callee(th_export_find(now.module, now.function, (unsigned)now.argc));
+    const struct th_callee *callee = th_step_reach(&now);
     int here = th_scheduler_current->type;
 
     if (!callee) {

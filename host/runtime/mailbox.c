@@ -100,7 +100,7 @@ bool th_mailbox_wait(struct th_process_run *process)
 
 /* --- Offering -------------------------------------------------------------------------------- */
 
-/* Goes on with the next message, or with none. This is where a message is received. */
+/* Goes on with the next message, or with none. */
 static void offer(struct th_process_run *process)
 {
     struct th_continuation *next = &process->next;

@@ -67,8 +67,7 @@ static void run(struct th_process_run *process, struct th_call *call,
         process->base = base;
         return;
     }
-    callee = th_export_callee(
-        th_export_find(external->module, external->function, (unsigned)external->argc));
+    callee = th_step_reach(external);
     if (__builtin_expect(callee && callee->function->flags == 0, 1)) {
         external->code = callee->function->fptr;
         external->callee = callee;

@@ -186,7 +186,6 @@ static void free_all(struct th_message *messages)
 /* What only a process that lives needs. */
 static void release(struct th_process_run *process)
 {
-    th_timer_stop(process);
     free_all(process->inbox);
     process->inbox = NULL;
     free_all(process->ending);
@@ -217,12 +216,14 @@ static void note_end(void)
     pthread_mutex_unlock(&ends_lock);
 }
 
-/* Dead first, then told: who is told finds it dead. */
+/* Dead first, then told: who is told finds it dead. (And no timer may meet who has the mailbox
+ * next.) This is where a process exits. */
 void th_process_end(struct th_process_run *process, th_term reason)
 {
     struct th_request *request = process->request;
     struct th_message *rest;
 
+    th_timer_stop(process);
     if (process->told)
         process->end_message = th_message_create(reason);
     rest = th_host_process_leave(process->mailbox, reason);

@@ -181,6 +181,13 @@ void th_step_to(struct th_process_run *process, const struct th_callee *callee, 
  * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */
 void th_step_take(struct th_process_run *process, struct th_call *outer);
 
+/* The code that the external call NEXT reaches, NULL: it is undefined. This is where an export's
+ * breakpoint is met. */
+static inline const struct th_callee *th_step_reach(const struct th_continuation *next)
+{
+    return th_export_callee(th_export_find(next->module, next->function, (unsigned)next->argc));
+}
+
 /* The first half of that for code, NOW: its outcome, or what it wants next, is told, and no frame
  * looked at. */
 void th_step_run(struct th_process_run *process, struct th_call *outer,

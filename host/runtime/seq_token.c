@@ -120,6 +120,7 @@ void th_seq_exit(struct th_process_run *process, enum th_signal kind, th_term to
     th_host_process_post(to, signal);
 }
 
+/* This is where a process sends. */
 bool th_process_send(th_env *env, th_term pid, th_term message)
 {
     struct th_call *call = env ? th_call_of(env) : NULL;

@@ -211,7 +211,7 @@ static void on_down(struct th_process_run *self, const struct th_message *signal
 
 /* --- Arriving -------------------------------------------------------------------------------- */
 
-/* True: SIGNAL ends the process. */
+/* True: SIGNAL ends the process. This is where a process gets linked and unlinked by others. */
 static bool act(struct th_process_run *self, struct th_message *signal)
 {
     switch ((enum th_signal)signal->kind) {
@@ -245,7 +245,8 @@ static bool act(struct th_process_run *self, struct th_message *signal)
     }
 }
 
-/* What comes behind the end stays, for th_signals_end(). */
+/* What comes behind the end stays, for th_signals_end(). This is where a message is received, as
+ * tracing understands it: it has come into the process' own hands. */
 void th_signals_take(struct th_process_run *process, struct th_message *mail)
 {
     while (mail) {

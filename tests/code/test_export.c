@@ -1,0 +1,133 @@
+/* Exports: entries that stay, what they hold, and readers while the table grows. */
+#include "host/code/code.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct th_library *load(const char *path)
+{
+    struct th_library *library;
+
+    assert_int_equal(th_library_open(path, &library), TH_OK);
+    assert_int_equal(th_library_load(library, NULL, th_small(0)), TH_OK);
+    return library;
+}
+
+static char *path_of(const char *name)
+{
+    return th_printf("%s/tests/plugins/%s.so", getenv("BUILD_DIR"), name);
+}
+
+static const struct th_callee *find(const char *module, const char *function, unsigned arity)
+{
+    return th_export_callee(th_export_find(th_atom(module), th_atom(function), arity));
+}
+
+static void an_entry_outlives_its_function(void **state)
+{
+    char *path = path_of("party");
+    struct th_library *library = load(path);
+    struct th_export *entry;
+
+    (void)state;
+    assert_null(th_export_find(th_atom("party"), th_atom("echo"), 1));
+    th_module_add(library);
+    entry = th_export_find(th_atom("party"), th_atom("echo"), 1);
+    assert_non_null(entry);
+    assert_string_equal(th_export_callee(entry)->name, "party:echo/1");
+    assert_ptr_equal(th_export_callee(entry)->library, library);
+    assert_null(find("party", "echo", 2));
+    assert_null(find("party", "no_echo", 1));
+    assert_null(find("parties", "echo", 1));
+    assert_ptr_equal(th_module_find(th_atom("party")), library);
+    th_module_remove(library);
+    assert_null(th_export_callee(entry));
+    assert_null(th_module_find(th_atom("party")));
+    th_module_add(library);
+    assert_ptr_equal(th_export_find(th_atom("party"), th_atom("echo"), 1), entry);
+    assert_non_null(th_export_callee(entry));
+    th_module_remove(library);
+    th_library_release(library);
+    th_free(path);
+}
+
+static void a_module_is_one_library(void **state)
+{
+    char *path = path_of("party");
+    char *copy = th_printf("%s/tests/plugins/party.copy.so", getenv("BUILD_DIR"));
+    char *command = th_printf("cp %s %s", path, copy);
+    struct th_library *first = load(path);
+    struct th_library *second;
+
+    (void)state;
+    assert_int_equal(system(command), 0);
+    second = load(copy);
+    th_module_add(first);
+    assert_int_equal(th_module_check(first), TH_OK);
+    assert_int_equal(th_module_check(second), TH_USAGE);
+    th_module_remove(first);
+    assert_int_equal(th_module_check(second), TH_OK);
+    th_library_release(second);
+    th_library_release(first);
+    assert_int_equal(remove(copy), 0);
+    th_free(command);
+    th_free(copy);
+    th_free(path);
+}
+
+static _Atomic bool done;
+
+static void *look(void *unused)
+{
+    size_t found = 0;
+
+    (void)unused;
+    do
+        found += find("runner", "add", 2) != NULL;
+    while (!atomic_load(&done));
+    return found ? "found" : NULL;
+}
+
+/* The second library makes the table grow. */
+static void readers_see_what_is_there_while_it_grows(void **state)
+{
+    char *paths[] = {path_of("runner"), path_of("party")};
+    struct th_library *runner = load(paths[0]);
+    struct th_library *party = load(paths[1]);
+    pthread_t thread;
+    void *found;
+
+    (void)state;
+    th_module_add(runner);
+    assert_int_equal(pthread_create(&thread, NULL, look, NULL), 0);
+    for (int i = 0; i < 200; i++) {
+        th_module_add(party);
+        th_module_remove(party);
+        assert_non_null(find("runner", "add", 2));
+    }
+    atomic_store(&done, true);
+    pthread_join(thread, &found);
+    assert_non_null(found);
+    th_module_remove(runner);
+    th_library_release(party);
+    th_library_release(runner);
+    th_progress_settle();
+    th_free(paths[0]);
+    th_free(paths[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_entry_outlives_its_function),
+        cmocka_unit_test(a_module_is_one_library),
+        cmocka_unit_test(readers_see_what_is_there_while_it_grows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
