@@ -142,7 +142,8 @@
  * enif_is_process_alive().
  *
  * On failure: 0; `badarg` is raised where ENV is not that of a function that runs for a process, and
- * by th_spawn() for names that are no atoms and more than 255 arguments.
+ * by th_spawn() for names that are no atoms and more than 255 arguments; `system_limit` by
+ * th_spawn() if there are 1,048,576 processes.
  */
 #define TH_MODULE_PROCESSES(X) \
     X(processes, int, th_spawn, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[], int options, ErlNifPid *pid, ERL_NIF_TERM *monitor)) \

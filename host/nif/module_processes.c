@@ -32,6 +32,10 @@ int th_spawn(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int arg
                                (options & TH_SPAWN_LINK ? TH_PROCESS_LINK : 0) |
                                    (options & TH_SPAWN_MONITOR ? TH_PROCESS_MONITOR : 0),
                                &reference);
+    if (spawned == TH_NONE) {
+        th_nif_raise(env, th_atom("system_limit"));
+        return 0;
+    }
     if (pid)
         pid->pid = spawned;
     if (monitor)

@@ -170,14 +170,11 @@ th_term th_call_and_then(th_env *env, th_term module, th_term function, int argc
     return TH_NONE;
 }
 
-/* A time that is longer than the clock can tell is for ever. */
 static int64_t deadline_in(int64_t milliseconds)
 {
-    int64_t now = th_timer_now();
-
-    if (milliseconds < 0 || milliseconds > (INT64_MAX - now) / MILLION)
-        return -1;
-    return milliseconds == 0 ? 0 : now + milliseconds * MILLION;
+    if (milliseconds <= 0)
+        return milliseconds < 0 ? -1 : 0;
+    return milliseconds < INT64_MAX / MILLION ? th_timer_in(milliseconds * MILLION) : -1;
 }
 
 th_term th_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds)

@@ -61,9 +61,13 @@ static void join(struct th_call *call, struct th_process_run *child, int options
 th_term th_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
                          const th_term argv[], int options, th_term *monitor)
 {
-    struct th_process_run *child = th_process_create(false);
-    th_term pid = child->pid;
+    struct th_process_run *child;
+    th_term pid;
 
+    if (th_runtime_processes() >= th_runtime_threads().processes)
+        return TH_NONE;
+    child = th_process_create(false);
+    pid = child->pid;
     child->next = (struct th_continuation){
         .step = TH_STEP_CALL,
         .where = ERL_NIF_THR_NORMAL_SCHEDULER,
@@ -75,7 +79,7 @@ th_term th_process_spawn(struct th_call *call, th_term module, th_term function,
     child->home = call->process->home;
     th_seq_spawn(call->process, child);
     join(call, child, options, monitor);
-    th_queue_add(child); /* from here on others may have it */
+    th_queue_add(child); /* this is where it is spawned; from here on others may have it */
     return pid;
 }
 

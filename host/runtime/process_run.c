@@ -59,7 +59,7 @@ struct th_message *th_run_receive(struct th_process_run *process, int64_t nanose
     struct th_request request = {.what = TH_REQUEST_RECEIVE, .deadline = nanoseconds};
 
     if (nanoseconds > 0)
-        request.deadline = th_timer_now() + nanoseconds;
+        request.deadline = th_timer_in(nanoseconds);
     ask(process, &request);
     return request.message;
 }

@@ -34,6 +34,7 @@ struct th_runtime_setup {
     unsigned schedulers; /* 0: as many as processors */
     unsigned dirty_cpu;  /* 0: as many as schedulers */
     unsigned dirty_io;   /* 0: ten, as in a BEAM */
+    size_t processes;    /* the most that functions may spawn; 0: 1,048,576, as in a BEAM */
 };
 
 /* Starts the threads, before libraries are loaded. Dirty threads are made as they are needed. From
@@ -196,6 +197,7 @@ bool th_call_pending(const th_env *env, th_term *reason);
 enum { TH_PROCESS_LINK = 1, TH_PROCESS_MONITOR = 2 };
 
 /* CALL is of the process that does it. The contracts are those of module_functions.h. */
+/* TH_NONE: there are as many as may be. */
 th_term th_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
                          const th_term argv[], int options, th_term *monitor);
 bool th_process_link(struct th_call *call, th_term pid);

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 enum {
-    DIRTY_IO = 10,   /* threads unless told otherwise, as in a BEAM */
+    DIRTY_IO = 10, /* threads unless told otherwise, as in a BEAM */
+    PROCESSES = 1 << 20,
     NAME_BYTES = 16, /* of a thread's name: the kernel keeps no more */
     GUARD_BYTES = 256 * 1024
 };
@@ -38,7 +39,7 @@ _Thread_local const struct th_scheduler *th_scheduler_current;
 
 /* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after. Read by
  * code of libraries that these run. */
-static struct th_runtime_setup threads = {1, 1, 1};
+static struct th_runtime_setup threads = {1, 1, 1, 0};
 static bool started;
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -262,6 +263,8 @@ void th_runtime_start(const struct th_runtime_setup *setup)
         threads.schedulers = processors();
     if (!threads.dirty_cpu)
         threads.dirty_cpu = threads.schedulers;
+    if (!threads.processes)
+        threads.processes = PROCESSES;
     if (!threads.dirty_io)
         threads.dirty_io = DIRTY_IO;
     th_run_queues_open(threads.schedulers);
@@ -289,7 +292,7 @@ void th_runtime_stop(void)
     th_timers_end();
     th_run_queues_close();
     th_library_on_schedulers = NULL;
-    threads = (struct th_runtime_setup){1, 1, 1};
+    threads = (struct th_runtime_setup){1, 1, 1, 0};
     started = false;
     th_resource_reap(); /* what nobody was woken for */
 }

@@ -27,6 +27,13 @@ int64_t th_timer_now(void)
     return now.tv_sec * (int64_t)BILLION + now.tv_nsec;
 }
 
+int64_t th_timer_in(int64_t nanoseconds)
+{
+    int64_t now = th_timer_now();
+
+    return nanoseconds < INT64_MAX - now ? now + nanoseconds : -1;
+}
+
 /* --- The heap -------------------------------------------------------------------------------- */
 
 static void put(size_t place, struct th_process_run *process)

@@ -436,6 +436,65 @@ HOSTED(calls)
     return last;
 }
 
+/* named(Name): takes it, and waits. */
+HOSTED(named)
+{
+    ErlNifPid self;
+
+    enif_self(env, &self);
+    th_register(env, argv[0], &self);
+    return th_await(env, got, TH_INFINITY, 0, NULL);
+}
+
+/* spins(Name): spawns named(Name), and does not return before it has run. */
+HOSTED(spins)
+{
+    ErlNifTime begin = enif_monotonic_time(ERL_NIF_SEC);
+    ErlNifPid pid;
+
+    th_spawn(env, atom(env, "party"), atom(env, "named"), 1, argv, 0, NULL, NULL);
+    while (!enif_whereis_pid(env, argv[0], &pid))
+        if (enif_monotonic_time(ERL_NIF_SEC) > begin + 10)
+            return atom(env, "never");
+    return atom(env, "ran");
+}
+
+/* chaos(Peers, N, Seed, To): N steps, each of which links with one of the list, or undoes that;
+ * then tells To, and waits. */
+NIF(chaos)
+{
+    ERL_NIF_TERM peers[MOST],
+        next[4] = {argv[0], enif_make_long(env, integer(env, argv[1]) - 1), 0, argv[3]};
+    unsigned long seed = (unsigned long)integer(env, argv[2]) * 1103515245 + 12345;
+    int count = elements(env, argv[0], peers);
+    ErlNifPid peer = pid_of(peers[seed / 65536 % (unsigned)count]);
+
+    if (integer(env, argv[1]) == 0) {
+        send_to(env, argv[3], atom(env, "done"));
+        return th_await(env, got, TH_INFINITY, 0, NULL);
+    }
+    if (seed / 1048576 % 2)
+        th_link(env, &peer);
+    else
+        th_unlink(env, &peer);
+    next[2] = enif_make_long(env, (long)(seed % 2147483648));
+    if (seed / 2097152 % 8 == 0)
+        enif_consume_timeslice(env, 100);
+    return enif_schedule_nif(env, "chaos", 0, chaos, argc, next);
+}
+
+/* mingles(N, Seed, To): waits for the list of its peers first. */
+static ERL_NIF_TERM mingle(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return th_tail_call(env, atom(env, "party"), atom(env, "chaos"), 4, argv);
+}
+
+HOSTED(mingles)
+{
+    return th_await(env, mingle, TH_INFINITY, 3, argv);
+}
+
 HOSTED(link_)
 {
     ErlNifPid pid = pid_of(argv[0]);
@@ -600,6 +659,10 @@ static ErlNifFunc functions[] = {
     {"tell", 1, tell, 0},
     {"crowd", 1, crowd, 0},
     {"calls", 1, calls, 0},
+    {"named", 1, named, 0},
+    {"spins", 1, spins, 0},
+    {"chaos", 4, chaos, 0},
+    {"mingles", 3, mingles, 0},
     {"link", 1, link_, 0},
     {"unlink", 1, unlink_, 0},
     {"monitor", 1, monitor, 0},

@@ -14,13 +14,14 @@
 #include <cmocka.h>
 
 static struct th_library *party;
+static struct th_runtime_setup party_setup;
 
 static inline void start_party(unsigned schedulers)
 {
-    struct th_runtime_setup setup = {.schedulers = schedulers};
     char *path = th_printf("%s/tests/plugins/party.so", getenv("BUILD_DIR"));
 
-    th_runtime_start(&setup);
+    party_setup.schedulers = schedulers;
+    th_runtime_start(&party_setup);
     if (th_library_open(path, &party) != TH_OK ||
         th_library_load(party, NULL, th_small(0)) != TH_OK)
         fail_msg("%s", th_error_link(0));

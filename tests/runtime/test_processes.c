@@ -2,6 +2,8 @@
  * BEAM, where all of it was measured (OTP 25). */
 #include "parties.h"
 
+#include <time.h>
+
 static struct th_process_run *process;
 static char *self;
 
@@ -266,33 +268,23 @@ static void await_only_one_is_left(void)
     assert_int_equal(th_runtime_processes(), 1);
 }
 
-static void a_hundred_thousand_processes(void **state)
-{
-    char *hub = spawn("await", "[-1]", 0);
-
-    (void)state;
-    assert_string_equal(call("spawns", "[100000,party,await,[-1]]"), "100000");
-    assert_true(th_runtime_processes() > 100000);
-    call("spawns", "[100000,party,echo,[1]]");
-    call("trap", "[1]");
-    call("signal", "[%s,kill]", hub);
-    th_free(hub);
-}
-
-/* They are all linked with the process that spawned them. */
-static void an_exit_storm_through_links(void **state)
+static void a_hundred_thousand_processes_and_a_storm_through_their_links(void **state)
 {
     struct th_process_run *other = th_run_start();
-    struct th_message *message;
-    char *pid = text_of_pid(th_run_pid(other));
 
     (void)state;
-    call("spawn", "[party,chain,[50000,%s],0]", pid);
-    message = th_run_receive(other, -1); /* {last, Pid} */
-    th_mail_send(th_tuple_elements(message->term)[1], TH_AM(ok));
-    th_message_free(message);
+    assert_string_equal(call_in(other, "spawns", "[100000,party,await,[-1]]"), "100000");
+    assert_int_equal(th_runtime_processes(), 100002);
+    th_signal_send(th_run_pid(other), TH_SIGNAL_EXIT, TH_NONE, 0, th_atom("storm"));
     th_run_exit(other, TH_AM(normal));
-    th_free(pid);
+    await_only_one_is_left();
+}
+
+static void processes_come_and_go(void **state)
+{
+    (void)state;
+    assert_string_equal(call("spawns", "[100000,party,echo,[1]]"), "100000");
+    await_only_one_is_left();
 }
 
 static void a_storm_ends_a_chain(void **state)
@@ -337,6 +329,91 @@ static void many_talk_at_once(void **state)
         down();
         th_free(servers[i]);
     }
+}
+
+static void who_waits_behind_a_long_function_is_taken(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        assert_string_equal(call("spins", "[name%d]", i), "ran");
+}
+
+static void timers_end_waiting_in_any_order(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++)
+        call("spawn", "[party,await,[%d],0]", (i * 7919) % 60);
+    call("spawns", "[300,party,select,[a,20]]");
+    for (int i = 0; i < 300; i++) /* these are killed before theirs is due */
+        call("signal", "[%s,kill]", call("spawn", "[party,await,[10000],0]"));
+    await_only_one_is_left();
+}
+
+/* --- Links both ways -------------------------------------------------------------------------- */
+
+enum { PEERS = 12 };
+
+struct peers {
+    const struct th_process_run *all[PEERS + 1];
+    size_t count;
+    bool quiet;
+};
+
+/* Under the mailbox's lock. */
+static void note_peer(void *context, void *what, th_term pid)
+{
+    struct peers *peers = context;
+    const struct th_process_run *peer = what;
+
+    (void)pid;
+    assert_true(peers->count <= PEERS);
+    peers->all[peers->count++] = peer;
+    peers->quiet &= peer->waiting;
+}
+
+/* All wait, twice in a row: then no signal is on its way. */
+static struct peers await_quiet(void)
+{
+    struct peers peers = {.quiet = false};
+
+    for (int quiet = 0; quiet < 2; quiet = peers.quiet ? quiet + 1 : 0) {
+        nanosleep(&(struct timespec){0, 10 * 1000 * 1000}, NULL);
+        peers = (struct peers){.quiet = true};
+        th_host_process_each(th_mailbox_arrived, note_peer, &peers);
+    }
+    return peers;
+}
+
+/* Of processes that link and unlink with each other at random, at once. */
+static void a_link_is_known_on_both_sides_or_on_none(void **state)
+{
+    struct th_buffer list = {0};
+    char *pids[PEERS];
+    struct peers peers;
+    size_t links = 0;
+
+    (void)state;
+    for (int i = 0; i < PEERS; i++) {
+        pids[i] = th_strdup(call("spawn", "[party,mingles,[2000,%d,%s],0]", i, self));
+        th_buffer_printf(&list, "%s%s", i ? "," : "", pids[i]);
+    }
+    for (int i = 0; i < PEERS; i++)
+        call("sends", "[%s,[[%s]]]", pids[i], th_buffer_text(&list));
+    for (int i = 0; i < PEERS; i++)
+        assert_string_equal(message_to(process), "done");
+    peers = await_quiet();
+    for (size_t i = 0; i < peers.count; i++)
+        for (size_t k = 0; k < peers.count; k++) {
+            void *link = th_table_get(&peers.all[i]->links, peers.all[k]->pid);
+            assert_ptr_equal(link, th_table_get(&peers.all[k]->links, peers.all[i]->pid));
+            assert_true(link == NULL || link == TH_LINKED);
+            links += link != NULL;
+        }
+    assert_int_equal(peers.count, PEERS + 1);
+    assert_true(links > 0);
+    for (int i = 0; i < PEERS; i++)
+        th_free(pids[i]);
+    th_buffer_free(&list);
 }
 
 static int begin(void **state)
@@ -388,11 +465,14 @@ int main(void)
         TEST(monitors_can_be_stopped),
         TEST(monitors_go_with_who_made_them),
         TEST(names_go_with_their_process),
-        TEST(a_hundred_thousand_processes),
-        TEST(an_exit_storm_through_links),
+        TEST(a_hundred_thousand_processes_and_a_storm_through_their_links),
+        TEST(processes_come_and_go),
         TEST(a_storm_ends_a_chain),
         TEST(a_mailbox_of_a_million_messages),
         TEST(many_talk_at_once),
+        TEST(who_waits_behind_a_long_function_is_taken),
+        TEST(timers_end_waiting_in_any_order),
+        TEST(a_link_is_known_on_both_sides_or_on_none),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -1,0 +1,48 @@
+/* Bounds: of processes. */
+#include "parties.h"
+
+static void no_more_processes_than_there_may_be(void **state)
+{
+    struct th_process_run *process;
+
+    (void)state;
+    party_setup.processes = 10;
+    start_party(2);
+    process = th_run_start();
+    assert_string_equal(call_in(process, "spawns", "[9,party,await,[-1]]"), "9");
+    assert_string_equal(call_in(process, "spawn", "[party,echo,[1],0]"), "error: system_limit");
+    assert_int_equal(th_runtime_processes(), 10);
+    th_run_exit(process, th_atom("done"));
+    stop_party();
+}
+
+/* Who runs is killed when it has returned, and what it spawned meanwhile, too. */
+static void all_are_killed_in_the_end(void **state)
+{
+    struct th_process_run *process;
+
+    (void)state;
+    party_setup.processes = 0;
+    start_party(3);
+    process = th_run_start();
+    assert_string_equal(call_in(process, "spawns", "[500,party,server,[]]"), "500");
+    call_in(process, "spawns", "[20,party,loop,[1000000000]]");
+    call_in(process, "spawns", "[20,party,crowd,[1000]]");
+    call_in(process, "spawns", "[20,party,await,[5]]");
+    assert_true(th_runtime_processes() > 500);
+    th_runtime_kill_all();
+    assert_int_equal(th_runtime_processes(), 0);
+    assert_string_equal(call_in(process, "self", "[]"), "ended: killed");
+    th_run_exit(process, TH_AM(normal));
+    stop_party();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_more_processes_than_there_may_be),
+        cmocka_unit_test(all_are_killed_in_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
