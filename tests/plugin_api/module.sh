@@ -12,6 +12,18 @@ else
     skip 'module: clang' 'no clang'
 fi
 
+# What pkg-config says of it: where the headers are, and nothing to link with.
+from_pkg_config() {
+    PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig" pkg-config --cflags --libs tracehost-plugin \
+        >"$work/flags" && ! grep -q -e ' -l' "$work/flags" &&
+        gcc $shared $(cat "$work/flags") $source -o "$work/flagged.so"
+}
+if command -v pkg-config >/dev/null; then
+    check 'module: with the flags of tracehost-plugin.pc' from_pkg_config
+else
+    skip 'module: pkg-config' 'no pkg-config'
+fi
+
 # Each function of the list is imported, weak.
 imports_all() {
     nm -D "$work/gcc.so" | sed -n 's/^ *w \(th_[a-z_]*\)$/\1/p' | sort >"$work/imported"
