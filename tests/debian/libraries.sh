@@ -25,7 +25,7 @@ compare() {
 memcheck=
 case $BUILD_DIR in
 */release | */debug)
-    memcheck="valgrind -q --leak-check=full --error-exitcode=9 --suppressions=$calls/openssl.supp"
+    memcheck="valgrind -q --leak-check=full --error-exitcode=9 --suppressions=$calls/memcheck.supp"
     ;;
 esac
 command -v "${memcheck%% *}" >/dev/null || memcheck=
