@@ -1,11 +1,10 @@
 /*
  * The table of export entries: open addressing, read without a lock. It grows by publishing a
- * larger one; the old one is freed after thread progress.
+ * larger one and never frees, as all that were smaller take no more than the one in use.
  */
 #include "export.h"
 
 #include "host/base/base.h"
-#include "host/progress/progress.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 enum { FEWEST = 64 };
 
 struct exports {
-    struct th_later later;
+    struct exports *smaller;             /* that it has replaced; somebody may read it yet */
     size_t capacity;                     /* a power of two, at least twice the entries */
     struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
 };
@@ -55,20 +54,10 @@ static struct th_export *_Atomic *place_of(struct exports *in, th_term module, t
 
 struct th_export *th_export_find(th_term module, th_term function, unsigned arity)
 {
-    struct th_export *entry = NULL;
-    struct exports *now;
+    struct exports *now = atomic_load_explicit(&table, memory_order_acquire);
 
-    th_progress_enter();
-    now = atomic_load_explicit(&table, memory_order_acquire);
-    if (now)
-        entry = atomic_load_explicit(place_of(now, module, function, arity), memory_order_acquire);
-    th_progress_leave();
-    return entry;
-}
-
-static void free_table(struct th_later *later)
-{
-    th_free(later); /* the first member */
+    return now ? atomic_load_explicit(place_of(now, module, function, arity), memory_order_acquire)
+               : NULL;
 }
 
 static struct exports *grow(struct exports *old)
@@ -77,6 +66,7 @@ static struct exports *grow(struct exports *old)
     struct exports *larger = th_alloc_zero(sizeof *larger + capacity * sizeof larger->entries[0]);
 
     larger->capacity = capacity;
+    larger->smaller = old;
     for (size_t i = 0; old && i < old->capacity; i++) {
         struct th_export *entry = atomic_load_explicit(&old->entries[i], memory_order_relaxed);
         if (entry)
@@ -84,8 +74,6 @@ static struct exports *grow(struct exports *old)
                                   entry, memory_order_relaxed);
     }
     atomic_store_explicit(&table, larger, memory_order_release);
-    if (old)
-        th_progress_later(&old->later, free_table);
     return larger;
 }
 

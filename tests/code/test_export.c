@@ -116,7 +116,6 @@ static void readers_see_what_is_there_while_it_grows(void **state)
     th_module_remove(runner);
     th_library_release(party);
     th_library_release(runner);
-    th_progress_settle();
     th_free(paths[0]);
     th_free(paths[1]);
 }
