@@ -73,6 +73,10 @@
  * place of the result, and th_catch() takes the exception, which else goes on when THEN returns 0.
  * A function that is waiting for THEN has not returned, as far as tracing can tell.
  *
+ * th_raise() is erlang:raise/3: `return th_raise(...);` has an exception that th_catch() took go on,
+ * to whoever called, with the class, reason and stack trace given. As an exception of a callee, it
+ * is dropped if the function returns a term after all. `badarg` for what is no class or no list.
+ *
  * th_throw() and th_exit() raise exceptions as enif_raise_exception() does, of these classes; an
  * exit that nobody catches ends the process with REASON, which is as good an end as any, and not
  * reported.
@@ -85,6 +89,7 @@
     X(calling, int, th_catch, (ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason, ERL_NIF_TERM *stacktrace)) \
     X(calling, ERL_NIF_TERM, th_tail_call, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[])) \
     X(calling, ERL_NIF_TERM, th_call_then, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[], ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]), int flags, int kept, const ERL_NIF_TERM terms[])) \
+    X(calling, ERL_NIF_TERM, th_raise, (ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM reason, ERL_NIF_TERM stacktrace)) \
     X(calling, ERL_NIF_TERM, th_throw, (ErlNifEnv *env, ERL_NIF_TERM reason)) \
     X(calling, ERL_NIF_TERM, th_exit, (ErlNifEnv *env, ERL_NIF_TERM reason))
 

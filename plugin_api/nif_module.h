@@ -45,10 +45,12 @@ enum {
 /* Not 0 if the host has the function NAME. */
 #define TH_HAS(name) ((name) != NULL)
 
-/* Not 0 if the host is tracehost: then it has all functions of its own version of this header. */
+/* Not 0 if the host is tracehost, and has all functions of this version of the header. */
 static inline int th_host_present(void)
 {
-    return TH_HAS(th_disarm);
+#define TH_MODULE_IS_THERE(group, type, name, parameters) &&TH_HAS(name)
+    return 1 TH_MODULE_FUNCTIONS(TH_MODULE_IS_THERE);
+#undef TH_MODULE_IS_THERE
 }
 
 /*

@@ -131,7 +131,7 @@ struct th_binding *th_binding_find(struct th_evaluation *e, th_term name);
 void th_binding_add(struct th_evaluation *e, th_term name, th_term value);
 
 /* Raise an exception; return TH_NONE. */
-th_term th_raise(struct th_evaluation *e, enum th_class class, th_term reason);
+th_term th_evaluation_raise(struct th_evaluation *e, enum th_class class, th_term reason);
 th_term th_raise_pair(struct th_evaluation *e, const char *tag, th_term value); /* {Tag, Value} */
 th_term th_raise_from(struct th_evaluation *e, th_term reason, th_term module, th_term function,
                       const th_term arguments[], size_t count);

@@ -134,7 +134,8 @@ static th_term call_function(struct th_evaluation *e, th_term module, th_term fu
     if (called == TH_CALLED_RAISED)
         return th_raise_from(e, result, module, function, arguments, count);
     if (called == TH_CALLED_EXITED || called == TH_CALLED_THREW)
-        return th_raise(e, called == TH_CALLED_EXITED ? TH_CLASS_EXIT : TH_CLASS_THROW, result);
+        return th_evaluation_raise(e, called == TH_CALLED_EXITED ? TH_CLASS_EXIT : TH_CLASS_THROW,
+                                   result);
     if (called == TH_CALLED_UNDEFINED)
         called = th_function_call(e, module, function, count, arguments, &result);
     if (called == TH_CALLED_UNDEFINED)
@@ -196,7 +197,7 @@ static th_term evaluate_if(struct th_evaluation *e, const struct th_node *node)
     const struct th_node *clause = th_match_clauses(e, node, 0, TH_NONE);
 
     return clause ? th_evaluate_block(e, clause->parts[2])
-                  : th_raise(e, TH_CLASS_ERROR, th_atom("if_clause"));
+                  : th_evaluation_raise(e, TH_CLASS_ERROR, th_atom("if_clause"));
 }
 
 /* --- Exceptions ------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 /* --- Raising ---------------------------------------------------------------------------------- */
 
-th_term th_raise(struct th_evaluation *e, enum th_class class, th_term reason)
+th_term th_evaluation_raise(struct th_evaluation *e, enum th_class class, th_term reason)
 {
     e->exception = (struct th_exception){.class = class, .reason = reason};
     return TH_NONE;
@@ -16,13 +16,13 @@ th_term th_raise(struct th_evaluation *e, enum th_class class, th_term reason)
 
 th_term th_raise_pair(struct th_evaluation *e, const char *tag, th_term value)
 {
-    return th_raise(e, TH_CLASS_ERROR, th_make_tuple_of(&e->heap, th_atom(tag), value));
+    return th_evaluation_raise(e, TH_CLASS_ERROR, th_make_tuple_of(&e->heap, th_atom(tag), value));
 }
 
 th_term th_raise_from(struct th_evaluation *e, th_term reason, th_term module, th_term function,
                       const th_term arguments[], size_t count)
 {
-    th_raise(e, TH_CLASS_ERROR, reason);
+    th_evaluation_raise(e, TH_CLASS_ERROR, reason);
     e->exception.module = module;
     e->exception.function = function;
     e->exception.arguments = th_make_list(&e->heap, arguments, count);

@@ -84,7 +84,7 @@ static bool get_time(struct th_evaluation *e, th_term t, int64_t *nanoseconds)
     if (t == th_atom("infinity"))
         return true;
     if (!th_get_uint64(t, &milliseconds) || milliseconds > UINT32_MAX) {
-        th_raise(e, TH_CLASS_ERROR, th_atom("timeout_value"));
+        th_evaluation_raise(e, TH_CLASS_ERROR, th_atom("timeout_value"));
         return false;
     }
     *nanoseconds = (int64_t)milliseconds * MILLISECOND;

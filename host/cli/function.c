@@ -161,7 +161,7 @@ static th_term call_command(struct th_evaluation *e, th_term name, const th_term
     if (th_function_call(e, TH_NONE, name, count, arguments, &result) != TH_CALLED_UNDEFINED)
         return e->stopped ? TH_NONE : result;
     result = th_make_list(&e->heap, arguments, count);
-    return th_raise(
+    return th_evaluation_raise(
         e, TH_CLASS_ERROR,
         th_make_tuple_of(&e->heap, th_atom("shell_undef"), name, th_small((int64_t)count), result));
 }

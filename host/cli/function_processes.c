@@ -9,17 +9,17 @@ typedef const struct th_function_call call;
 
 static th_term raise_error(call *c)
 {
-    return th_raise(c->e, TH_CLASS_ERROR, c->arguments[0]);
+    return th_evaluation_raise(c->e, TH_CLASS_ERROR, c->arguments[0]);
 }
 
 static th_term raise_exit(call *c)
 {
-    return th_raise(c->e, TH_CLASS_EXIT, c->arguments[0]);
+    return th_evaluation_raise(c->e, TH_CLASS_EXIT, c->arguments[0]);
 }
 
 static th_term raise_throw(call *c)
 {
-    return th_raise(c->e, TH_CLASS_THROW, c->arguments[0]);
+    return th_evaluation_raise(c->e, TH_CLASS_THROW, c->arguments[0]);
 }
 
 /* --- Messages, names -------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static th_term sleep_milliseconds(call *c)
     if (c->arguments[0] == th_atom("infinity"))
         return th_evaluation_sleep(c->e, -1) ? TH_AM(ok) : TH_NONE;
     if (!th_get_uint64(c->arguments[0], &milliseconds) || milliseconds > UINT32_MAX)
-        return th_raise(c->e, TH_CLASS_ERROR, th_atom("timeout_value"));
+        return th_evaluation_raise(c->e, TH_CLASS_ERROR, th_atom("timeout_value"));
     return th_evaluation_sleep(c->e, (int64_t)milliseconds * 1000 * 1000) ? TH_AM(ok) : TH_NONE;
 }
 

@@ -167,7 +167,7 @@ const struct th_function th_functions_of_terms[] = {
 
 static th_term limit(call *c)
 {
-    return th_raise(c->e, TH_CLASS_ERROR, th_atom("system_limit"));
+    return th_evaluation_raise(c->e, TH_CLASS_ERROR, th_atom("system_limit"));
 }
 
 /* lists:seq(From, To) */

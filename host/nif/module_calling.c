@@ -10,13 +10,14 @@ ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function,
     return th_call_nested(env, module, function, argc, argv);
 }
 
+static const ERL_NIF_TERM classes[] = {
+    [TH_RAISED_ERROR] = TH_AM(error),
+    [TH_RAISED_EXIT] = TH_AM(exit),
+    [TH_RAISED_THROW] = TH_AM(throw),
+};
+
 int th_catch(ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason, ERL_NIF_TERM *stacktrace)
 {
-    static const ERL_NIF_TERM classes[] = {
-        [TH_RAISED_ERROR] = TH_AM(error),
-        [TH_RAISED_EXIT] = TH_AM(exit),
-        [TH_RAISED_THROW] = TH_AM(throw),
-    };
     struct th_exception_raised exception;
 
     if (!th_call_catch(env, &exception))
@@ -45,6 +46,17 @@ ERL_NIF_TERM th_call_then(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM func
         .code = then, .kept = kept, .terms = terms, .catches = flags & TH_CATCHES};
 
     return th_call_and_then(env, module, function, argc, argv, &next);
+}
+
+ERL_NIF_TERM th_raise(ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM reason,
+                      ERL_NIF_TERM stacktrace)
+{
+    struct th_exception_raised exception = {TH_RAISED_NOTHING, reason, stacktrace};
+
+    for (enum th_raised class = TH_RAISED_ERROR; class <= TH_RAISED_THROW; class ++)
+        if (classes[class] == class_)
+            exception.class = class;
+    return th_call_pass(env, &exception);
 }
 
 ERL_NIF_TERM th_throw(ErlNifEnv *env, ERL_NIF_TERM reason)

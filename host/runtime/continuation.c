@@ -63,6 +63,21 @@ static void set_next(struct th_call *call, const struct th_continuation *next)
     call->process->next = *next;
 }
 
+th_term th_call_pass(th_env *env, const struct th_exception_raised *exception)
+{
+    struct th_call *call = th_call_of(env);
+    size_t length;
+
+    if (!call || exception->class == TH_RAISED_NOTHING ||
+        !th_get_list_length(exception->stack, &length))
+        return refuse(env);
+    set_next(call, &(struct th_continuation){.step = TH_STEP_NONE});
+    call->passed = (struct th_exception_raised){exception->class,
+                                                th_check_term(env, exception->reason, "th_raise"),
+                                                th_check_term(env, exception->stack, "th_raise")};
+    return TH_NONE;
+}
+
 /* The thread type that a function with FLAGS runs on, 0 if there is none. Both dirty kinds at once
  * are one for input and output, as in a BEAM. */
 static int thread_of(int flags)

@@ -171,6 +171,7 @@ bool th_call_consume(th_env *env, int percent);
 th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
                        const th_term argv[]);
 bool th_call_catch(th_env *env, struct th_exception_raised *exception);
+th_term th_call_pass(th_env *env, const struct th_exception_raised *exception); /* th_raise() */
 th_term th_call_tail(th_env *env, th_term module, th_term function, int argc, const th_term argv[]);
 
 /* What goes on in a function's place, with terms that it keeps. */

@@ -8,7 +8,7 @@ static ERL_NIF_TERM got(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 ERL_NIF_TERM account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    if (!TH_HAS(th_await))
+    if (!th_host_present())
         return not_supported(env);
     return th_await(env, got, TH_INFINITY, argc, argv);
 }

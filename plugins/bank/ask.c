@@ -61,7 +61,7 @@ ERL_NIF_TERM ask(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM request)
 
     if (!enif_is_atom(env, name))
         return enif_make_badarg(env);
-    if (!TH_HAS(th_await))
+    if (!th_host_present())
         return not_supported(env);
     if (!enif_whereis_pid(env, name, &server))
         return not_open(env, name);

@@ -19,7 +19,7 @@ static ERL_NIF_TERM start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifPid bank;
 
-    if (!TH_HAS(th_spawn))
+    if (!th_host_present())
         return not_supported(env);
     if (!th_spawn(env, atom(env, "bank"), atom(env, "run"), argc, argv, 0, &bank, NULL))
         return 0;

@@ -17,7 +17,7 @@ ERL_NIF_TERM run(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
-    if (!TH_HAS(th_await))
+    if (!th_host_present())
         return not_supported(env);
     th_trap_exit(env, 1);
     return goes_on(env, enif_make_new_map(env));

@@ -23,29 +23,20 @@ static ERL_NIF_TERM returned(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return enif_raise_exception(env, argv[1]);
 }
 
-static ERL_NIF_TERM raised_again(ErlNifEnv *env, ERL_NIF_TERM class, ERL_NIF_TERM reason)
-{
-    if (is_atom(env, class, "throw"))
-        return th_throw(env, reason);
-    if (is_atom(env, class, "exit"))
-        return th_exit(env, reason);
-    return enif_raise_exception(env, reason);
-}
-
 /* Or not: then who was to have it is not open, and the money goes back; or does not answer, and the
  * money is on its way. */
 static ERL_NIF_TERM deposited(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const ERL_NIF_TERM *kept = argv + 1;
-    ERL_NIF_TERM class, reason;
+    ERL_NIF_TERM class, reason, stack;
 
     (void)argc;
     if (argv[0])
         return atom(env, "ok");
-    th_catch(env, &class, &reason, NULL);
+    th_catch(env, &class, &reason, &stack);
     if (is_atom(env, class, "error") && tagged(env, reason, "not_open"))
         return CALL_THEN(env, "deposit", returned, 0, 1, &reason, kept[FROM], kept[AMOUNT]);
-    return raised_again(env, class, reason);
+    return th_raise(env, class, reason, stack);
 }
 
 static ERL_NIF_TERM withdrawn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -58,7 +49,7 @@ static ERL_NIF_TERM withdrawn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 
 ERL_NIF_TERM transfer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    if (!TH_HAS(th_call_then))
+    if (!th_host_present())
         return not_supported(env);
     return CALL_THEN(env, "withdraw", withdrawn, 0, argc, argv, argv[FROM], argv[AMOUNT]);
 }
@@ -116,7 +107,7 @@ static ERL_NIF_TERM named(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 ERL_NIF_TERM audit(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    if (!TH_HAS(th_call_then))
+    if (!th_host_present())
         return not_supported(env);
     return th_call_then(env, atom(env, "bank"), atom(env, "names"), argc, argv, named, 0, 0, NULL);
 }

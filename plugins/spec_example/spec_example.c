@@ -93,7 +93,7 @@ static ERL_NIF_TERM not_supported(ErlNifEnv *env)
 /* Goes on with spec_example:FUNCTION, a tail call. */
 static ERL_NIF_TERM go_on(ErlNifEnv *env, const char *function, int argc, const ERL_NIF_TERM argv[])
 {
-    if (!TH_HAS(th_tail_call))
+    if (!th_host_present())
         return not_supported(env);
     return th_tail_call(env, atom(env, "spec_example"), atom(env, function), argc, argv);
 }
@@ -134,7 +134,7 @@ static ERL_NIF_TERM rlots(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 /* rlots/0 returns to here; an exception of it goes on to who called, as 0 is returned. */
 static ERL_NIF_TERM rfoo(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    if (!TH_HAS(th_call))
+    if (!th_host_present())
         return not_supported(env);
     return th_call(env, atom(env, "spec_example"), atom(env, "rlots"), argc, argv) ? atom(env, "ok")
                                                                                    : 0;

@@ -165,6 +165,25 @@ HOSTED(catches)
     return enif_make_tuple3(env, class, reason, stack);
 }
 
+/* again(M, F, Args): as if it caught nothing. again(Class, Reason, Stack) where M is a class. */
+HOSTED(again)
+{
+    ERL_NIF_TERM found[MOST], class, reason, stack;
+    int count = elements(env, argv[2], found);
+
+    if (!enif_is_atom(env, argv[1]) || !th_call(env, argv[0], argv[1], count, found))
+        return th_catch(env, &class, &reason, &stack) ? th_raise(env, class, reason, stack)
+                                                      : th_raise(env, argv[0], argv[1], argv[2]);
+    return atom(env, "no_exception");
+}
+
+/* The exception that is passed on is dropped, as a term is returned. */
+HOSTED(again_not)
+{
+    th_raise(env, atom(env, "error"), argv[0], enif_make_list(env, 0));
+    return argv[0];
+}
+
 /* The exception of the callee is dropped, as a term is returned. */
 HOSTED(drops)
 {
@@ -638,6 +657,8 @@ static ErlNifFunc functions[] = {
     {"call", 3, call, 0},
     {"call_dirty", 3, call, ERL_NIF_DIRTY_JOB_CPU_BOUND},
     {"catches", 3, catches, 0},
+    {"again", 3, again, 0},
+    {"again_not", 1, again_not, 0},
     {"drops", 1, drops, 0},
     {"own_counts", 1, own_counts, 0},
     {"tail", 3, tail, 0},

@@ -110,6 +110,18 @@ static void exceptions_pass_by_unless_it_catches(void **state)
                         "{party,catches,3,[]}],k}}");
 }
 
+static void an_exception_can_go_on(void **state)
+{
+    (void)state;
+    assert_string_equal(call("again", "[party,throws,[a]]"), "throw: a");
+    assert_string_equal(call("catches", "[party,again,[party,fails,[a]]]"),
+                        "{error,a,[{party,fails,[a],[]},{party,again,3,[]},{party,catches,3,[]}]}");
+    assert_string_equal(call("catches", "[party,again,[exit,{a},[x]]]"), "{exit,{a},[x]}");
+    assert_string_equal(call("again_not", "[a]"), "a");
+    assert_string_equal(call("again", "[no_class,{a},[]]"), "error: badarg");
+    assert_string_equal(call("again", "[error,{a},[x|y]]"), "error: badarg");
+}
+
 static void they_need_no_stack(void **state)
 {
     (void)state;
@@ -182,6 +194,7 @@ int main(void)
         cmocka_unit_test(those_of_a_callee_can_be_taken_or_dropped),
         cmocka_unit_test(a_continuation_gets_the_result_and_what_was_kept),
         cmocka_unit_test(exceptions_pass_by_unless_it_catches),
+        cmocka_unit_test(an_exception_can_go_on),
         cmocka_unit_test(they_need_no_stack),
         cmocka_unit_test(what_is_kept_survives_collections),
         cmocka_unit_test(a_heap_tells_its_sizes),
