@@ -104,6 +104,7 @@ static void renew(struct th_process_run *process)
     each_root(process, move, fresh);
     process->env = fresh;
     process->recent = th_env_used(fresh);
+    process->left_behind += th_env_used(old) - process->recent;
     th_heap_start(process);
     free_fragments(process);
     th_check_retire(old);
@@ -128,6 +129,7 @@ void th_heap_collect(struct th_process_run *process)
 void th_heap_end(struct th_process_run *process)
 {
     free_fragments(process);
+    process->left_behind += th_env_used(process->env);
     if (!th_check_on()) {
         th_env_clear(process->env);
         return;
@@ -146,6 +148,15 @@ void th_heap_attach(struct th_process_run *process, struct th_message *message)
     message->next = process->fragments;
     process->fragments = message;
     process->fragment_words += message->words_count;
+}
+
+/* A nested call goes on in the process' heap with an environment of its own. */
+uint64_t th_heap_words(const struct th_process_run *process)
+{
+    const struct th_call *call = th_call_current;
+    const th_env *env = call && call->process == process ? call->env : process->env;
+
+    return process->left_behind + th_env_used(env);
 }
 
 struct th_heap_sizes th_heap_sizes(const struct th_process_run *process)

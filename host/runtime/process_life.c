@@ -1,5 +1,5 @@
 /* Processes that run: made, run for a turn, ended. */
-#include "running.h"
+#include "tracepoint.h"
 
 #include <time.h>
 
@@ -11,7 +11,7 @@ size_t th_runtime_processes(void)
     return atomic_load_explicit(&process_count, memory_order_relaxed);
 }
 
-struct th_process_run *th_process_create(bool told)
+struct th_process_run *th_process_create(bool told, struct th_process_run *parent, bool linked)
 {
     struct th_process_run *process = th_alloc_zero(sizeof *process);
 
@@ -26,6 +26,7 @@ struct th_process_run *th_process_create(bool told)
     process->pid = th_host_process_pid(process->mailbox);
     process->env->self = process->pid;
     th_heap_start(process);
+    th_tracepoint_begin(process, parent, linked);
     return process;
 }
 
@@ -66,7 +67,7 @@ th_term th_process_spawn(struct th_call *call, th_term module, th_term function,
 
     if (th_runtime_processes() >= th_runtime_threads().processes)
         return TH_NONE;
-    child = th_process_create(false);
+    child = th_process_create(false, call->process, options & TH_PROCESS_LINK);
     pid = child->pid;
     child->next = (struct th_continuation){
         .step = TH_STEP_CALL,
@@ -166,6 +167,7 @@ void th_process_turn(struct th_process_run *process)
     int here = th_scheduler_current->type;
 
     process->reductions = TH_TURN;
+    process->live.scheduler = th_scheduler_current->number;
     do {
         if (here == ERL_NIF_THR_NORMAL_SCHEDULER && is_ended(process))
             return;
@@ -234,6 +236,7 @@ void th_process_end(struct th_process_run *process, th_term reason)
     th_signals_end(process, rest, reason);
     if (request)
         th_request_end(request, reason);
+    th_tracepoint_end(process);
     release(process);
     th_resource_reap();
     note_end();

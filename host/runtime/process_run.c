@@ -8,7 +8,7 @@
 
 struct th_process_run *th_run_start(void)
 {
-    struct th_process_run *process = th_process_create(true);
+    struct th_process_run *process = th_process_create(true, NULL, false);
 
     sem_init(&process->over, 0, 0); /* nobody knows the pid yet, to end it */
     return process;

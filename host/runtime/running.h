@@ -78,11 +78,13 @@ struct th_seq {
 struct th_process_run {
     struct th_host_process *mailbox;
     th_term pid;
+    struct th_live_process live; /* as trace/ knows it; zeros: there is no tracing */
 
     /* The heap; see heap.c. */
     th_env *env;                        /* where its terms live; replaced by collecting */
     size_t collect_at;                  /* bytes: collect when there are more */
     size_t recent;                      /* words that the last collection left */
+    uint64_t left_behind;               /* words that were made in what ENV has replaced */
     const struct th_offheap *collected; /* what ENV held on to when it was collected */
     size_t held;                        /* bytes of binaries that it has come to hold since */
     struct th_message *fragments;       /* messages whose terms the heap may refer to */
@@ -139,6 +141,11 @@ struct th_process_run {
     int64_t timer_due;
 };
 
+static inline struct th_process_run *th_process_of_live(const struct th_live_process *live)
+{
+    return (struct th_process_run *)((char *)live - offsetof(struct th_process_run, live));
+}
+
 /* --- Queues (run_queue.c, scheduler.c) --- */
 
 /* Puts PROCESS at the end of a queue of its next thread type. */
@@ -153,8 +160,9 @@ int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *conte
 
 /* --- Beginning and end (process_life.c) --- */
 
-/* TOLD: it does as it is told, and waits. Else it is the caller's to set up and queue. */
-struct th_process_run *th_process_create(bool told);
+/* TOLD: it does as it is told, and waits. Else it is the caller's to set up and queue. PARENT
+ * spawns it, LINKED to itself; NULL: nobody does. */
+struct th_process_run *th_process_create(bool told, struct th_process_run *parent, bool linked);
 
 /* Ends PROCESS with REASON, a term that stays until this returns, and frees it; one that does as it
  * is told stays, ended. By a normal scheduler. */
@@ -278,6 +286,9 @@ void th_heap_end(struct th_process_run *process);
 /* The terms of MESSAGE, taken out of the inbox, are the heap's now. */
 void th_heap_attach(struct th_process_run *process, struct th_message *message);
 
+/* The words that were made since the process' start; by the thread that runs it. */
+uint64_t th_heap_words(const struct th_process_run *process);
+
 /* --- Sequential tokens (seq_token.c) --- */
 
 /* The token for what the process sends now, in ENV; TH_NONE: it has none. */
@@ -288,6 +299,11 @@ void th_seq_receive(struct th_process_run *process, th_term token);
 
 /* Sends an exit signal of that KIND with REASON to TO. */
 void th_seq_exit(struct th_process_run *process, enum th_signal kind, th_term to, th_term reason);
+
+/* The token as it is, [] if there is none, in ENV. Sets a part of it, as th_seq_set(). */
+th_term th_seq_token(const struct th_process_run *process, th_env *env);
+th_term th_seq_set_in(struct th_process_run *process, th_env *env, th_term component,
+                      th_term value);
 
 /* CHILD was spawned. */
 void th_seq_spawn(struct th_process_run *parent, struct th_process_run *child);

@@ -25,6 +25,7 @@
 #include "host/code/code.h"
 #include "host/library/library.h"
 #include "host/process/process.h"
+#include "host/trace/trace.h"
 #include "plugin_api/erl_nif.h"
 
 #include "check.h"
@@ -35,6 +36,9 @@ struct th_runtime_setup {
     unsigned dirty_cpu;  /* 0: as many as schedulers */
     unsigned dirty_io;   /* 0: ten, as in a BEAM */
     size_t processes;    /* the most that functions may spawn; 0: 1,048,576, as in a BEAM */
+    /* What happens to processes is traced in it. It is shared (th_tracing_share()), and stays until
+     * the runtime is stopped. NULL: nothing is traced. */
+    struct th_tracing *tracing;
 };
 
 /* Starts the threads, before libraries are loaded. Dirty threads are made as they are needed. From

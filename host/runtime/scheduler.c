@@ -39,7 +39,7 @@ _Thread_local const struct th_scheduler *th_scheduler_current;
 
 /* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after. Read by
  * code of libraries that these run. */
-static struct th_runtime_setup threads = {1, 1, 1, 0};
+static struct th_runtime_setup threads = {1, 1, 1, 0, NULL};
 static bool started;
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ void th_runtime_stop(void)
     th_timers_end();
     th_run_queues_close();
     th_library_on_schedulers = NULL;
-    threads = (struct th_runtime_setup){1, 1, 1, 0};
+    threads = (struct th_runtime_setup){1, 1, 1, 0, NULL};
     started = false;
     th_resource_reap(); /* what nobody was woken for */
 }

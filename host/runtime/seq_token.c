@@ -62,16 +62,23 @@ static void count_up(struct th_process_run *process)
     seq->previous = seq->last;
 }
 
-th_term th_seq_send(struct th_process_run *process, th_env *env)
+th_term th_seq_token(const struct th_process_run *process, th_env *env)
 {
-    struct th_seq *seq = &process->seq;
+    const struct th_seq *seq = &process->seq;
 
     if (!seq->set)
-        return TH_NONE;
-    count_up(process);
-    return th_make_tuple_of(env, th_small(seq->flags), label_of(seq),
+        return TH_NIL;
+    return th_make_tuple_of(env, th_small(seq->flags), th_copy(env, label_of(seq)),
                             th_make_int64(env, seq->serial), seq->from,
                             th_make_int64(env, seq->previous));
+}
+
+th_term th_seq_send(struct th_process_run *process, th_env *env)
+{
+    if (!process->seq.set)
+        return TH_NONE;
+    count_up(process);
+    return th_seq_token(process, env);
 }
 
 void th_seq_receive(struct th_process_run *process, th_term token)
@@ -187,23 +194,28 @@ static void begin(struct th_process_run *process)
     seq->from = process->pid;
 }
 
-th_term th_seq_set(struct th_call *call, th_term component, th_term value)
+th_term th_seq_set_in(struct th_process_run *process, th_env *env, th_term component, th_term value)
 {
-    struct th_seq *seq = &call->process->seq;
+    struct th_seq *seq = &process->seq;
     bool was_set = seq->set;
     th_term before;
 
     if (!flag_of(component) && component != TH_AM(label) && component != TH_AM(serial))
         return TH_NONE;
-    begin(call->process);
+    begin(process);
     before = was_set || component != TH_AM(serial)
-                 ? value_of(seq, call->env, component)
-                 : th_make_tuple_of(call->env, th_small(0), th_small(0));
+                 ? value_of(seq, env, component)
+                 : th_make_tuple_of(env, th_small(0), th_small(0));
     if (set_value(seq, component, value))
         return before;
     if (!was_set)
         th_seq_end(seq);
     return TH_NONE;
+}
+
+th_term th_seq_set(struct th_call *call, th_term component, th_term value)
+{
+    return th_seq_set_in(call->process, call->env, component, value);
 }
 
 th_term th_seq_get(struct th_call *call, th_term component)

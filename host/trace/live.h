@@ -102,6 +102,10 @@ void th_live_event_init(struct th_live_event *event, struct th_live_process *pro
                         enum th_tracer_tag tag);
 void th_live_event_init_seq(struct th_live_event *event, struct th_live_process *process);
 
+/* False: for sure nobody wants events of PROCESS with TAG, and nothing follows from them, so that
+ * there is no need to say them. */
+bool th_live_is_wanted(const struct th_live_process *process, enum th_tracer_tag tag);
+
 /* th_trace() of it. TH_END if no session is there; else TH_OK, or TH_MALFORMED if the process
  * cannot have such an event. */
 enum th_status th_live_trace(struct th_live_event *event);

@@ -1,5 +1,6 @@
 /* Events of this host that are no calls, and what all sources of live events have. */
 #include "live_hit.h"
+#include "tracing.h"
 
 struct th_live_process *th_live_process_of(const struct th_event *event)
 {
@@ -84,6 +85,18 @@ void th_live_event_init_seq(struct th_live_event *event, struct th_live_process 
 {
     init(event, process, TH_EVENT_SEQ_TRACE);
     event->event.tag = TH_TAG_seq_trace;
+}
+
+/* Who is scheduled in is asked for by all who trace it, with whatever flag. */
+bool th_live_is_wanted(const struct th_live_process *process, enum th_tracer_tag tag)
+{
+    const struct th_tracing *tracing = process->traced.tracing;
+    uint32_t flag = th_tag_flag(tag, th_tag_group(tag, process->id));
+
+    if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) == 0)
+        return false;
+    return (tag == TH_TAG_in && !th_is_port(process->id)) ||
+           flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed);
 }
 
 enum th_status th_live_trace(struct th_live_event *event)

@@ -90,6 +90,8 @@ static void display(void *context, th_term term)
 {
     if (asked(context)->display)
         asked(context)->display(process_of(context), term);
+    else if (tracing_of(context)->display)
+        tracing_of(context)->display(term);
 }
 
 /* --- the trace control word: relaxed, a word in itself --- */

@@ -143,7 +143,7 @@ static void what_is_kept_survives_collections(void **state)
 
 static void a_heap_tells_its_sizes(void **state)
 {
-    struct th_process_run *own = th_process_create(false);
+    struct th_process_run *own = th_process_create(false, NULL, false);
     struct th_heap_sizes sizes = th_heap_sizes(own);
 
     (void)state;

@@ -66,7 +66,7 @@ static th_term make_doubled(th_env *env, int depth)
 
 static void a_heap_that_a_copy_would_multiply_is_left_alone(void **state)
 {
-    struct th_process_run *own = th_process_create(false); /* in no queue */
+    struct th_process_run *own = th_process_create(false, NULL, false); /* in no queue */
     th_env *before = own->env;
     th_term argv[1];
 

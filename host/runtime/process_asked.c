@@ -1,0 +1,81 @@
+/* What match specifications ask of a process that runs. */
+#include "tracepoint.h"
+
+static struct th_process_run *of(void *context)
+{
+    return th_process_of_live(context);
+}
+
+/* --- Sequential tokens ----------------------------------------------------------------------- */
+
+static th_term is_seq_trace(void *context)
+{
+    return of(context)->seq.set ? TH_AM(true) : TH_AM(false);
+}
+
+static th_term get_seq_token(void *context, th_env *env)
+{
+    return th_seq_token(of(context), env);
+}
+
+static th_term set_seq_token(void *context, th_env *env, th_term component, th_term value)
+{
+    th_term before = th_seq_set_in(of(context), env, component, value);
+
+    return before == TH_NONE ? TH_MATCH_RAISED : before;
+}
+
+/* --- The dump -------------------------------------------------------------------------------- */
+
+static size_t count_of(const struct th_message *message)
+{
+    size_t count = 0;
+
+    for (; message; message = message->next)
+        count++;
+    return count;
+}
+
+static void print_links(struct th_buffer *text, const struct th_process_run *process)
+{
+    const struct th_slot *slot;
+    size_t position = 0;
+    const char *separator = "";
+
+    th_buffer_add_text(text, "Link list: [");
+    while ((slot = th_table_next(&process->links, &position))) {
+        if (slot->value != TH_LINKED)
+            continue;
+        th_buffer_add_text(text, separator);
+        th_text_print(text, slot->key);
+        separator = ", ";
+    }
+    th_buffer_add_text(text, "]\n");
+}
+
+/* The lines that a BEAM's dump has of what there is here, by the names that they have there. */
+static th_term process_dump(void *context, th_env *env)
+{
+    const struct th_process_run *process = of(context);
+    struct th_heap_sizes sizes = th_heap_sizes(process);
+    struct th_buffer text = {0};
+    th_term dump;
+
+    th_buffer_printf(&text, "State: Running\nMessage queue length: %zu\n",
+                     count_of(process->inbox));
+    th_buffer_printf(&text, "Heap fragment data: %zu\n", sizes.mbuf_size);
+    print_links(&text, process);
+    th_buffer_printf(&text, "Stack+heap: %zu\nHeap unused: %zu\n",
+                     sizes.heap_block_size + sizes.stack_size,
+                     sizes.heap_block_size - sizes.heap_size);
+    dump = th_make_binary(env, text.data, text.size);
+    th_buffer_free(&text);
+    return dump;
+}
+
+const struct th_match_operations th_process_asked = {
+    .is_seq_trace = is_seq_trace,
+    .get_seq_token = get_seq_token,
+    .set_seq_token = set_seq_token,
+    .process_dump = process_dump,
+};
