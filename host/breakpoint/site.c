@@ -1,6 +1,9 @@
 #include "site.h"
 
+#include "kind.h"
+
 #include "host/base/base.h"
+#include "host/code/code.h"
 
 #include <pthread.h>
 
@@ -87,4 +90,30 @@ static bool is_armed(const struct th_site *site)
     return th_site_is_armed(site);
 }
 
-const struct th_site_operations th_site_virtual = {"virtual", arm, disarm, is_armed};
+const struct th_site_operations th_site_virtual = {
+    .kind = "virtual", .kinds = TH_BP_ALL, .arm = arm, .disarm = disarm, .is_armed = is_armed};
+
+/* --- Export sites ----------------------------------------------------------------------------- */
+
+static void arm_exports(struct th_site *const *sites, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        th_export_arm(sites[i]->place, true);
+}
+
+static void disarm_exports(struct th_site *const *sites, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        th_export_arm(sites[i]->place, false);
+}
+
+static bool export_is_armed(const struct th_site *site)
+{
+    return th_export_word(site->place) & TH_EXPORT_ARMED;
+}
+
+const struct th_site_operations th_site_export = {.kind = "export",
+                                                  .kinds = TH_BP_ALL & ~TH_BP_LOCAL,
+                                                  .arm = arm_exports,
+                                                  .disarm = disarm_exports,
+                                                  .is_armed = export_is_armed};

@@ -2,8 +2,9 @@
  * Sites: where the breakpoints of one function hang, those of all sessions.
  *
  * A site is armed while one of its breakpoints is active. What arming is depends on the kind of the
- * site. Of a virtual one, a function that is known only from a recording, nothing but `armed` is
- * written; whoever takes a call along looks at it first:
+ * site. Of an export site it is a bit of what external calls read. Of a virtual one, a function
+ * that is known only from a recording, nothing but `armed` is written; whoever takes a call along
+ * looks at it first:
  *
  *   if (th_site_is_armed(site))
  *       asked = th_breakpoint_hit(site, &hit);
@@ -33,6 +34,7 @@ struct th_site;
  */
 struct th_site_operations {
     const char *kind;
+    uint32_t kinds; /* of breakpoints that it can have: of enum th_bp_kind */
     void (*arm)(struct th_site *const *sites, size_t count);
     void (*disarm)(struct th_site *const *sites, size_t count);
     bool (*is_armed)(const struct th_site *site);
@@ -40,6 +42,11 @@ struct th_site_operations {
 
 /* Of a function that is known only from a recording. */
 extern const struct th_site_operations th_site_virtual;
+
+/* Of a function that other modules call, in any library: armed is the word of its export entry,
+ * which is the site's `place`, and which external calls read anyway. No other calls come there, so
+ * it has no local breakpoints. */
+extern const struct th_site_operations th_site_export;
 
 /* One cache line. */
 struct th_site {

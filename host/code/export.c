@@ -21,11 +21,13 @@ static struct exports *_Atomic table; /* release: it is filled in; acquire */
 
 /* One thread at a time, as export.h says: */
 static size_t export_count;
-static struct th_table modules; /* name -> struct module */
+static struct th_table modules;                  /* name -> struct module */
+static const struct th_module_watcher *watching; /* NULL: nobody */
 
 struct module {
     struct th_library *library;
-    struct th_callee *callees; /* one for each function of its entry */
+    struct th_callee *callees; /* one for each function of its entry that has a name */
+    struct th_export **entries;
     size_t count;
 };
 
@@ -106,13 +108,16 @@ static th_term atom_of(const char *name)
     return atom == TH_NONE ? th_atom_latin1(name, strlen(name)) : atom;
 }
 
-static void set_callee(th_term module, const ErlNifFunc *function, const struct th_callee *callee)
+/* What a call reaches, whether the entry is armed or not. */
+static void set_callee(struct th_export *entry, const struct th_callee *callee)
 {
-    th_term name = atom_of(function->name);
+    uintptr_t old = atomic_load_explicit(&entry->word, memory_order_relaxed);
 
-    if (name != TH_NONE)
-        atomic_store_explicit(&entry_of(module, name, function->arity)->callee, callee,
-                              memory_order_release);
+    _Static_assert(_Alignof(struct th_callee) > TH_EXPORT_ARMED, "the bit is not of the address");
+    while (!atomic_compare_exchange_weak_explicit(&entry->word, &old,
+                                                  (uintptr_t)callee | (old & TH_EXPORT_ARMED),
+                                                  memory_order_release, memory_order_relaxed))
+        ;
 }
 
 enum th_status th_module_check(const struct th_library *library)
@@ -127,35 +132,53 @@ enum th_status th_module_check(const struct th_library *library)
                           th_atom_name(name)->text);
 }
 
+/* A function whose name is too long to be an atom cannot be called. */
+static void add_function(struct module *module, th_term name, const ErlNifFunc *function)
+{
+    th_term called = atom_of(function->name);
+    struct th_export *entry;
+
+    if (called == TH_NONE)
+        return;
+    entry = entry_of(name, called, function->arity);
+    module->callees[module->count] = (struct th_callee){
+        module->library, function,
+        th_printf("%s:%s/%u", th_atom_name(name)->text, function->name, function->arity), entry};
+    module->entries[module->count++] = entry;
+}
+
 void th_module_add(struct th_library *library)
 {
     const struct th_entry *entry = th_library_entry(library);
     th_term name = th_library_name(library);
     struct module *module = th_alloc(sizeof *module);
 
-    module->library = library;
-    module->count = entry->function_count;
-    module->callees = th_alloc((module->count + 1) * sizeof *module->callees);
-    for (size_t i = 0; i < module->count; i++) {
-        const ErlNifFunc *function = &entry->functions[i];
-        module->callees[i] = (struct th_callee){
-            library, function,
-            th_printf("%s:%s/%u", th_atom_name(name)->text, function->name, function->arity)};
-        set_callee(name, function, &module->callees[i]);
-    }
+    *module = (struct module){
+        .library = library,
+        .callees = th_alloc((entry->function_count + 1) * sizeof *module->callees),
+        .entries = th_alloc((entry->function_count + 1) * sizeof(struct th_export *)),
+    };
+    for (size_t i = 0; i < entry->function_count; i++)
+        add_function(module, name, &entry->functions[i]);
+    if (watching)
+        watching->begin(module->entries, module->count);
+    for (size_t i = 0; i < module->count; i++)
+        set_callee(module->entries[i], &module->callees[i]);
     th_table_set(&modules, name, module);
 }
 
 void th_module_remove(struct th_library *library)
 {
-    th_term name = th_library_name(library);
-    struct module *module = th_table_remove(&modules, name);
+    struct module *module = th_table_remove(&modules, th_library_name(library));
 
-    for (size_t i = 0; i < module->count; i++) {
-        set_callee(name, module->callees[i].function, NULL);
+    for (size_t i = 0; i < module->count; i++)
+        set_callee(module->entries[i], NULL);
+    if (watching)
+        watching->end(module->entries, module->count);
+    for (size_t i = 0; i < module->count; i++)
         th_free((char *)module->callees[i].name);
-    }
     th_free(module->callees);
+    th_free(module->entries);
     th_free(module);
 }
 
@@ -164,4 +187,17 @@ struct th_library *th_module_find(th_term name)
     const struct module *module = th_table_get(&modules, name);
 
     return module ? module->library : NULL;
+}
+
+void th_module_watch(const struct th_module_watcher *watcher)
+{
+    const struct th_module_watcher *const both[] = {watching, watcher};
+    const struct th_slot *slot;
+
+    for (int i = 0; i < 2; i++) /* the end of the one, the beginning of the other */
+        for (size_t at = 0; both[i] && (slot = th_table_next(&modules, &at));) {
+            const struct module *module = slot->value;
+            (i == 0 ? both[i]->end : both[i]->begin)(module->entries, module->count);
+        }
+    watching = watcher;
 }

@@ -19,21 +19,48 @@ struct th_callee {
     struct th_library *library; /* loaded; whoever calls is a user of it */
     const ErlNifFunc *function;
     const char *name;
+    struct th_export *entry; /* that it was made for, NULL: none */
 };
 
+/*
+ * One word says what a call has to know: a struct th_callee's address, 0 while it is undefined, and
+ * TH_EXPORT_ARMED while calls are to be told to somebody first. It is changed in parts, by whoever
+ * adds modules and whoever arms. Release: what it stands for is complete; acquire.
+ */
+enum { TH_EXPORT_ARMED = 1 };
 struct th_export {
     th_term module, function; /* atoms */
     unsigned arity;
-    const struct th_callee *_Atomic callee; /* NULL: undefined. Release: it is complete; acquire. */
+    _Atomic uintptr_t word;
+    void *known; /* the watcher's own, see below; written before it is armed */
 };
 
 /* The entry, NULL if there never was such a function. Any thread, without a lock. */
 struct th_export *th_export_find(th_term module, th_term function, unsigned arity);
 
-/* What a call of it reaches now, NULL: nothing. */
+/* The word, 0 where there is no entry; and what a call that has read it reaches, NULL: nothing. */
+static inline uintptr_t th_export_word(const struct th_export *entry)
+{
+    return entry ? atomic_load_explicit(&entry->word, memory_order_acquire) : 0;
+}
+
+static inline const struct th_callee *th_export_reached(uintptr_t word)
+{
+    return (const struct th_callee *)(word & ~(uintptr_t)TH_EXPORT_ARMED);
+}
+
 static inline const struct th_callee *th_export_callee(const struct th_export *entry)
 {
-    return entry ? atomic_load_explicit(&entry->callee, memory_order_acquire) : NULL;
+    return th_export_reached(th_export_word(entry));
+}
+
+/* Arms the entry, or disarms it. Whoever has the code modification permission. */
+static inline void th_export_arm(struct th_export *entry, bool armed)
+{
+    if (armed)
+        atomic_fetch_or_explicit(&entry->word, TH_EXPORT_ARMED, memory_order_release);
+    else
+        atomic_fetch_and_explicit(&entry->word, ~(uintptr_t)TH_EXPORT_ARMED, memory_order_release);
 }
 
 /*
@@ -47,5 +74,17 @@ void th_module_remove(struct th_library *library);
 
 /* The library that is the module NAME, an atom; NULL: none. By the thread that adds and removes. */
 struct th_library *th_module_find(th_term name);
+
+/*
+ * Who is told of the functions of modules, those that are there now included: begin() before calls
+ * can reach them, end() when none can any more (for NULL, or another watcher, as well). An entry
+ * may stand twice among ENTRIES, as a function in its library's table. By the thread that adds and
+ * removes; it may wait.
+ */
+struct th_module_watcher {
+    void (*begin)(struct th_export *const entries[], size_t count);
+    void (*end)(struct th_export *const entries[], size_t count);
+};
+void th_module_watch(const struct th_module_watcher *watcher);
 
 #endif

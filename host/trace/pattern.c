@@ -109,16 +109,18 @@ static bool names_one(const struct th_pattern *pattern)
            pattern->arity != TH_ANY_ARITY && !pattern->on_load;
 }
 
-/* What can be done of SETTING where it is RECORDED calls that it is for; false: nothing. A meta
- * tracer of its own belongs to the thread that replays. */
+/* What can be done of SETTING at its site, where it is RECORDED calls that it is for; false:
+ * nothing. A meta tracer of its own belongs to the thread that replays. */
 static bool suits(struct th_bp_setting *setting, bool recorded)
 {
-    const uint32_t not_told = recorded ? TH_BP_MEMORY : 0;
+    uint32_t possible = setting->site->operations->kinds;
 
+    if (recorded)
+        possible &= ~(uint32_t)TH_BP_MEMORY;
     if (!recorded && foreign_tracer(setting))
-        setting->set &= ~(uint32_t)TH_BP_META;
-    setting->set &= ~not_told;
-    setting->restart &= ~not_told;
+        possible &= ~(uint32_t)TH_BP_META;
+    setting->set &= possible;
+    setting->restart &= possible;
     return setting->set | setting->clear | setting->pause | setting->restart;
 }
 
@@ -203,6 +205,30 @@ static enum th_status check(const struct th_session *session, const struct th_pa
     return TH_OK;
 }
 
+/* A pattern that is set is refused where this host has functions that it is for, and none of them
+ * can have such breakpoints: who asks for local calls is not to wait for them in vain. Under the
+ * lock. */
+static enum th_status check_sites(const struct th_tracing *tracing,
+                                  const struct th_pattern *pattern, uint32_t kinds)
+{
+    const struct th_function *refused = NULL;
+
+    for (const struct th_live_function *f = tracing->live_functions; f; f = f->next) {
+        if (!concerns(pattern, &f->function.name))
+            continue;
+        if (!(kinds & ~f->function.site->operations->kinds))
+            return TH_OK;
+        refused = &f->function.name;
+    }
+    if (!refused || pattern->on_load)
+        return TH_OK;
+    return th_error_raise(TH_USAGE,
+                          "%s:%s/%u has no breakpoints for local calls, only one for calls from "
+                          "other modules: trace it with a global pattern",
+                          th_atom_name(refused->module)->text,
+                          th_atom_name(refused->function)->text, (unsigned)refused->arity);
+}
+
 /* SPEC is of MATCH, NULL if that is none. */
 static struct th_bp_setting make_setting(struct th_points *points, th_term match,
                                          struct th_match_spec *spec, uint32_t kinds)
@@ -224,12 +250,17 @@ static struct th_bp_setting make_setting(struct th_points *points, th_term match
     return made;
 }
 
+/* It does not set anything, but changes what is set. */
+static bool is_word(th_term match)
+{
+    return match == TH_AM(false) || match == th_atom("pause") || match == th_atom("restart");
+}
+
 /* `true` and [] are no specification, as are the words. */
 static enum th_status compile(th_term match, struct th_match_spec **spec)
 {
     *spec = NULL;
-    if (match == TH_NIL || match == TH_AM(true) || match == TH_AM(false) ||
-        match == th_atom("pause") || match == th_atom("restart"))
+    if (match == TH_NIL || match == TH_AM(true) || is_word(match))
         return TH_OK;
     return th_match_compile(TH_MATCH_CALL, match, NULL, spec);
 }
@@ -278,9 +309,9 @@ static size_t set_one(struct th_change *change, const struct th_pattern *pattern
 {
     struct th_bp_setting here = *setting;
 
+    here.site = function->site;
     if (!concerns(pattern, &function->name) || !suits(&here, recorded))
         return 0;
-    here.site = function->site;
     th_change_add(change, &here);
     return 1;
 }
@@ -361,8 +392,13 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     if (status != TH_OK)
         return status;
     th_tracing_lock(session->tracing);
-    points = points_of(session);
+    status = is_word(match) ? TH_OK : check_sites(session->tracing, pattern, kinds);
+    points = status == TH_OK ? points_of(session) : NULL;
     th_tracing_unlock(session->tracing);
+    if (!points) {
+        th_match_free(spec);
+        return status;
+    }
     setting = make_setting(points, match, spec, kinds);
     if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
         atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING, memory_order_relaxed);

@@ -48,6 +48,10 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
  * many functions are concerned now. TH_USAGE or TH_MALFORMED, with nothing changed, if the
  * arguments make no sense together or MATCH is none.
  *
+ * A function of this host may have no breakpoint but one of its export entry, which local calls do
+ * not meet. A pattern of kind LOCAL leaves it out; to set one that is for such functions alone, of
+ * those that are here, is TH_USAGE, as nothing would ever come of it.
+ *
  * When it returns, calls that begin obey it, on all threads; in a callback, from the next event on
  * or soon after.
  */

@@ -321,7 +321,7 @@ static bool is_armed(const struct th_site *one)
     return *(bool *)one->place;
 }
 
-static const struct th_site_operations counting = {"counting", arm, disarm, is_armed};
+static const struct th_site_operations counting = {"counting", TH_BP_ALL, arm, disarm, is_armed};
 
 static void sites_of_a_kind_are_armed_together(void **state)
 {

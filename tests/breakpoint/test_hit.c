@@ -199,7 +199,8 @@ static bool is_armed(const struct th_site *one)
     return *(bool *)one->place;
 }
 
-static const struct th_site_operations counting = {"counting", arm_all, disarm_all, is_armed};
+static const struct th_site_operations counting = {"counting", TH_BP_ALL, arm_all, disarm_all,
+                                                   is_armed};
 
 static void hit_many_times(struct th_site *const *sites)
 {

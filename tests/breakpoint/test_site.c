@@ -1,6 +1,7 @@
 /* Sites: what they are made of, and that they stay sites. */
 #include "host/breakpoint/breakpoint.h"
 
+#include "host/code/code.h"
 #include "host/progress/progress.h"
 #include "tests/support/dying.h"
 #include "tests/support/noting.h"
@@ -69,12 +70,40 @@ static void a_dropped_site_is_another_after_progress(void **state)
     assert_ptr_equal(site->function, &second);
 }
 
+/* Whatever the entry reaches, and whoever changes that meanwhile. */
+static void an_export_site_is_a_bit_of_its_entry(void **state)
+{
+    static const struct th_callee callee = {.name = "m:f/0"};
+    struct th_export entry = {.word = (uintptr_t)&callee};
+    struct th_site *site = th_site_create(&th_site_export, NULL, &entry);
+    struct noting *a = noting_create('A');
+
+    (void)state;
+    assert_false(site->operations->is_armed(site));
+    set_kinds(site, a, TH_BP_GLOBAL, 3);
+    assert_true(site->operations->is_armed(site));
+    assert_true(th_export_word(&entry) & TH_EXPORT_ARMED);
+    assert_ptr_equal(th_export_callee(&entry), &callee);
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A global 3");
+    clear_kinds(site, a, TH_BP_GLOBAL);
+    assert_int_equal(th_export_word(&entry), (uintptr_t)&callee);
+    entry.word = 0;
+    set_kinds(site, a, TH_BP_COUNT | TH_BP_META, 0);
+    assert_null(th_export_callee(&entry));
+    assert_int_equal(th_export_word(&entry), TH_EXPORT_ARMED);
+    noting_end(a);
+    assert_int_equal(th_export_word(&entry), 0);
+    th_site_drop(site);
+    th_progress_settle();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_site_with_breakpoints_is_not_dropped),
         cmocka_unit_test(a_site_is_a_cache_line_of_its_own),
         cmocka_unit_test(a_dropped_site_is_another_after_progress),
+        cmocka_unit_test(an_export_site_is_a_bit_of_its_entry),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

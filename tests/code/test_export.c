@@ -80,6 +80,66 @@ static void a_module_is_one_library(void **state)
     th_free(path);
 }
 
+/* --- Who is told --- */
+
+static size_t begun, ended;
+
+static const struct th_callee *echo_of(struct th_export *const entries[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (entries[i] == th_export_find(th_atom("party"), th_atom("echo"), 1))
+            return th_export_callee(entries[i]);
+    fail_msg("party:echo/1 is not among them");
+    return NULL;
+}
+
+static void note_begin(struct th_export *const entries[], size_t count)
+{
+    begun += count;
+    assert_true((echo_of(entries, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
+}
+
+static void note_end(struct th_export *const entries[], size_t count)
+{
+    ended += count;
+    assert_true((echo_of(entries, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
+}
+
+static void a_watcher_is_told_before_there_are_calls_and_after(void **state)
+{
+    static const struct th_module_watcher watcher = {note_begin, note_end};
+    char *path = path_of("party");
+    struct th_library *library = load(path);
+    size_t count = th_library_entry(library)->function_count;
+    struct th_export *entry;
+
+    (void)state;
+    th_module_watch(&watcher);
+    assert_int_equal(begun, 0);
+    th_module_add(library);
+    assert_int_equal(begun, count);
+    entry = th_export_find(th_atom("party"), th_atom("echo"), 1);
+    th_export_arm(entry, true);
+    th_module_remove(library);
+    assert_int_equal(ended, count);
+    assert_int_equal(th_export_word(entry), TH_EXPORT_ARMED);
+    th_module_watch(NULL);
+    th_module_add(library);
+    assert_string_equal(th_export_callee(entry)->name, "party:echo/1");
+    assert_ptr_equal(th_export_callee(entry)->entry, entry);
+    th_export_arm(entry, false);
+    assert_int_equal(begun, count);
+    th_module_watch(&watcher);
+    assert_int_equal(begun, 2 * count);
+    th_module_watch(NULL);
+    assert_int_equal(ended, 2 * count);
+    th_module_remove(library);
+    th_library_release(library);
+    th_free(path);
+}
+
+/* --- Many threads --- */
+
 static _Atomic bool done;
 
 static void *look(void *unused)
@@ -125,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_outlives_its_function),
         cmocka_unit_test(a_module_is_one_library),
+        cmocka_unit_test(a_watcher_is_told_before_there_are_calls_and_after),
         cmocka_unit_test(readers_see_what_is_there_while_it_grows),
     };
 

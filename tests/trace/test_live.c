@@ -1,6 +1,8 @@
 /* What happens in this host takes the way of all events: calls. */
 #include "tests/trace/live.h"
 
+#include "host/code/code.h"
+
 /* --- calls --- */
 
 static void a_call_meets_breakpoints(void **state)
@@ -258,6 +260,44 @@ static void patterns_set_in_a_callback_are_soon_in_force(void **state)
     call(1, 1, TOLD("f1", "1"));
 }
 
+/* It would never trace anything. */
+static void local_patterns_are_refused_where_there_are_export_sites_alone(void **state)
+{
+    struct th_pattern one = {th_atom("late"), th_atom("f"), 0, false};
+    struct th_pattern any = {TH_NONE, TH_NONE, TH_ANY_ARITY, false};
+    struct th_export entry = {0};
+    struct th_live_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}};
+    struct th_live_function *const functions[] = {&f};
+    size_t matched;
+
+    (void)state;
+    f.function.site = th_site_create(&th_site_export, &f, &entry);
+    th_live_functions_begin(scene_tracing(), functions, 1);
+    assert_int_equal(th_session_function(session, &one, TH_AM(true), TH_BP_LOCAL, &matched),
+                     TH_USAGE);
+    assert_string_equal(th_error_link(0),
+                        "late:f/0 has no breakpoints for local calls, only one for calls from "
+                        "other modules: trace it with a global pattern");
+    th_error_clear();
+    assert_int_equal(
+        th_session_function(session, &one, TH_AM(true), TH_BP_LOCAL | TH_BP_COUNT, &matched),
+        TH_USAGE);
+    th_error_clear();
+    assert_int_equal(th_export_word(&entry), 0);
+    assert_int_equal(th_session_function(session, &one, TH_AM(true), TH_BP_GLOBAL, &matched),
+                     TH_OK);
+    assert_int_equal(matched, 1);
+    assert_int_equal(th_export_word(&entry), TH_EXPORT_ARMED);
+    assert_int_equal(th_session_function(session, &any, TH_AM(true), TH_BP_LOCAL, &matched), TH_OK);
+    assert_int_equal(matched, 1 + ALIVE_FUNCTIONS); /* that of the recording and the virtual ones */
+    assert_int_equal(th_session_function(session, &one, TH_AM(false), TH_BP_GLOBAL, &matched),
+                     TH_OK);
+    assert_int_equal(th_export_word(&entry), 0);
+    th_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL);
+    th_live_functions_end(scene_tracing(), functions, 1);
+    th_site_drop(f.function.site);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +317,7 @@ int main(void)
         TEST(a_session_destroyed_in_anothers_callback_is_not_called),
         TEST(a_session_destroyed_in_its_own_callback_is_called_no_more),
         TEST(patterns_set_in_a_callback_are_soon_in_force),
+        TEST(local_patterns_are_refused_where_there_are_export_sites_alone),
 #undef TEST
     };
 
