@@ -58,7 +58,8 @@ enum th_option {
     TH_OPTION_FORMAT,
     TH_OPTION_SCHEDULER_ID,
     TH_OPTION_MAX_EVENTS,
-    TH_OPTION_OWN
+    TH_OPTION_TRACE, /* and so on: those of trace_options.c */
+    TH_OPTION_OWN = TH_OPTION_TRACE + 32
 };
 
 /* The count that TEXT is, for OPTION; ends the program with argp_error() if it is none. */

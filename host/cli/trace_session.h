@@ -1,9 +1,8 @@
-/* The sessions that the options of `tracehost replay` ask for, from their texts to traced tracees.
- */
-#ifndef TH_REPLAY_SESSION_H
-#define TH_REPLAY_SESSION_H
+/* The sessions that options ask for, from their texts to traced tracees. */
+#ifndef TH_TRACE_SESSION_H
+#define TH_TRACE_SESSION_H
 
-#include "replay_pattern.h"
+#include "trace_pattern.h"
 
 struct argp_state;
 

@@ -1,4 +1,4 @@
-#include "replay_pattern.h"
+#include "trace_pattern.h"
 
 #include <argp.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The patterns of `tracehost replay -p`, from their texts to breakpoints. */
-#ifndef TH_REPLAY_PATTERN_H
-#define TH_REPLAY_PATTERN_H
+/* The patterns of -p, from their texts to breakpoints. */
+#ifndef TH_TRACE_PATTERN_H
+#define TH_TRACE_PATTERN_H
 
 #include "host/trace/trace.h"
 
@@ -53,8 +53,5 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
 /* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
  * floats in their shortest form, `k => v` in maps, and the line ends as others do. */
 void th_pattern_display(th_term term);
-
-/* Shows what was counted, on stdout: a table for each session, or a line of JSON. */
-void th_pattern_results(const struct th_tracing *tracing, bool json);
 
 #endif

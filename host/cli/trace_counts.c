@@ -1,5 +1,5 @@
 /* What the patterns of sessions have counted. */
-#include "replay_pattern.h"
+#include "trace_summary.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -154,7 +154,7 @@ static void free_counts(struct counts *counts)
     th_free(counts->items);
 }
 
-void th_pattern_results(const struct th_tracing *tracing, bool json)
+void th_trace_results(const struct th_tracing *tracing, bool json)
 {
     size_t sessions = th_tracing_sessions(tracing);
 

@@ -1,4 +1,4 @@
-#include "replay_session.h"
+#include "trace_session.h"
 
 #include "command.h"
 

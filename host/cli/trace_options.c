@@ -1,0 +1,209 @@
+#include "trace_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FLAGS = TH_OPTION_TRACE,
+    SESSION,
+    PROCESSES,
+    PORTS,
+    STATS,
+    TIMEOUT,
+    COLOR,
+    PATTERN_FIRST, /* enum th_pattern_key from here on */
+    PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_META_TRACER
+};
+
+static const struct argp_option options[] = {
+    {"tracer", 't', "TRACER", 0,
+     "NAME, NAME=STATE or NAME,key=value,...; may be given more than once (default: text)", 1},
+    {NULL, 'L', "DIR", 0,
+     "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
+     1},
+    {"flags", FLAGS, "LIST", 0,
+     "What to trace, as in erlang:trace/3, separated by commas (default: all that was recorded, "
+     "as it was recorded)",
+     2},
+    {"processes", PROCESSES, "LIST", 0,
+     "Only these: all; existing (when the recording began); new (spawned in it); pids; registered "
+     "names (default: whoever was recorded, unless --ports is given)",
+     2},
+    {"ports", PORTS, "LIST", 0, "The same of ports (default: likewise)", 2},
+    {"session", SESSION, "NAME", 0,
+     "Begins a session: -t (one), --flags, --processes, --ports and -p that follow are for it "
+     "alone",
+     2},
+    {"pattern", 'p', "PATTERN", 0,
+     "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, whatever the recording was made "
+     "for, and, without --flags, nothing but calls; of all messages sent (send) or received "
+     "(receive) those that --match-spec says; the options of this group are for the -p before them",
+     3},
+    {"match-spec", PATTERN_FIRST + TH_PATTERN_SPEC, "SPEC", 0,
+     "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none any more", 3},
+    {"return", PATTERN_FIRST + TH_PATTERN_RETURN, NULL, 0, "With what they return", 3},
+    {"exception", PATTERN_FIRST + TH_PATTERN_EXCEPTION, NULL, 0, "With what they return or raise",
+     3},
+    {"caller", PATTERN_FIRST + TH_PATTERN_CALLER, NULL, 0, "With their callers", 3},
+    {"kind", PATTERN_FIRST + TH_PATTERN_KIND, "LIST", 0,
+     "local (the default); global: only external calls; meta: whoever makes them; count: they are "
+     "counted; time: how long they take",
+     3},
+    {"meta-tracer", PATTERN_FIRST + TH_PATTERN_META_TRACER, "TRACER", 0,
+     "With --kind=meta: calls go to this tracer, not to that of -t", 3},
+    {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 4},
+    {"stats", STATS, NULL, 0, "Show what became of all events, at the end on stderr", 4},
+    {"format", TH_OPTION_FORMAT, "FORMAT", 0, "How counts are shown: text (the default) or json",
+     4},
+    {"color", COLOR, "WHEN", 0,
+     "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed", 4},
+    {0},
+};
+
+/* --- options, one by one --- */
+
+static void add_folder(struct th_trace_options *trace, const char *folder)
+{
+    TH_ARRAY_GROW(trace->folders, trace->folder_count, trace->folder_capacity);
+    trace->folders[trace->folder_count++] = folder;
+}
+
+/* Tracers learn it as other programs do. */
+static void set_color(const char *when, struct argp_state *state)
+{
+    if (strcmp(when, "always") == 0)
+        setenv("CLICOLOR_FORCE", "1", 1);
+    else if (strcmp(when, "never") == 0)
+        unsetenv("CLICOLOR_FORCE"), setenv("NO_COLOR", "1", 1);
+    else if (strcmp(when, "auto") != 0)
+        argp_error(state, "--color is always, never or auto, not '%s'", when);
+}
+
+static void set_format(struct th_trace_options *trace, const char *format, struct argp_state *state)
+{
+    trace->json = strcmp(format, "json") == 0;
+    if (!trace->json && strcmp(format, "text") != 0)
+        argp_error(state, "--format is text or json, not '%s'", format);
+}
+
+static error_t parse_pattern(int key, const char *value, struct argp_state *state)
+{
+    struct th_trace_options *trace = state->input;
+    struct th_pattern_options *patterns = th_session_options_patterns(&trace->sessions);
+
+    if (key == 'p')
+        th_pattern_options_begin(patterns, value, state);
+    else if (key >= PATTERN_FIRST && key <= PATTERN_LAST)
+        th_pattern_options_add(patterns, key - PATTERN_FIRST, value, state);
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+/* Options whose place matters: they are for the session that was begun last. */
+static error_t parse_session(int key, char *value, struct argp_state *state)
+{
+    struct th_trace_options *trace = state->input;
+
+    switch (key) {
+    case SESSION:
+        th_session_options_begin(&trace->sessions, value, state);
+        return 0;
+    case 't':
+        th_session_options_tracer(&trace->sessions, value, state);
+        return 0;
+    case FLAGS:
+        th_session_options_flags(&trace->sessions, value, state);
+        return 0;
+    case PROCESSES:
+    case PORTS:
+        th_session_options_tracees(&trace->sessions, key == PORTS, value, state);
+        return 0;
+    default:
+        return parse_pattern(key, value, state);
+    }
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct th_trace_options *trace = state->input;
+
+    switch (key) {
+    case 'L':
+        add_folder(trace, value);
+        return 0;
+    case STATS:
+        trace->stats = true;
+        return 0;
+    case TIMEOUT:
+        trace->timeout = th_option_time(value, state, "--callback-timeout");
+        return 0;
+    case COLOR:
+        set_color(value, state);
+        return 0;
+    case TH_OPTION_FORMAT:
+        set_format(trace, value, state);
+        return 0;
+    case ARGP_KEY_END:
+        th_session_options_check(&trace->sessions, state);
+        return 0;
+    default:
+        return parse_session(key, value, state);
+    }
+}
+
+/* The flags, from the table that the code uses. */
+static char *help_flags(void)
+{
+    struct th_buffer help = {0};
+    char *whole;
+
+    th_buffer_add_text(&help, "Flags:\n");
+#define X(name, bit, what) th_buffer_printf(&help, "  %-26s %s\n", #name, what);
+    TH_FLAGS(X)
+#undef X
+    th_buffer_add_text(&help,
+                       "  all                        all but cpu_timestamp, silent and set_on_...");
+    whole = th_strdup(th_buffer_text(&help)); /* argp frees it */
+    th_buffer_free(&help);
+    return whole;
+}
+
+static char *help_filter(int key, const char *text, void *input)
+{
+    (void)input;
+    return key == ARGP_KEY_HELP_POST_DOC ? help_flags() : (char *)text;
+}
+
+const struct argp th_trace_argp = {.options = options, .parser = parse, .help_filter = help_filter};
+
+/* --- the work --- */
+
+void th_trace_options_init(struct th_trace_options *trace, bool live)
+{
+    *trace = (struct th_trace_options){.live = live};
+    th_session_options_init(&trace->sessions);
+}
+
+void th_trace_options_free(struct th_trace_options *trace)
+{
+    th_session_options_free(&trace->sessions);
+    th_free(trace->folders);
+}
+
+enum th_status th_trace_options_attach(const struct th_trace_options *trace,
+                                       struct th_tracing *tracing)
+{
+    struct th_search search;
+    enum th_status status = TH_OK;
+
+    th_tracing_use_display(tracing, th_pattern_display);
+    if (trace->timeout)
+        status = th_guard_set_timeout(trace->timeout);
+    if (status != TH_OK)
+        return status;
+    th_search_init(&search, TH_SEARCH_TRACERS, trace->folders, trace->folder_count);
+    status = th_session_options_attach(&trace->sessions, &search, tracing);
+    th_search_free(&search);
+    return status;
+}

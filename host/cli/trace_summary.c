@@ -1,0 +1,181 @@
+#include "trace_summary.h"
+
+#include "host/process/process.h"
+
+#define DETACHED "detached, as it answered 'remove' to trace_status"
+#define REMOVED "tracees taken from it, as it answered neither 'trace' nor 'discard'"
+#define KEPT "events discarded, as it answered neither 'trace' nor 'discard'"
+#define REFUSED "messages or commands to the tracee refused"
+#define FORGOTTEN "open calls forgotten: their returns go to all tracers"
+#define UNDECIDED "undecided matches"
+#define CALLERS "callers unknown"
+#define LINES "lines of callers unknown"
+#define UNSURE "actions of match specifications left out, as what they depend on is unknown"
+#define EXTERNAL "calls left out of global patterns, as they may be local"
+#define UNTIMED "calls not timed, as they have no time stamp"
+#define UNTOLD "returns unknown, though calls have ended"
+#define DISPUTED "callers disputed by the calls and returns"
+#define META_REMOVED "breakpoints whose meta tracer is gone, as it answered 'remove'"
+#define NOT_KEPT "return frames not kept"
+#define LATE "returns of calls whose frames were not kept"
+#define UNMATCHED "returns of calls that were not recorded"
+#define REPAIRED "returns that ended other calls, too, which have none of their own"
+#define LOST "return frames lost, as events were"
+#define NO_RETURNS "returns unknown, as the recording has none"
+#define LEFT_OUT "messages left out by patterns"
+#define SILENT "messages held back, as their process was silent"
+#define UNDECIDED_MESSAGES "undecided matches of messages"
+#define SUPPRESSED "calls and events left out, as callbacks caused them"
+#define STRANGERS "calls left out, as threads made them that run no process"
+#define UNREAD "messages dropped, as nobody runs their receivers"
+
+/* --- what deserves a word --- */
+
+/* COMMAND NULL: as a row of --stats. */
+static void tell(const char *command, const char *what, uint64_t count)
+{
+    if (count && command)
+        fprintf(stderr, "tracehost %s: %s: %llu\n", command, what, (unsigned long long)count);
+    else if (count)
+        th_trace_stats_row(count, what);
+}
+
+/* Whom a line is about: the tracer, and its session if that has a name. */
+static void show_name(const struct th_session *session)
+{
+    if (th_session_title(session))
+        fprintf(stderr, "session '%s', ", th_session_title(session));
+    fprintf(stderr, "tracer '%s'", th_session_name(session));
+}
+
+static void remark_on(const char *command, const struct th_session *session, const char *what,
+                      uint64_t count)
+{
+    if (!count)
+        return;
+    fprintf(stderr, "tracehost %s: ", command);
+    show_name(session);
+    fprintf(stderr, ": %s: %llu\n", what, (unsigned long long)count);
+}
+
+static void remark_on_session(const char *command, const struct th_session *session)
+{
+    struct th_session_counts counts = th_session_counts(session);
+    struct th_pattern_counts patterns = th_session_pattern_counts(session);
+    struct th_message_counts messages = th_session_message_counts(session);
+
+    if (!th_session_attached(session)) {
+        fprintf(stderr, "tracehost %s: ", command);
+        show_name(session);
+        fputs(": " DETACHED "\n", stderr);
+    }
+    remark_on(command, session, REMOVED, counts.removed);
+    remark_on(command, session, KEPT, counts.kept);
+    remark_on(command, session, REFUSED, counts.refused);
+    remark_on(command, session, CALLERS, patterns.callers_unknown);
+    remark_on(command, session, LINES, patterns.lines_unknown);
+    remark_on(command, session, UNDECIDED, patterns.undecided + messages.undecided);
+    remark_on(command, session, UNSURE, patterns.actions_unsure + messages.actions_unsure);
+    remark_on(command, session, EXTERNAL, patterns.external_unknown);
+    remark_on(command, session, UNTIMED, patterns.untimed);
+    remark_on(command, session, UNTOLD, patterns.returns_unknown);
+    remark_on(command, session, META_REMOVED, patterns.meta_removed);
+}
+
+/* What the stacks of processes could not tell, but for what each session says of itself. */
+static void tell_execution(const char *command, struct th_execution_counts counts)
+{
+    tell(command, DISPUTED, counts.callers_disputed);
+    tell(command, NOT_KEPT, counts.not_kept);
+    tell(command, LATE, counts.late);
+    tell(command, UNMATCHED, counts.unmatched);
+    tell(command, REPAIRED, counts.repaired);
+    tell(command, LOST, counts.lost);
+    tell(command, NO_RETURNS, counts.returns ? 0 : counts.wanted);
+}
+
+/* What happened in this host, and nobody was told. */
+static void tell_live(const char *command, struct th_live_counts counts)
+{
+    tell(command, SUPPRESSED, counts.suppressed);
+    tell(command, STRANGERS, counts.strangers);
+}
+
+void th_trace_remarks(const char *command, const struct th_tracing *tracing)
+{
+    struct th_execution_counts execution = th_tracing_execution_counts(tracing);
+
+    if (!execution.wanted) /* nobody has asked for returns */
+        execution.unmatched = execution.repaired = 0;
+    for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
+        remark_on_session(command, th_tracing_session(tracing, i));
+    tell(command, FORGOTTEN, th_tracing_calls_forgotten(tracing));
+    tell_execution(command, execution);
+    tell_live(command, th_live_counts(tracing));
+    tell(command, UNREAD, th_mail_dropped());
+}
+
+/* --- all --- */
+
+void th_trace_stats_row(uint64_t count, const char *what)
+{
+    fprintf(stderr, "%12llu  %s\n", (unsigned long long)count, what);
+}
+
+static void show_patterns(struct th_pattern_counts counts)
+{
+    th_trace_stats_row(counts.callers_unknown, CALLERS);
+    th_trace_stats_row(counts.lines_unknown, LINES);
+    th_trace_stats_row(counts.undecided, UNDECIDED);
+    th_trace_stats_row(counts.actions_unsure, UNSURE);
+    th_trace_stats_row(counts.external_unknown, EXTERNAL);
+    th_trace_stats_row(counts.untimed, UNTIMED);
+    th_trace_stats_row(counts.returns_unknown, UNTOLD);
+    if (counts.meta_removed)
+        th_trace_stats_row(counts.meta_removed, META_REMOVED);
+}
+
+static void show_messages(struct th_message_counts counts)
+{
+    th_trace_stats_row(counts.unmatched, LEFT_OUT);
+    if (counts.silenced)
+        th_trace_stats_row(counts.silenced, SILENT);
+    th_trace_stats_row(counts.undecided, UNDECIDED_MESSAGES);
+    th_trace_stats_row(counts.actions_unsure, UNSURE);
+}
+
+static void show_session(const struct th_session *session)
+{
+    struct th_session_counts counts = th_session_counts(session);
+
+    show_name(session);
+    fprintf(stderr, "%s\n", th_session_attached(session) ? "" : ", " DETACHED);
+    th_trace_stats_row(counts.enabled, "calls of its enabled callbacks");
+    th_trace_stats_row(counts.traced, "calls of its trace callbacks");
+    th_trace_stats_row(counts.status, "calls for trace_status");
+    th_trace_stats_row(counts.discarded, "events that it discarded");
+    th_trace_stats_row(counts.filtered, "events held back by --flags");
+    if (counts.silenced)
+        th_trace_stats_row(counts.silenced, "calls held back, as their tracee was silent");
+    th_trace_stats_row(counts.untraced,
+                       counts.silenced
+                           ? "returns held back, as it had discarded the call or that was silent"
+                           : "returns held back, as it had discarded the call");
+    th_trace_stats_row(counts.removed, REMOVED);
+    th_trace_stats_row(counts.kept, KEPT);
+    th_trace_stats_row(counts.refused, REFUSED);
+    if (th_session_patterned(session))
+        show_patterns(th_session_pattern_counts(session));
+    if (th_session_message_patterned(session))
+        show_messages(th_session_message_counts(session));
+}
+
+void th_trace_stats(const struct th_tracing *tracing)
+{
+    th_trace_stats_row(th_tracing_calls_forgotten(tracing), FORGOTTEN);
+    tell_execution(NULL, th_tracing_execution_counts(tracing));
+    tell_live(NULL, th_live_counts(tracing));
+    th_trace_stats_row(th_mail_dropped(), UNREAD);
+    for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
+        show_session(th_tracing_session(tracing, i));
+}
