@@ -1,12 +1,11 @@
 /* tracehost call: evaluates calls of any NIF library. */
+#include "call_arguments.h"
 #include "call_prompt.h"
 #include "command.h"
 #include "host/trace/trace.h"
 #include "interrupt.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -14,23 +13,13 @@ enum {
     OPTION_REPEAT,
     OPTION_THREADS,
     OPTION_CHECK,
-    MOST_THREADS = 1024,
-    CHUNK = 65536
-};
-
-struct text {
-    const char *name; /* of the file, NULL: it is an argument */
-    const char *expression;
+    MOST_THREADS = 1024
 };
 
 struct call {
     const char **folders;
     size_t folder_count, folder_capacity;
-    const char **libraries;
-    size_t library_count, library_capacity;
-    struct text *texts;
-    size_t text_count, text_capacity;
-    const char *info;
+    struct th_call_arguments arguments;
     uint64_t repeat, threads;
     bool check, many; /* many: --repeat or --threads was given */
 };
@@ -50,49 +39,6 @@ static const struct argp_option options[] = {
 };
 
 /* --- Arguments -------------------------------------------------------------------------------- */
-
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-static bool ends(const char *text, const char *with)
-{
-    size_t size = strlen(text), tail = strlen(with);
-
-    return size >= tail && strcmp(text + size - tail, with) == 0;
-}
-
-/* What no name of a library has tells an expression, but a path may be called whatever it likes. */
-static bool is_expression(const char *text)
-{
-    size_t size = strlen(text);
-
-    if (begins(text, "/") || begins(text, "./") || begins(text, "../") ||
-        (strchr(text, '/') && ends(text, ".so")))
-        return false;
-    while (size > 0 && strchr(" \t\r\n", text[size - 1]))
-        size--;
-    return size == 0 || text[size - 1] == '.' || strpbrk(text, "()[]{}=<>\"':;,!$#% \t\r\n");
-}
-
-static void add_text(struct call *call, const char *name, const char *expression)
-{
-    TH_ARRAY_GROW(call->texts, call->text_count, call->text_capacity);
-    call->texts[call->text_count++] = (struct text){name, expression};
-}
-
-static void add_argument(struct call *call, const char *text)
-{
-    if (strcmp(text, "-") == 0) {
-        add_text(call, text, NULL);
-    } else if (is_expression(text)) {
-        add_text(call, NULL, text);
-    } else {
-        TH_ARRAY_GROW(call->libraries, call->library_count, call->library_capacity);
-        call->libraries[call->library_count++] = text;
-    }
-}
 
 static uint64_t count_from_one(const char *text, struct argp_state *state, const char *option,
                                uint64_t most)
@@ -114,10 +60,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         call->folders[call->folder_count++] = value;
         return 0;
     case 'f':
-        add_text(call, value, NULL);
+        th_call_arguments_add_file(&call->arguments, value);
         return 0;
     case OPTION_LOAD_INFO:
-        call->info = value;
+        call->arguments.info = value;
         return 0;
     case OPTION_REPEAT:
         call->repeat = count_from_one(value, state, "--repeat", INT64_MAX / MOST_THREADS);
@@ -131,12 +77,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
         call->check = true;
         return 0;
     case ARGP_KEY_ARG:
-        add_argument(call, value);
+        th_call_arguments_add(&call->arguments, value);
         return 0;
     case ARGP_KEY_END:
-        if (call->library_count == 0)
+        if (call->arguments.library_count == 0)
             argp_error(state, "which LIBRARY?");
-        if (call->many && call->text_count == 0)
+        if (call->many && call->arguments.text_count == 0)
             argp_error(state, "--repeat and --threads want EXPRESSIONs, or - for stdin");
         return 0;
     default:
@@ -149,11 +95,7 @@ static const struct argp argp = {
     parse,
     "LIBRARY... [EXPRESSION...]",
     "Loads NIF libraries and evaluates Erlang expressions that call their functions, as a shell "
-    "does.\v"
-    "LIBRARY is a name, looked up as NAME.so, or a path with a '/'. EXPRESSION is what ends in a "
-    "full stop or has a bracket, a quote, a blank or any of = : ; , < > ! $ # % in it; but what "
-    "begins with / or ./ or ../, or ends in .so behind a /, is a path. - stands for what is on "
-    "stdin. An EXPRESSION's last full stop may be left out. Without any, stdin is read; if that "
+    "does.\v" TH_CALL_ARGUMENTS_HELP " Without any, stdin is read; if that "
     "is a terminal, there is a prompt.\n\n"
     "There are terms, variables and patterns, operators, case, if, try, catch, receive and !; "
     "self(), register/2, timer:sleep/1 and the like; flush(), f(), f(V), b() and q() as in the "
@@ -171,90 +113,7 @@ static const struct argp argp = {
     NULL,
 };
 
-/* --- Texts ------------------------------------------------------------------------------------ */
-
-static enum th_status read_file(const char *name, struct th_buffer *to)
-{
-    bool from_stdin = strcmp(name, "-") == 0;
-    FILE *file = from_stdin ? stdin : fopen(name, "re");
-    enum th_status status = TH_OK;
-    size_t got;
-
-    if (!file)
-        return th_error_raise(TH_MALFORMED, "cannot open %s: %s", name, strerror(errno));
-    while ((got = fread(th_buffer_reserve(to, CHUNK), 1, CHUNK, file)) > 0)
-        to->size += got;
-    if (ferror(file))
-        status = th_error_raise(TH_MALFORMED, "cannot read %s: %s", from_stdin ? "stdin" : name,
-                                strerror(errno));
-    if (!from_stdin)
-        fclose(file);
-    return status;
-}
-
-static enum th_status read_text(const struct text *text, struct th_program *program)
-{
-    struct th_buffer file = {0};
-    enum th_status status = TH_OK;
-
-    *program = (struct th_program){0};
-    th_env_init(&program->env, TH_ENV_PLAIN);
-    if (text->name)
-        status = read_file(text->name, &file);
-    if (status == TH_OK && text->name)
-        status = th_program_parse(program, (char *)file.data, file.size, false);
-    else if (status == TH_OK)
-        status = th_program_parse(program, text->expression, strlen(text->expression), true);
-    if (status != TH_OK && text->expression)
-        th_error_context("cannot read '%.200s'", text->expression);
-    else if (status != TH_OK && file.size > 0)
-        th_error_context("cannot read %s", strcmp(text->name, "-") == 0 ? "stdin" : text->name);
-    th_buffer_free(&file);
-    return status;
-}
-
-/* All that is to be evaluated is read before anything is. */
-static enum th_status read_texts(const struct call *call, struct th_program *programs,
-                                 size_t *count)
-{
-    enum th_status status = TH_OK;
-
-    for (*count = 0; status == TH_OK && *count < call->text_count; ++*count)
-        status = read_text(&call->texts[*count], &programs[*count]);
-    return status;
-}
-
-static enum th_status read_info(const struct call *call, th_env *env, th_term *info)
-{
-    *info = th_small(0);
-    if (!call->info || th_text_parse(env, call->info, strlen(call->info), info) == TH_OK)
-        return TH_OK;
-    return th_error_raise(TH_USAGE, "--load-info is no Erlang term: %s", th_error_link(0));
-}
-
 /* --- The work --------------------------------------------------------------------------------- */
-
-static enum th_status load_all(const struct call *call, struct th_call_libraries *libraries)
-{
-    struct th_search search;
-    th_env env;
-    th_term info;
-    enum th_status status;
-
-    th_env_init(&env, TH_ENV_PLAIN);
-    th_search_init(&search, TH_SEARCH_PLUGINS, call->folders, call->folder_count);
-    status = read_info(call, &env, &info);
-    for (size_t i = 0; status == TH_OK && i < call->library_count; i++) {
-        const char *name = call->libraries[i];
-        status = th_call_library_add(libraries, &search, name, info);
-        if (status != TH_OK && *name >= 'A' && *name <= 'Z' && !strchr(name, '/'))
-            th_error_context("'%s' is taken for a library; as an expression it ends in a full stop",
-                             name);
-    }
-    th_search_free(&search);
-    th_env_release(&env);
-    return status;
-}
 
 static void sum_up(const struct call *call, const struct th_call_work *work)
 {
@@ -277,7 +136,7 @@ static enum th_status evaluate_all(const struct call *call, struct th_call_work 
 {
     enum th_status status = TH_OK;
 
-    if (call->text_count > 0) {
+    if (call->arguments.text_count > 0) {
         status = th_call_work_run(work);
     } else {
         struct th_call_session session;
@@ -298,7 +157,8 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
     struct th_call_libraries libraries = {0};
     enum th_status status;
 
-    status = load_all(call, &libraries);
+    status =
+        th_call_arguments_load(&call->arguments, call->folders, call->folder_count, &libraries);
     if (status == TH_OK)
         status = evaluate_all(call, work);
     else
@@ -336,11 +196,11 @@ int th_command_call(int argc, char **argv)
     enum th_status status;
 
     th_command_parse(&argp, argc, argv, &call);
-    if (call.text_count == 0 && !isatty(STDIN_FILENO))
-        add_text(&call, "-", NULL);
+    if (call.arguments.text_count == 0 && !isatty(STDIN_FILENO))
+        th_call_arguments_add_file(&call.arguments, "-");
     th_interrupt_install();
-    programs = th_alloc((call.text_count + 1) * sizeof *programs);
-    status = read_texts(&call, programs, &count);
+    programs = th_alloc((call.arguments.text_count + 1) * sizeof *programs);
+    status = th_call_arguments_read(&call.arguments, programs, &count);
     if (status == TH_OK) {
         struct th_call_work work = {.programs = programs,
                                     .program_count = count,
@@ -354,7 +214,6 @@ int th_command_call(int argc, char **argv)
         th_program_free(&programs[i]);
     th_free(programs);
     th_free(call.folders);
-    th_free(call.libraries);
-    th_free(call.texts);
+    th_call_arguments_free(&call.arguments);
     return th_interrupt_status(th_command_finish("call", status));
 }

@@ -1,0 +1,151 @@
+#include "call_arguments.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { CHUNK = 65536 };
+
+/* --- Arguments -------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *text, const char *with)
+{
+    size_t size = strlen(text), tail = strlen(with);
+
+    return size >= tail && strcmp(text + size - tail, with) == 0;
+}
+
+/* What no name of a library has tells an expression, but a path may be called whatever it likes. */
+static bool is_expression(const char *text)
+{
+    size_t size = strlen(text);
+
+    if (begins(text, "/") || begins(text, "./") || begins(text, "../") ||
+        (strchr(text, '/') && ends(text, ".so")))
+        return false;
+    while (size > 0 && strchr(" \t\r\n", text[size - 1]))
+        size--;
+    return size == 0 || text[size - 1] == '.' || strpbrk(text, "()[]{}=<>\"':;,!$#% \t\r\n");
+}
+
+static void add_text(struct th_call_arguments *arguments, const char *name, const char *expression)
+{
+    TH_ARRAY_GROW(arguments->texts, arguments->text_count, arguments->text_capacity);
+    arguments->texts[arguments->text_count++] = (struct th_call_text){name, expression};
+}
+
+void th_call_arguments_add(struct th_call_arguments *arguments, const char *text)
+{
+    if (strcmp(text, "-") == 0) {
+        add_text(arguments, text, NULL);
+    } else if (is_expression(text)) {
+        add_text(arguments, NULL, text);
+    } else {
+        TH_ARRAY_GROW(arguments->libraries, arguments->library_count, arguments->library_capacity);
+        arguments->libraries[arguments->library_count++] = text;
+    }
+}
+
+void th_call_arguments_add_file(struct th_call_arguments *arguments, const char *name)
+{
+    add_text(arguments, name, NULL);
+}
+
+void th_call_arguments_free(struct th_call_arguments *arguments)
+{
+    th_free(arguments->libraries);
+    th_free(arguments->texts);
+}
+
+/* --- Texts ------------------------------------------------------------------------------------ */
+
+static enum th_status read_file(const char *name, struct th_buffer *to)
+{
+    bool from_stdin = strcmp(name, "-") == 0;
+    FILE *file = from_stdin ? stdin : fopen(name, "re");
+    enum th_status status = TH_OK;
+    size_t got;
+
+    if (!file)
+        return th_error_raise(TH_MALFORMED, "cannot open %s: %s", name, strerror(errno));
+    while ((got = fread(th_buffer_reserve(to, CHUNK), 1, CHUNK, file)) > 0)
+        to->size += got;
+    if (ferror(file))
+        status = th_error_raise(TH_MALFORMED, "cannot read %s: %s", from_stdin ? "stdin" : name,
+                                strerror(errno));
+    if (!from_stdin)
+        fclose(file);
+    return status;
+}
+
+static enum th_status read_text(const struct th_call_text *text, struct th_program *program)
+{
+    struct th_buffer file = {0};
+    enum th_status status = TH_OK;
+
+    *program = (struct th_program){0};
+    th_env_init(&program->env, TH_ENV_PLAIN);
+    if (text->name)
+        status = read_file(text->name, &file);
+    if (status == TH_OK && text->name)
+        status = th_program_parse(program, (char *)file.data, file.size, false);
+    else if (status == TH_OK)
+        status = th_program_parse(program, text->expression, strlen(text->expression), true);
+    if (status != TH_OK && text->expression)
+        th_error_context("cannot read '%.200s'", text->expression);
+    else if (status != TH_OK && file.size > 0)
+        th_error_context("cannot read %s", strcmp(text->name, "-") == 0 ? "stdin" : text->name);
+    th_buffer_free(&file);
+    return status;
+}
+
+/* All that is to be evaluated is read before anything is. */
+enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
+                                      struct th_program programs[], size_t *count)
+{
+    enum th_status status = TH_OK;
+
+    for (*count = 0; status == TH_OK && *count < arguments->text_count; ++*count)
+        status = read_text(&arguments->texts[*count], &programs[*count]);
+    return status;
+}
+
+static enum th_status read_info(const struct th_call_arguments *arguments, th_env *env,
+                                th_term *info)
+{
+    *info = th_small(0);
+    if (!arguments->info ||
+        th_text_parse(env, arguments->info, strlen(arguments->info), info) == TH_OK)
+        return TH_OK;
+    return th_error_raise(TH_USAGE, "--load-info is no Erlang term: %s", th_error_link(0));
+}
+
+/* --- Libraries -------------------------------------------------------------------------------- */
+
+enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
+                                      const char *const folders[], size_t folder_count,
+                                      struct th_call_libraries *libraries)
+{
+    struct th_search search;
+    th_env env;
+    th_term info;
+    enum th_status status;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_search_init(&search, TH_SEARCH_PLUGINS, folders, folder_count);
+    status = read_info(arguments, &env, &info);
+    for (size_t i = 0; status == TH_OK && i < arguments->library_count; i++) {
+        const char *name = arguments->libraries[i];
+        status = th_call_library_add(libraries, &search, name, info);
+        if (status != TH_OK && *name >= 'A' && *name <= 'Z' && !strchr(name, '/'))
+            th_error_context("'%s' is taken for a library; as an expression it ends in a full stop",
+                             name);
+    }
+    th_search_free(&search);
+    th_env_release(&env);
+    return status;
+}

@@ -1,0 +1,48 @@
+/*
+ * What stands on a command line that evaluates calls of libraries: the libraries, and the texts
+ * with the expressions.
+ */
+#ifndef TH_CALL_ARGUMENTS_H
+#define TH_CALL_ARGUMENTS_H
+
+#include "call_library.h"
+#include "expression.h"
+
+/* For a command's help. */
+#define TH_CALL_ARGUMENTS_HELP                                                                     \
+    "LIBRARY is a name, looked up as NAME.so, or a path with a '/'. EXPRESSION is what ends in a " \
+    "full stop or has a bracket, a quote, a blank or any of = : ; , < > ! $ # % in it; but what "  \
+    "begins with / or ./ or ../, or ends in .so behind a /, is a path. - stands for what is on "   \
+    "stdin. An EXPRESSION's last full stop may be left out."
+
+struct th_call_text {
+    const char *name; /* of the file, NULL: it is an argument */
+    const char *expression;
+};
+
+struct th_call_arguments {
+    const char **libraries;
+    size_t library_count, library_capacity;
+    struct th_call_text *texts;
+    size_t text_count, text_capacity;
+    const char *info; /* what load() is given, Erlang text; NULL: 0 */
+};
+
+/* Takes an argument: a library, an expression, or - for stdin; the name of a file with expressions.
+ * They are not copied. */
+void th_call_arguments_add(struct th_call_arguments *arguments, const char *text);
+void th_call_arguments_add_file(struct th_call_arguments *arguments, const char *name);
+
+/* Reads all texts: PROGRAMS has room for them; *COUNT of them are th_program_free()'s after that,
+ * whatever the status. */
+enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
+                                      struct th_program programs[], size_t *count);
+
+/* Loads all libraries; FOLDERS are looked in first. */
+enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
+                                      const char *const folders[], size_t folder_count,
+                                      struct th_call_libraries *libraries);
+
+void th_call_arguments_free(struct th_call_arguments *arguments);
+
+#endif
