@@ -64,6 +64,11 @@ struct th_message *th_run_receive(struct th_process_run *process, int64_t nanose
     return request.message;
 }
 
+void th_run_kill(const struct th_process_run *process)
+{
+    th_signal_send(process->pid, TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
+}
+
 /* Whether it has ended before or does so now, it has said so when nothing uses it any more. */
 void th_run_exit(struct th_process_run *process, th_term reason)
 {

@@ -85,6 +85,10 @@ struct th_process_run;
 struct th_process_run *th_run_start(void);
 th_term th_run_pid(const struct th_process_run *process);
 
+/* As exit/2 with `kill`: what it is doing is not over, and th_run_call() returns TH_CALL_ENDED once
+ * the function that runs has returned. Any thread, before th_run_exit(). */
+void th_run_kill(const struct th_process_run *process);
+
 /* Ends it, if it has not ended, and frees it. */
 void th_run_exit(struct th_process_run *process, th_term reason);
 
