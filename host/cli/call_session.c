@@ -34,8 +34,10 @@ static struct th_message *receive(void *context, int64_t nanoseconds)
 
 static bool interrupted(void *context)
 {
-    (void)context;
-    return th_interrupt_came() != 0;
+    const struct th_call_session *session = context;
+
+    return th_interrupt_came() != 0 ||
+           atomic_load_explicit(&session->work->stopped, memory_order_relaxed);
 }
 
 static th_term self(void *context)

@@ -1,4 +1,4 @@
-/* A process of `tracehost call` that evaluates programs, one form after the other. */
+/* A process that evaluates programs, one form after the other. */
 #ifndef TH_CALL_SESSION_H
 #define TH_CALL_SESSION_H
 
@@ -13,6 +13,7 @@ struct th_call_work {
     unsigned sessions;
     _Atomic uint64_t done;   /* rounds; relaxed, as counts are read after the threads have ended */
     _Atomic uint64_t failed; /* evaluations, likewise */
+    atomic_bool stopped;     /* nothing more is to be evaluated; relaxed, as nothing hangs on it */
 };
 
 struct th_call_session {

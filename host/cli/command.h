@@ -24,6 +24,7 @@ int th_command_tracers(int argc, char **argv);
 int th_command_plugins(int argc, char **argv);
 int th_command_call(int argc, char **argv);
 int th_command_match(int argc, char **argv);
+int th_command_run(int argc, char **argv);
 
 /* What --version prints. */
 const char *th_command_version(void);

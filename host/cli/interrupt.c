@@ -1,13 +1,17 @@
 #include "interrupt.h"
 
+#include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 
 volatile int th_interrupted;
+static sem_t news; /* a signal has come, or there is something else to look at */
 
 static void on_signal(int number)
 {
     __atomic_store_n(&th_interrupted, number, __ATOMIC_RELAXED); /* it stands for itself */
+    th_interrupt_wake();
 }
 
 /* What is ignored stays so: a command started in the background must not end with the one in front,
@@ -26,9 +30,38 @@ static void handle(int number)
 
 void th_interrupt_install(void)
 {
+    sem_init(&news, 0, 0);
     handle(SIGINT);
     handle(SIGTERM);
     handle(SIGHUP);
+}
+
+static void leave(int number)
+{
+    struct sigaction old;
+
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == on_signal)
+        signal(number, SIG_DFL);
+}
+
+void th_interrupt_uninstall(void)
+{
+    leave(SIGINT);
+    leave(SIGTERM);
+    leave(SIGHUP);
+}
+
+void th_interrupt_wait(int64_t deadline)
+{
+    enum { SECOND = 1000 * 1000 * 1000 };
+    struct timespec until = {deadline / SECOND, deadline % SECOND};
+
+    sem_clockwait(&news, CLOCK_MONOTONIC, &until);
+}
+
+void th_interrupt_wake(void)
+{
+    sem_post(&news);
 }
 
 int th_interrupt_came(void)

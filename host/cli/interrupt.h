@@ -3,6 +3,8 @@
 #ifndef TH_INTERRUPT_H
 #define TH_INTERRUPT_H
 
+#include <stdint.h>
+
 /* The signal that came, 0 while none did. For a program of one thread. */
 extern volatile int th_interrupted;
 
@@ -10,6 +12,16 @@ extern volatile int th_interrupted;
 int th_interrupt_came(void);
 
 void th_interrupt_install(void);
+
+/* Signals that come from now on end the program at once. Any thread. */
+void th_interrupt_uninstall(void);
+
+/* Waits until DEADLINE (th_clock_real_monotonic(); INT64_MAX: for ever), or until a signal or
+ * th_interrupt_wake() has come; sooner, if it likes. One thread at a time. */
+void th_interrupt_wait(int64_t deadline);
+
+/* Any thread. What was written before is seen by the thread that waits. */
+void th_interrupt_wake(void);
 
 /* The name of the signal that came. */
 const char *th_interrupt_name(void);

@@ -15,6 +15,7 @@ static const struct th_command commands[] = {
     {"plugins", "list the plugins that are found, or examine one", th_command_plugins},
     {"match", "try a match specification on arguments or a message", th_command_match},
     {"call", "evaluate calls of functions of any NIF library", th_command_call},
+    {"run", "run functions of NIF libraries under trace", th_command_run},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

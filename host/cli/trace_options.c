@@ -169,10 +169,37 @@ static char *help_flags(void)
     return whole;
 }
 
+/* What is not as it is of recordings. */
+static const struct {
+    int key;
+    const char *text;
+} live_texts[] = {
+    {'L', "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then where "
+          "tracehost is installed"},
+    {FLAGS, "What to trace, as in erlang:trace/3, separated by commas (default: "
+            "call,send,receive,procs,ports)"},
+    {PROCESSES, "Only these: all; existing (who evaluates the expressions); new (whoever is "
+                "spawned) (default: all, unless --ports is given)"},
+    {'p', "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, and, without --flags, nothing "
+          "but calls; of all messages sent (send) or received (receive) those that --match-spec "
+          "says; the options of this group are for the -p before them (default: all calls from "
+          "outside of the library)"},
+    {PATTERN_FIRST + TH_PATTERN_KIND,
+     "global (the default): external calls; meta: whoever makes them; count: they are counted; "
+     "time: how long they take; memory: how many words they take"},
+};
+
+/* argp frees what is not TEXT itself. */
 static char *help_filter(int key, const char *text, void *input)
 {
-    (void)input;
-    return key == ARGP_KEY_HELP_POST_DOC ? help_flags() : (char *)text;
+    const struct th_trace_options *trace = input;
+
+    if (key == ARGP_KEY_HELP_POST_DOC)
+        return help_flags();
+    for (size_t i = 0; trace->live && i < sizeof live_texts / sizeof live_texts[0]; i++)
+        if (live_texts[i].key == key)
+            return th_strdup(live_texts[i].text);
+    return (char *)text;
 }
 
 const struct argp th_trace_argp = {.options = options, .parser = parse, .help_filter = help_filter};
@@ -182,7 +209,7 @@ const struct argp th_trace_argp = {.options = options, .parser = parse, .help_fi
 void th_trace_options_init(struct th_trace_options *trace, bool live)
 {
     *trace = (struct th_trace_options){.live = live};
-    th_session_options_init(&trace->sessions);
+    th_session_options_init(&trace->sessions, live);
 }
 
 void th_trace_options_free(struct th_trace_options *trace)

@@ -26,7 +26,7 @@ void th_pattern_options_begin(struct th_pattern_options *options, const char *te
     *option = (struct th_pattern_option){.text = text, .object = object_of(text)};
     if (option->object != TH_PATTERN_FUNCTIONS)
         return;
-    option->kinds = TH_BP_LOCAL;
+    option->kinds = options->live ? TH_BP_GLOBAL : TH_BP_LOCAL;
     if (!th_pattern_parse(text, &option->pattern))
         argp_error(state,
                    "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or "

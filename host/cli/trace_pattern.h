@@ -24,6 +24,7 @@ struct th_pattern_option {
 struct th_pattern_options {
     struct th_pattern_option *items;
     size_t count, capacity;
+    bool live; /* of this host's functions, not of recorded ones */
 };
 
 /* The options that belong to a -p. */

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* What happens here, but for how processes take turns and memory: that is asked for. */
+enum { LIVE_FLAGS = TH_FLAG_CALL | TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PROCS | TH_FLAG_PORTS };
+
 static struct th_session_option *add_option(struct th_session_options *options, const char *title)
 {
     struct th_session_option *option;
@@ -12,7 +15,8 @@ static struct th_session_option *add_option(struct th_session_options *options, 
     option = &options->items[options->count++];
     *option = (struct th_session_option){
         .title = title,
-        .flags = TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED,
+        .flags = options->live ? LIVE_FLAGS : TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED,
+        .patterns.live = options->live,
     };
     return option;
 }
@@ -22,9 +26,9 @@ static struct th_session_option *latest(struct th_session_options *options)
     return &options->items[options->count - 1];
 }
 
-void th_session_options_init(struct th_session_options *options)
+void th_session_options_init(struct th_session_options *options, bool live)
 {
-    *options = (struct th_session_options){0};
+    *options = (struct th_session_options){.live = live};
     add_option(options, NULL);
 }
 
@@ -134,6 +138,9 @@ void th_session_options_tracees(struct th_session_options *options, bool ports, 
                        ports ? "ports" : "processes",
                        ports ? "ports such as #Port<0.5>" : "processes such as <0.95.0>",
                        (int)length, list);
+        if (options->live && option->tracees[option->tracee_count - 1].one != TH_NONE)
+            argp_error(state, "--%s wants all, existing or new, not '%.*s', who is not there yet",
+                       ports ? "ports" : "processes", (int)length, list);
         list += length;
         if (!*list)
             break;
@@ -172,7 +179,7 @@ static void check_patterns(struct th_session_option *option, struct argp_state *
     for (size_t i = 0; i < option->patterns.count; i++)
         flags |= check_pattern(option, &option->patterns.items[i], state);
     if (flags & TH_FLAG_CALL && !option->flag_list)
-        option->flags = flags | TH_FLAG_AS_RECORDED;
+        option->flags = flags | (option->flags & TH_FLAG_AS_RECORDED);
 }
 
 void th_session_options_check(struct th_session_options *options, struct argp_state *state)
@@ -217,6 +224,28 @@ static enum th_status trace_chosen(struct th_session *session,
     return status;
 }
 
+/* All of this host. */
+static enum th_status trace_all(struct th_session *session, uint32_t flags)
+{
+    enum th_status status = th_session_trace(session, TH_PROCESSES_ALL, true, flags);
+
+    return status == TH_OK ? th_session_trace(session, TH_PORTS_ALL, true, flags) : status;
+}
+
+/* This host's functions are traced if a pattern says so: all are, where none is named. */
+static enum th_status trace_calls(struct th_session *session,
+                                  const struct th_session_option *option)
+{
+    static const struct th_pattern any = {.arity = TH_ANY_ARITY};
+
+    for (size_t i = 0; i < option->patterns.count; i++)
+        if (option->patterns.items[i].object == TH_PATTERN_FUNCTIONS)
+            return TH_OK;
+    if (!(option->flags & TH_FLAG_CALL))
+        return TH_OK;
+    return th_session_function(session, &any, TH_AM(true), TH_BP_GLOBAL, NULL);
+}
+
 /* Whatever was recorded, unless some are chosen. */
 static enum th_status create(const struct th_session_option *option,
                              const struct th_named_tracer *tracer, struct th_library *library,
@@ -230,8 +259,8 @@ static enum th_status create(const struct th_session_option *option,
         .title = option->title,
     };
 
-    return option->chosen ? th_session_create(tracing, &setup, session)
-                          : th_session_attach(tracing, &setup, session);
+    return option->chosen || option->patterns.live ? th_session_create(tracing, &setup, session)
+                                                   : th_session_attach(tracing, &setup, session);
 }
 
 static enum th_status attach(const struct th_session_option *option, const char *text,
@@ -250,8 +279,12 @@ static enum th_status attach(const struct th_session_option *option, const char 
     th_named_tracer_free(&tracer);
     if (status == TH_OK && option->chosen)
         status = trace_chosen(session, option);
+    else if (status == TH_OK && option->patterns.live)
+        status = trace_all(session, option->flags);
     if (status == TH_OK)
         status = th_pattern_options_set(&option->patterns, search, session);
+    if (status == TH_OK && option->patterns.live)
+        status = trace_calls(session, option);
     return status;
 }
 
@@ -278,4 +311,13 @@ enum th_status th_session_options_attach(const struct th_session_options *option
     for (size_t i = skip_first; i < options->count && status == TH_OK; i++)
         status = attach_all_of(&options->items[i], search, tracing);
     return status;
+}
+
+void th_sessions_rest(struct th_tracing *tracing)
+{
+    for (size_t i = 0; i < th_tracing_sessions(tracing); i++) {
+        struct th_session *session = th_tracing_session(tracing, i);
+        th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAGS_OF_PROCESSES);
+        th_session_trace(session, TH_PORTS_ALL, false, TH_FLAGS_OF_PORTS);
+    }
 }

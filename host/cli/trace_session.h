@@ -14,22 +14,23 @@ struct th_session_option {
     size_t tracer_count, tracer_capacity;
     const char *flag_list; /* of --flags; NULL: not given */
     uint32_t flags;
-    const char *chosen; /* the option that says whom to trace; NULL: whatever was recorded */
+    const char *chosen; /* the option that says whom to trace; NULL: all, as they were recorded */
     struct th_chosen {
         bool all, existing, new, port;
         th_term one; /* if none of these: an identifier or a name */
     } * tracees;
     size_t tracee_count, tracee_capacity;
-    struct th_pattern_options patterns; /* with any, calls alone are traced by default */
+    struct th_pattern_options patterns; /* with any of calls, these alone are traced by default */
 };
 
 struct th_session_options {
     struct th_session_option *items;
     size_t count, capacity;
+    bool live; /* of this host, not of a recording */
 };
 
 /* Begins with the one that has no title. */
-void th_session_options_init(struct th_session_options *options);
+void th_session_options_init(struct th_session_options *options, bool live);
 void th_session_options_free(struct th_session_options *options);
 
 /* Take one option. What is wrong ends the program with argp_error(). */
@@ -52,5 +53,9 @@ void th_session_options_check(struct th_session_options *options, struct argp_st
 enum th_status th_session_options_attach(const struct th_session_options *options,
                                          const struct th_search *search,
                                          struct th_tracing *tracing);
+
+/* No session traces anybody any more: what it has counted stays. Any thread, where the tracing is
+ * shared. */
+void th_sessions_rest(struct th_tracing *tracing);
 
 #endif

@@ -15,6 +15,7 @@ Commands:
   plugins   list the plugins that are found, or examine one
   match     try a match specification on arguments or a message
   call      evaluate calls of functions of any NIF library
+  run       run functions of NIF libraries under trace
 
 'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.
 
@@ -334,7 +335,7 @@ EOF
 narrow() {
     "$tracehost" --help >"$work/help"
     if grep -nE '.{81}' "$work/help" "$work/replay" "$work/dump" "$work/convert" "$work/info" \
-        "$work/tracers" "$work/plugins" "$work/call"; then
+        "$work/tracers" "$work/plugins" "$work/match" "$work/call"; then
         return 1
     fi
 }

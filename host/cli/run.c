@@ -1,0 +1,385 @@
+/*
+ * tracehost run: functions of libraries, under trace.
+ *
+ * The first process evaluates the expressions; what it calls, spawns and sends is traced as it
+ * happens. It is there when the sessions begin, and does nothing before: so it is an existing one,
+ * and all others are new.
+ *
+ * The run ends with the first process, as `erl -eval` followed by halt() does: that it exits is
+ * traced, as are the signals that its links carry; then nothing is traced any more, and whoever is
+ * left is killed. So what a tracer has written does not end in the exits of bystanders, in the
+ * order in which they happen to come. After --duration, and after a signal, that is so of the first
+ * process, too.
+ *
+ * Results are shown at the end of all, when tracers have written what they have.
+ */
+#include "call_arguments.h"
+#include "call_session.h"
+#include "interrupt.h"
+#include "run_limit.h"
+#include "trace_options.h"
+#include "trace_summary.h"
+
+#include <stdlib.h>
+
+enum {
+    SCHEDULERS = TH_OPTION_OWN,
+    DURATION,
+    LOAD_INFO,
+    CHECK,
+    FAIL_ON_LOSS,
+    MOST_SCHEDULERS = 1024
+};
+
+struct run {
+    struct th_trace_options trace;
+    struct th_call_arguments arguments;
+    unsigned schedulers; /* 0: as many as processors */
+    int64_t duration;    /* nanoseconds; below 0: as long as it takes */
+    bool check, fail_on_loss;
+};
+
+/* What there is while it runs, and what came of it. */
+struct running {
+    const struct run *run;
+    const struct th_program *programs;
+    size_t program_count;
+    struct th_tracing *tracing;
+    struct th_call_work work;
+    struct th_call_session session;
+    char *values; /* what stdout gets */
+    size_t values_size;
+    struct th_buffer exception; /* what stderr gets */
+    bool raised;
+};
+
+static const struct argp_option options[] = {
+    {NULL, 'f', "FILE", 0, "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", 0},
+    {"load-info", LOAD_INFO, "TERM", 0,
+     "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)", 0},
+    {"schedulers", SCHEDULERS, "N", 0, "Run on N schedulers (default: as many as processors)", 0},
+    {"duration", DURATION, "T", 0, "Stop after T, if the expressions take longer", 0},
+    {"check", CHECK, NULL, 0,
+     "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden", 0},
+    {"fail-on-loss", FAIL_ON_LOSS, NULL, 0,
+     "Exit with 4 if calls or events happened that could not be told", 4},
+    {0},
+};
+
+static unsigned count_schedulers(const char *value, struct argp_state *state)
+{
+    uint64_t count = th_option_count(value, state, "--schedulers");
+
+    if (count < 1 || count > MOST_SCHEDULERS)
+        argp_error(state, "--schedulers wants a number from 1 to %d, not '%s'", MOST_SCHEDULERS,
+                   value);
+    return (unsigned)count;
+}
+
+static int64_t get_duration(const char *value, struct argp_state *state)
+{
+    int64_t duration = th_option_time(value, state, "--duration");
+
+    if (duration < 0)
+        argp_error(state, "--duration wants a time that is not below 0, not '%s'", value);
+    return duration;
+}
+
+static error_t parse_own(int key, char *value, struct argp_state *state)
+{
+    struct run *run = state->input;
+
+    switch (key) {
+    case 'f':
+        th_call_arguments_add_file(&run->arguments, value);
+        return 0;
+    case LOAD_INFO:
+        run->arguments.info = value;
+        return 0;
+    case SCHEDULERS:
+        run->schedulers = count_schedulers(value, state);
+        return 0;
+    case DURATION:
+        run->duration = get_duration(value, state);
+        return 0;
+    case CHECK:
+        run->check = true;
+        return 0;
+    case FAIL_ON_LOSS:
+        run->fail_on_loss = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct run *run = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &run->trace;
+        return 0;
+    case ARGP_KEY_ARG:
+        th_call_arguments_add(&run->arguments, value);
+        return 0;
+    case ARGP_KEY_END:
+        if (run->arguments.library_count == 0)
+            argp_error(state, "which LIBRARY?");
+        if (run->arguments.text_count == 0)
+            argp_error(state, "which EXPRESSION?");
+        return 0;
+    default:
+        return parse_own(key, value, state);
+    }
+}
+
+static const struct argp_child children[] = {{&th_trace_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "LIBRARY... EXPRESSION...",
+    "Loads NIF libraries and evaluates Erlang expressions that call their functions, while tracers "
+    "are told what happens.\v" TH_CALL_ARGUMENTS_HELP
+    " They are evaluated as `tracehost call` does, by one process; the first exception ends it. "
+    "With that process ends the run.\n\n"
+    "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every callback "
+    "gets, is an Erlang term: STATE; the map of the keys, whose values are integers, true, false "
+    "or else binaries; or #{}. `console` stands for a process that prints what it is sent.\n\n"
+    "T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.\n\n"
+    "Values are printed on stdout, behind what tracers have printed, an exception on stderr; then "
+    "the exit status is 1.\n\n"
+    "Examples:\n"
+    "  tracehost run json 'json:decode(<<\"[1,2]\">>)'\n"
+    "  tracehost run -p json:_/_ --return json 'json:encode([1,2])'\n"
+    "  tracehost run -t count --duration=10s ./my_server.so 'my_server:loop()'\n",
+    children,
+    NULL,
+    NULL,
+};
+
+/* --- The first process ------------------------------------------------------------------------ */
+
+static void show_value(th_term value, FILE *out)
+{
+    struct th_buffer text = {0};
+
+    th_text_print(&text, value);
+    th_buffer_add_byte(&text, '\n');
+    fwrite(text.data, 1, text.size, out);
+    th_buffer_free(&text);
+}
+
+/* False once nothing more is to be evaluated. */
+static bool evaluate_form(struct running *running, const struct th_program *program, size_t i)
+{
+    struct th_evaluation *e = &running->session.evaluation;
+    th_term value = th_evaluate_form(e, program, program->forms[i]);
+
+    if (atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
+        e->stopped = true; /* and what is known is perhaps what a `catch` made of it */
+    if (e->stopped)
+        return false;
+    running->raised = value == TH_NONE;
+    if (running->raised)
+        return false;
+    show_value(value, e->out);
+    th_evaluation_collect(e);
+    return true;
+}
+
+static void evaluate(struct running *running)
+{
+    bool goes_on = true;
+    FILE *out = open_memstream(&running->values, &running->values_size);
+
+    running->session.evaluation.out = out;
+    for (size_t k = 0; goes_on && k < running->program_count; k++)
+        for (size_t i = 0; goes_on && i < running->programs[k].count; i++)
+            goes_on = evaluate_form(running, &running->programs[k], i);
+    fclose(out);
+}
+
+/* What a process ends with that evaluates nothing else. */
+static th_term end_reason(struct running *running)
+{
+    struct th_evaluation *e = &running->session.evaluation;
+    th_term reason = e->exception.reason;
+
+    if (!running->raised)
+        return TH_AM(normal);
+    if (e->exception.class == TH_CLASS_EXIT)
+        return reason;
+    if (e->exception.class == TH_CLASS_THROW)
+        reason = th_make_tuple_of(&e->heap, th_atom("nocatch"), reason);
+    return th_make_tuple_of(&e->heap, reason, th_exception_stack(e));
+}
+
+/* By the limit's thread. */
+static void stop(void *context)
+{
+    struct running *running = context;
+
+    atomic_store_explicit(&running->work.stopped, true, memory_order_relaxed);
+    th_sessions_rest(running->tracing);
+    th_run_kill(running->session.process);
+}
+
+/* From its first call to its end, and that of all others. */
+static enum th_status run_process(struct running *running)
+{
+    struct th_run_limit limit = {
+        .command = "run", .duration = running->run->duration, .stop = stop, .context = running};
+    enum th_status status = th_run_limit_begin(&limit);
+
+    if (status != TH_OK)
+        return th_command_fail("run");
+    evaluate(running);
+    if (!th_run_limit_pass(&limit))
+        running->raised = false;
+    if (running->raised)
+        th_exception_print(&running->session.evaluation, &running->exception);
+    th_run_exit(running->session.process, end_reason(running));
+    th_sessions_rest(running->tracing);
+    th_runtime_kill_all();
+    th_run_limit_end(&limit);
+    return running->raised ? TH_FAILED : TH_OK;
+}
+
+/* --- The run ---------------------------------------------------------------------------------- */
+
+static void tell_stop(const struct running *running)
+{
+    if (!atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
+        return;
+    if (th_interrupt_came())
+        fprintf(stderr, "tracehost run: %s came\n", th_interrupt_name());
+    else
+        fprintf(stderr, "tracehost run: stopped after %g s, before the end\n",
+                (double)running->run->duration / 1e9);
+}
+
+static void tell(const struct running *running, double seconds)
+{
+    unsigned schedulers = th_runtime_threads().schedulers;
+
+    th_trace_results(running->tracing, running->run->trace.json);
+    th_command_flush();
+    tell_stop(running);
+    if (running->run->trace.stats) {
+        fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
+                th_plural(schedulers));
+        th_trace_stats(running->tracing);
+    } else {
+        th_trace_remarks("run", running->tracing);
+    }
+}
+
+static bool has_lost(const struct th_tracing *tracing)
+{
+    struct th_live_counts counts = th_live_counts(tracing);
+
+    return counts.suppressed || counts.strangers;
+}
+
+static enum th_status run_traced(struct running *running)
+{
+    const struct run *run = running->run;
+    enum th_status status;
+    int64_t began;
+
+    running->work = (struct th_call_work){.rounds = 1, .sessions = 1};
+    th_call_session_start(&running->session, &running->work, 1);
+    if (th_trace_options_attach(&run->trace, running->tracing) == TH_OK) {
+        began = th_clock_real_monotonic();
+        status = run_process(running);
+        tell(running, (double)(th_clock_real_monotonic() - began) / 1e9);
+    } else {
+        status = th_command_fail("run");
+        th_run_exit(running->session.process, TH_AM(normal));
+    }
+    th_evaluation_end(&running->session.evaluation);
+    if (status == TH_OK && run->fail_on_loss && has_lost(running->tracing))
+        status = TH_PARTIAL;
+    return status;
+}
+
+/* From the first library to when the last one has no users any more. */
+static enum th_status run_libraries(struct running *running)
+{
+    const struct run *run = running->run;
+    struct th_call_libraries libraries = {0};
+    enum th_status status = th_call_arguments_load(&run->arguments, run->trace.folders,
+                                                   run->trace.folder_count, &libraries);
+
+    if (status == TH_OK)
+        status = run_traced(running);
+    else
+        th_command_fail("run");
+    th_library_halt();
+    th_runtime_kill_all();
+    th_call_libraries_free(&libraries);
+    return status;
+}
+
+static enum th_status run_host(struct running *running)
+{
+    const struct run *run = running->run;
+    struct th_runtime_setup setup = {.schedulers = run->schedulers};
+    enum th_status status;
+
+    th_guard_install();
+    if (run->check)
+        th_check_start();
+    running->tracing = th_tracing_create();
+    th_tracing_share(running->tracing);
+    th_runtime_start(&setup);
+    status = run_libraries(running);
+    if (th_port_close_all() != TH_OK && status == TH_OK)
+        status = th_command_fail("run");
+    th_runtime_stop(); /* the last destructors have run, and the last unload() ... */
+    th_tracing_free(running->tracing); /* ... but for tracers', who write what they have left */
+    th_guard_end();
+    if (run->check && th_check_end() > 0 && status == TH_OK)
+        status = TH_FAILED;
+    return status;
+}
+
+static enum th_status run_programs(const struct run *run, struct th_program *programs, size_t count)
+{
+    struct running running = {.run = run, .programs = programs, .program_count = count};
+    enum th_status status = run_host(&running);
+
+    if (running.values)
+        fwrite(running.values, 1, running.values_size, stdout);
+    th_command_flush();
+    fwrite(running.exception.data, 1, running.exception.size, stderr);
+    free(running.values);
+    th_buffer_free(&running.exception);
+    return status;
+}
+
+int th_command_run(int argc, char **argv)
+{
+    struct run run = {.duration = -1};
+    struct th_program *programs;
+    size_t count;
+    enum th_status status;
+
+    th_trace_options_init(&run.trace, true);
+    th_command_parse(&argp, argc, argv, &run);
+    th_interrupt_install();
+    programs = th_alloc((run.arguments.text_count + 1) * sizeof *programs);
+    status = th_call_arguments_read(&run.arguments, programs, &count);
+    if (status == TH_OK)
+        status = run_programs(&run, programs, count);
+    else
+        th_command_fail("run");
+    for (size_t i = 0; i < count; i++)
+        th_program_free(&programs[i]);
+    th_free(programs);
+    th_call_arguments_free(&run.arguments);
+    th_trace_options_free(&run.trace);
+    return th_interrupt_status(th_command_finish("run", status));
+}

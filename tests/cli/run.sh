@@ -1,0 +1,404 @@
+#!/bin/sh
+# tracehost run: results, exceptions, how a run ends. What tracers are told stands in run_traced.sh.
+. tests/cli/report
+
+party=$BUILD_DIR/tests/plugins/party.so
+ulimit -c 0
+
+# run ARGUMENT...: tracers write elsewhere.
+run() {
+    "$tracehost" run -t "text,output=$work/trace" "$@"
+}
+
+# --- results ---
+
+expect 'a call' run json 'json:decode(<<"[1,2.5,null]">>)' <<'EOF'
+[1,2.5,null]
+EOF
+expect 'expressions, one after the other, with variables and libraries' \
+    run json "$party" 'T = json:encode([1,2])' 'party:echo({T, json:decode(T)}). party:local(1).' <<'EOF'
+<<"[1,2]">>
+{<<"[1,2]">>,[1,2]}
+5
+EOF
+printf 'X = json:encode([]).\n{X, self() =:= party:self()}.\n' >"$work/file"
+expect 'from a file, before the others' run json "$party" 'byte_size(X).' -f "$work/file" <<'EOF'
+<<"[]">>
+{<<"[]">>,true}
+2
+EOF
+from_stdin() {
+    echo 'json:decode(<<"{}">>).' | run json -
+}
+expect 'from stdin' from_stdin <<'EOF'
+#{}
+EOF
+expect 'a library of a folder' run -L "$BUILD_DIR/tests/plugins" party 'party:echo(ok)' <<'EOF'
+ok
+EOF
+expect 'on one scheduler' run --schedulers=1 "$party" \
+    'party:spawns(2, party, sends, [self(), [x]]), [party:await(5000), party:await(5000)]' <<'EOF'
+[x,x]
+EOF
+expect 'q() ends it' run json '1.' 'q(), 2' '3.' <<'EOF'
+1
+EOF
+
+# --- exceptions ---
+
+expect 'an error' run json 'json:decode(<<"[1">>)' <<'EOF'
+-- stderr
+** exception error: {2,unexpected_end}
+     in function  json:decode/1
+        called as json:decode(<<"[1">>)
+-- status 1
+EOF
+expect 'the first exception is the end' run "$party" 'first.' 'party:throws(ball)' 'third.' <<'EOF'
+first
+-- stderr
+** exception throw: ball
+-- status 1
+EOF
+expect 'an exit' run "$party" 'party:exits(enough)' <<'EOF'
+-- stderr
+** exception exit: enough
+-- status 1
+EOF
+expect 'no such function' run json 'json:decode(1, 2, 3)' <<'EOF'
+-- stderr
+** exception error: undefined function json:decode/3
+-- status 1
+EOF
+expect 'no such module' run json 'jason:decode(1)' <<'EOF'
+-- stderr
+** exception error: undefined function jason:decode/1
+-- status 1
+EOF
+expect 'what is caught is none' run "$party" 'catch party:exits(enough)' <<'EOF'
+{'EXIT',enough}
+EOF
+expect 'a link ends the first process' run "$party" \
+    'party:spawn(party, exits, [because], 1), party:await(5000)' <<'EOF'
+-- stderr
+** exception exit: because
+-- status 1
+EOF
+expect 'so does a signal' run "$party" 'party:signal(self(), kill), party:await(5000)' <<'EOF'
+-- stderr
+** exception exit: killed
+-- status 1
+EOF
+
+# --- ends ---
+
+expect 'who was spawned ends with the first process' run "$party" \
+    'party:spawns(100, party, server, [])' 'party:spawns(3, party, loop, [100000000000])' <<'EOF'
+100
+3
+EOF
+expect '--duration: a server' run --duration=100ms "$party" 'before.' 'party:server()' 'after_it.' <<'EOF'
+before
+-- stderr
+tracehost run: stopped after 0.1 s, before the end
+EOF
+expect '--duration: one that never waits' run --duration=100ms "$party" 'party:loop(100000000000)' <<'EOF'
+-- stderr
+tracehost run: stopped after 0.1 s, before the end
+EOF
+expect '--duration: a receive' run --duration=100ms "$party" 'receive never -> ok end' <<'EOF'
+-- stderr
+tracehost run: stopped after 0.1 s, before the end
+EOF
+expect '--duration: no catch holds it up' run --duration=100ms "$party" 'catch party:server()' 'never.' <<'EOF'
+-- stderr
+tracehost run: stopped after 0.1 s, before the end
+EOF
+expect '--duration that is not reached' run --duration=1min "$party" 'party:echo(done)' <<'EOF'
+done
+EOF
+
+# Signals come once it waits.
+expect 'SIGINT' tests/cli/interrupted "$tracehost" run -t "text,output=$work/trace" "$party" \
+    'party:loop(100000000000)' <<'EOF'
+-- stderr
+tracehost run: SIGINT came
+-- status 130
+EOF
+
+# A function that does not return is waited for, and signals end that.
+cat >"$work/stuck.c" <<'C'
+#include <erl_nif.h>
+#include <signal.h>
+#include <unistd.h>
+
+static ERL_NIF_TERM sleeps(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    int seconds = 0;
+
+    enif_get_int(env, argv[argc - 1], &seconds);
+    for (int i = 0; i < 20 * seconds; i++)
+        usleep(50000);
+    return argv[0];
+}
+
+static ERL_NIF_TERM crashes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    enif_fprintf(stdout, "%T\n", enif_make_tuple1(env, argv[0]));
+    return *(volatile ERL_NIF_TERM *)16;
+}
+
+static ErlNifFunc functions[] = {{"sleeps", 1, sleeps, 0}, {"crashes", 1, crashes, 0}};
+ERL_NIF_INIT(stuck, functions, NULL, NULL, NULL, NULL)
+C
+$CC -I plugin_api -DERL_NIF_MINOR_VERSION=16 -fPIC -shared -o "$work/stuck.so" "$work/stuck.c"
+expect '--duration: a function is not interrupted' run --duration=10ms "$work/stuck.so" 'stuck:sleeps(2)' <<'EOF'
+-- stderr
+tracehost run: waiting for functions that run to return; a signal ends it at once
+tracehost run: stopped after 0.01 s, before the end
+EOF
+at_once() {
+    "$tracehost" run -t "text,output=$work/trace" --duration=10ms "$work/stuck.so" 'stuck:sleeps(600)' &
+    pid=$!
+    sleep 1.5
+    kill -TERM $pid
+    wait $pid 2>/dev/null
+}
+expect '... but by a signal' at_once <<'EOF'
+-- stderr
+tracehost run: waiting for functions that run to return; a signal ends it at once
+-- status 143
+EOF
+
+case $BUILD_DIR in
+*asan | *tsan) skip 'a crash' 'sanitizers report crashes themselves' ;;
+*)
+    expect 'a crash names library and function' run "$work/stuck.so" '"before".' 'stuck:crashes(x).' <<'EOF'
+{x}
+-- stderr
+tracehost: library 'WORK/stuck.so' crashed: SIGSEGV, a bad memory access at address 0x10, in stuck:crashes/1
+  argument 1: x
+-- status 6
+EOF
+    ;;
+esac
+
+# --- tracers and sessions ---
+
+cat >"$work/herald.c" <<'C'
+#include <erl_tracer.h>
+
+#include <stdio.h>
+
+TH_TRACER_LOAD()
+{
+    (void)env, (void)priv_data, (void)load_info;
+    printf("the tracer comes\n");
+    return 0;
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    if (tag == TH_TRACER_ATOM(env, trace_status) && enif_is_atom(env, tracee))
+        enif_fprintf(stdout, "it begins, with state %T\n", state);
+    return TH_TRACER_ATOM(env, discard);
+}
+
+TH_TRACER_TRACE(generic)
+{
+    (void)env, (void)tag, (void)state, (void)tracee, (void)term, (void)opts;
+}
+
+TH_TRACER_UNLOAD()
+{
+    (void)env, (void)priv_data;
+    printf("the tracer goes\n");
+}
+C
+$CC -I plugin_api -fPIC -shared -o "$work/herald.so" "$work/herald.c"
+expect 'results come behind what tracers write' "$tracehost" run --session one -t "$work/herald.so=1" \
+    --session two -L "$work" -t herald=2 json 'json:encode([])' 'json:decode(no)' <<'EOF'
+the tracer comes
+it begins, with state 1
+it begins, with state 2
+the tracer goes
+<<"[]">>
+-- stderr
+** exception error: bad argument
+     in function  json:decode/1
+        called as json:decode(no)
+-- status 1
+EOF
+expect '--check' run --check "$BUILD_DIR/tests/plugins/sins.so" 'sins:same(1)' 'catch sins:raise_and_return()' 'yes.' <<'EOF'
+1
+{'EXIT',{badarg,[{sins,raise_and_return,[],[]}]}}
+yes
+-- stderr
+tracehost: check: sins:raise_and_return(): returns a term after it raised an exception, which counts
+-- status 1
+EOF
+
+# --- usage ---
+
+expect 'run --help' "$tracehost" run --help <<'EOF'
+Usage: tracehost run [OPTION...] LIBRARY... EXPRESSION...
+Loads NIF libraries and evaluates Erlang expressions that call their functions,
+while tracers are told what happens.
+
+      --check                Watch what the libraries do with the NIF API; exit
+                             with 1 if it is forbidden
+      --duration=T           Stop after T, if the expressions take longer
+  -f FILE                    Evaluate what is in FILE, or - for stdin, before
+                             the EXPRESSIONs
+      --load-info=TERM       What the libraries' load() is given, as by
+                             erlang:load_nif/2 (default: 0)
+      --schedulers=N         Run on N schedulers (default: as many as
+                             processors)
+  -L DIR                     Look for libraries and tracers in DIR first, then
+                             in $TRACEHOST_PATH, then where tracehost is
+                             installed
+  -t, --tracer=TRACER        NAME, NAME=STATE or NAME,key=value,...; may be
+                             given more than once (default: text)
+      --flags=LIST           What to trace, as in erlang:trace/3, separated by
+                             commas (default: call,send,receive,procs,ports)
+      --ports=LIST           The same of ports (default: likewise)
+      --processes=LIST       Only these: all; existing (who evaluates the
+                             expressions); new (whoever is spawned) (default:
+                             all, unless --ports is given)
+      --session=NAME         Begins a session: -t (one), --flags, --processes,
+                             --ports and -p that follow are for it alone
+      --caller               With their callers
+      --exception            With what they return or raise
+      --kind=LIST            global (the default): external calls; meta:
+                             whoever makes them; count: they are counted; time:
+                             how long they take; memory: how many words they
+                             take
+      --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
+                             c, x, cx, r; false: none any more
+      --meta-tracer=TRACER   With --kind=meta: calls go to this tracer, not to
+                             that of -t
+  -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
+                             _:_/_, and, without --flags, nothing but calls; of
+                             all messages sent (send) or received (receive)
+                             those that --match-spec says; the options of this
+                             group are for the -p before them (default: all
+                             calls from outside of the library)
+      --return               With what they return
+      --callback-timeout=T   Give up if a callback takes longer than T
+      --color=WHEN           always, never or auto (the default): for tracers
+                             that use colours; NO_COLOR is obeyed
+      --fail-on-loss         Exit with 4 if calls or events happened that could
+                             not be told
+      --format=FORMAT        How counts are shown: text (the default) or json
+      --stats                Show what became of all events, at the end on
+                             stderr
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+LIBRARY is a name, looked up as NAME.so, or a path with a '/'. EXPRESSION is
+what ends in a full stop or has a bracket, a quote, a blank or any of = : ; , <
+> ! $ # % in it; but what begins with / or ./ or ../, or ends in .so behind a
+/, is a path. - stands for what is on stdin. An EXPRESSION's last full stop may
+be left out. They are evaluated as `tracehost call` does, by one process; the
+first exception ends it. With that process ends the run.
+
+TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which
+every callback gets, is an Erlang term: STATE; the map of the keys, whose
+values are integers, true, false or else binaries; or #{}. `console` stands for
+a process that prints what it is sent.
+
+T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.
+
+Values are printed on stdout, behind what tracers have printed, an exception on
+stderr; then the exit status is 1.
+
+Examples:
+  tracehost run json 'json:decode(<<"[1,2]">>)'
+  tracehost run -p json:_/_ --return json 'json:encode([1,2])'
+  tracehost run -t count --duration=10s ./my_server.so 'my_server:loop()'
+
+Flags:
+  send                       messages sent
+  receive                    messages received
+  call                       calls, returns and exceptions
+  return_to                  returns to a function
+  procs                      spawn, exit, link, register and the like
+  ports                      the same of ports
+  running                    processes scheduled in and out
+  running_procs              the same
+  running_ports              ports scheduled in and out
+  exiting                    exiting processes scheduled in and out
+  garbage_collection         garbage collections
+  timestamp                  ask the tracer for a time stamp
+  cpu_timestamp              ask for CPU time
+  monotonic_timestamp        ask for monotonic time
+  strict_monotonic_timestamp ask for strictly monotonic time
+  arity                      calls tell only how many arguments they have
+  scheduler_id               tell the scheduler, where it was recorded
+  silent                     ask of calls, but tell of none
+  set_on_spawn               who is spawned gets all flags
+  set_on_first_spawn         only who is spawned first
+  set_on_link                who is spawned and linked gets all flags
+  set_on_first_link          only the first of these
+  all                        all but cpu_timestamp, silent and set_on_...
+EOF
+
+expect 'no library' run 'a:b()' <<'EOF'
+-- stderr
+tracehost run: which LIBRARY?
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+expect 'no expression' run json <<'EOF'
+-- stderr
+tracehost run: which EXPRESSION?
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+expect 'no such library' run jsn 'jsn:x()' <<'EOF'
+-- stderr
+tracehost run: no library "jsn" was found
+  looked for jsn.so in BUILD/lib/tracehost/plugins (built in)
+  did you mean "json"?
+-- status 5
+EOF
+expect 'no such tracer' run -t txt json 'json:encode(1)' <<'EOF'
+-- stderr
+tracehost run: no library "txt" was found
+  looked for txt.so in BUILD/lib/tracehost/tracers (built in)
+  did you mean "text"?
+-- status 5
+EOF
+expect 'what cannot be read' run json 'json:encode(' <<'EOF'
+-- stderr
+tracehost run: cannot read 'json:encode('
+  line 1, column 13: expected an expression, found the end of the text
+-- status 3
+EOF
+expect 'schedulers' run --schedulers=0 json 'a:b()' <<'EOF'
+-- stderr
+tracehost run: --schedulers wants a number from 1 to 1024, not '0'
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+expect 'duration' run --duration=-1 json 'a:b()' <<'EOF'
+-- stderr
+tracehost run: --duration wants a time that is not below 0, not '-1'
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+expect 'who is not there yet' run --processes=all,server json 'a:b()' <<'EOF'
+-- stderr
+tracehost run: --processes wants all, existing or new, not 'server', who is not there yet
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+expect 'call is not among --flags' run --flags=send -p json:_/_ json 'a:b()' <<'EOF'
+-- stderr
+tracehost run: -p json:_/_ traces calls, but call is not among --flags=send
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+
+finish
