@@ -58,14 +58,17 @@ static bool receive(struct th_host_process *slot, th_term id, th_term message)
     return here;
 }
 
-bool th_host_process_deliver(th_term id, th_term message)
+bool th_host_process_deliver(th_term id, th_term message, th_term from)
 {
     struct th_host_process *slot = th_host_slot_of(id);
 
     if (th_host_life(id) != TH_HOST_RUNNING)
         return false;
-    if (atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed))
-        return put(slot, id, th_message_create(message));
+    if (atomic_load_explicit(&slot->has_mailbox, memory_order_relaxed)) {
+        struct th_message *copy = th_message_create(message);
+        copy->from = from;
+        return put(slot, id, copy);
+    }
     return receive(slot, id, message);
 }
 
@@ -161,36 +164,35 @@ void th_host_process_each(void (*arrived)(void *context),
     }
 }
 
-th_term th_host_process_die(struct th_host_process *process, struct th_message **mail)
+th_term th_host_process_die(struct th_host_process *process, struct th_host_remains *remains)
 {
     th_term id;
 
     pthread_mutex_lock(&process->lock);
     id = atomic_load_explicit(&process->id, memory_order_relaxed);
     atomic_store_explicit(&process->id, TH_NONE, memory_order_release);
-    *mail = take_all(process);
+    remains->mail = take_all(process);
     pthread_mutex_unlock(&process->lock);
-    th_names_end(id);
+    remains->name = th_names_end(id);
     th_host_slot_give(process);
     return id;
 }
 
-struct th_message *th_host_process_leave(struct th_host_process *process, th_term reason)
+void th_host_process_leave(struct th_host_process *process, th_term reason,
+                           struct th_host_remains *remains)
 {
-    struct th_message *mail;
-
-    th_monitors_fire(th_host_process_die(process, &mail), reason);
-    return mail;
+    th_monitors_fire(th_host_process_die(process, remains), reason);
 }
 
 void th_host_process_exit(struct th_host_process *process, th_term reason)
 {
-    struct th_message *mail = th_host_process_leave(process, reason);
+    struct th_host_remains remains;
 
-    while (mail) {
-        struct th_message *next = mail->next;
-        th_message_free(mail);
-        mail = next;
+    th_host_process_leave(process, reason, &remains);
+    while (remains.mail) {
+        struct th_message *next = remains.mail->next;
+        th_message_free(remains.mail);
+        remains.mail = next;
     }
 }
 

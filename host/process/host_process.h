@@ -6,15 +6,16 @@
 
 #include "host_slot.h"
 
-/* Gives MESSAGE to ID, a local pid or port. False if that is none of the host, or runs no more. */
-bool th_host_process_deliver(th_term id, th_term message);
+/* Gives MESSAGE of FROM (TH_NONE: nobody) to ID, a local pid or port. False if that is none of the
+ * host, or runs no more. */
+bool th_host_process_deliver(th_term id, th_term message, th_term from);
 
 /* Starts a port: as th_host_process_start(), but what is sent are commands. */
 struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
                                            void *context);
 
 /* The first half of th_host_process_exit(): all but telling those who watch it. The identifier that
- * it had; *MAIL is what the mailbox held. */
-th_term th_host_process_die(struct th_host_process *process, struct th_message **mail);
+ * it had; REMAINS is what it leaves behind. */
+th_term th_host_process_die(struct th_host_process *process, struct th_host_remains *remains);
 
 #endif

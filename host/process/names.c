@@ -33,6 +33,20 @@ th_term th_whereis(th_term name)
     return id;
 }
 
+/* Written while nothing happens. */
+static const struct th_process_watcher *watcher;
+
+void th_process_watch(const struct th_process_watcher *watches)
+{
+    watcher = watches;
+}
+
+static void tell(th_term id, th_term name, bool given)
+{
+    if (watcher)
+        watcher->named(id, name, given);
+}
+
 static bool can_have_name(th_term id)
 {
     return (th_is_local_pid(id) || th_is_local_port(id)) && th_host_life(id) == TH_HOST_RUNNING &&
@@ -52,6 +66,8 @@ bool th_name_register(th_term name, th_term id)
         th_name_table_set(&names, name, id);
     }
     pthread_mutex_unlock(&lock);
+    if (good)
+        tell(id, name, true);
     return good;
 }
 
@@ -66,10 +82,12 @@ bool th_name_unregister(th_term name)
         th_name_table_set(&names, name, TH_NONE);
     }
     pthread_mutex_unlock(&lock);
+    if (id != TH_NONE)
+        tell(id, name, false);
     return id != TH_NONE;
 }
 
-void th_names_end(th_term id)
+th_term th_names_end(th_term id)
 {
     th_term name;
 
@@ -78,4 +96,5 @@ void th_names_end(th_term id)
     if (name != TH_NONE)
         th_name_table_set(&names, name, TH_NONE);
     pthread_mutex_unlock(&lock);
+    return name;
 }

@@ -9,7 +9,7 @@
 /* The names of the recording. Written by the world's thread only. */
 extern struct th_name_table th_names_recorded;
 
-/* ID, a process or port of the host, is dead; so is its name. */
-void th_names_end(th_term id);
+/* ID, a process or port of the host, is dead; so is its name, which is returned (TH_NONE: none). */
+th_term th_names_end(th_term id);
 
 #endif

@@ -81,7 +81,7 @@ bool th_port_command(th_term id, th_term iodata)
     size_t size;
 
     return th_is_local_port(id) && th_process_alive(id) && th_iodata_size(iodata, &size) &&
-           th_host_process_deliver(id, iodata);
+           th_host_process_deliver(id, iodata, TH_NONE);
 }
 
 /* Takes the port ID, or if that is TH_NONE any, off the list. */
@@ -103,10 +103,10 @@ static struct port *take(th_term id)
 /* Those who watch it are told when the file is there. */
 static enum th_status close_file(struct port *port)
 {
-    struct th_message *none;
+    struct th_host_remains remains;
     enum th_status status;
 
-    th_host_process_die(port->process, &none);
+    th_host_process_die(port->process, &remains);
     status = th_output_commit(&port->out);
     th_monitors_fire(port->id, TH_AM(normal));
     th_buffer_free(&port->line);

@@ -76,6 +76,16 @@ bool th_name_unregister(th_term name);
 void th_world_set_node(struct th_etf_node node);
 struct th_etf_node th_world_node(void);
 
+/*
+ * What happens to the host's own processes and ports, for the room that watches it. Each is called
+ * by the thread that did it, with no lock of this room held. There is one watcher (NULL: none); it
+ * is set while nothing happens.
+ */
+struct th_process_watcher {
+    void (*named)(th_term id, th_term name, bool given); /* else taken away, while ID goes on */
+};
+void th_process_watch(const struct th_process_watcher *watcher);
+
 /* How many structs there are, how many were ever seen, how many ended: for --stats and tests. */
 struct th_world_counts {
     uint64_t present, seen, ended;
@@ -94,7 +104,7 @@ struct th_message {
     struct th_message *next;
     th_term term;
     th_term token;              /* that travels with it, TH_NONE: none */
-    th_term from;               /* who sent a signal */
+    th_term from;               /* who sent it; TH_NONE: nobody, or nobody said it */
     uint64_t number;            /* for the signals that have one */
     unsigned kind;              /* 0: a message; others are whoever's that has the mailbox */
     unsigned words_count;       /* of WORDS; UINT_MAX: more */
@@ -150,8 +160,13 @@ void th_host_process_each(void (*arrived)(void *context),
  * in th_host_process_stop()), in this thread, after it is dead. */
 void th_host_process_exit(struct th_host_process *process, th_term reason);
 
-/* The same, and what the mailbox held is the caller's. */
-struct th_message *th_host_process_leave(struct th_host_process *process, th_term reason);
+/* The same, and REMAINS is the caller's. */
+struct th_host_remains {
+    struct th_message *mail; /* what the mailbox held */
+    th_term name;            /* that it had; TH_NONE: none */
+};
+void th_host_process_leave(struct th_host_process *process, th_term reason,
+                           struct th_host_remains *remains);
 void th_host_process_stop(struct th_host_process *process);
 
 /*
@@ -202,6 +217,9 @@ bool th_port_command(th_term port, th_term iodata);
  * recording, which nobody runs, is counted and dropped.
  */
 bool th_mail_send(th_term pid, th_term message);
+
+/* The same; the message is said to come FROM a process. */
+bool th_mail_send_from(th_term pid, th_term message, th_term from);
 uint64_t th_mail_dropped(void);
 
 /*

@@ -12,7 +12,7 @@
 enum { DEPTH = 8 /* entries, as in a BEAM */ };
 
 /* The atom of a C name, which is UTF-8 or Latin-1 and was looked at before. */
-static th_term atom_of(const char *name)
+th_term th_name_atom(const char *name)
 {
     th_term atom = th_atom_utf8(name, strlen(name));
 
@@ -37,7 +37,8 @@ static void add(struct trace *trace, th_term module, th_term function, th_term a
 static void add_waiting(struct trace *trace, const struct th_callee *callee, const char *name,
                         bool goes_on, int argc)
 {
-    add(trace, th_library_name(callee->library), atom_of(goes_on ? callee->function->name : name),
+    add(trace, th_library_name(callee->library),
+        th_name_atom(goes_on ? callee->function->name : name),
         th_small(goes_on ? (int)callee->function->arity : argc));
 }
 
@@ -74,7 +75,7 @@ void th_exception_of_call(struct th_process_run *process, const struct th_call *
     if (call->goes_on)
         add_waiting(&trace, call->callee, NULL, true, 0);
     else
-        add(&trace, th_library_name(call->callee->library), atom_of(call->function),
+        add(&trace, th_library_name(call->callee->library), th_name_atom(call->function),
             th_make_list(call->env, call->argv, (size_t)call->argc));
     add_outer(&trace, process, call->frames, call->outer);
     process->raised = (struct th_exception_raised){class, reason, stack_of(&trace)};

@@ -16,7 +16,7 @@
  *
  * While the checker is on, each function has an environment of its own (check.h).
  */
-#include "running.h"
+#include "tracepoint.h"
 
 enum { LEAST = 16 * 1024 /* bytes: less is not worth collecting */ };
 
@@ -93,12 +93,19 @@ static void free_fragments(struct th_process_run *process)
     process->fragment_words = 0;
 }
 
-/* A collection begins and ends here. */
+/* The words that the heap had before and has no more. */
+static size_t reclaimed(size_t before, const struct th_process_run *process)
+{
+    return before > process->recent ? before - process->recent : 0;
+}
+
 static void renew(struct th_process_run *process)
 {
     th_env *old = process->env;
     th_env *fresh = th_env_create(TH_ENV_CALLBACK);
+    size_t before = th_env_used(old) + process->fragment_words;
 
+    th_tracepoint_gc(process, TH_TAG_gc_major_start, 0);
     fresh->self = old->self;
     fresh->library = old->library;
     each_root(process, move, fresh);
@@ -108,6 +115,7 @@ static void renew(struct th_process_run *process)
     th_heap_start(process);
     free_fragments(process);
     th_check_retire(old);
+    th_tracepoint_gc(process, TH_TAG_gc_major_end, reclaimed(before, process));
 }
 
 void th_heap_collect(struct th_process_run *process)

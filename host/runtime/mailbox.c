@@ -6,7 +6,7 @@
  * place in the inbox where looking goes on, so that each message is looked at once by each
  * th_await().
  */
-#include "running.h"
+#include "tracepoint.h"
 
 /* --- Arriving -------------------------------------------------------------------------------- */
 
@@ -80,15 +80,17 @@ static bool begin_to_wait(void *context)
     return process->waiting;
 }
 
-/* True: it waits, and is not this thread's any more. False: something has come meanwhile. This is
- * where a process that waits is scheduled out. */
+/* True: it waits, and is not this thread's any more. False: something has come meanwhile. It is
+ * scheduled out before anybody else can have it. */
 static bool waits(struct th_process_run *process)
 {
     struct th_message *mail;
 
+    th_tracepoint_out(process);
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
     if (th_host_process_take_or(process->mailbox, &mail, begin_to_wait))
         return true;
+    th_tracepoint_in(process);
     th_signals_take(process, mail);
     return false;
 }
@@ -118,8 +120,10 @@ static void offer(struct th_process_run *process)
     }
     process->offered_to = *next;
     next->step = TH_STEP_RUN;
-    if (!process->offered)
+    if (!process->offered) {
+        th_tracepoint_receive(process, TH_AM(clock_service), TH_AM(timeout));
         return;
+    }
     next->argv[0] =
         th_check_on() ? th_copy(process->env, process->offered->term) : process->offered->term;
     process->seq_changed = process->seq.set || process->offered->token != TH_NONE;
@@ -127,6 +131,7 @@ static void offer(struct th_process_run *process)
         process->seq_before = process->seq;
         process->seq.label = NULL;
         th_seq_receive(process, process->offered->token);
+        process->seq_untold = process->seq.set;
     }
 }
 
@@ -172,6 +177,9 @@ void th_mailbox_offered(struct th_process_run *process)
     struct th_message *message = process->offered;
     bool skipped = process->next.step == TH_STEP_SKIP;
 
+    if (!skipped)
+        th_seq_taken(process);
+    process->seq_untold = false;
     process->offered = NULL;
     settle_token(process, !skipped);
     if (skipped) {

@@ -80,7 +80,8 @@ th_term th_process_spawn(struct th_call *call, th_term module, th_term function,
     child->home = call->process->home;
     th_seq_spawn(call->process, child);
     join(call, child, options, monitor);
-    th_queue_add(child); /* this is where it is spawned; from here on others may have it */
+    th_tracepoint_spawn(call->process, child, options & TH_PROCESS_LINK);
+    th_queue_add(child); /* from here on others may have it */
     return pid;
 }
 
@@ -160,18 +161,18 @@ static bool is_ended(struct th_process_run *process)
     return true;
 }
 
-/* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. The
- * process is scheduled in here, and out where this returns and where it begins to wait. */
+/* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
 void th_process_turn(struct th_process_run *process)
 {
     int here = th_scheduler_current->type;
 
     process->reductions = TH_TURN;
-    process->live.scheduler = th_scheduler_current->number;
+    th_tracepoint_in(process);
     do {
         if (here == ERL_NIF_THR_NORMAL_SCHEDULER && is_ended(process))
             return;
         if (process->next.where != here || process->reductions <= 0) {
+            th_tracepoint_out(process);
             th_queue_add(process);
             return;
         }
@@ -223,17 +224,20 @@ static void note_end(void)
 }
 
 /* Dead first, then told: who is told finds it dead. (And no timer may meet who has the mailbox
- * next.) This is where a process exits. */
+ * next.) */
 void th_process_end(struct th_process_run *process, th_term reason)
 {
     struct th_request *request = process->request;
-    struct th_message *rest;
+    struct th_host_remains remains;
 
+    th_tracepoint_about(process, TH_TAG_exit, reason);
     th_timer_stop(process);
     if (process->told)
         process->end_message = th_message_create(reason);
-    rest = th_host_process_leave(process->mailbox, reason);
-    th_signals_end(process, rest, reason);
+    th_host_process_leave(process->mailbox, reason, &remains);
+    if (remains.name != TH_NONE)
+        th_tracepoint_about(process, TH_TAG_unregister, remains.name);
+    th_signals_end(process, remains.mail, reason);
     if (request)
         th_request_end(request, reason);
     th_tracepoint_end(process);

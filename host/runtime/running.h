@@ -107,6 +107,7 @@ struct th_process_run {
     struct th_continuation offered_to; /* its step, to be repeated */
     struct th_seq seq_before;          /* the token before that message, if `seq_changed` */
     bool seq_changed;
+    bool seq_untold; /* see th_seq_taken() */
 
     /* What it does with others; see signal.c. */
     struct th_table links;    /* pid -> a number, see there */
@@ -211,6 +212,9 @@ void th_exception_of_call(struct th_process_run *process, const struct th_call *
 void th_exception_of_callee(struct th_process_run *process, struct th_call *outer, th_term error,
                             const struct th_continuation *callee);
 
+/* The atom of a C name of a function. */
+th_term th_name_atom(const char *name);
+
 /* The reason with which a process ends that does not catch EXCEPTION, in its environment. */
 th_term th_exception_exit_reason(th_env *env, const struct th_exception_raised *exception);
 void th_exception_report(const struct th_process_run *process, th_term reason);
@@ -227,6 +231,7 @@ enum th_signal {
     TH_SIGNAL_MONITOR, /* NUMBER is the reference's */
     TH_SIGNAL_DEMONITOR,
     TH_SIGNAL_DOWN,
+    TH_SIGNAL_NAMED,   /* TERM is the name, NUMBER the tag of the event: to be told */
     TH_SIGNAL_REQUEST, /* NUMBER is a struct th_request's address */
     TH_SIGNAL_END      /* to end with TERM, whatever it traps */
 };
@@ -291,14 +296,24 @@ uint64_t th_heap_words(const struct th_process_run *process);
 
 /* --- Sequential tokens (seq_token.c) --- */
 
-/* The token for what the process sends now, in ENV; TH_NONE: it has none. */
-th_term th_seq_send(struct th_process_run *process, th_env *env);
+/* The token for MESSAGE, which the process sends now, in ENV; TH_NONE: it has none. */
+th_term th_seq_send(struct th_process_run *process, th_env *env, th_term to, th_term message);
 
 /* It has received what carried TOKEN, TH_NONE: none. */
 void th_seq_receive(struct th_process_run *process, th_term token);
 
-/* Sends an exit signal of that KIND with REASON to TO. */
-void th_seq_exit(struct th_process_run *process, enum th_signal kind, th_term to, th_term reason);
+/*
+ * The message that is offered is taken, as far as its token goes: that is told, unless it was
+ * before. When the function that has the message has returned; or as soon as that uses the token,
+ * so that the order is a BEAM's.
+ */
+void th_seq_taken(struct th_process_run *process);
+
+/* Sends the exit signal with REASON over the link to TO. */
+void th_seq_exit(struct th_process_run *process, th_term to, th_term reason);
+
+/* The time stamp that the token asks for. */
+enum th_time_kind th_seq_time(const struct th_seq *seq);
 
 /* The token as it is, [] if there is none, in ENV. Sets a part of it, as th_seq_set(). */
 th_term th_seq_token(const struct th_process_run *process, th_env *env);

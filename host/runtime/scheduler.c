@@ -10,6 +10,7 @@
  */
 #include "queue.h"
 #include "run_queue.h"
+#include "tracepoint.h"
 
 #include "host/trace/trace.h"
 
@@ -279,6 +280,8 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     pthread_mutex_unlock(&normal->lock);
     atomic_store_explicit(&th_resource_on_dying, on_due, memory_order_release);
     th_library_on_schedulers = th_errand;
+    if (threads.tracing)
+        th_process_watch(&th_tracepoint_watcher);
 }
 
 /* Dirty threads first, as what they have run is finished by normal ones. */
@@ -292,6 +295,7 @@ void th_runtime_stop(void)
     th_timers_end();
     th_run_queues_close();
     th_library_on_schedulers = NULL;
+    th_process_watch(NULL);
     threads = (struct th_runtime_setup){1, 1, 1, 0, NULL};
     started = false;
     th_resource_reap(); /* what nobody was woken for */

@@ -5,7 +5,7 @@
  *
  * A token travels as the tuple {Flags, Label, Serial, From, Previous}.
  */
-#include "running.h"
+#include "tracepoint.h"
 
 /* The bits of Flags, as in a BEAM. */
 static const struct {
@@ -50,6 +50,34 @@ static void set_label(struct th_seq *seq, th_term label)
     seq->label = copy;
 }
 
+/* --- Being told ------------------------------------------------------------------------------ */
+
+enum th_time_kind th_seq_time(const struct th_seq *seq)
+{
+    if (seq->flags & flag_of(TH_AM(timestamp)))
+        return TH_TIME_TIMESTAMP;
+    if (seq->flags & flag_of(TH_AM(strict_monotonic_timestamp)))
+        return TH_TIME_STRICT_MONOTONIC;
+    return seq->flags & flag_of(TH_AM(monotonic_timestamp)) ? TH_TIME_MONOTONIC : TH_TIME_NONE;
+}
+
+/* ACTION, which is a flag of the token as well, is to be told. */
+static bool is_told(const struct th_process_run *process, th_term action)
+{
+    return th_tracepoint_is_wanted(process, TH_TAG_seq_trace) &&
+           process->seq.flags & flag_of(action);
+}
+
+void th_seq_taken(struct th_process_run *process)
+{
+    if (!process->seq_untold)
+        return;
+    process->seq_untold = false;
+    if (is_told(process, TH_AM(receive)))
+        th_tracepoint_seq(process, &process->seq, TH_AM(receive), process->seq.from, process->pid,
+                          process->offered->term);
+}
+
 /* --- Travelling ------------------------------------------------------------------------------ */
 
 /* What carries the token next has a serial of its own. */
@@ -57,6 +85,7 @@ static void count_up(struct th_process_run *process)
 {
     struct th_seq *seq = &process->seq;
 
+    th_seq_taken(process);
     seq->from = process->pid;
     seq->serial = ++seq->clock;
     seq->previous = seq->last;
@@ -73,11 +102,13 @@ th_term th_seq_token(const struct th_process_run *process, th_env *env)
                             th_make_int64(env, seq->previous));
 }
 
-th_term th_seq_send(struct th_process_run *process, th_env *env)
+th_term th_seq_send(struct th_process_run *process, th_env *env, th_term to, th_term message)
 {
     if (!process->seq.set)
         return TH_NONE;
     count_up(process);
+    if (is_told(process, TH_AM(send)))
+        th_tracepoint_seq(process, &process->seq, TH_AM(send), process->pid, to, message);
     return th_seq_token(process, env);
 }
 
@@ -114,28 +145,55 @@ void th_seq_spawn(struct th_process_run *parent, struct th_process_run *child)
     count_up(child);
 }
 
-void th_seq_exit(struct th_process_run *process, enum th_signal kind, th_term to, th_term reason)
+/* It is told as the message that it is for who traps exits. */
+void th_seq_exit(struct th_process_run *process, th_term to, th_term reason)
 {
     struct th_message *signal;
+    th_term message = TH_NIL;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    signal = th_message_create_with(reason, th_seq_send(process, &env));
+    if (process->seq.set)
+        message = th_make_tuple_of(&env, TH_AM(EXIT), process->pid, reason);
+    signal = th_message_create_with(reason, th_seq_send(process, &env, to, message));
     th_env_release(&env);
-    signal->kind = kind;
+    signal->kind = TH_SIGNAL_EXIT_LINKED;
     signal->from = process->pid;
     th_host_process_post(to, signal);
 }
 
-/* This is where a process sends. */
-bool th_process_send(th_env *env, th_term pid, th_term message)
+/* By a process; and by a callback, which is no event. */
+static struct th_process_run *sender_of(const th_env *env)
 {
     struct th_call *call = env ? th_call_of(env) : NULL;
-    th_term token = call ? th_seq_send(call->process, env) : TH_NONE;
 
-    if (token != TH_NONE && th_host_process_post(pid, th_message_create_with(message, token)))
-        return true;
-    return th_mail_send(pid, message);
+    return call ? call->process : NULL;
+}
+
+/* What a callback sends while a function runs would be that function's: it is counted. */
+static void suppress(th_term pid, th_term message)
+{
+    if (__builtin_expect(th_call_current && th_callback_current.session, 0))
+        th_tracepoint_send(th_call_current->process, pid, message);
+}
+
+bool th_process_send(th_env *env, th_term pid, th_term message)
+{
+    struct th_process_run *process = sender_of(env);
+    struct th_message *copy;
+    th_term token;
+
+    if (!process) {
+        suppress(pid, message);
+        return th_mail_send(pid, message);
+    }
+    th_tracepoint_send(process, pid, message);
+    token = th_seq_send(process, env, pid, message);
+    if (token == TH_NONE)
+        return th_mail_send_from(pid, message, process->pid);
+    copy = th_message_create_with(message, token);
+    copy->from = process->pid;
+    return th_host_process_post(pid, copy) || th_mail_send(pid, message);
 }
 
 /* --- For functions that run ------------------------------------------------------------------ */
@@ -202,6 +260,7 @@ th_term th_seq_set_in(struct th_process_run *process, th_env *env, th_term compo
 
     if (!flag_of(component) && component != TH_AM(label) && component != TH_AM(serial))
         return TH_NONE;
+    th_seq_taken(process);
     begin(process);
     before = was_set || component != TH_AM(serial)
                  ? value_of(seq, env, component)
@@ -230,17 +289,18 @@ th_term th_seq_get(struct th_call *call, th_term component)
 
 void th_seq_reset(struct th_call *call)
 {
+    th_seq_taken(call->process);
     th_seq_end(&call->process->seq);
 }
 
-/* This is where what was printed is told. */
 bool th_seq_print_label(struct th_call *call, th_term label, th_term info)
 {
     struct th_seq *seq = &call->process->seq;
 
-    (void)info;
     if (!seq->set || !th_identical(label_of(seq), label))
         return false;
     count_up(call->process);
+    if (is_told(call->process, TH_AM(print)))
+        th_tracepoint_seq(call->process, seq, TH_AM(print), call->process->pid, TH_NIL, info);
     return true;
 }

@@ -18,7 +18,7 @@
  * watched. The host's processes without a run queue (the console) never end, so that links and
  * monitors of them need no signal.
  */
-#include "running.h"
+#include "tracepoint.h"
 
 /* The values of `links`: TH_LINKED, or the number of the unlink that was not answered yet. */
 static bool is_active(const void *link)
@@ -41,6 +41,9 @@ bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t numb
     return th_host_process_post(to, signal);
 }
 
+/* What `number` of an exit signal over a link is where there was nobody to link with. */
+enum { NOBODY = 1 };
+
 /* --- Links ----------------------------------------------------------------------------------- */
 
 /* Whether PID, which has no mailbox, is one of the host's that never end. */
@@ -55,11 +58,12 @@ bool th_process_link(struct th_call *call, th_term pid)
 
     if (!th_is_local_pid(pid))
         return false;
+    th_tracepoint_about(self, TH_TAG_link, pid);
     if (pid == self->pid || is_active(th_table_get(&self->links, pid)))
         return true;
     th_table_set(&self->links, pid, TH_LINKED);
     if (!th_signal_send(pid, TH_SIGNAL_LINK, self->pid, 0, TH_NIL) && !is_eternal(pid))
-        th_signal_send(self->pid, TH_SIGNAL_EXIT_LINKED, pid, 0, TH_AM(noproc));
+        th_signal_send(self->pid, TH_SIGNAL_EXIT_LINKED, pid, NOBODY, TH_AM(noproc));
     return true;
 }
 
@@ -68,6 +72,7 @@ void th_process_unlink(struct th_call *call, th_term pid)
     struct th_process_run *self = call->process;
     uint64_t number;
 
+    th_tracepoint_about(self, TH_TAG_unlink, pid);
     if (!is_active(th_table_get(&self->links, pid)))
         return;
     number = ++self->unlinked;
@@ -78,14 +83,18 @@ void th_process_unlink(struct th_call *call, th_term pid)
 
 static void on_link(struct th_process_run *self, const struct th_message *signal)
 {
-    if (!th_table_get(&self->links, signal->from))
-        th_table_set(&self->links, signal->from, TH_LINKED);
+    if (th_table_get(&self->links, signal->from))
+        return;
+    th_table_set(&self->links, signal->from, TH_LINKED);
+    th_tracepoint_about(self, TH_TAG_getting_linked, signal->from);
 }
 
 static void on_unlink(struct th_process_run *self, const struct th_message *signal)
 {
-    if (is_active(th_table_get(&self->links, signal->from)))
+    if (is_active(th_table_get(&self->links, signal->from))) {
         th_table_remove(&self->links, signal->from);
+        th_tracepoint_about(self, TH_TAG_getting_unlinked, signal->from);
+    }
     th_signal_send(signal->from, TH_SIGNAL_UNLINKED, self->pid, signal->number, TH_NIL);
 }
 
@@ -97,15 +106,27 @@ static void on_unlinked(struct th_process_run *self, const struct th_message *si
 
 /* --- Exits ----------------------------------------------------------------------------------- */
 
+/* MESSAGE has come into the process' own hands: it is received, as tracing understands it. */
+static void receive(struct th_process_run *self, th_term sender, struct th_message *message)
+{
+    th_tracepoint_receive(self, sender == TH_NONE ? TH_AM(undefined) : sender, message->term);
+    th_inbox_add(self, message);
+}
+
+static bool was_nobody(const struct th_message *signal)
+{
+    return signal->kind == TH_SIGNAL_EXIT_LINKED && signal->number == NOBODY;
+}
+
 /* The message {'EXIT', From, Reason} in place of SIGNAL. */
 static void trap(struct th_process_run *self, const struct th_message *signal)
 {
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    th_inbox_add(
-        self, th_message_create_with(
-                  th_make_tuple_of(&env, TH_AM(EXIT), signal->from, signal->term), signal->token));
+    receive(self, was_nobody(signal) ? TH_AM(system) : signal->from,
+            th_message_create_with(th_make_tuple_of(&env, TH_AM(EXIT), signal->from, signal->term),
+                                   signal->token));
     th_env_release(&env);
 }
 
@@ -114,9 +135,12 @@ static bool on_exit_linked(struct th_process_run *self, const struct th_message 
 {
     if (!is_active(th_table_remove(&self->links, signal->from)))
         return false;
-    if (!self->traps_exits)
-        return signal->term != TH_AM(normal);
-    trap(self, signal);
+    if (!self->traps_exits && signal->term != TH_AM(normal))
+        return true;
+    if (!was_nobody(signal))
+        th_tracepoint_about(self, TH_TAG_getting_unlinked, signal->from);
+    if (self->traps_exits)
+        trap(self, signal);
     return false;
 }
 
@@ -134,7 +158,7 @@ static bool on_exit_signal(struct th_process_run *self, struct th_message *signa
 
 void th_process_exit_signal(struct th_call *call, th_term pid, th_term reason)
 {
-    th_seq_exit(call->process, TH_SIGNAL_EXIT, pid, reason);
+    th_signal_send(pid, TH_SIGNAL_EXIT, call->process->pid, 0, reason);
 }
 
 bool th_process_trap_exit(struct th_call *call, bool traps)
@@ -203,15 +227,16 @@ static void on_down(struct th_process_run *self, const struct th_message *signal
     if (!th_table_remove(&self->monitors, signal->number))
         return; /* it was stopped */
     th_env_init(&env, TH_ENV_PLAIN);
-    th_inbox_add(self, th_message_create(th_make_tuple_of(
-                           &env, TH_AM(DOWN), th_make_numbered_reference(&env, signal->number),
-                           TH_AM(process), signal->from, signal->term)));
+    receive(self, signal->from,
+            th_message_create(th_make_tuple_of(&env, TH_AM(DOWN),
+                                               th_make_numbered_reference(&env, signal->number),
+                                               TH_AM(process), signal->from, signal->term)));
     th_env_release(&env);
 }
 
 /* --- Arriving -------------------------------------------------------------------------------- */
 
-/* True: SIGNAL ends the process. This is where a process gets linked and unlinked by others. */
+/* True: SIGNAL ends the process. */
 static bool act(struct th_process_run *self, struct th_message *signal)
 {
     switch ((enum th_signal)signal->kind) {
@@ -237,6 +262,9 @@ static bool act(struct th_process_run *self, struct th_message *signal)
     case TH_SIGNAL_DOWN:
         on_down(self, signal);
         return false;
+    case TH_SIGNAL_NAMED:
+        th_tracepoint_about(self, (enum th_tracer_tag)signal->number, signal->term);
+        return false;
     case TH_SIGNAL_REQUEST:
         th_request_begin(self, (struct th_request *)(uintptr_t)signal->number);
         return false;
@@ -245,14 +273,15 @@ static bool act(struct th_process_run *self, struct th_message *signal)
     }
 }
 
-/* What comes behind the end stays, for th_signals_end(). This is where a message is received, as
- * tracing understands it: it has come into the process' own hands. */
+/* What comes behind the end stays, for th_signals_end(). */
 void th_signals_take(struct th_process_run *process, struct th_message *mail)
 {
     while (mail) {
         struct th_message *next = mail->next;
-        if (mail->kind == TH_SIGNAL_MESSAGE || process->ending)
+        if (process->ending)
             th_inbox_add(process, mail);
+        else if (mail->kind == TH_SIGNAL_MESSAGE)
+            receive(process, mail->from, mail);
         else if (act(process, mail))
             process->ending = mail;
         else
@@ -284,12 +313,14 @@ static void answer_all(const struct th_process_run *self, struct th_message *res
 }
 
 /* Of the rest of the mailbox, an `unlink` counts still, and so does a `demonitor`: who sent them is
- * to hear nothing. */
+ * to hear nothing. Names that it was given were given. */
 static void obey_last(struct th_process_run *self, const struct th_message *rest)
 {
     for (; rest; rest = rest->next) {
         if (rest->kind == TH_SIGNAL_UNLINK)
             on_unlink(self, rest);
+        else if (rest->kind == TH_SIGNAL_NAMED)
+            th_tracepoint_about(self, (enum th_tracer_tag)rest->number, rest->term);
         else if (rest->kind == TH_SIGNAL_DEMONITOR)
             th_table_remove(&self->watchers, rest->number);
     }
@@ -304,7 +335,7 @@ void th_signals_end(struct th_process_run *process, struct th_message *rest, th_
     obey_last(process, rest);
     while ((slot = th_table_next(&process->links, &position)))
         if (is_active(slot->value))
-            th_seq_exit(process, TH_SIGNAL_EXIT_LINKED, slot->key, reason);
+            th_seq_exit(process, slot->key, reason);
     position = 0;
     while ((slot = th_table_next(&process->watchers, &position)))
         send_down((th_term)(uintptr_t)slot->value, process->pid, slot->key, reason);

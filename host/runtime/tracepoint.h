@@ -4,7 +4,7 @@
  * Without a tracing a tracepoint is a load and a branch. With one, what an event tells is built
  * when a tracer has said that it wants it.
  *
- * All by the thread that runs the process, or that makes it.
+ * All by the thread that runs the process, or that makes it, and with no lock held: callbacks run.
  */
 #ifndef TH_TRACEPOINT_H
 #define TH_TRACEPOINT_H
@@ -23,13 +23,79 @@ static inline bool th_tracepoint_is_wanted(const struct th_process_run *process,
     return th_tracepoint_is_there(process) && th_live_is_wanted(&process->live, tag);
 }
 
-/* PROCESS is there, before anybody else can have it; and it is no more. No events: it becomes known
- * to trace/, with the flags that it inherits. */
+/* PROCESS is there, before anybody else can have it; and it is no more, after its out_exited. */
 void th_tracepoint_begin(struct th_process_run *process, struct th_process_run *parent,
                          bool linked);
 void th_tracepoint_end(struct th_process_run *process);
 
+/* Of names. */
+extern const struct th_process_watcher th_tracepoint_watcher;
+
 /* What match specifications ask of a process (struct th_live_process). */
 extern const struct th_match_operations th_process_asked;
+
+/* --- Events, by their tags ------------------------------------------------------------------- */
+
+/* TAG with TERM (and EXTRA, TH_NONE: none), which exist. */
+void th_tracepoint_tell(struct th_process_run *process, enum th_tracer_tag tag, th_term term,
+                        th_term extra);
+
+/* The tags whose term is an identifier, a name or a reason. */
+static inline void th_tracepoint_about(struct th_process_run *process, enum th_tracer_tag tag,
+                                       th_term term)
+{
+    if (th_tracepoint_is_wanted(process, tag))
+        th_tracepoint_tell(process, tag, term, TH_NONE);
+}
+
+/* send, or send_to_non_existing_process. */
+void th_tracepoint_tell_send(struct th_process_run *process, th_term to, th_term message);
+static inline void th_tracepoint_send(struct th_process_run *process, th_term to, th_term message)
+{
+    if (th_tracepoint_is_wanted(process, TH_TAG_send))
+        th_tracepoint_tell_send(process, to, message);
+}
+
+/* SENDER: see struct th_live_event. */
+void th_tracepoint_tell_receive(struct th_process_run *process, th_term sender, th_term message);
+static inline void th_tracepoint_receive(struct th_process_run *process, th_term sender,
+                                         th_term message)
+{
+    if (th_tracepoint_is_wanted(process, TH_TAG_receive))
+        th_tracepoint_tell_receive(process, sender, message);
+}
+
+/* spawn and spawned, with link and getting_linked. CHILD makes its first call next. */
+void th_tracepoint_spawn(struct th_process_run *parent, struct th_process_run *child, bool linked);
+
+/* in and out, with what the process does next. */
+void th_tracepoint_tell_in(struct th_process_run *process);
+void th_tracepoint_tell_out(struct th_process_run *process);
+static inline void th_tracepoint_in(struct th_process_run *process)
+{
+    if (th_tracepoint_is_there(process))
+        th_tracepoint_tell_in(process);
+}
+static inline void th_tracepoint_out(struct th_process_run *process)
+{
+    if (th_tracepoint_is_there(process))
+        th_tracepoint_tell_out(process);
+}
+
+/* gc_major_start, gc_major_end. WORDS: needed, or reclaimed. */
+void th_tracepoint_tell_gc(struct th_process_run *process, enum th_tracer_tag tag, size_t words);
+static inline void th_tracepoint_gc(struct th_process_run *process, enum th_tracer_tag tag,
+                                    size_t words)
+{
+    if (th_tracepoint_is_wanted(process, tag))
+        th_tracepoint_tell_gc(process, tag, words);
+}
+
+/*
+ * seq_trace: the process has sent or received MESSAGE, or printed it, with the token SEQ. ACTION is
+ * the event's name, FROM and TO as they stand in it.
+ */
+void th_tracepoint_seq(struct th_process_run *process, const struct th_seq *seq, th_term action,
+                       th_term from, th_term to, th_term message);
 
 #endif

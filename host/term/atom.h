@@ -61,6 +61,9 @@ enum {
     X(ready_output, "ready_output")                                 \
     X(ready_error, "ready_error")                                   \
     X(EXIT, "EXIT")                                                 \
+    X(system, "system")                                             \
+    X(clock_service, "clock_service")                               \
+    X(timeout, "timeout")                                           \
     X(anything, "_")                                                \
     X(target, "$_")                                                 \
     X(bindings, "$$")                                               \

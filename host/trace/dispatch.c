@@ -158,6 +158,8 @@ void th_way_hand_over(const struct th_way *way, struct th_session *session,
     argv[3] = event->term;
     if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call)
         argv[3] = with_arity(env, event->term);
+    if (event->live && event->kind == TH_EVENT_SEQ_TRACE)
+        flags = TH_FLAG_AS_RECORDED; /* it is the token that says how it looks */
     argv[4] = th_opts_make(env, event, flags);
     th_session_count(session, TH_COUNTED(traced));
     th_session_call(session, TH_SLOT_trace + 2 * way->group, argv,

@@ -89,15 +89,17 @@ void th_live_resume(struct th_live_process *process);
  */
 struct th_live_event {
     struct th_event event; /* the first member */
-    th_term sender;        /* of a receive: `undefined` where nobody is; TH_NONE: it is not known */
+    /* Of a receive: a pid; where that is nobody an atom, which match specifications get as the
+     * node, as in a BEAM: undefined, system, clock_service. TH_NONE: it is not known. */
+    th_term sender;
     /* Fills event.term and event.extra (TH_NONE: none), for seq_trace event.label; new terms are
      * made in ENV. NULL: they are filled. */
     void (*build)(struct th_live_event *self, th_env *env);
     void *context; /* build's own */
 };
 
-/* Any tag but call, return_from, exception_from and return_to. seq_trace: `term` is the info, and
- * PROCESS who acts. */
+/* Any tag but call, return_from, exception_from and return_to. seq_trace: `term` is the info,
+ * PROCESS who acts, and event.time.kind, 0 at first, the time stamp that the token asks for. */
 void th_live_event_init(struct th_live_event *event, struct th_live_process *process,
                         enum th_tracer_tag tag);
 void th_live_event_init_seq(struct th_live_event *event, struct th_live_process *process);

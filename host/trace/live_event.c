@@ -42,7 +42,8 @@ static enum th_status decode(struct th_event *event, th_env *env)
 
     if (self->build)
         self->build(self, env);
-    event->scheduler_id = th_live_scheduler(event);
+    if (event->kind != TH_EVENT_SEQ_TRACE)
+        event->scheduler_id = th_live_scheduler(event);
     event->decoded = true;
     return TH_OK;
 }

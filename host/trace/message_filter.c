@@ -37,6 +37,11 @@ static uint32_t flags_now(const struct th_way *way, const struct th_session *ses
                          session);
 }
 
+static th_term node_of(th_term sender)
+{
+    return th_is_atom(sender) ? sender : TH_AM(nonode);
+}
+
 /* What a specification's head is matched with. No recording tells node and sender. */
 static struct th_match_subject subject_of(const struct th_way *way, th_term elements[3])
 {
@@ -48,8 +53,10 @@ static struct th_match_subject subject_of(const struct th_way *way, th_term elem
         elements[1] = event->term;
         return (struct th_match_subject){TH_NONE, elements, 2};
     }
-    elements[0] = event->live ? TH_AM(nonode) : TH_NONE;
-    elements[1] = event->live ? live->sender : TH_NONE;
+    elements[0] = event->live ? node_of(live->sender) : TH_NONE;
+    elements[1] = !event->live               ? TH_NONE
+                  : th_is_atom(live->sender) ? TH_AM(undefined)
+                                             : live->sender;
     elements[2] = event->term;
     return (struct th_match_subject){TH_NONE, elements, 3};
 }
