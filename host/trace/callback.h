@@ -15,9 +15,11 @@ struct th_bp_data;
 struct th_generic_bp;
 
 struct th_callback {
-    struct th_session *session; /* NULL: the thread is in no callback */
-    enum th_tracer_slot slot;   /* that it was called through */
-    struct th_event *event;     /* NULL for trace_status outside of an event */
+    /* NULL: the thread is in no callback. Written as th_callback_set_session() does, as the
+     * watchdog looks at it. */
+    struct th_session *session;
+    enum th_tracer_slot slot; /* that it was called through */
+    struct th_event *event;   /* NULL for trace_status outside of an event */
     /* What a callback is about that has no event: a live call of which no event was made yet, or
      * NULL. Good while the callback runs. */
     const struct th_live_call *call;
@@ -34,6 +36,12 @@ struct th_callback {
 
 extern _Thread_local struct th_callback th_callback_current
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Relaxed: the watchdog only wants to know, at some time, whether the thread is in a callback. */
+static inline void th_callback_set_session(struct th_callback *callback, struct th_session *session)
+{
+    __atomic_store_n(&callback->session, session, __ATOMIC_RELAXED);
+}
 
 /* The name of the callback that runs, for example "trace_call". The thread must be in one. */
 const char *th_callback_name(void);

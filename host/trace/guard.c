@@ -1,6 +1,7 @@
 #include "guard.h"
 
 #include "guard_stack.h"
+#include "guard_threads.h"
 #include "live_hit.h"
 #include "tracing.h"
 
@@ -27,7 +28,7 @@ static struct sigaction old_actions[sizeof crash_signals / sizeof crash_signals[
 static const char *const *stream;   /* written by the guarded thread, read in its handlers */
 static int64_t timeout;             /* nanoseconds; set before the watchdog starts */
 static const char *kind = "tracer"; /* what a library is called; set before there are threads */
-static pthread_t guarded;           /* the thread that the watchdog looks at */
+static pthread_t guarded;           /* the thread whose other calls the watchdog looks at, too */
 static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
 /* Set by the guarded thread, read at exit. */
 static volatile bool armed;
@@ -226,12 +227,22 @@ static uint64_t calls_begun(void)
            atomic_load_explicit(watched_calls, memory_order_relaxed);
 }
 
+/* The calling thread is in what CALLS counts last. Of others than the guarded one only callbacks
+ * count: a function that a process calls may take as long as it likes. */
+static bool is_still_in(uint64_t calls)
+{
+    if (pthread_equal(pthread_self(), guarded))
+        return in_tracer() && calls_begun() == calls;
+    return th_callback_current.session &&
+           atomic_load_explicit(&th_callback_current.sequence, memory_order_relaxed) == calls;
+}
+
 /* What was seen to hang may have ended just before the signal came. */
 static void on_timeout(int number, siginfo_t *info, void *context)
 {
     (void)context;
     atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* a sign of life, no more */
-    if (reporter || !in_tracer() || calls_begun() != (uint64_t)(uintptr_t)info->si_value.sival_ptr)
+    if (reporter || !is_still_in((uint64_t)(uintptr_t)info->si_value.sival_ptr))
         return;
     begin_report();
     tell_signal(number, info);
@@ -288,7 +299,7 @@ void th_guard_remove(void)
     th_guard_thread_end();
 }
 
-/* The guarded thread takes no signals, so that it cannot say where it is: only a tracer does that.
+/* The thread takes no signals, so that it cannot say where it is: only a tracer does that.
  */
 static _Noreturn void report_deaf(void)
 {
@@ -300,25 +311,38 @@ static _Noreturn void report_deaf(void)
     _exit(TH_CRASHED);
 }
 
-/* Has the guarded thread report, if it is in a tracer; waits a while for it to do so. */
-static void ask(uint64_t calls)
+/* Has a thread report, if it is still in what CALLS counts; waits a while for it to do so. False:
+ * it has not answered. */
+static bool ask(pthread_t thread, uint64_t calls)
 {
     struct timespec nap = {0, GRACE_NS / LOOKS};
     uint64_t before = atomic_load_explicit(&answers, memory_order_relaxed);
 
-    pthread_sigqueue(guarded, TIMEOUT_SIGNAL, (union sigval){.sival_ptr = (void *)calls});
+    pthread_sigqueue(thread, TIMEOUT_SIGNAL, (union sigval){.sival_ptr = (void *)calls});
     for (int i = 0; i < LOOKS; i++) {
         nanosleep(&nap, NULL);
         if (atomic_load_explicit(&answers, memory_order_relaxed) != before)
-            return;
+            return true;
     }
-    if (calls_begun() == calls && !atomic_load_explicit(&reporting, memory_order_relaxed))
+    return atomic_load_explicit(&reporting, memory_order_relaxed);
+}
+
+static void ask_guarded(uint64_t calls)
+{
+    if (!ask(guarded, calls) && calls_begun() == calls)
+        report_deaf();
+}
+
+static void ask_other(const struct th_guard_thread *thread)
+{
+    if (!ask(thread->thread, thread->seen) && th_guard_thread_is_in(thread))
         report_deaf();
 }
 
 /*
- * Looks again and again whether the guarded thread is still in the same call. It reads relaxed: a
- * late view only makes it late, and the thread itself checks before it reports.
+ * Looks again and again whether the guarded thread is still in the same call, and others in the
+ * same callback. It reads relaxed: a late view only makes it late, and the thread itself checks
+ * before it reports.
  */
 static void *watch(void *unused)
 {
@@ -334,9 +358,10 @@ static void *watch(void *unused)
             seen = now;
             since = th_clock_real_monotonic();
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
-            ask(seen);
+            ask_guarded(seen);
             since = th_clock_real_monotonic();
         }
+        th_guard_threads_look(guarded, timeout, ask_other);
         nanosleep(&nap, NULL);
     }
     return NULL;

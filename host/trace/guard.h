@@ -21,8 +21,8 @@
 
 #include <stdint.h>
 
-/* Installs the handlers, for all threads; the calling one is the one that th_guard_set_timeout()
- * looks at. Once, before libraries are loaded. */
+/* Installs the handlers, for all threads; the calling one is the one whose other calls
+ * th_guard_set_timeout() looks at, too. Once, before libraries are loaded. */
 void th_guard_install(void);
 
 /* The libraries are gone, and the program goes on: brings back the handlers that were there before,
@@ -47,9 +47,10 @@ void th_guard_allow_exit(void);
 void th_guard_end(void);
 
 /*
- * A callback of the calling thread, or load() and the like, that takes longer than NANOSECONDS is
- * reported as a crash is. Starts a thread, which looks eight times in that span. Once, after
- * th_guard_install().
+ * A callback that takes longer than NANOSECONDS is reported as a crash is, in any thread that
+ * th_guard_thread_begin() was called in; so is load() and the like in the thread of
+ * th_guard_install(). Functions that processes call are not meant. Starts a thread, which looks
+ * eight times in that span. Once, after th_guard_install().
  */
 enum th_status th_guard_set_timeout(int64_t nanoseconds);
 

@@ -3,6 +3,7 @@
  * signal handlers, as there may be no room left on the first.
  */
 #include "guard_stack.h"
+#include "guard_threads.h"
 
 #include "guard.h"
 
@@ -34,6 +35,7 @@ void th_guard_thread_begin(void)
 {
     sigset_t met;
 
+    th_guard_threads_enter();
     handler_stack = th_alloc(STACK_BYTES);
     sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = STACK_BYTES}, &stack_before);
     find_stack_end();
@@ -49,6 +51,7 @@ void th_guard_thread_begin(void)
 
 void th_guard_thread_end(void)
 {
+    th_guard_threads_leave();
     sigaltstack(&stack_before, NULL);
     th_free(handler_stack);
     handler_stack = NULL;

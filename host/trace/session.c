@@ -14,11 +14,11 @@ static inline th_term call(struct th_session *session, th_env *env, enum th_trac
 
     env->self = self;
     callback->slot = slot;
-    callback->session = session;
+    th_callback_set_session(callback, session);
     /* Only this thread writes it; see callback.h for the reader. */
     atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
     answer = session->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
-    callback->session = NULL;
+    th_callback_set_session(callback, NULL);
     if (env->exception != TH_NONE)
         answer = TH_NONE;
     th_env_clear(env);
@@ -98,7 +98,7 @@ static bool ask_first_status(struct th_session *session)
 
     th_callback_current.breakpoint = NULL;
     stays = th_session_ask_status(session, TH_AM(undefined));
-    th_callback_current.session = outer;
+    th_callback_set_session(&th_callback_current, outer);
     th_callback_current.slot = slot;
     th_callback_current.tracee = tracee;
     th_callback_current.breakpoint = breakpoint;

@@ -79,10 +79,10 @@ static inline th_term th_thread_ask(struct th_thread *thread, struct th_session 
 
     env->library = session->library;
     callback->slot = slot;
-    callback->session = session;
+    th_callback_set_session(callback, session);
     th_thread_add(&callback->sequence);
     answer = session->slots->functions[slot](env, 3, argv);
-    callback->session = NULL;
+    th_callback_set_session(callback, NULL);
     if (__builtin_expect(env->exception != TH_NONE, 0))
         answer = TH_NONE;
     if (__builtin_expect(env->top != env->bottom || env->offheap || answer == TH_NONE, 0))

@@ -1,0 +1,65 @@
+#include "guard_threads.h"
+
+#include "callback.h"
+
+#include "host/base/base.h"
+#include "host/term/term.h"
+
+#include <stdatomic.h>
+
+/* Held while the list is changed or looked at; nothing else is taken under it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct th_guard_thread *threads;
+static _Thread_local struct th_guard_thread own;
+
+void th_guard_threads_enter(void)
+{
+    own = (struct th_guard_thread){.thread = pthread_self(), .callback = &th_callback_current};
+    pthread_mutex_lock(&lock);
+    own.next = threads;
+    own.place = &threads;
+    if (threads)
+        threads->place = &own.next;
+    threads = &own;
+    pthread_mutex_unlock(&lock);
+}
+
+void th_guard_threads_leave(void)
+{
+    pthread_mutex_lock(&lock);
+    *own.place = own.next;
+    if (own.next)
+        own.next->place = own.place;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Both relaxed: a late view makes the watchdog late, and the thread itself looks before it reports.
+ */
+static uint64_t callbacks_of(const struct th_guard_thread *thread)
+{
+    return atomic_load_explicit(&thread->callback->sequence, memory_order_relaxed);
+}
+
+bool th_guard_thread_is_in(const struct th_guard_thread *thread)
+{
+    return __atomic_load_n(&thread->callback->session, __ATOMIC_RELAXED) &&
+           callbacks_of(thread) == thread->seen;
+}
+
+void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
+                           void (*ask)(const struct th_guard_thread *thread))
+{
+    int64_t now = th_clock_real_monotonic();
+
+    pthread_mutex_lock(&lock);
+    for (struct th_guard_thread *t = threads; t; t = t->next) {
+        bool late = now - t->since >= nanoseconds;
+        if (pthread_equal(t->thread, spared) || (th_guard_thread_is_in(t) && !late))
+            continue;
+        if (th_guard_thread_is_in(t))
+            ask(t);
+        t->seen = callbacks_of(t);
+        t->since = now;
+    }
+    pthread_mutex_unlock(&lock);
+}

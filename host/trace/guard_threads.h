@@ -1,0 +1,32 @@
+/* The threads that run code of libraries, as the watchdog sees them. Inner header of trace/. */
+#ifndef TH_GUARD_THREADS_H
+#define TH_GUARD_THREADS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The calling thread is one; it is none any more. */
+void th_guard_threads_enter(void);
+void th_guard_threads_leave(void);
+
+struct th_guard_thread {
+    pthread_t thread;
+    const struct th_callback *callback; /* the thread's */
+    uint64_t seen;                      /* the watchdog's own, as what follows: its callbacks ... */
+    int64_t since;                      /* ... and when it was in this one first */
+    struct th_guard_thread *next, **place;
+};
+
+/*
+ * One look at all of them but SPARED: ASK is called for a thread that has been in one callback for
+ * NANOSECONDS, as far as former looks can tell; again when that time has passed once more. By one
+ * thread. Nobody begins or ends meanwhile.
+ */
+void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
+                           void (*ask)(const struct th_guard_thread *thread));
+
+/* It is still in the callback that was seen. */
+bool th_guard_thread_is_in(const struct th_guard_thread *thread);
+
+#endif
