@@ -334,6 +334,7 @@ static enum th_status run_host(struct running *running)
         th_check_start();
     running->tracing = th_tracing_create();
     th_tracing_share(running->tracing);
+    setup.tracing = running->tracing;
     th_runtime_start(&setup);
     status = run_libraries(running);
     if (th_port_close_all() != TH_OK && status == TH_OK)
