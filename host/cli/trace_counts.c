@@ -10,9 +10,12 @@ struct counted {
     struct th_function name;
     uint32_t kinds;
     uint64_t calls;
-    int64_t time; /* nanoseconds, of all processes */
-    struct th_bp_usage *usage;
-    size_t usage_count;
+    struct usage {
+        struct th_bp_usage *items; /* of each process */
+        size_t count;
+        uint64_t calls;
+        int64_t amount; /* of all: nanoseconds, words */
+    } time, memory;
 };
 
 struct counts {
@@ -21,26 +24,33 @@ struct counts {
     uint32_t kinds; /* of all of them */
 };
 
+static struct usage copy(const struct th_bp_usage *items, size_t count)
+{
+    struct usage usage = {.count = count};
+
+    if (!count)
+        return usage;
+    usage.items = th_alloc(count * sizeof *items);
+    memcpy(usage.items, items, count * sizeof *items);
+    for (size_t i = 0; i < count; i++) {
+        usage.calls += items[i].calls;
+        usage.amount += items[i].amount;
+    }
+    return usage;
+}
+
 static void collect(void *context, const struct th_function *name, const struct th_bp_info *info)
 {
     struct counts *counts = context;
 
-    struct counted one = {*name, info->kinds & TH_BP_COUNTING, info->calls, 0, NULL, 0};
-    uint64_t calls = 0;
+    struct counted one = {*name, info->kinds & TH_BP_COUNTING, info->calls, {0}, {0}};
 
     if (!one.kinds)
         return;
-    for (size_t i = 0; i < info->time_count; i++) {
-        calls += info->time[i].calls;
-        one.time += info->time[i].amount;
-    }
+    one.time = copy(info->time, info->time_count);
+    one.memory = copy(info->memory, info->memory_count);
     if (!(one.kinds & TH_BP_COUNT))
-        one.calls = calls;
-    one.usage_count = info->time_count;
-    if (info->time_count) {
-        one.usage = th_alloc(info->time_count * sizeof *one.usage);
-        memcpy(one.usage, info->time, info->time_count * sizeof *one.usage);
-    }
+        one.calls = one.kinds & TH_BP_TIME ? one.time.calls : one.memory.calls;
     counts->kinds |= one.kinds;
     TH_ARRAY_GROW(counts->items, counts->count, counts->capacity);
     counts->items[counts->count++] = one;
@@ -76,8 +86,17 @@ static void print_name(struct th_buffer *out, const struct th_function *name)
 static void show_time(struct th_buffer *out, const struct counts *counts, const struct counted *one)
 {
     if (one->kinds & TH_BP_TIME)
-        th_buffer_printf(out, "%14.6f", (double)one->time / 1e9);
+        th_buffer_printf(out, "%14.6f", (double)one->time.amount / 1e9);
     else if (counts->kinds & TH_BP_TIME)
+        th_buffer_add_text(out, "             -");
+}
+
+static void show_memory(struct th_buffer *out, const struct counts *counts,
+                        const struct counted *one)
+{
+    if (one->kinds & TH_BP_MEMORY)
+        th_buffer_printf(out, "%14lld", (long long)one->memory.amount);
+    else if (counts->kinds & TH_BP_MEMORY)
         th_buffer_add_text(out, "             -");
 }
 
@@ -92,10 +111,12 @@ static void show(const struct th_session *session, const struct counts *counts, 
         th_buffer_printf(&out, "tracer '%s'\n", th_session_name(session));
     th_buffer_add_text(&out, "       calls");
     th_buffer_add_text(&out, counts->kinds & TH_BP_TIME ? "       seconds" : "");
+    th_buffer_add_text(&out, counts->kinds & TH_BP_MEMORY ? "         words" : "");
     th_buffer_add_text(&out, "  function\n");
     for (size_t i = 0; i < counts->count; i++) {
         th_buffer_printf(&out, "%12llu", (unsigned long long)counts->items[i].calls);
         show_time(&out, counts, &counts->items[i]);
+        show_memory(&out, counts, &counts->items[i]);
         th_buffer_add_text(&out, "  ");
         print_name(&out, &counts->items[i].name);
         th_buffer_add_byte(&out, '\n');
@@ -104,17 +125,18 @@ static void show(const struct th_session *session, const struct counts *counts, 
     th_buffer_free(&out);
 }
 
-static json_t *json_usage(const struct counted *one)
+/* UNIT is what its amounts are called. */
+static json_t *json_usage(const struct usage *usage, const char *unit)
 {
     json_t *array = json_array();
 
-    for (size_t i = 0; i < one->usage_count; i++) {
+    for (size_t i = 0; i < usage->count; i++) {
         struct th_buffer process = {0};
-        th_text_print(&process, one->usage[i].process);
+        th_text_print(&process, usage->items[i].process);
         json_array_append_new(array,
                               json_pack("{s:s, s:I, s:I}", "process", th_buffer_text(&process),
-                                        "calls", (json_int_t)one->usage[i].calls, "ns",
-                                        (json_int_t)one->usage[i].amount));
+                                        "calls", (json_int_t)usage->items[i].calls, unit,
+                                        (json_int_t)usage->items[i].amount));
         th_buffer_free(&process);
     }
     return array;
@@ -129,7 +151,9 @@ static json_t *json_counted(const struct counted *one)
     object =
         json_pack("{s:s, s:I}", "function", th_buffer_text(&name), "calls", (json_int_t)one->calls);
     if (one->kinds & TH_BP_TIME)
-        json_object_set_new(object, "time", json_usage(one));
+        json_object_set_new(object, "time", json_usage(&one->time, "ns"));
+    if (one->kinds & TH_BP_MEMORY)
+        json_object_set_new(object, "memory", json_usage(&one->memory, "words"));
     th_buffer_free(&name);
     return object;
 }
@@ -149,8 +173,10 @@ static void show_json(const struct th_session *session, const struct counts *cou
 
 static void free_counts(struct counts *counts)
 {
-    for (size_t i = 0; i < counts->count; i++)
-        th_free(counts->items[i].usage);
+    for (size_t i = 0; i < counts->count; i++) {
+        th_free(counts->items[i].time.items);
+        th_free(counts->items[i].memory.items);
+    }
     th_free(counts->items);
 }
 

@@ -183,13 +183,16 @@ static enum th_status set_meta(const struct th_pattern_option *option,
 
 static enum th_status set_function(const struct th_pattern_option *option,
                                    const struct th_search *search, struct th_session *session,
-                                   th_term spec)
+                                   th_term spec, bool live)
 {
     uint32_t kinds = option->kinds & ~(uint32_t)(option->meta_tracer ? TH_BP_META : 0);
     enum th_status status = TH_OK;
+    size_t matched = 1;
 
     if (kinds)
-        status = th_session_function(session, &option->pattern, spec, kinds, NULL);
+        status = th_session_function(session, &option->pattern, spec, kinds, &matched);
+    if (status == TH_OK && live && matched == 0)
+        th_warn("-p %s: there is no such function", option->text);
     if (status == TH_OK && option->meta_tracer)
         status = set_meta(option, search, session, spec);
     return status;
@@ -197,7 +200,7 @@ static enum th_status set_function(const struct th_pattern_option *option,
 
 static enum th_status set_spec(const struct th_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
-                               th_term spec)
+                               th_term spec, bool live)
 {
     switch (option->object) {
     case TH_PATTERN_SEND:
@@ -205,12 +208,12 @@ static enum th_status set_spec(const struct th_pattern_option *option,
     case TH_PATTERN_RECEIVE:
         return th_session_receive_pattern(session, spec);
     default:
-        return set_function(option, search, session, spec);
+        return set_function(option, search, session, spec, live);
     }
 }
 
 static enum th_status set_one(const struct th_pattern_option *option,
-                              const struct th_search *search, struct th_session *session)
+                              const struct th_search *search, struct th_session *session, bool live)
 {
     th_env env;
     th_term spec;
@@ -221,7 +224,7 @@ static enum th_status set_one(const struct th_pattern_option *option,
     if (status != TH_OK)
         th_error_context("the match specification cannot be read");
     else
-        status = set_spec(option, search, session, spec);
+        status = set_spec(option, search, session, spec, live);
     th_env_release(&env);
     if (status == TH_OK)
         return TH_OK;
@@ -235,6 +238,6 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < options->count && status == TH_OK; i++)
-        status = set_one(&options->items[i], search, session);
+        status = set_one(&options->items[i], search, session, options->live);
     return status;
 }

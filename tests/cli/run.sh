@@ -275,8 +275,6 @@ while tracers are told what happens.
                              take
       --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
                              c, x, cx, r; false: none any more
-      --meta-tracer=TRACER   With --kind=meta: calls go to this tracer, not to
-                             that of -t
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_, and, without --flags, nothing but calls; of
                              all messages sent (send) or received (receive)
@@ -393,6 +391,11 @@ expect 'who is not there yet' run --processes=all,server json 'a:b()' <<'EOF'
 tracehost run: --processes wants all, existing or new, not 'server', who is not there yet
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
+EOF
+expect 'a pattern for nothing' run -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
+<<"1">>
+-- stderr
+tracehost: warning: -p jsn:_/_: there is no such function
 EOF
 expect 'call is not among --flags' run --flags=send -p json:_/_ json 'a:b()' <<'EOF'
 -- stderr
