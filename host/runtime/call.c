@@ -9,7 +9,7 @@
  * The same steps are taken for a process between two turns and in a nested call; what differs is
  * the environment (surroundings, below) and how many frames are one's own (`base`).
  */
-#include "running.h"
+#include "traced_call.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -90,7 +90,8 @@ static int thread_of(unsigned flags)
                                                  : ERL_NIF_THR_NORMAL_SCHEDULER;
 }
 
-void th_step_to(struct th_process_run *process, const struct th_callee *callee, th_term *argv)
+/* The function of CALLEE is next. */
+static void enter(struct th_process_run *process, const struct th_callee *callee, th_term *argv)
 {
     process->next = (struct th_continuation){
         .step = TH_STEP_RUN,
@@ -121,7 +122,9 @@ static void conclude(struct th_process_run *process, th_term outcome)
 static void resolve(struct th_process_run *process, struct th_call *outer)
 {
     struct th_continuation now = process->next;
-    const struct th_callee *callee = th_step_reach(&now);
+    struct th_export *entry = now.callee ? now.callee->entry : th_step_reach(&now);
+    uintptr_t word = th_export_word(entry);
+    const struct th_callee *callee = now.callee ? now.callee : th_export_reached(word);
     int here = th_scheduler_current->type;
 
     if (!callee) {
@@ -129,11 +132,13 @@ static void resolve(struct th_process_run *process, struct th_call *outer)
         conclude(process, TH_NONE);
         return;
     }
-    th_step_to(process, callee, now.argv);
+    enter(process, callee, now.argv);
     if (outer && process->next.where != ERL_NIF_THR_NORMAL_SCHEDULER &&
         process->next.where != here) {
         th_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
         conclude(process, TH_NONE);
+    } else if (__builtin_expect(word & TH_EXPORT_ARMED, 0)) {
+        th_traced_call(process, entry, now.argv, outer);
     }
 }
 
@@ -258,9 +263,11 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
         th_check_retire(s.own);
 }
 
-/* Goes on with what waits for the outcome. */
-static void unwind(struct th_process_run *process)
+/* Goes on with what waits for the outcome. Each function that it ends is over; so are those that it
+ * replaced. */
+static void unwind(struct th_process_run *process, const struct th_call *outer)
 {
+    th_traced_frame_over(process, outer);
     while (process->frame_count > process->base) {
         const struct th_frame_kept *frame = &process->frames[--process->frame_count];
         if (process->outcome != TH_NONE || frame->catches) {
@@ -268,6 +275,7 @@ static void unwind(struct th_process_run *process)
             process->next.argv[0] = process->outcome;
             return;
         }
+        th_traced_frame_over(process, outer);
     }
 }
 
@@ -282,5 +290,5 @@ void th_step_take(struct th_process_run *process, struct th_call *outer)
         th_step_run(process, outer, &now);
     }
     if (process->next.step == TH_STEP_CONCLUDE)
-        unwind(process);
+        unwind(process, outer);
 }

@@ -2,7 +2,7 @@
  * Nested calls: external calls that run to their end on the thread, and on its stack, of whoever
  * makes them.
  */
-#include "running.h"
+#include "traced_call.h"
 
 /* What is left of the stack for a callee: for its own frames, and what it calls of the C library
  * and of the host. */
@@ -58,6 +58,8 @@ static void run(struct th_process_run *process, struct th_call *call,
                 struct th_continuation *external)
 {
     const struct th_callee *callee;
+    struct th_export *entry;
+    uintptr_t word;
     size_t base = process->base;
 
     process->base = process->frame_count;
@@ -67,8 +69,12 @@ static void run(struct th_process_run *process, struct th_call *call,
         process->base = base;
         return;
     }
-    callee = th_step_reach(external);
+    entry = th_step_reach(external);
+    word = th_export_word(entry);
+    callee = th_export_reached(word);
     if (__builtin_expect(callee && callee->function->flags == 0, 1)) {
+        if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
+            th_traced_call(process, entry, external->argv, call);
         external->code = callee->function->fptr;
         external->callee = callee;
         external->name = callee->function->name;
@@ -78,6 +84,8 @@ static void run(struct th_process_run *process, struct th_call *call,
     }
     if (__builtin_expect(process->next.step != TH_STEP_CONCLUDE, 0))
         go_on(process, call);
+    else
+        th_traced_frame_over(process, call);
     process->base = base;
 }
 

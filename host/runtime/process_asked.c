@@ -1,4 +1,5 @@
 /* What match specifications ask of a process that runs. */
+#include "traced_call.h"
 #include "tracepoint.h"
 
 static struct th_process_run *of(void *context)
@@ -74,6 +75,8 @@ static th_term process_dump(void *context, th_env *env)
 }
 
 const struct th_match_operations th_process_asked = {
+    .caller = th_traced_caller,
+    .stack = th_traced_stack,
     .is_seq_trace = is_seq_trace,
     .get_seq_token = get_seq_token,
     .set_seq_token = set_seq_token,

@@ -1,4 +1,5 @@
 /* Processes that run: made, run for a turn, ended. */
+#include "traced_call.h"
 #include "tracepoint.h"
 
 #include <time.h>
@@ -240,6 +241,7 @@ void th_process_end(struct th_process_run *process, th_term reason)
     th_signals_end(process, remains.mail, reason);
     if (request)
         th_request_end(request, reason);
+    th_traced_calls_drop(process);
     th_tracepoint_end(process);
     release(process);
     th_resource_reap();

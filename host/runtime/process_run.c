@@ -83,14 +83,21 @@ void th_run_exit(struct th_process_run *process, th_term reason)
 
 static void begin_call(struct th_process_run *process, const struct th_request *request)
 {
-    int argc = (int)request->callee->function->arity;
+    const struct th_callee *callee = request->callee;
+    int argc = (int)callee->function->arity;
     th_term *argv = th_env_take(process->env, (size_t)argc);
 
     for (int i = 0; i < argc; i++)
         argv[i] = th_copy(process->env, request->argv[i]);
     process->env->self = process->pid;
     th_heap_start(process);
-    th_step_to(process, request->callee, argv);
+    process->next = (struct th_continuation){.step = TH_STEP_CALL,
+                                             .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+                                             .callee = callee,
+                                             .module = th_library_name(callee->library),
+                                             .function = th_name_atom(callee->function->name),
+                                             .argc = argc,
+                                             .argv = argv};
 }
 
 void th_request_begin(struct th_process_run *process, struct th_request *request)

@@ -25,7 +25,7 @@ enum {
 enum th_step {
     TH_STEP_NONE,    /* nothing: it waits to be told */
     TH_STEP_RUN,     /* calls CODE on a thread of the type `where` */
-    TH_STEP_CALL,    /* makes the external call MODULE:FUNCTION with ARGV */
+    TH_STEP_CALL,    /* makes the external call MODULE:FUNCTION with ARGV; of CALLEE if set */
     TH_STEP_AWAIT,   /* CODE goes on with the next message, which will be argv[0] */
     TH_STEP_SKIP,    /* as before: the message that was offered stays */
     TH_STEP_RECEIVE, /* hands the next message to who waits for th_run_receive() */
@@ -49,6 +49,12 @@ struct th_continuation {
 struct th_frame_kept {
     struct th_continuation then; /* argv[0] is for the result */
     bool catches;
+};
+
+/* Calls that are open, in a ring, the oldest first; see traced_call.h. */
+struct th_open_calls {
+    struct th_open_call *ring;
+    size_t bottom, count, capacity; /* a power of two, or 0 */
 };
 
 /* What a thread outside of the runtime has a process do. It waits, so that a scheduler may use what
@@ -95,6 +101,7 @@ struct th_process_run {
     size_t frame_count, frame_capacity;
     size_t base;     /* frames below are those of whoever made the nested call that goes on */
     th_term outcome; /* of what was concluded; TH_NONE: RAISED */
+    struct th_open_calls open; /* whose end somebody wants to know */
     struct th_frame_kept then; /* what the function that runs wants to wait with */
     bool then_is_set;
     struct th_exception_raised raised; /* for the function that is to catch it, terms in ENV */
@@ -182,19 +189,16 @@ void th_request_end(struct th_request *request, th_term reason);
 
 /* --- Steps (call.c) --- */
 
-/* Makes CALLEE's function what PROCESS does next. */
-void th_step_to(struct th_process_run *process, const struct th_callee *callee, th_term *argv);
-
 /* Takes the next step, a call of code or an external call; in a nested call, which OUTER made, or
  * at depth 0, with OUTER NULL. What is over then goes on with the frame that waits for it; there
  * being none above `base`, the next step is TH_STEP_CONCLUDE, with `outcome` and `raised`. */
 void th_step_take(struct th_process_run *process, struct th_call *outer);
 
-/* The code that the external call NEXT reaches, NULL: it is undefined. This is where an export's
- * breakpoint is met. */
-static inline const struct th_callee *th_step_reach(const struct th_continuation *next)
+/* The export entry of the external call NEXT, NULL if there is none. Its word tells what code it
+ * reaches, and if that has to be told first (th_traced_call()). */
+static inline struct th_export *th_step_reach(const struct th_continuation *next)
 {
-    return th_export_callee(th_export_find(next->module, next->function, (unsigned)next->argc));
+    return th_export_find(next->module, next->function, (unsigned)next->argc);
 }
 
 /* The first half of that for code, NOW: its outcome, or what it wants next, is told, and no frame

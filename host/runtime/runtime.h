@@ -39,6 +39,9 @@ struct th_runtime_setup {
     /* What happens to processes is traced in it. It is shared (th_tracing_share()), and stays until
      * the runtime is stopped. NULL: nothing is traced. */
     struct th_tracing *tracing;
+    /* The most calls of a process whose ends tracers wait for; 0: a million. Of more, the oldest
+     * are given up (th_runtime_calls_not_kept()). */
+    size_t open_calls;
 };
 
 /* Starts the threads, before libraries are loaded. Dirty threads are made as they are needed. From
@@ -54,6 +57,10 @@ void th_runtime_kill_all(void);
 
 /* How many processes there are. Any thread. */
 size_t th_runtime_processes(void);
+
+/* How many calls were given up since the start, as a process had too many open: tracers that wanted
+ * their return are not told of it. Any thread. */
+uint64_t th_runtime_calls_not_kept(void);
 
 /* Whether a process that ends of an error is reported on stderr: true from the start. */
 void th_runtime_set_reports(bool reports);

@@ -10,6 +10,7 @@
  */
 #include "queue.h"
 #include "run_queue.h"
+#include "traced_call.h"
 #include "tracepoint.h"
 
 #include "host/trace/trace.h"
@@ -40,7 +41,7 @@ _Thread_local const struct th_scheduler *th_scheduler_current;
 
 /* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after. Read by
  * code of libraries that these run. */
-static struct th_runtime_setup threads = {1, 1, 1, 0, NULL};
+static struct th_runtime_setup threads = {1, 1, 1, 0, NULL, 0};
 static bool started;
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -282,11 +283,13 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     th_library_on_schedulers = th_errand;
     if (threads.tracing)
         th_process_watch(&th_tracepoint_watcher);
+    th_traced_calls_begin(setup);
 }
 
 /* Dirty threads first, as what they have run is finished by normal ones. */
 void th_runtime_stop(void)
 {
+    th_traced_calls_end();
     th_select_end();
     atomic_store_explicit(&th_resource_on_dying, NULL, memory_order_release);
     close_queue(&th_queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);
@@ -296,7 +299,7 @@ void th_runtime_stop(void)
     th_run_queues_close();
     th_library_on_schedulers = NULL;
     th_process_watch(NULL);
-    threads = (struct th_runtime_setup){1, 1, 1, 0, NULL};
+    threads = (struct th_runtime_setup){1, 1, 1, 0, NULL, 0};
     started = false;
     th_resource_reap(); /* what nobody was woken for */
 }

@@ -49,7 +49,8 @@ struct th_live_process {
     th_term id; /* a local pid or port */
     /* What match specifications ask of its owner, who is handed this struct as CONTEXT: caller,
      * caller_line, stack, is_seq_trace, get_seq_token, set_seq_token, process_dump, display. Those
-     * that are NULL, or give TH_NONE, are unknown; the others are not looked at. NULL: all are. */
+     * that are NULL, or give TH_NONE, are unknown (of a caller_line that is NULL only the line is);
+     * the others are not looked at. NULL: all are unknown. */
     const struct th_match_operations *asked;
     /* The words that it has allocated since its start, for call_memory; NULL: it is charged none.
      */

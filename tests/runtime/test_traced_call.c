@@ -1,0 +1,296 @@
+/* Calls of library functions meet breakpoints in export entries; and their ends are told. */
+#include "tests/runtime/traced.h"
+
+#include <time.h>
+
+/* --- Which calls, and who makes them --------------------------------------------------------- */
+
+static void external_calls_of_all_sorts_are_met(void **state)
+{
+    (void)state;
+    set("echo", 1, "[{'_',[],[{message,{caller}}]}]", TH_BP_GLOBAL);
+    assert_string_equal(call("echo", "[1]"), "1");
+    assert_log("call {party,echo,[1]} undefined\n");
+    assert_string_equal(call("call", "[party,echo,[2]]"), "2");
+    assert_log("call {party,echo,[2]} {party,call,3}\n");
+    assert_string_equal(call("tail", "[party,echo,[3]]"), "3");
+    assert_log("call {party,echo,[3]} undefined\n");
+    assert_string_equal(call("call", "[party,tail,[party,echo,[4]]]"), "4");
+    assert_log("call {party,echo,[4]} {party,call,3}\n");
+    assert_string_equal(call("then", "[0,party,echo,[5],k]"), "{result,5,k}");
+    assert_log("call {party,echo,[5]} {party,then,5}\n");
+    assert_string_equal(call("then", "[0,party,call,[party,tail,[party,echo,[6]]],k]"),
+                        "{result,6,k}");
+    assert_log("call {party,echo,[6]} {party,call,3}\n");
+    assert_string_equal(call("call_dirty", "[party,echo,[7]]"), "7");
+    assert_log("call {party,echo,[7]} {party,call_dirty,3}\n");
+}
+
+static void who_is_not_called_is_not_met(void **state)
+{
+    (void)state;
+    set(NULL, TH_ANY_ARITY, "true", TH_BP_GLOBAL);
+    set("call", 3, "false", TH_BP_GLOBAL);
+    set("local", 1, "false", TH_BP_GLOBAL);
+    assert_string_equal(call("call", "[party,dirty,[]]"), "error: nested_dirty");
+    assert_string_equal(call("call", "[party,nowhere,[]]"), "error: undef");
+    assert_string_equal(call("local", "[1]"), "5"); /* calls C functions */
+    assert_log("");
+    assert_null(th_call_nested(&env, th_atom("party"), th_atom("echo"), 1, &env.self));
+    env.exception = TH_NONE;
+    assert_log("");
+    assert_int_equal(th_live_counts(scene_tracing()).strangers, 0);
+}
+
+static void stacks_are_of_those_that_wait(void **state)
+{
+    (void)state;
+    set("echo", 1, "[{'_',[],[{message,{current_stacktrace}}]}]", TH_BP_GLOBAL);
+    call("then", "[0,party,call,[party,then,[0,party,tail,[party,echo,[1]],k]],l]");
+    assert_log("call {party,echo,[1]} [{party,then,5,[]},{party,call,3,[]},{party,then,5,[]}]\n");
+    call("echo", "[2]");
+    assert_log("call {party,echo,[2]} []\n");
+    set("echo", 1, "[{'_',[],[{message,{current_stacktrace,1}}]}]", TH_BP_GLOBAL);
+    call("call", "[party,call,[party,echo,[3]]]");
+    assert_log("call {party,echo,[3]} [{party,call,3,[]}]\n");
+    set("echo", 1, "[{'_',[],[{message,{caller_line}}]}]", TH_BP_GLOBAL);
+    call("call", "[party,echo,[4]]");
+    assert_log("call {party,echo,[4]} {party,call,3,undefined}\n");
+    assert_int_equal(th_session_pattern_counts(session).lines_unknown, 1);
+}
+
+/* --- Returns --------------------------------------------------------------------------------- */
+
+static void a_call_returns_once_with_the_final_value(void **state)
+{
+    (void)state;
+    set(NULL, TH_ANY_ARITY, RETURNS, TH_BP_GLOBAL);
+    call("yields", "[3,{r}]");
+    assert_log("call {party,yields,[3,{r}]}\nreturn_from {party,yields,2} {r}\n");
+    call("call", "[party,yields,[2,r]]");
+    assert_log("call {party,call,[party,yields,[2,r]]}\ncall {party,yields,[2,r]}\n"
+               "return_from {party,yields,2} r\nreturn_from {party,call,3} r\n");
+    call("goes_dirty", "[]");
+    assert_log("call {party,goes_dirty,[]}\nreturn_from {party,goes_dirty,0} 2\n");
+    call("dirty", "[]");
+    assert_log("call {party,dirty,[]}\nreturn_from {party,dirty,0} 2\n");
+    call("await", "[1]");
+    assert_log("call {party,await,[1]}\nreturn_from {party,await,1} timeout\n");
+}
+
+static void tail_calls_end_together(void **state)
+{
+    (void)state;
+    set("loop", 1, RETURNS, TH_BP_GLOBAL);
+    set("tail", 3, RETURNS, TH_BP_GLOBAL);
+    set("call", 3, RETURNS, TH_BP_GLOBAL);
+    call("loop", "[2]");
+    assert_log("call {party,loop,[2]}\ncall {party,loop,[1]}\ncall {party,loop,[0]}\n"
+               "return_from {party,loop,1} done\nreturn_from {party,loop,1} done\n"
+               "return_from {party,loop,1} done\n");
+    call("tail", "[party,call,[party,tail,[party,echo,[1]]]]");
+    assert_log("call {party,tail,[party,call,[party,tail,[party,echo,[1]]]]}\n"
+               "call {party,call,[party,tail,[party,echo,[1]]]}\n"
+               "call {party,tail,[party,echo,[1]]}\n"
+               "return_from {party,tail,3} 1\n"
+               "return_from {party,call,3} 1\nreturn_from {party,tail,3} 1\n");
+}
+
+static void who_waits_for_a_call_returns_after_it(void **state)
+{
+    (void)state;
+    set("then", 5, RETURNS, TH_BP_GLOBAL);
+    set("deep", 1, RETURNS, TH_BP_GLOBAL);
+    call("then", "[0,party,deep,[1],k]");
+    assert_log("call {party,then,[0,party,deep,[1],k]}\n"
+               "call {party,deep,[1]}\ncall {party,deep,[0]}\n"
+               "return_from {party,deep,1} 0\nreturn_from {party,deep,1} 1\n"
+               "return_from {party,then,5} {result,1,k}\n");
+}
+
+/* --- Exceptions ------------------------------------------------------------------------------ */
+
+static void an_exception_passes_frames_up_to_who_catches(void **state)
+{
+    (void)state;
+    set(NULL, TH_ANY_ARITY, EXCEPTIONS, TH_BP_GLOBAL);
+    call("catches", "[party,call,[party,fails,[a]]]");
+    assert_log("call {party,catches,[party,call,[party,fails,[a]]]}\n"
+               "call {party,call,[party,fails,[a]]}\ncall {party,fails,[a]}\n"
+               "exception_from {party,fails,1} {error,a}\n"
+               "exception_from {party,call,3} {error,a}\n"
+               "return_from {party,catches,3} {error,a,[{party,fails,[a],[]},{party,call,3,[]},"
+               "{party,catches,3,[]}]}\n");
+    call("then", "[1,party,then,[0,party,tail,[party,exits,[b]],k],l]");
+    assert_log("call {party,then,[1,party,then,[0,party,tail,[party,exits,[b]],k],l]}\n"
+               "call {party,then,[0,party,tail,[party,exits,[b]],k]}\n"
+               "call {party,tail,[party,exits,[b]]}\ncall {party,exits,[b]}\n"
+               "exception_from {party,exits,1} {exit,b}\n"
+               "exception_from {party,tail,3} {exit,b}\n"
+               "exception_from {party,then,5} {exit,b}\n"
+               "return_from {party,then,5} {exit,b,[{party,exits,[b],[]},{party,then,5,[]},"
+               "{party,then,5,[]}],l}\n");
+    call("throws", "[c]");
+    assert_log("call {party,throws,[c]}\nexception_from {party,throws,1} {throw,c}\n");
+    call("tail", "[party,nowhere,[]]");
+    assert_log("call {party,tail,[party,nowhere,[]]}\n"
+               "exception_from {party,tail,3} {error,undef}\n");
+}
+
+static void who_asked_for_returns_hears_nothing_of_exceptions(void **state)
+{
+    (void)state;
+    set(NULL, TH_ANY_ARITY, RETURNS, TH_BP_GLOBAL);
+    call("then", "[1,party,then,[0,party,fails,[a],k],l]");
+    assert_log("call {party,then,[1,party,then,[0,party,fails,[a],k],l]}\n"
+               "call {party,then,[0,party,fails,[a],k]}\ncall {party,fails,[a]}\n"
+               "return_from {party,then,5} {error,a,[{party,fails,[a],[]},{party,then,5,[]},"
+               "{party,then,5,[]}],l}\n");
+    call("drops", "[b]");
+    assert_log("call {party,drops,[b]}\ncall {party,fails,[b]}\nreturn_from {party,drops,1} b\n");
+}
+
+/* --- Processes ------------------------------------------------------------------------------- */
+
+static void wait_for_processes(size_t count)
+{
+    for (int i = 0; th_runtime_processes() > count && i < 10000; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_int_equal(th_runtime_processes(), count);
+}
+
+static void a_process_begins_with_a_call_and_may_end_of_an_exception(void **state)
+{
+    (void)state;
+    th_session_trace_one(session, th_run_pid(process), false, TH_FLAG_CALL);
+    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL);
+    set(NULL, TH_ANY_ARITY, "[{'_',[],[{message,{caller}},{exception_trace}]}]", TH_BP_GLOBAL);
+    scene_log();
+    call("spawn", "[party,call,[party,fails,[a]],0]");
+    wait_for_processes(1);
+    assert_log("call {party,call,[party,fails,[a]]} undefined\n"
+               "call {party,fails,[a]} {party,call,3}\n"
+               "exception_from {party,fails,1} {error,a}\n"
+               "exception_from {party,call,3} {error,a}\n");
+}
+
+static void who_is_killed_returns_from_nothing(void **state)
+{
+    char *pid;
+
+    (void)state;
+    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL);
+    set("then", 5, EXCEPTIONS, TH_BP_GLOBAL);
+    set("then", 5, "true", TH_BP_TIME);
+    scene_log();
+    pid = strdup(call("spawn", "[party,then,[0,party,server,[],k],0]"));
+    call("ping", "[%s,1]", pid); /* so it waits */
+    call("signal", "[%s,kill]", pid);
+    wait_for_processes(1);
+    assert_log("call {party,then,[0,party,server,[],k]}\n");
+    free(pid);
+}
+
+/* --- Counts, meta ---------------------------------------------------------------------------- */
+
+static void calls_are_counted(void **state)
+{
+    struct th_bp_info info;
+
+    (void)state;
+    set("loop", 1, "true", TH_BP_COUNT | TH_BP_TIME | TH_BP_MEMORY);
+    call("call", "[party,loop,[99]]");
+    assert_log("");
+    assert_true(th_session_function_info(
+        session, &(struct th_function){th_atom("party"), th_atom("loop"), 1}, &info));
+    assert_int_equal(info.calls, 100);
+    assert_int_equal(info.time_count, 1);
+    assert_int_equal(info.time[0].process, th_run_pid(process));
+    assert_int_equal(info.time[0].calls, 100);
+    assert_true(info.time[0].amount > 0);
+    assert_int_equal(info.memory_count, 1);
+    assert_int_equal(info.memory[0].calls, 100);
+    assert_true(info.memory[0].amount >= 99 * 5); /* a tuple of four each */
+    th_bp_info_free(&info);
+}
+
+static void meta_is_for_whoever_calls(void **state)
+{
+    (void)state;
+    th_session_trace_one(session, th_run_pid(process), false, TH_FLAG_CALL);
+    set("echo", 1, RETURNS, TH_BP_META);
+    call("call", "[party,echo,[1]]");
+    assert_callbacks("enabled_call(call,s,P)\n"
+                     "trace_call(call,s,P,{party,echo,[1]},#{timestamp => timestamp}) self\n"
+                     "trace_call(return_from,s,P,{party,echo,1},"
+                     "#{extra => 1,timestamp => timestamp}) self\n");
+}
+
+static void what_enabled_discards_is_called_all_the_same(void **state)
+{
+    (void)state;
+    set("echo", 1, RETURNS, TH_BP_GLOBAL);
+    scene_answer("enabled_call", "discard");
+    assert_string_equal(call("call", "[party,echo,[1]]"), "1");
+    assert_callbacks("enabled_call(call,s,P)\n");
+}
+
+/* --- Modules that come and go ---------------------------------------------------------------- */
+
+static void breakpoints_go_with_the_module(void **state)
+{
+    struct th_export *echo = th_export_find(th_atom("party"), th_atom("echo"), 1);
+    struct th_pattern to_come = {th_atom("party"), th_atom("echo"), 1, true};
+
+    (void)state;
+    set("echo", 1, "true", TH_BP_GLOBAL);
+    assert_true(th_export_word(echo) & TH_EXPORT_ARMED);
+    th_module_remove(party);
+    assert_int_equal(th_export_word(echo), 0);
+    th_module_add(party);
+    assert_string_equal(call("echo", "[1]"), "1");
+    assert_log("");
+    assert_int_equal(th_session_function(session, &to_come, TH_AM(true), TH_BP_GLOBAL, NULL),
+                     TH_OK);
+    call("echo", "[2]");
+    assert_log("");
+    th_module_remove(party);
+    th_module_add(party);
+    call("echo", "[3]");
+    assert_log("call {party,echo,[3]}\n");
+}
+
+static void local_calls_cannot_be_traced_here(void **state)
+{
+    (void)state;
+    assert_int_equal(try("echo", 1, "true", TH_BP_LOCAL), TH_USAGE);
+    assert_int_equal(try(NULL, TH_ANY_ARITY, "true", TH_BP_LOCAL), TH_USAGE);
+    th_error_clear();
+    call("echo", "[1]");
+    assert_log("");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+        TEST(external_calls_of_all_sorts_are_met),
+        TEST(who_is_not_called_is_not_met),
+        TEST(stacks_are_of_those_that_wait),
+        TEST(a_call_returns_once_with_the_final_value),
+        TEST(tail_calls_end_together),
+        TEST(who_waits_for_a_call_returns_after_it),
+        TEST(an_exception_passes_frames_up_to_who_catches),
+        TEST(who_asked_for_returns_hears_nothing_of_exceptions),
+        TEST(a_process_begins_with_a_call_and_may_end_of_an_exception),
+        TEST(who_is_killed_returns_from_nothing),
+        TEST(calls_are_counted),
+        TEST(meta_is_for_whoever_calls),
+        TEST(what_enabled_discards_is_called_all_the_same),
+        TEST(breakpoints_go_with_the_module),
+        TEST(local_calls_cannot_be_traced_here),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
