@@ -1,0 +1,226 @@
+/*
+ * Four threads have four processes each make calls of all sorts, on four schedulers, while another
+ * sets and clears patterns of what they call as fast as it can.
+ *
+ * Each process has a stack of the calls that a session was told of: an end must be that of the
+ * topmost one, and when a process has done what it was told, no call may be left. One session is
+ * left alone: it must be told of each call, and as often as the process has made one. What the
+ * other one sees of a call's beginning and of its end must fit together, whatever its patterns were
+ * in between.
+ *
+ * Runs for a second, or for STRESS_SECONDS.
+ */
+#include "tests/runtime/traced.h"
+#include "tests/tracers/hooked.h"
+
+#include <dlfcn.h>
+#include <time.h>
+
+enum { DRIVERS = 4, EACH = 4, DEEP = 64, SESSIONS = 2 };
+
+/* What a session was told of a process; by the thread that runs that. */
+struct told {
+    th_term stack[DEEP];
+    int depth;
+    uint64_t calls, ends, wrong;
+};
+
+struct tracee {
+    struct th_process_run *process;
+    struct told told[SESSIONS]; /* by who is left alone, by who is not */
+    uint64_t expected;          /* calls; by who has it make them */
+};
+
+static struct tracee tracees[DRIVERS * EACH];
+static _Atomic bool over; /* relaxed: a flag */
+
+static struct told *told_of(th_term session_state, th_term pid)
+{
+    for (int i = 0; i < DRIVERS * EACH; i++)
+        if (th_run_pid(tracees[i].process) == pid)
+            return &tracees[i].told[session_state == th_atom("changed")];
+    fail_msg("somebody else is traced");
+    return NULL;
+}
+
+/* The function of {M, F, Args} or {M, F, Arity}, as one of party. */
+static th_term function_of(th_term call)
+{
+    return th_tuple_elements(call)[1];
+}
+
+static void note_end(struct told *told, th_term call)
+{
+    told->ends++;
+    if (told->depth == 0 || told->stack[told->depth - 1] != function_of(call))
+        told->wrong++;
+    else
+        told->depth--;
+}
+
+static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ERL_NIF_TERM argv[])
+{
+    struct told *told;
+
+    (void)callback;
+    (void)in;
+    if (argc == 3)
+        return TH_AM(trace);
+    told = told_of(argv[1], argv[2]);
+    if (argv[0] != TH_AM(call)) {
+        note_end(told, argv[3]);
+    } else {
+        told->calls++;
+        told->wrong += told->depth == DEEP;
+        if (told->depth < DEEP)
+            told->stack[told->depth++] = function_of(argv[3]);
+    }
+    return TH_AM(ok);
+}
+
+static void hook(void)
+{
+    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+
+    *(hooked_variable *)dlsym(handle, "hooked") = note;
+    dlclose(handle);
+    th_free(path);
+}
+
+/* --- Calls ----------------------------------------------------------------------------------- */
+
+/* What a process is told to do, and how many external calls that is. */
+static const struct {
+    const char *function, *arguments;
+    unsigned calls;
+} jobs[] = {
+    {"echo", "[1]", 1},
+    {"call", "[party,echo,[1]]", 2},
+    {"loop", "[20]", 21},
+    {"deep", "[20]", 21},
+    {"down", "[20,0]", 21},
+    {"yields", "[5,r]", 1},
+    {"tail", "[party,fails,[a]]", 2},
+    {"call", "[party,call,[party,loop,[5]]]", 8},
+    {"call_dirty", "[party,goes_dirty,[]]", 2},
+    {"call", "[party,tail,[party,then,[0,party,deep,[3],k]]]", 7},
+    {"catches", "[party,then_passes,[party,fails,[a]]]", 3},
+    {"then", "[1,party,then,[0,party,tail,[party,exits,[b]],k],l]", 4},
+    {"catches", "[party,call,[party,then,[0,party,throws,[c],k]]]", 4},
+    {"then", "[0,party,await,[0],k]", 2},
+    {"drops", "[a]", 2},
+    {"call", "[party,nowhere,[]]", 1},
+};
+
+static void *drive(void *context)
+{
+    struct tracee *own = context;
+    const size_t count = sizeof jobs / sizeof *jobs;
+
+    for (size_t i = 0; !atomic_load_explicit(&over, memory_order_relaxed); i++) {
+        struct tracee *tracee = &own[i % EACH];
+        size_t job = i * 7 % count;
+        call_in(tracee->process, jobs[job].function, "%s", jobs[job].arguments);
+        tracee->expected += jobs[job].calls;
+        for (int s = 0; s < SESSIONS; s++)
+            tracee->told[s].wrong += tracee->told[s].depth != 0;
+    }
+    return NULL;
+}
+
+static void *change(void *context)
+{
+    static const char *const functions[] = {"echo", "loop", "deep",  "down", "then",
+                                            "call", "tail", "fails", NULL};
+    const size_t count = sizeof functions / sizeof *functions;
+    uint64_t *changes = context;
+
+    for (size_t i = 0; !atomic_load_explicit(&over, memory_order_relaxed); i++, ++*changes) {
+        const char *name = functions[i % count];
+        struct th_pattern pattern = {th_atom("party"), name ? th_atom(name) : TH_NONE, TH_ANY_ARITY,
+                                     false};
+        th_env own;
+        th_term match;
+        th_env_init(&own, TH_ENV_PLAIN);
+        assert_int_equal(th_text_parse(&own, EXCEPTIONS, strlen(EXCEPTIONS), &match), TH_OK);
+        assert_int_equal(th_session_function(session, &pattern,
+                                             i / count % 2 ? TH_AM(false) : match, TH_BP_GLOBAL,
+                                             NULL),
+                         TH_OK);
+        th_env_release(&own);
+    }
+    return NULL;
+}
+
+/* --- The test -------------------------------------------------------------------------------- */
+
+static unsigned seconds(void)
+{
+    const char *text = getenv("STRESS_SECONDS");
+    unsigned given = text ? (unsigned)strtoul(text, NULL, 10) : 1;
+
+    return given ? given : 1;
+}
+
+static void start(void)
+{
+    scene_begin_empty(NULL);
+    th_tracing_share(scene_tracing());
+    party_setup.tracing = scene_tracing();
+    start_party(4);
+    for (int i = 0; i < DRIVERS * EACH; i++)
+        tracees[i].process = th_run_start();
+    session = scene_create("alone");
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    set(NULL, TH_ANY_ARITY, EXCEPTIONS, TH_BP_GLOBAL);
+    session = scene_create("changed");
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    hook();
+}
+
+static void run(uint64_t *changes)
+{
+    pthread_t drivers[DRIVERS], changer;
+
+    for (int i = 0; i < DRIVERS; i++)
+        pthread_create(&drivers[i], NULL, drive, &tracees[i * EACH]);
+    pthread_create(&changer, NULL, change, changes);
+    nanosleep(&(struct timespec){.tv_sec = seconds()}, NULL);
+    atomic_store_explicit(&over, true, memory_order_relaxed);
+    pthread_join(changer, NULL);
+    for (int i = 0; i < DRIVERS; i++)
+        pthread_join(drivers[i], NULL);
+}
+
+static void each_call_ends_once(void **state)
+{
+    uint64_t changes = 0, calls[SESSIONS] = {0};
+
+    (void)state;
+    start();
+    run(&changes);
+    for (int i = 0; i < DRIVERS * EACH; i++) {
+        const struct tracee *tracee = &tracees[i];
+        assert_int_equal(tracee->told[0].calls, tracee->expected);
+        for (int s = 0; s < SESSIONS; s++) {
+            assert_int_equal(tracee->told[s].wrong, 0);
+            assert_int_equal(tracee->told[s].ends, tracee->told[s].calls);
+            calls[s] += tracee->told[s].calls;
+        }
+        th_run_exit(tracee->process, TH_AM(normal));
+    }
+    print_message("%lu calls, of which %lu met one of %lu patterns\n", (unsigned long)calls[0],
+                  (unsigned long)calls[1], (unsigned long)changes);
+    assert_true(calls[1] > 0 && calls[1] < calls[0]);
+    assert_int_equal(th_runtime_calls_not_kept(), 0);
+    stop_party();
+    scene_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_call_ends_once)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
