@@ -17,9 +17,7 @@ enum {
         800 * 1000 * 1000, /* for a thread that is asked to say where it is; under a second */
     REPORT_SECONDS = 5,    /* what the useful part of a report may take */
     EVENT_BYTES = 4096,    /* of an event's text */
-    TIMEOUT_SIGNAL =
-        SIGVTALRM, /* from the watchdog to the thread that hangs; no such timer is set */
-    LOOKS = 8      /* of the watchdog, in the time allowed */
+    LOOKS = 8              /* of the watchdog, in the time allowed */
 };
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -56,18 +54,35 @@ static const char *signal_text(int number)
     }
 }
 
+/*
+ * What is no callback: load(), a destructor, a function that a process called. NULL: a callback
+ * runs, or nothing. Each may run within the other, a callback where a live event is caused by what
+ * a function does; both say where they began by what they have on the stack, which grows down.
+ */
+static const struct th_library_call *lone_call(void)
+{
+    const struct th_callback *callback = &th_callback_current;
+    const struct th_library_call *lone = th_library_running;
+    const void *about = callback->event ? callback->event : (const void *)callback->call;
+
+    if (!callback->session || !about || (callback->event && !callback->event->live))
+        return lone;
+    return (uintptr_t)lone < (uintptr_t)about ? lone : NULL;
+}
+
 /* What ran when it happened. */
 struct scene {
-    const char *tracer, *function;
+    const char *kind, *name, *function;
 };
 
 static struct scene look(void)
 {
     const struct th_session *session = th_callback_current.session;
-    const struct th_library_call *lone = th_library_running; /* load(), a destructor, ... */
+    const struct th_library_call *lone = lone_call();
 
     return (struct scene){
-        .tracer = session ? session->name : lone->library,
+        .kind = session ? "tracer" : kind,
+        .name = session ? session->name : lone->library,
         .function = lone ? lone->function : th_callback_name(),
     };
 }
@@ -77,16 +92,16 @@ static void tell_signal(int number, const siginfo_t *info)
     struct scene scene = look();
     char address[32] = "";
 
-    if (number == TIMEOUT_SIGNAL) {
-        dprintf(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s\n", kind,
-                scene.tracer, scene.function, (double)timeout / 1e9);
+    if (number == TH_GUARD_TIMEOUT_SIGNAL) {
+        dprintf(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s\n", scene.kind,
+                scene.name, scene.function, (double)timeout / 1e9);
         return;
     }
     if (th_guard_stack_is_used_up(number, info))
         strcpy(address, ": the stack is used up");
     else if ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0)
         snprintf(address, sizeof address, " at address %p", info->si_addr);
-    dprintf(STDERR_FILENO, "tracehost: %s '%s' crashed: %s%s, in %s\n", kind, scene.tracer,
+    dprintf(STDERR_FILENO, "tracehost: %s '%s' crashed: %s%s, in %s\n", scene.kind, scene.name,
             signal_text(number), address, scene.function);
 }
 
@@ -212,8 +227,8 @@ static void on_program_exit(int status, void *unused)
     begin_report();
     if (in_tracer()) {
         struct scene scene = look();
-        dprintf(STDERR_FILENO, "tracehost: %s '%s' ended the program: exit(%d), in %s\n", kind,
-                scene.tracer, status, scene.function);
+        dprintf(STDERR_FILENO, "tracehost: %s '%s' ended the program: exit(%d), in %s\n",
+                scene.kind, scene.name, status, scene.function);
     } else {
         dprintf(STDERR_FILENO, "tracehost: a thread of a %s ended the program: exit(%d)\n", kind,
                 status);
@@ -301,11 +316,11 @@ void th_guard_remove(void)
 
 /* The thread takes no signals, so that it cannot say where it is: only a tracer does that.
  */
-static _Noreturn void report_deaf(void)
+static _Noreturn void report_deaf(const char *whose)
 {
     begin_report();
     dprintf(STDERR_FILENO,
-            "tracehost: a %s hangs: it took more than %g s, and has blocked all signals\n", kind,
+            "tracehost: a %s hangs: it took more than %g s, and has blocked all signals\n", whose,
             (double)timeout / 1e9);
     fflush(NULL);
     _exit(TH_CRASHED);
@@ -318,7 +333,7 @@ static bool ask(pthread_t thread, uint64_t calls)
     struct timespec nap = {0, GRACE_NS / LOOKS};
     uint64_t before = atomic_load_explicit(&answers, memory_order_relaxed);
 
-    pthread_sigqueue(thread, TIMEOUT_SIGNAL, (union sigval){.sival_ptr = (void *)calls});
+    pthread_sigqueue(thread, TH_GUARD_TIMEOUT_SIGNAL, (union sigval){.sival_ptr = (void *)calls});
     for (int i = 0; i < LOOKS; i++) {
         nanosleep(&nap, NULL);
         if (atomic_load_explicit(&answers, memory_order_relaxed) != before)
@@ -330,13 +345,13 @@ static bool ask(pthread_t thread, uint64_t calls)
 static void ask_guarded(uint64_t calls)
 {
     if (!ask(guarded, calls) && calls_begun() == calls)
-        report_deaf();
+        report_deaf(kind);
 }
 
 static void ask_other(const struct th_guard_thread *thread)
 {
     if (!ask(thread->thread, thread->seen) && th_guard_thread_is_in(thread))
-        report_deaf();
+        report_deaf("tracer");
 }
 
 /*
@@ -374,7 +389,7 @@ enum th_status th_guard_set_timeout(int64_t nanoseconds)
     int error;
 
     timeout = nanoseconds < LOOKS ? LOOKS : nanoseconds;
-    handle(TIMEOUT_SIGNAL, on_timeout, NULL);
+    handle(TH_GUARD_TIMEOUT_SIGNAL, on_timeout, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* no signal is for the watchdog */
     error = pthread_create(&watchdog, NULL, watch, NULL);

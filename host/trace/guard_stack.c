@@ -46,6 +46,7 @@ void th_guard_thread_begin(void)
     sigaddset(&met, SIGFPE);
     sigaddset(&met, SIGILL);
     sigaddset(&met, SIGABRT);
+    sigaddset(&met, TH_GUARD_TIMEOUT_SIGNAL);
     pthread_sigmask(SIG_UNBLOCK, &met, NULL);
 }
 

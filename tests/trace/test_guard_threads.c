@@ -1,6 +1,7 @@
 /* The watchdog: callbacks that hang, in threads other than the one that installed the guard. */
 #include "live.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -25,10 +26,14 @@ static void hang_deaf(void)
     hang();
 }
 
+/* As a scheduler: signals are for others. */
 static void *call_once(void *unused)
 {
     struct th_live_wants wants;
+    sigset_t all;
 
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
     th_guard_thread_begin();
     wants = alive_call(me, 0, th_small(1));
     alive_return(me, 0, &wants, "ok");
