@@ -236,9 +236,7 @@ void th_process_end(struct th_process_run *process, th_term reason)
     if (process->told)
         process->end_message = th_message_create(reason);
     th_host_process_leave(process->mailbox, reason, &remains);
-    if (remains.name != TH_NONE)
-        th_tracepoint_about(process, TH_TAG_unregister, remains.name);
-    th_signals_end(process, remains.mail, reason);
+    th_signals_end(process, &remains, reason);
     if (request)
         th_request_end(request, reason);
     th_traced_calls_drop(process);

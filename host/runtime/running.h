@@ -250,9 +250,10 @@ bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t numb
  * process; then what comes behind it goes to the inbox as it is. */
 void th_signals_take(struct th_process_run *process, struct th_message *mail);
 
-/* The process has ended: tells those who are linked with it or watch it, and answers what REST, the
- * rest of the mailbox, asks. Frees REST. */
-void th_signals_end(struct th_process_run *process, struct th_message *rest, th_term reason);
+/* The process has ended: tells those who are linked with it or watch it, and answers what the rest
+ * of the mailbox, which is in REMAINS, asks. Frees that. */
+void th_signals_end(struct th_process_run *process, const struct th_host_remains *remains,
+                    th_term reason);
 
 /* Puts MESSAGE at the end of the inbox; takes the one at PLACE out of it, and frees it. */
 void th_inbox_add(struct th_process_run *process, struct th_message *message);

@@ -326,13 +326,17 @@ static void obey_last(struct th_process_run *self, const struct th_message *rest
     }
 }
 
-void th_signals_end(struct th_process_run *process, struct th_message *rest, th_term reason)
+void th_signals_end(struct th_process_run *process, const struct th_host_remains *remains,
+                    th_term reason)
 {
+    struct th_message *rest = remains->mail;
     const struct th_slot *slot;
     size_t position = 0;
 
     obey_last(process, process->inbox);
     obey_last(process, rest);
+    if (remains->name != TH_NONE)
+        th_tracepoint_about(process, TH_TAG_unregister, remains->name);
     while ((slot = th_table_next(&process->links, &position)))
         if (is_active(slot->value))
             th_seq_exit(process, slot->key, reason);

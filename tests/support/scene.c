@@ -14,6 +14,8 @@
 enum { ANSWERS = 16 };
 
 static struct th_tracing *tracing;
+/* Callbacks run on many threads, and inside of one another. Guards what is noted. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct th_buffer notes;
 static th_env event_env;
 static unsigned decoded;
@@ -43,7 +45,8 @@ static ERL_NIF_TERM answer_to(const char *callback, const char *tag, ErlNifEnv *
     return term;
 }
 
-static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM note_under_lock(const char *callback, ErlNifEnv *env, int argc,
+                                    const ERL_NIF_TERM argv[])
 {
     ErlNifPid self;
 
@@ -64,6 +67,16 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
             (!acts[i].state || th_atom(acts[i].state) == argv[1]))
             acts[i].act();
     return answer_to(callback, th_atom_name(argv[0])->text, env);
+}
+
+static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM answer;
+
+    pthread_mutex_lock(&lock);
+    answer = note_under_lock(callback, env, argc, argv);
+    pthread_mutex_unlock(&lock);
+    return answer;
 }
 
 struct th_library *scene_library(void)
@@ -257,9 +270,11 @@ const char *scene_log(void)
 {
     static char *last;
 
+    pthread_mutex_lock(&lock);
     th_free(last);
     last = th_strdup(th_buffer_text(&notes));
     notes.size = 0;
+    pthread_mutex_unlock(&lock);
     return last;
 }
 

@@ -1,0 +1,160 @@
+/* For tests of the events of processes: a session `s`, and processes that run scripts of
+ * tests/plugins/play.c. */
+#ifndef PLAYS_H
+#define PLAYS_H
+
+#include "tests/support/scene.h"
+
+#include "host/runtime/tracepoint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static struct th_library *play_library;
+static struct th_session *session;
+static struct th_process_run *player;
+
+static inline void begin_plays(unsigned schedulers)
+{
+    char *path = th_printf("%s/tests/plugins/play.so", getenv("BUILD_DIR"));
+    struct th_runtime_setup setup = {.schedulers = schedulers};
+
+    scene_begin_empty(NULL);
+    th_tracing_share(scene_tracing());
+    setup.tracing = scene_tracing();
+    th_runtime_start(&setup);
+    th_runtime_set_reports(false);
+    if (th_library_open(path, &play_library) != TH_OK ||
+        th_library_load(play_library, NULL, th_small(0)) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    th_module_add(play_library);
+    th_free(path);
+    session = scene_create("s");
+    player = th_run_start();
+    scene_log();
+}
+
+static inline void end_plays(void)
+{
+    th_run_exit(player, TH_AM(normal));
+    th_runtime_kill_all();
+    th_module_remove(play_library);
+    th_library_release(play_library);
+    th_runtime_stop();
+    scene_end();
+}
+
+static bool player_waits;
+
+/* Under the mailbox's lock. */
+static inline void look_at_player(void *context)
+{
+    player_waits = ((struct th_process_run *)context)->waiting;
+}
+
+/* All but the player have ended, and it waits: nothing more happens. */
+static inline bool is_quiet(void)
+{
+    th_host_process_with(player->mailbox, look_at_player);
+    return player_waits && th_runtime_processes() == 1;
+}
+
+static inline void await_quiet(void)
+{
+    const struct timespec moment = {0, 100000};
+
+    for (int i = 0; i < 100000 && !is_quiet(); i++)
+        nanosleep(&moment, NULL);
+    assert_true(is_quiet());
+}
+
+/* Calls play:FUNCTION with the elements of ARGUMENTS, and waits until nothing more happens. */
+static inline void call_play(const char *function, const char *arguments)
+{
+    const struct th_callee *callee;
+    th_term argv[4], list, result;
+    unsigned argc = 0;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, arguments, strlen(arguments), &list), TH_OK);
+    for (; th_is_list(list); list = th_cell(list)[1])
+        argv[argc++] = th_cell(list)[0];
+    callee = th_export_callee(th_export_find(th_atom("play"), th_atom(function), argc));
+    assert_non_null(callee);
+    th_run_call(player, callee, argv, &env, &result);
+    th_env_release(&env);
+    await_quiet();
+}
+
+static inline void play(const char *script)
+{
+    char *arguments = th_printf("[%s,#{}]", script);
+
+    call_play("run", arguments);
+    th_free(arguments);
+}
+
+/* The player is traced with FLAGS, and nobody else. */
+static inline void trace_player(uint32_t flags)
+{
+    assert_int_equal(
+        th_session_trace_one(session, th_run_pid(player), true, flags | TH_FLAG_SET_ON_SPAWN),
+        TH_OK);
+    scene_log();
+}
+
+/* Appends TEXT with its pids as A, B, ... in the order in which they came, and references as #R. */
+static inline void add_renamed(struct th_buffer *out, const char *text)
+{
+    static char pids[26][32];
+    static size_t count;
+    const char *end;
+    size_t i;
+
+    count = 0;
+    while (*text) {
+        bool is_pid = *text == '<' && text[1] >= '0' && text[1] <= '9';
+        bool is_reference = strncmp(text, "#Ref<", 5) == 0;
+        if (!is_pid && !is_reference) {
+            th_buffer_add_byte(out, (unsigned char)*text++);
+            continue;
+        }
+        end = strchr(text, '>') + 1;
+        for (i = 0; i < count && is_pid; i++)
+            if (strncmp(pids[i], text, (size_t)(end - text)) == 0)
+                break;
+        if (is_pid && i == count) {
+            assert_true(count < 26);
+            snprintf(pids[count++], sizeof pids[0], "%.*s", (int)(end - text), text);
+        }
+        th_buffer_printf(out, is_pid ? "%c" : "#R", (int)('A' + i));
+        text = end;
+    }
+}
+
+/* What was called since, but for callbacks whose line begins with SKIP (NULL: none). Valid until
+ * the next. */
+static inline const char *played(const char *skip)
+{
+    static struct th_buffer kept, renamed;
+    const char *line, *end;
+
+    kept.size = renamed.size = 0;
+    for (line = scene_log(); *line; line = end + 1) {
+        end = strchr(line, '\n');
+        if (!skip || strncmp(line, skip, strlen(skip)) != 0)
+            th_buffer_add(&kept, line, (size_t)(end + 1 - line));
+    }
+    add_renamed(&renamed, th_buffer_text(&kept));
+    return th_buffer_text(&renamed);
+}
+
+#endif
