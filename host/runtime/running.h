@@ -309,8 +309,9 @@ void th_seq_receive(struct th_process_run *process, th_term token);
 
 /*
  * The message that is offered is taken, as far as its token goes: that is told, unless it was
- * before. When the function that has the message has returned; or as soon as that uses the token,
- * so that the order is a BEAM's.
+ * before. When the function that has the message has returned; or as soon as that uses the token
+ * or does something else that is told, so that the order is a BEAM's. One that skips the message
+ * after that is told to have received it.
  */
 void th_seq_taken(struct th_process_run *process);
 

@@ -36,6 +36,7 @@ void th_tracepoint_tell(struct th_process_run *process, enum th_tracer_tag tag, 
 {
     struct th_live_event event;
 
+    th_seq_taken(process);
     th_live_event_init(&event, &process->live, tag);
     event.event.term = term;
     event.event.extra = extra;
@@ -155,6 +156,7 @@ void th_tracepoint_spawn(struct th_process_run *parent, struct th_process_run *c
 {
     if (!th_tracepoint_is_wanted(parent, TH_TAG_spawn))
         return;
+    th_seq_taken(parent);
     child->live.scheduler = parent->live.scheduler;
     tell_birth(parent, TH_TAG_spawn, child->pid, child);
     if (linked)

@@ -84,7 +84,8 @@ static inline void call_play(const char *function, const char *arguments)
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    assert_int_equal(th_text_parse(&env, arguments, strlen(arguments), &list), TH_OK);
+    if (th_text_parse(&env, arguments, strlen(arguments), &list) != TH_OK)
+        fail_msg("%s: %s", arguments, th_error_link(0));
     for (; th_is_list(list); list = th_cell(list)[1])
         argv[argc++] = th_cell(list)[0];
     callee = th_export_callee(th_export_find(th_atom("play"), th_atom(function), argc));
