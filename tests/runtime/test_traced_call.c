@@ -1,8 +1,6 @@
 /* Calls of library functions meet breakpoints in export entries; and their ends are told. */
 #include "tests/runtime/traced.h"
 
-#include <time.h>
-
 /* --- Which calls, and who makes them --------------------------------------------------------- */
 
 static void external_calls_of_all_sorts_are_met(void **state)
@@ -152,22 +150,27 @@ static void who_asked_for_returns_hears_nothing_of_exceptions(void **state)
 
 /* --- Processes ------------------------------------------------------------------------------- */
 
-static void wait_for_processes(size_t count)
+/* Instead of `process`: what is noted is to come from one thread at a time. */
+static void trace_those_to_come(void)
 {
-    for (int i = 0; th_runtime_processes() > count && i < 10000; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    assert_int_equal(th_runtime_processes(), count);
+    th_session_trace_one(session, th_run_pid(process), false, TH_FLAG_CALL);
+    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL);
+}
+
+/* Of one that `process` watches. What it has caused until then is seen. */
+static void await_end(void)
+{
+    assert_non_null(strstr(call("await", "[10000]"), "'DOWN'"));
 }
 
 static void a_process_begins_with_a_call_and_may_end_of_an_exception(void **state)
 {
     (void)state;
-    th_session_trace_one(session, th_run_pid(process), false, TH_FLAG_CALL);
-    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL);
+    trace_those_to_come();
     set(NULL, TH_ANY_ARITY, "[{'_',[],[{message,{caller}},{exception_trace}]}]", TH_BP_GLOBAL);
-    scene_log();
-    call("spawn", "[party,call,[party,fails,[a]],0]");
-    wait_for_processes(1);
+    free(callbacks());
+    call("spawn", "[party,call,[party,fails,[a]],2]"); /* with a monitor */
+    await_end();
     assert_log("call {party,call,[party,fails,[a]]} undefined\n"
                "call {party,fails,[a]} {party,call,3}\n"
                "exception_from {party,fails,1} {error,a}\n"
@@ -179,14 +182,15 @@ static void who_is_killed_returns_from_nothing(void **state)
     char *pid;
 
     (void)state;
-    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL);
+    trace_those_to_come();
     set("then", 5, EXCEPTIONS, TH_BP_GLOBAL);
     set("then", 5, "true", TH_BP_TIME);
-    scene_log();
+    free(callbacks());
     pid = strdup(call("spawn", "[party,then,[0,party,server,[],k],0]"));
     call("ping", "[%s,1]", pid); /* so it waits */
+    call("monitor", "[%s]", pid);
     call("signal", "[%s,kill]", pid);
-    wait_for_processes(1);
+    await_end();
     assert_log("call {party,then,[0,party,server,[],k]}\n");
     free(pid);
 }
