@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the runtime does, as ratio to a BEAM: processes, messages between two, external calls.
+"""What the runtime does, as ratio to a BEAM: processes, messages between two, external calls, also
+traced ones.
 
 Both sides run at the same time, and are asked in turn, many and short rounds: each round's ratio
 counts, and of these the median, so that what else the machine does then touches both sides.
@@ -15,12 +16,16 @@ import tempfile
 
 BUILD = os.environ['BUILD_DIR']
 SOURCE = 'tests/plugins/party.c'
+TRACER = BUILD + '/tests/bench/libraries/as_told.so'
 ROUNDS = 41
 ROWS = (  # what each side is asked, how often
     ('crowd', 'crowd', 5000, 'a process that is spawned, says something and ends'),
     ('ping', 'ping', 5000, 'a message to another process, and its answer'),
     ('applies', 'calls', 50000, 'an external call, whose name is looked up each time'),
     ('calls', 'calls', 50000, 'the same; in the BEAM its name was looked up before'),
+    ('discarded', 'discarded', 50000, 'the same at a global breakpoint; enabled discards'),
+    ('traced', 'traced', 50000, 'the same at a global breakpoint; traced'),
+    ('returned', 'returned', 50000, 'the same, and its return'),
 )
 
 
@@ -42,31 +47,33 @@ class Side:
         self.process.communicate()
 
 
-def write_module(folder):
-    """party.erl: a stub for each function of the library's table, as the BEAM wants them."""
-    with open(SOURCE) as file:
-        rows = re.findall(r'^    \{"(\w+)", (\d+), \w+, \w+\},$', file.read(), re.M)
-    with open(folder + '/party.erl', 'w') as file:
-        file.write('-module(party).\n-export([load/1, %s]).\nload(L) -> erlang:load_nif(L, 0).\n'
-                   % ', '.join("'%s'/%s" % row for row in rows))
-        for name, arity in rows:
+def write_module(folder, module, functions):
+    """A stub for each of a library's functions, as the BEAM wants them."""
+    with open('%s/%s.erl' % (folder, module), 'w') as file:
+        file.write('-module(%s).\n-export([load/1, %s]).\nload(L) -> erlang:load_nif(L, 0).\n'
+                   % (module, ', '.join("'%s'/%d" % function for function in functions)))
+        for name, arity in functions:
             file.write("'%s'(%s) -> erlang:nif_error(not_loaded).\n"
-                       % (name, ', '.join(['_'] * int(arity))))
+                       % (name, ', '.join(['_'] * arity)))
 
 
 def start(folder):
-    write_module(folder)
+    with open(SOURCE) as file:
+        rows = re.findall(r'^    \{"(\w+)", (\d+), \w+, \w+\},$', file.read(), re.M)
+    write_module(folder, 'party', [(name, int(arity)) for name, arity in rows])
+    write_module(folder, 'as_told', [('enabled', 3), ('trace', 5), ('enabled_call', 3),
+                                     ('trace_call', 5)])
     subprocess.run([os.environ['CC'], '-O2', '-fPIC', '-shared', '-DERL_NIF_MINOR_VERSION=16',
                     '-Iplugin_api', SOURCE, '-o', folder + '/party.so'], check=True)
-    subprocess.run(['erlc', '-o', folder, folder + '/party.erl', 'tests/bench/runtime_times.erl'],
-                   check=True)
+    subprocess.run(['erlc', '-o', folder, folder + '/party.erl', folder + '/as_told.erl',
+                    'tests/bench/runtime_times.erl'], check=True)
     return (Side(['erl', '-noshell', '-boot', 'no_dot_erlang', '-pa', folder, '-run',
-                  'runtime_times', 'main', folder + '/party']),
-            Side([BUILD + '/tests/bench/runtime', BUILD + '/tests/plugins/party.so']))
+                  'runtime_times', 'main', folder + '/party', TRACER[:-len('.so')]]),
+            Side([BUILD + '/tests/bench/runtime', BUILD + '/tests/plugins/party.so', TRACER]))
 
 
 def main():
-    if not shutil.which('erl'):
+    if not shutil.which('erl') or not os.path.exists(TRACER):
         print('no erl: the runtime is not compared')
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -3,8 +3,9 @@
 -module(runtime_times).
 -export([main/1, tell/1, server/0]).
 
-main([Library]) ->
+main([Library, Tracer]) ->
     ok = party:load(Library),
+    ok = as_told:load(Tracer),
     spawn(fun answer/0).
 
 answer() ->
@@ -30,6 +31,15 @@ time(ping, Times) ->
     ping(Server, Times),
     Time = erlang:monotonic_time(nanosecond) - Begin,
     Server ! stop,
+    Time;
+time(Row, Times) when Row =:= discarded; Row =:= traced; Row =:= returned ->
+    State = case Row of discarded -> discard; _ -> trace end,
+    Match = case Row of returned -> [{'_', [], [{return_trace}]}]; _ -> true end,
+    1 = erlang:trace_pattern({party, echo, 1}, Match, [global]),
+    1 = erlang:trace(self(), true, [call, {tracer, as_told, State}]),
+    Time = time(calls, Times),
+    1 = erlang:trace(self(), false, [call]),
+    1 = erlang:trace_pattern({party, echo, 1}, false, [global]),
     Time;
 time(Row, Times) ->
     Begin = erlang:monotonic_time(nanosecond),

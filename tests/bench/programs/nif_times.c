@@ -55,7 +55,10 @@ static void empty_mailbox(void)
 static th_term call(const char *name, unsigned arity, const th_term argv[])
 {
     const struct th_callee callee = {
-        library, th_entry_function(th_library_entry(library), name, arity), name};
+        .library = library,
+        .function = th_entry_function(th_library_entry(library), name, arity),
+        .name = name,
+    };
     th_term result = TH_NONE;
 
     th_env_clear(&env);

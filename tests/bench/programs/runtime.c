@@ -2,7 +2,7 @@
  * tracehost's side of runtime.py: answers each line, "ROW N", with how many nanoseconds it took to
  * do that N times.
  *
- *   runtime LIBRARY      tests/plugins/party.so
+ *   runtime LIBRARY TRACER      tests/plugins/party.so, tests/bench/libraries/as_told.so
  */
 #include "host/runtime/runtime.h"
 
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-static struct th_library *library;
+static struct th_library *library, *tracer;
+static struct th_tracing *tracing;
 static struct th_process_run *process;
 static th_env env; /* of results */
 
@@ -35,8 +36,37 @@ static th_term call(const char *name, unsigned argc, const th_term argv[])
     return result;
 }
 
+/* --- Traced calls ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *row, *state, *match; /* what enabled answers; of party:echo/1 */
+} ways[] = {
+    {"discarded", "discard", "[]"},
+    {"traced", "trace", "[]"},
+    {"returned", "trace", "[{'_',[],[{return_trace}]}]"},
+};
+
+static struct th_session *trace_as(const char *state, const char *match)
+{
+    const struct th_pattern echo = {th_atom("party"), th_atom("echo"), 1, false};
+    struct th_session_setup setup = {.name = state, .library = tracer, .state = th_atom(state)};
+    struct th_session *session;
+    th_term term;
+
+    th_library_keep(tracer);
+    if (th_session_create(tracing, &setup, &session) != TH_OK ||
+        th_text_parse(&env, match, strlen(match), &term) != TH_OK ||
+        th_session_function(session, &echo, term, TH_BP_GLOBAL, NULL) != TH_OK)
+        th_bug("%s", th_error_link(0));
+    th_session_trace_one(session, th_run_pid(process), true, TH_FLAG_CALL);
+    return session;
+}
+
+/* --- Rows ------------------------------------------------------------------------------------ */
+
 static void answer(const char *row, long times)
 {
+    struct th_session *session = NULL;
     th_term count = th_small(times);
     th_term ping[2] = {TH_NIL, count};
     int64_t begin;
@@ -45,6 +75,11 @@ static void answer(const char *row, long times)
     if (strcmp(row, "ping") == 0)
         ping[0] = call("spawn", 4,
                        (const th_term[]){th_atom("party"), th_atom("server"), TH_NIL, th_small(0)});
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(row, ways[i].row) == 0) {
+            session = trace_as(ways[i].state, ways[i].match);
+            row = "calls";
+        }
     begin = now();
     if (strcmp(row, "ping") == 0)
         call("ping", 2, ping);
@@ -52,8 +87,46 @@ static void answer(const char *row, long times)
         call(row, 1, &count);
     printf("%lld\n", (long long)(now() - begin));
     fflush(stdout);
+    if (session)
+        th_session_destroy(session);
     if (strcmp(row, "ping") == 0)
         th_mail_send(ping[0], TH_AM(ok));
+}
+
+static struct th_library *load(const char *path)
+{
+    struct th_library *loaded;
+
+    if (th_library_open(path, &loaded) != TH_OK ||
+        th_library_load(loaded, NULL, th_small(0)) != TH_OK) {
+        th_error_print(stderr, "bench");
+        exit(1);
+    }
+    return loaded;
+}
+
+static void begin(char **paths)
+{
+    th_env_init(&env, TH_ENV_PLAIN);
+    tracing = th_tracing_create();
+    th_tracing_share(tracing);
+    th_runtime_start(&(const struct th_runtime_setup){.tracing = tracing});
+    library = load(paths[0]);
+    tracer = load(paths[1]);
+    th_module_add(library);
+    process = th_run_start();
+}
+
+static void end(void)
+{
+    th_run_exit(process, TH_AM(normal));
+    th_runtime_kill_all();
+    th_module_remove(library);
+    th_library_release(library);
+    th_library_release(tracer);
+    th_env_release(&env);
+    th_runtime_stop();
+    th_tracing_free(tracing);
 }
 
 int main(int argc, char **argv)
@@ -61,24 +134,11 @@ int main(int argc, char **argv)
     char row[64];
     long times;
 
-    if (argc != 2)
+    if (argc != 3)
         return 2;
-    th_env_init(&env, TH_ENV_PLAIN);
-    th_runtime_start(&(const struct th_runtime_setup){0});
-    if (th_library_open(argv[1], &library) != TH_OK ||
-        th_library_load(library, NULL, th_small(0)) != TH_OK) {
-        th_error_print(stderr, "bench");
-        return 1;
-    }
-    th_module_add(library);
-    process = th_run_start();
+    begin(argv + 1);
     while (scanf("%63s %ld", row, &times) == 2)
         answer(row, times);
-    th_run_exit(process, TH_AM(normal));
-    th_runtime_kill_all();
-    th_module_remove(library);
-    th_library_release(library);
-    th_env_release(&env);
-    th_runtime_stop();
+    end();
     return 0;
 }
