@@ -22,11 +22,14 @@
 
 #include <stdlib.h>
 
+#define NOT_KEPT "calls whose return is not told, as too many were open"
+
 enum {
     SCHEDULERS = TH_OPTION_OWN,
     DURATION,
     LOAD_INFO,
     CHECK,
+    MAX_FRAMES,
     FAIL_ON_LOSS,
     MOST_SCHEDULERS = 1024
 };
@@ -36,6 +39,7 @@ struct run {
     struct th_call_arguments arguments;
     unsigned schedulers; /* 0: as many as processors */
     int64_t duration;    /* nanoseconds; below 0: as long as it takes */
+    size_t open_calls;   /* of a process; 0: the runtime's own bound */
     bool check, fail_on_loss;
 };
 
@@ -62,7 +66,10 @@ static const struct argp_option options[] = {
     {"check", CHECK, NULL, 0,
      "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden", 0},
     {"fail-on-loss", FAIL_ON_LOSS, NULL, 0,
-     "Exit with 4 if calls or events happened that could not be told", 4},
+     "Exit with 4 if calls or events happened that could not be told", 0},
+    {"max-frames", MAX_FRAMES, "N", 0,
+     "For all -p: remember at most N calls of a process that have not returned (default: 1000000)",
+     3},
     {0},
 };
 
@@ -101,6 +108,11 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         return 0;
     case DURATION:
         run->duration = get_duration(value, state);
+        return 0;
+    case MAX_FRAMES:
+        run->open_calls = th_option_count(value, state, "--max-frames");
+        if (run->open_calls < 1)
+            argp_error(state, "--max-frames is from 1 on");
         return 0;
     case CHECK:
         run->check = true;
@@ -260,6 +272,14 @@ static void tell_stop(const struct running *running)
                 (double)running->run->duration / 1e9);
 }
 
+static void tell_not_kept(void)
+{
+    uint64_t count = th_runtime_calls_not_kept();
+
+    if (count)
+        fprintf(stderr, "tracehost run: " NOT_KEPT ": %llu\n", (unsigned long long)count);
+}
+
 static void tell(const struct running *running, double seconds)
 {
     unsigned schedulers = th_runtime_threads().schedulers;
@@ -270,9 +290,11 @@ static void tell(const struct running *running, double seconds)
     if (running->run->trace.stats) {
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
                 th_plural(schedulers));
+        th_trace_stats_row(th_runtime_calls_not_kept(), NOT_KEPT);
         th_trace_stats(running->tracing);
     } else {
         th_trace_remarks("run", running->tracing);
+        tell_not_kept();
     }
 }
 
@@ -280,7 +302,7 @@ static bool has_lost(const struct th_tracing *tracing)
 {
     struct th_live_counts counts = th_live_counts(tracing);
 
-    return counts.suppressed || counts.strangers;
+    return counts.suppressed || counts.strangers || th_runtime_calls_not_kept();
 }
 
 static enum th_status run_traced(struct running *running)
@@ -326,7 +348,7 @@ static enum th_status run_libraries(struct running *running)
 static enum th_status run_host(struct running *running)
 {
     const struct run *run = running->run;
-    struct th_runtime_setup setup = {.schedulers = run->schedulers};
+    struct th_runtime_setup setup = {.schedulers = run->schedulers, .open_calls = run->open_calls};
     enum th_status status;
 
     th_guard_install();

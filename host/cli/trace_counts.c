@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW = 4 /* functions that were not called, and are shown one by one */ };
+
 struct counted {
     struct th_function name;
     uint32_t kinds;
@@ -75,6 +77,38 @@ static int compare(const void *a, const void *b)
     return by_name(&one->name, &other->name);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return by_name(&((const struct counted *)a)->name, &((const struct counted *)b)->name);
+}
+
+static void free_counted(struct counted *one)
+{
+    th_free(one->time.items);
+    th_free(one->memory.items);
+}
+
+/* A function of this host and one of recordings may have a name in common: what was not called, for
+ * there are none of its kind, is not shown as well. */
+static void drop_doubles(struct counts *counts)
+{
+    size_t kept = 0;
+
+    qsort(counts->items, counts->count, sizeof *counts->items, compare_names);
+    for (size_t i = 0; i < counts->count; i++) {
+        struct counted *last = kept ? &counts->items[kept - 1] : NULL;
+        bool same = last && by_name(&last->name, &counts->items[i].name) == 0;
+        if (same && !counts->items[i].calls) {
+            free_counted(&counts->items[i]);
+            continue;
+        }
+        if (same && !last->calls)
+            free_counted(&counts->items[--kept]);
+        counts->items[kept++] = counts->items[i];
+    }
+    counts->count = kept;
+}
+
 static void print_name(struct th_buffer *out, const struct th_function *name)
 {
     th_text_print_atom(out, name->module);
@@ -100,10 +134,23 @@ static void show_memory(struct th_buffer *out, const struct counts *counts,
         th_buffer_add_text(out, "             -");
 }
 
-/* SEVERAL: there are other sessions. */
+static void show_counted(struct th_buffer *out, const struct counts *counts,
+                         const struct counted *one)
+{
+    th_buffer_printf(out, "%12llu", (unsigned long long)one->calls);
+    show_time(out, counts, one);
+    show_memory(out, counts, one);
+    th_buffer_add_text(out, "  ");
+    print_name(out, &one->name);
+    th_buffer_add_byte(out, '\n');
+}
+
+/* Those that nobody has called are the last ones, and a number if they are many. SEVERAL: there are
+ * other sessions. */
 static void show(const struct th_session *session, const struct counts *counts, bool several)
 {
     struct th_buffer out = {0};
+    size_t shown = 0;
 
     if (th_session_title(session))
         th_buffer_printf(&out, "session '%s'\n", th_session_title(session));
@@ -113,14 +160,14 @@ static void show(const struct th_session *session, const struct counts *counts, 
     th_buffer_add_text(&out, counts->kinds & TH_BP_TIME ? "       seconds" : "");
     th_buffer_add_text(&out, counts->kinds & TH_BP_MEMORY ? "         words" : "");
     th_buffer_add_text(&out, "  function\n");
-    for (size_t i = 0; i < counts->count; i++) {
-        th_buffer_printf(&out, "%12llu", (unsigned long long)counts->items[i].calls);
-        show_time(&out, counts, &counts->items[i]);
-        show_memory(&out, counts, &counts->items[i]);
-        th_buffer_add_text(&out, "  ");
-        print_name(&out, &counts->items[i].name);
-        th_buffer_add_byte(&out, '\n');
-    }
+    while (shown < counts->count && counts->items[shown].calls)
+        shown++;
+    if (counts->count - shown <= FEW)
+        shown = counts->count;
+    for (size_t i = 0; i < shown; i++)
+        show_counted(&out, counts, &counts->items[i]);
+    if (shown < counts->count)
+        th_buffer_printf(&out, "%12d  %zu functions more\n", 0, counts->count - shown);
     fputs(th_buffer_text(&out), stdout);
     th_buffer_free(&out);
 }
@@ -173,10 +220,8 @@ static void show_json(const struct th_session *session, const struct counts *cou
 
 static void free_counts(struct counts *counts)
 {
-    for (size_t i = 0; i < counts->count; i++) {
-        th_free(counts->items[i].time.items);
-        th_free(counts->items[i].memory.items);
-    }
+    for (size_t i = 0; i < counts->count; i++)
+        free_counted(&counts->items[i]);
     th_free(counts->items);
 }
 
@@ -189,8 +234,10 @@ void th_trace_results(const struct th_tracing *tracing, bool json)
         struct counts counts = {0};
 
         th_session_functions(session, collect, &counts);
-        if (counts.count)
+        if (counts.count) {
+            drop_doubles(&counts);
             qsort(counts.items, counts.count, sizeof *counts.items, compare);
+        }
         if (counts.count && json)
             show_json(session, &counts);
         else if (counts.count)

@@ -1,5 +1,7 @@
 #include "trace_pattern.h"
 
+#include "host/code/code.h"
+
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
@@ -181,6 +183,14 @@ static enum th_status set_meta(const struct th_pattern_option *option,
     return status;
 }
 
+/* A function that is named in full counts as matched, as a recording may have it. */
+static bool is_missing(const struct th_pattern *pattern)
+{
+    return pattern->arity != TH_ANY_ARITY &&
+           !th_export_callee(
+               th_export_find(pattern->module, pattern->function, (unsigned)pattern->arity));
+}
+
 static enum th_status set_function(const struct th_pattern_option *option,
                                    const struct th_search *search, struct th_session *session,
                                    th_term spec, bool live)
@@ -191,7 +201,7 @@ static enum th_status set_function(const struct th_pattern_option *option,
 
     if (kinds)
         status = th_session_function(session, &option->pattern, spec, kinds, &matched);
-    if (status == TH_OK && live && matched == 0)
+    if (status == TH_OK && live && (matched == 0 || is_missing(&option->pattern)))
         th_warn("-p %s: there is no such function", option->text);
     if (status == TH_OK && option->meta_tracer)
         status = set_meta(option, search, session, spec);

@@ -248,6 +248,8 @@ while tracers are told what happens.
       --check                Watch what the libraries do with the NIF API; exit
                              with 1 if it is forbidden
       --duration=T           Stop after T, if the expressions take longer
+      --fail-on-loss         Exit with 4 if calls or events happened that could
+                             not be told
   -f FILE                    Evaluate what is in FILE, or - for stdin, before
                              the EXPRESSIONs
       --load-info=TERM       What the libraries' load() is given, as by
@@ -275,6 +277,8 @@ while tracers are told what happens.
                              take
       --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
                              c, x, cx, r; false: none any more
+      --max-frames=N         For all -p: remember at most N calls of a process
+                             that have not returned (default: 1000000)
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_, and, without --flags, nothing but calls; of
                              all messages sent (send) or received (receive)
@@ -285,8 +289,6 @@ while tracers are told what happens.
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers
                              that use colours; NO_COLOR is obeyed
-      --fail-on-loss         Exit with 4 if calls or events happened that could
-                             not be told
       --format=FORMAT        How counts are shown: text (the default) or json
       --stats                Show what became of all events, at the end on
                              stderr
@@ -341,13 +343,6 @@ Flags:
   set_on_first_link          only the first of these
   all                        all but cpu_timestamp, silent and set_on_...
 EOF
-
-expect 'no library' run 'a:b()' <<'EOF'
--- stderr
-tracehost run: which LIBRARY?
-Try `tracehost run --help' or `tracehost run --usage' for more information.
--- status 2
-EOF
 expect 'no expression' run json <<'EOF'
 -- stderr
 tracehost run: which EXPRESSION?
@@ -373,6 +368,12 @@ expect 'what cannot be read' run json 'json:encode(' <<'EOF'
 tracehost run: cannot read 'json:encode('
   line 1, column 13: expected an expression, found the end of the text
 -- status 3
+EOF
+expect 'too few frames' run --max-frames=0 json 'a:b()' <<'EOF'
+-- stderr
+tracehost run: --max-frames is from 1 on
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
 EOF
 expect 'schedulers' run --schedulers=0 json 'a:b()' <<'EOF'
 -- stderr

@@ -1,0 +1,247 @@
+#!/bin/sh
+# tracehost run: what tracers are told of a run.
+. tests/cli/report
+
+party=$BUILD_DIR/tests/plugins/party.so
+ulimit -c 0
+
+# run ARGUMENT...: references have the same names in every run.
+run() {
+    "$tracehost" run --schedulers=1 "$@" >"$work/out" 2>"$work/err"
+    status=$?
+    sed 's/#Ref<[0-9.]*>/#Ref/g' "$work/out"
+    sed 's/#Ref<[0-9.]*>/#Ref/g' "$work/err" >&2
+    return $status
+}
+
+# The same, process by process.
+sorted() {
+    run "$@" >"$work/run"
+    status=$?
+    sort -s -k 1,1 "$work/run"
+    return $status
+}
+
+two="json:decode(json:encode([1,2]))"
+
+expect 'all calls, and the end' run json "$two" 'json:decode(<<"[">>)' <<'EOF'
+<0.1.4096> call json:encode([1,2])
+<0.1.4096> call json:decode(<<"[1,2]">>)
+<0.1.4096> call json:decode(<<"[">>)
+<0.1.4096> exit {{1,unexpected_end},[{json,decode,[<<"[">>],[]}]}
+[1,2]
+-- stderr
+** exception error: {1,unexpected_end}
+     in function  json:decode/1
+        called as json:decode(<<"[">>)
+-- status 1
+EOF
+expect 'processes and messages' sorted --flags=procs,send,receive bank 'bank:start()' 'bank:open(savings, 5)' \
+    'bank:withdraw(savings, 3)' <<'EOF'
+2
+<0.1.4096> spawn <0.2.4096> as bank:run()
+<0.1.4096> send {{open,savings,5},<0.1.4096>,#Ref} -> <0.2.4096>
+<0.1.4096> receive {#Ref,{ok,ok}}
+<0.1.4096> send {{withdraw,3},<0.1.4096>,#Ref} -> <0.3.4096>
+<0.1.4096> receive {#Ref,{ok,2}}
+<0.1.4096> exit normal
+<0.2.4096> spawned by <0.1.4096> as bank:run()
+<0.2.4096> register bank
+<0.2.4096> receive {{open,savings,5},<0.1.4096>,#Ref}
+<0.2.4096> spawn <0.3.4096> as bank:account(<0.2.4096>,savings,5)
+<0.2.4096> link <0.3.4096>
+<0.2.4096> send {#Ref,{ok,ok}} -> <0.1.4096>
+<0.2.4096> receive {balance,savings,2}
+<0.3.4096> spawned by <0.2.4096> as bank:account(<0.2.4096>,savings,5)
+<0.3.4096> getting_linked <0.2.4096>
+<0.3.4096> register savings
+<0.3.4096> receive {{withdraw,3},<0.1.4096>,#Ref}
+<0.3.4096> send {balance,savings,2} -> <0.2.4096>
+<0.3.4096> send {#Ref,{ok,2}} -> <0.1.4096>
+ok
+ok
+EOF
+expect 'a process that exits with a link' sorted --flags=procs "$party" \
+    'party:spawn(party, exits, [because], 1), party:await(5000)' <<'EOF'
+<0.1.4096> spawn <0.2.4096> as party:exits(because)
+<0.1.4096> link <0.2.4096>
+<0.1.4096> exit because
+<0.2.4096> spawned by <0.1.4096> as party:exits(because)
+<0.2.4096> getting_linked <0.1.4096>
+<0.2.4096> exit because
+-- stderr
+** exception exit: because
+-- status 1
+EOF
+expect 'a throw that nobody catches' run --flags=procs "$party" 'party:throws(ball)' <<'EOF'
+<0.1.4096> exit {{nocatch,ball},[]}
+-- stderr
+** exception throw: ball
+-- status 1
+EOF
+expect 'those that are there: the first' sorted --flags=procs --processes=existing "$party" \
+    'party:spawns(2, party, echo, [x])' 'timer:sleep(100)' <<'EOF'
+2
+<0.1.4096> spawn <0.2.4096> as party:echo(x)
+<0.1.4096> link <0.2.4096>
+<0.1.4096> spawn <0.3.4096> as party:echo(x)
+<0.1.4096> link <0.3.4096>
+<0.1.4096> getting_unlinked <0.2.4096>
+<0.1.4096> getting_unlinked <0.3.4096>
+<0.1.4096> exit normal
+ok
+EOF
+expect 'new ones: all others' sorted --flags=procs --processes=new "$party" \
+    'party:spawns(2, party, echo, [x])' 'timer:sleep(100)' <<'EOF'
+2
+<0.2.4096> spawned by <0.1.4096> as party:echo(x)
+<0.2.4096> getting_linked <0.1.4096>
+<0.2.4096> exit normal
+<0.3.4096> spawned by <0.1.4096> as party:echo(x)
+<0.3.4096> getting_linked <0.1.4096>
+<0.3.4096> exit normal
+ok
+EOF
+expect 'who is left is killed, and nobody told' run --flags=procs --processes=new "$party" \
+    'party:alive(party:spawn(party, server, [], 0))' 'timer:sleep(100)' <<'EOF'
+<0.2.4096> spawned by <0.1.4096> as party:server()
+1
+ok
+EOF
+expect 'no end after --duration' sorted --duration=100ms --flags=procs "$party" 'party:spawns(1, party, server, []), party:server()' <<'EOF'
+<0.1.4096> spawn <0.2.4096> as party:server()
+<0.1.4096> link <0.2.4096>
+<0.2.4096> spawned by <0.1.4096> as party:server()
+<0.2.4096> getting_linked <0.1.4096>
+-- stderr
+tracehost run: stopped after 0.1 s, before the end
+EOF
+
+# --- patterns ---
+
+expect '-p: nothing but these' run -p json:encode/_ --return bank json "$two" 'bank:start()' <<'EOF'
+<0.1.4096> call json:encode([1,2])
+<0.1.4096> return json:encode/1 -> <<"[1,2]">>
+[1,2]
+ok
+EOF
+expect '--exception' run -p json:decode/1 --exception json "$two" 'json:decode(<<"[">>)' <<'EOF'
+<0.1.4096> call json:decode(<<"[1,2]">>)
+<0.1.4096> return json:decode/1 -> [1,2]
+<0.1.4096> call json:decode(<<"[">>)
+<0.1.4096> exception json:decode/1 ! error:{1,unexpected_end}
+[1,2]
+-- stderr
+** exception error: {1,unexpected_end}
+     in function  json:decode/1
+        called as json:decode(<<"[">>)
+-- status 1
+EOF
+expect '--caller' run -p spec_example:_/_ --caller spec_example 'spec_example:rfoo()' <<'EOF'
+<0.1.4096> call spec_example:rfoo() [result undefined]
+<0.1.4096> call spec_example:rlots() [result {spec_example,rfoo,0}]
+<0.1.4096> call spec_example:rof() [result {spec_example,rfoo,0}]
+<0.1.4096> call spec_example:rindirections() [result {spec_example,rfoo,0}]
+<0.1.4096> call spec_example:rbar(3) [result {spec_example,rfoo,0}]
+<0.1.4096> call spec_example:rbar(2) [result {spec_example,rfoo,0}]
+<0.1.4096> call spec_example:rbar(1) [result {spec_example,rfoo,0}]
+<0.1.4096> call spec_example:rbar(0) [result {spec_example,rfoo,0}]
+ok
+EOF
+expect '--match-spec' run -p json:_/_ --match-spec="[{['\$1'],[{is_binary,'\$1'}],[{return_trace},{message,{self}}]}]" \
+    json "$two" <<'EOF'
+<0.1.4096> call json:decode(<<"[1,2]">>) [result <0.1.4096>]
+<0.1.4096> return json:decode/1 -> [1,2]
+[1,2]
+EOF
+expect '--kind=count' run -p json:_/_ --kind=count json "$two" "$two" <<'EOF'
+       calls  function
+           2  json:decode/1
+           2  json:encode/1
+           0  json:encode/2
+[1,2]
+[1,2]
+EOF
+expect '--kind=count, of many functions' run -p party:_/_ --kind=count "$party" 'party:echo(1)' <<'EOF'
+       calls  function
+           1  party:echo/1
+           0  56 functions more
+1
+EOF
+expect '--kind=count,memory --format=json' run -p json:decode/1 --kind=count,memory --format=json json "$two" <<'EOF'
+{"session":null,"tracer":"text","functions":[{"function":"json:decode/1","calls":1,"memory":[{"process":"<0.1.4096>","calls":1,"words":4}]}]}
+[1,2]
+EOF
+expect 'a function that there is not' run -p json:nix/1 --kind=count json "$two" <<'EOF'
+       calls  function
+           0  json:nix/1
+[1,2]
+-- stderr
+tracehost: warning: -p json:nix/1: there is no such function
+EOF
+expect '--kind=local of a library without room for it' run -p json:_/_ --kind=local json "$two" <<'EOF'
+-- stderr
+tracehost run: -p json:_/_ cannot be set
+  json:decode/1 has no breakpoints for local calls, only one for calls from other modules: trace it with a global pattern
+-- status 2
+EOF
+expect '--kind=meta: whoever calls' run -p json:decode/1 --kind=meta -t count json "$two" <<'EOF'
+      events       %  tag
+           1  100.00  call
+           1  100.00  all
+
+       calls       %  function
+           1  100.00  json:decode/1
+[1,2]
+EOF
+expect 'messages' run -p send --match-spec="[{['_',{balance,'_','_'}],[],[]}]" --flags=send bank \
+    'bank:start()' 'bank:open(savings, 5)' 'bank:deposit(savings, 1)' <<'EOF'
+<0.3.4096> send {balance,savings,6} -> <0.2.4096>
+ok
+ok
+6
+EOF
+expect 'sessions' run --session a -t count --processes=new --session b -p json:encode/1 --return json "$two" <<'EOF'
+<0.1.4096> call json:encode([1,2])
+<0.1.4096> return json:encode/1 -> <<"[1,2]">>
+[1,2]
+EOF
+
+# --- losses ---
+
+expect '--max-frames' run -t count --flags=call -p party:_/_ --return --max-frames=10 --fail-on-loss "$party" 'party:down(100,[])' <<'EOF'
+      events       %  tag
+         101   90.99  call
+          10    9.01  return_from
+         111  100.00  all
+
+       calls       %  function
+         101  100.00  party:down/2
+100
+-- stderr
+tracehost run: calls whose return is not told, as too many were open: 91
+-- status 4
+EOF
+
+# --- tracers that crash and hang, in a scheduler's thread ---
+
+case $BUILD_DIR in
+*asan | *tsan) skip 'crashes of tracers' 'sanitizers report crashes themselves' ;;
+*)
+    expect 'a crash names the tracer' run -L "$samples" -t crash_tracer,how=segv,in=trace_procs bank 'bank:start()' <<'EOF'
+-- stderr
+tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_procs
+  event: {trace,<0.1.4096>,spawn,<0.2.4096>,{bank,run,[]}}
+-- status 6
+EOF
+    expect 'a tracer that hangs' run -L "$samples" -t crash_tracer,how=hang,in=trace_send --callback-timeout=300ms \
+        "$party" 'party:sends(self(), [message])' <<'EOF'
+-- stderr
+tracehost: tracer 'crash_tracer' hangs: trace_send took more than 0.3 s
+  event: {trace,<0.1.4096>,send,message,<0.1.4096>}
+-- status 6
+EOF
+    ;;
+esac
+
+finish
