@@ -100,6 +100,9 @@ static void a_callback_that_hangs_is_named_in_any_thread(void **state)
     char said[1024];
 
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it keeps signals back until the program next calls what it knows */
+#endif
     assert_int_equal(run_guarded(call_once, hang, said, sizeof said), TH_CRASHED);
     assert_non_null(strstr(said, "hangs: enabled_call took more than 0.2 s"));
 }
