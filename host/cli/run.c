@@ -377,7 +377,8 @@ static enum th_status run_programs(const struct run *run, struct th_program *pro
     if (running.values)
         fwrite(running.values, 1, running.values_size, stdout);
     th_command_flush();
-    fwrite(running.exception.data, 1, running.exception.size, stderr);
+    if (running.exception.size > 0)
+        fwrite(running.exception.data, 1, running.exception.size, stderr);
     free(running.values);
     th_buffer_free(&running.exception);
     return status;
