@@ -152,15 +152,15 @@ static ErlNifFunc functions[] = {{"sleeps", 1, sleeps, 0}, {"crashes", 1, crashe
 ERL_NIF_INIT(stuck, functions, NULL, NULL, NULL, NULL)
 C
 $CC -I plugin_api -DERL_NIF_MINOR_VERSION=16 -fPIC -shared -o "$work/stuck.so" "$work/stuck.c"
-expect '--duration: a function is not interrupted' run --duration=10ms "$work/stuck.so" 'stuck:sleeps(2)' <<'EOF'
+expect '--duration: a function is not interrupted' run --duration=300ms "$work/stuck.so" 'stuck:sleeps(3)' <<'EOF'
 -- stderr
 tracehost run: waiting for functions that run to return; a signal ends it at once
-tracehost run: stopped after 0.01 s, before the end
+tracehost run: stopped after 0.3 s, before the end
 EOF
 at_once() {
-    "$tracehost" run -t "text,output=$work/trace" --duration=10ms "$work/stuck.so" 'stuck:sleeps(600)' &
+    "$tracehost" run -t "text,output=$work/trace" --duration=300ms "$work/stuck.so" 'stuck:sleeps(600)' &
     pid=$!
-    sleep 1.5
+    sleep 2.5
     kill -TERM $pid
     wait $pid 2>/dev/null
 }
