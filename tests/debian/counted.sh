@@ -1,6 +1,6 @@
 #!/bin/sh
 # jiffy, as Debian ships it, decodes and encodes 1000 documents, called by another library through the host: it
-# is called as often as that library says.
+# is called as often as that library says; and under global trace the tracer `count` counts the same.
 . tests/cli/report
 
 jiffy=$(ls /usr/lib/erlang/lib/jiffy-*/priv/jiffy.so 2>/dev/null)
@@ -21,6 +21,18 @@ expect 'a thousand documents' counted call "$work/counted.so" "$work/documents.s
 0 jiffy:nif_decode_iter/5
 1000 jiffy:nif_encode_init/2
 0 jiffy:nif_encode_iter/3
+LINES
+
+expect 'the same, traced' "$tracehost" run -t count -p jiffy:_/_ "$jiffy" "$work/documents.so" \
+    'documents:round_trips(1000)' <<'LINES'
+      events       %  tag
+        3000  100.00  call
+        3000  100.00  all
+
+       calls       %  function
+        2000   66.67  jiffy:nif_decode_init/2
+        1000   33.33  jiffy:nif_encode_init/2
+{3000,1000}
 LINES
 
 finish
