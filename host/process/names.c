@@ -41,6 +41,11 @@ void th_process_watch(const struct th_process_watcher *watches)
     watcher = watches;
 }
 
+const struct th_process_watcher *th_process_watcher(void)
+{
+    return watcher;
+}
+
 static void tell(th_term id, th_term name, bool given)
 {
     if (watcher)

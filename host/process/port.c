@@ -40,6 +40,14 @@ static void write_command(void *context, th_term iodata)
         th_buffer_free(&port->line);
 }
 
+static void tell_opened(th_term id, const char *what)
+{
+    const struct th_process_watcher *watcher = th_process_watcher();
+
+    if (watcher)
+        watcher->port_opened(id, what);
+}
+
 enum th_status th_port_open_file(const char *path, th_term *id)
 {
     struct port *port = th_alloc_zero(sizeof *port);
@@ -56,6 +64,7 @@ enum th_status th_port_open_file(const char *path, th_term *id)
     port->next = ports;
     ports = port;
     pthread_mutex_unlock(&lock);
+    tell_opened(*id, path);
     return TH_OK;
 }
 
@@ -68,6 +77,7 @@ static void write_to_console(void *context, th_term iodata)
 static void start_console(void)
 {
     console = th_host_port_start(write_to_console, NULL);
+    tell_opened(th_host_process_pid(console), "console");
 }
 
 th_term th_port_console(void)
@@ -76,12 +86,25 @@ th_term th_port_console(void)
     return th_host_process_pid(console);
 }
 
+static void tell_command(th_term id, th_term iodata, bool written)
+{
+    const struct th_process_watcher *watcher = th_process_watcher();
+
+    if (watcher)
+        watcher->port_commanded(id, iodata, written);
+}
+
 bool th_port_command(th_term id, th_term iodata)
 {
+    bool delivered;
     size_t size;
 
-    return th_is_local_port(id) && th_process_alive(id) && th_iodata_size(iodata, &size) &&
-           th_host_process_deliver(id, iodata, TH_NONE);
+    if (!th_is_local_port(id) || !th_process_alive(id) || !th_iodata_size(iodata, &size))
+        return false;
+    tell_command(id, iodata, false);
+    delivered = th_host_process_deliver(id, iodata, TH_NONE);
+    tell_command(id, iodata, true);
+    return delivered;
 }
 
 /* Takes the port ID, or if that is TH_NONE any, off the list. */
@@ -103,11 +126,14 @@ static struct port *take(th_term id)
 /* Those who watch it are told when the file is there. */
 static enum th_status close_file(struct port *port)
 {
+    const struct th_process_watcher *watcher = th_process_watcher();
     struct th_host_remains remains;
     enum th_status status;
 
     th_host_process_die(port->process, &remains);
     status = th_output_commit(&port->out);
+    if (watcher)
+        watcher->port_closed(port->id, TH_AM(normal), remains.name);
     th_monitors_fire(port->id, TH_AM(normal));
     th_buffer_free(&port->line);
     th_free(port);

@@ -83,8 +83,16 @@ struct th_etf_node th_world_node(void);
  */
 struct th_process_watcher {
     void (*named)(th_term id, th_term name, bool given); /* else taken away, while ID goes on */
+
+    /* A port was opened, for WHAT; is given a command, IODATA, before and after that is written,
+     * which other threads may do at the same time; was closed. NAME is that which it had, TH_NONE:
+     * none. */
+    void (*port_opened)(th_term port, const char *what);
+    void (*port_commanded)(th_term port, th_term iodata, bool written);
+    void (*port_closed)(th_term port, th_term reason, th_term name);
 };
 void th_process_watch(const struct th_process_watcher *watcher);
+const struct th_process_watcher *th_process_watcher(void);
 
 /* How many structs there are, how many were ever seen, how many ended: for --stats and tests. */
 struct th_world_counts {

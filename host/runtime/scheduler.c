@@ -299,6 +299,7 @@ void th_runtime_stop(void)
     th_run_queues_close();
     th_library_on_schedulers = NULL;
     th_process_watch(NULL);
+    th_tracepoint_ports_end();
     threads = (struct th_runtime_setup){1, 1, 1, 0, NULL, 0};
     started = false;
     th_resource_reap(); /* what nobody was woken for */

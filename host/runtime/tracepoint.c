@@ -68,13 +68,20 @@ static void named(th_term id, th_term name, bool given)
 {
     enum th_tracer_tag tag = given ? TH_TAG_register : TH_TAG_unregister;
 
-    if (th_call_current && th_call_current->process->pid == id)
+    if (th_is_port(id))
+        th_tracepoint_port_named(id, tag, name);
+    else if (th_call_current && th_call_current->process->pid == id)
         th_tracepoint_about(th_call_current->process, tag, name);
     else
         th_signal_send(id, TH_SIGNAL_NAMED, TH_NONE, tag, name);
 }
 
-const struct th_process_watcher th_tracepoint_watcher = {.named = named};
+const struct th_process_watcher th_tracepoint_watcher = {
+    .named = named,
+    .port_opened = th_tracepoint_port_opened,
+    .port_commanded = th_tracepoint_port_commanded,
+    .port_closed = th_tracepoint_port_closed,
+};
 
 /* --- Functions ------------------------------------------------------------------------------- */
 

@@ -28,8 +28,15 @@ void th_tracepoint_begin(struct th_process_run *process, struct th_process_run *
                          bool linked);
 void th_tracepoint_end(struct th_process_run *process);
 
-/* Of names. */
+/* Of names, and of ports (tracepoint_port.c). */
 extern const struct th_process_watcher th_tracepoint_watcher;
+void th_tracepoint_port_opened(th_term port, const char *what);
+void th_tracepoint_port_commanded(th_term port, th_term iodata, bool written);
+void th_tracepoint_port_closed(th_term port, th_term reason, th_term name);
+void th_tracepoint_port_named(th_term port, enum th_tracer_tag tag, th_term name);
+
+/* The runtime stops: ports that are still open are not known any more. */
+void th_tracepoint_ports_end(void);
 
 /* What match specifications ask of a process (struct th_live_process). */
 extern const struct th_match_operations th_process_asked;

@@ -112,7 +112,8 @@ static inline void trace_player(uint32_t flags)
     scene_log();
 }
 
-/* Appends TEXT with its pids as A, B, ... in the order in which they came, and references as #R. */
+/* Appends TEXT with its pids as A, B, ... in the order in which they came, references as #R, and
+ * ports as #Port<P>. */
 static inline void add_renamed(struct th_buffer *out, const char *text)
 {
     static char pids[26][32];
@@ -124,6 +125,12 @@ static inline void add_renamed(struct th_buffer *out, const char *text)
     while (*text) {
         bool is_pid = *text == '<' && text[1] >= '0' && text[1] <= '9';
         bool is_reference = strncmp(text, "#Ref<", 5) == 0;
+        bool is_port = strncmp(text, "#Port<", 6) == 0;
+        if (is_port) {
+            th_buffer_add_text(out, "#Port<P>");
+            text = strchr(text, '>') + 1;
+            continue;
+        }
         if (!is_pid && !is_reference) {
             th_buffer_add_byte(out, (unsigned char)*text++);
             continue;

@@ -1,6 +1,8 @@
 /* What happens to processes is traced: each tag with its arguments, in the order of a BEAM. */
 #include "plays.h"
 
+#include <unistd.h>
+
 static int begin(void **state)
 {
     (void)state;
@@ -291,6 +293,46 @@ static void specifications_use_tokens(void **state)
            "#{extra => A,match_spec_result => {true,{0,{new},0,A,0}}}) self\n");
 }
 
+/* --- ports --- */
+
+static void ports(void **state)
+{
+    char *path = th_printf("/tmp/port-%d", (int)getpid());
+    char *opened = th_printf("trace_ports(open,s,#Port<P>,undefined,#{extra => '%s'})\n", path);
+    const char *iodata = "[104,<<\"ello\">>]";
+    struct th_buffer expected = {0};
+    const char *log;
+    th_term port, command;
+    th_env env;
+
+    (void)state;
+    assert_int_equal(th_session_trace(session, TH_PORTS_NEW, true,
+                                      TH_FLAG_PORTS | TH_FLAG_RECEIVE | TH_FLAG_RUNNING_PORTS),
+                     TH_OK);
+    scene_log();
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_port_open_file(path, &port), TH_OK);
+    th_name_register(th_atom("a_port"), port);
+    assert_int_equal(th_text_parse(&env, iodata, strlen(iodata), &command), TH_OK);
+    assert_true(th_port_command(port, command));
+    assert_int_equal(th_port_close(port), TH_OK);
+    assert_false(th_port_command(port, command));
+    log = played("enabled");
+    th_buffer_printf(&expected, "%s%s", opened,
+                     "trace_ports(register,s,#Port<P>,a_port,#{})\n"
+                     "trace_running_ports(in,s,#Port<P>,command,#{})\n"
+                     "trace_receive('receive',s,#Port<P>,{undefined,{command,<<\"hello\">>}},#{})\n"
+                     "trace_running_ports(out,s,#Port<P>,command,#{})\n"
+                     "trace_ports(closed,s,#Port<P>,normal,#{})\n"
+                     "trace_ports(unregister,s,#Port<P>,a_port,#{})\n");
+    assert_string_equal(log, th_buffer_text(&expected));
+    th_buffer_free(&expected);
+    th_env_release(&env);
+    th_free(opened);
+    remove(path);
+    th_free(path);
+}
+
 /* --- who inherits, and who is silent --- */
 
 static void only_who_is_traced(void **state)
@@ -360,6 +402,7 @@ int main(void)
         TEST(tokens),
         TEST(exits_over_links_carry_tokens),
         TEST(specifications_use_tokens),
+        TEST(ports),
         TEST(only_who_is_traced),
         TEST(what_callbacks_send_is_suppressed),
 #undef TEST
