@@ -195,6 +195,41 @@ static void who_is_killed_returns_from_nothing(void **state)
     free(pid);
 }
 
+/* The end of the process is told after those of its calls. */
+static void the_end_of_a_process_comes_last(void **state)
+{
+    char *log;
+
+    (void)state;
+    th_session_trace_one(session, th_run_pid(process), false, TH_FLAG_CALL);
+    th_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL | TH_FLAG_PROCS);
+    set("fails", 1, EXCEPTIONS, TH_BP_GLOBAL);
+    call("spawn", "[party,fails,[a],2]");
+    await_end();
+    log = callbacks();
+    assert_non_null(strstr(log, "exception_from"));
+    assert_non_null(strstr(strstr(log, "exception_from"), "trace_procs(exit,s,"));
+    free(log);
+}
+
+static void a_session_that_is_gone_hears_of_no_end(void **state)
+{
+    char *pid;
+
+    (void)state;
+    trace_those_to_come();
+    set("then", 5, RETURNS, TH_BP_GLOBAL);
+    pid = strdup(call("spawn", "[party,then,[0,party,server,[],k],2]"));
+    *strchr(pid, ',') = '\0';
+    call("ping", "[%s,1]", pid + 1);
+    th_session_destroy(session);
+    free(callbacks());
+    call("sends", "[%s,[stop]]", pid + 1);
+    await_end();
+    assert_callbacks("");
+    free(pid);
+}
+
 /* --- Counts, meta ---------------------------------------------------------------------------- */
 
 static void calls_are_counted(void **state)
@@ -288,6 +323,8 @@ int main(void)
         TEST(who_asked_for_returns_hears_nothing_of_exceptions),
         TEST(a_process_begins_with_a_call_and_may_end_of_an_exception),
         TEST(who_is_killed_returns_from_nothing),
+        TEST(the_end_of_a_process_comes_last),
+        TEST(a_session_that_is_gone_hears_of_no_end),
         TEST(calls_are_counted),
         TEST(meta_is_for_whoever_calls),
         TEST(what_enabled_discards_is_called_all_the_same),
