@@ -1,7 +1,8 @@
 #!/bin/sh
 # NIF libraries that Debian ships ready compiled: each NAME.calls is evaluated here, here under
-# valgrind, and in a real BEAM; all must answer NAME.results. A line `%% load-info: TERM` tells what
-# the library's load() is given; LIBRARY in it is the library's path without its ending.
+# valgrind, and in a real BEAM; all must answer NAME.results. Under global trace what a tracer is told
+# must be what breakpoints count. A line `%% load-info: TERM` tells what the library's load() is
+# given; LIBRARY in it is the library's path without its ending.
 set -u
 calls=$SOURCE_DIR/tests/debian
 work=$(mktemp -d) || exit 1
@@ -42,6 +43,18 @@ call() {
     [ $status = 0 ] || echo "status $status" >>"$output"
 }
 
+# The functions under global trace, called as above: what the tracer `count` was told, and what breakpoints
+# counted, an answer each: lines of CALLS FUNCTION.
+traced() {
+    sed '/^%/d; s/^/catch /' "$file" >"$work/$name.calls"
+    "$TRACEHOST" run --session told -t count -p _:_/_ --session counted -t count -p _:_/_ --kind=count \
+        --format=json --load-info="${info:-0}" -f "$work/$name.calls" "$library" >"$work/run" 2>&1 || return
+    sed -n 's/^ *\([1-9][0-9]*\) .* \([^ :]*:[^ ]*\/[0-9]*\)$/\1 \2/p' "$work/run" | sort >"$work/told"
+    sed -n '/^{"session":"counted"/{s/{"function":"\([^"]*\)","calls":\([0-9]*\)}/\n\2 \1\n/g; p}' "$work/run" |
+        grep '^[1-9][0-9]* ' | sort >"$work/counted"
+    [ -s "$work/told" ]
+}
+
 command -v escript >/dev/null || { echo "no escript here (Debian: erlang-base)" && exit 77; }
 root=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')
 for file in "$calls"/*.calls; do
@@ -59,6 +72,13 @@ for file in "$calls"/*.calls; do
         # shellcheck disable=SC2086
         call "$work/here" $memcheck "$TRACEHOST"
         compare "$name under valgrind" "$calls/$name.results" "$work/here"
+    fi
+    if traced; then
+        compare "$name under trace" "$work/counted" "$work/told"
+    else
+        echo "FAILED: $name under trace"
+        cat "$work/run"
+        failed=$((failed + 1))
     fi
     escript "$calls/beam.escript" "$name" "$file" >"$work/beam" 2>&1
     compare "$name in a BEAM" "$calls/$name.results" "$work/beam"
