@@ -137,7 +137,8 @@ void th_heap_collect(struct th_process_run *process)
 void th_heap_end(struct th_process_run *process)
 {
     free_fragments(process);
-    process->left_behind += th_env_used(process->env);
+    if (th_tracepoint_is_there(process))
+        process->left_behind += th_env_used(process->env);
     if (!th_check_on()) {
         th_env_clear(process->env);
         return;

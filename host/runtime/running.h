@@ -87,10 +87,11 @@ struct th_process_run {
     struct th_live_process live; /* as trace/ knows it; zeros: there is no tracing */
 
     /* The heap; see heap.c. */
-    th_env *env;                        /* where its terms live; replaced by collecting */
-    size_t collect_at;                  /* bytes: collect when there are more */
-    size_t recent;                      /* words that the last collection left */
-    uint64_t left_behind;               /* words that were made in what ENV has replaced */
+    th_env *env;       /* where its terms live; replaced by collecting */
+    size_t collect_at; /* bytes: collect when there are more */
+    size_t recent;     /* words that the last collection left */
+    uint64_t
+        left_behind; /* words that were made in what ENV has replaced, where that is asked for */
     const struct th_offheap *collected; /* what ENV held on to when it was collected */
     size_t held;                        /* bytes of binaries that it has come to hold since */
     struct th_message *fragments;       /* messages whose terms the heap may refer to */

@@ -305,6 +305,11 @@ void th_runtime_stop(void)
     th_resource_reap(); /* what nobody was woken for */
 }
 
+struct th_tracing *th_runtime_tracing(void)
+{
+    return threads.tracing;
+}
+
 struct th_runtime_setup th_runtime_threads(void)
 {
     return threads;

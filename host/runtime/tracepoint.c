@@ -7,7 +7,7 @@ static uint64_t words_of(struct th_live_process *live)
 
 void th_tracepoint_begin(struct th_process_run *process, struct th_process_run *parent, bool linked)
 {
-    struct th_tracing *tracing = th_runtime_threads().tracing;
+    struct th_tracing *tracing = th_runtime_tracing();
 
     if (!tracing)
         return;

@@ -23,6 +23,9 @@ static inline bool th_tracepoint_is_wanted(const struct th_process_run *process,
     return th_tracepoint_is_there(process) && th_live_is_wanted(&process->live, tag);
 }
 
+/* What the runtime was given; NULL: nothing is traced. */
+struct th_tracing *th_runtime_tracing(void);
+
 /* PROCESS is there, before anybody else can have it; and it is no more, after its out_exited. */
 void th_tracepoint_begin(struct th_process_run *process, struct th_process_run *parent,
                          bool linked);

@@ -26,7 +26,7 @@ static struct live_port *make(th_term id)
 
     port->live.id = id;
     port->shares = 1;
-    th_live_process_begin(&port->live, th_runtime_threads().tracing, NULL, false);
+    th_live_process_begin(&port->live, th_runtime_tracing(), NULL, false);
     th_table_set(&ports, id, port);
     return port;
 }
@@ -159,7 +159,7 @@ void th_tracepoint_port_closed(th_term id, th_term reason, th_term name)
         tell(port, TH_TAG_unregister, name, TH_NONE);
     strike(port);
     let_go(port);
-    th_trace_ended(th_runtime_threads().tracing, id);
+    th_trace_ended(th_runtime_tracing(), id);
 }
 
 void th_tracepoint_port_named(th_term id, enum th_tracer_tag tag, th_term name)
