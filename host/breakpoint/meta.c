@@ -32,12 +32,14 @@ static void drop_removed(struct th_later *later)
 
 /* The tracer is gone for all hits that look; those that have looked already use it until they are
  * over. */
-static void remove_tracer(struct th_bp_meta *meta)
+static void remove_tracer(struct th_bp_meta *meta, struct th_bp_session *session)
 {
     struct th_shared *tracer = atomic_exchange_explicit(&meta->tracer, NULL, memory_order_acq_rel);
 
     if (!tracer)
         return;
+    if (session->hooks->meta_removed)
+        session->hooks->meta_removed(session, tracer);
     meta->removed = tracer;
     th_shared_take(&meta->shared);
     th_progress_later(&meta->later, drop_removed);
@@ -55,7 +57,7 @@ uint32_t th_bp_meta_hit(struct th_hit *hit, struct th_bp_session *session)
     }
     asked = session->hooks->meta(hit, session, hit->data->meta_spec, tracer);
     if (asked & TH_HIT_REMOVE) {
-        remove_tracer(meta);
+        remove_tracer(meta, session);
         th_request_clear(hit, TH_BP_META);
     }
     return asked & ~(uint32_t)TH_HIT_REMOVE;

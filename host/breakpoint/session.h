@@ -38,6 +38,10 @@ struct th_bp_hooks {
     /* The call is accounted for: FRAME is to be handed to th_account_return() when it returns. */
     void (*entered)(struct th_hit *hit, struct th_bp_session *session,
                     const struct th_account_frame *frame);
+
+    /* A meta breakpoint has lost TRACER, as its hook asked: said once, however many hits asked for
+     * it at the same time. */
+    void (*meta_removed)(struct th_bp_session *session, struct th_shared *tracer);
 };
 
 struct th_bp_session {

@@ -16,6 +16,8 @@
 #define UNTOLD "returns unknown, though calls have ended"
 #define DISPUTED "callers disputed by the calls and returns"
 #define META_REMOVED "breakpoints whose meta tracer is gone, as it answered 'remove'"
+#define META_LEFT "breakpoints that it left, as it answered 'remove'"
+#define META_UNTOLD "returns not told, as the meta tracer that asked for them is gone"
 #define NOT_KEPT "return frames not kept"
 #define LATE "returns of calls whose frames were not kept"
 #define UNMATCHED "returns of calls that were not recorded"
@@ -80,6 +82,7 @@ static void remark_on_session(const char *command, const struct th_session *sess
     remark_on(command, session, UNTIMED, patterns.untimed);
     remark_on(command, session, UNTOLD, patterns.returns_unknown);
     remark_on(command, session, META_REMOVED, patterns.meta_removed);
+    remark_on(command, session, META_UNTOLD, patterns.meta_untold);
 }
 
 /* What the stacks of processes could not tell, but for what each session says of itself. */
@@ -133,6 +136,8 @@ static void show_patterns(struct th_pattern_counts counts)
     th_trace_stats_row(counts.returns_unknown, UNTOLD);
     if (counts.meta_removed)
         th_trace_stats_row(counts.meta_removed, META_REMOVED);
+    if (counts.meta_untold)
+        th_trace_stats_row(counts.meta_untold, META_UNTOLD);
 }
 
 static void show_messages(struct th_message_counts counts)
@@ -144,16 +149,33 @@ static void show_messages(struct th_message_counts counts)
     th_trace_stats_row(counts.actions_unsure, UNSURE);
 }
 
+static void show_callbacks(const struct th_session_counts *counts)
+{
+    th_trace_stats_row(counts->enabled, "calls of its enabled callbacks");
+    th_trace_stats_row(counts->traced, "calls of its trace callbacks");
+    th_trace_stats_row(counts->status, "calls for trace_status");
+    th_trace_stats_row(counts->discarded, "events that it discarded");
+}
+
+static void show_meta_tracers(const struct th_session *session)
+{
+    struct th_meta_tracer_counts meta;
+
+    for (size_t i = 0; th_session_meta_tracer(session, i, &meta); i++) {
+        show_name(session);
+        fprintf(stderr, ", meta tracer '%s'\n", meta.name);
+        show_callbacks(&meta.counts);
+        th_trace_stats_row(meta.counts.removed, META_LEFT);
+    }
+}
+
 static void show_session(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);
 
     show_name(session);
     fprintf(stderr, "%s\n", th_session_attached(session) ? "" : ", " DETACHED);
-    th_trace_stats_row(counts.enabled, "calls of its enabled callbacks");
-    th_trace_stats_row(counts.traced, "calls of its trace callbacks");
-    th_trace_stats_row(counts.status, "calls for trace_status");
-    th_trace_stats_row(counts.discarded, "events that it discarded");
+    show_callbacks(&counts);
     th_trace_stats_row(counts.filtered, "events held back by --flags");
     if (counts.silenced)
         th_trace_stats_row(counts.silenced, "calls held back, as their tracee was silent");
@@ -168,6 +190,7 @@ static void show_session(const struct th_session *session)
         show_patterns(th_session_pattern_counts(session));
     if (th_session_message_patterned(session))
         show_messages(th_session_message_counts(session));
+    show_meta_tracers(session);
 }
 
 void th_trace_stats(const struct th_tracing *tracing)

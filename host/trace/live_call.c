@@ -192,16 +192,16 @@ static void take(struct live_hit *live, struct th_session *session)
 }
 
 static __attribute__((noinline)) void take_meta(struct live_hit *live, struct th_session *session,
-                                                struct th_shared *spec)
+                                                struct th_session *called, struct th_shared *spec)
 {
     struct th_match_result result;
     uint64_t wanted;
 
     if (!match(live, session, spec, &result))
         return;
-    tell(live, session, &result, TH_FLAG_TIMESTAMP);
+    tell(live, called, &result, TH_FLAG_TIMESTAMP);
     wanted = th_wants_of(&result);
-    want_of(live, session, wanted ? wanted | WANT_META : 0);
+    want_of(live, called, wanted ? wanted | WANT_META : 0);
 }
 
 /* --- enabled --- */
@@ -277,17 +277,18 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
     return 0;
 }
 
-uint32_t th_live_hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec)
+/* CALLED, the tracer's, is another's than SESSION where that is a meta tracer of its own. */
+uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct th_session *called,
+                          struct th_shared *spec)
 {
     struct live_hit *live = (struct live_hit *)hit;
-    struct th_session *session = session_of(points);
     th_term answer;
 
-    if (!session || !live->call->process)
+    if (!live->call->process)
         return 0;
-    answer = ask(live->call, session, hit->breakpoint, hit->data, TH_BP_META);
-    if (answer == TH_AM(trace))
-        take_meta(live, session, spec);
+    answer = ask(live->call, called, hit->breakpoint, hit->data, TH_BP_META);
+    if (answer == TH_AM(trace) && th_session_is_attached(session))
+        take_meta(live, session, called, spec);
     return answer == TH_AM(remove) ? TH_HIT_REMOVE : 0;
 }
 

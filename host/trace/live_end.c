@@ -88,14 +88,18 @@ static void note_returning(struct th_live_process *process, const struct th_sess
     process->returning_to |= (uint64_t)1 << session->index;
 }
 
+static bool is_needed(const struct live_end *end, uint64_t word)
+{
+    return word & (end->event.tag == TH_TAG_exception_from ? WANT_EXCEPTION : WANT_RETURN);
+}
+
 static void end_for(struct live_end *end, struct th_session *session, uint64_t word)
 {
-    uint64_t need = end->event.tag == TH_TAG_exception_from ? WANT_EXCEPTION : WANT_RETURN;
     uint32_t flags = TH_FLAG_TIMESTAMP;
 
     if (word & WANT_RETURN_TO)
         note_returning(end->process, session);
-    if (!(word & need))
+    if (!is_needed(end, word))
         return;
     if (!(word & WANT_META))
         flags = flags_of(end, session);
@@ -103,6 +107,21 @@ static void end_for(struct live_end *end, struct th_session *session, uint64_t w
         tell(end, session, flags);
     else
         th_session_count(session, TH_COUNTED(untraced));
+}
+
+/* The same of a meta tracer that is not the session's own, and may be gone. */
+static void end_for_meta(struct live_end *end, uint64_t word)
+{
+    struct th_tracing *tracing = end->way.tracing;
+    struct th_session *owner, *called;
+
+    if (!is_needed(end, word))
+        return;
+    called = th_meta_tracer_find(tracing, word >> WANT_BITS, &owner);
+    if (called)
+        tell(end, called, TH_FLAG_TIMESTAMP);
+    else
+        th_meta_tracer_untold(tracing, word >> WANT_BITS);
 }
 
 static void stop_timing(struct th_live_process *process, uint64_t word)
@@ -125,6 +144,8 @@ static void end_word(struct live_end *end, uint64_t word)
     session = th_session_find(end->way.tracing, word >> WANT_BITS);
     if (session && th_session_is_attached(session))
         end_for(end, session, word);
+    else if (!session && word & WANT_META)
+        end_for_meta(end, word);
 }
 
 static const uint64_t *words_of(const struct th_live_wants *wants)

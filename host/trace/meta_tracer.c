@@ -1,15 +1,207 @@
 #include "meta_tracer.h"
 
-#include "tracing.h"
+#include "thread.h"
+
+static struct th_meta_tracer *first(const struct th_tracing *tracing)
+{
+    return atomic_load_explicit(&tracing->meta_tracers, memory_order_acquire);
+}
+
+static struct th_meta_tracer *after(const struct th_meta_tracer *tracer)
+{
+    return atomic_load_explicit(&tracer->next, memory_order_acquire);
+}
+
+static struct th_session *owner_of(const struct th_meta_tracer *tracer)
+{
+    return atomic_load_explicit(&tracer->owner, memory_order_relaxed);
+}
+
+static bool has_ended(const struct th_meta_tracer *tracer)
+{
+    return atomic_load_explicit(&tracer->state, memory_order_acquire) == TH_META_ENDED;
+}
+
+/* NULL: it is called no more. */
+static struct th_session *caller_of(const struct th_meta_tracer *tracer)
+{
+    struct th_session *owner = owner_of(tracer);
+
+    return !has_ended(tracer) && owner && th_session_is_attached(owner) &&
+                   th_session_is_attached(tracer->session)
+               ? owner
+               : NULL;
+}
+
+/* --- what has been counted --- */
+
+/* Under the lock. */
+static struct th_meta_past *past_of(const struct th_session *owner, const char *name)
+{
+    struct th_meta_past *past = owner->meta_past;
+
+    while (past && strcmp(past->name, name) != 0)
+        past = past->next;
+    return past;
+}
+
+static void begin_past(struct th_session *owner, const char *name)
+{
+    struct th_meta_past **place = &owner->meta_past;
+    struct th_meta_past *past;
+
+    if (past_of(owner, name))
+        return;
+    past = th_alloc_zero(sizeof *past);
+    past->name = th_strdup(name);
+    while (*place)
+        place = &(*place)->next;
+    *place = past;
+}
+
+static void add(struct th_session_counts *sum, const struct th_session *session)
+{
+    struct th_session_counts counts = th_session_counted(session);
+    uint64_t *words = (uint64_t *)sum;
+
+    for (size_t i = 0; i < TH_COUNTED_SESSION; i++)
+        words[i] += ((const uint64_t *)&counts)[i];
+}
+
+void th_meta_tracers_forget(struct th_session *owner)
+{
+    while (owner->meta_past) {
+        struct th_meta_past *past = owner->meta_past;
+        owner->meta_past = past->next;
+        th_free(past->name);
+        th_free(past);
+    }
+}
+
+bool th_session_meta_tracer(const struct th_session *session, size_t i,
+                            struct th_meta_tracer_counts *result)
+{
+    struct th_tracing *tracing = session->tracing;
+    const struct th_meta_past *past;
+
+    th_tracing_lock(tracing);
+    for (past = session->meta_past; past && i > 0; i--)
+        past = past->next;
+    if (past)
+        *result = (struct th_meta_tracer_counts){past->name, 0, past->counts};
+    for (struct th_meta_tracer *t = past ? first(tracing) : NULL; t; t = after(t)) {
+        if (owner_of(t) != session || strcmp(t->session->name, past->name) != 0)
+            continue;
+        result->present += !has_ended(t);
+        add(&result->counts, t->session);
+    }
+    th_tracing_unlock(tracing);
+    return past;
+}
+
+/* --- how they end --- */
+
+/* Under the lock. */
+static void take_out(struct th_meta_tracer *tracer)
+{
+    struct th_tracing *tracing = tracer->session->tracing;
+    struct th_meta_tracer *_Atomic *place = &tracing->meta_tracers;
+    struct th_session *owner = owner_of(tracer);
+
+    while (atomic_load_explicit(place, memory_order_relaxed) != tracer)
+        place = &atomic_load_explicit(place, memory_order_relaxed)->next;
+    atomic_store_explicit(place, after(tracer), memory_order_release);
+    if (owner)
+        add(&past_of(owner, tracer->session->name)->counts, tracer->session);
+}
+
+/* Step 2. */
+static void unload(struct th_later *later)
+{
+    struct th_meta_tracer *tracer =
+        (struct th_meta_tracer *)((char *)later - offsetof(struct th_meta_tracer, later));
+
+    th_session_free(tracer->session);
+    th_free(tracer);
+}
+
+/* Step 1. */
+static void take_out_later(struct th_later *later)
+{
+    struct th_meta_tracer *tracer =
+        (struct th_meta_tracer *)((char *)later - offsetof(struct th_meta_tracer, later));
+    struct th_tracing *tracing = tracer->session->tracing;
+
+    th_tracing_lock(tracing);
+    take_out(tracer);
+    th_tracing_unlock(tracing);
+    th_progress_later(&tracer->later, unload);
+}
 
 static void end(struct th_shared *shared)
 {
     struct th_meta_tracer *tracer = (struct th_meta_tracer *)shared;
     struct th_tracing *tracing = tracer->session->tracing; /* TRACER may be freed at once */
 
-    atomic_store_explicit(&tracer->ended, true, memory_order_release);
-    /* Release: whoever sees it finds the one that is marked. */
-    atomic_store_explicit(&tracing->meta_ended, true, memory_order_release);
+    /* Acquire: whoever shares the tracing leaves it to this, or the other way round. */
+    if (atomic_exchange_explicit(&tracer->state, TH_META_ENDED, memory_order_acq_rel) ==
+        TH_META_SHARED)
+        th_progress_later(&tracer->later, take_out_later);
+    else /* Release: whoever sees it finds the one that has ended. */
+        atomic_store_explicit(&tracing->meta_ended, true, memory_order_release);
+}
+
+void th_meta_tracers_share(struct th_tracing *tracing)
+{
+    struct th_meta_tracer *next;
+
+    for (struct th_meta_tracer *tracer = first(tracing); tracer; tracer = next) {
+        uint32_t unshared = TH_META_UNSHARED;
+        next = after(tracer);
+        tracer->session->shared = true;
+        /* Release: with all above. If it has ended meanwhile, nobody else will care for it. */
+        if (!atomic_compare_exchange_strong_explicit(&tracer->state, &unshared, TH_META_SHARED,
+                                                     memory_order_acq_rel, memory_order_acquire))
+            th_progress_later(&tracer->later, take_out_later);
+    }
+}
+
+void th_meta_tracers_reap(struct th_tracing *tracing)
+{
+    struct th_meta_tracer *next;
+
+    for (struct th_meta_tracer *tracer = first(tracing); tracer; tracer = next) {
+        next = after(tracer);
+        if (!has_ended(tracer))
+            continue;
+        take_out(tracer);
+        unload(&tracer->later);
+    }
+}
+
+void th_meta_tracers_settle(struct th_tracing *tracing)
+{
+    while (first(tracing)) { /* what was removed in hits is dropped after progress */
+        th_progress_settle();
+        if (!tracing->shared)
+            th_meta_tracers_reap(tracing);
+    }
+    if (tracing->shared)
+        th_progress_settle(); /* for step 2 */
+}
+
+/* --- how they begin --- */
+
+static void enlist(struct th_meta_tracer *tracer, struct th_session *owner)
+{
+    struct th_tracing *tracing = owner->tracing;
+
+    th_tracing_lock(tracing);
+    begin_past(owner, tracer->session->name);
+    atomic_init(&tracer->owner, th_session_is_clearing(owner) ? NULL : owner);
+    atomic_init(&tracer->next, atomic_load_explicit(&tracing->meta_tracers, memory_order_relaxed));
+    atomic_store_explicit(&tracing->meta_tracers, tracer, memory_order_release);
+    th_tracing_unlock(tracing);
 }
 
 enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_session_setup *setup,
@@ -22,6 +214,7 @@ enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_s
 
     if (status != TH_OK)
         return status;
+    session->meta = true;
     session->index = owner->index;
     session->id = (atomic_fetch_add_explicit(&tracing->created, 1, memory_order_relaxed) + 1) *
                       TH_SESSIONS_LIMIT +
@@ -29,53 +222,54 @@ enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_s
     tracer = th_alloc_zero(sizeof *tracer);
     th_shared_init(&tracer->shared, end);
     tracer->session = session;
-    tracer->owner = owner;
-    tracer->next = tracing->meta_tracers;
-    tracing->meta_tracers = tracer;
+    atomic_init(&tracer->state, tracing->shared ? TH_META_SHARED : TH_META_UNSHARED);
+    enlist(tracer, owner);
     *result = tracer;
     return TH_OK;
 }
 
-struct th_meta_tracer *th_meta_tracer_find(struct th_tracing *tracing, th_session_id id)
+/* --- how they are found, and lost --- */
+
+struct th_session *th_meta_tracer_find(struct th_tracing *tracing, th_session_id id,
+                                       struct th_session **owner)
 {
-    struct th_meta_tracer *tracer = tracing->meta_tracers;
+    struct th_meta_tracer *tracer = first(tracing);
 
     while (tracer && tracer->session->id != id)
-        tracer = tracer->next;
-    return tracer;
+        tracer = after(tracer);
+    *owner = tracer ? caller_of(tracer) : NULL;
+    return *owner ? tracer->session : NULL;
+}
+
+/* Numbers grow: who has the index now, and had it when the one of this id was created, is whose
+ * breakpoints had that. */
+void th_meta_tracer_untold(struct th_tracing *tracing, th_session_id id)
+{
+    struct th_session *owner = th_tracing_at(tracing, id % TH_SESSIONS_LIMIT);
+
+    if (owner && owner->id < id)
+        th_session_count(owner, TH_COUNTED_BY_PATTERNS(meta_untold));
 }
 
 void th_meta_tracers_lose(struct th_tracing *tracing, th_term id)
 {
-    struct th_meta_tracer *tracer = tracing->meta_tracers;
+    struct th_meta_tracer *tracer = first(tracing);
 
-    for (; tracer && !th_callback_current.session; tracer = tracer->next)
-        if (tracer->session->state == id && th_session_is_attached(tracer->session) &&
-            !th_session_ask_status(tracer->session, TH_AM(undefined)))
-            atomic_store_explicit(&tracer->session->attached, false, memory_order_relaxed);
+    for (; tracer && !th_callback_current.session; tracer = after(tracer)) {
+        if (tracer->session->state != id || !caller_of(tracer) ||
+            th_session_ask_status(tracer->session, TH_AM(undefined)))
+            continue;
+        th_tracing_lock(tracing);
+        atomic_store_explicit(&tracer->session->attached, false, memory_order_relaxed);
+        th_tracing_unlock(tracing);
+    }
 }
 
 void th_meta_tracers_orphan(struct th_session *owner)
 {
-    struct th_meta_tracer *tracer = owner->tracing->meta_tracers;
-
-    for (; tracer; tracer = tracer->next)
-        if (tracer->owner == owner)
-            tracer->owner = NULL;
-}
-
-void th_meta_tracers_reap(struct th_tracing *tracing)
-{
-    struct th_meta_tracer **place = &tracing->meta_tracers;
-
-    while (*place) {
-        struct th_meta_tracer *tracer = *place;
-        if (!atomic_load_explicit(&tracer->ended, memory_order_acquire)) {
-            place = &tracer->next;
-            continue;
-        }
-        *place = tracer->next;
-        th_session_free(tracer->session);
-        th_free(tracer);
-    }
+    th_tracing_lock(owner->tracing);
+    for (struct th_meta_tracer *t = first(owner->tracing); t; t = after(t))
+        if (owner_of(t) == owner)
+            atomic_store_explicit(&t->owner, NULL, memory_order_relaxed);
+    th_tracing_unlock(owner->tracing);
 }

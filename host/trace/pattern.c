@@ -110,15 +110,13 @@ static bool names_one(const struct th_pattern *pattern)
 }
 
 /* What can be done of SETTING at its site, where it is RECORDED calls that it is for; false:
- * nothing. A meta tracer of its own belongs to the thread that replays. */
+ * nothing. */
 static bool suits(struct th_bp_setting *setting, bool recorded)
 {
     uint32_t possible = setting->site->operations->kinds;
 
     if (recorded)
         possible &= ~(uint32_t)TH_BP_MEMORY;
-    if (!recorded && foreign_tracer(setting))
-        possible &= ~(uint32_t)TH_BP_META;
     setting->set &= possible;
     setting->restart &= possible;
     return setting->set | setting->clear | setting->pause | setting->restart;
@@ -409,8 +407,6 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
 static enum th_status check_meta(const struct th_session *session, const struct th_pattern *pattern,
                                  th_term match)
 {
-    if (session->tracing->shared)
-        return th_error_raise(TH_USAGE, "meta tracers of their own are for recordings");
     if (th_is_atom(match) && match != TH_AM(true))
         return th_error_raise(TH_USAGE, "a meta tracer is for what is set");
     return check(session, pattern, match, TH_BP_META);
@@ -423,6 +419,7 @@ enum th_status th_session_meta_function(struct th_session *session,
     struct th_bp_setting setting;
     struct th_match_spec *spec;
     struct th_meta_tracer *meta;
+    struct th_points *points;
     enum th_status status = check_meta(session, pattern, match);
 
     if (status == TH_OK)
@@ -436,7 +433,10 @@ enum th_status th_session_meta_function(struct th_session *session,
         th_match_free(spec);
         return status;
     }
-    setting = make_setting(points_of(session), match, spec, TH_BP_META);
+    th_tracing_lock(session->tracing);
+    points = points_of(session);
+    th_tracing_unlock(session->tracing);
+    setting = make_setting(points, match, spec, TH_BP_META);
     setting.meta_tracer = &meta->shared;
     set_all(session, pattern, &setting, matched);
     return TH_OK;

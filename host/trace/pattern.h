@@ -64,9 +64,10 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
  * asked for its trace_status now, and when a process or port that is its state ends. Where it
  * answers `remove` to a call, it is gone from the breakpoint of that function, at once and for all;
  * that is counted. It is unloaded once no breakpoint has it any more, and no wildcard that is kept
- * for functions to come; what is still to be told of how calls end is not told then.
+ * for functions to come; what is still to be told of how calls end is not told then, but counted.
  *
- * For recordings: a tracing that is shared by threads has no such tracers (TH_USAGE).
+ * In a tracing that is shared by threads it is unloaded soon after that, by th_progress_later().
+ * Any thread that meets the breakpoint calls it.
  *
  * MATCH is true or a match specification. The library's share is taken over, as by
  * th_session_create(), in each case. TH_FAILED if the tracer answers `remove`, else as above.
@@ -74,6 +75,20 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
 enum th_status th_session_meta_function(struct th_session *session,
                                         const struct th_pattern *pattern, th_term match,
                                         const struct th_session_setup *tracer, size_t *matched);
+
+/* What the meta tracers of a session's patterns that have one name have counted, those that are
+ * gone included. */
+struct th_meta_tracer_counts {
+    const char *name; /* as long as the session */
+    size_t present;   /* how many of them breakpoints or wildcards still have */
+    /* `removed`: breakpoints whose tracer was found to be gone; filtered, silenced, untraced, kept
+     * and refused are 0. */
+    struct th_session_counts counts;
+};
+
+/* By the order in which they first came; false: there are no more than I names. */
+bool th_session_meta_tracer(const struct th_session *session, size_t i,
+                            struct th_meta_tracer_counts *counts);
 
 /* The name and the state of the meta tracer of INFO; false if it is the session's own, or none. As
  * long as INFO. */
@@ -104,6 +119,7 @@ struct th_pattern_counts {
     uint64_t untimed;          /* calls at a call_time breakpoint without a time: not counted */
     uint64_t returns_unknown;  /* returns asked for of calls whose end no record tells */
     uint64_t meta_removed;     /* breakpoints whose meta tracer was found to be gone */
+    uint64_t meta_untold;      /* ends of calls, asked for by meta tracers that are gone */
 };
 
 struct th_pattern_counts th_session_pattern_counts(const struct th_session *session);

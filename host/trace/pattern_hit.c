@@ -151,16 +151,17 @@ uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struc
 }
 
 /* Who is called for a meta breakpoint: the session itself, or a tracer of its own. */
-static struct th_session *meta_caller(struct th_session *session, struct th_shared *tracer)
+static struct th_session *meta_called(struct th_bp_session *points, struct th_shared *tracer)
 {
-    return tracer == &session->points->base.shared ? session
-                                                   : ((struct th_meta_tracer *)tracer)->session;
+    return tracer == &points->shared ? ((struct th_points *)points)->session
+                                     : ((struct th_meta_tracer *)tracer)->session;
 }
 
-static uint32_t meta_is_gone(struct th_session *session)
+static void meta_removed(struct th_bp_session *points, struct th_shared *tracer)
 {
-    th_session_count(session, TH_COUNTED_BY_PATTERNS(meta_removed));
-    return TH_HIT_REMOVE;
+    th_session_count(((struct th_points *)points)->session, TH_COUNTED_BY_PATTERNS(meta_removed));
+    if (tracer != &points->shared)
+        th_session_count(meta_called(points, tracer), TH_COUNTED(removed));
 }
 
 static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
@@ -172,18 +173,19 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     th_term answer;
     uint64_t wanted;
 
-    if (!call)
-        return th_live_hit_meta(hit, points, spec);
     if (!session)
         return 0;
-    called = meta_caller(session, tracer);
+    called = meta_called(points, tracer);
     if (!th_session_is_attached(called))
-        return meta_is_gone(session);
+        return TH_HIT_REMOVE;
+    if (!call)
+        return th_live_hit_meta(hit, session, called, spec);
     callbacks_about(hit, TH_BP_META);
     answer = th_way_question(call->way, called);
     if (answer == TH_AM(remove))
-        return meta_is_gone(session);
-    if (answer != TH_AM(trace) || !match(call, session, spec, &result))
+        return TH_HIT_REMOVE;
+    if (answer != TH_AM(trace) || !th_session_is_attached(session) ||
+        !match(call, session, spec, &result))
         return 0;
     tell_call(call, called, &result, meta_flags(session));
     wanted = th_wants_of(&result);
@@ -229,6 +231,7 @@ const struct th_bp_hooks th_pattern_hooks = {
     .meta = hit_meta,
     .account = hit_account,
     .entered = hit_entered,
+    .meta_removed = meta_removed,
 };
 
 /* --- ends --- */
@@ -291,15 +294,17 @@ static void end_for(const struct returning *returning, struct th_session *sessio
 static void end_for_meta(const struct returning *returning, enum th_ending ending,
                          const struct th_function *function, uint64_t word)
 {
-    uint64_t need = ending == TH_ENDED_RAISED ? WANT_EXCEPTION : WANT_RETURN;
-    struct th_meta_tracer *tracer = th_meta_tracer_find(returning->tracing, word >> WANT_BITS);
+    struct th_session *owner, *called;
 
-    if (!tracer || !tracer->owner || !th_session_is_attached(tracer->session) || !(word & need))
+    if (!(word & (ending == TH_ENDED_RAISED ? WANT_EXCEPTION : WANT_RETURN)))
         return;
-    if (ending == TH_ENDED_UNTOLD)
-        th_session_count(tracer->owner, TH_COUNTED_BY_PATTERNS(returns_unknown));
+    called = th_meta_tracer_find(returning->tracing, word >> WANT_BITS, &owner);
+    if (!called)
+        th_meta_tracer_untold(returning->tracing, word >> WANT_BITS);
+    else if (ending == TH_ENDED_UNTOLD)
+        th_session_count(owner, TH_COUNTED_BY_PATTERNS(returns_unknown));
     else
-        tell_end(returning->way, tracer->session, function, meta_flags(tracer->owner));
+        tell_end(returning->way, called, function, meta_flags(owner));
 }
 
 static void ended(void *context, enum th_ending ending, const struct th_function *function,

@@ -128,8 +128,11 @@ static struct th_session *new_session(struct th_tracing *tracing,
 
 void th_session_free(struct th_session *session)
 {
+    if (session->shared && session->id)
+        th_thread_forget(session);
     th_points_end(session);
     th_meta_tracers_orphan(session);
+    th_meta_tracers_forget(session);
     th_message_filters_end(&session->messages);
     th_library_release(session->library);
     th_env_release(&session->env);
@@ -305,9 +308,9 @@ void th_trace_ended(struct th_tracing *tracing, th_term id)
         if (session && session->state == id)
             th_session_status(session);
     }
+    th_meta_tracers_lose(tracing, id);
     if (tracing->shared)
         th_progress_leave();
-    th_meta_tracers_lose(tracing, id);
 }
 
 bool th_session_attached(const struct th_session *session)
@@ -336,7 +339,7 @@ static void sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
     th_thread_sum(session, sums);
 }
 
-struct th_session_counts th_session_counts(const struct th_session *session)
+struct th_session_counts th_session_counted(const struct th_session *session)
 {
     uint64_t sums[TH_COUNTED_ALL];
     struct th_session_counts counts;
@@ -344,6 +347,13 @@ struct th_session_counts th_session_counts(const struct th_session *session)
     sum(session, sums);
     memcpy(&counts, sums, sizeof counts);
     counts.enabled += counts.discarded; /* each answer is counted once */
+    return counts;
+}
+
+struct th_session_counts th_session_counts(const struct th_session *session)
+{
+    struct th_session_counts counts = th_session_counted(session);
+
     counts.filtered += atomic_load_explicit(&session->tracing->unwanted, memory_order_relaxed) -
                        session->unwanted_before;
     return counts;

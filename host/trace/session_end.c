@@ -100,6 +100,7 @@ static struct th_change *take_out(struct th_session *session)
     th_session_detach(session);
     atomic_store_explicit(&session->clearing, true, memory_order_relaxed);
     atomic_store_explicit(&tracing->sessions[session->index], NULL, memory_order_release);
+    th_meta_tracers_orphan(session);
     tracing->ends[session->index]++;
     atomic_fetch_add_explicit(&tracing->destroyed, 1, memory_order_relaxed);
     th_tracees_leave(session);

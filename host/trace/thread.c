@@ -63,27 +63,67 @@ struct th_thread *th_thread_begin(void)
 
 /* --- Counts ----------------------------------------------------------------------------------- */
 
-/* The session is another than the one that had the index when the thread last counted there. */
+static void start_counts(struct th_thread_counts *counts, const struct th_session *session)
+{
+    atomic_store_explicit(&counts->id, 0, memory_order_relaxed);
+    for (size_t i = 0; i < TH_COUNTED_ALL; i++)
+        atomic_store_explicit(&counts->words[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&counts->id, session->id, memory_order_release);
+}
+
+/* Those of ID, 0: that are nobody's; NULL: there are none. */
+static struct th_thread_counts *find_meta(const struct th_thread *thread, th_session_id id)
+{
+    struct th_thread_counts *counts =
+        atomic_load_explicit(&thread->meta_counts, memory_order_acquire);
+
+    while (counts && atomic_load_explicit(&counts->id, memory_order_acquire) != id)
+        counts = counts->next;
+    return counts;
+}
+
+static struct th_thread_counts *meta_counts(struct th_thread *thread,
+                                            const struct th_session *session)
+{
+    struct th_thread_counts *counts = find_meta(thread, session->id);
+
+    if (counts)
+        return counts;
+    counts = find_meta(thread, 0);
+    if (!counts) {
+        counts = th_alloc_zero(sizeof *counts);
+        counts->next = atomic_load_explicit(&thread->meta_counts, memory_order_relaxed);
+        atomic_store_explicit(&thread->meta_counts, counts, memory_order_release);
+    }
+    start_counts(counts, session);
+    return counts;
+}
+
+/* The session is a meta tracer's; or another than the one that had the index when the thread last
+ * counted there. */
 struct th_thread_counts *th_thread_begin_counts(struct th_thread *thread,
                                                 const struct th_session *session)
 {
     struct th_thread_counts *counts =
         atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
 
+    if (session->meta)
+        return meta_counts(thread, session);
     if (!counts) {
         counts = th_alloc_zero(sizeof *counts);
         atomic_store_explicit(&thread->counts[session->index], counts, memory_order_release);
     }
-    atomic_store_explicit(&counts->id, 0, memory_order_relaxed);
-    for (size_t i = 0; i < TH_COUNTED_ALL; i++)
-        atomic_store_explicit(&counts->words[i], 0, memory_order_relaxed);
-    atomic_store_explicit(&counts->id, session->id, memory_order_release);
+    start_counts(counts, session);
     return counts;
 }
 
+/* One without an id is its creator's alone. */
 void th_thread_count(struct th_session *session, size_t what)
 {
-    th_thread_count_in(th_thread_own(), session, what);
+    if (session->id)
+        th_thread_count_in(th_thread_own(), session, what);
+    else
+        session->counts[what]++;
 }
 
 static void add(struct th_thread_counts *counts, th_session_id id, uint64_t sums[TH_COUNTED_ALL])
@@ -94,13 +134,34 @@ static void add(struct th_thread_counts *counts, th_session_id id, uint64_t sums
         sums[i] += atomic_load_explicit(&counts->words[i], memory_order_relaxed);
 }
 
+/* Perhaps another's; NULL: there are none. */
+static struct th_thread_counts *counts_of(const struct th_thread *thread,
+                                          const struct th_session *session)
+{
+    return session->meta
+               ? find_meta(thread, session->id)
+               : atomic_load_explicit(&thread->counts[session->index], memory_order_acquire);
+}
+
 void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])
 {
     struct th_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
 
     for (; thread; thread = thread->next)
-        add(atomic_load_explicit(&thread->counts[session->index], memory_order_acquire),
-            session->id, sums);
+        add(counts_of(thread, session), session->id, sums);
+}
+
+void th_thread_forget(const struct th_session *session)
+{
+    struct th_thread *thread = atomic_load_explicit(&threads, memory_order_acquire);
+
+    for (; thread; thread = thread->next) {
+        struct th_thread_counts *counts = counts_of(thread, session);
+        th_session_id id = session->id;
+        if (counts) /* Release: it has been read. */
+            atomic_compare_exchange_strong_explicit(&counts->id, &id, 0, memory_order_release,
+                                                    memory_order_relaxed);
+    }
 }
 
 struct th_live_counts th_thread_sum_live(void)

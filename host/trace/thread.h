@@ -15,12 +15,14 @@
 #include "live.h"
 #include "tracing.h"
 
-/* What a thread has counted for the session that has, or had, an index. */
+/* What a thread has counted for the session that has, or had, an index, or for a meta tracer. */
 struct th_thread_counts {
     /* Written by the thread: 0, then the words are 0, then with release the session's id; acquire
-     * by others, who look at the words if it is the one that they mean. */
+     * by others, who look at the words if it is the one that they mean. th_thread_forget() makes it
+     * 0: then the thread may take it for another. */
     _Atomic th_session_id id;
     _Atomic uint64_t words[TH_COUNTED_ALL];
+    struct th_thread_counts *next; /* of meta tracers'; written before it can be found */
 };
 
 struct th_thread {
@@ -30,6 +32,8 @@ struct th_thread {
     bool taken;                                                 /* under the list's lock */
     _Atomic uint64_t suppressed, strangers;                     /* as words */
     struct th_thread_counts *_Atomic counts[TH_SESSIONS_LIMIT]; /* as th_tracing.sessions */
+    /* Of meta tracers, which have the index of their session: as many as ever were at a time. */
+    struct th_thread_counts *_Atomic meta_counts;
 };
 
 extern _Thread_local struct th_thread *th_thread_here
@@ -93,6 +97,10 @@ static inline th_term th_thread_ask(struct th_thread *thread, struct th_session 
 
 /* Adds what all threads have counted for SESSION. */
 void th_thread_sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL]);
+
+/* Nobody counts for SESSION any more, nor asks what was counted. In another tracing its id may be
+ * another's. */
+void th_thread_forget(const struct th_session *session);
 struct th_live_counts th_thread_sum_live(void);
 
 #endif

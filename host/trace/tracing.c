@@ -78,7 +78,6 @@ void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)
     th_tracing_settle(tracing);
 }
 
-/* One that is shared meanwhile unloads them when it is freed. */
 static bool meta_ended(const struct th_tracing *tracing)
 {
     return !tracing->shared && atomic_load_explicit(&tracing->meta_ended, memory_order_relaxed);
@@ -187,12 +186,14 @@ void th_tracing_share(struct th_tracing *tracing)
         return;
     if (th_callback_current.event || th_callback_current.session)
         th_bug("th_tracing_share() in an event");
+    th_tracing_settle(tracing);
     tracing->suppressed_before = before.suppressed;
     tracing->strangers_before = before.strangers;
     tracing->shared = true;
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
         if (th_tracing_at(tracing, i))
             th_tracing_at(tracing, i)->shared = true;
+    th_meta_tracers_share(tracing);
 }
 
 bool th_tracing_is_shared(const struct th_tracing *tracing)
@@ -227,10 +228,7 @@ void th_tracing_free(struct th_tracing *tracing)
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
         if (th_tracing_at(tracing, i))
             th_session_free(th_tracing_at(tracing, i));
-    if (tracing->meta_tracers) { /* what was removed in hits is dropped after progress */
-        th_progress_settle();
-        th_meta_tracers_reap(tracing);
-    }
+    th_meta_tracers_settle(tracing);
     if (tracing->live.count > 0 || tracing->live_functions)
         th_bug("a tracing is freed that has live processes or functions");
     th_table_free(&tracing->live);

@@ -63,10 +63,13 @@ struct th_session {
     size_t expected_count, expected_capacity;
     /* Its breakpoints; NULL: it was never given patterns. Set once, under the lock. */
     struct th_points *_Atomic points;
+    bool meta;                      /* of a meta tracer: meta_tracer.h */
+    struct th_meta_past *meta_past; /* of its meta tracers */
     struct th_message_filters messages;
-    uint64_t unwanted_before;        /* tracing->unwanted as it was attached */
-    uint64_t counts[TH_COUNTED_ALL]; /* without tracing->unwanted; see th_session_count() */
-    atomic_bool refused;             /* a message to its tracee: it was told. Relaxed. */
+    uint64_t unwanted_before; /* tracing->unwanted as it was attached */
+    /* Without tracing->unwanted; if shared, of what was before it could be found. */
+    uint64_t counts[TH_COUNTED_ALL];
+    atomic_bool refused; /* a message to its tracee: it was told. Relaxed. */
 };
 
 /* What hangs on a th_process that is not like all others. */
@@ -138,9 +141,9 @@ struct th_tracing {
     /* A session has, or had, patterns: recorded stacks are followed. Relaxed: a session's events
      * at breakpoints come after its change. */
     atomic_bool patterned;
-    bool recorded_callers; /* results in the recording are callers */
-    struct th_meta_tracer *meta_tracers;
-    _Atomic bool meta_ended; /* one of them may have: see meta_tracer.c */
+    bool recorded_callers;                       /* results in the recording are callers */
+    struct th_meta_tracer *_Atomic meta_tracers; /* see meta_tracer.h */
+    _Atomic bool meta_ended; /* one of them may have while the tracing was not shared */
     struct th_functions functions;
     struct th_execution execution;
     void (*display)(th_term term); /* of match specifications; NULL: goes nowhere */
@@ -194,6 +197,9 @@ static inline enum th_kind th_kind_of(th_term id)
 {
     return th_is_port(id) ? TH_KIND_PORT : TH_KIND_PROCESS;
 }
+
+/* What SESSION itself has counted. */
+struct th_session_counts th_session_counted(const struct th_session *session);
 
 /* Counts one more: WHAT is TH_COUNTED(field). Any thread. */
 void th_thread_count(struct th_session *session, size_t what);

@@ -354,7 +354,7 @@ static void a_meta_breakpoint_of_nobody_goes_by_itself(void **state)
     assert_true(wait_for_site(site, false));
 }
 
-static atomic_int metas;
+static atomic_int metas, metas_removed;
 
 static uint32_t meta_once(struct th_hit *hit, struct th_bp_session *session, struct th_shared *spec,
                           struct th_shared *tracer)
@@ -367,7 +367,15 @@ static uint32_t meta_once(struct th_hit *hit, struct th_bp_session *session, str
     return atomic_fetch_add(&metas, 1) < 1000 ? 0 : TH_HIT_REMOVE;
 }
 
-static const struct th_bp_hooks meta_hooks = {.meta = meta_once};
+static void note_removed(struct th_bp_session *session, struct th_shared *tracer)
+{
+    (void)session;
+    if (atomic_load(&tracer->shares) == 0)
+        abort();
+    atomic_fetch_add(&metas_removed, 1);
+}
+
+static const struct th_bp_hooks meta_hooks = {.meta = meta_once, .meta_removed = note_removed};
 
 static void *hit_until_it_is_disarmed(void *unused)
 {
@@ -402,6 +410,7 @@ static void threads_meet_a_tracer_that_goes(void **state)
         pthread_create(&threads[i], NULL, hit_until_it_is_disarmed, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&metas_removed), 1);
     set_kinds(site, a, TH_BP_COUNT, 0); /* comes after it */
     assert_int_equal(things_alive(), 2);
     assert_int_equal(session.count, 0);

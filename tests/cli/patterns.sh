@@ -220,6 +220,23 @@ expect 'a meta tracer of its own, after the local one' replay --session a -t tex
        calls       %  function
            1  100.00  ex:bar/1
 EOF
+meta_stats() {
+    replay --stats "$@" 2>&1 >"$work/told" | sed -n "/meta tracer '/,\$p"
+}
+expect 'what meta tracers have counted' meta_stats --session a -p ex:foo/0 --kind=meta --return --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer=count "$work/example.jsonl" <<'EOF'
+session 'a', tracer 'text', meta tracer 'text'
+           1  calls of its enabled callbacks
+           2  calls of its trace callbacks
+           2  calls for trace_status
+           0  events that it discarded
+           0  breakpoints that it left, as it answered 'remove'
+session 'a', tracer 'text', meta tracer 'count'
+           3  calls of its enabled callbacks
+           3  calls of its trace callbacks
+           1  calls for trace_status
+           0  events that it discarded
+           0  breakpoints that it left, as it answered 'remove'
+EOF
 expect 'two sessions, each with its meta tracer' replay --session a -p ex:foo/0 --kind=meta --meta-tracer=text --session b -p ex:foo/0 --kind=meta --return --meta-tracer=text "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()
 <0.1.0>    call ex:foo()

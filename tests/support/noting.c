@@ -88,7 +88,7 @@ static void entered(struct th_hit *hit, struct th_bp_session *session,
     ((struct noting *)session)->frame = *frame;
 }
 
-static const struct th_bp_hooks hooks = {call, meta, account, entered};
+static const struct th_bp_hooks hooks = {call, meta, account, entered, NULL};
 
 struct noting *noting_create(char name)
 {

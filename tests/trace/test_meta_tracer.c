@@ -114,6 +114,7 @@ static void returns_go_to_it(void **state)
     expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
     set("m", "f", 0, "false", TH_BP_META, 1);
     expect(RETURN("{m,f,0}", "ok"), ""); /* nobody is left to be told */
+    assert_int_equal(th_session_pattern_counts(session).meta_untold, 1);
 }
 
 static void discarded_calls_are_not_told(void **state)

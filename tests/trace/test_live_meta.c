@@ -1,0 +1,534 @@
+/* Meta tracers that are not their session's own, where threads call this host's functions.
+ *
+ * Long because: how one is told, how it goes and when it is unloaded share all their steps. */
+#include "tests/trace/live.h"
+
+#include "host/library/library.h"
+#include "host/progress/progress.h"
+
+#include <stdlib.h>
+
+#define STATUS(state) "enabled(trace_status," state ",undefined)\n"
+#define META_TOLD(state, f, x) \
+    ASKED_OF(state)            \
+    "trace_call(call," state "," ME ",{m," f ",[" x "]},#{timestamp => timestamp}) self\n"
+
+static enum th_status try_meta(struct th_session *of, const char *function, const char *match,
+                               const char *name, const char *state, struct th_library *library)
+{
+    struct th_pattern pattern = {th_atom("m"), function ? th_atom(function) : TH_NONE,
+                                 function ? 1 : TH_ANY_ARITY, false};
+    struct th_session_setup setup = {.name = name, .library = library};
+    enum th_status status;
+    th_term term;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
+    assert_int_equal(th_text_parse(&env, state, strlen(state), &setup.state), TH_OK);
+    status = th_session_meta_function(of, &pattern, term, &setup, NULL);
+    th_env_release(&env);
+    return status;
+}
+
+/* m:FUNCTION/1, or all of m for NULL; its name is its state. */
+static void set_meta(const char *function, const char *match, const char *state)
+{
+    assert_int_equal(try_meta(session, function, match, state, state, scene_library()), TH_OK);
+    scene_log();
+}
+
+static struct th_meta_tracer_counts counts_of(size_t i)
+{
+    struct th_meta_tracer_counts counts;
+
+    assert_true(th_session_meta_tracer(session, i, &counts));
+    return counts;
+}
+
+/* --- who is told --- */
+
+static void it_is_told_of_whoever_calls(void **state)
+{
+    (void)state;
+    th_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
+    assert_int_equal(try_meta(session, "f0", "true", "a", "a", scene_library()), TH_OK);
+    assert_string_equal(scene_log(), STATUS("a"));
+    call(0, 1, META_TOLD("a", "f0", "1"));
+    call(1, 1, "");
+    th_session_trace_one(session, me->process.id, true, TH_FLAG_CALL);
+    set(session, "f0", "true", TH_BP_LOCAL);
+    call(0, 1, TOLD("f0", "1") META_TOLD("a", "f0", "1"));
+    set(session, "f0", "true", TH_BP_META);
+    call(0, 1,
+         TOLD("f0", "1") ASKED "trace_call(call,s," ME
+                               ",{m,f0,[1]},#{timestamp => timestamp}) self\n");
+    set_meta("f0", "true", "b");
+    call(0, 1, TOLD("f0", "1") META_TOLD("b", "f0", "1"));
+    set(session, "f0", "false", TH_BP_META);
+    call(0, 1, TOLD("f0", "1"));
+}
+
+static void *call_as_another(void *another)
+{
+    alive_call(another, 0, th_small(2));
+    return NULL;
+}
+
+static void in_thread(void *(*run)(void *), void *context)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, run, context);
+    pthread_join(thread, NULL);
+}
+
+static void any_thread_calls_it(void **state)
+{
+    struct alive *another = alive_spawn(2, NULL, false);
+
+    (void)state;
+    set_meta("f0", "true", "a");
+    call(0, 1, META_TOLD("a", "f0", "1"));
+    in_thread(call_as_another, another);
+    assert_string_equal(scene_log(),
+                        "enabled_call(call,a,<0.2.4096>)\ntrace_call(call,a,<0.2.4096>,"
+                        "{m,f0,[2]},#{timestamp => timestamp}) self\n");
+    in_thread(call_as_another, NULL); /* that runs no process */
+    assert_string_equal(scene_log(), "");
+    assert_int_equal(th_live_counts(scene_tracing()).strangers, 1);
+    assert_int_equal(counts_of(0).counts.traced, 2);
+    alive_exit(another);
+}
+
+static void functions_to_come_have_it(void **state)
+{
+    struct th_pattern on_load = {TH_NONE, TH_NONE, TH_ANY_ARITY, true};
+    struct th_session_setup setup = {.name = "a", .library = scene_library(), .state = TH_NIL};
+    struct th_live_function f = {.function.name = {th_atom("late"), th_atom("f"), 0}};
+    struct th_live_function *functions[] = {&f};
+    struct th_live_call made = {.process = &me->process, .function = &f};
+    struct th_live_wants wants;
+    size_t matched;
+
+    (void)state;
+    assert_int_equal(th_session_meta_function(session, &on_load, TH_AM(true), &setup, &matched),
+                     TH_OK);
+    assert_int_equal(matched, 0);
+    th_live_functions_begin(scene_tracing(), functions, 1);
+    scene_log();
+    th_live_call(&made, &wants);
+    assert_string_equal(scene_log(), ASKED_OF("[]") "trace_call(call,[]," ME
+                                                    ",{late,f,[]},#{timestamp => timestamp}) "
+                                                    "self\n");
+    th_live_functions_end(scene_tracing(), functions, 1);
+    assert_int_equal(counts_of(0).present, 1); /* there may be more to come */
+}
+
+static void its_returns_go_to_it(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set_meta("f0", "[{'_',[],[{exception_trace}]}]", "a");
+    wants = call(0, 1, META_TOLD("a", "f0", "1"));
+    returns(0, &wants, "ok",
+            "trace_call(return_from,a," ME
+            ",{m,f0,1},#{extra => ok,timestamp => timestamp}) self\n");
+    wants = call(0, 1, META_TOLD("a", "f0", "1"));
+    alive_raise(me, 0, &wants, "badarg");
+    assert_string_equal(scene_log(), "trace_call(exception_from,a," ME
+                                     ",{m,f0,1},#{extra => {error,badarg},timestamp => timestamp}) "
+                                     "self\n");
+    assert_int_equal(counts_of(0).counts.traced, 4);
+}
+
+static void what_one_that_is_gone_had_asked_for_is_counted(void **state)
+{
+    struct th_live_wants before, after, dropped;
+
+    (void)state;
+    set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
+    before = call(0, 1, META_TOLD("a", "f0", "1"));
+    after = call(0, 1, META_TOLD("a", "f0", "1"));
+    dropped = call(0, 1, META_TOLD("a", "f0", "1"));
+    set(session, "f0", "false", TH_BP_META);
+    returns(0, &before, "ok", "");
+    th_progress_settle();
+    returns(0, &after, "ok", "");
+    assert_int_equal(th_session_pattern_counts(session).meta_untold, 2);
+    th_live_drop(&me->process, &dropped);
+    assert_int_equal(th_session_pattern_counts(session).meta_untold, 2);
+}
+
+/* --- how it goes --- */
+
+static struct th_bp_info info_of(unsigned i)
+{
+    struct th_bp_info info = {0};
+
+    th_session_function_info(session, &alive_functions[i].function.name, &info);
+    return info;
+}
+
+static bool has_meta_breakpoint(unsigned i)
+{
+    struct th_bp_info info = info_of(i);
+    bool has = info.kinds & TH_BP_META;
+
+    th_bp_info_free(&info);
+    return has;
+}
+
+/* The change that hits have asked for has been made. */
+static bool are_gone(unsigned i)
+{
+    for (int n = 0; n < 1000 && has_meta_breakpoint(i); n++)
+        th_progress_settle();
+    return !has_meta_breakpoint(i);
+}
+
+static void one_that_answers_remove_is_gone_for_all(void **state)
+{
+    struct alive *another = alive_spawn(2, NULL, false);
+
+    (void)state;
+    set_meta(NULL, "true", "a");
+    scene_answer("enabled_call", "remove");
+    call(0, 1, ASKED_OF("a"));
+    scene_forget_answers();
+    in_thread(call_as_another, another);
+    call(0, 1, "");
+    call(1, 1, META_TOLD("a", "f1", "1"));
+    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_int_equal(th_session_counts(session).removed, 0);
+    assert_int_equal(counts_of(0).counts.removed, 1);
+    assert_true(are_gone(0));
+    assert_true(has_meta_breakpoint(1));
+    alive_exit(another);
+}
+
+static void sessions_count_that_they_answered_remove(void **state)
+{
+    (void)state;
+    set(session, "f0", "true", TH_BP_META);
+    scene_answer("enabled_call", "remove");
+    call(0, 1, ASKED);
+    call(0, 1, "");
+    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_int_equal(th_session_counts(session).removed, 0);
+}
+
+static void one_whose_process_is_gone_is_gone(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set_meta("f0", "[{'_',[],[{return_trace}]}]", "<0.7.4096>");
+    th_trace_ended(scene_tracing(), th_local_pid(7, TH_HOST_SERIAL));
+    assert_string_equal(scene_log(), STATUS("<0.7.4096>"));
+    wants = call(0, 1, META_TOLD("<0.7.4096>", "f0", "1"));
+    scene_answer("enabled trace_status", "remove");
+    th_trace_ended(scene_tracing(), th_local_pid(7, TH_HOST_SERIAL));
+    assert_string_equal(scene_log(), STATUS("<0.7.4096>"));
+    returns(0, &wants, "ok", "");
+    call(0, 1, "");
+    assert_int_equal(th_session_pattern_counts(session).meta_untold, 1);
+    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_true(th_session_attached(session));
+}
+
+static void clear_meta(void)
+{
+    set(session, "f0", "false", TH_BP_META);
+}
+
+static void it_is_cleared_in_its_own_callback(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
+    scene_act("enabled_call", "a", clear_meta);
+    wants = call(0, 1, META_TOLD("a", "f0", "1"));
+    set(session, "f1", "false", TH_BP_META); /* comes after it */
+    call(0, 1, "");
+    returns(0, &wants, "ok", "");
+}
+
+static void replace_meta(void)
+{
+    assert_int_equal(try_meta(session, "f0", "true", "b", "b", scene_library()), TH_OK);
+}
+
+static void it_is_replaced_in_its_own_callback(void **state)
+{
+    (void)state;
+    set_meta("f0", "true", "a");
+    scene_act("trace_call", "a", replace_meta);
+    call(0, 1, META_TOLD("a", "f0", "1") STATUS("b"));
+    set(session, "f1", "false", TH_BP_META); /* comes after it */
+    call(0, 1, META_TOLD("b", "f0", "1"));
+}
+
+static void destroy_session(void)
+{
+    th_session_destroy(session);
+}
+
+static void its_session_is_destroyed_in_its_callback(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
+    wants = call(0, 1, META_TOLD("a", "f0", "1"));
+    scene_act("enabled_call", "a", destroy_session);
+    assert_int_equal(call(0, 1, ASKED_OF("a")).count, 0);
+    returns(0, &wants, "ok", "");
+    call(0, 1, "");
+}
+
+static void *destroy_in_thread(void *unused)
+{
+    (void)unused;
+    destroy_session();
+    return NULL;
+}
+
+/* Another session has the index of the one whose it was: it has nothing to do with it. */
+static void another_session_does_not_count_for_it(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
+    wants = call(0, 1, META_TOLD("a", "f0", "1"));
+    in_thread(destroy_in_thread, NULL);
+    other = add("t", TH_FLAG_CALL);
+    assert_int_equal(th_session_id_of(other) % TH_SESSIONS_LIMIT, 0);
+    returns(0, &wants, "ok", "");
+    assert_int_equal(th_session_pattern_counts(other).meta_untold, 0);
+    call(0, 1, "");
+}
+
+/* --- counts --- */
+
+static void names_are_counted_whoever_has_them(void **state)
+{
+    struct th_meta_tracer_counts counts;
+
+    (void)state;
+    set(session, "f0", "true", TH_BP_LOCAL);
+    set_meta("f0", "true", "a");
+    set_meta("f1", "true", "b");
+    scene_answer("enabled_call", "discard");
+    alive_call(me, 0, th_small(1));
+    scene_forget_answers();
+    alive_call(me, 0, th_small(1));
+    alive_call(me, 1, th_small(1));
+    scene_log();
+    assert_int_equal(counts_of(0).present, 1);
+    set_meta("f0", "true", "a"); /* takes the place of the other */
+    call(0, 1, TOLD("f0", "1") META_TOLD("a", "f0", "1"));
+    for (int i = 0; i < 2; i++) { /* before it is unloaded, and after that */
+        counts = counts_of(0);
+        assert_string_equal(counts.name, "a");
+        assert_int_equal(counts.present, 1);
+        assert_int_equal(counts.counts.status, 2);
+        assert_int_equal(counts.counts.enabled, 3);
+        assert_int_equal(counts.counts.discarded, 1);
+        assert_int_equal(counts.counts.traced, 2);
+        assert_int_equal(counts.counts.filtered, 0);
+        th_progress_settle();
+        th_progress_settle();
+    }
+    assert_string_equal(counts_of(1).name, "b");
+    assert_int_equal(counts_of(1).counts.traced, 1);
+    assert_false(th_session_meta_tracer(session, 2, &counts));
+    assert_int_equal(th_session_counts(session).enabled, 3); /* its own, as ever */
+    assert_int_equal(th_session_counts(session).traced, 2);
+}
+
+static void counts_survive_the_beginning_of_others(void **state)
+{
+    (void)state;
+    set(session, "f0", "true", TH_BP_LOCAL);
+    call(0, 1, TOLD("f0", "1"));
+    other = add("t", TH_FLAG_CALL);
+    assert_int_equal(th_session_counts(session).traced, 1);
+    assert_int_equal(th_session_counts(other).status, 1);
+}
+
+/* --- unloading --- */
+
+static char *other_path(void)
+{
+    return th_printf("%s/tests/tracers/every_slot.so", getenv("BUILD_DIR"));
+}
+
+/* A tracer that nobody else uses here. It answers nothing that makes sense. */
+static struct th_library *other_library(void)
+{
+    char *path = other_path();
+    struct th_library *library;
+
+    assert_int_equal(th_library_open(path, &library), TH_OK);
+    assert_int_equal(th_library_load(library, NULL, th_small(0)), TH_OK);
+    th_free(path);
+    return library;
+}
+
+static bool is_loaded(void)
+{
+    char *path = other_path();
+    bool open = th_library_is_open(path);
+
+    th_free(path);
+    return open;
+}
+
+/* What it had waits for progress, twice at most. */
+static bool is_unloaded_soon(void)
+{
+    th_progress_settle();
+    th_progress_settle();
+    return !is_loaded();
+}
+
+static void set_other(const char *function)
+{
+    assert_int_equal(try_meta(session, function, "true", "every_slot", "a", other_library()),
+                     TH_OK);
+}
+
+static void it_is_unloaded_with_its_last_breakpoint(void **state)
+{
+    (void)state;
+    set_other(NULL);
+    set(session, "f0", "false", TH_BP_META);
+    assert_false(is_unloaded_soon());
+    set(session, NULL, "false", TH_BP_META);
+    assert_true(is_unloaded_soon());
+    assert_int_equal(counts_of(0).present, 0);
+}
+
+static void it_is_unloaded_with_its_session(void **state)
+{
+    (void)state;
+    set_other(NULL);
+    assert_false(is_unloaded_soon());
+    th_session_destroy(session);
+    assert_true(is_unloaded_soon());
+}
+
+static void it_is_unloaded_after_it_has_answered_remove(void **state)
+{
+    (void)state;
+    set_other("f0");
+    alive_call(me, 0, th_small(1));
+    assert_int_equal(th_session_pattern_counts(session).meta_removed, 1);
+    assert_false(is_unloaded_soon()); /* a recorded function has that name, too */
+    scene_trace("{trace,<0.9.0>,call,{m,f0,[1]}}");
+    assert_true(are_gone(0));
+    assert_true(is_unloaded_soon());
+    assert_int_equal(counts_of(0).counts.removed, 2);
+}
+
+static void it_stays_while_somebody_has_it(void **state)
+{
+    struct th_bp_info info;
+    const char *name;
+    th_term term;
+
+    (void)state;
+    set_other("f0");
+    info = info_of(0);
+    set(session, "f0", "false", TH_BP_META);
+    assert_false(is_unloaded_soon());
+    assert_true(th_pattern_meta_tracer(session, &info, &name, &term));
+    assert_string_equal(name, "every_slot");
+    th_bp_info_free(&info);
+    assert_true(is_unloaded_soon());
+}
+
+static void the_end_of_all_unloads_it(void **state)
+{
+    (void)state;
+    set_other(NULL);
+    alive_call(me, 0, th_small(1));
+    alive_exit(me);
+    alive_end();
+    assert_false(is_loaded());
+    begin(state);
+}
+
+/* It began while there was one thread. */
+static void it_is_shared_with_its_tracing(void **state)
+{
+    struct th_pattern f0 = {th_atom("m"), th_atom("f0"), 1, false};
+    struct th_session_setup setup = {.name = "a", .state = TH_NIL};
+    struct th_live_function f = {.function.name = {th_atom("m"), th_atom("f0"), 1}};
+    struct th_live_function *functions[] = {&f};
+    struct th_live_process process = {.id = th_local_pid(1, TH_HOST_SERIAL)};
+    th_term one = th_small(1);
+    struct th_live_call made = {.process = &process, .function = &f, .arguments = &one};
+    struct th_live_wants wants;
+
+    (void)state;
+    end(state);
+    scene_begin_empty(NULL);
+    session = scene_create("s");
+    setup.library = scene_library();
+    assert_int_equal(th_session_meta_function(session, &f0, TH_AM(true), &setup, NULL), TH_OK);
+    setup.library = other_library();
+    f0.function = th_atom("f1");
+    assert_int_equal(th_session_meta_function(session, &f0, TH_AM(true), &setup, NULL), TH_OK);
+    scene_trace("{trace,<0.9.0>,call,{m,f0,[1]}}");
+    th_tracing_share(scene_tracing());
+    scene_trace("{trace,<0.9.0>,call,{m,f0,[1]}}");
+    assert_int_equal(counts_of(0).counts.traced, 2);
+    th_session_function(session, &f0, TH_AM(false), TH_BP_META, NULL);
+    assert_true(is_unloaded_soon());
+    th_live_functions_begin(scene_tracing(), functions, 1);
+    th_live_process_begin(&process, scene_tracing(), NULL, false);
+    setup.library = scene_library();
+    f0.function = th_atom("f0");
+    assert_int_equal(th_session_meta_function(session, &f0, TH_AM(true), &setup, NULL), TH_OK);
+    th_live_call(&made, &wants);
+    assert_int_equal(counts_of(0).counts.traced, 3);
+    th_live_process_end(&process);
+    th_live_functions_end(scene_tracing(), functions, 1);
+    scene_end();
+    begin(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+        TEST(it_is_told_of_whoever_calls),
+        TEST(any_thread_calls_it),
+        TEST(functions_to_come_have_it),
+        TEST(its_returns_go_to_it),
+        TEST(what_one_that_is_gone_had_asked_for_is_counted),
+        TEST(one_that_answers_remove_is_gone_for_all),
+        TEST(sessions_count_that_they_answered_remove),
+        TEST(one_whose_process_is_gone_is_gone),
+        TEST(it_is_cleared_in_its_own_callback),
+        TEST(it_is_replaced_in_its_own_callback),
+        TEST(its_session_is_destroyed_in_its_callback),
+        TEST(another_session_does_not_count_for_it),
+        TEST(names_are_counted_whoever_has_them),
+        TEST(counts_survive_the_beginning_of_others),
+        TEST(it_is_unloaded_with_its_last_breakpoint),
+        TEST(it_is_unloaded_with_its_session),
+        TEST(it_is_unloaded_after_it_has_answered_remove),
+        TEST(it_stays_while_somebody_has_it),
+        TEST(the_end_of_all_unloads_it),
+        TEST(it_is_shared_with_its_tracing),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
