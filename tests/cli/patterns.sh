@@ -210,39 +210,6 @@ expect 'meta: whoever calls' replay --processes=new -p ex:bar/1 --kind=meta -p e
 <0.1.0>    call ex:bar(0)
 EOF
 
-expect 'a meta tracer of its own, after the local one' replay --session a -t text -p ex:foo/0 --kind=local,meta --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer count --match-spec "[{[0],[],[]}]" "$work/example.jsonl" <<'EOF'
-<0.1.0>    call ex:foo()
-<0.1.0>    call ex:foo()
-      events       %  tag
-           1  100.00  call
-           1  100.00  all
-
-       calls       %  function
-           1  100.00  ex:bar/1
-EOF
-meta_stats() {
-    replay --stats "$@" 2>&1 >"$work/told" | sed -n "/meta tracer '/,\$p"
-}
-expect 'what meta tracers have counted' meta_stats --session a -p ex:foo/0 --kind=meta --return --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer=count "$work/example.jsonl" <<'EOF'
-session 'a', tracer 'text', meta tracer 'text'
-           1  calls of its enabled callbacks
-           2  calls of its trace callbacks
-           2  calls for trace_status
-           0  events that it discarded
-           0  breakpoints that it left, as it answered 'remove'
-session 'a', tracer 'text', meta tracer 'count'
-           3  calls of its enabled callbacks
-           3  calls of its trace callbacks
-           1  calls for trace_status
-           0  events that it discarded
-           0  breakpoints that it left, as it answered 'remove'
-EOF
-expect 'two sessions, each with its meta tracer' replay --session a -p ex:foo/0 --kind=meta --meta-tracer=text --session b -p ex:foo/0 --kind=meta --return --meta-tracer=text "$work/example.jsonl" <<'EOF'
-<0.1.0>    call ex:foo()
-<0.1.0>    call ex:foo()
-<0.1.0>    return ex:foo/0 -> ok
-EOF
-
 # --- who called whom ---
 
 {
@@ -450,24 +417,6 @@ tracehost replay: --return stands before the first -p that it could be for
 EOF
 expect 'no kind' refused -p lists:_ --kind=often <<'EOF'
 tracehost replay: --kind wants local, global, meta, count, time or memory, not 'often'
--- status 2
-EOF
-expect 'a meta tracer of another kind' refused -p lists:_ --meta-tracer count <<'EOF'
-tracehost replay: -p lists:_ has a --meta-tracer, but is not of --kind=meta
--- status 2
-EOF
-expect 'a meta tracer that there is not' replay -L "$work" -p lists:_ --kind=meta --meta-tracer ./nix.so "$seed" <<'EOF'
--- stderr
-tracehost replay: -p lists:_ cannot be set
-  ./nix.so cannot be opened
-  No such file or directory
--- status 5
-EOF
-expect 'no meta tracer' replay -p lists:_ --kind=meta --meta-tracer =1 "$seed" <<'EOF'
--- stderr
-tracehost replay: -p lists:_ cannot be set
-  cannot use --meta-tracer '=1'
-  there is no name in it
 -- status 2
 EOF
 expect 'kinds that exclude each other' refused -p lists:_ --kind=local,global <<'EOF'
