@@ -34,7 +34,6 @@ enum {
     TO,
     FAIL_ON_LOSS,
     VERIFY,
-    META_TRACER,
     RECORDED_CALLERS,
     MAX_FRAMES,
     EACH_RETURNS
@@ -47,8 +46,6 @@ static const struct argp_option options[] = {
      "recorded (the default): tracers that ask for the time get that of the event; wall: they get "
      "the real time",
      2},
-    {"meta-tracer", META_TRACER, "TRACER", 0,
-     "With --kind=meta: calls go to this tracer, not to that of -t", 3},
     {"recorded-callers", RECORDED_CALLERS, NULL, 0,
      "For all -p: the recording was made with {message,{caller}}, so that its results are callers",
      3},
@@ -112,10 +109,6 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         return 0;
     case VERIFY:
         replay->play.verify = true;
-        return 0;
-    case META_TRACER:
-        th_pattern_options_add(th_session_options_patterns(&replay->trace.sessions),
-                               TH_PATTERN_META_TRACER, value, state);
         return 0;
     case RECORDED_CALLERS:
         replay->recorded_callers = true;

@@ -12,7 +12,7 @@ enum {
     TIMEOUT,
     COLOR,
     PATTERN_FIRST, /* enum th_pattern_key from here on */
-    PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_KIND
+    PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_META_TRACER
 };
 
 static const struct argp_option options[] = {
@@ -49,6 +49,8 @@ static const struct argp_option options[] = {
      "local (the default); global: only external calls; meta: whoever makes them; count: they are "
      "counted; time: how long they take",
      3},
+    {"meta-tracer", PATTERN_FIRST + TH_PATTERN_META_TRACER, "TRACER", 0,
+     "With --kind=meta: calls go to this tracer, not to that of -t", 3},
     {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 4},
     {"stats", STATS, NULL, 0, "Show what became of all events, at the end on stderr", 4},
     {"format", TH_OPTION_FORMAT, "FORMAT", 0, "How counts are shown: text (the default) or json",

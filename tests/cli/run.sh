@@ -279,6 +279,8 @@ while tracers are told what happens.
                              c, x, cx, r; false: none any more
       --max-frames=N         For all -p: remember at most N calls of a process
                              that have not returned (default: 1000000)
+      --meta-tracer=TRACER   With --kind=meta: calls go to this tracer, not to
+                             that of -t
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_, and, without --flags, nothing but calls; of
                              all messages sent (send) or received (receive)

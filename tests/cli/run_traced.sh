@@ -185,6 +185,17 @@ tracehost run: -p json:_/_ cannot be set
   json:decode/1 has no breakpoints for local calls, only one for calls from other modules: trace it with a global pattern
 -- status 2
 EOF
+expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'
+<0.1.4096> call json:encode([1,2])
+      events       %  tag
+           2  100.00  call
+           2  100.00  all
+
+       calls       %  function
+           1   50.00  json:decode/1
+           1   50.00  json:encode/1
+[1,2]
+EOF
 expect '--kind=meta: whoever calls' run -p json:decode/1 --kind=meta -t count json "$two" <<'EOF'
       events       %  tag
            1  100.00  call
