@@ -31,9 +31,11 @@ static void all_are_killed_in_the_end(void **state)
     call_in(process, "spawns", "[20,party,await,[5]]");
     assert_true(th_runtime_processes() > 500);
     th_runtime_kill_all();
-    assert_int_equal(th_runtime_processes(), 0);
+    assert_true(th_runtime_processes() <=
+                1); /* its own may not have seen yet that all else ended */
     assert_string_equal(call_in(process, "self", "[]"), "ended: killed");
     th_run_exit(process, TH_AM(normal));
+    assert_int_equal(th_runtime_processes(), 0);
     stop_party();
 }
 
