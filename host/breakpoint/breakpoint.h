@@ -2,6 +2,7 @@
  * The face of breakpoint/: breakpoints in the functions that are traced (spec/tracing.md).
  *
  *   site.h      where breakpoints hang: what costs an untraced function one word to read
+ *   native.h    sites in machine code
  *   change.h    setting, updating, removing breakpoints, while everything runs
  *   hit.h       what a call does that meets breakpoints
  *   single.h    the same where each instruction counts
@@ -17,6 +18,7 @@
 #include "hit.h"
 #include "info.h"
 #include "kind.h"
+#include "native.h"
 #include "session.h"
 #include "shared.h"
 #include "single.h"

@@ -1,11 +1,12 @@
 /*
  * The face of library/: shared objects. Found (find.h), examined as data (examine.h), opened,
- * loaded and unloaded (load.h), what they ask for (option.h), their callbacks (slots.h), the
- * resources that they make (resource.h).
+ * loaded and unloaded (load.h), where their code is (code_map.h), what they ask for (option.h),
+ * their callbacks (slots.h), the resources that they make (resource.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H
 
+#include "code_map.h"
 #include "entry.h"
 #include "examine.h"
 #include "find.h"

@@ -10,9 +10,16 @@
 #include "event.h"
 #include "host/breakpoint/breakpoint.h"
 
+/*
+ * A function of this host can have two sites: of its export entry, which other modules' calls meet,
+ * and in its machine code, which all calls meet. Then global breakpoints are at the former, and all
+ * others at the latter. A function of a library that only it calls has the latter alone.
+ */
 struct th_traced_function {
     struct th_function name;
-    struct th_site *site; /* virtual; its `function` is this */
+    struct th_site *site;  /* virtual, or of an export; its `function` is this. NULL: none */
+    struct th_site *local; /* native; likewise */
+    const char *no_local;  /* why there is none, a sentence that stays; NULL: not said */
 };
 
 /* Start it as {0}. */

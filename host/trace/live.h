@@ -151,6 +151,7 @@ static inline bool th_live_function_is_armed(const struct th_live_function *func
 struct th_live_call {
     struct th_live_process *process; /* NULL: the thread runs none */
     const struct th_live_function *function;
+    struct th_site *site;     /* of these, the one that it has met; NULL: function.site */
     const th_term *arguments; /* as many as its arity */
     bool external;            /* only such calls meet global breakpoints */
     /* Who calls, which is what the call returns to; NULL: process->asked is, if anybody wants to

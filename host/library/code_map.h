@@ -1,0 +1,56 @@
+/*
+ * Where the functions of an open library are, as its file tells: those that it declares with
+ * TH_FUNCTION (plugin_api/nif_module.h), and the entries at which the compiler has left room for a
+ * breakpoint.
+ *
+ * The compiler lists such entries in the section `__patchable_function_entries`: addresses of the
+ * first NOP, which is as many bytes before the function's label as was asked for. TH_FUNCTION makes
+ * the section `tracehost_functions`. The loader does not look at sections, and a file need not have
+ * them (it can be stripped of their names); so what they say is checked against what the loader has
+ * mapped, and what does not fit is left out, with a remark about the library. Both are found in the
+ * file when it is examined, and read in memory once the loader has relocated them.
+ *
+ * Constant from th_library_open() on, as long as the library is open. Any thread.
+ */
+#ifndef TH_LIBRARY_CODE_MAP_H
+#define TH_LIBRARY_CODE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct th_library;
+
+/* A function that is called with terms in registers: ENV and ARITY terms, at most five. */
+struct th_local {
+    const char *name; /* in the library's memory */
+    unsigned arity;
+    void *code; /* its label */
+};
+
+struct th_code_map {
+    const struct th_local *locals; /* in the order of the section */
+    size_t local_count;
+    const uintptr_t *patchable; /* addresses of the first NOP, ascending, in executable memory */
+    size_t patchable_count;
+    /* While the library was opened, threads came to be in this process that this host did not
+     * make: a constructor has started them, and they may be anywhere in its code. */
+    bool threads_started;
+};
+
+const struct th_code_map *th_library_code_map(const struct th_library *library);
+
+/* True if the compiler says that FIRST_NOP is one. */
+bool th_code_map_lists(const struct th_code_map *map, uintptr_t first_nop);
+
+/* True if SIZE bytes from ADDRESS on are executable memory of LIBRARY itself. */
+bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size);
+
+/*
+ * Called for each library that is opened from now on: its constructors have run, no other code of
+ * it has. By the thread that opens it. NULL: nothing is called. Set it before there are other
+ * threads.
+ */
+void th_library_watch_opened(void (*opened)(const struct th_library *library));
+
+#endif
