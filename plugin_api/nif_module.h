@@ -80,6 +80,16 @@ struct th_local_function {
 #define TH_AS_WRITTEN noipa, used
 #endif
 
+/* Nothing refers to the section: linkers that look for what is not needed are to leave it. */
+#ifdef __has_attribute
+#if __has_attribute(retain)
+#define TH_RETAINED used, retain
+#endif
+#endif
+#ifndef TH_RETAINED
+#define TH_RETAINED used
+#endif
+
 #if defined(__x86_64__)
 #define TH_PATCHABLE __attribute__((patchable_function_entry(16, 8), aligned(16)))
 #else
@@ -93,10 +103,11 @@ struct th_local_function {
 #define TH_PARAMETERS_4 TH_PARAMETERS_3, ERL_NIF_TERM
 #define TH_PARAMETERS_5 TH_PARAMETERS_4, ERL_NIF_TERM
 
-#define TH_FUNCTION(name, arity)                                                                   \
-    static ERL_NIF_TERM name(TH_PARAMETERS_##arity) __attribute__((TH_AS_WRITTEN)) TH_PATCHABLE;   \
-    static const struct th_local_function th_local_function_##name __attribute__((                 \
-        used, section("tracehost_functions"), aligned(8))) = {#name, (void (*)(void))name, arity}; \
+#define TH_FUNCTION(name, arity)                                                                 \
+    static ERL_NIF_TERM name(TH_PARAMETERS_##arity) __attribute__((TH_AS_WRITTEN)) TH_PATCHABLE; \
+    static const struct th_local_function th_local_function_##name                               \
+        __attribute__((TH_RETAINED, section("tracehost_functions"), aligned(8))) = {             \
+            #name, (void (*)(void))name, arity};                                                 \
     static ERL_NIF_TERM name
 
 #ifdef __cplusplus

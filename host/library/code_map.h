@@ -29,14 +29,20 @@ struct th_local {
 };
 
 struct th_code_map {
-    const struct th_local *locals; /* in the order of the section */
-    size_t local_count;
-    const uintptr_t *patchable; /* addresses of the first NOP, ascending, in executable memory */
-    size_t patchable_count;
-    /* While the library was opened, threads came to be in this process that this host did not
-     * make: a constructor has started them, and they may be anywhere in its code. */
+    /* In the order of the section; of several with one name and arity the first, and none that is
+     * like a function of the library's table. */
+    struct th_local *locals;
+    size_t local_count, local_capacity;
+    uintptr_t *patchable; /* addresses of the first NOP, ascending, in executable memory */
+    size_t patchable_count, patchable_capacity;
+    /* Threads may be anywhere in its code already: a constructor has started them, or the library
+     * was in this process before it was opened. */
     bool threads_started;
 };
+
+/* The sections, as the file calls them. */
+#define TH_SECTION_PATCHABLE "__patchable_function_entries"
+#define TH_SECTION_LOCALS "tracehost_functions"
 
 const struct th_code_map *th_library_code_map(const struct th_library *library);
 
@@ -48,8 +54,9 @@ bool th_library_executes(const struct th_library *library, uintptr_t address, si
 
 /*
  * Called for each library that is opened from now on: its constructors have run, no other code of
- * it has. By the thread that opens it. NULL: nothing is called. Set it before there are other
- * threads.
+ * it has; so its map still has functions that are like those of its table, which is not read yet.
+ * The library may be refused after that, and closed again. By the thread that opens it. NULL:
+ * nothing is called. Set it before there are other threads.
  */
 void th_library_watch_opened(void (*opened)(const struct th_library *library));
 

@@ -4,13 +4,15 @@
  * The loader trusts a file: one that is cut short or whose tables point astray kills the process
  * that opens it. So everything that the loader follows is followed here first, with each step
  * checked to stay inside the file: program headers, the dynamic section, symbols, strings, hash
- * tables, relocations, versions. Section headers, which the loader does not read, are not read
- * either. What the file's code does once it runs is nobody's guess.
+ * tables, relocations, versions. Section headers, which the loader does not read, serve to find
+ * what only this host looks for. What the file's code does once it runs is nobody's guess.
  *
  * Inner header of library/. All functions that fail start an error chain with TH_REFUSED.
  */
 #ifndef TH_LIBRARY_ELF_FILE_H
 #define TH_LIBRARY_ELF_FILE_H
+
+#include "examine.h"
 
 #include "host/base/base.h"
 
@@ -76,6 +78,14 @@ const char *th_elf_string(const struct th_elf *elf, uint64_t offset);
 
 /* Symbol I with its name; false if the name is no string of the file. */
 bool th_elf_symbol(const struct th_elf *elf, size_t i, GElf_Sym *symbol, const char **name);
+
+/*
+ * The sections called NAME, each an array of ELEMENT bytes; appended to EXTENTS, which is of no use
+ * if one is wrong. NAMELESS: the file does not say what its sections are called.
+ */
+enum th_elf_found { TH_ELF_ABSENT, TH_ELF_FOUND, TH_ELF_WRONG, TH_ELF_NAMELESS };
+enum th_elf_found th_elf_sections(const struct th_elf *elf, const char *name, size_t element,
+                                  struct th_extents *extents);
 
 /*
  * The steps of th_elf_open() that have files of their own. The first GOT bytes of a file of SIZE

@@ -1,8 +1,11 @@
 #include "examine.h"
 
+#include "code_map.h"
 #include "elf_file.h"
 #include "imports.h"
 #include "spelling.h"
+
+#include "plugin_api/nif_module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +174,19 @@ static const char *find_static_init(const struct th_elf *elf)
     return NULL;
 }
 
+static void note_sections(struct th_examination *e, const struct th_elf *elf, const char *name,
+                          size_t element, struct th_extents *extents)
+{
+    enum th_elf_found found = th_elf_sections(elf, name, element, extents);
+
+    if (found == TH_ELF_NAMELESS)
+        e->nameless_sections = true;
+    if (found == TH_ELF_WRONG) {
+        extents->count = 0;
+        th_names_add(&e->damaged, name);
+    }
+}
+
 static enum th_status check_form(struct th_examination *e, const struct th_elf *elf)
 {
     const char *static_init;
@@ -198,6 +214,8 @@ static enum th_status examine(struct th_examination *e, struct th_elf *elf)
 
     note_dynamic(e, elf);
     note_symbols(e, elf);
+    note_sections(e, elf, TH_SECTION_PATCHABLE, sizeof(uint64_t), &e->patchable);
+    note_sections(e, elf, TH_SECTION_LOCALS, sizeof(struct th_local_function), &e->locals);
     if (!status)
         status = check_form(e, elf);
     return status ? status : th_imports_check(e);
@@ -228,7 +246,10 @@ void th_examination_free(struct th_examination *e)
         th_free(e->imports[i].name);
     th_free(e->imports);
     th_free(e->path);
+    th_free(e->patchable.items);
+    th_free(e->locals.items);
     th_free(e->unique);
+    th_names_free(&e->damaged);
     th_names_free(&e->doubtful);
     th_names_free(&e->needed);
     th_names_free(&e->overridden);
@@ -265,6 +286,12 @@ void th_examination_remarks(const struct th_examination *e, struct th_names *rem
                               "noexecstack)");
     if (e->text_relocations)
         th_names_add(remarks, "its code is changed while it is loaded (compile with -fPIC)");
+    if (e->nameless_sections)
+        th_names_add(remarks, "its local functions are not known, nor where breakpoints can be: it "
+                              "was stripped of the names of its sections");
+    for (size_t i = 0; i < e->damaged.count; i++)
+        th_names_take(remarks,
+                      th_printf("its section %s is damaged, and ignored", e->damaged.items[i]));
     for (size_t i = 0; i < e->overridden.count; i++)
         th_names_take(remarks, th_printf("its own %s gives way to the program's of that name "
                                          "(make it static, or link with -Bsymbolic)",

@@ -41,6 +41,15 @@ struct th_import {
     int since; /* the NIF version that has it first, 100 * major + minor; 0: it is not of the API */
 };
 
+/* Memory that will be the library's: from its base. */
+struct th_extent {
+    uint64_t address, size;
+};
+struct th_extents {
+    struct th_extent *items;
+    size_t count, capacity;
+};
+
 struct th_examination {
     char *path;
 
@@ -62,7 +71,12 @@ struct th_examination {
     size_t import_count, import_capacity;
     struct th_names needed; /* libraries it depends on, as it names them */
 
+    /* Where its code map is (code_map.h): the file's sections of those names. */
+    struct th_extents patchable, locals;
+
     /* What is remarkable. */
+    bool nameless_sections;  /* nobody can say what its sections are */
+    struct th_names damaged; /* sections of the code map that are, and are not looked at */
     struct th_names overridden; /* its own symbols, in whose place it will find the program's */
     char *unique;               /* a symbol with STB_GNU_UNIQUE, which keeps it loaded; NULL */
     bool no_delete;             /* asks never to be unloaded */

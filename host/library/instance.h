@@ -2,7 +2,9 @@
 #ifndef TH_LIBRARY_INSTANCE_H
 #define TH_LIBRARY_INSTANCE_H
 
+#include "code_map.h"
 #include "load.h"
+#include "memory.h"
 #include "option.h"
 
 struct th_opened_type;
@@ -29,6 +31,8 @@ struct th_library {
     enum th_library_state state;
     th_term name;
     struct th_examination facts;
+    struct th_memory memory;
+    struct th_code_map code;
     struct th_entry entry;
     struct th_slots slots;
     struct th_names remarks;
@@ -58,6 +62,20 @@ void th_library_drop(struct th_library *library);
 /* Closes what the loader opened, runs destructors of the library; frees the instance. */
 void th_library_close(struct th_library *library);
 void th_library_free(struct th_library *library);
+
+/*
+ * Fills the empty MAP from what FACTS says is where in MEMORY, where the library lies; appends to
+ * REMARKS what is wrong with it. Then without what the table ENTRY has. Its own memory is all that
+ * is read, whatever is in it.
+ */
+void th_code_map_read(struct th_code_map *map, const struct th_memory *memory,
+                      const struct th_examination *facts, struct th_names *remarks);
+void th_code_map_yield(struct th_code_map *map, const struct th_entry *entry,
+                       struct th_names *remarks);
+void th_code_map_free(struct th_code_map *map);
+
+/* LIBRARY's constructors have run: reads its memory and map, calls whoever watches. */
+void th_library_map(struct th_library *library, bool threads_started);
 
 /* The list of all instances that are open, and who uses them. */
 void th_registry_add(struct th_library *library);

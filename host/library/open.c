@@ -1,5 +1,7 @@
 #include "instance.h"
 
+#include "started_threads.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -23,14 +25,28 @@ static enum th_status refuse_by_loader(const char *message)
     return th_error_raise(TH_REFUSED, "the loader says: %s", message);
 }
 
-static enum th_status open_handle(struct th_library *library)
+static bool is_in_memory(const char *path)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+
+    if (handle)
+        dlclose(handle);
+    return handle != NULL;
+}
+
+/* *BUSY: threads may run its code already. */
+static enum th_status open_handle(struct th_library *library, bool *busy)
 {
     const char *path = library->facts.path;
     char *local = strchr(path, '/') ? NULL : th_printf("./%s", path);
+    bool before = is_in_memory(local ? local : path);
+    struct th_started_threads started;
     struct th_library_call call;
 
     th_library_begin(&call, path, "a constructor");
+    th_started_threads_begin(&started);
     library->handle = dlopen(local ? local : path, RTLD_NOW | RTLD_LOCAL);
+    *busy = th_started_threads_end(&started) || before;
     th_library_end(&call);
     th_free(local);
     return library->handle ? TH_OK : refuse_by_loader(dlerror());
@@ -140,6 +156,7 @@ static enum th_status fill_in(struct th_library *library)
         status = set_name(library);
     if (status)
         return status;
+    th_code_map_yield(&library->code, &library->entry, &library->remarks);
     remark_version(library);
     th_slots_fill(&library->slots, &library->entry);
     th_examination_remarks(&library->facts, &library->remarks);
@@ -171,14 +188,15 @@ static enum th_status check_opened(struct th_library *library, bool in_use,
 /* Opens LIBRARY, whose facts are known, or finds the instance that was opened before. */
 static enum th_status open_or_find(struct th_library *library, struct th_library **result)
 {
-    enum th_status status = open_handle(library);
-    bool in_use;
+    bool in_use, busy;
+    enum th_status status = open_handle(library, &busy);
 
     if (status)
         return status;
     *result = th_registry_find(library->handle, &in_use);
     if (*result)
         return check_opened(*result, in_use, &library->facts);
+    th_library_map(library, busy);
     status = fill_in(library);
     if (status)
         return status;
@@ -202,6 +220,8 @@ void th_library_free(struct th_library *library)
     th_entry_free(&library->entry);
     th_examination_free(&library->facts);
     th_names_free(&library->remarks);
+    th_code_map_free(&library->code);
+    th_memory_free(&library->memory);
     th_free(library);
 }
 

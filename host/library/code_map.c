@@ -1,0 +1,271 @@
+/*
+ * The sections of the code map, as they are in memory once the loader has relocated them and
+ * constructors may have written there.
+ */
+#include "code_map.h"
+
+#include "instance.h"
+
+#include "host/term/term.h"
+#include "plugin_api/nif_module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PARAMETERS = 5 };
+
+/* The bytes of EXTENT if they are the library's and can be read, or NULL: the file may have been
+ * replaced since it was examined. */
+static const void *content_of(const struct th_memory *memory, const struct th_extent *extent)
+{
+    uintptr_t address = memory->base + extent->address;
+
+    return th_memory_after(memory, address, TH_MEMORY_READABLE) >= extent->size
+               ? (const void *)address
+               : NULL;
+}
+
+static bool is_code(const struct th_memory *memory, uintptr_t address)
+{
+    return th_memory_after(memory, address, TH_MEMORY_EXECUTABLE) > 0;
+}
+
+/* --- Entries with room for a breakpoint ------------------------------------------------------ */
+
+static int compare_addresses(const void *a, const void *b)
+{
+    uintptr_t first = *(const uintptr_t *)a;
+    uintptr_t second = *(const uintptr_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+static void sort_addresses(struct th_code_map *map)
+{
+    size_t kept = 0;
+
+    if (map->patchable_count == 0)
+        return;
+    qsort(map->patchable, map->patchable_count, sizeof *map->patchable, compare_addresses);
+    for (size_t i = 0; i < map->patchable_count; i++)
+        if (i == 0 || map->patchable[i] != map->patchable[kept - 1])
+            map->patchable[kept++] = map->patchable[i];
+    map->patchable_count = kept;
+}
+
+/* Linkers leave 0, which they do not relocate, for a function that they have left out. Returns how
+ * many addresses are no code. */
+static size_t add_addresses(struct th_code_map *map, const struct th_memory *memory,
+                            const uintptr_t *addresses, size_t count)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (addresses[i] == 0)
+            continue;
+        if (!is_code(memory, addresses[i])) {
+            wrong++;
+            continue;
+        }
+        TH_ARRAY_GROW(map->patchable, map->patchable_count, map->patchable_capacity);
+        map->patchable[map->patchable_count++] = addresses[i];
+    }
+    return wrong;
+}
+
+static void read_patchable(struct th_code_map *map, const struct th_memory *memory,
+                           const struct th_extents *extents, struct th_names *remarks)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < extents->count; i++) {
+        const uintptr_t *addresses = content_of(memory, &extents->items[i]);
+        if (addresses)
+            wrong +=
+                add_addresses(map, memory, addresses, extents->items[i].size / sizeof *addresses);
+    }
+    sort_addresses(map);
+    if (wrong > 0)
+        th_names_take(remarks, th_printf("its section %s is damaged: %zu of its addresses are not "
+                                         "of its code, and ignored",
+                                         TH_SECTION_PATCHABLE, wrong));
+}
+
+/* --- Functions that only the library calls --------------------------------------------------- */
+
+/* True if it can become an atom. */
+static bool is_name(const struct th_memory *memory, const char *name)
+{
+    size_t most = th_memory_after(memory, (uintptr_t)name, TH_MEMORY_READABLE);
+    size_t length, characters;
+
+    if (most > TH_ATOM_BYTES + 1)
+        most = TH_ATOM_BYTES + 1;
+    length = most > 0 ? strnlen(name, most) : 0;
+    return length > 0 && length < most && th_utf8_count(name, length, &characters) &&
+           characters <= TH_ATOM_CHARACTERS;
+}
+
+/* What is wrong with it, NULL if nothing is. */
+static const char *find_fault(const struct th_memory *memory, const struct th_local_function *local)
+{
+    if (!is_name(memory, local->name))
+        return "has no name that an atom can be";
+    if (local->arity > MOST_PARAMETERS)
+        return "has more than five parameters";
+    return is_code(memory, (uintptr_t)local->code) ? NULL : "has no code in the library";
+}
+
+static void add_locals(struct th_code_map *map, const struct th_memory *memory,
+                       const struct th_local_function *locals, size_t count,
+                       struct th_names *remarks)
+{
+    size_t wrong = 0;
+    const char *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *fault = find_fault(memory, &locals[i]);
+        if (fault) {
+            first = wrong++ ? first : fault;
+            continue;
+        }
+        TH_ARRAY_GROW(map->locals, map->local_count, map->local_capacity);
+        map->locals[map->local_count++] = (struct th_local){
+            locals[i].name, (unsigned)locals[i].arity, (void *)(uintptr_t)locals[i].code};
+    }
+    if (wrong > 0)
+        th_names_take(remarks, th_printf("its section %s is damaged: %zu of its functions are "
+                                         "ignored, the first %s",
+                                         TH_SECTION_LOCALS, wrong, first));
+}
+
+/* By name, arity and place, so that of those that are alike the first comes first. */
+static int compare_locals(const void *a, const void *b)
+{
+    const struct th_local *first = *(const struct th_local *const *)a;
+    const struct th_local *second = *(const struct th_local *const *)b;
+    int order = strcmp(first->name, second->name);
+
+    if (order == 0)
+        order = (first->arity > second->arity) - (first->arity < second->arity);
+    return order ? order : (first > second) - (first < second);
+}
+
+static bool are_alike(const struct th_local *a, const struct th_local *b)
+{
+    return a->arity == b->arity && strcmp(a->name, b->name) == 0;
+}
+
+/* Those without code are gone. */
+static void drop_empty(struct th_code_map *map)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < map->local_count; i++)
+        if (map->locals[i].code)
+            map->locals[kept++] = map->locals[i];
+    map->local_count = kept;
+}
+
+static void remark_twins(const struct th_local *first, size_t count, struct th_names *remarks)
+{
+    if (count > 0)
+        th_names_take(remarks,
+                      th_printf("it has local functions of the same name, of which one can be "
+                                "traced (give them different names): %s/%u%s",
+                                first->name, first->arity, count > 1 ? " and others" : ""));
+}
+
+static void drop_twins(struct th_code_map *map, struct th_names *remarks)
+{
+    size_t count = map->local_count;
+    size_t twins = 0;
+    struct th_local **sorted, *first = NULL;
+
+    if (count == 0)
+        return;
+    sorted = th_alloc(count * sizeof(*sorted));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &map->locals[i];
+    qsort(sorted, count, sizeof(*sorted), compare_locals);
+    for (size_t i = 1; i < count; i++) {
+        if (!are_alike(sorted[i - 1], sorted[i]))
+            continue;
+        first = twins++ ? first : sorted[i];
+        sorted[i]->code = NULL;
+    }
+    remark_twins(first, twins, remarks);
+    th_free(sorted);
+    drop_empty(map);
+}
+
+void th_code_map_yield(struct th_code_map *map, const struct th_entry *entry,
+                       struct th_names *remarks)
+{
+    for (size_t i = 0; i < map->local_count; i++) {
+        struct th_local *local = &map->locals[i];
+        if (!th_entry_function(entry, local->name, local->arity))
+            continue;
+        th_names_take(remarks, th_printf("its local function %s/%u cannot be traced: its table has "
+                                         "one of that name",
+                                         local->name, local->arity));
+        local->code = NULL;
+    }
+    drop_empty(map);
+}
+
+/* --- The whole ------------------------------------------------------------------------------- */
+
+void th_code_map_read(struct th_code_map *map, const struct th_memory *memory,
+                      const struct th_examination *facts, struct th_names *remarks)
+{
+    read_patchable(map, memory, &facts->patchable, remarks);
+    for (size_t i = 0; i < facts->locals.count; i++) {
+        const struct th_extent *extent = &facts->locals.items[i];
+        const struct th_local_function *locals = content_of(memory, extent);
+        if (locals)
+            add_locals(map, memory, locals, extent->size / sizeof *locals, remarks);
+    }
+    drop_twins(map, remarks);
+}
+
+void th_code_map_free(struct th_code_map *map)
+{
+    th_free(map->locals);
+    th_free(map->patchable);
+    *map = (struct th_code_map){0};
+}
+
+bool th_code_map_lists(const struct th_code_map *map, uintptr_t first_nop)
+{
+    return map->patchable_count > 0 && bsearch(&first_nop, map->patchable, map->patchable_count,
+                                               sizeof *map->patchable, compare_addresses);
+}
+
+/* --- Of an open library ---------------------------------------------------------------------- */
+
+static void (*watcher)(const struct th_library *library); /* set while there is one thread */
+
+void th_library_watch_opened(void (*opened)(const struct th_library *library))
+{
+    watcher = opened;
+}
+
+void th_library_map(struct th_library *library, bool threads_started)
+{
+    th_memory_of(&library->memory, library->handle);
+    th_code_map_read(&library->code, &library->memory, &library->facts, &library->remarks);
+    library->code.threads_started = threads_started;
+    if (watcher)
+        watcher(library);
+}
+
+const struct th_code_map *th_library_code_map(const struct th_library *library)
+{
+    return &library->code;
+}
+
+bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size)
+{
+    return size > 0 && th_memory_after(&library->memory, address, TH_MEMORY_EXECUTABLE) >= size;
+}

@@ -1,0 +1,64 @@
+#include "memory.h"
+
+#include "host/base/base.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+struct question {
+    const struct link_map *library;
+    struct th_memory *memory;
+};
+
+/* Two libraries can have one base only if they have nothing mapped. */
+static int add_parts(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const struct question *question = context;
+    struct th_memory *memory = question->memory;
+
+    (void)size;
+    if (info->dlpi_addr != question->library->l_addr ||
+        info->dlpi_name != question->library->l_name)
+        return 0;
+    memory->base = info->dlpi_addr;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD)
+            continue;
+        TH_ARRAY_GROW(memory->parts, memory->count, memory->capacity);
+        memory->parts[memory->count++] = (struct th_memory_part){
+            .start = info->dlpi_addr + header->p_vaddr,
+            .size = header->p_memsz,
+            .rights = (header->p_flags & PF_R ? TH_MEMORY_READABLE : 0) |
+                      (header->p_flags & PF_X ? TH_MEMORY_EXECUTABLE : 0),
+        };
+    }
+    return 1;
+}
+
+void th_memory_of(struct th_memory *memory, void *handle)
+{
+    struct link_map *library;
+    struct question question = {.memory = memory};
+
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &library) != 0)
+        return;
+    question.library = library;
+    dl_iterate_phdr(add_parts, &question);
+}
+
+void th_memory_free(struct th_memory *memory)
+{
+    th_free(memory->parts);
+    *memory = (struct th_memory){0};
+}
+
+size_t th_memory_after(const struct th_memory *memory, uintptr_t address, unsigned rights)
+{
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct th_memory_part *part = &memory->parts[i];
+        if (address >= part->start && address - part->start < part->size)
+            return (part->rights & rights) == rights ? part->size - (address - part->start) : 0;
+    }
+    return 0;
+}

@@ -1,0 +1,33 @@
+/*
+ * What of a library the loader has mapped. Inner header of library/.
+ */
+#ifndef TH_LIBRARY_MEMORY_H
+#define TH_LIBRARY_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TH_MEMORY_READABLE = 1, TH_MEMORY_EXECUTABLE = 2 };
+
+struct th_memory_part {
+    uintptr_t start;
+    size_t size;
+    unsigned rights; /* TH_MEMORY_... */
+};
+
+/* Start it as {0}. */
+struct th_memory {
+    uintptr_t base; /* what addresses in the file count from */
+    struct th_memory_part *parts;
+    size_t count, capacity;
+};
+
+/* Of the library that the loader knows by HANDLE, or nothing if it does not say. */
+void th_memory_of(struct th_memory *memory, void *handle);
+void th_memory_free(struct th_memory *memory);
+
+/* How many bytes from ADDRESS on have those RIGHTS, up to the end of their part. */
+size_t th_memory_after(const struct th_memory *memory, uintptr_t address, unsigned rights);
+
+#endif
