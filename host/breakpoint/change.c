@@ -11,7 +11,8 @@
  *    2. Allocate new breakpoints. They do nothing in the active generation, so it does not matter
  *       who finds them when, on a site that is armed for others already.
  *    3. Stage: write the staging generation of what the change is about. No hit looks there: those
- *       that did were waited for by step 8 of the change before.
+ *       that did were waited for by step 8 of the change before. Sites that keep a count of their
+ *       active breakpoints, by generation, are told of that one's.
  *    4. Wait, so that every thread sees what it is to find at a site before it is sent there.
  *    5. Arm the sites that have their first active breakpoint.
  *    6. Wait, so that every thread comes to the breakpoints before they do anything: then all begin
@@ -23,7 +24,8 @@
  *       that are of no kind any more.
  *   10. Wait for those who are walking along a list that an unlinked breakpoint was in.
  *   11. Consolidate: make the staging generation of what was changed the same as the active one, so
- *       that the next change, which may be about others, finds all of them ready.
+ *       that the next change, which may be about others, finds all of them ready; sites' counts, of
+ *       breakpoints that were unlinked as well, too.
  *   12. Deallocate what was unlinked.
  *   13. Release the permission; the change is done.
  *
@@ -161,9 +163,9 @@ static bool allocate(struct th_change *change)
 
 /* --- 3. Stage --------------------------------------------------------------------------------- */
 
-static uint32_t staged_active(const struct th_generic_bp *bp)
+static int is_active(const struct th_generic_bp *bp, unsigned generation)
 {
-    return th_bp_active(&bp->data[!th_bp_generation()]);
+    return th_bp_active(&bp->data[generation]) != 0;
 }
 
 static uint32_t staged_kinds(const struct th_generic_bp *bp)
@@ -181,11 +183,18 @@ static void touch(struct th_change *change, struct th_generic_bp *bp)
     change->counts.visited++;
 }
 
-/* The site has one active breakpoint more, or one less. */
+/* In the staging generation, the site has one active breakpoint more, or one less. */
+static void tell_count(struct th_site *site, int more)
+{
+    if (more != 0 && site->operations->count)
+        site->operations->count(site, !th_bp_generation(), more);
+}
+
 static void count_active(struct th_change *change, struct th_site *site, int more)
 {
     unsigned had = site->active;
 
+    tell_count(site, more);
     site->active = had + (unsigned)more;
     if (site->listed || (had != 0) == (site->active != 0))
         return;
@@ -198,7 +207,8 @@ static void stage_one(struct th_change *change, struct th_generic_bp *bp,
                       const struct th_bp_setting *setting)
 {
     uint32_t there = staged_kinds(bp);
-    bool was_active = staged_active(bp) != 0;
+    int was_active = is_active(bp, !th_bp_generation());
+    int more;
 
     if (!(setting->set | ((setting->clear | setting->pause | setting->restart) & there)))
         return;
@@ -208,8 +218,9 @@ static void stage_one(struct th_change *change, struct th_generic_bp *bp,
         th_bp_set(bp, setting, change->serial);
     th_bp_pause(bp, setting->pause);
     th_bp_restart(bp, setting->restart, change->serial);
-    if (was_active != (staged_active(bp) != 0))
-        count_active(change, bp->site, was_active ? -1 : 1);
+    more = is_active(bp, !th_bp_generation()) - was_active;
+    if (more != 0)
+        count_active(change, bp->site, more);
 }
 
 static void stage_session(struct th_change *change, const struct item *item)
@@ -337,6 +348,8 @@ static bool consolidate(struct th_change *change)
     for (size_t i = 0; i < change->touched.count; i++) {
         struct th_generic_bp *bp = change->touched.items[i];
         bp->listed = false;
+        tell_count(bp->site,
+                   is_active(bp, th_bp_generation()) - is_active(bp, !th_bp_generation()));
         if (!is_removed(bp))
             th_bp_consolidate(bp);
     }

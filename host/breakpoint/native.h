@@ -1,11 +1,11 @@
 /*
  * Native sites: breakpoints in machine code, x86-64. Local and external calls meet them alike.
  *
- * A function can have one if it was compiled with -fpatchable-function-entry=16,8: there are eight
- * bytes of NOPs before its label, which nobody runs, and eight at its label, its entry word.
+ * A function can have one if it was compiled with -fpatchable-function-entry=16,8: the compiler
+ * leaves eight bytes of NOPs at its label, its entry word. (So it does with =8 and =16,0. What
+ * stands before the label is not touched.)
  *
- *     label-8   the address of the entry's record, struct th_native, for life
- *     label     the entry word: one NOP of eight bytes, or `cs cs cs call rel32`, also eight
+ *     label     the entry word: one NOP of eight bytes, or `jmp rel32` and three that nobody runs
  *     label+8   the body
  *
  * The entry word is aligned, so one store switches between the two forms, and a thread that comes
@@ -13,15 +13,19 @@
  * may have fetched the old one). That holds for two single instructions only: NOPs as compilers
  * leave them are made one before other threads can be there.
  *
- * The call leads to a page near the library, as it reaches 2 GB, and by that to the thunk
- * (native_thunk.S). The thunk takes the call's return address from the stack, which is the body's
- * address, and with it the record, and then decides one thing: whether any breakpoint of the entry
- * is active. If none is it goes on in the body, as if nothing had been there. Else it goes on in
- * the record's handler, whose caller then is the function's caller. No return address is ever
- * written, so debuggers, unwinders and sanitizers find nothing strange; what a handler wants to
- * know of the function's end it learns by calling the body itself.
+ * The jump leads to a stub near the library, as it reaches 2 GB. The stub belongs to the entry, as
+ * its record does, and goes on in the thunk (native_thunk.S) with the record in a register. The
+ * thunk decides one thing: whether any breakpoint of the entry is active. If none is it goes on in
+ * the body, as if nothing had been there. Else it goes on in the record's handler, whose caller
+ * then is the function's caller.
  *
- * From the C ABI, the thunk uses what a call may: %rax, %r10, %r11, the flags.
+ * It is a jump and not a call, whose return address would tell what to go on with, because nobody
+ * would ever return to that: the processor, which foresees each return by the calls that it has
+ * seen, would be wrong about this one and all further out. Nothing is pushed and no return address
+ * is written, so debuggers, unwinders, sanitizers and shadow stacks find nothing strange; what a
+ * handler wants to know of the function's end it learns by calling the body itself.
+ *
+ * From the C ABI, what stands before the body uses what a call may: %rax, %r11, the flags.
  */
 #ifndef TH_NATIVE_H
 #define TH_NATIVE_H
@@ -43,23 +47,24 @@ enum th_native_form {
 };
 
 /*
- * The record of an entry. Type-stable, as a site is: a thread may read it at any time after it was
- * sent here.
+ * The record of an entry: its own as long as the library is open, whoever creates and drops it
+ * meanwhile, as a thread may come here at any time after it was sent. One cache line.
  */
 struct th_native {
     /* The breakpoints, of all the entry's sites, that are active, by generation. The thunk reads
-     * that of the active one, relaxed: what it decides by it the hit reads again. Written as that
-     * generation is staged and consolidated, with the permission. */
+     * that of the active one, relaxed: what it decides by it the hit reads again. It may have read
+     * th_active_bp_index long before: then its call began before the change that it misses was
+     * done. Written as that generation is staged and consolidated, with the permission. */
     _Alignas(64) _Atomic uint32_t active[2];
     void *handler; /* for the entry's form, as below; constant while there is a site */
     void *body;    /* label + 8 */
     void *owner;   /* of whoever created it */
-    /* native.c's: */
-    uint64_t *word; /* the entry word */
-    uint32_t armed; /* sites that are; with the permission */
-    enum th_native_form form;
-    uint64_t call; /* the entry word's other form */
-    struct th_later later;
+    /* native*.c's: */
+    const void *thunk;      /* the form's */
+    uint64_t jump;          /* the entry word's other form */
+    uint32_t armed;         /* sites that are; with the permission */
+    int protection;         /* of the memory that the entry word is in, PROT_... */
+    struct th_native *next; /* of those that are free */
 };
 
 /*
@@ -87,6 +92,8 @@ static inline struct th_native *th_native_of(double register_)
  * one. To be called before libraries are opened, and before there are other threads. TH_FAILED
  * where this machine has no native sites (another architecture, a kernel without membarrier
  * SYNC_CORE): then all functions are refused, for that reason.
+ *
+ * Of the other functions here, one at a time is called, and none while a library is opened.
  */
 enum th_status th_native_begin(void);
 
@@ -99,15 +106,15 @@ const char *th_native_refusal(const struct th_library *library, const void *code
 
 /*
  * The record for CODE, which is not refused, with a HANDLER of that form. One at a time for a
- * function: th_native_find() is the one that it has, NULL if none. By one thread at a time. NULL if
- * there is no memory near the library, or it cannot be made writable; errno says why.
+ * function: th_native_find() is the one that it has, NULL if none. NULL if there is no memory near
+ * the library, or it cannot be made writable; errno says why.
  */
 struct th_native *th_native_create(const struct th_library *library, void *code,
                                    enum th_native_form form, void *handler, void *owner);
 struct th_native *th_native_find(const void *code);
 
-/* Its sites are dropped, or about to be and not armed. The entry word is a NOP; memory and near
- * page stay until thread progress, the library at least until this has returned. */
+/* It has no armed site. Memory, stub and handler stay good for threads that are on their way to
+ * them until the library is closed, which it must not be before this has returned. */
 void th_native_drop(struct th_native *native);
 
 /* Of a function with an entry: `place` is the record. Several sites may share one, those of

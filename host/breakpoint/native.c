@@ -1,0 +1,233 @@
+#include "native.h"
+
+#include "kind.h"
+#include "native_entry.h"
+#include "native_near.h"
+#include "native_text.h"
+#include "native_thunk.h"
+
+#include "host/base/base.h"
+#include "host/library/library.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifdef __x86_64__
+
+static void (*const thunks[TH_NATIVE_FORMS])(void) = {
+    [TH_NATIVE_TERMS_0] = th_native_thunk_terms_0, [TH_NATIVE_TERMS_1] = th_native_thunk_terms_1,
+    [TH_NATIVE_TERMS_2] = th_native_thunk_terms_2, [TH_NATIVE_TERMS_3] = th_native_thunk_terms_3,
+    [TH_NATIVE_TERMS_4] = th_native_thunk_terms_4, [TH_NATIVE_TERMS_5] = th_native_thunk_terms_5,
+    [TH_NATIVE_NIF] = th_native_thunk_terms_2,
+};
+
+static const char *const other_machine = NULL;
+
+#else
+
+static void (*const thunks[TH_NATIVE_FORMS])(void);
+static const char *const other_machine =
+    "there are no breakpoints in the machine code of this processor: use an x86-64 one";
+
+#endif
+
+/* Why all functions are refused, NULL if they are not. Written by th_native_begin(). */
+static const char *refusal = "this program sets no breakpoints in machine code: call it with one "
+                             "that does";
+
+/* Records by code: those that there are, and those that were dropped and may still be met. By one
+ * thread at a time. */
+static struct th_table records, dropped;
+
+/* --- Records ---------------------------------------------------------------------------------- */
+
+static uint64_t *word_of(const struct th_native *native)
+{
+    return (uint64_t *)((char *)native->body - TH_ENTRY_WORD);
+}
+
+/* LIBRARY has been opened. What was dropped and had its code at that place belonged to another that
+ * is closed. */
+static bool is_gone(const struct th_native *native, const struct th_library *library)
+{
+    struct th_text_segment segment;
+    uintptr_t code = (uintptr_t)word_of(native);
+
+    return th_library_executes(library, code, 1) || !th_text_find_segment(code, &segment);
+}
+
+static void free_gone(const struct th_library *library)
+{
+    struct th_table kept = {0};
+    size_t position = 0;
+
+    for (struct th_slot *slot; (slot = th_table_next(&dropped, &position));)
+        if (is_gone(slot->value, library))
+            th_near_free(slot->value);
+        else
+            th_table_set(&kept, slot->key, slot->value);
+    th_table_free(&dropped);
+    dropped = kept;
+}
+
+static void see_opened(const struct th_library *library)
+{
+    free_gone(library);
+    th_entries_make_ready(library);
+}
+
+enum th_status th_native_begin(void)
+{
+    refusal = other_machine;
+    if (!refusal && !th_text_begin())
+        refusal = "the kernel does not have membarrier() for changed code: use Linux 4.16 or newer";
+    if (refusal)
+        return th_error_raise(TH_FAILED, "%s", refusal);
+    th_library_watch_opened(see_opened);
+    return TH_OK;
+}
+
+/* CODE's entry as it is to be written, VALUE. False: it is in no library, errno. */
+static bool describe(void *code, uint64_t value, struct th_text_word *word)
+{
+    struct th_text_segment segment;
+
+    errno = EFAULT;
+    if (!th_text_find_segment((uintptr_t)code, &segment))
+        return false;
+    *word = (struct th_text_word){code, value, segment.protection};
+    return true;
+}
+
+const char *th_native_refusal(const struct th_library *library, const void *code)
+{
+    struct th_text_word word;
+    const char *why;
+
+    if (refusal || th_native_find(code))
+        return refusal;
+    why = th_entry_refusal(library, code);
+    if (why)
+        return why;
+    if (!describe((void *)code, 0, &word) || !th_text_can_write(&word))
+        return "its code cannot be made writable: allow that (it is forbidden by "
+               "prctl(PR_SET_MDWE), systemd's MemoryDenyWriteExecute= or SELinux's execmod)";
+    if (!th_near_find(code, false))
+        return "there is no memory within two gigabytes of it, for what its breakpoint leads to: "
+               "load the library before memory of that size is mapped";
+    return NULL;
+}
+
+/* `jmp` to the stub, and a NOP that nobody runs, for disassemblers. */
+static uint64_t jump_of(const struct th_native *native, const void *code)
+{
+    enum { JUMP = 5 };
+    uint32_t displacement = (uint32_t)(th_near_stub(native) - ((uintptr_t)code + JUMP));
+
+    return UINT64_C(0x001f0f0000000000) | (uint64_t)displacement << 8 | 0xe9;
+}
+
+struct th_native *th_native_find(const void *code)
+{
+    return th_table_get(&records, (uintptr_t)code);
+}
+
+/* The record of CODE is that which it had before, if it had any. */
+static struct th_native *take_record(void *code)
+{
+    struct th_native *native = th_table_remove(&dropped, (uintptr_t)code);
+
+    return native ? native : th_near_find(code, true);
+}
+
+struct th_native *th_native_create(const struct th_library *library, void *code,
+                                   enum th_native_form form, void *handler, void *owner)
+{
+    struct th_native *native;
+    struct th_text_word word;
+
+    (void)library;
+    if (th_native_find(code))
+        th_bug("a function has two native records");
+    if (!describe(code, 0, &word) || !th_text_can_write(&word))
+        return NULL;
+    native = take_record(code);
+    if (!native)
+        return NULL;
+    native->handler = handler;
+    native->body = (char *)code + TH_ENTRY_WORD;
+    native->owner = owner;
+    native->thunk = (const void *)(uintptr_t)thunks[form];
+    native->jump = jump_of(native, code);
+    native->protection = word.protection;
+    th_table_set(&records, (uintptr_t)code, native);
+    return native;
+}
+
+void th_native_drop(struct th_native *native)
+{
+    uintptr_t code = (uintptr_t)word_of(native);
+
+    if (native->armed > 0)
+        th_bug("a native record is dropped that has an armed site");
+    th_table_remove(&records, code);
+    th_table_set(&dropped, code, native);
+}
+
+/* --- Sites ------------------------------------------------------------------------------------ */
+
+/* True if the entry is to be written: this is its first armed site, or was its last. */
+static bool count_armed(struct th_native *native, bool arm)
+{
+    return arm ? native->armed++ == 0 : --native->armed == 0;
+}
+
+static void write_entries(struct th_site *const *sites, size_t count, bool arm)
+{
+    struct th_text_word *words = th_alloc(count * sizeof *words);
+    size_t written = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct th_native *native = sites[i]->place;
+        atomic_store_explicit(&sites[i]->armed, arm, memory_order_relaxed);
+        if (count_armed(native, arm))
+            words[written++] = (struct th_text_word){
+                word_of(native), arm ? native->jump : TH_ENTRY_NOP, native->protection};
+    }
+    if (!th_text_write(words, written))
+        th_bug("code that was writable no longer is: %s", strerror(errno));
+    th_free(words);
+}
+
+static void arm_entries(struct th_site *const *sites, size_t count)
+{
+    write_entries(sites, count, true);
+}
+
+static void disarm_entries(struct th_site *const *sites, size_t count)
+{
+    write_entries(sites, count, false);
+}
+
+static bool is_armed(const struct th_site *site)
+{
+    return th_site_is_armed(site);
+}
+
+/* Relaxed, as whoever reads it reads what it decides about again; written with the permission
+ * alone. */
+static void count_active(struct th_site *site, unsigned generation, int more)
+{
+    struct th_native *native = site->place;
+    uint32_t had = atomic_load_explicit(&native->active[generation], memory_order_relaxed);
+
+    atomic_store_explicit(&native->active[generation], had + (uint32_t)more, memory_order_relaxed);
+}
+
+const struct th_site_operations th_site_native = {.kind = "native",
+                                                  .kinds = TH_BP_ALL & ~TH_BP_GLOBAL,
+                                                  .arm = arm_entries,
+                                                  .disarm = disarm_entries,
+                                                  .is_armed = is_armed,
+                                                  .count = count_active};

@@ -1,0 +1,182 @@
+#include "native_entry.h"
+
+#include "native_text.h"
+
+#include "host/base/base.h"
+#include "host/library/library.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unwind.h>
+
+/* --- NOPs ------------------------------------------------------------------------------------- */
+
+/* The length of what follows the opcode 0f 1f: ModRM and the address that it says. */
+static size_t operand_length(const uint8_t *modrm)
+{
+    enum { IN_REGISTER = 3, HAS_SIB = 4, RELATIVE = 5 };
+    unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
+    size_t length = rm == HAS_SIB && mod != IN_REGISTER ? 2 : 1;
+
+    if (mod == 1)
+        return length + 1;
+    if (mod == 2)
+        return length + 4;
+    if (mod == 0 && (rm == RELATIVE || (rm == HAS_SIB && (modrm[1] & 7) == RELATIVE)))
+        return length + 4;
+    return length;
+}
+
+/* The length of the NOP at CODE, 0 if there is none. It looks at less than 16 bytes. */
+static size_t nop_length(const uint8_t *code)
+{
+    size_t prefixes = 0;
+
+    while (prefixes < 8 && (code[prefixes] == 0x66 || code[prefixes] == 0x2e))
+        prefixes++;
+    if (code[prefixes] == 0x90)
+        return prefixes + 1;
+    if (code[prefixes] == 0x0f && code[prefixes + 1] == 0x1f)
+        return prefixes + 2 + operand_length(code + prefixes + 2);
+    return 0;
+}
+
+/* What stands in an entry word. */
+struct nops {
+    size_t count;
+    size_t bytes; /* up to the end of the last that begins in it */
+};
+
+static struct nops count_nops(const struct th_library *library, uintptr_t label)
+{
+    enum { LOOKED_AT = TH_ENTRY_WORD + 16 };
+    uint8_t code[LOOKED_AT] = {0}; /* in which zeros follow where the library ends */
+    struct nops nops = {0, 0};
+    size_t length;
+
+    memcpy(code, (const void *)label,
+           th_library_executes(library, label, LOOKED_AT) ? LOOKED_AT : TH_ENTRY_WORD);
+
+    while (nops.bytes < TH_ENTRY_WORD && (length = nop_length(code + nops.bytes)) > 0) {
+        nops.count++;
+        nops.bytes += length;
+    }
+    return nops;
+}
+
+/* --- Where functions begin -------------------------------------------------------------------- */
+
+/* A function begins at LABEL: that is where its entry in the unwind table begins. To be asked as
+ * the compiler lists NOPs, not labels, and an entry elsewhere in them would be torn apart. */
+static bool is_label(uintptr_t label)
+{
+    /* It takes a return address, which is the next instruction's. */
+    return _Unwind_FindEnclosingFunction((void *)(label + 1)) == (void *)label;
+}
+
+static bool is_aligned(uintptr_t label)
+{
+    return label % TH_ENTRY_WORD == 0;
+}
+
+/* The label that follows the NOPs listed at FIRST, or 0: it is there, with =8 and =16,0, or eight
+ * bytes on, with =16,8. */
+static uintptr_t label_of(uintptr_t first)
+{
+    if (is_label(first))
+        return first;
+    return is_label(first + TH_ENTRY_WORD) ? first + TH_ENTRY_WORD : 0;
+}
+
+/* --- Making ready ----------------------------------------------------------------------------- */
+
+static bool can_read(const struct th_library *library, uintptr_t label,
+                     struct th_text_segment *segment)
+{
+    if (!th_library_executes(library, label, TH_ENTRY_WORD))
+        return false;
+    if (label < segment->start || label >= segment->end)
+        if (!th_text_find_segment(label, segment))
+            return false;
+    return segment->protection & PROT_READ;
+}
+
+static bool is_to_be_made_ready(const struct th_library *library, uintptr_t label)
+{
+    struct nops nops = count_nops(library, label);
+
+    return is_aligned(label) && nops.count > 1 && nops.bytes == TH_ENTRY_WORD;
+}
+
+/* Where it fails the NOPs remain, and tell. */
+void th_entries_make_ready(const struct th_library *library)
+{
+    const struct th_code_map *map = th_library_code_map(library);
+    struct th_text_segment segment = {0, 0, 0};
+    struct th_text_word *words;
+    size_t count = 0;
+
+    if (map->patchable_count == 0 || map->threads_started)
+        return;
+    words = th_alloc(map->patchable_count * sizeof *words);
+    for (size_t i = 0; i < map->patchable_count; i++) {
+        uintptr_t label = label_of(map->patchable[i]);
+        if (label && can_read(library, label, &segment) && is_to_be_made_ready(library, label))
+            words[count++] =
+                (struct th_text_word){(uint64_t *)label, TH_ENTRY_NOP, segment.protection};
+    }
+    th_text_write(words, count);
+    th_free(words);
+}
+
+/* --- Refusing --------------------------------------------------------------------------------- */
+
+#define FLAGS "compile with `pkg-config --cflags tracehost-plugin`"
+
+static bool starts_with_endbr64(const void *code)
+{
+    return memcmp(code, (const uint8_t[]){0xf3, 0x0f, 0x1e, 0xfa}, 4) == 0;
+}
+
+/* NOPs that are not one. */
+static const char *refuse_nops(const struct th_code_map *map, struct nops nops)
+{
+    if (nops.count == 0)
+        return "somebody else has changed its first bytes: leave it to one of them, and load the "
+               "library before others do so";
+    if (nops.bytes < TH_ENTRY_WORD)
+        return "the room at its entry is less than eight bytes: " FLAGS;
+    if (nops.bytes > TH_ENTRY_WORD)
+        return "the NOPs at its entry do not end after eight bytes: " FLAGS;
+    if (map->threads_started)
+        return "threads may have been in its code before its entry was made ready, those that a "
+               "constructor has started or who loaded the library before: start threads in "
+               "load(), or compile with clang, whose entries need no making ready";
+    return "its code cannot be made writable: allow that (it is forbidden by "
+           "prctl(PR_SET_MDWE), systemd's MemoryDenyWriteExecute= or SELinux's execmod)";
+}
+
+const char *th_entry_refusal(const struct th_library *library, const void *code)
+{
+    const struct th_code_map *map = th_library_code_map(library);
+    struct th_text_segment segment = {0, 0, 0};
+    uintptr_t label = (uintptr_t)code;
+    struct nops nops;
+
+    if (!can_read(library, label, &segment))
+        return "its code is not in this library: name a function of the library's own, which may "
+               "call it";
+    if (!th_code_map_lists(map, label) && !th_code_map_lists(map, label - TH_ENTRY_WORD))
+        return "it was compiled without room for a breakpoint at its entry: " FLAGS;
+    if (starts_with_endbr64(code))
+        return "it begins with `endbr64`, where a breakpoint would be: compile with "
+               "-fcf-protection=none";
+    if (!is_aligned(label))
+        return "its entry is at no multiple of eight bytes: compile with -O2, which aligns "
+               "functions, or declare it with __attribute__((aligned(16)))";
+    if (!is_label(label))
+        return "it has no entry in the unwind table that begins with it: compile with "
+               "-fasynchronous-unwind-tables";
+    nops = count_nops(library, label);
+    return nops.count == 1 && nops.bytes == TH_ENTRY_WORD ? NULL : refuse_nops(map, nops);
+}

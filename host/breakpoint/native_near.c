@@ -1,0 +1,229 @@
+#include "native_near.h"
+
+#include "native_thunk.h"
+
+#include "host/base/base.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum {
+    STUB = 16, /* bytes */
+    STUBS = 256,
+    CODE = STUB * STUBS,
+    RECORDS = STUBS * sizeof(struct th_native),
+    BLOCK = CODE + RECORDS,
+};
+
+_Static_assert(CODE == 4096, "a page: what is executable is not writable");
+
+/* How far a jump goes for sure, either way. */
+static const uintptr_t reach = (UINT64_C(2) << 30) - (64 << 10);
+
+struct block {
+    struct block *next;
+    uint8_t *code;          /* stubs; records follow */
+    struct th_native *free; /* linked by `next` */
+};
+
+static struct block *blocks;
+
+/* --- A place ---------------------------------------------------------------------------------- */
+
+struct place {
+    uintptr_t word;
+    uintptr_t address; /* the best one so far; 0: none */
+};
+
+static uintptr_t distance(uintptr_t a, uintptr_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Takes the end of the gap from START to END that is nearer, if it is the best so far. */
+static void consider(struct place *place, uintptr_t start, uintptr_t end)
+{
+    uintptr_t lowest = place->word > reach ? place->word - reach : 0;
+    uintptr_t highest = place->word + reach;
+    uintptr_t address;
+
+    if (start < lowest)
+        start = (lowest + CODE - 1) / CODE * CODE;
+    if (end > highest)
+        end = highest / CODE * CODE;
+    if (end < start || end - start < BLOCK)
+        return;
+    address = end <= place->word ? end - BLOCK : start;
+    if (!place->address || distance(address, place->word) < distance(place->address, place->word))
+        place->address = address;
+}
+
+/* Looks at the gaps between mappings, as the kernel lists them. Not where the heap, or a stack, is
+ * going to grow. */
+static void find_place(struct place *place)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL;
+    size_t size = 0;
+    uintptr_t from = 64 << 10; /* the kernel keeps what is below for itself */
+    bool grows = false;
+
+    place->address = 0;
+    if (!maps)
+        return;
+    while (getline(&line, &size, maps) > 0) {
+        uintptr_t start, end;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) != 2)
+            continue;
+        if (!grows && !strstr(line, "[stack") && start > from)
+            consider(place, from, start);
+        grows = strstr(line, "[heap]") != NULL;
+        from = end;
+    }
+    free(line);
+    fclose(maps);
+}
+
+/* NULL with errno; EEXIST if somebody else was there first. */
+static uint8_t *map_at(uintptr_t address)
+{
+    void *memory = mmap((void *)address, BLOCK, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return NULL;
+    if (memory == (void *)address)
+        return memory;
+    munmap(memory, BLOCK); /* a kernel that takes the address for a hint */
+    errno = EEXIST;
+    return NULL;
+}
+
+static uint8_t *map_near(uintptr_t word)
+{
+    enum { TRIES = 16 };
+    struct place place = {.word = word};
+    uint8_t *memory = NULL;
+
+    errno = EEXIST;
+    for (int i = 0; i < TRIES && !memory && errno == EEXIST; i++) {
+        find_place(&place);
+        if (!place.address) {
+            errno = ENOMEM;
+            return NULL;
+        }
+        memory = map_at(place.address);
+    }
+    return memory;
+}
+
+/* --- A block ---------------------------------------------------------------------------------- */
+
+static struct th_native *record_of(const struct block *block, size_t i)
+{
+    return (struct th_native *)(block->code + CODE) + i;
+}
+
+/* `lea RECORD(%rip),%r11; jmp *TH_NATIVE_THUNK(%r11)`, and traps. */
+static void write_stub(const struct block *block, size_t i)
+{
+    enum { LEA = 7 };
+    uint8_t *stub = block->code + i * STUB;
+    int32_t displacement = (int32_t)((uint8_t *)record_of(block, i) - (stub + LEA));
+    const uint8_t jump[] = {0x41, 0xff, 0x63, TH_NATIVE_THUNK};
+
+    memset(stub, 0xcc, STUB);
+    memcpy(stub, (const uint8_t[]){0x4c, 0x8d, 0x1d}, 3);
+    memcpy(stub + 3, &displacement, sizeof displacement);
+    memcpy(stub + LEA, jump, sizeof jump);
+}
+
+static void fill(struct block *block)
+{
+    for (size_t i = STUBS; i-- > 0;) {
+        struct th_native *record = record_of(block, i);
+        write_stub(block, i);
+        record->next = block->free;
+        block->free = record;
+    }
+}
+
+static struct block *make_block(uintptr_t word)
+{
+    uint8_t *memory = map_near(word);
+    struct block *block;
+
+    if (!memory)
+        return NULL;
+    block = th_alloc_zero(sizeof *block);
+    block->code = memory;
+    fill(block);
+    if (mprotect(memory, CODE, PROT_READ | PROT_EXEC) != 0) {
+        int error = errno;
+        munmap(memory, BLOCK);
+        th_free(block);
+        errno = error;
+        return NULL;
+    }
+    block->next = blocks;
+    return blocks = block;
+}
+
+static bool is_near(const struct block *block, uintptr_t word)
+{
+    return distance((uintptr_t)block->code, word) < reach &&
+           distance((uintptr_t)block->code + CODE, word) < reach;
+}
+
+struct th_native *th_near_find(const void *word, bool take)
+{
+    struct block *block = blocks;
+    struct th_native *record;
+
+    while (block && !(block->free && is_near(block, (uintptr_t)word)))
+        block = block->next;
+    if (!block)
+        block = make_block((uintptr_t)word);
+    if (!block)
+        return NULL;
+    record = block->free;
+    if (take)
+        block->free = record->next;
+    return record;
+}
+
+static bool has(const struct block *block, const struct th_native *record)
+{
+    return record >= record_of(block, 0) && record < record_of(block, STUBS);
+}
+
+static struct block *block_of(const struct th_native *record)
+{
+    struct block *block = blocks;
+
+    while (!has(block, record))
+        block = block->next;
+    return block;
+}
+
+void th_near_free(struct th_native *record)
+{
+    struct block *block = block_of(record);
+
+    record->next = block->free;
+    block->free = record;
+}
+
+uintptr_t th_near_stub(const struct th_native *record)
+{
+    struct block *block = block_of(record);
+
+    return (uintptr_t)block->code + (size_t)(record - record_of(block, 0)) * STUB;
+}

@@ -1,0 +1,24 @@
+/*
+ * Memory near libraries, for records of entries and their stubs. Inner header of breakpoint/.
+ *
+ * It is made in blocks: a page of stubs, and the records that they hand over. Which stub has which
+ * record never changes, so the page is written once, and executable only from then on. A block
+ * serves all libraries that it reaches, and is never freed.
+ *
+ * By one thread at a time, as native.h says.
+ */
+#ifndef TH_NATIVE_NEAR_H
+#define TH_NATIVE_NEAR_H
+
+#include "native.h"
+
+/* A record that is free, and that a jump from WORD reaches; NULL: there is no memory, errno says
+ * why. It stays free unless TAKE. */
+struct th_native *th_near_find(const void *word, bool take);
+
+void th_near_free(struct th_native *record);
+
+/* Where the entry jumps to. */
+uintptr_t th_near_stub(const struct th_native *record);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Where the thunks of native_thunk.S find things in struct th_native. Inner header of breakpoint/,
+ * for C and for the assembler.
+ */
+#ifndef TH_NATIVE_THUNK_H
+#define TH_NATIVE_THUNK_H
+
+#define TH_NATIVE_ACTIVE 0
+#define TH_NATIVE_HANDLER 8
+#define TH_NATIVE_BODY 16
+#define TH_NATIVE_THUNK 32
+
+#ifndef __ASSEMBLER__
+
+#include "generic_bp.h"
+#include "native.h"
+
+_Static_assert(offsetof(struct th_native, active) == TH_NATIVE_ACTIVE, "as native_thunk.S has it");
+_Static_assert(offsetof(struct th_native, handler) == TH_NATIVE_HANDLER,
+               "as native_thunk.S has it");
+_Static_assert(offsetof(struct th_native, body) == TH_NATIVE_BODY, "as native_thunk.S has it");
+_Static_assert(offsetof(struct th_native, thunk) == TH_NATIVE_THUNK, "as native_thunk.S has it");
+_Static_assert(sizeof(((struct th_native *)NULL)->active[0]) == 4, "an index counts four bytes");
+_Static_assert(sizeof th_active_bp_index == 4, "one register, as native_thunk.S has it");
+_Static_assert(sizeof(struct th_native) == 64, "a cache line");
+
+/* A stub jumps there, with its record in %r11: on to the record's handler, with the record as the
+ * last parameter of a function of that form; or to the body. */
+void th_native_thunk_terms_0(void) __attribute__((visibility("hidden")));
+void th_native_thunk_terms_1(void) __attribute__((visibility("hidden")));
+void th_native_thunk_terms_2(void) __attribute__((visibility("hidden"))); /* and NIF */
+void th_native_thunk_terms_3(void) __attribute__((visibility("hidden")));
+void th_native_thunk_terms_4(void) __attribute__((visibility("hidden")));
+void th_native_thunk_terms_5(void) __attribute__((visibility("hidden")));
+
+#endif
+
+#endif
