@@ -4,7 +4,10 @@
  */
 #include "export.h"
 
+#include "start.h"
+
 #include "host/base/base.h"
+#include "host/library/code_map.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -26,9 +29,9 @@ static const struct th_module_watcher *watching; /* NULL: nobody */
 
 struct module {
     struct th_library *library;
-    struct th_callee *callees; /* one for each function of its entry that has a name */
-    struct th_export **entries;
+    struct th_callee *callees; /* one for each function that has a name */
     size_t count;
+    ErlNifFunc *locals; /* what the callees of local functions tell */
 };
 
 static uint64_t hash(th_term module, th_term function, unsigned arity)
@@ -133,37 +136,63 @@ enum th_status th_module_check(const struct th_library *library)
 }
 
 /* A function whose name is too long to be an atom cannot be called. */
-static void add_function(struct module *module, th_term name, const ErlNifFunc *function)
+static struct th_callee *add_function(struct module *module, th_term name,
+                                      const ErlNifFunc *function, void *code)
 {
+    struct th_callee *callee = &module->callees[module->count];
     th_term called = atom_of(function->name);
-    struct th_export *entry;
 
     if (called == TH_NONE)
-        return;
-    entry = entry_of(name, called, function->arity);
-    module->callees[module->count] = (struct th_callee){
-        module->library, function,
-        th_printf("%s:%s/%u", th_atom_name(name)->text, function->name, function->arity), entry};
-    module->entries[module->count++] = entry;
+        return NULL;
+    module->count++;
+    *callee = (struct th_callee){
+        .library = module->library,
+        .function = function,
+        .name = th_printf("%s:%s/%u", th_atom_name(name)->text, function->name, function->arity),
+        .code = code,
+    };
+    return callee;
+}
+
+static void add_exported(struct module *module, th_term name, const ErlNifFunc *function)
+{
+    struct th_callee *callee = add_function(module, name, function, (void *)function->fptr);
+
+    if (callee)
+        callee->entry = entry_of(name, atom_of(function->name), function->arity);
+}
+
+static void add_locals(struct module *module, th_term name, const struct th_code_map *map)
+{
+    module->locals = th_alloc_zero((map->local_count + 1) * sizeof *module->locals);
+    for (size_t i = 0; i < map->local_count; i++) {
+        module->locals[i].name = map->locals[i].name;
+        module->locals[i].arity = map->locals[i].arity;
+        add_function(module, name, &module->locals[i], map->locals[i].code);
+    }
 }
 
 void th_module_add(struct th_library *library)
 {
     const struct th_entry *entry = th_library_entry(library);
+    const struct th_code_map *map = th_library_code_map(library);
     th_term name = th_library_name(library);
     struct module *module = th_alloc(sizeof *module);
 
     *module = (struct module){
         .library = library,
-        .callees = th_alloc((entry->function_count + 1) * sizeof *module->callees),
-        .entries = th_alloc((entry->function_count + 1) * sizeof(struct th_export *)),
+        .callees =
+            th_alloc((entry->function_count + map->local_count + 1) * sizeof *module->callees),
     };
     for (size_t i = 0; i < entry->function_count; i++)
-        add_function(module, name, &entry->functions[i]);
+        add_exported(module, name, &entry->functions[i]);
+    add_locals(module, name, map);
+    th_code_starts_add(module->callees, module->count);
     if (watching)
-        watching->begin(module->entries, module->count);
+        watching->begin(module->callees, module->count);
     for (size_t i = 0; i < module->count; i++)
-        set_callee(module->entries[i], &module->callees[i]);
+        if (module->callees[i].entry)
+            set_callee(module->callees[i].entry, &module->callees[i]);
     th_table_set(&modules, name, module);
 }
 
@@ -172,13 +201,15 @@ void th_module_remove(struct th_library *library)
     struct module *module = th_table_remove(&modules, th_library_name(library));
 
     for (size_t i = 0; i < module->count; i++)
-        set_callee(module->entries[i], NULL);
+        if (module->callees[i].entry)
+            set_callee(module->callees[i].entry, NULL);
     if (watching)
-        watching->end(module->entries, module->count);
+        watching->end(module->callees, module->count);
+    th_code_starts_remove(module->callees, module->count);
     for (size_t i = 0; i < module->count; i++)
         th_free((char *)module->callees[i].name);
     th_free(module->callees);
-    th_free(module->entries);
+    th_free(module->locals);
     th_free(module);
 }
 
@@ -197,7 +228,7 @@ void th_module_watch(const struct th_module_watcher *watcher)
     for (int i = 0; i < 2; i++) /* the end of the one, the beginning of the other */
         for (size_t at = 0; both[i] && (slot = th_table_next(&modules, &at));) {
             const struct module *module = slot->value;
-            (i == 0 ? both[i]->end : both[i]->begin)(module->entries, module->count);
+            (i == 0 ? both[i]->end : both[i]->begin)(module->callees, module->count);
         }
     watching = watcher;
 }

@@ -13,14 +13,27 @@
 #include "plugin_api/erl_nif.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
-/* What is called. The name is "module:function/arity", for reports; it must stay. */
+/*
+ * What is called. The name is "module:function/arity", for reports; it must stay.
+ *
+ * A function of a library that only its own C code calls (TH_FUNCTION) is one, too, so that it can
+ * be traced and named: with no entry, and a `function` that tells its name and arity but no code of
+ * the NIF signature.
+ */
 struct th_callee {
     struct th_library *library; /* loaded; whoever calls is a user of it */
     const ErlNifFunc *function;
     const char *name;
     struct th_export *entry; /* that it was made for, NULL: none */
+    void *code;              /* where it begins; NULL: not said */
 };
+
+static inline bool th_callee_is_local(const struct th_callee *callee)
+{
+    return !callee->function->fptr;
+}
 
 /*
  * One word says what a call has to know: a struct th_callee's address, 0 while it is undefined, and
@@ -77,14 +90,22 @@ struct th_library *th_module_find(th_term name);
 
 /*
  * Who is told of the functions of modules, those that are there now included: begin() before calls
- * can reach them, end() when none can any more (for NULL, or another watcher, as well). An entry
- * may stand twice among ENTRIES, as a function in its library's table. By the thread that adds and
- * removes; it may wait.
+ * can reach them, end() when none can any more (for NULL, or another watcher, as well). First those
+ * of the library's table, in its order, then the local ones. An entry may be that of two CALLEES,
+ * as a function may stand twice in the table: calls reach the later one. By the thread that adds
+ * and removes; it may wait.
  */
 struct th_module_watcher {
-    void (*begin)(struct th_export *const entries[], size_t count);
-    void (*end)(struct th_export *const entries[], size_t count);
+    void (*begin)(const struct th_callee callees[], size_t count);
+    void (*end)(const struct th_callee callees[], size_t count);
 };
 void th_module_watch(const struct th_module_watcher *watcher);
+
+/*
+ * The function that begins at ADDRESS, for who has met it on a stack: of those that are one and the
+ * same code, the first. NULL: none of a module does. In a read section (progress/); the callee
+ * stays as long as its module. Any thread, without a lock.
+ */
+const struct th_callee *th_code_at(uintptr_t address);
 
 #endif

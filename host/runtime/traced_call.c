@@ -28,15 +28,15 @@ static struct traced_export *traced_of(struct th_export *entry)
     return traced;
 }
 
-/* Has those of ENTRIES that are not yet as BEGUN says begin, or end. */
-static void switch_all(struct th_export *const entries[], size_t count, bool begun)
+/* Has those of CALLEES that are not yet as BEGUN says begin, or end. */
+static void switch_all(const struct th_callee callees[], size_t count, bool begun)
 {
     struct th_live_function **functions = th_alloc((count + 1) * sizeof(struct th_live_function *));
     size_t switched = 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct traced_export *traced = traced_of(entries[i]);
-        if (traced->begun == begun)
+        struct traced_export *traced = callees[i].entry ? traced_of(callees[i].entry) : NULL;
+        if (!traced || traced->begun == begun)
             continue;
         traced->begun = begun;
         functions[switched++] = &traced->live;
@@ -45,14 +45,14 @@ static void switch_all(struct th_export *const entries[], size_t count, bool beg
     th_free(functions);
 }
 
-static void begin(struct th_export *const entries[], size_t count)
+static void begin(const struct th_callee callees[], size_t count)
 {
-    switch_all(entries, count, true);
+    switch_all(callees, count, true);
 }
 
-static void end(struct th_export *const entries[], size_t count)
+static void end(const struct th_callee callees[], size_t count)
 {
-    switch_all(entries, count, false);
+    switch_all(callees, count, false);
 }
 
 /* --- Open calls ------------------------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -80,29 +81,76 @@ static void a_module_is_one_library(void **state)
     th_free(path);
 }
 
+/* --- Where functions begin --- */
+
+static const struct th_callee *at(const void *code)
+{
+    const struct th_callee *callee;
+
+    th_progress_enter();
+    callee = th_code_at((uintptr_t)code);
+    th_progress_leave();
+    return callee;
+}
+
+static void functions_are_found_by_where_they_begin(void **state)
+{
+    char *path = path_of("party");
+    struct th_library *library = load(path);
+    const struct th_code_map *map = th_library_code_map(library);
+    const ErlNifFunc *functions = th_library_entry(library)->functions;
+    const void *first = (const void *)functions[0].fptr;
+    int sums = 0;
+
+    (void)state;
+    assert_null(at(first));
+    assert_null(at(NULL));
+    th_module_add(library);
+    for (size_t i = 0; i < th_library_entry(library)->function_count; i++)
+        assert_ptr_equal(at((const void *)functions[i].fptr)->function->fptr, functions[i].fptr);
+    assert_null(at((const char *)first + 1));
+    assert_true(map->local_count > 0);
+    for (size_t i = 0; i < map->local_count; i++) {
+        const struct th_callee *callee = at(map->locals[i].code);
+        assert_true(th_callee_is_local(callee));
+        assert_null(callee->entry);
+        assert_ptr_equal(callee->library, library);
+        assert_string_equal(callee->function->name, map->locals[i].name);
+        assert_int_equal(callee->function->arity, map->locals[i].arity);
+        sums += strcmp(callee->name, "party:sum_of/5") == 0;
+    }
+    assert_int_equal(sums, 1);
+    assert_null(find("party", "sum_of", 5));
+    th_module_remove(library);
+    assert_null(at(first));
+    assert_null(at(map->locals[0].code));
+    th_library_release(library);
+    th_free(path);
+}
+
 /* --- Who is told --- */
 
 static size_t begun, ended;
 
-static const struct th_callee *echo_of(struct th_export *const entries[], size_t count)
+static const struct th_callee *echo_of(const struct th_callee callees[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (entries[i] == th_export_find(th_atom("party"), th_atom("echo"), 1))
-            return th_export_callee(entries[i]);
+        if (callees[i].entry == th_export_find(th_atom("party"), th_atom("echo"), 1))
+            return th_export_callee(callees[i].entry);
     fail_msg("party:echo/1 is not among them");
     return NULL;
 }
 
-static void note_begin(struct th_export *const entries[], size_t count)
+static void note_begin(const struct th_callee callees[], size_t count)
 {
     begun += count;
-    assert_true((echo_of(entries, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
+    assert_true((echo_of(callees, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
 }
 
-static void note_end(struct th_export *const entries[], size_t count)
+static void note_end(const struct th_callee callees[], size_t count)
 {
     ended += count;
-    assert_true((echo_of(entries, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
+    assert_true((echo_of(callees, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
 }
 
 static void a_watcher_is_told_before_there_are_calls_and_after(void **state)
@@ -110,7 +158,8 @@ static void a_watcher_is_told_before_there_are_calls_and_after(void **state)
     static const struct th_module_watcher watcher = {note_begin, note_end};
     char *path = path_of("party");
     struct th_library *library = load(path);
-    size_t count = th_library_entry(library)->function_count;
+    size_t count =
+        th_library_entry(library)->function_count + th_library_code_map(library)->local_count;
     struct th_export *entry;
 
     (void)state;
@@ -185,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_outlives_its_function),
         cmocka_unit_test(a_module_is_one_library),
+        cmocka_unit_test(functions_are_found_by_where_they_begin),
         cmocka_unit_test(a_watcher_is_told_before_there_are_calls_and_after),
         cmocka_unit_test(readers_see_what_is_there_while_it_grows),
     };
