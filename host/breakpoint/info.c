@@ -6,12 +6,15 @@
 
 #include "host/base/base.h"
 
+/* Adds what is there to what has been found. */
 static void fill(struct th_bp_info *info, const struct th_bp_data *data)
 {
-    info->kinds = th_bp_kinds(data);
-    info->active = th_bp_active(data);
-    info->spec = th_shared_take(data->spec);
-    info->meta_spec = th_shared_take(data->meta_spec);
+    info->kinds |= th_bp_kinds(data);
+    info->active |= th_bp_active(data);
+    if (data->spec)
+        info->spec = th_shared_take(data->spec);
+    if (data->meta_spec)
+        info->meta_spec = th_shared_take(data->meta_spec);
     if (data->meta)
         info->meta_tracer =
             th_shared_take(atomic_load_explicit(&data->meta->tracer, memory_order_acquire));
@@ -26,15 +29,23 @@ static void fill(struct th_bp_info *info, const struct th_bp_data *data)
 bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *session,
                         struct th_bp_info *info)
 {
-    struct th_generic_bp *bp;
+    return th_breakpoint_info_of_two(site, NULL, session, info);
+}
+
+bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
+                               const struct th_bp_session *session, struct th_bp_info *info)
+{
+    struct th_site *const sites[] = {one, other};
     unsigned generation;
 
     *info = (struct th_bp_info){0};
     th_progress_enter();
-    generation = th_bp_generation();
-    bp = th_bp_find(site, session);
-    if (bp)
-        fill(info, &bp->data[generation]);
+    generation = th_bp_generation(); /* which stays what hits of now obey, until this has left */
+    for (size_t i = 0; i < 2; i++) {
+        const struct th_generic_bp *bp = sites[i] ? th_bp_find(sites[i], session) : NULL;
+        if (bp)
+            fill(info, &bp->data[generation]);
+    }
     th_progress_leave();
     return info->kinds != 0;
 }

@@ -28,6 +28,11 @@ struct th_bp_info {
  * none, then INFO is empty. The caller frees what is in it. */
 bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *session,
                         struct th_bp_info *info);
+
+/* The same of a function whose kinds of breakpoints are at two sites, as of one moment: no kind is
+ * at both. Each may be NULL. */
+bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
+                               const struct th_bp_session *session, struct th_bp_info *info);
 void th_bp_info_free(struct th_bp_info *info);
 
 /* How many sessions have a breakpoint there. The caller gets a share of each of the first ROOM. */

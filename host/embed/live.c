@@ -175,6 +175,7 @@ void tracehost_live_call(tracehost_live_process *live, const tracehost_live_func
     call = (struct th_live_call){
         .process = live ? &live->process : NULL,
         .function = &function->function,
+        .site = function->function.function.site,
         .arguments = arguments,
         .external = external,
         .caller = caller ? &from : NULL,

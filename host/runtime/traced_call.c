@@ -156,8 +156,11 @@ void th_traced_call(struct th_process_run *process, const struct th_export *entr
                     const th_term *argv, const struct th_call *outer)
 {
     const struct traced_export *traced = entry->known;
-    struct th_live_call call = {
-        .process = &process->live, .function = &traced->live, .arguments = argv, .external = true};
+    struct th_live_call call = {.process = &process->live,
+                                .function = &traced->live,
+                                .site = traced->live.function.site,
+                                .arguments = argv,
+                                .external = true};
     struct th_open_call made = {&traced->live, outer, process->frame_count, {0}};
 
     th_live_call(&call, &made.wants);

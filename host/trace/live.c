@@ -3,6 +3,7 @@
 
 #include "inheritance.h"
 #include "live_hit.h"
+#include "pattern_site.h"
 #include "points.h"
 #include "thread.h"
 
@@ -80,7 +81,7 @@ struct th_live_counts th_live_counts(const struct th_tracing *tracing)
 
 static void enlist(struct th_tracing *tracing, struct th_live_function *function)
 {
-    function->own_site = !function->function.site;
+    function->own_site = !function->function.site && !function->function.local;
     if (function->own_site)
         function->function.site = th_site_create(&th_site_virtual, function, NULL);
     function->next = tracing->live_functions;
@@ -115,15 +116,17 @@ void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function
 }
 
 /* Whatever has been asked for before is done when this change is. */
-static void add_clearing(struct th_change *change, struct th_tracing *tracing, struct th_site *site)
+static void add_clearing(struct th_change *change, struct th_tracing *tracing,
+                         const struct th_traced_function *function)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
         struct th_points *points =
             session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
         if (points)
-            th_change_add(change, &(struct th_bp_setting){
-                                      .site = site, .session = &points->base, .clear = TH_BP_ALL});
+            th_pattern_set_at(change, function,
+                              &(struct th_bp_setting){.session = &points->base, .clear = TH_BP_ALL},
+                              false);
     }
 }
 
@@ -135,12 +138,12 @@ void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *
     th_tracing_lock(tracing);
     for (size_t i = 0; i < count; i++) {
         strike(functions[i]);
-        add_clearing(change, tracing, functions[i]->function.site);
+        add_clearing(change, tracing, &functions[i]->function);
     }
     th_change_queue(change);
     th_tracing_unlock(tracing);
     th_change_run(change, NULL, NULL);
-    th_progress_wait(); /* for those who look at the site and find nothing */
+    th_progress_wait(); /* for those who look at a site and find nothing */
     for (size_t i = 0; i < count; i++)
         if (functions[i]->own_site)
             th_site_drop(functions[i]->function.site);

@@ -117,13 +117,15 @@ enum th_status th_live_trace(struct th_live_event *event);
 
 /*
  * A function of this host that can be traced: part of what its owner knows. Its calls go by its
- * site. Patterns that are set from now on find it by its name, and those that wait for code to come
- * (on_load) are set. Two may have one name, as old code and new have.
+ * sites. Patterns that are set from now on find it by its name, and those that wait for code to
+ * come (on_load) are set. Two may have one name, as old code and new have.
  */
 struct th_live_function {
-    struct th_traced_function function; /* the owner fills the name; and `site`, or NULL: virtual */
+    /* The owner fills the name, and the sites that it has; if it has none, it gets a virtual one.
+     */
+    struct th_traced_function function;
     struct th_live_function *next, **place; /* trace/'s */
-    bool own_site;
+    bool own_site;                          /* the virtual one is trace/'s, too */
 };
 
 /* What on_load patterns say of them is in force when this returns; where the thread may not wait,
@@ -140,7 +142,7 @@ void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *
 struct th_live_function *th_live_function_find(struct th_tracing *tracing,
                                                const struct th_function *name);
 
-/* For a virtual site: whether a call has to be told. */
+/* For one with a virtual site: whether a call has to be told. */
 static inline bool th_live_function_is_armed(const struct th_live_function *function)
 {
     return th_site_is_armed(function->function.site);
@@ -151,7 +153,7 @@ static inline bool th_live_function_is_armed(const struct th_live_function *func
 struct th_live_call {
     struct th_live_process *process; /* NULL: the thread runs none */
     const struct th_live_function *function;
-    struct th_site *site;     /* of these, the one that it has met; NULL: function.site */
+    struct th_site *site;     /* of the function's, the one that it has met */
     const th_term *arguments; /* as many as its arity */
     bool external;            /* only such calls meet global breakpoints */
     /* Who calls, which is what the call returns to; NULL: process->asked is, if anybody wants to
@@ -171,7 +173,7 @@ struct th_live_wants {
     uint64_t *many;               /* all of them, once there are more; else not set */
 };
 
-/* The function is called; its site is armed. Sets *WANTS. */
+/* The function is called; that site is armed. Sets *WANTS. */
 void th_live_call(const struct th_live_call *call, struct th_live_wants *wants);
 
 /*

@@ -330,7 +330,7 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_live_call
     }
     th_thread_add(&thread->strangers);
     live.hit.kinds = TH_BP_COUNT | TH_BP_META;
-    th_breakpoint_hit(call->function->function.site, &live.hit);
+    th_breakpoint_hit(call->site, &live.hit);
 }
 
 /* All that may be at the site. */
@@ -344,7 +344,7 @@ static __attribute__((noinline)) void hit(const struct th_live_call *call,
     live.call = call;
     live.wants = wants;
     live.made = false;
-    th_breakpoint_hit(call->function->function.site, &live.hit);
+    th_breakpoint_hit(call->site, &live.hit);
     th_callback_current.breakpoint = NULL;
     if (live.made)
         unmake();
@@ -398,7 +398,7 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
         hit(call, wants, kinds);
         return;
     }
-    if (!th_breakpoint_is_single(call->function->function.site, kinds, &single))
+    if (!th_breakpoint_is_single(call->site, kinds, &single))
         hit(call, wants, kinds);
     else if (single.session)
         obey_single(call, wants, &single);

@@ -2,6 +2,7 @@
 #include "pattern.h"
 
 #include "live.h"
+#include "pattern_site.h"
 #include "points.h"
 #include "tracing.h"
 #include "host/code/code.h"
@@ -96,30 +97,10 @@ void th_points_end(struct th_session *session)
 
 /* --- what a pattern is about --- */
 
-static bool concerns(const struct th_pattern *pattern, const struct th_function *name)
-{
-    return (pattern->module == TH_NONE || pattern->module == name->module) &&
-           (pattern->function == TH_NONE || pattern->function == name->function) &&
-           (pattern->arity == TH_ANY_ARITY || (uint32_t)pattern->arity == name->arity);
-}
-
 static bool names_one(const struct th_pattern *pattern)
 {
     return pattern->module != TH_NONE && pattern->function != TH_NONE &&
            pattern->arity != TH_ANY_ARITY && !pattern->on_load;
-}
-
-/* What can be done of SETTING at its site, where it is RECORDED calls that it is for; false:
- * nothing. */
-static bool suits(struct th_bp_setting *setting, bool recorded)
-{
-    uint32_t possible = setting->site->operations->kinds;
-
-    if (recorded)
-        possible &= ~(uint32_t)TH_BP_MEMORY;
-    setting->set &= possible;
-    setting->restart &= possible;
-    return setting->set | setting->clear | setting->pause | setting->restart;
 }
 
 /* Under the lock. */
@@ -128,11 +109,8 @@ static void add_defaults(struct th_change *change, const struct th_points *point
 {
     for (size_t i = 0; i < points->count; i++) {
         const struct th_pattern *pattern = &points->defaults[i].pattern;
-        struct th_bp_setting setting = points->defaults[i].setting;
-        setting.site = function->site;
-        if ((recorded || pattern->on_load) && concerns(pattern, &function->name) &&
-            suits(&setting, recorded))
-            th_change_add(change, &setting);
+        if ((recorded || pattern->on_load) && th_pattern_concerns(pattern, &function->name))
+            th_pattern_set_at(change, function, &points->defaults[i].setting, recorded);
     }
 }
 
@@ -196,35 +174,11 @@ static enum th_status check(const struct th_session *session, const struct th_pa
         return th_error_raise(TH_USAGE, "a pattern has at least one kind");
     if (kinds & TH_BP_MEMORY && !session->shared)
         return th_error_raise(TH_USAGE, "recordings do not tell the memory that calls take");
-    if (kinds & TH_BP_GLOBAL && kinds != TH_BP_GLOBAL)
+    if (kinds & TH_BP_GLOBAL && kinds != TH_BP_GLOBAL && kinds != TH_PATTERN_EITHER)
         return th_error_raise(TH_USAGE, "a global pattern is of no other kind");
     if (match == th_atom("pause") && kinds & TH_BP_TRACING)
         return th_error_raise(TH_USAGE, "only counts can be paused");
     return TH_OK;
-}
-
-/* A pattern that is set is refused where this host has functions that it is for, and none of them
- * can have such breakpoints: who asks for local calls is not to wait for them in vain. Under the
- * lock. */
-static enum th_status check_sites(const struct th_tracing *tracing,
-                                  const struct th_pattern *pattern, uint32_t kinds)
-{
-    const struct th_function *refused = NULL;
-
-    for (const struct th_live_function *f = tracing->live_functions; f; f = f->next) {
-        if (!concerns(pattern, &f->function.name))
-            continue;
-        if (!(kinds & ~f->function.site->operations->kinds))
-            return TH_OK;
-        refused = &f->function.name;
-    }
-    if (!refused || pattern->on_load)
-        return TH_OK;
-    return th_error_raise(TH_USAGE,
-                          "%s:%s/%u has no breakpoints for local calls, only one for calls from "
-                          "other modules: trace it with a global pattern",
-                          th_atom_name(refused->module)->text,
-                          th_atom_name(refused->function)->text, (unsigned)refused->arity);
 }
 
 /* SPEC is of MATCH, NULL if that is none. */
@@ -305,13 +259,8 @@ static size_t set_one(struct th_change *change, const struct th_pattern *pattern
                       const struct th_bp_setting *setting,
                       const struct th_traced_function *function, bool recorded)
 {
-    struct th_bp_setting here = *setting;
-
-    here.site = function->site;
-    if (!concerns(pattern, &function->name) || !suits(&here, recorded))
-        return 0;
-    th_change_add(change, &here);
-    return 1;
+    return th_pattern_concerns(pattern, &function->name) &&
+           th_pattern_set_at(change, function, setting, recorded);
 }
 
 /* Adds it for the functions that are there. Returns how many: one that is live and recorded counts
@@ -390,7 +339,7 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     if (status != TH_OK)
         return status;
     th_tracing_lock(session->tracing);
-    status = is_word(match) ? TH_OK : check_sites(session->tracing, pattern, kinds);
+    status = is_word(match) ? TH_OK : th_pattern_check_sites(session->tracing, pattern, kinds);
     points = status == TH_OK ? points_of(session) : NULL;
     th_tracing_unlock(session->tracing);
     if (!points) {

@@ -25,6 +25,10 @@
 
 enum { TH_ANY_ARITY = -1 };
 
+/* As the kinds of a pattern: of both, which exclude each other, the one that a function can have.
+ */
+enum { TH_PATTERN_EITHER = TH_BP_LOCAL | TH_BP_GLOBAL };
+
 struct th_pattern {
     th_term module, function; /* atoms; TH_NONE: any. A module for a function, both for an arity */
     int arity;                /* TH_ANY_ARITY: any */
@@ -45,15 +49,19 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
  * KINDS are of enum th_bp_kind, not empty. LOCAL takes the place of GLOBAL, and the other way
  * round; but false clears no other kinds than these. Only counts can be paused; restart is as well
  * for what a tracer has disarmed from inside (th_disarm()). *MATCHED (NULL: nothing) becomes how
- * many functions are concerned now. TH_USAGE or TH_MALFORMED, with nothing changed, if the
- * arguments make no sense together or MATCH is none.
+ * many functions are concerned now, each counted once. TH_USAGE or TH_MALFORMED, with nothing
+ * changed, if the arguments make no sense together or MATCH is none.
  *
  * A function of this host may have no breakpoint but one of its export entry, which local calls do
- * not meet. A pattern of kind LOCAL leaves it out; to set one that is for such functions alone, of
- * those that are here, is TH_USAGE, as nothing would ever come of it.
+ * not meet; or none of that, if other modules cannot call it (functions.h). A pattern of kind LOCAL
+ * leaves the former out, one of kind GLOBAL the latter; to set one that is for such functions
+ * alone, of those that are here, is TH_USAGE, with the reasons, as nothing would ever come of it.
+ * TH_PATTERN_EITHER is for all of them: each gets the kind that it can have, LOCAL if that is both,
+ * as it is for recorded ones; false clears both.
  *
  * When it returns, calls that begin obey it, on all threads; in a callback, from the next event on
- * or soon after.
+ * or soon after. An external call to a function with two sites meets one after the other: one that
+ * is under way while LOCAL takes the place of GLOBAL may be told as both, or as neither.
  */
 enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
                                    th_term match, uint32_t kinds, size_t *matched);
@@ -75,6 +83,29 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
 enum th_status th_session_meta_function(struct th_session *session,
                                         const struct th_pattern *pattern, th_term match,
                                         const struct th_session_setup *tracer, size_t *matched);
+
+/* Why functions can have no breakpoints of some kind: those that have the reason in common. */
+struct th_pattern_refusal {
+    const char *why; /* a sentence that stays */
+    struct th_function first;
+    size_t functions;
+};
+
+enum { TH_PATTERN_REFUSALS = 4 };
+
+struct th_pattern_refusals {
+    struct th_pattern_refusal items[TH_PATTERN_REFUSALS]; /* further reasons are not told */
+    size_t count;
+    size_t functions; /* in all */
+};
+
+/* Which of this host's functions that are here PATTERN is for, and a setting of KINDS leaves out.
+ */
+void th_session_pattern_refusals(const struct th_session *session, const struct th_pattern *pattern,
+                                 uint32_t kinds, struct th_pattern_refusals *refusals);
+
+/* "m:f/1: why", or "m:f/1 and 3 more: why". */
+void th_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal);
 
 /* What the meta tracers of a session's patterns that have one name have counted, those that are
  * gone included. */
@@ -103,7 +134,9 @@ bool th_session_function_info(const struct th_session *session, const struct th_
 /* The match specification of INFO as it was given; `true` if there is none. As long as INFO. */
 th_term th_pattern_spec_source(struct th_shared *spec);
 
-/* Calls VISIT for each function that the session has a breakpoint of. */
+/* Calls VISIT for each function that the session has a breakpoint of, once with all that it has. A
+ * live one and a recorded one, and code of a module that is old and new, are functions of their
+ * own. */
 void th_session_functions(const struct th_session *session,
                           void (*visit)(void *context, const struct th_function *function,
                                         const struct th_bp_info *info),

@@ -12,7 +12,8 @@ static bool info_of(const struct th_session *session, const struct th_traced_fun
     struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
 
     *info = (struct th_bp_info){0};
-    return function && points && th_breakpoint_info(function->site, &points->base, info);
+    return function && points &&
+           th_breakpoint_info_of_two(function->site, function->local, &points->base, info);
 }
 
 bool th_session_function_info(const struct th_session *session, const struct th_function *function,

@@ -182,7 +182,8 @@ EOF
 expect '--kind=local of a library without room for it' run -p json:_/_ --kind=local json "$two" <<'EOF'
 -- stderr
 tracehost run: -p json:_/_ cannot be set
-  json:decode/1 has no breakpoints for local calls, only one for calls from other modules: trace it with a global pattern
+  no function has a breakpoint for local calls: trace those from other modules with a global pattern
+  json:decode/1 and 2 more: its only breakpoint is for calls from other modules
 -- status 2
 EOF
 expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'

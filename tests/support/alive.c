@@ -59,6 +59,7 @@ struct th_live_wants alive_call_as(struct alive *process, unsigned i, th_term ar
 
     call.process = process ? &process->process : NULL;
     call.function = &alive_functions[i];
+    call.site = call.function->function.site;
     call.arguments = &argument;
     if (th_live_function_is_armed(call.function))
         th_live_call(&call, &wants);

@@ -276,8 +276,10 @@ static void local_patterns_are_refused_where_there_are_export_sites_alone(void *
     assert_int_equal(th_session_function(session, &one, TH_AM(true), TH_BP_LOCAL, &matched),
                      TH_USAGE);
     assert_string_equal(th_error_link(0),
-                        "late:f/0 has no breakpoints for local calls, only one for calls from "
-                        "other modules: trace it with a global pattern");
+                        "no function has a breakpoint for local calls: trace those from other "
+                        "modules with a global pattern");
+    assert_string_equal(th_error_link(1),
+                        "late:f/0: its only breakpoint is for calls from other modules");
     th_error_clear();
     assert_int_equal(
         th_session_function(session, &one, TH_AM(true), TH_BP_LOCAL | TH_BP_COUNT, &matched),

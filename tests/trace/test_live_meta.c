@@ -117,6 +117,7 @@ static void functions_to_come_have_it(void **state)
     assert_int_equal(matched, 0);
     th_live_functions_begin(scene_tracing(), functions, 1);
     scene_log();
+    made.site = f.function.site;
     th_live_call(&made, &wants);
     assert_string_equal(scene_log(), ASKED_OF("[]") "trace_call(call,[]," ME
                                                     ",{late,f,[]},#{timestamp => timestamp}) "
@@ -495,6 +496,7 @@ static void it_is_shared_with_its_tracing(void **state)
     setup.library = scene_library();
     f0.function = th_atom("f0");
     assert_int_equal(th_session_meta_function(session, &f0, TH_AM(true), &setup, NULL), TH_OK);
+    made.site = f.function.site;
     th_live_call(&made, &wants);
     assert_int_equal(counts_of(0).counts.traced, 3);
     th_live_process_end(&process);

@@ -126,7 +126,11 @@ static void call(uint32_t f, uint64_t *last_call)
 {
     struct th_live_process *process = &self->processes[self->number % PROCESSES];
     th_term argument = th_small((int64_t)++self->number);
-    struct th_live_call call = {process, &functions[f], &argument, true, NULL};
+    struct th_live_call call = {.process = process,
+                                .function = &functions[f],
+                                .site = functions[f].function.site,
+                                .arguments = &argument,
+                                .external = true};
     uint64_t before = atomic_load_explicit(&phases[f], memory_order_acquire), after;
     struct th_live_wants wants = {0};
 

@@ -193,6 +193,18 @@ static void local_and_global_are_cleared_each_by_itself(void **state)
     assert_int_equal(info_of("m", "f", 0).kinds, 0);
 }
 
+/* A recorded function can have both kinds. */
+static void either_kind_is_local(void **state)
+{
+    (void)state;
+    set("m", "f", 0, "true", TH_BP_GLOBAL, 1);
+    set("m", "f", 0, "true", TH_PATTERN_EITHER, 1);
+    assert_int_equal(info_of("m", "f", 0).kinds, TH_BP_LOCAL);
+    set("m", "f", 0, "true", TH_BP_GLOBAL, 1);
+    set("m", "f", 0, "false", TH_PATTERN_EITHER, 1);
+    assert_int_equal(info_of("m", "f", 0).kinds, 0);
+}
+
 static void flags_are_given_and_taken(void **state)
 {
     (void)state;
@@ -338,8 +350,11 @@ static void what_makes_no_sense_is_refused(void **state)
     expect_refused("m", "_", 1, "true", TH_BP_LOCAL, TH_USAGE, name);
     expect_refused("m", "f", 256, "true", TH_BP_LOCAL, TH_USAGE, "an arity is at most 255");
     expect_refused("m", "f", 1, "true", 0, TH_USAGE, "a pattern has at least one kind");
-    expect_refused("m", "f", 1, "true", TH_BP_LOCAL | TH_BP_GLOBAL, TH_USAGE,
+    expect_refused("m", "f", 1, "true", TH_BP_GLOBAL | TH_BP_COUNT, TH_USAGE,
                    "a global pattern is of no other kind");
+    expect_refused("m", "f", 1, "true", TH_PATTERN_EITHER | TH_BP_COUNT, TH_USAGE,
+                   "a global pattern is of no other kind");
+    expect_refused("m", "f", 1, "pause", TH_PATTERN_EITHER, TH_USAGE, "only counts can be paused");
     expect_refused("m", "f", 1, "pause", TH_BP_LOCAL, TH_USAGE, "only counts can be paused");
     assert_false(th_session_patterned(session));
     assert_int_equal(try("m", "f", 1, "[{['$1'],[{nix,'$1'}],[]}]", TH_BP_LOCAL, NULL),
@@ -366,6 +381,7 @@ int main(void)
         TEST(a_message_false_is_none_but_returns_come),
         TEST(silence_is_obeyed_at_once),
         TEST(local_and_global_are_cleared_each_by_itself),
+        TEST(either_kind_is_local),
         TEST(flags_are_given_and_taken),
         TEST(the_control_word_is_one_for_all),
         TEST(meta_traces_everybody_with_time_stamps),

@@ -69,7 +69,11 @@ static __attribute__((noinline)) void pass(struct th_live_process *by,
                                            const struct th_live_function *function)
 {
     th_term argument = th_small(1);
-    struct th_live_call call = {by, function, &argument, true, NULL};
+    struct th_live_call call = {.process = by,
+                                .function = function,
+                                .site = function->function.site,
+                                .arguments = &argument,
+                                .external = true};
     struct th_live_wants wants;
 
     if (th_live_function_is_armed(function))

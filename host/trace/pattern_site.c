@@ -1,0 +1,188 @@
+#include "pattern_site.h"
+
+#include "live.h"
+#include "tracing.h"
+
+#include <string.h>
+
+bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_function *name)
+{
+    return (pattern->module == TH_NONE || pattern->module == name->module) &&
+           (pattern->function == TH_NONE || pattern->function == name->function) &&
+           (pattern->arity == TH_ANY_ARITY || (uint32_t)pattern->arity == name->arity);
+}
+
+/* --- what a function can have --- */
+
+/* The kinds that are at its site in machine code, where it has one. */
+enum { NATIVE = TH_BP_ALL & ~TH_BP_GLOBAL };
+
+/* Those that are at its other site. */
+static uint32_t kinds_at_site(const struct th_traced_function *function)
+{
+    if (!function->site)
+        return 0;
+    return function->local ? TH_BP_GLOBAL : TH_BP_ALL;
+}
+
+static uint32_t possible_kinds(const struct th_traced_function *function)
+{
+    uint32_t possible = 0;
+
+    if (function->site)
+        possible = kinds_at_site(function) & function->site->operations->kinds;
+    if (function->local)
+        possible |= NATIVE & function->local->operations->kinds;
+    return possible;
+}
+
+/* Of KINDS, those that it gets. */
+static uint32_t choose(uint32_t kinds, uint32_t possible)
+{
+    if ((kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER)
+        kinds &= possible & TH_BP_LOCAL ? ~(uint32_t)TH_BP_GLOBAL : ~(uint32_t)TH_BP_LOCAL;
+    return kinds & possible;
+}
+
+/* --- setting --- */
+
+/* The part of SETTING that is of KINDS. */
+static bool add_at(struct th_change *change, struct th_site *site,
+                   const struct th_bp_setting *setting, uint32_t kinds)
+{
+    struct th_bp_setting here = *setting;
+
+    here.site = site;
+    here.clear &= kinds;
+    here.set &= kinds;
+    here.pause &= kinds;
+    here.restart &= kinds;
+    if (!(here.clear | here.set | here.pause | here.restart))
+        return false;
+    th_change_add(change, &here);
+    return true;
+}
+
+bool th_pattern_set_at(struct th_change *change, const struct th_traced_function *function,
+                       const struct th_bp_setting *setting, bool recorded)
+{
+    uint32_t possible = possible_kinds(function) & (recorded ? ~(uint32_t)TH_BP_MEMORY : TH_BP_ALL);
+    struct th_bp_setting here = *setting;
+    bool added;
+
+    here.set = choose(setting->set, possible);
+    here.restart &= possible;
+    if (here.set & TH_BP_LOCAL)
+        here.clear |= TH_BP_GLOBAL;
+    if (here.set & TH_BP_GLOBAL)
+        here.clear |= TH_BP_LOCAL;
+    added = add_at(change, function->site, &here, kinds_at_site(function));
+    return (function->local && add_at(change, function->local, &here, NATIVE)) || added;
+}
+
+/* --- what it cannot --- */
+
+/* Why FUNCTION can have no breakpoint of KINDS, which are set; NULL: it can. */
+static const char *refusal(const struct th_traced_function *function, uint32_t kinds)
+{
+    uint32_t possible = possible_kinds(function);
+    bool either = (kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER;
+
+    if (either ? possible & TH_PATTERN_EITHER : !(kinds & ~possible))
+        return NULL;
+    if (kinds & TH_BP_GLOBAL)
+        return "no other modules call it";
+    return function->no_local ? function->no_local
+                              : "its only breakpoint is for calls from other modules";
+}
+
+struct reasons {
+    struct th_pattern_refusal *items;
+    size_t count, capacity;
+};
+
+static void note(struct reasons *reasons, const struct th_function *name, const char *why)
+{
+    size_t i = 0;
+
+    while (i < reasons->count && strcmp(reasons->items[i].why, why) != 0)
+        i++;
+    if (i == reasons->count) {
+        TH_ARRAY_GROW(reasons->items, reasons->count, reasons->capacity);
+        reasons->items[reasons->count++] = (struct th_pattern_refusal){.why = why};
+    }
+    reasons->items[i].first = *name; /* those that began first come last */
+    reasons->items[i].functions++;
+}
+
+/* Under the lock. True if any function is not refused. */
+static bool collect(const struct th_tracing *tracing, const struct th_pattern *pattern,
+                    uint32_t kinds, struct th_pattern_refusals *refusals)
+{
+    struct reasons reasons = {0};
+    bool possible = false;
+
+    *refusals = (struct th_pattern_refusals){0};
+    for (const struct th_live_function *f = tracing->live_functions; f; f = f->next) {
+        const char *why;
+        if (!th_pattern_concerns(pattern, &f->function.name))
+            continue;
+        why = refusal(&f->function, kinds);
+        if (why)
+            note(&reasons, &f->function.name, why);
+        refusals->functions += why != NULL;
+        possible |= !why;
+    }
+    for (size_t i = reasons.count; i-- > 0 && refusals->count < TH_PATTERN_REFUSALS;)
+        refusals->items[refusals->count++] = reasons.items[i];
+    th_free(reasons.items);
+    return possible;
+}
+
+static void add_link(const struct th_pattern_refusal *refusal)
+{
+    struct th_buffer text = {0};
+
+    th_pattern_refusal_print(&text, refusal);
+    if (th_error_status() == TH_OK)
+        th_error_raise(TH_USAGE, "%s", th_buffer_text(&text));
+    else
+        th_error_context("%s", th_buffer_text(&text));
+    th_buffer_free(&text);
+}
+
+enum th_status th_pattern_check_sites(struct th_tracing *tracing, const struct th_pattern *pattern,
+                                      uint32_t kinds)
+{
+    struct th_pattern_refusals refusals;
+
+    if (pattern->on_load || collect(tracing, pattern, kinds, &refusals) || !refusals.count)
+        return TH_OK;
+    th_error_clear();
+    for (size_t i = refusals.count; i-- > 0;)
+        add_link(&refusals.items[i]);
+    if (kinds & TH_BP_GLOBAL)
+        return th_error_context("no function has a breakpoint for calls from other modules alone: "
+                                "trace all its calls with a local pattern");
+    return th_error_context("no function has a breakpoint for local calls: trace those from other "
+                            "modules with a global pattern");
+}
+
+void th_session_pattern_refusals(const struct th_session *session, const struct th_pattern *pattern,
+                                 uint32_t kinds, struct th_pattern_refusals *refusals)
+{
+    th_tracing_lock(session->tracing);
+    collect(session->tracing, pattern, kinds, refusals);
+    th_tracing_unlock(session->tracing);
+}
+
+void th_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal)
+{
+    th_text_print_atom(out, refusal->first.module);
+    th_buffer_add_byte(out, ':');
+    th_text_print_atom(out, refusal->first.function);
+    th_buffer_printf(out, "/%u", refusal->first.arity);
+    if (refusal->functions > 1)
+        th_buffer_printf(out, " and %zu more", refusal->functions - 1);
+    th_buffer_printf(out, ": %s", refusal->why);
+}

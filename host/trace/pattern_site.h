@@ -1,0 +1,29 @@
+/*
+ * What a pattern does at the sites of one function, and why it can do nothing there. Inner header
+ * of trace/.
+ *
+ * Where a function has two sites, global breakpoints are at its export entry and all others in its
+ * machine code. A setting is cut in two there, and both are done by one change: so LOCAL takes the
+ * place of GLOBAL at one instant, and the other way round, as it does at a single site.
+ */
+#ifndef TH_PATTERN_SITE_H
+#define TH_PATTERN_SITE_H
+
+#include "functions.h"
+#include "pattern.h"
+
+/* True if PATTERN is about functions of that name. */
+bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_function *name);
+
+/* Adds to CHANGE what can be done of SETTING, whose kinds may be TH_PATTERN_EITHER and which has no
+ * site, to FUNCTION; false: nothing. RECORDED: for the calls of recordings. */
+bool th_pattern_set_at(struct th_change *change, const struct th_traced_function *function,
+                       const struct th_bp_setting *setting, bool recorded);
+
+/* A pattern that is set is refused where this host has functions that it is for, and none of them
+ * can have such breakpoints: who asks for local calls is not to wait for them in vain. Under the
+ * lock. */
+enum th_status th_pattern_check_sites(struct th_tracing *tracing, const struct th_pattern *pattern,
+                                      uint32_t kinds);
+
+#endif

@@ -1,0 +1,114 @@
+#include "sited.h"
+
+#include "host/base/base.h"
+
+struct sited sited_functions[SITED_FUNCTIONS];
+
+static bool begun;
+
+/* A virtual one, but for the kinds that it can have. */
+static const struct th_site_operations *native_operations(void)
+{
+    static struct th_site_operations operations;
+
+    if (!operations.kind) {
+        operations = th_site_virtual;
+        operations.kind = "stand-in";
+        operations.kinds = TH_BP_ALL & ~TH_BP_GLOBAL;
+    }
+    return &operations;
+}
+
+void sited_init(struct sited *sited, th_term module, const char *name, bool exported, bool native)
+{
+    struct th_traced_function *function = &sited->live.function;
+
+    *sited = (struct sited){.live.function.name = {module, th_atom(name), 1}};
+    if (exported)
+        function->site = th_site_create(&th_site_export, function, &sited->entry);
+    if (native)
+        function->local = th_site_create(native_operations(), function, NULL);
+    else
+        function->no_local = "it stands in stone";
+}
+
+void sited_release(struct sited *sited)
+{
+    if (sited->live.function.site)
+        th_site_drop(sited->live.function.site);
+    if (sited->live.function.local)
+        th_site_drop(sited->live.function.local);
+}
+
+static void get_all(struct th_live_function *functions[SITED_FUNCTIONS])
+{
+    for (int i = 0; i < SITED_FUNCTIONS; i++)
+        functions[i] = &sited_functions[i].live;
+}
+
+void sited_begin(void)
+{
+    struct th_live_function *functions[SITED_FUNCTIONS];
+
+    sited_init(&sited_functions[BOTH], th_atom("m"), "both", true, true);
+    sited_init(&sited_functions[SHOWN], th_atom("m"), "shown", true, false);
+    sited_init(&sited_functions[HIDDEN], th_atom("m"), "hidden", false, true);
+    get_all(functions);
+    th_live_functions_begin(scene_tracing(), functions, SITED_FUNCTIONS);
+    begun = true;
+}
+
+void sited_end(void)
+{
+    struct th_live_function *functions[SITED_FUNCTIONS];
+
+    if (!begun)
+        return;
+    begun = false;
+    get_all(functions);
+    th_live_functions_end(scene_tracing(), functions, SITED_FUNCTIONS);
+    for (int i = 0; i < SITED_FUNCTIONS; i++)
+        sited_release(&sited_functions[i]);
+}
+
+static bool export_is_armed(const struct sited *sited)
+{
+    return th_export_word(&sited->entry) & TH_EXPORT_ARMED;
+}
+
+static bool native_is_armed(const struct sited *sited)
+{
+    return sited->live.function.local && th_site_is_armed(sited->live.function.local);
+}
+
+uint32_t sited_armed(const struct sited *sited)
+{
+    return (export_is_armed(sited) ? TH_BP_GLOBAL : 0) | (native_is_armed(sited) ? TH_BP_LOCAL : 0);
+}
+
+void sited_call(struct th_live_process *process, const struct sited *sited, th_term argument,
+                bool external, struct sited_wants *wants)
+{
+    struct th_live_call call = {.process = process,
+                                .function = &sited->live,
+                                .site = sited->live.function.site,
+                                .arguments = &argument,
+                                .external = true};
+
+    wants->exported.count = wants->local.count = 0;
+    if (external && export_is_armed(sited))
+        th_live_call(&call, &wants->exported);
+    call.site = sited->live.function.local;
+    call.external = false;
+    if (native_is_armed(sited))
+        th_live_call(&call, &wants->local);
+}
+
+void sited_return(struct th_live_process *process, const struct sited *sited,
+                  struct sited_wants *wants, th_term value)
+{
+    if (wants->local.count > 0)
+        th_live_return(process, &sited->live, &wants->local, value);
+    if (wants->exported.count > 0)
+        th_live_return(process, &sited->live, &wants->exported, value);
+}
