@@ -22,8 +22,11 @@ struct exports {
 
 static struct exports *_Atomic table; /* release: it is filled in; acquire */
 
-/* One thread at a time, as export.h says: */
+/* Held by who adds an entry: guards that the table changes, not that it is read. The innermost. */
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static size_t export_count;
+
+/* One thread at a time, as export.h says: */
 static struct th_table modules;                  /* name -> struct module */
 static const struct th_module_watcher *watching; /* NULL: nobody */
 
@@ -34,9 +37,11 @@ struct module {
     ErlNifFunc *locals; /* what the callees of local functions tell */
 };
 
+/* All three in one word (atoms are fewer than 2^20, and an arity is below 2^8), mixed once. */
 static uint64_t hash(th_term module, th_term function, unsigned arity)
 {
-    return th_mix(th_mix(module << 32 | function >> 6) + arity);
+    _Static_assert(TH_ATOM_LIMIT <= 1 << 20 && TH_EXPORT_ARITY_MAX < 1 << 8, "they fit");
+    return th_mix(module >> 6 << 28 ^ function >> 6 << 8 ^ arity);
 }
 
 static bool is_for(const struct th_export *entry, th_term module, th_term function, unsigned arity)
@@ -44,25 +49,29 @@ static bool is_for(const struct th_export *entry, th_term module, th_term functi
     return entry->function == function && entry->module == module && entry->arity == arity;
 }
 
-/* The place of the entry, or the free one where it belongs. */
-static struct th_export *_Atomic *place_of(struct exports *in, th_term module, th_term function,
-                                           unsigned arity)
-{
-    size_t i = hash(module, function, arity) & (in->capacity - 1);
-    struct th_export *entry;
-
-    while ((entry = atomic_load_explicit(&in->entries[i], memory_order_acquire)) &&
-           !is_for(entry, module, function, arity))
-        i = (i + 1) & (in->capacity - 1);
-    return &in->entries[i];
-}
-
 struct th_export *th_export_find(th_term module, th_term function, unsigned arity)
 {
-    struct exports *now = atomic_load_explicit(&table, memory_order_acquire);
+    const struct exports *in = atomic_load_explicit(&table, memory_order_acquire);
+    size_t i = hash(module, function, arity);
+    struct th_export *entry;
 
-    return now ? atomic_load_explicit(place_of(now, module, function, arity), memory_order_acquire)
-               : NULL;
+    if (!in)
+        return NULL;
+    do
+        entry = atomic_load_explicit(&in->entries[i++ & (in->capacity - 1)], memory_order_acquire);
+    while (entry && !is_for(entry, module, function, arity));
+    return entry;
+}
+
+/* Puts ENTRY into a free place. Nobody else adds. */
+static void put(struct exports *in, struct th_export *entry)
+{
+    size_t mask = in->capacity - 1;
+    size_t i = hash(entry->module, entry->function, entry->arity) & mask;
+
+    while (atomic_load_explicit(&in->entries[i], memory_order_relaxed))
+        i = (i + 1) & mask;
+    atomic_store_explicit(&in->entries[i], entry, memory_order_release);
 }
 
 static struct exports *grow(struct exports *old)
@@ -75,30 +84,55 @@ static struct exports *grow(struct exports *old)
     for (size_t i = 0; old && i < old->capacity; i++) {
         struct th_export *entry = atomic_load_explicit(&old->entries[i], memory_order_relaxed);
         if (entry)
-            atomic_store_explicit(place_of(larger, entry->module, entry->function, entry->arity),
-                                  entry, memory_order_relaxed);
+            put(larger, entry);
     }
     atomic_store_explicit(&table, larger, memory_order_release);
     return larger;
 }
 
-/* The entry, made if it is not there. */
-static struct th_export *entry_of(th_term module, th_term function, unsigned arity)
+/* Under the lock. */
+static struct th_export *add_entry(th_term module, th_term function, unsigned arity)
 {
-    struct th_export *entry = th_export_find(module, function, arity);
     struct exports *now = atomic_load_explicit(&table, memory_order_relaxed);
+    struct th_export *entry = th_alloc_zero(sizeof *entry);
 
-    if (entry)
-        return entry;
-    if (!now || 2 * (export_count + 1) > now->capacity)
-        now = grow(now);
-    entry = th_alloc_zero(sizeof *entry);
     entry->module = module;
     entry->function = function;
     entry->arity = arity;
-    atomic_store_explicit(place_of(now, module, function, arity), entry, memory_order_release);
+    if (!now || 2 * (export_count + 1) > now->capacity)
+        now = grow(now);
+    put(now, entry);
     export_count++;
     return entry;
+}
+
+/* Who finds none looks again under the lock: another may have added it, or a larger table. */
+struct th_export *th_export_get(th_term module, th_term function, unsigned arity)
+{
+    struct th_export *entry = th_export_find(module, function, arity);
+
+    if (entry)
+        return entry;
+    pthread_mutex_lock(&adding);
+    entry = th_export_find(module, function, arity);
+    if (!entry)
+        entry = add_entry(module, function, arity);
+    pthread_mutex_unlock(&adding);
+    return entry;
+}
+
+size_t th_export_longest_search(void)
+{
+    const struct exports *in = atomic_load_explicit(&table, memory_order_acquire);
+    size_t run = 0, longest = 0;
+
+    for (size_t i = 0; in && i < 2 * in->capacity; i++) {
+        bool used =
+            atomic_load_explicit(&in->entries[i & (in->capacity - 1)], memory_order_relaxed);
+        run = used ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
 }
 
 /* --- Modules --------------------------------------------------------------------------------- */
@@ -159,7 +193,7 @@ static void add_exported(struct module *module, th_term name, const ErlNifFunc *
     struct th_callee *callee = add_function(module, name, function, (void *)function->fptr);
 
     if (callee)
-        callee->entry = entry_of(name, atom_of(function->name), function->arity);
+        callee->entry = th_export_get(name, atom_of(function->name), function->arity);
 }
 
 static void add_locals(struct module *module, th_term name, const struct th_code_map *map)

@@ -1,10 +1,10 @@
 /*
  * Exports: what can be called from outside, by module, function and arity.
  *
- * An external call looks its export entry up each time, and calls what that holds then. An entry is
- * made when a function of that name is first there, and stays for ever, at its place: who has it
- * need not look again. While no loaded module has such a function it holds nothing, and a call
- * raises `undef`.
+ * An external call reads its export entry, and calls what that holds then. An entry is made when a
+ * function of that name is first there, or somebody wants to have its entry before that; it stays
+ * for ever, at its place: who has it need not look again. While no loaded module has such a
+ * function it holds nothing, and a call raises `undef`.
  */
 #ifndef TH_EXPORT_H
 #define TH_EXPORT_H
@@ -41,6 +41,9 @@ static inline bool th_callee_is_local(const struct th_callee *callee)
  * adds modules and whoever arms. Release: what it stands for is complete; acquire.
  */
 enum { TH_EXPORT_ARMED = 1 };
+
+enum { TH_EXPORT_ARITY_MAX = 255 };
+
 struct th_export {
     th_term module, function; /* atoms */
     unsigned arity;
@@ -48,8 +51,16 @@ struct th_export {
     void *known; /* the watcher's own, see below; written before it is armed */
 };
 
-/* The entry, NULL if there never was such a function. Any thread, without a lock. */
+/* The entry, NULL if none was made. Any thread, without a lock. */
 struct th_export *th_export_find(th_term module, th_term function, unsigned arity);
+
+/* The entry, made if there is none, of two atoms and at most TH_EXPORT_ARITY_MAX. Any thread; takes
+ * a lock only to make one. An entry takes some 70 bytes, for ever. */
+struct th_export *th_export_get(th_term module, th_term function, unsigned arity);
+
+/* For tests: of how many entries the longest row without a free place is, which a search may have
+ * to go along. */
+size_t th_export_longest_search(void);
 
 /* The word, 0 where there is no entry; and what a call that has read it reaches, NULL: nothing. */
 static inline uintptr_t th_export_word(const struct th_export *entry)

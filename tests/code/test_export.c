@@ -57,6 +57,26 @@ static void an_entry_outlives_its_function(void **state)
     th_free(path);
 }
 
+static void an_entry_can_be_had_before_its_function(void **state)
+{
+    char *path = path_of("play");
+    struct th_library *library = load(path);
+    struct th_export *run = th_export_get(th_atom("play"), th_atom("run"), 2);
+
+    (void)state;
+    assert_ptr_equal(th_export_get(th_atom("play"), th_atom("run"), 2), run);
+    assert_ptr_equal(th_export_find(th_atom("play"), th_atom("run"), 2), run);
+    assert_int_equal(th_export_word(run), 0);
+    th_module_add(library);
+    assert_string_equal(th_export_callee(run)->name, "play:run/2");
+    assert_ptr_equal(th_export_callee(run)->entry, run);
+    th_module_remove(library);
+    assert_int_equal(th_export_word(run), 0);
+    assert_ptr_equal(th_export_get(th_atom("play"), th_atom("run"), 2), run);
+    th_library_release(library);
+    th_free(path);
+}
+
 static void a_module_is_one_library(void **state)
 {
     char *path = path_of("party");
@@ -229,14 +249,108 @@ static void readers_see_what_is_there_while_it_grows(void **state)
     th_free(paths[1]);
 }
 
+/*
+ * Several threads ask for the entries of the same names, each beginning elsewhere, so that each is
+ * made by one while others look for it and the table grows; and a module comes and goes.
+ */
+enum { ASKING = 4, MODULES = 40, FUNCTIONS = 40, ARITIES = 8 };
+enum { NAMES = MODULES * FUNCTIONS * ARITIES };
+
+static th_term names[MODULES > FUNCTIONS ? MODULES : FUNCTIONS];
+
+struct asking {
+    pthread_t thread;
+    size_t first;
+    struct th_export *got[NAMES];
+};
+
+static void *ask(void *context)
+{
+    struct asking *asking = context;
+
+    for (size_t i = 0; i < NAMES; i++) {
+        size_t which = (asking->first + i) % NAMES;
+        asking->got[which] =
+            th_export_get(names[which / ARITIES / FUNCTIONS], names[which / ARITIES % FUNCTIONS],
+                          (unsigned)(which % ARITIES));
+        if (find("runner", "add", 2) == NULL)
+            return "lost";
+    }
+    return NULL;
+}
+
+static void all_threads_get_the_same_entries(void **state)
+{
+    char *paths[] = {path_of("runner"), path_of("party")};
+    struct th_library *runner = load(paths[0]);
+    struct th_library *party = load(paths[1]);
+    struct asking *all = th_alloc_zero(ASKING * sizeof *all);
+    void *lost;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *name = th_printf("name_%zu", i);
+        names[i] = th_atom(name);
+        th_free(name);
+    }
+    th_module_add(runner);
+    for (size_t t = 0; t < ASKING; t++) {
+        all[t].first = t * (NAMES / ASKING) / 8;
+        assert_int_equal(pthread_create(&all[t].thread, NULL, ask, &all[t]), 0);
+    }
+    for (int i = 0; i < 50; i++) {
+        th_module_add(party);
+        assert_non_null(find("party", "echo", 1));
+        th_module_remove(party);
+    }
+    for (size_t t = 0; t < ASKING; t++) {
+        pthread_join(all[t].thread, &lost);
+        assert_null(lost);
+    }
+    for (size_t i = 0; i < NAMES; i++) {
+        const struct th_export *entry = all[0].got[i];
+        assert_int_equal(entry->module, names[i / ARITIES / FUNCTIONS]);
+        assert_int_equal(entry->function, names[i / ARITIES % FUNCTIONS]);
+        assert_int_equal(entry->arity, i % ARITIES);
+        assert_int_equal(th_export_word(entry), 0);
+        for (size_t t = 1; t < ASKING; t++)
+            assert_ptr_equal(all[t].got[i], entry);
+    }
+    th_module_remove(runner);
+    th_library_release(party);
+    th_library_release(runner);
+    th_free(all);
+    th_free(paths[0]);
+    th_free(paths[1]);
+}
+
+/* What a plugin can ask for without an end does not take longer and longer: names that differ in
+ * one part only are spread over the table as others are. */
+static void entries_are_found_at_once(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 1 << 16; i++) {
+        th_term atom = (th_term)(TH_ATOM_CONSTANTS + i) << 6 | TH_TAG_ATOM;
+        th_export_get(atom, TH_AM(ok), 0);
+        th_export_get(TH_AM(ok), atom, 0);
+        th_export_get(atom, atom, 0);
+    }
+    for (unsigned i = 0; i <= TH_EXPORT_ARITY_MAX; i++)
+        th_export_get(TH_AM(ok), TH_AM(ok), i);
+    assert_true(th_export_longest_search() < 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_outlives_its_function),
+        cmocka_unit_test(an_entry_can_be_had_before_its_function),
         cmocka_unit_test(a_module_is_one_library),
         cmocka_unit_test(functions_are_found_by_where_they_begin),
         cmocka_unit_test(a_watcher_is_told_before_there_are_calls_and_after),
         cmocka_unit_test(readers_see_what_is_there_while_it_grows),
+        cmocka_unit_test(all_threads_get_the_same_entries),
+        cmocka_unit_test(entries_are_found_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
