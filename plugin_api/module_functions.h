@@ -5,9 +5,9 @@
  *
  * Each group is a macro of its own, with its contract before it. From this list come the
  * declarations in nif_module.h, which tells how they are used, the host's table of functions that a
- * library may import, and what it exports. The types are erl_nif.h's: a list that is only asked for
- * names needs none of them. What nif_functions.h says of environments, success and threads holds
- * here as well.
+ * library may import, and what it exports. The types are erl_nif.h's and nif_module.h's: a list
+ * that is only asked for names needs none of them. What nif_functions.h says of environments,
+ * success and threads holds here as well.
  */
 #ifndef TH_MODULE_FUNCTIONS_H
 #define TH_MODULE_FUNCTIONS_H
@@ -60,6 +60,16 @@
  * and th_catch() does not see it. enif_is_exception() and enif_has_pending_exception() tell of
  * both.
  *
+ * th_export_entry() is what a call of MODULE:FUNCTION/ARITY looks up, as code in a BEAM does when it
+ * is loaded: an entry that holds what such a call reaches, now or later. It is for who calls often.
+ * It is one for each name, good for ever, in any thread and any library, whether such a function is
+ * loaded or not, and is not given back: it takes some 70 bytes until the program ends, so ask for
+ * names that are called, not for names that come from outside. Any thread, also in load() and
+ * outside of calls. NULL for what is no atom, and an arity below 0 or above 255.
+ *
+ * th_call_export() is th_call() of the function of ENTRY, with as many arguments as its arity says,
+ * in all else the same, and quicker. A NULL ENTRY raises `badarg`.
+ *
  * The others say what is to be done when the function has returned what they return, which is 0, so
  * that the thread's stack is not used meanwhile: `return th_tail_call(...);`. As of
  * enif_schedule_nif(), the last one counts. They take as many steps as there are, in constant space.
@@ -86,6 +96,8 @@
  */
 #define TH_MODULE_CALLING(X) \
     X(calling, ERL_NIF_TERM, th_call, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[])) \
+    X(calling, const ThExport *, th_export_entry, (ERL_NIF_TERM module, ERL_NIF_TERM function, int arity)) \
+    X(calling, ERL_NIF_TERM, th_call_export, (ErlNifEnv *env, const ThExport *entry, const ERL_NIF_TERM argv[])) \
     X(calling, int, th_catch, (ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason, ERL_NIF_TERM *stacktrace)) \
     X(calling, ERL_NIF_TERM, th_tail_call, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[])) \
     X(calling, ERL_NIF_TERM, th_call_then, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[], ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]), int flags, int kept, const ERL_NIF_TERM terms[])) \

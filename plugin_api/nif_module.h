@@ -28,6 +28,9 @@
 extern "C" {
 #endif
 
+/* What a call from outside reaches, by name: see th_export_entry(). Only the host looks inside. */
+typedef struct th_export ThExport;
+
 #define TH_MODULE_DECLARE(group, type, name, parameters) \
     extern type name parameters __attribute__((weak, visibility("default")));
 TH_MODULE_FUNCTIONS(TH_MODULE_DECLARE)

@@ -16,8 +16,9 @@ enum th_library_state {
 };
 
 struct th_library {
-    struct th_library *next; /* in the list of all, guarded by the lock in registry.c */
-    size_t users;            /* guarded by the same lock; 0: on its way out, never used again */
+    struct th_library_head head; /* the first member */
+    struct th_library *next;     /* in the list of all, guarded by the lock in registry.c */
+    size_t users;                /* guarded by the same lock; 0: on its way out, never used again */
 
     /*
      * What keeps the library from being closed: one share for all users together, one for each
@@ -39,7 +40,6 @@ struct th_library {
     void *private_data;
     const th_env *loading; /* what load() or upgrade() was given, while it runs */
     struct th_library_options {
-        bool delays_halt;
         ErlNifOnHaltCallback *on_halt;
         ErlNifOnUnloadThreadCallback *on_unload_thread;
     } options;

@@ -9,21 +9,6 @@
 _Thread_local const struct th_library_call *th_library_running;
 _Thread_local _Atomic uint64_t th_library_calls;
 
-void th_library_begin(struct th_library_call *call, const char *library, const char *function)
-{
-    uint64_t calls = atomic_load_explicit(&th_library_calls, memory_order_relaxed);
-
-    atomic_store_explicit(&th_library_calls, calls + 1, memory_order_relaxed);
-    *call = (struct th_library_call){library, function, th_library_running, NULL};
-    atomic_signal_fence(memory_order_release); /* a handler sees it whole */
-    th_library_running = call;
-}
-
-void th_library_end(const struct th_library_call *call)
-{
-    th_library_running = call->outer;
-}
-
 void th_library_init_env(th_env *env, struct th_library *library)
 {
     th_env_init(env, TH_ENV_CALLBACK);
@@ -92,6 +77,7 @@ enum th_status th_library_load(struct th_library *library, struct th_library *ol
     th_resource_types_rollback(library);
     library->private_data = NULL;
     library->options = (struct th_library_options){0};
+    library->head.delays_halt = false;
     return th_error_context("%s was refused", library->facts.path);
 }
 
@@ -158,11 +144,6 @@ void th_library_release(struct th_library *library)
 th_term th_library_name(const struct th_library *library)
 {
     return library->name;
-}
-
-const char *th_library_path(const struct th_library *library)
-{
-    return library->facts.path;
 }
 
 const struct th_examination *th_library_examination(const struct th_library *library)

@@ -29,6 +29,8 @@
 
 #include "host/term/term.h"
 
+#include <stdatomic.h>
+
 struct th_library;
 
 /*
@@ -66,7 +68,7 @@ void th_library_release(struct th_library *library);
 
 /* The module's name, an atom: what its entry says, in the plain form the file's name. */
 th_term th_library_name(const struct th_library *library);
-const char *th_library_path(const struct th_library *library);
+static inline const char *th_library_path(const struct th_library *library);
 const struct th_examination *th_library_examination(const struct th_library *library);
 const struct th_entry *th_library_entry(const struct th_library *library);
 
@@ -94,14 +96,50 @@ struct th_library_call {
      * a program that may be damaged. NULL: there is no more. May be set once the call has begun. */
     void (*tell)(int output, const struct th_library_call *self);
 };
-extern _Thread_local const struct th_library_call *th_library_running; /* NULL: nothing */
+/* NULL: nothing. (Initial-exec, as the next: looking is no call in libtracehost.so either.) */
+extern _Thread_local const struct th_library_call *th_library_running
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Counts the calls that the thread began. Relaxed, as a watchdog only compares two readings. */
-extern _Thread_local _Atomic uint64_t th_library_calls;
+extern _Thread_local _Atomic uint64_t th_library_calls
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Says that the thread runs FUNCTION of LIBRARY, a path, until th_library_end() is given CALL. The
  * texts must stay. */
-void th_library_begin(struct th_library_call *call, const char *library, const char *function);
-void th_library_end(const struct th_library_call *call);
+static inline void th_library_begin(struct th_library_call *call, const char *library,
+                                    const char *function)
+{
+    uint64_t calls = atomic_load_explicit(&th_library_calls, memory_order_relaxed);
+
+    atomic_store_explicit(&th_library_calls, calls + 1, memory_order_relaxed);
+    call->library = library;
+    call->function = function;
+    call->outer = th_library_running;
+    call->tell = NULL;
+    atomic_signal_fence(memory_order_release); /* a handler sees it whole */
+    th_library_running = call;
+}
+
+static inline void th_library_end(const struct th_library_call *call)
+{
+    th_library_running = call->outer;
+}
+
+/* What each call of a library's code needs to know: how a struct th_library begins. Written while
+ * it is opened and loaded. */
+struct th_library_head {
+    const char *path;
+    bool delays_halt; /* see option.h */
+};
+
+static inline const struct th_library_head *th_library_head(const struct th_library *library)
+{
+    return (const struct th_library_head *)library;
+}
+
+static inline const char *th_library_path(const struct th_library *library)
+{
+    return th_library_head(library)->path;
+}
 
 #endif

@@ -232,6 +232,7 @@ enum th_status th_library_open(const char *path, struct th_library **result)
 
     atomic_init(&library->shares, 1);
     library->users = 1;
+    library->head.path = library->facts.path;
     if (!status) {
         status = open_or_find(library, result);
         if (status)

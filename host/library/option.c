@@ -7,7 +7,7 @@
 
 void (*th_library_on_schedulers)(void (*function)(void *argument), void *argument);
 
-/* Written by th_library_halt(). See th_library_leave() for the orders. */
+/* Written by th_library_halt(). See th_library_left() for the orders. */
 static _Atomic bool halting;
 
 /* For waiting and waking alone; it guards nothing. */
@@ -28,9 +28,9 @@ bool th_library_delay_halt(th_env *env)
 {
     struct th_library *library = loading(env);
 
-    if (!library || library->options.delays_halt)
+    if (!library || library->head.delays_halt)
         return false;
-    library->options.delays_halt = true;
+    library->head.delays_halt = true;
     return true;
 }
 
@@ -58,10 +58,9 @@ bool th_library_set_on_unload_thread(th_env *env, ErlNifOnUnloadThreadCallback *
 
 /* Relaxed: the halt has to see only what was entered before it was asked for, and whoever asks
  * knows of that by other means. */
-void th_library_enter(struct th_library *library)
+void th_library_entered(struct th_library *library)
 {
-    if (library->options.delays_halt)
-        atomic_fetch_add_explicit(&library->running, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&library->running, 1, memory_order_relaxed);
 }
 
 /*
@@ -69,10 +68,9 @@ void th_library_enter(struct th_library *library)
  * other writes `halting` and reads `running`, and one of the two must see what the other wrote. So
  * does what the function did come before what follows the halt.
  */
-void th_library_leave(struct th_library *library)
+void th_library_left(struct th_library *library)
 {
-    if (!library->options.delays_halt ||
-        atomic_fetch_sub_explicit(&library->running, 1, memory_order_seq_cst) > 1 ||
+    if (atomic_fetch_sub_explicit(&library->running, 1, memory_order_seq_cst) > 1 ||
         !atomic_load_explicit(&halting, memory_order_seq_cst))
         return;
     pthread_mutex_lock(&lock); /* the halt waits, or has not yet looked */
@@ -115,7 +113,7 @@ void th_library_halt(void)
     for (size_t i = 0; i < count; i++)
         call_on_halt(libraries[i]);
     for (size_t i = 0; i < count; i++) {
-        if (libraries[i]->options.delays_halt)
+        if (libraries[i]->head.delays_halt)
             wait_for(libraries[i]);
         th_library_release(libraries[i]);
     }

@@ -9,10 +9,10 @@
 #ifndef TH_LIBRARY_OPTION_H
 #define TH_LIBRARY_OPTION_H
 
+#include "load.h"
+
 #include "host/term/term.h"
 #include "plugin_api/erl_nif.h"
-
-struct th_library;
 
 /*
  * For enif_set_option(). ENV is what load() or upgrade() was given; each can be set once. False if
@@ -26,8 +26,8 @@ bool th_library_set_on_unload_thread(th_env *env, ErlNifOnUnloadThreadCallback *
  * Around each function of LIBRARY that a scheduler runs, so that a halt can wait for it. Any
  * thread. Costs a load, unless the library delays the halt.
  */
-void th_library_enter(struct th_library *library);
-void th_library_leave(struct th_library *library);
+static inline void th_library_enter(struct th_library *library);
+static inline void th_library_leave(struct th_library *library);
 
 /*
  * The program ends: calls the on_halt callbacks of the libraries in use, the latest first, and then
@@ -50,5 +50,22 @@ bool th_library_halting(void);
  * unloads a library counts as the only one.
  */
 extern void (*th_library_on_schedulers)(void (*function)(void *argument), void *argument);
+
+/* --- Inline parts ---------------------------------------------------------------------------- */
+
+void th_library_entered(struct th_library *library);
+void th_library_left(struct th_library *library);
+
+static inline void th_library_enter(struct th_library *library)
+{
+    if (__builtin_expect(th_library_head(library)->delays_halt, 0))
+        th_library_entered(library);
+}
+
+static inline void th_library_leave(struct th_library *library)
+{
+    if (__builtin_expect(th_library_head(library)->delays_halt, 0))
+        th_library_left(library);
+}
 
 #endif

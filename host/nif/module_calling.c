@@ -10,6 +10,18 @@ ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function,
     return th_call_nested(env, module, function, argc, argv);
 }
 
+const ThExport *th_export_entry(ERL_NIF_TERM module, ERL_NIF_TERM function, int arity)
+{
+    if (!th_is_atom(module) || !th_is_atom(function) || arity < 0 || arity > TH_EXPORT_ARITY_MAX)
+        return NULL;
+    return th_export_get(module, function, (unsigned)arity);
+}
+
+ERL_NIF_TERM th_call_export(ErlNifEnv *env, const ThExport *entry, const ERL_NIF_TERM argv[])
+{
+    return th_call_nested_entry(env, entry, argv);
+}
+
 static const ERL_NIF_TERM classes[] = {
     [TH_RAISED_ERROR] = TH_AM(error),
     [TH_RAISED_EXIT] = TH_AM(exit),

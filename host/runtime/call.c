@@ -21,30 +21,40 @@ _Thread_local struct th_call *th_call_current;
 /* --- Environments ---------------------------------------------------------------------------- */
 
 /*
- * Where a function lives: at depth 0 the process' environment. In a nested call one on the heap of
- * whoever called, so that what it returns need not be copied; while the checker is on, one of its
- * own, so that terms that are left from elsewhere are met as what they are.
+ * Where a function lives: at depth 0 the process' environment. In a nested call that of whoever
+ * called, who does not use it meanwhile, so that what it returns need not be copied; while the
+ * checker is on, one of its own, so that terms that are left from elsewhere are met as what they
+ * are.
  */
 struct surroundings {
     th_env *keeps; /* where what the function leaves lives afterwards */
-    th_env borrowed;
-    th_env *own; /* NULL: none */
+    th_env *own;   /* NULL: it runs in that itself */
+    /* What whoever called had there, and has again after a nested call. */
+    void *library;
+    th_term exception;
+    unsigned char exception_class;
 };
 
 static th_env *surround(struct surroundings *s, struct th_process_run *process,
                         struct th_call *outer)
 {
-    s->own = NULL;
-    s->keeps = outer ? outer->env : process->env;
-    if (!outer)
-        return process->env;
-    if (!th_check_on()) {
-        th_env_borrow(&s->borrowed, outer->env);
-        return &s->borrowed;
-    }
+    th_env *env = outer ? outer->env : process->env;
+
+    *s = (struct surroundings){env, NULL, env->library, env->exception, env->exception_class};
+    env->exception = TH_NONE;
+    if (!outer || !th_check_on())
+        return env;
     s->own = th_env_create(TH_ENV_CALLBACK);
     s->own->self = process->pid;
     return s->own;
+}
+
+/* At depth 0 there was no exception, and a library that is not asked for. */
+static void give_back(const struct surroundings *s)
+{
+    s->keeps->library = s->library;
+    s->keeps->exception = s->exception;
+    s->keeps->exception_class = s->exception_class;
 }
 
 static th_term *copy_terms(th_env *env, int count, const th_term terms[])
@@ -56,29 +66,26 @@ static th_term *copy_terms(th_env *env, int count, const th_term terms[])
     return copies;
 }
 
-/* What the function left in ENV goes to where it is kept: ANSWER, the exception, its next step. */
+/* What the function left in an environment of its own goes to where it is kept: ANSWER, the
+ * exception, its next step. */
 static void leave(struct surroundings *s, struct th_process_run *process, struct th_call *call,
                   th_term *answer)
 {
     th_env *env = call->env;
 
-    if (env == &s->borrowed) {
-        th_env_give_back(s->keeps, env);
-    } else if (s->own) {
-        if (*answer != TH_NONE)
-            *answer = th_copy(s->keeps, *answer);
-        if (env->exception != TH_NONE)
-            env->exception = th_copy(s->keeps, env->exception);
-        if (call->passed.class) {
-            call->passed.reason = th_copy(s->keeps, call->passed.reason);
-            call->passed.stack = th_copy(s->keeps, call->passed.stack);
-        }
-        if (process->next.step != TH_STEP_NONE)
-            process->next.argv = copy_terms(s->keeps, process->next.argc, process->next.argv);
-        if (process->then_is_set)
-            process->then.then.argv =
-                copy_terms(s->keeps, process->then.then.argc, process->then.then.argv);
+    if (*answer != TH_NONE)
+        *answer = th_copy(s->keeps, *answer);
+    if (env->exception != TH_NONE)
+        env->exception = th_copy(s->keeps, env->exception);
+    if (call->passed.class) {
+        call->passed.reason = th_copy(s->keeps, call->passed.reason);
+        call->passed.stack = th_copy(s->keeps, call->passed.stack);
     }
+    if (process->next.step != TH_STEP_NONE)
+        process->next.argv = copy_terms(s->keeps, process->next.argc, process->next.argv);
+    if (process->then_is_set)
+        process->then.then.argv =
+            copy_terms(s->keeps, process->then.then.argc, process->then.then.argv);
 }
 
 /* --- Steps ----------------------------------------------------------------------------------- */
@@ -187,23 +194,24 @@ static void tell_call(int output, const struct th_library_call *self)
     }
 }
 
-/* Calls the code of NOW. A function is entered here, and left: calls and returns. */
-static th_term call_code(const struct th_continuation *now, struct th_call *call)
+/* Calls CODE, of CALL's callee. A function is entered here, and left: calls and returns. */
+static inline th_term call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]),
+                                struct th_call *call)
 {
-    struct th_library *library = now->callee->library;
+    const struct th_callee *callee = call->callee;
+    struct th_library *library = callee->library;
     struct th_library_call running;
     bool checked = th_check_on();
     th_term answer;
 
     call->env->library = library;
-    call->env->thread = (unsigned char)th_scheduler_current->type;
     th_call_current = call;
     th_library_enter(library);
-    th_library_begin(&running, th_library_path(library), now->callee->name);
+    th_library_begin(&running, th_library_path(library), callee->name);
     running.tell = tell_call;
     if (checked)
         th_check_begin(call);
-    answer = now->code(call->env, call->argc, call->argv);
+    answer = code(call->env, call->argc, call->argv);
     if (checked)
         answer = th_check_answer(call, answer,
                                  call->process->next.step != TH_STEP_NONE || call->passed.class);
@@ -222,6 +230,24 @@ static struct th_exception_raised take_exception(th_env *env)
 
     env->exception = TH_NONE;
     return own;
+}
+
+static inline bool just_returns(const struct th_call *call, th_term answer)
+{
+    return __builtin_expect(answer != TH_NONE && call->env->exception == TH_NONE, 1);
+}
+
+/* CALL has not just returned a term. ARGV are its arguments where they are kept. */
+static __attribute__((noinline)) void interpret_all(struct surroundings *s, struct th_call *call,
+                                                    const th_term *argv, th_term answer)
+{
+    struct th_exception_raised own = take_exception(call->env);
+    struct th_call left = *call;
+
+    give_back(s);
+    left.env = s->keeps;
+    left.argv = argv;
+    interpret(call->process, &left, answer, own);
 }
 
 void th_step_run(struct th_process_run *process, struct th_call *outer,
@@ -244,23 +270,65 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
 
     if (s.own)
         call.argv = copy_terms(s.own, now->argc, now->argv);
+    call.env->thread = (unsigned char)th_scheduler_current->type;
     process->raised.class = TH_RAISED_NOTHING;
     clear_next(process, TH_STEP_NONE);
     process->reductions--;
-    answer = call_code(now, &call);
-    leave(&s, process, &call, &answer);
-    if (__builtin_expect(answer != TH_NONE && call.env->exception == TH_NONE, 1)) {
+    answer = call_code(now->code, &call);
+    if (s.own)
+        leave(&s, process, &call, &answer);
+    if (just_returns(&call, answer)) {
+        give_back(&s);
         process->then_is_set = false;
         conclude(process, answer);
     } else {
-        struct th_exception_raised own = take_exception(call.env);
-        struct th_call left = call;
-        left.env = s.keeps;
-        left.argv = now->argv;
-        interpret(process, &left, answer, own);
+        interpret_all(&s, &call, now->argv, answer);
     }
     if (s.own)
         th_check_retire(s.own);
+}
+
+th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uintptr_t word,
+                       const th_term *argv)
+{
+    struct th_process_run *process = outer->process;
+    const struct th_callee *callee = th_export_reached(word);
+    th_env *env = outer->env;
+    void *library = env->library;
+    size_t base = process->base;
+    struct th_call call; /* set one by one: what is passed is not looked at unless it has a class */
+    th_term answer;
+
+    call.process = process;
+    call.callee = callee;
+    call.function = callee->function->name;
+    call.argc = (int)callee->function->arity;
+    call.argv = argv;
+    call.env = env;
+    call.outer = outer;
+    call.frames = process->base = process->frame_count;
+    call.goes_on = false;
+    call.passed.class = TH_RAISED_NOTHING;
+    if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
+        th_traced_call(process, entry, argv, outer);
+    process->reductions--;
+    answer = call_code(callee->function->fptr, &call);
+    if (!just_returns(&call, answer)) {
+        interpret_all(&(struct surroundings){.keeps = env, .library = library}, &call, argv,
+                      answer);
+        return th_nested_end(outer, base);
+    }
+    env->library = library;
+    if (__builtin_expect(process->next.step != TH_STEP_NONE, 0)) {
+        clear_next(process, TH_STEP_NONE); /* a term counts more */
+        process->then_is_set = false;
+    }
+    if (__builtin_expect(process->open.count != 0, 0)) {
+        process->outcome = answer;
+        th_traced_calls_over(process, outer);
+    }
+    process->base = base;
+    return answer;
 }
 
 /* Goes on with what waits for the outcome. Each function that it ends is over; so are those that it

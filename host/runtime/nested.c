@@ -8,8 +8,9 @@
  * and of the host. */
 enum { RESERVE = 256 * 1024 };
 
-/* Of the calling thread; 0: not known yet. */
-static _Thread_local uintptr_t lowest;
+/* Of the calling thread. */
+static const uintptr_t UNKNOWN = UINTPTR_MAX;
+static _Thread_local uintptr_t lowest __attribute__((tls_model("initial-exec"))) = UINTPTR_MAX;
 
 static uintptr_t find_lowest(void)
 {
@@ -25,11 +26,15 @@ static uintptr_t find_lowest(void)
     return (uintptr_t)stack + guard + RESERVE;
 }
 
-static bool stack_is_low(void)
+static inline bool stack_is_low(void)
 {
-    if (lowest == 0)
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+    if (__builtin_expect(here >= lowest, 1))
+        return false;
+    if (lowest == UNKNOWN)
         lowest = find_lowest();
-    return (uintptr_t)__builtin_frame_address(0) < lowest;
+    return here < lowest;
 }
 
 /* ARGV, or while the checker is on a copy without what is no term. */
@@ -45,102 +50,100 @@ static th_term *checked(th_env *env, int argc, const th_term argv[])
     return copies;
 }
 
-/* Goes on with what is next until it is over. */
-static void go_on(struct th_process_run *process, struct th_call *call)
+th_term th_nested_end(struct th_call *outer, size_t base)
 {
+    struct th_process_run *process = outer->process;
+
+    if (process->next.step == TH_STEP_CONCLUDE)
+        th_traced_frame_over(process, outer);
     while (process->next.step != TH_STEP_CONCLUDE || process->frame_count > process->base)
-        th_step_take(process, call);
-}
-
-/* Makes the call EXTERNAL, into which the code is put. Its arguments are the caller's own array,
- * which stays until it is over. */
-static void run(struct th_process_run *process, struct th_call *call,
-                struct th_continuation *external)
-{
-    const struct th_callee *callee;
-    struct th_export *entry;
-    uintptr_t word;
-    size_t base = process->base;
-
-    process->base = process->frame_count;
-    if (stack_is_low()) {
-        th_exception_of_callee(process, call, th_atom("system_limit"), external);
-        process->outcome = TH_NONE;
-        process->base = base;
-        return;
-    }
-    entry = th_step_reach(external);
-    word = th_export_word(entry);
-    callee = th_export_reached(word);
-    if (__builtin_expect(callee && callee->function->flags == 0, 1)) {
-        if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
-            th_traced_call(process, entry, external->argv, call);
-        external->code = callee->function->fptr;
-        external->callee = callee;
-        external->name = callee->function->name;
-        th_step_run(process, call, external);
-    } else {
-        process->next = *external;
-    }
-    if (__builtin_expect(process->next.step != TH_STEP_CONCLUDE, 0))
-        go_on(process, call);
-    else
-        th_traced_frame_over(process, call);
+        th_step_take(process, outer);
     process->base = base;
+    if (process->outcome == TH_NONE) {
+        outer->passed = process->raised;
+        process->raised.class = TH_RAISED_NOTHING;
+    }
+    process->next.step = TH_STEP_NONE;
+    process->then_is_set = false;
+    return process->outcome;
 }
 
-/* What the caller has asked for before, to be done when it returns. */
-struct asked {
-    struct th_continuation next;
-    struct th_frame_kept then;
-    bool then_is_set;
-};
-
-static void call_later(struct th_process_run *process, struct th_call *call,
-                       struct th_continuation *external)
+/* Any call. What the caller has asked for before, to be done when it returns, is still to be done,
+ * unless the callee raises: of the two the exception is the later. */
+static th_term call_any(struct th_call *call, th_term module, th_term function, int argc,
+                        const th_term argv[])
 {
-    struct asked asked = {process->next, process->then, process->then_is_set};
+    struct th_process_run *process = call->process;
+    struct th_continuation asked = process->next;
+    bool waits = process->then_is_set;
+    struct th_frame_kept then;
+    size_t base = process->base;
+    struct th_continuation external = {
+        .step = TH_STEP_CALL,
+        .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+        .module = module,
+        .function = function,
+        .argc = argc,
+        .argv = checked(call->env, argc, argv), /* else the caller's own, which stay */
+    };
 
+    if (waits)
+        then = process->then;
     process->then_is_set = false;
-    run(process, call, external);
-    if (process->outcome == TH_NONE)
-        return; /* of the two the exception is the later */
-    process->next = asked.next;
-    process->then = asked.then;
-    process->then_is_set = asked.then_is_set;
+    process->base = process->frame_count;
+    process->next = external;
+    if (stack_is_low()) {
+        th_exception_of_callee(process, call, th_atom("system_limit"), &external);
+        process->outcome = TH_NONE;
+        process->next.step = TH_STEP_CONCLUDE;
+    }
+    if (th_nested_end(call, base) == TH_NONE)
+        return TH_NONE;
+    process->next = asked;
+    process->then_is_set = waits;
+    if (waits)
+        process->then = then;
+    return process->outcome;
+}
+
+static inline th_term call_entry(struct th_call *call, const struct th_export *entry,
+                                 const th_term argv[])
+{
+    uintptr_t word = th_export_word(entry);
+    const struct th_callee *callee = th_export_reached(word);
+
+    call->passed.class = TH_RAISED_NOTHING;
+    if (__builtin_expect(callee && callee->function->flags == 0 &&
+                             call->process->next.step == TH_STEP_NONE &&
+                             call->env->exception == TH_NONE && !th_check_on() && !stack_is_low(),
+                         1))
+        return th_step_nested(call, entry, word, argv);
+    return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
 }
 
 th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
                        const th_term argv[])
 {
     struct th_call *call = th_call_of(env);
-    struct th_continuation external;
-    struct th_process_run *process;
+    const struct th_export *entry;
 
     if (!call || !th_is_atom(module) || !th_is_atom(function) || argc < 0 ||
         argc > TH_MOST_ARGUMENTS)
         return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
-    process = call->process;
-    external = (struct th_continuation){.step = TH_STEP_CALL,
-                                        .where = ERL_NIF_THR_NORMAL_SCHEDULER,
-                                        .module = module,
-                                        .function = function,
-                                        .argc = argc,
-                                        .argv = checked(env, argc, argv)};
+    entry = th_export_find(module, function, (unsigned)argc);
+    if (__builtin_expect(entry != NULL, 1))
+        return call_entry(call, entry, argv);
     call->passed.class = TH_RAISED_NOTHING;
-    if (__builtin_expect(process->next.step == TH_STEP_NONE, 1))
-        run(process, call, &external);
-    else
-        call_later(process, call, &external);
-    if (__builtin_expect(process->outcome == TH_NONE, 0)) {
-        call->passed = process->raised;
-        process->raised.class = TH_RAISED_NOTHING;
-    }
-    if (process->next.step == TH_STEP_CONCLUDE || process->outcome == TH_NONE) {
-        process->next.step = TH_STEP_NONE;
-        process->then_is_set = false;
-    }
-    return process->outcome;
+    return call_any(call, module, function, argc, argv);
+}
+
+th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[])
+{
+    struct th_call *call = th_call_of(env);
+
+    if (!call || !entry)
+        return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+    return call_entry(call, entry, argv);
 }
 
 bool th_call_catch(th_env *env, struct th_exception_raised *exception)

@@ -207,6 +207,20 @@ static inline struct th_export *th_step_reach(const struct th_continuation *next
 void th_step_run(struct th_process_run *process, struct th_call *outer,
                  const struct th_continuation *now);
 
+/*
+ * A nested call that OUTER makes, of ENTRY, whose WORD reaches code that runs on any thread: its
+ * result, or what th_nested_end() says. For the usual case: OUTER has nothing to be done after
+ * itself and has raised nothing, and the checker is off.
+ */
+th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uintptr_t word,
+                       const th_term *argv);
+
+/* --- Nested calls (nested.c) --- */
+
+/* The code that OUTER has called has run, or is next: goes on with what is next until the call is
+ * over. Its result, or TH_NONE: an exception was passed to OUTER. BASE is the `base` of OUTER. */
+th_term th_nested_end(struct th_call *outer, size_t base);
+
 /* --- Exceptions (exception.c) --- */
 
 /* What the function of CALL has raised, with the stack. */

@@ -77,7 +77,9 @@ struct th_scheduler {
     int type;        /* ERL_NIF_THR_NORMAL_SCHEDULER... */
     unsigned number; /* from 1; dirty threads count on after the schedulers */
 };
-extern _Thread_local const struct th_scheduler *th_scheduler_current; /* NULL: no scheduler */
+/* NULL: no scheduler. (Initial-exec, as the next: looking is no call in libtracehost.so either.) */
+extern _Thread_local const struct th_scheduler *th_scheduler_current
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* --- Processes that do as they are told
  * -----------------------------------------------------------
@@ -152,7 +154,8 @@ struct th_call {
     bool goes_on;                      /* it is a continuation: ARGV are not its arguments */
     struct th_exception_raised passed; /* by what it called, until it is taken */
 };
-extern _Thread_local struct th_call *th_call_current;
+extern _Thread_local struct th_call *th_call_current
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The call that ENV belongs to, NULL if it is another than that the thread is in. */
 static inline struct th_call *th_call_of(const th_env *env)
@@ -185,6 +188,7 @@ bool th_call_consume(th_env *env, int percent);
  * module_functions.h. */
 th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
                        const th_term argv[]);
+th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[]);
 bool th_call_catch(th_env *env, struct th_exception_raised *exception);
 th_term th_call_pass(th_env *env, const struct th_exception_raised *exception); /* th_raise() */
 th_term th_call_tail(th_env *env, th_term module, th_term function, int argc, const th_term argv[]);

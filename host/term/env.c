@@ -186,23 +186,6 @@ size_t th_env_footprint(const th_env *env)
     return bytes;
 }
 
-void th_env_borrow(th_env *inner, const th_env *outer)
-{
-    *inner = *outer;
-    inner->exception = TH_NONE;
-}
-
-void th_env_give_back(th_env *outer, const th_env *inner)
-{
-    outer->top = inner->top;
-    outer->limit = inner->limit;
-    outer->bottom = inner->bottom;
-    outer->chunks = inner->chunks;
-    outer->spare = inner->spare;
-    outer->offheap = inner->offheap;
-    outer->compact = inner->compact;
-}
-
 size_t th_env_used(const th_env *env)
 {
     size_t words = 0;

@@ -87,14 +87,6 @@ struct th_env_mark {
 struct th_env_mark th_env_mark(const th_env *env);
 void th_env_rewind(th_env *env, struct th_env_mark mark);
 
-/*
- * An environment on the same heap, for a function that is called by one that has OUTER: INNER has
- * all but the exception, and takes words after OUTER's. Until th_env_give_back() OUTER is not used;
- * then it has all that was made in INNER, which ends.
- */
-void th_env_borrow(th_env *inner, const th_env *outer);
-void th_env_give_back(th_env *outer, const th_env *inner);
-
 /* The words of its heap that are in use, or were passed over at the end of a chunk. */
 size_t th_env_used(const th_env *env);
 

@@ -22,7 +22,7 @@ ROWS = (  # what each side is asked, how often
     ('crowd', 'crowd', 5000, 'a process that is spawned, says something and ends'),
     ('ping', 'ping', 5000, 'a message to another process, and its answer'),
     ('applies', 'calls', 50000, 'an external call, whose name is looked up each time'),
-    ('calls', 'calls', 50000, 'the same; in the BEAM its name was looked up before'),
+    ('calls', 'exports', 50000, 'the same; its name was looked up before'),
     ('discarded', 'discarded', 50000, 'the same at a global breakpoint; enabled discards'),
     ('traced', 'traced', 50000, 'the same at a global breakpoint; traced'),
     ('returned', 'returned', 50000, 'the same, and its return'),

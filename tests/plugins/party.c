@@ -199,6 +199,53 @@ HOSTED(own_counts)
     return th_catch(env, NULL, NULL, NULL) ? argv[0] : atom(env, "nothing_caught");
 }
 
+/* exported(M, F, Args): as call, by the export entry. Arguments that make no entry: `none`. */
+HOSTED(exported)
+{
+    ERL_NIF_TERM found[MOST];
+    int count = elements(env, argv[2], found);
+    const ThExport *entry = th_export_entry(argv[0], argv[1], count);
+
+    return entry ? th_call_export(env, entry, found) : atom(env, "none");
+}
+
+/* no_entry(Case) */
+HOSTED(no_entry)
+{
+    switch (integer(env, argv[0])) {
+    case 0:
+        return th_call_export(env, NULL, argv);
+    case 1:
+        return th_export_entry(argv[0], atom(env, "a"), 0) ? argv[0] : atom(env, "none");
+    case 2:
+        return th_export_entry(atom(env, "a"), atom(env, "a"), -1) ? argv[0] : atom(env, "none");
+    case 3:
+        return th_export_entry(atom(env, "a"), atom(env, "a"), 256) ? argv[0] : atom(env, "none");
+    default:
+        return th_export_entry(atom(env, "a"), atom(env, "a"), 255) ? argv[0] : atom(env, "none");
+    }
+}
+
+/* own_first(M, F, Args): what was raised before the call, which it does not touch, is raised. */
+HOSTED(own_first)
+{
+    ERL_NIF_TERM found[MOST];
+    int count = elements(env, argv[2], found);
+
+    enif_raise_exception(env, atom(env, "own"));
+    return th_call(env, argv[0], argv[1], count, found);
+}
+
+/* data_after(M, F, Args): {Result, private data} after the call. */
+HOSTED(data_after)
+{
+    ERL_NIF_TERM found[MOST];
+    int count = elements(env, argv[2], found);
+    ERL_NIF_TERM result = th_call(env, argv[0], argv[1], count, found);
+
+    return enif_make_tuple2(env, result, enif_make_ulong(env, (unsigned long)enif_priv_data(env)));
+}
+
 HOSTED(tail)
 {
     ERL_NIF_TERM found[MOST];
@@ -455,6 +502,17 @@ HOSTED(calls)
     return last;
 }
 
+/* exports(N): as calls(N), by the export entry. */
+HOSTED(exports)
+{
+    const ThExport *echo = th_export_entry(atom(env, "party"), atom(env, "echo"), 1);
+    ERL_NIF_TERM last = argv[0];
+
+    for (long i = integer(env, argv[0]); i > 0; i--)
+        last = th_call_export(env, echo, argv);
+    return last;
+}
+
 /* named(Name): takes it, and waits. */
 HOSTED(named)
 {
@@ -661,6 +719,10 @@ static ErlNifFunc functions[] = {
     {"again_not", 1, again_not, 0},
     {"drops", 1, drops, 0},
     {"own_counts", 1, own_counts, 0},
+    {"exported", 3, exported, 0},
+    {"no_entry", 1, no_entry, 0},
+    {"own_first", 3, own_first, 0},
+    {"data_after", 3, data_after, 0},
     {"tail", 3, tail, 0},
     {"down", 2, down, 0},
     {"loop", 1, loop, 0},
@@ -680,6 +742,7 @@ static ErlNifFunc functions[] = {
     {"tell", 1, tell, 0},
     {"crowd", 1, crowd, 0},
     {"calls", 1, calls, 0},
+    {"exports", 1, exports, 0},
     {"named", 1, named, 0},
     {"spins", 1, spins, 0},
     {"chaos", 4, chaos, 0},

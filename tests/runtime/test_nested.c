@@ -56,6 +56,87 @@ static void what_is_not_there_is_undefined(void **state)
     assert_string_equal(call("tail", "[party,1,[]]"), "error: badarg");
 }
 
+/* --- By export entry ------------------------------------------------------------------------- */
+
+static void an_entry_is_called_as_a_name_is(void **state)
+{
+    (void)state;
+    assert_string_equal(call("exported", "[party,echo,[{a,[1,\"x\"]}]]"), "{a,[1,\"x\"]}");
+    assert_string_equal(call("exported", "[party,exported,[party,call,[party,self,[]]]]"),
+                        show("", th_run_pid(process)));
+    assert_string_equal(call("exported", "[party,yields,[1000,{kept}]]"), "{kept}");
+    assert_string_equal(call("exported", "[party,await,[0]]"), "error: nested_await");
+    assert_string_equal(call("exported", "[party,dirty,[]]"), "error: nested_dirty");
+    assert_string_equal(call("exported", "[party,throws,[a]]"), "throw: a");
+    assert_string_equal(call("catches", "[party,exported,[party,fails,[a]]]"),
+                        "{error,a,[{party,fails,[a],[]},{party,exported,3,[]},"
+                        "{party,catches,3,[]}]}");
+    assert_string_equal(call("exports", "[1000]"), "1000");
+}
+
+static void an_entry_without_a_function_is_undefined(void **state)
+{
+    (void)state;
+    assert_string_equal(call("catches", "[party,exported,[party,no_such,[1,{2}]]]"),
+                        "{error,undef,[{party,no_such,[1,{2}],[]},{party,exported,3,[]},"
+                        "{party,catches,3,[]}]}");
+    assert_string_equal(call("catches", "[party,no_such,[1,{2}]]"),
+                        "{error,undef,[{party,no_such,[1,{2}],[]},{party,catches,3,[]}]}");
+    assert_string_equal(call("no_entry", "[0]"), "error: badarg");
+    assert_string_equal(call("no_entry", "[1]"), "none");
+    assert_string_equal(call("no_entry", "[2]"), "none");
+    assert_string_equal(call("no_entry", "[3]"), "none");
+    assert_string_equal(call("no_entry", "[4]"), "4");
+}
+
+static struct th_library *load_runner(void)
+{
+    char *path = th_printf("%s/tests/plugins/runner.so", getenv("BUILD_DIR"));
+    struct th_library *runner;
+
+    if (th_library_open(path, &runner) != TH_OK ||
+        th_library_load(runner, NULL, th_small(0)) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    th_free(path);
+    return runner;
+}
+
+static void an_entry_waits_for_its_function(void **state)
+{
+    struct th_library *runner;
+
+    (void)state;
+    assert_string_equal(call("exported", "[runner,add,[1,2]]"), "error: undef");
+    runner = load_runner();
+    th_module_add(runner);
+    assert_string_equal(call("exported", "[runner,add,[1,2]]"), "3");
+    th_module_remove(runner);
+    assert_string_equal(call("exported", "[runner,add,[1,2]]"), "error: undef");
+    th_library_release(runner);
+}
+
+/* --- What a nested call must not change ------------------------------------------------------ */
+
+static void the_caller_has_its_library_again(void **state)
+{
+    struct th_library *runner = load_runner();
+
+    (void)state;
+    th_module_add(runner);
+    assert_string_equal(call("data_after", "[runner,echo,[a]]"), "{a,0}");
+    assert_non_null(th_library_private_data(runner));
+    th_module_remove(runner);
+    th_library_release(runner);
+}
+
+static void what_was_raised_before_stays_raised(void **state)
+{
+    (void)state;
+    assert_string_equal(call("own_first", "[party,echo,[a]]"), "error: own");
+    assert_string_equal(call("own_first", "[party,throws,[a]]"), "error: own");
+    assert_string_equal(call("own_first", "[party,catches,[party,fails,[a]]]"), "error: own");
+}
+
 /* --- Exceptions ------------------------------------------------------------------------------ */
 
 static void exceptions_have_a_class(void **state)
@@ -190,6 +271,11 @@ int main(void)
         cmocka_unit_test(who_must_wait_or_leave_gets_an_exception),
         cmocka_unit_test(the_stack_has_an_end),
         cmocka_unit_test(what_is_not_there_is_undefined),
+        cmocka_unit_test(an_entry_is_called_as_a_name_is),
+        cmocka_unit_test(an_entry_without_a_function_is_undefined),
+        cmocka_unit_test(an_entry_waits_for_its_function),
+        cmocka_unit_test(the_caller_has_its_library_again),
+        cmocka_unit_test(what_was_raised_before_stays_raised),
         cmocka_unit_test(exceptions_have_a_class),
         cmocka_unit_test(those_of_a_callee_can_be_taken_or_dropped),
         cmocka_unit_test(a_continuation_gets_the_result_and_what_was_kept),

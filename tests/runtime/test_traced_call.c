@@ -22,6 +22,8 @@ static void external_calls_of_all_sorts_are_met(void **state)
     assert_log("call {party,echo,[6]} {party,call,3}\n");
     assert_string_equal(call("call_dirty", "[party,echo,[7]]"), "7");
     assert_log("call {party,echo,[7]} {party,call_dirty,3}\n");
+    assert_string_equal(call("exported", "[party,echo,[{8}]]"), "{8}");
+    assert_log("call {party,echo,[{8}]} {party,exported,3}\n");
 }
 
 static void who_is_not_called_is_not_met(void **state)

@@ -78,7 +78,7 @@ static void answer(const char *row, long times)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(row, ways[i].row) == 0) {
             session = trace_as(ways[i].state, ways[i].match);
-            row = "calls";
+            row = "exports";
         }
     begin = now();
     if (strcmp(row, "ping") == 0)
