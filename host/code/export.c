@@ -12,15 +12,9 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { FEWEST = 64 };
+enum { FEWEST_BITS = 6 };
 
-struct exports {
-    struct exports *smaller;             /* that it has replaced; somebody may read it yet */
-    size_t capacity;                     /* a power of two, at least twice the entries */
-    struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
-};
-
-static struct exports *_Atomic table; /* release: it is filled in; acquire */
+struct th_exports *_Atomic th_exports;
 
 /* Held by who adds an entry: guards that the table changes, not that it is read. The innermost. */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
@@ -37,69 +31,45 @@ struct module {
     ErlNifFunc *locals; /* what the callees of local functions tell */
 };
 
-/* All three in one word (atoms are fewer than 2^20, and an arity is below 2^8), mixed once. */
-static uint64_t hash(th_term module, th_term function, unsigned arity)
-{
-    _Static_assert(TH_ATOM_LIMIT <= 1 << 20 && TH_EXPORT_ARITY_MAX < 1 << 8, "they fit");
-    return th_mix(module >> 6 << 28 ^ function >> 6 << 8 ^ arity);
-}
-
-static bool is_for(const struct th_export *entry, th_term module, th_term function, unsigned arity)
-{
-    return entry->function == function && entry->module == module && entry->arity == arity;
-}
-
-struct th_export *th_export_find(th_term module, th_term function, unsigned arity)
-{
-    const struct exports *in = atomic_load_explicit(&table, memory_order_acquire);
-    size_t i = hash(module, function, arity);
-    struct th_export *entry;
-
-    if (!in)
-        return NULL;
-    do
-        entry = atomic_load_explicit(&in->entries[i++ & (in->capacity - 1)], memory_order_acquire);
-    while (entry && !is_for(entry, module, function, arity));
-    return entry;
-}
-
 /* Puts ENTRY into a free place. Nobody else adds. */
-static void put(struct exports *in, struct th_export *entry)
+static void put(struct th_exports *in, struct th_export *entry)
 {
-    size_t mask = in->capacity - 1;
-    size_t i = hash(entry->module, entry->function, entry->arity) & mask;
+    size_t i = th_export_place(in, entry->module, entry->function, entry->arity);
 
     while (atomic_load_explicit(&in->entries[i], memory_order_relaxed))
-        i = (i + 1) & mask;
+        i = (i + 1) & in->mask;
     atomic_store_explicit(&in->entries[i], entry, memory_order_release);
 }
 
-static struct exports *grow(struct exports *old)
+static struct th_exports *grow(struct th_exports *old)
 {
-    size_t capacity = old ? 2 * old->capacity : FEWEST;
-    struct exports *larger = th_alloc_zero(sizeof *larger + capacity * sizeof larger->entries[0]);
+    unsigned bits = old ? TH_EXPORT_WORD_BITS - old->shift + 1 : FEWEST_BITS;
+    size_t capacity = (size_t)1 << bits;
+    struct th_exports *larger =
+        th_alloc_zero(sizeof *larger + capacity * sizeof larger->entries[0]);
 
-    larger->capacity = capacity;
+    larger->mask = capacity - 1;
+    larger->shift = TH_EXPORT_WORD_BITS - bits;
     larger->smaller = old;
-    for (size_t i = 0; old && i < old->capacity; i++) {
+    for (size_t i = 0; old && i <= old->mask; i++) {
         struct th_export *entry = atomic_load_explicit(&old->entries[i], memory_order_relaxed);
         if (entry)
             put(larger, entry);
     }
-    atomic_store_explicit(&table, larger, memory_order_release);
+    atomic_store_explicit(&th_exports, larger, memory_order_release);
     return larger;
 }
 
 /* Under the lock. */
 static struct th_export *add_entry(th_term module, th_term function, unsigned arity)
 {
-    struct exports *now = atomic_load_explicit(&table, memory_order_relaxed);
+    struct th_exports *now = atomic_load_explicit(&th_exports, memory_order_relaxed);
     struct th_export *entry = th_alloc_zero(sizeof *entry);
 
     entry->module = module;
     entry->function = function;
     entry->arity = arity;
-    if (!now || 2 * (export_count + 1) > now->capacity)
+    if (!now || 2 * (export_count + 1) > now->mask)
         now = grow(now);
     put(now, entry);
     export_count++;
@@ -123,12 +93,11 @@ struct th_export *th_export_get(th_term module, th_term function, unsigned arity
 
 size_t th_export_longest_search(void)
 {
-    const struct exports *in = atomic_load_explicit(&table, memory_order_acquire);
+    const struct th_exports *in = atomic_load_explicit(&th_exports, memory_order_acquire);
     size_t run = 0, longest = 0;
 
-    for (size_t i = 0; in && i < 2 * in->capacity; i++) {
-        bool used =
-            atomic_load_explicit(&in->entries[i & (in->capacity - 1)], memory_order_relaxed);
+    for (size_t i = 0; in && i <= 2 * in->mask; i++) {
+        bool used = atomic_load_explicit(&in->entries[i & in->mask], memory_order_relaxed);
         run = used ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }

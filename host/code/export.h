@@ -52,7 +52,7 @@ struct th_export {
 };
 
 /* The entry, NULL if none was made. Any thread, without a lock. */
-struct th_export *th_export_find(th_term module, th_term function, unsigned arity);
+static inline struct th_export *th_export_find(th_term module, th_term function, unsigned arity);
 
 /* The entry, made if there is none, of two atoms and at most TH_EXPORT_ARITY_MAX. Any thread; takes
  * a lock only to make one. An entry takes some 70 bytes, for ever. */
@@ -118,5 +118,45 @@ void th_module_watch(const struct th_module_watcher *watcher);
  * stays as long as its module. Any thread, without a lock.
  */
 const struct th_callee *th_code_at(uintptr_t address);
+/* --- Inline parts ---------------------------------------------------------------------------- */
+
+/* The table: open addressing, read without a lock (export.c). */
+struct th_exports {
+    struct th_exports *smaller;          /* that it has replaced; somebody may read it yet */
+    size_t mask;                         /* the places, a power of two, less 1; at most half used */
+    unsigned shift;                      /* of a hash: its upper bits are the place */
+    struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
+};
+extern struct th_exports *_Atomic th_exports; /* release: it is filled in; acquire */
+
+/*
+ * Where to begin to look. What tells three parts apart is in one word: the number of an atom stands
+ * above its 6 bits of tag and takes 20, an arity takes 8, and the tags, always the same, may
+ * overlap what is beside them. Its upper bits depend on all of them once it is multiplied by the
+ * golden ratio (Fibonacci hashing).
+ */
+enum { TH_EXPORT_WORD_BITS = 64 };
+_Static_assert(TH_ATOM_LIMIT <= 1 << 20 && TH_EXPORT_ARITY_MAX < 1 << 8, "they fit");
+static inline size_t th_export_place(const struct th_exports *in, th_term module, th_term function,
+                                     unsigned arity)
+{
+    return (module << 22 ^ function << 2 ^ arity) * 0x9E3779B97F4A7C15u >> in->shift;
+}
+
+static inline struct th_export *th_export_find(th_term module, th_term function, unsigned arity)
+{
+    const struct th_exports *in = atomic_load_explicit(&th_exports, memory_order_acquire);
+    struct th_export *entry;
+
+    if (__builtin_expect(!in, 0))
+        return NULL;
+    for (size_t i = th_export_place(in, module, function, arity);; i = (i + 1) & in->mask) {
+        entry = atomic_load_explicit(&in->entries[i], memory_order_acquire);
+        if (__builtin_expect(!entry || (entry->function == function && entry->module == module &&
+                                        entry->arity == arity),
+                             1))
+            return entry;
+    }
+}
 
 #endif

@@ -194,14 +194,15 @@ static void tell_call(int output, const struct th_library_call *self)
     }
 }
 
-/* Calls CODE, of CALL's callee. A function is entered here, and left: calls and returns. */
+/* Calls CODE, of CALL's callee; CHECKED: the checker looks at it. A function is entered here, and
+ * left: calls and returns. */
 static inline th_term call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]),
-                                struct th_call *call)
+                                struct th_call *call, bool checked)
 {
     const struct th_callee *callee = call->callee;
     struct th_library *library = callee->library;
+    struct th_call *outer = call->outer;
     struct th_library_call running;
-    bool checked = th_check_on();
     th_term answer;
 
     call->env->library = library;
@@ -217,7 +218,7 @@ static inline th_term call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL
                                  call->process->next.step != TH_STEP_NONE || call->passed.class);
     th_library_end(&running);
     th_library_leave(library);
-    th_call_current = call->outer;
+    th_call_current = outer;
     return answer;
 }
 
@@ -232,12 +233,12 @@ static struct th_exception_raised take_exception(th_env *env)
     return own;
 }
 
-static inline bool just_returns(const struct th_call *call, th_term answer)
+static inline bool just_returns(const th_env *env, th_term answer)
 {
-    return __builtin_expect(answer != TH_NONE && call->env->exception == TH_NONE, 1);
+    return __builtin_expect(answer != TH_NONE && env->exception == TH_NONE, 1);
 }
 
-/* CALL has not just returned a term. ARGV are its arguments where they are kept. */
+/* CALL has not just returned a term; ARGV are its arguments where they are kept. */
 static __attribute__((noinline)) void interpret_all(struct surroundings *s, struct th_call *call,
                                                     const th_term *argv, th_term answer)
 {
@@ -274,10 +275,10 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
     process->raised.class = TH_RAISED_NOTHING;
     clear_next(process, TH_STEP_NONE);
     process->reductions--;
-    answer = call_code(now->code, &call);
+    answer = call_code(now->code, &call, th_check_on());
     if (s.own)
         leave(&s, process, &call, &answer);
-    if (just_returns(&call, answer)) {
+    if (just_returns(call.env, answer)) {
         give_back(&s);
         process->then_is_set = false;
         conclude(process, answer);
@@ -312,8 +313,8 @@ th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uin
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
         th_traced_call(process, entry, argv, outer);
     process->reductions--;
-    answer = call_code(callee->function->fptr, &call);
-    if (!just_returns(&call, answer)) {
+    answer = call_code(callee->function->fptr, &call, false);
+    if (!just_returns(env, answer)) {
         interpret_all(&(struct surroundings){.keeps = env, .library = library}, &call, argv,
                       answer);
         return th_nested_end(outer, base);

@@ -106,44 +106,47 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
     return process->outcome;
 }
 
-static inline th_term call_entry(struct th_call *call, const struct th_export *entry,
-                                 const th_term argv[])
+th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[])
 {
-    uintptr_t word = th_export_word(entry);
-    const struct th_callee *callee = th_export_reached(word);
+    struct th_call *call = th_call_of(env);
+    const struct th_callee *callee;
+    uintptr_t word;
 
+    if (__builtin_expect(!call || !entry, 0))
+        return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+    word = th_export_word(entry);
+    callee = th_export_reached(word);
     call->passed.class = TH_RAISED_NOTHING;
     if (__builtin_expect(callee && callee->function->flags == 0 &&
                              call->process->next.step == TH_STEP_NONE &&
-                             call->env->exception == TH_NONE && !th_check_on() && !stack_is_low(),
+                             env->exception == TH_NONE && !th_check_on() && !stack_is_low(),
                          1))
         return th_step_nested(call, entry, word, argv);
     return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
 }
 
-th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
-                       const th_term argv[])
+/* Of a name that has no entry, if it is one. */
+static __attribute__((cold)) th_term call_unknown(th_env *env, th_term module, th_term function,
+                                                  int argc, const th_term argv[])
 {
     struct th_call *call = th_call_of(env);
-    const struct th_export *entry;
 
     if (!call || !th_is_atom(module) || !th_is_atom(function) || argc < 0 ||
         argc > TH_MOST_ARGUMENTS)
         return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
-    entry = th_export_find(module, function, (unsigned)argc);
-    if (__builtin_expect(entry != NULL, 1))
-        return call_entry(call, entry, argv);
     call->passed.class = TH_RAISED_NOTHING;
     return call_any(call, module, function, argc, argv);
 }
 
-th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[])
+/* What has an entry are names, and argc is its arity. */
+th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
+                       const th_term argv[])
 {
-    struct th_call *call = th_call_of(env);
+    const struct th_export *entry = th_export_find(module, function, (unsigned)argc);
 
-    if (!call || !entry)
-        return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
-    return call_entry(call, entry, argv);
+    if (__builtin_expect(entry != NULL, 1))
+        return th_call_nested_entry(env, entry, argv);
+    return call_unknown(env, module, function, argc, argv);
 }
 
 bool th_call_catch(th_env *env, struct th_exception_raised *exception)
