@@ -2,7 +2,7 @@
  * Live calls: what a call costs that passes a site, with everything that trace/ does between the
  * site and the tracer; and what changes of patterns cost a thread that calls.
  *
- *   live TRACER       tests/tracers/as_state.so
+ *   live TRACER [CASE]    tests/tracers/as_state.so; only the calls of one case, for callgrind
  */
 #include "measure.h"
 
@@ -16,10 +16,13 @@
 
 enum { FUNCTIONS = 10000, PER_MODULE = 1000, CALLS = 100000, GOES = 301 };
 
+/* Functions by what is set on them. */
+enum { UNTRACED, DISCARDED, TRACED, TRACED_3, RETURNING, FILTERED, MATCHED, CALLED, COUNTED };
+
 static struct th_tracing *tracing;
 static struct th_library *library;
 static struct th_session *discarding, *tracing_all;
-static struct th_live_process process, idle; /* traced; not */
+static struct th_live_process process, idle, unseen; /* traced; for messages; not */
 static struct th_live_function functions[FUNCTIONS];
 static struct th_live_function *all[FUNCTIONS];
 static th_env env;
@@ -64,26 +67,46 @@ static uint64_t call_enabled(void)
     return CALLS;
 }
 
+static th_term arguments[3]; /* small integers: 1, 2, 3 */
+
+/* A function that cannot be traced. */
+static __attribute__((noinline)) void do_nothing(struct th_live_process *by,
+                                                 const struct th_live_function *function)
+{
+    __asm__ volatile("" ::"r"(by), "r"(function));
+}
+
 /* What stands in a function that may be traced. */
 static __attribute__((noinline)) void pass(struct th_live_process *by,
                                            const struct th_live_function *function)
 {
-    th_term argument = th_small(1);
     struct th_live_call call = {.process = by,
                                 .function = function,
                                 .site = function->function.site,
-                                .arguments = &argument,
+                                .arguments = arguments,
                                 .external = true};
     struct th_live_wants wants;
 
-    if (th_live_function_is_armed(function))
-        th_live_call(&call, &wants);
+    if (!th_live_function_is_armed(function))
+        return;
+    th_live_call(&call, &wants);
+    if (wants.count > 0)
+        th_live_return(by, function, &wants, th_small(0));
 }
 
-static uint64_t pass_often(uint32_t f)
+static uint64_t pass_often(struct th_live_process *by, uint32_t f)
 {
     for (int i = 0; i < CALLS; i++) {
-        pass(&process, &functions[f]);
+        pass(by, &functions[f]);
+        __asm__ volatile("" ::: "memory");
+    }
+    return CALLS;
+}
+
+static uint64_t call_plainly(void)
+{
+    for (int i = 0; i < CALLS; i++) {
+        do_nothing(&process, &functions[UNTRACED]);
         __asm__ volatile("" ::: "memory");
     }
     return CALLS;
@@ -91,52 +114,104 @@ static uint64_t pass_often(uint32_t f)
 
 static uint64_t pass_untraced(void)
 {
-    return pass_often(0);
+    return pass_often(&process, UNTRACED);
 }
 
 static uint64_t pass_clear(void)
 {
-    for (int i = 0; i < CALLS; i++) {
-        pass(&idle, &functions[1]);
-        __asm__ volatile("" ::: "memory");
-    }
-    return CALLS;
+    return pass_often(&idle, DISCARDED);
+}
+
+static uint64_t pass_unseen(void)
+{
+    return pass_often(&unseen, DISCARDED);
 }
 
 static uint64_t pass_discarded(void)
 {
-    return pass_often(1);
+    return pass_often(&process, DISCARDED);
 }
 
 static uint64_t pass_traced(void)
 {
-    return pass_often(2);
+    return pass_often(&process, TRACED);
+}
+
+static uint64_t pass_traced_3(void)
+{
+    return pass_often(&process, TRACED_3);
+}
+
+static uint64_t pass_returning(void)
+{
+    return pass_often(&process, RETURNING);
+}
+
+static uint64_t pass_matched(void)
+{
+    return pass_often(&process, MATCHED);
 }
 
 static uint64_t pass_filtered(void)
 {
-    return pass_often(3);
+    return pass_often(&process, FILTERED);
+}
+
+static uint64_t pass_called(void)
+{
+    return pass_often(&process, CALLED);
 }
 
 static uint64_t pass_counted(void)
 {
-    return pass_often(4);
+    return pass_often(&process, COUNTED);
 }
 
 static void measure_calls(void)
 {
     const struct measure_case cases[] = {
-        {"enabled_call alone", call_enabled}, {"no breakpoint", pass_untraced},
-        {"flags clear", pass_clear},          {"discarded", pass_discarded},
-        {"empty trace_call", pass_traced},    {"filtered by a guard", pass_filtered},
+        {"a plain call", call_plainly},
+        {"enabled_call alone", call_enabled},
+        {"no breakpoint", pass_untraced},
+        {"flags clear", pass_clear},
+        {"not traced", pass_unseen},
+        {"discarded", pass_discarded},
+        {"empty trace_call, 1 argument", pass_traced},
+        {"the same, 3 arguments", pass_traced_3},
+        {"the same and return_from", pass_returning},
+        {"filtered by a guard", pass_filtered},
+        {"matched by a guard, traced", pass_matched},
+        {"a message, traced", pass_called},
         {"call_count", pass_counted},
     };
-    enum { CASES = sizeof cases / sizeof *cases };
+    enum { CASES = sizeof cases / sizeof *cases, ENABLED = 1, DISCARDING = 5 };
     double ratios[CASES];
 
     printf("A live call that passes a site:\n");
     measure_pairs(stdout, cases, CASES, GOES, ratios);
-    printf("  a discarded call takes %.2f times what its enabled_call takes\n", ratios[3]);
+    printf("  of a plain call:");
+    for (size_t i = 1; i < CASES; i++)
+        printf("%s %s %.1f", i > 1 ? "," : "", cases[i].name, ratios[i]);
+    printf("\n  a discarded call takes %.2f times what its enabled_call takes\n",
+           ratios[DISCARDING] / ratios[ENABLED]);
+}
+
+/* One case for callgrind: so many calls that what comes before them does not count. */
+static void repeat(const char *name)
+{
+    static const struct measure_case cases[] = {
+        {"plain", call_plainly},     {"untraced", pass_untraced},   {"clear", pass_clear},
+        {"unseen", pass_unseen},     {"discarded", pass_discarded}, {"traced", pass_traced},
+        {"traced_3", pass_traced_3}, {"returning", pass_returning}, {"matched", pass_matched},
+        {"filtered", pass_filtered}, {"called", pass_called},       {"counted", pass_counted},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(cases[i].name, name) == 0) {
+            cases[i].run();
+            return;
+        }
+    th_bug("no case '%s'", name);
 }
 
 /* --- A thread that calls while patterns change ------------------------------------------------ */
@@ -264,8 +339,17 @@ static struct th_session *create(const char *state)
     th_library_keep(library);
     if (th_session_create(tracing, &setup, &session) != TH_OK)
         th_bug("%s", th_error_link(0));
-    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     return session;
+}
+
+static void be_born(struct th_live_process *self, uint32_t number, uint32_t flags)
+{
+    self->id = th_local_pid(number, TH_HOST_SERIAL);
+    th_live_process_begin(self, tracing, NULL, false);
+    if (!flags)
+        return;
+    th_session_trace_one(discarding, self->id, true, flags);
+    th_session_trace_one(tracing_all, self->id, true, flags);
 }
 
 static void begin(const char *path)
@@ -284,41 +368,54 @@ static void begin(const char *path)
         snprintf(name, sizeof name, "f%d", i);
         functions[i].function.name =
             (struct th_function){functions[i].function.name.module, th_atom(name), 1};
+        if (i == TRACED_3)
+            functions[i].function.name.arity = 3;
         all[i] = &functions[i];
     }
     th_live_functions_begin(tracing, all, FUNCTIONS);
     discarding = create("discard");
     tracing_all = create("trace");
-    process.id = th_local_pid(1, TH_HOST_SERIAL);
-    th_live_process_begin(&process, tracing, NULL, false);
-    idle.id = th_local_pid(2, TH_HOST_SERIAL);
-    th_live_process_begin(&idle, tracing, NULL, false);
-    th_session_trace_one(discarding, idle.id, false, TH_FLAG_CALL);
-    th_session_trace_one(tracing_all, idle.id, false, TH_FLAG_CALL);
-    th_session_trace_one(discarding, process.id, true, TH_FLAG_CALL);
-    th_session_trace_one(tracing_all, process.id, true, TH_FLAG_CALL);
+    for (int i = 0; i < 3; i++)
+        arguments[i] = th_small(i + 1);
+    be_born(&process, 1, TH_FLAG_CALL);
+    be_born(&idle, 2, TH_FLAG_SEND);
+    be_born(&unseen, 3, TH_FLAG_NONE);
+}
+
+static void set_one(uint32_t f, struct th_session *session, const char *match, uint32_t kinds)
+{
+    struct th_pattern pattern = pattern_of(f);
+
+    set(session, &pattern, parse(match), kinds);
 }
 
 static void set_patterns(void)
 {
-    struct th_pattern one[] = {pattern_of(1), pattern_of(2), pattern_of(3), pattern_of(4)};
-
-    set(discarding, &one[0], TH_AM(true), TH_BP_LOCAL);
-    set(tracing_all, &one[1], TH_AM(true), TH_BP_LOCAL);
-    set(tracing_all, &one[2], parse("[{['$1'],[{'>','$1',5}],[]}]"), TH_BP_LOCAL);
-    set(discarding, &one[3], TH_AM(true), TH_BP_COUNT);
+    set_one(DISCARDED, discarding, "true", TH_BP_LOCAL);
+    set_one(TRACED, tracing_all, "true", TH_BP_LOCAL);
+    set_one(TRACED_3, tracing_all, "true", TH_BP_LOCAL);
+    set_one(RETURNING, tracing_all, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
+    set_one(FILTERED, tracing_all, "[{['$1'],[{'>','$1',5}],[]}]", TH_BP_LOCAL);
+    set_one(MATCHED, tracing_all, "[{['$1'],[{'<','$1',5}],[]}]", TH_BP_LOCAL);
+    set_one(CALLED, tracing_all, "[{'_',[],[{message,'$_'}]}]", TH_BP_LOCAL);
+    set_one(COUNTED, discarding, "true", TH_BP_COUNT);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 2)
-        th_bug("live TRACER");
+    if (argc < 2 || argc > 3)
+        th_bug("live TRACER [CASE]");
     begin(argv[1]);
     set_patterns();
-    measure_calls();
-    measure_throughput();
+    if (argc == 3) {
+        repeat(argv[2]);
+    } else {
+        measure_calls();
+        measure_throughput();
+    }
     th_live_process_end(&process);
     th_live_process_end(&idle);
+    th_live_process_end(&unseen);
     th_live_functions_end(tracing, all, FUNCTIONS);
     th_tracing_free(tracing);
     th_library_release(library);

@@ -45,7 +45,7 @@ static void write_medians(FILE *out, const struct measure_case *cases, size_t co
 {
     for (size_t i = 0; i < count; i++) {
         medians[i] = median(&times[i * rounds], rounds);
-        fprintf(out, "  %-18s %8.1f ns/event %8.2f million events/s\n", cases[i].name, medians[i],
+        fprintf(out, "  %-28s %8.1f ns/event %8.2f million events/s\n", cases[i].name, medians[i],
                 1e3 / medians[i]);
     }
 }
