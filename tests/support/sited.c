@@ -34,7 +34,7 @@ void sited_init(struct sited *sited, th_term module, const char *name, bool expo
 
 void sited_release(struct sited *sited)
 {
-    if (sited->live.function.site)
+    if (sited->live.function.site && !sited->live.own_site)
         th_site_drop(sited->live.function.site);
     if (sited->live.function.local)
         th_site_drop(sited->live.function.local);
@@ -71,9 +71,10 @@ void sited_end(void)
         sited_release(&sited_functions[i]);
 }
 
-static bool export_is_armed(const struct sited *sited)
+static bool site_is_armed(const struct sited *sited)
 {
-    return th_export_word(&sited->entry) & TH_EXPORT_ARMED;
+    return sited->live.own_site ? th_live_function_is_armed(&sited->live)
+                                : th_export_word(&sited->entry) & TH_EXPORT_ARMED;
 }
 
 static bool native_is_armed(const struct sited *sited)
@@ -83,7 +84,9 @@ static bool native_is_armed(const struct sited *sited)
 
 uint32_t sited_armed(const struct sited *sited)
 {
-    return (export_is_armed(sited) ? TH_BP_GLOBAL : 0) | (native_is_armed(sited) ? TH_BP_LOCAL : 0);
+    bool local = sited->live.own_site ? site_is_armed(sited) : native_is_armed(sited);
+
+    return (site_is_armed(sited) ? TH_BP_GLOBAL : 0) | (local ? TH_BP_LOCAL : 0);
 }
 
 void sited_call(struct th_live_process *process, const struct sited *sited, th_term argument,
@@ -93,10 +96,10 @@ void sited_call(struct th_live_process *process, const struct sited *sited, th_t
                                 .function = &sited->live,
                                 .site = sited->live.function.site,
                                 .arguments = &argument,
-                                .external = true};
+                                .external = external};
 
     wants->exported.count = wants->local.count = 0;
-    if (external && export_is_armed(sited))
+    if ((external || sited->live.own_site) && site_is_armed(sited))
         th_live_call(&call, &wants->exported);
     call.site = sited->live.function.local;
     call.external = false;

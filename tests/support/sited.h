@@ -25,12 +25,12 @@ extern struct sited sited_functions[SITED_FUNCTIONS];
 void sited_begin(void);
 void sited_end(void);
 
-/* Makes one of arity 1 that is not begun; EXPORTED, NATIVE: which sites it has. Lets go of them,
- * once it is ended. */
+/* Makes one of arity 1 that is not begun; EXPORTED, NATIVE: which sites it has; neither: a virtual
+ * one, once it is begun. Lets go of them, once it is ended. */
 void sited_init(struct sited *sited, th_term module, const char *name, bool exported, bool native);
 void sited_release(struct sited *sited);
 
-/* Those of its sites that are armed, as TH_BP_GLOBAL and TH_BP_LOCAL. */
+/* Those of its sites that are armed, as TH_BP_GLOBAL and TH_BP_LOCAL; a virtual one is both. */
 uint32_t sited_armed(const struct sited *sited);
 
 /* What is wanted of the ends of a call, at the one site and at the other. */
@@ -38,7 +38,7 @@ struct sited_wants {
     struct th_live_wants exported, local;
 };
 
-/* PROCESS (NULL: none) calls it; EXTERNAL: by its export entry, if it has one. */
+/* PROCESS (NULL: none) calls it; EXTERNAL: from another module. */
 void sited_call(struct th_live_process *process, const struct sited *sited, th_term argument,
                 bool external, struct sited_wants *wants);
 

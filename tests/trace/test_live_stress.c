@@ -4,14 +4,16 @@
  * changes flags of the processes; all by the control calls of trace/.
  *
  * Each thread numbers its calls; a callback notes the number of the call that it is for, with its
- * session's state. Per function `phases` tells what the changing thread has set: a call that finds
- * the same, and nothing under way, before and after it, must have been seen by just that session,
- * once, under that pattern. A session that nobody touches must have seen each call of the functions
- * that it has patterns of, numbers without a gap.
+ * session's state. Each third function has two sites, and is called from its own module, too. Per
+ * function `phases` tells what the changing thread has set: a call that finds the same, and nothing
+ * under way, before and after it, must have been seen by just that session, once, under that
+ * pattern. A session that nobody touches must have seen each call of the functions that it has
+ * patterns of, numbers without a gap. The first turns local patterns into global ones all the time,
+ * which a call between two sites may meet as both or as none; the others do not.
  *
  * Runs for a second, or for STRESS_SECONDS.
  */
-#include "tests/support/scene.h"
+#include "tests/support/sited.h"
 
 #include "host/base/base.h"
 #include "host/process/process.h"
@@ -29,16 +31,17 @@
 
 enum { FUNCTIONS = 10000, CALLERS = 4, PROCESSES = 3 /* a caller's */, MODULES = 10 };
 
-static struct th_live_function functions[FUNCTIONS];
+static struct sited functions[FUNCTIONS];
 static struct th_live_function *all[FUNCTIONS];
 static atomic_bool over;
 
 /*
  * A function's phase: CHANGING while a control call that may be about it is under way; ON if the
- * changed session has a pattern of it; above that the number of the change, which is in the
- * pattern's message as well. Release before a control call and after it; acquire.
+ * changed session has a pattern of it, EXTERNAL if that is a global one; above that the number of
+ * the change, which is in the pattern's message as well. Release before a control call and after
+ * it; acquire.
  */
-enum { CHANGING = 1, ON = 2, NUMBER = 4 };
+enum { CHANGING = 1, ON = 2, EXTERNAL = 4, NUMBER = 8 };
 static _Atomic uint64_t phases[FUNCTIONS];
 
 /* --- Threads that call ------------------------------------------------------------------------ */
@@ -49,7 +52,7 @@ struct caller {
     uint64_t number;                               /* of the call under way */
     uint64_t untouched, changed, version, flagged; /* callbacks for it */
     uint64_t ends, ends_expected;                  /* return_from of the untouched session */
-    uint64_t calls, calls_of_untouched, checked, seen_on;
+    uint64_t calls, calls_of_untouched, checked, seen_on, seen_at_two;
     uint64_t last_untouched;          /* number of the last call that it saw */
     uint64_t lost, twice, wrong, gap; /* must all be 0 */
     uint32_t random;
@@ -57,6 +60,11 @@ struct caller {
 
 static struct caller callers[CALLERS];
 static _Thread_local struct caller *self; /* NULL: not one of them */
+
+static bool has_two_sites(uint32_t f)
+{
+    return f % 3 == 0;
+}
 
 static uint32_t next_random(uint32_t *seed)
 {
@@ -101,15 +109,19 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
     return TH_AM(ok);
 }
 
-static void check_changed(uint64_t before, uint64_t after)
+static void check_changed(uint64_t before, uint64_t after, bool two_sites, bool external)
 {
-    self->twice += self->changed > 1;
-    if (before != after || before & CHANGING)
+    bool stable = before == after && !(before & CHANGING);
+    bool on = before & ON && (external || !(before & EXTERNAL));
+
+    self->twice += self->changed > (stable || !two_sites ? 1 : 2);
+    if (!stable)
         return;
     self->checked++;
-    self->seen_on += (before & ON) != 0;
-    self->lost += before & ON && self->changed == 0;
-    self->wrong += self->changed && (!(before & ON) || self->version != before / NUMBER);
+    self->seen_on += on;
+    self->seen_at_two += on && two_sites;
+    self->lost += on && self->changed == 0;
+    self->wrong += self->changed && (!on || self->version != before / NUMBER);
 }
 
 /* The sequence has no gap: the last call of such a function that was seen is the last there was. */
@@ -126,22 +138,16 @@ static void call(uint32_t f, uint64_t *last_call)
 {
     struct th_live_process *process = &self->processes[self->number % PROCESSES];
     th_term argument = th_small((int64_t)++self->number);
-    struct th_live_call call = {.process = process,
-                                .function = &functions[f],
-                                .site = functions[f].function.site,
-                                .arguments = &argument,
-                                .external = true};
+    bool external = next_random(&self->random) % 2;
     uint64_t before = atomic_load_explicit(&phases[f], memory_order_acquire), after;
-    struct th_live_wants wants = {0};
+    struct sited_wants wants;
 
     self->untouched = self->changed = self->flagged = 0;
     self->calls++;
-    if (th_live_function_is_armed(&functions[f]))
-        th_live_call(&call, &wants);
+    sited_call(process, &functions[f], argument, external, &wants);
     after = atomic_load_explicit(&phases[f], memory_order_acquire);
-    if (wants.count > 0)
-        th_live_return(process, &functions[f], &wants, TH_AM(ok));
-    check_changed(before, after);
+    sited_return(process, &functions[f], &wants, TH_AM(ok));
+    check_changed(before, after, has_two_sites(f), external);
     if (f % 2 == 0) {
         check_untouched(*last_call);
         *last_call = self->number;
@@ -215,6 +221,8 @@ static th_term specification(struct changer *changer)
     return th_make_list(env, &clause, 1);
 }
 
+static const uint32_t change_kinds[] = {TH_BP_LOCAL, TH_BP_GLOBAL, TH_PATTERN_EITHER};
+
 /* One function, a module of them, or all. */
 static void set_functions(struct changer *changer, bool on)
 {
@@ -222,16 +230,20 @@ static void set_functions(struct changer *changer, bool on)
              kind = next_random(&changer->random) % 8;
     uint32_t first = kind < 6 ? f : kind < 7 ? f % MODULES : 0;
     uint32_t step = kind < 6 ? FUNCTIONS : kind < 7 ? MODULES : 1;
-    struct th_function name = functions[f].function.name;
+    struct th_function name = functions[f].live.function.name;
+    uint32_t kinds = change_kinds[next_random(&changer->random) % 3];
+    uint64_t phase =
+        changer->number * NUMBER + (on ? ON : 0) + (kinds == TH_BP_GLOBAL ? EXTERNAL : 0);
     struct th_pattern pattern = {kind < 7 ? name.module : TH_NONE,
                                  kind < 6 ? name.function : TH_NONE, kind < 6 ? 1 : TH_ANY_ARITY,
                                  false};
     th_term match = on ? specification(changer) : TH_AM(false);
 
     say_changing(first, step);
-    assert_int_equal(th_session_function(changer->session, &pattern, match, TH_BP_LOCAL, NULL),
+    assert_int_equal(th_session_function(changer->session, &pattern, match,
+                                         on ? kinds : TH_PATTERN_EITHER, NULL),
                      TH_OK);
-    say(first, step, changer->number * NUMBER + (on ? ON : 0));
+    say(first, step, phase);
     th_env_clear(&changer->env);
 }
 
@@ -300,14 +312,14 @@ static struct th_library *load(void)
 static void add_functions(void)
 {
     char name[16];
+    th_term module;
 
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         snprintf(name, sizeof name, "m%u", i % MODULES);
-        functions[i].function.name.module = th_atom(name);
+        module = th_atom(name);
         snprintf(name, sizeof name, "f%u", i);
-        functions[i].function.name.function = th_atom(name);
-        functions[i].function.name.arity = 1;
-        all[i] = &functions[i];
+        sited_init(&functions[i], module, name, has_two_sites(i), has_two_sites(i));
+        all[i] = &functions[i].live;
     }
     th_live_functions_begin(scene_tracing(), all, FUNCTIONS);
 }
@@ -332,7 +344,7 @@ static void set_untouched(struct th_session *session)
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, spec, strlen(spec), &match), TH_OK);
     for (uint32_t m = 0; m < MODULES; m += 2) { /* f % MODULES is even where f is */
-        struct th_pattern pattern = {functions[m].function.name.module, TH_NONE, TH_ANY_ARITY,
+        struct th_pattern pattern = {functions[m].live.function.name.module, TH_NONE, TH_ANY_ARITY,
                                      false};
         assert_int_equal(
             th_session_function(session, &pattern, match, TH_BP_LOCAL | TH_BP_COUNT, NULL), TH_OK);
@@ -373,6 +385,7 @@ static struct caller sum_up(void)
         sum.calls_of_untouched += callers[i].calls_of_untouched;
         sum.checked += callers[i].checked;
         sum.seen_on += callers[i].seen_on;
+        sum.seen_at_two += callers[i].seen_at_two;
         sum.lost += callers[i].lost;
         sum.twice += callers[i].twice;
         sum.wrong += callers[i].wrong;
@@ -392,7 +405,8 @@ static void assert_all_well(struct th_session *untouched, const struct changer *
                   "changes of flags\n",
                   sum.calls, sum.checked, sum.seen_on, changer->number, changer->sessions,
                   (unsigned long)atomic_load(&flag_changes));
-    assert_true(sum.checked > 0 && sum.seen_on > 0 && changer->sessions > 0);
+    assert_true(sum.checked > 0 && sum.seen_on > sum.seen_at_two && sum.seen_at_two > 0 &&
+                changer->sessions > 0);
     assert_int_equal(sum.lost, 0);
     assert_int_equal(sum.gap, 0);
     assert_int_equal(sum.twice, 0);
@@ -430,8 +444,10 @@ static void calls_are_seen_by_whoever_traces_them(void **state)
         for (int k = 0; k < PROCESSES; k++)
             th_live_process_end(&callers[i].processes[k]);
     th_live_functions_end(scene_tracing(), all, FUNCTIONS);
-    for (int f = 0; f < FUNCTIONS; f++)
-        assert_false(th_live_function_is_armed(&functions[f]));
+    for (uint32_t f = 0; f < FUNCTIONS; f++) {
+        assert_int_equal(sited_armed(&functions[f]), 0);
+        sited_release(&functions[f]);
+    }
     th_library_release(changer.library);
     th_env_release(&changer.env);
     scene_end();

@@ -1,0 +1,129 @@
+/*
+ * One thread turns a local breakpoint into a global one and back, as fast as it can, while others
+ * call the function, from its module and from others, and another asks what is set: that is always
+ * one of the two, as both sites change at once.
+ *
+ * Runs for a second, or for STRESS_SECONDS.
+ */
+#include "tests/trace/live.h"
+
+#include "tests/support/sited.h"
+
+#include "host/trace/points.h"
+#include "host/trace/tracing.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { CALLERS = 2 };
+
+static atomic_bool over;
+
+static void *call_all_along(void *process)
+{
+    struct sited_wants wants;
+    uint64_t calls = 0;
+
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        sited_call(process, &sited_functions[BOTH], th_small(1), calls % 2, &wants);
+        sited_return(process, &sited_functions[BOTH], &wants, TH_AM(ok));
+        calls++;
+    }
+    return (void *)calls;
+}
+
+/* Without the lock that who changes takes. How often it was one kind and the next time the other;
+ * UINTPTR_MAX: once it was neither or both.
+ */
+static void *ask_all_along(void *unused)
+{
+    const struct th_traced_function *function = &sited_functions[BOTH].live.function;
+    struct th_points *points = atomic_load(&session->points);
+    uintptr_t turns = 0;
+    uint32_t last = 0;
+
+    (void)unused;
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        struct th_bp_info info;
+        uint32_t kinds;
+        th_breakpoint_info_of_two(function->site, function->local, &points->base, &info);
+        kinds = info.kinds & TH_PATTERN_EITHER;
+        th_bp_info_free(&info);
+        if (kinds != TH_BP_LOCAL && kinds != TH_BP_GLOBAL)
+            return (void *)UINTPTR_MAX;
+        turns += last != kinds;
+        last = kinds;
+    }
+    return (void *)turns;
+}
+
+static unsigned seconds(void)
+{
+    const char *text = getenv("STRESS_SECONDS");
+    unsigned given = text ? (unsigned)strtoul(text, NULL, 10) : 1;
+
+    return given ? given : 1;
+}
+
+static int64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static void both_sites_change_at_once(void **state)
+{
+    struct alive *processes[CALLERS];
+    pthread_t threads[CALLERS], asking;
+    int64_t until = now() + seconds() * INT64_C(1000000000);
+    void *calls[CALLERS], *turns;
+    struct th_bp_info info;
+    uint64_t changes = 0;
+
+    (void)state;
+    set(session, "both", "true", TH_BP_LOCAL | TH_BP_COUNT);
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL); /* nobody is told */
+    for (unsigned i = 0; i < CALLERS; i++) {
+        processes[i] = alive_spawn(2 + i, NULL, false);
+        pthread_create(&threads[i], NULL, call_all_along, processes[i]);
+    }
+    pthread_create(&asking, NULL, ask_all_along, NULL);
+    for (; now() < until; changes++)
+        set(session, "both", "true", changes % 2 ? TH_BP_LOCAL : TH_BP_GLOBAL);
+    atomic_store(&over, true);
+    pthread_join(asking, &turns);
+    for (unsigned i = 0; i < CALLERS; i++) {
+        pthread_join(threads[i], &calls[i]);
+        alive_exit(processes[i]);
+    }
+    print_message("%lu changes, %lu of them seen, %lu calls\n", changes, (unsigned long)turns,
+                  (unsigned long)calls[0] + (unsigned long)calls[1]);
+    assert_int_not_equal((uintptr_t)turns, UINTPTR_MAX);
+    assert_true((uintptr_t)turns > 1);
+    th_session_function_info(session, &sited_functions[BOTH].live.function.name, &info);
+    assert_int_equal(info.calls, (uintptr_t)calls[0] + (uintptr_t)calls[1]); /* by whatever kind */
+    th_bp_info_free(&info);
+}
+
+static int begin_sited(void **state)
+{
+    begin(state);
+    sited_begin();
+    return 0;
+}
+
+static int end_sited(void **state)
+{
+    sited_end();
+    return end(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(both_sites_change_at_once, begin_sited, end_sited)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
