@@ -7,7 +7,6 @@
 #include "start.h"
 
 #include "host/base/base.h"
-#include "host/library/code_map.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -75,8 +75,8 @@ struct th_examination {
     struct th_extents patchable, locals;
 
     /* What is remarkable. */
-    bool nameless_sections;  /* nobody can say what its sections are */
-    struct th_names damaged; /* sections of the code map that are, and are not looked at */
+    bool nameless_sections;     /* nobody can say what its sections are */
+    struct th_names damaged;    /* sections of the code map that are, and are not looked at */
     struct th_names overridden; /* its own symbols, in whose place it will find the program's */
     char *unique;               /* a symbol with STB_GNU_UNIQUE, which keeps it loaded; NULL */
     bool no_delete;             /* asks never to be unloaded */

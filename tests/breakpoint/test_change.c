@@ -321,7 +321,8 @@ static bool is_armed(const struct th_site *one)
     return *(bool *)one->place;
 }
 
-static const struct th_site_operations counting = {"counting", TH_BP_ALL, arm, disarm, is_armed};
+static const struct th_site_operations counting = {
+    .kind = "counting", .kinds = TH_BP_ALL, .arm = arm, .disarm = disarm, .is_armed = is_armed};
 
 static void sites_of_a_kind_are_armed_together(void **state)
 {

@@ -199,8 +199,11 @@ static bool is_armed(const struct th_site *one)
     return *(bool *)one->place;
 }
 
-static const struct th_site_operations counting = {"counting", TH_BP_ALL, arm_all, disarm_all,
-                                                   is_armed};
+static const struct th_site_operations counting = {.kind = "counting",
+                                                   .kinds = TH_BP_ALL,
+                                                   .arm = arm_all,
+                                                   .disarm = disarm_all,
+                                                   .is_armed = is_armed};
 
 static void hit_many_times(struct th_site *const *sites)
 {
