@@ -150,6 +150,9 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
     (void)library;
     if (th_native_find(code))
         th_bug("a function has two native records");
+    errno = ENOTSUP;
+    if (refusal)
+        return NULL;
     if (!describe(code, 0, &word) || !th_text_can_write(&word))
         return NULL;
     native = take_record(code);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -65,15 +66,15 @@ static void consider(struct place *place, uintptr_t start, uintptr_t end)
         place->address = address;
 }
 
-/* Looks at the gaps between mappings, as the kernel lists them. Not where the heap, or a stack, is
- * going to grow. */
+/* Looks at the gaps between mappings, as the kernel lists them, but leaves a gigabyte above the
+ * heap and below the stack, which grow. */
 static void find_place(struct place *place)
 {
+    const uintptr_t room = UINT64_C(1) << 30;
     FILE *maps = fopen("/proc/self/maps", "re");
     char *line = NULL;
     size_t size = 0;
     uintptr_t from = 64 << 10; /* the kernel keeps what is below for itself */
-    bool grows = false;
 
     place->address = 0;
     if (!maps)
@@ -82,10 +83,8 @@ static void find_place(struct place *place)
         uintptr_t start, end;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) != 2)
             continue;
-        if (!grows && !strstr(line, "[stack") && start > from)
-            consider(place, from, start);
-        grows = strstr(line, "[heap]") != NULL;
-        from = end;
+        consider(place, from, strstr(line, "[stack]") ? start - room : start);
+        from = strstr(line, "[heap]") ? end + room : end;
     }
     free(line);
     fclose(maps);

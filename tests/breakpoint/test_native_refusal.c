@@ -1,0 +1,397 @@
+/*
+ * Which functions can have a native site, of libraries compiled in many ways; the others are
+ * refused with what would mend it, and run as if nobody had looked at them.
+ */
+#include "meeting.h"
+
+#include "host/base/base.h"
+#include "tests/support/compiled.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+
+#define INCLUDES "#include <erl_nif.h>\n#include <stdlib.h>\n#include <pthread.h>\n"
+#define F(name, result)                                                                   \
+    "static ERL_NIF_TERM " name "(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])\n" \
+    "{ (void)env; (void)argv; return argc + " result "; }\n"
+/* Functions one, two, three, four, which answer argc + 1, and so on. */
+#define FOUR F("one", "1") F("two", "2") F("three", "3") F("four", "4")
+#define TABLE                                                                        \
+    "static ErlNifFunc functions[] = {{\"one\", 1, one, 0}, {\"two\", 1, two, 0},\n" \
+    "    {\"three\", 1, three, 0}, {\"four\", 1, four, 0}};\n"                       \
+    "ERL_NIF_INIT(refused, functions, NULL, NULL, NULL, NULL)\n"
+#define PLAIN INCLUDES FOUR TABLE
+
+static const char *const names[] = {"one", "two", "three", "four"};
+enum { NAMES = sizeof names / sizeof *names };
+
+static word call(const void *code)
+{
+    return ((call_nif *)code)(ENV, 1, NULL);
+}
+
+/* All functions answer, and a breakpoint in each that is not refused is met. Returns how many are
+ * refused for a reason with PART in it; for another: a fault. */
+static int refused(struct th_library *library, const char *part)
+{
+    int count = 0;
+
+    for (word i = 0; i < NAMES; i++) {
+        struct meeting meeting = {.code = compiled_function(library, names[i])};
+        const char *why = th_native_refusal(library, meeting.code);
+        assert_int_equal(call(meeting.code), 2 + i);
+        if (why) {
+            if (!part || !strstr(why, part))
+                fail_msg("%s is refused: %s", names[i], why);
+            count++;
+            continue;
+        }
+        meeting.native =
+            th_native_create(library, (void *)meeting.code, TH_NATIVE_NIF, meet_nif, &meeting);
+        meeting.site = th_site_create(&th_site_native, NULL, meeting.native);
+        th_site_native.arm(&meeting.site, 1);
+        th_site_native.count(meeting.site, 0, 1);
+        assert_int_equal(call(meeting.code), 2 + i);
+        assert_int_equal(atomic_load(&meeting.met), 1);
+        th_site_native.count(meeting.site, 0, -1);
+        th_site_native.disarm(&meeting.site, 1);
+        th_native_drop(meeting.native);
+        th_site_drop(meeting.site);
+    }
+    return count;
+}
+
+/* Opens it, and how many of its functions are refused as refused() says. */
+static int refused_of(const char *compiler, const char *flags, const char *source, const char *part)
+{
+    struct th_library *library = compiled_open(compiler, flags, source);
+    int count = refused(library, part);
+
+    th_progress_settle();
+    th_library_release(library);
+    return count;
+}
+
+static void need(const char *compiler)
+{
+    if (!compiled_by(compiler)) {
+        print_message("no %s here\n", compiler);
+        skip();
+    }
+}
+
+/* --- Room ------------------------------------------------------------------------------------- */
+
+static void what_the_flags_ask_for_is_taken(const char *compiler)
+{
+    need(compiler);
+    assert_int_equal(refused_of(compiler, "-O2 -fpatchable-function-entry=16,8", PLAIN, NULL), 0);
+    assert_int_equal(refused_of(compiler, "-O2 -fpatchable-function-entry=8", PLAIN, NULL), 0);
+    assert_int_equal(refused_of(compiler, "-O3 -g -s -fpatchable-function-entry=16,8", PLAIN, NULL),
+                     0);
+}
+
+/* A NOP to each byte. */
+static void entries_by_gcc_are_taken(void **state)
+{
+    (void)state;
+    what_the_flags_ask_for_is_taken("gcc");
+    assert_int_equal(refused_of("gcc", "-O2 -fpatchable-function-entry=16,0", PLAIN, NULL), 0);
+}
+
+/* Long NOPs. */
+static void entries_by_clang_are_taken(void **state)
+{
+    (void)state;
+    what_the_flags_ask_for_is_taken("clang");
+    assert_int_equal(refused_of("clang", "-O2 -fpatchable-function-entry=16,0", PLAIN,
+                                "do not end after eight bytes"),
+                     NAMES);
+}
+
+static void no_room_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(refused_of(NULL, "-O2", PLAIN, "compiled without room"), NAMES);
+    assert_int_equal(
+        refused_of(NULL, "-O2 -fpatchable-function-entry=5", PLAIN, "less than eight bytes"),
+        NAMES);
+}
+
+/* Others' ways to place it: the NOPs that a label is among are left alone. */
+static void room_elsewhere_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        refused_of(NULL, "-O2 -fpatchable-function-entry=16,4", PLAIN, "compiled without room"),
+        NAMES);
+    assert_int_equal(
+        refused_of(NULL, "-O2 -fpatchable-function-entry=16,12", PLAIN, "compiled without room"),
+        NAMES);
+    assert_int_equal(
+        refused_of(NULL, "-O2 -fpatchable-function-entry=24,16", PLAIN, "compiled without room"),
+        NAMES);
+}
+
+static void small_code_by_gcc_is_misaligned(void **state)
+{
+    (void)state;
+    need("gcc");
+    assert_true(refused_of("gcc", "-Os -fpatchable-function-entry=16,8", PLAIN,
+                           "no multiple of eight bytes") > 0);
+    assert_true(refused_of("gcc", "-O0 -fpatchable-function-entry=16,8", PLAIN,
+                           "no multiple of eight bytes") > 0);
+}
+
+static void endbr_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(refused_of(NULL, "-O2 -fcf-protection=full -fpatchable-function-entry=16,8",
+                                PLAIN, "endbr64"),
+                     NAMES);
+}
+
+static void no_unwind_table_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(refused_of(NULL,
+                                "-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables "
+                                "-fpatchable-function-entry=16,8",
+                                PLAIN, "unwind table"),
+                     NAMES);
+}
+
+/* --- Somebody else ---------------------------------------------------------------------------- */
+
+/* A constructor that writes `jmp +3` and a NOP of three bytes to the entry of `two`, and back. */
+static void what_others_have_changed_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        refused_of(NULL, "-O2 -fpatchable-function-entry=16,8",
+                   INCLUDES "#include <sys/mman.h>\n#include <string.h>\n" FOUR
+                            "static __attribute__((constructor)) void patch(void)\n"
+                            "{ char *page = (char *)((unsigned long)two & ~4095ul);\n"
+                            "  if (mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC)) "
+                            "abort();\n"
+                            "  memcpy((void *)two, \"\\xe9\\x03\\0\\0\\0\\x0f\\x1f\\0\", 8);\n"
+                            "  if (mprotect(page, 8192, PROT_READ | PROT_EXEC)) abort(); }\n" TABLE,
+                   "somebody else has changed"),
+        1);
+}
+
+static void another_librarys_code_is_refused(void **state)
+{
+    struct th_library *library = compiled_open(
+        NULL, "-O2 -fpatchable-function-entry=16,8",
+        INCLUDES FOUR "static ErlNifFunc functions[] = {{\"one\", 1, one, 0},\n"
+                      "    {\"abort\", 3, (ERL_NIF_TERM(*)(ErlNifEnv *, int, const ERL_NIF_TERM "
+                      "*))abort, 0}, {\"two\", 2, two, 0}, {\"three\", 3, three, 0}, {\"four\", "
+                      "4, four, 0}};\n"
+                      "ERL_NIF_INIT(refused, functions, NULL, NULL, NULL, NULL)\n");
+    const char *why = th_native_refusal(library, compiled_function(library, "abort"));
+
+    (void)state;
+    assert_non_null(why);
+    assert_non_null(strstr(why, "not in this library"));
+    assert_int_equal(refused(library, NULL), 0);
+    th_progress_settle();
+    th_library_release(library);
+}
+
+#define THREAD                                                     \
+    "static void *run(void *context) { return context; }\n"        \
+    "static pthread_t thread;\n"                                   \
+    "static __attribute__((constructor)) void start(void)\n"       \
+    "{ if (pthread_create(&thread, NULL, run, NULL)) abort(); }\n" \
+    "static __attribute__((destructor)) void end(void) { pthread_join(thread, NULL); }\n"
+
+static void a_thread_of_a_constructor_may_be_anywhere(void **state)
+{
+    (void)state;
+    need("gcc");
+    assert_int_equal(refused_of("gcc", "-O2 -fpatchable-function-entry=16,8",
+                                INCLUDES FOUR THREAD TABLE, "start threads in load()"),
+                     NAMES);
+}
+
+/* What is one NOP already need not be made one. */
+static void threads_do_not_disturb_long_nops(void **state)
+{
+    (void)state;
+    need("clang");
+    assert_int_equal(refused_of("clang", "-O2 -fpatchable-function-entry=16,8",
+                                INCLUDES FOUR THREAD TABLE, NULL),
+                     0);
+}
+
+/* --- Memory, in a child process --------------------------------------------------------------- */
+
+enum { DONE = 0, WRONG = 1, CANNOT = 77 };
+
+/* The exit status of RUN, in a child: there is no test there that could fail. */
+static void in_child(int (*run)(void))
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        _exit(run());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == CANNOT)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), DONE);
+}
+
+static struct th_library *compiled_before;
+
+/* All functions of compiled_before are refused for PART, cannot be created with ERROR, and run. */
+static int check_refused(const char *part)
+{
+    for (word i = 0; i < NAMES; i++) {
+        void *code = compiled_function(compiled_before, names[i]);
+        const char *why = th_native_refusal(compiled_before, code);
+        if (!why || !strstr(why, part)) {
+            fprintf(stderr, "%s: %s\n", names[i], why ? why : "not refused");
+            return WRONG;
+        }
+        if (th_native_create(compiled_before, code, TH_NATIVE_NIF, meet_nif, NULL))
+            return WRONG;
+        if (call(code) != 2 + i)
+            return WRONG;
+    }
+    return DONE;
+}
+
+static int forbid_writing(void)
+{
+    if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0) {
+        fprintf(stderr, "this kernel has no PR_SET_MDWE\n");
+        return CANNOT;
+    }
+    return check_refused("cannot be made writable");
+}
+
+static void code_that_cannot_be_written_is_refused(void **state)
+{
+    (void)state;
+    compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
+    in_child(forbid_writing);
+    th_library_release(compiled_before);
+}
+
+static int open_forbidden(void)
+{
+    if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0) {
+        fprintf(stderr, "this kernel has no PR_SET_MDWE\n");
+        return CANNOT;
+    }
+    compiled_before = compiled_open("gcc", "-O2 -fpatchable-function-entry=16,8", PLAIN);
+    return check_refused("cannot be made writable");
+}
+
+/* Where the NOPs could not be made one. */
+static void code_that_cannot_be_made_ready_is_refused(void **state)
+{
+    (void)state;
+    need("gcc");
+    in_child(open_forbidden);
+}
+
+/* Maps all gaps within two gigabytes of CODE. */
+static void occupy(word code)
+{
+    const word most = (word)2 << 30;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    static struct {
+        word start, end;
+    } gaps[10000];
+    char line[4096];
+    word before = code - most, start, end;
+    int count = 0;
+
+    while (fgets(line, sizeof line, maps) && count < 10000)
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) == 2 && end > before) {
+            if (start > before && before < code + most) {
+                gaps[count].start = before;
+                gaps[count++].end = start < code + most ? start : code + most;
+            }
+            before = end;
+        }
+    fclose(maps);
+    for (int i = 0; i < count; i++)
+        mmap((void *)gaps[i].start, gaps[i].end - gaps[i].start, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+static int fill_memory(void)
+{
+    word code = (word)compiled_function(compiled_before, "one") & ~(word)4095;
+
+    occupy(code);
+    occupy(code); /* what opening that file has mapped, and unmapped */
+    return check_refused("no memory within two gigabytes");
+}
+
+static void no_memory_near_is_refused(void **state)
+{
+    (void)state;
+    compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
+    in_child(fill_memory);
+    assert_int_equal(refused(compiled_before, NULL), 0);
+    th_progress_settle();
+    th_library_release(compiled_before);
+}
+
+/* --- Before anything -------------------------------------------------------------------------- */
+
+static void nothing_has_begun_yet(void **state)
+{
+    (void)state;
+    compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
+    assert_int_equal(check_refused("sets no breakpoints"), DONE);
+    th_library_release(compiled_before);
+    if (th_native_begin() != TH_OK) {
+        print_message("no native sites here: %s\n", th_error_link(0));
+        exit(77);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_has_begun_yet),     /* the first */
+        cmocka_unit_test(no_memory_near_is_refused), /* before there is any */
+        cmocka_unit_test(code_that_cannot_be_written_is_refused),
+        cmocka_unit_test(code_that_cannot_be_made_ready_is_refused),
+        cmocka_unit_test(entries_by_gcc_are_taken),
+        cmocka_unit_test(entries_by_clang_are_taken),
+        cmocka_unit_test(no_room_is_refused),
+        cmocka_unit_test(room_elsewhere_is_refused),
+        cmocka_unit_test(small_code_by_gcc_is_misaligned),
+        cmocka_unit_test(endbr_is_refused),
+        cmocka_unit_test(no_unwind_table_is_refused),
+        cmocka_unit_test(what_others_have_changed_is_refused),
+        cmocka_unit_test(another_librarys_code_is_refused),
+        cmocka_unit_test(a_thread_of_a_constructor_may_be_anywhere),
+        cmocka_unit_test(threads_do_not_disturb_long_nops),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
