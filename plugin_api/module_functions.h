@@ -100,7 +100,7 @@
     X(calling, ERL_NIF_TERM, th_call_export, (ErlNifEnv *env, const ThExport *entry, const ERL_NIF_TERM argv[])) \
     X(calling, int, th_catch, (ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason, ERL_NIF_TERM *stacktrace)) \
     X(calling, ERL_NIF_TERM, th_tail_call, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[])) \
-    X(calling, ERL_NIF_TERM, th_call_then, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[], ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]), int flags, int kept, const ERL_NIF_TERM terms[])) \
+    X(calling, ERL_NIF_TERM, th_call_then, (ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc, const ERL_NIF_TERM argv[], ThContinuation *then, int flags, int kept, const ERL_NIF_TERM terms[])) \
     X(calling, ERL_NIF_TERM, th_raise, (ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM reason, ERL_NIF_TERM stacktrace)) \
     X(calling, ERL_NIF_TERM, th_throw, (ErlNifEnv *env, ERL_NIF_TERM reason)) \
     X(calling, ERL_NIF_TERM, th_exit, (ErlNifEnv *env, ERL_NIF_TERM reason))
@@ -124,7 +124,7 @@
  * th_skip(), where no message is offered.
  */
 #define TH_MODULE_WAITING(X) \
-    X(waiting, ERL_NIF_TERM, th_await, (ErlNifEnv *env, ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]), long milliseconds, int kept, const ERL_NIF_TERM terms[])) \
+    X(waiting, ERL_NIF_TERM, th_await, (ErlNifEnv *env, ThContinuation *then, long milliseconds, int kept, const ERL_NIF_TERM terms[])) \
     X(waiting, ERL_NIF_TERM, th_skip, (ErlNifEnv *env))
 
 /*

@@ -31,6 +31,10 @@ extern "C" {
 /* What a call from outside reaches, by name: see th_export_entry(). Only the host looks inside. */
 typedef struct th_export ThExport;
 
+/* What goes on in a function's place: a function as those of a table, of any number of arguments.
+ */
+typedef ERL_NIF_TERM ThContinuation(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
 #define TH_MODULE_DECLARE(group, type, name, parameters) \
     extern type name parameters __attribute__((weak, visibility("default")));
 TH_MODULE_FUNCTIONS(TH_MODULE_DECLARE)
@@ -57,19 +61,37 @@ static inline int th_host_present(void)
 }
 
 /*
- * Functions of a library that only it calls, and that can be traced all the same: as the functions
- * of its table, they are Module:NAME/ARITY. Their arguments are terms, up to five:
+ * Functions that can be traced where they are called in C, by others of the library; such a call is
+ * a local call. Of two kinds.
+ *
+ * Of the library's table, Module:lookup/2 if the table says so. (One that is not made so can be
+ * traced just the same, but C calls of it may not be seen: compilers put its body in their place.)
+ *
+ *   TH_NIF(lookup)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ *   {
+ *       ...
+ *   }
+ *
+ * Not in a table, Module:indirections/1. Their arguments are terms, up to five; the name and the
+ * number of these are a local function's, once in a library:
  *
  *   TH_FUNCTION(indirections, 1)(ErlNifEnv *env, ERL_NIF_TERM depth)
  *   {
  *       ...
  *   }
  *
- * TH_FUNCTION declares and begins the definition of a static function that returns a term. It is
- * called in C, indirections(env, depth); such a call is a local call. The compiler neither inlines
- * nor clones the function, nor changes how it is called, and leaves room for a breakpoint at its
- * entry: NOPs that cost nothing. The section `tracehost_functions` of the library tells where it
- * is. In a BEAM all of that does no harm. For gcc and clang.
+ * Both declare and begin the definition of a static function that returns a term. The compiler
+ * neither inlines nor clones it, nor changes how it is called; and on x86-64 leaves room for a
+ * breakpoint at its entry: NOPs that cost next to nothing (with gcc -fcf-protection=none, which
+ * `pkg-config --cflags tracehost-plugin` has: what else is put there takes the room). For
+ * TH_FUNCTION, the section `tracehost_functions` of the library tells where it is. In a BEAM all of
+ * that does no harm. For gcc and clang.
+ *
+ * A function that ends with a call of itself is made a loop, where the compiler optimises, with no
+ * call in it. TH_SELF is the function it is given, of which the compiler does not know that it is
+ * that:
+ *
+ *       return TH_SELF(indirections)(env, enif_make_int(env, n - 1));
  */
 struct th_local_function {
     const char *name;
@@ -106,12 +128,30 @@ struct th_local_function {
 #define TH_PARAMETERS_4 TH_PARAMETERS_3, ERL_NIF_TERM
 #define TH_PARAMETERS_5 TH_PARAMETERS_4, ERL_NIF_TERM
 
+#ifdef __cplusplus
+#define TH_AS_CODE(function) reinterpret_cast<void (*)(void)>(function)
+#else
+#define TH_AS_CODE(function) ((void (*)(void))(function))
+#endif
+
+#define TH_NIF(name)                                                 \
+    static ERL_NIF_TERM name(ErlNifEnv *, int, const ERL_NIF_TERM[]) \
+        __attribute__((TH_AS_WRITTEN)) TH_PATCHABLE;                 \
+    static ERL_NIF_TERM name
+
 #define TH_FUNCTION(name, arity)                                                                 \
     static ERL_NIF_TERM name(TH_PARAMETERS_##arity) __attribute__((TH_AS_WRITTEN)) TH_PATCHABLE; \
     static const struct th_local_function th_local_function_##name                               \
         __attribute__((TH_RETAINED, section("tracehost_functions"), aligned(8))) = {             \
-            #name, (void (*)(void))name, arity};                                                 \
+            #name, TH_AS_CODE(name), arity};                                                     \
     static ERL_NIF_TERM name
+
+#define TH_SELF(function)                                       \
+    (__extension__({                                            \
+        __typeof__(&(function)) th_self_address_ = &(function); \
+        __asm__("" : "+r"(th_self_address_));                   \
+        th_self_address_;                                       \
+    }))
 
 #ifdef __cplusplus
 }

@@ -42,22 +42,13 @@ static __attribute__((noinline)) int count_of(ErlNifEnv *env, ERL_NIF_TERM term)
 
 /* --- Local calls ------------------------------------------------------------------------------ */
 
-/* FUNCTION, of which the compiler does not know that it is that: of a function that ends with a
- * call of itself it would make a loop, with no call in it. */
-#define UNKNOWN(function)                             \
-    ({                                                \
-        __typeof__(&(function)) address = (function); \
-        __asm__("" : "+r"(address));                  \
-        address;                                      \
-    })
-
 TH_FUNCTION(bar, 1)(ErlNifEnv *env, ERL_NIF_TERM count)
 {
     int n = count_of(env, count);
 
     if (n == 0)
         return atom(env, "done");
-    return UNKNOWN(bar)(env, enif_make_int(env, n - 1));
+    return TH_SELF(bar)(env, enif_make_int(env, n - 1));
 }
 
 TH_FUNCTION(indirections, 0)(ErlNifEnv *env)

@@ -12,7 +12,8 @@ else
     skip 'module: clang' 'no clang'
 fi
 
-# What pkg-config says of it: where the headers are, and nothing to link with.
+# What pkg-config says of it: where the headers are, how to compile, and nothing to link with.
+: >"$work/flags"
 from_pkg_config() {
     PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig" pkg-config --cflags --libs tracehost-plugin \
         >"$work/flags" && ! grep -q -e ' -l' "$work/flags" &&
@@ -42,6 +43,37 @@ has_local_functions() {
 }
 check 'module: local functions are told in a section' has_local_functions
 
+# Calls of functions that nif_module.h declares stay calls, whatever the compiler could make of them;
+# and the header's macros are as quiet as the rest of it, in C and C++.
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Wcast-qual -Wwrite-strings \
+    -Wmissing-declarations -Wredundant-decls -Werror"
+calls_are_left() {
+    cat "$work/flags" && "$@" $warnings -fPIC -shared $(cat "$work/flags") \
+        tests/plugin_api/patchable.c -o "$work/patchable.so" &&
+        objdump -dC --no-show-raw-insn "$work/patchable.so" >"$work/code" || return
+    for called in lookup bump countdown; do
+        grep -qE "(call|jmp) .*<$called[>(]" "$work/code" || return
+    done
+    sed -n '/<countdown[>(]/,/^$/p' "$work/code" | grep -qE '(call|jmp) +\*'
+}
+if command -v pkg-config >/dev/null && command -v objdump >/dev/null; then
+    for level in -O0 -O1 -O2 -O3 -Os; do
+        check "module: calls are left: gcc $level" calls_are_left gcc -std=c11 $level
+        check "module: calls are left: gcc $level, with gcc_cflags" calls_are_left \
+            gcc -std=gnu17 $level $(PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig" pkg-config \
+                --variable=gcc_cflags tracehost-plugin)
+        if command -v clang >/dev/null; then
+            check "module: calls are left: clang $level" calls_are_left clang -std=c11 $level
+        fi
+        if [ -n "$CXX" ]; then
+            check "module: calls are left: C++ $level" calls_are_left \
+                $CXX -x c++ -std=c++11 -Wold-style-cast $level
+        fi
+    done
+else
+    skip 'module: calls are left' 'no pkg-config, or no objdump'
+fi
+
 # The module that the BEAM wants: a stub for each function of the library's table.
 write_module() {
     sed -n 's/^    {"\([a-z_]*\)", \([0-9]*\), .*/\1 \2/p' $source | awk '
@@ -58,7 +90,8 @@ write_module() {
 }
 in_beam() {
     write_module && erlc -o "$work" "$work/party.erl" &&
-        gcc $shared -DERL_NIF_MINOR_VERSION=16 -Iplugin_api $source -o "$work/party.so" &&
+        gcc $shared -DERL_NIF_MINOR_VERSION=16 -Iplugin_api $(cat "$work/flags") $source \
+            -o "$work/party.so" &&
         ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work" \
             -run party main "$work/party" >"$work/said_there"
     cat "$work/said_there"
