@@ -1,0 +1,7 @@
+#include "hit.h"
+
+int main(void)
+{
+    answer(0, 1);
+    return 0;
+}
