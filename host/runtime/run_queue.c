@@ -8,18 +8,25 @@
  *
  * A process that was woken by one that is about to wait itself, as in a conversation, is best run
  * by the same scheduler. So the only process in the queue of a scheduler that is at work is not
- * taken at once, but when it is still there after some rounds of looking.
+ * taken at once, but when it is still there after some rounds of looking; and a scheduler that adds
+ * one to its own empty queue wakes nobody for it, if somebody watches: one that found nothing while
+ * others are at work sleeps for a moment only, and looks again. The watcher looks once more before
+ * it stops watching, by going to sleep for good or with something to do; so what it was relied on
+ * for is either seen by it, or added by one who sees that nobody watches.
  */
 #include "run_queue.h"
 
 #include "queue.h"
+
+#include <time.h>
 
 enum {
     ROUNDS = 32,     /* of looking for work before sleeping: some 20 microseconds */
     PATIENCE = 8,    /* rounds after which the only process is taken */
     PAUSES = 16,     /* of the processor in a round */
     MOST_TAKEN = 64, /* processes at once */
-    BALANCE = 61     /* turns between two looks at others' queues */
+    BALANCE = 61,    /* turns between two looks at others' queues */
+    WATCH = 200000   /* nanoseconds that who watches sleeps */
 };
 
 struct run_queue {
@@ -39,7 +46,7 @@ static struct run_queue *queues;
 static unsigned queue_count;
 
 static pthread_mutex_t sleepers = PTHREAD_MUTEX_INITIALIZER; /* the innermost */
-static _Atomic unsigned asleep, looking;                     /* seq_cst, see above */
+static _Atomic unsigned asleep, looking, watching;           /* seq_cst, see above */
 
 void th_run_queues_open(unsigned count)
 {
@@ -102,27 +109,84 @@ static bool is_work(void)
     return false;
 }
 
-/* Returns when it was woken, or at once if there is something to do. */
-static void sleep_in(struct run_queue *own)
+/* There is more than those who are at work will come to by themselves. */
+static bool is_plenty(void)
 {
-    bool stays;
+    for (unsigned i = 0; i < queue_count; i++) {
+        unsigned length = atomic_load(&queues[i].length);
+        if (length > 1 ||
+            (length == 1 && atomic_load_explicit(&queues[i].idle, memory_order_relaxed)))
+            return true;
+    }
+    return false;
+}
 
+static void fall_asleep(struct run_queue *own)
+{
     pthread_mutex_lock(&sleepers);
     own->sleeping = true;
     atomic_fetch_add(&asleep, 1);
     pthread_mutex_unlock(&sleepers);
-    if (is_work() || atomic_load(&own->poked)) {
-        pthread_mutex_lock(&sleepers);
-        stays = !own->sleeping; /* woken meanwhile: the post is to be taken */
-        if (own->sleeping)
-            atomic_fetch_sub(&asleep, 1);
-        own->sleeping = false;
-        pthread_mutex_unlock(&sleepers);
-        if (!stays)
-            return;
-    }
+}
+
+/* False: somebody has woken it meanwhile, whose post is to be taken. */
+static bool stay_awake(struct run_queue *own)
+{
+    bool slept;
+
+    pthread_mutex_lock(&sleepers);
+    slept = own->sleeping;
+    if (slept)
+        atomic_fetch_sub(&asleep, 1);
+    own->sleeping = false;
+    pthread_mutex_unlock(&sleepers);
+    return slept;
+}
+
+static void take_post(struct run_queue *own)
+{
     while (sem_wait(&own->wake) != 0)
         ; /* a signal handler ran */
+}
+
+/* Returns when it was woken, or at once if there is something to do that nobody watches. */
+static void sleep_in(struct run_queue *own)
+{
+    bool stays;
+
+    fall_asleep(own);
+    stays = !atomic_load(&own->poked) && !(atomic_load(&watching) > 0 ? is_plenty() : is_work());
+    if (!stays && stay_awake(own))
+        return;
+    take_post(own);
+}
+
+/* Some other scheduler is at work, and nobody watches: the caller does, from now on. */
+static bool begin_to_watch(const struct run_queue *own)
+{
+    unsigned none = 0;
+
+    for (unsigned i = 0; i < queue_count; i++)
+        if (&queues[i] != own && !atomic_load_explicit(&queues[i].idle, memory_order_relaxed))
+            return atomic_compare_exchange_strong(&watching, &none, 1);
+    return false;
+}
+
+/* As sleep_in(), but for a moment. The caller looks for work next. */
+static void watch(struct run_queue *own)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += WATCH;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    fall_asleep(own);
+    if (!is_plenty() && !atomic_load(&own->poked) &&
+        sem_clockwait(&own->wake, CLOCK_MONOTONIC, &until) == 0)
+        return;
+    if (!stay_awake(own))
+        take_post(own);
 }
 
 void th_run_queue_poke(unsigned own)
@@ -140,26 +204,31 @@ bool th_run_queue_poked(unsigned own)
 
 /* --- The lists ------------------------------------------------------------------------------- */
 
-/* COUNT processes from FIRST to *END. */
-static void append(struct run_queue *queue, struct th_process_run *first,
-                   struct th_process_run **end, unsigned count)
+/* COUNT processes from FIRST to *END. How many there were before. */
+static unsigned append(struct run_queue *queue, struct th_process_run *first,
+                       struct th_process_run **end, unsigned count)
 {
+    unsigned before;
+
     pthread_mutex_lock(&queue->lock);
     *queue->end = first;
     queue->end = end;
-    atomic_fetch_add(&queue->length, count);
+    before = atomic_fetch_add(&queue->length, count);
     pthread_mutex_unlock(&queue->lock);
+    return before;
 }
 
 void th_run_queue_add(struct th_process_run *process)
 {
     const struct th_scheduler *self = th_scheduler_current;
-    unsigned at = self && self->type == ERL_NIF_THR_NORMAL_SCHEDULER ? self->number - 1
-                                                                     : process->home % queue_count;
+    bool own = self && self->type == ERL_NIF_THR_NORMAL_SCHEDULER;
+    unsigned at = own ? self->number - 1 : process->home % queue_count;
+    unsigned before;
 
     process->behind = NULL;
-    append(&queues[at], process, &process->behind, 1);
-    if (atomic_load(&asleep) > 0 && atomic_load(&looking) == 0)
+    before = append(&queues[at], process, &process->behind, 1);
+    if (atomic_load(&asleep) > 0 && atomic_load(&looking) == 0 &&
+        !(own && before == 0 && atomic_load(&watching) > 0))
         wake_one(at);
 }
 
@@ -258,11 +327,14 @@ static void pause_a_round(void)
     }
 }
 
-static struct th_process_run *look(struct run_queue *own)
+/* WATCHED: it is the one that watches, and no more. */
+static struct th_process_run *look(struct run_queue *own, bool watched)
 {
     struct th_process_run *process = NULL;
 
     atomic_fetch_add(&looking, 1);
+    if (watched)
+        atomic_store(&watching, 0);
     remember_others(own);
     for (unsigned round = 1; round <= ROUNDS && !process && !atomic_load(&own->poked); round++) {
         process = take_one(own);
@@ -274,8 +346,22 @@ static struct th_process_run *look(struct run_queue *own)
             pause_a_round();
     }
     atomic_fetch_sub(&looking, 1);
-    if (process && atomic_load(&asleep) > 0 && is_work())
-        wake_one((unsigned)(own - queues)); /* what was added while this one looked */
+    if ((process || atomic_load(&own->poked)) && atomic_load(&asleep) > 0 && is_work())
+        wake_one((unsigned)(own - queues)); /* what was added while this one looked, or watched */
+    return process;
+}
+
+/* Looks for work, and sleeps if there is none. NULL: it was poked, or is to look again. */
+static struct th_process_run *await_work(struct run_queue *own)
+{
+    struct th_process_run *process = look(own, false);
+
+    while (!process && !atomic_load(&own->poked) && begin_to_watch(own)) {
+        watch(own);
+        process = look(own, true);
+    }
+    if (!process && !atomic_load(&own->poked))
+        sleep_in(own);
     return process;
 }
 
@@ -304,9 +390,7 @@ struct th_process_run *th_run_queue_next(unsigned number)
         process = take_one(own);
     if (!process) {
         atomic_store_explicit(&own->idle, true, memory_order_relaxed);
-        process = look(own);
-        if (!process && !atomic_load(&own->poked))
-            sleep_in(own);
+        process = await_work(own);
         atomic_store_explicit(&own->idle, false, memory_order_relaxed);
     }
     if (process)

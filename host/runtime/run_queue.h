@@ -3,8 +3,9 @@
  *
  * Who makes a process runnable puts it into its own queue, if it is a scheduler; else into that of
  * the scheduler that ran the process last. A scheduler without work takes from others, looks again
- * for some microseconds, and then sleeps; whoever has put a process into a queue while somebody
- * sleeps, and nobody looks for work, wakes one.
+ * for some microseconds, and then sleeps, for short if others are at work and nobody else does so;
+ * whoever has put a process into a queue while somebody sleeps, and nobody looks for work, wakes
+ * one, unless it is the only process of a scheduler at work.
  */
 #ifndef TH_RUN_QUEUE_H
 #define TH_RUN_QUEUE_H
