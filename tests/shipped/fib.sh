@@ -1,0 +1,8 @@
+#!/bin/sh
+# The plugin `fib`: the same answers here and in a real BEAM.
+. tests/cli/report
+. tests/shipped/answers
+
+answers fib "$plugins/fib"
+
+finish
