@@ -18,7 +18,7 @@ ORDER = [
     ['breakpoint'],
     ['trace'],
     ['runtime'],
-    ['nif', 'replay', 'probe'],
+    ['nif', 'replay', 'probe', 'control'],
     ['cli', 'embed'],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}

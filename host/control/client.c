@@ -1,0 +1,175 @@
+/* The client's end: a request, and the wait for its answer. */
+#include "control.h"
+
+#include "socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { READ = 1 << 16 };
+
+struct th_control_client {
+    int fd;
+    json_t *greeting;
+    json_int_t asked;      /* ids of requests count up */
+    struct th_buffer line; /* what has come and was not used yet; lines may be of any length */
+};
+
+static enum th_status gone(void)
+{
+    return th_error_raise(TH_FAILED, "the host has ended, or has let go of this client");
+}
+
+static bool is_stopped(const volatile int *stop)
+{
+    return stop && *stop;
+}
+
+/* Takes the next line out of what has come; it is parsed. NULL: it has not come wholly, or is no
+ * JSON, which *GOOD tells. */
+static json_t *take_line(struct th_control_client *client, bool *good)
+{
+    const char *begin = (const char *)client->line.data;
+    const char *end = client->line.size ? memchr(begin, '\n', client->line.size) : NULL;
+    json_error_t error;
+    json_t *parsed;
+    size_t used;
+
+    *good = true;
+    if (!end)
+        return NULL;
+    used = (size_t)(end + 1 - begin);
+    parsed = json_loadb(begin, used - 1, JSON_REJECT_DUPLICATES, &error);
+    *good = parsed != NULL;
+    memmove(client->line.data, client->line.data + used, client->line.size - used);
+    client->line.size -= used;
+    return parsed;
+}
+
+static enum th_status read_line(struct th_control_client *client, const volatile int *stop,
+                                json_t **line)
+{
+    bool good;
+
+    while (!(*line = take_line(client, &good))) {
+        ssize_t got;
+        if (!good)
+            return th_error_raise(TH_MALFORMED, "what answers is no tracehost");
+        got = recv(client->fd, th_buffer_reserve(&client->line, READ), READ, 0);
+        if (got < 0 && errno == EINTR && is_stopped(stop))
+            return TH_END;
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return gone();
+        if (got > 0)
+            client->line.size += (size_t)got;
+    }
+    return TH_OK;
+}
+
+static enum th_status send_all(struct th_control_client *client, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t sent = send(client->fd, text, size, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR)
+            return gone();
+        if (sent > 0) {
+            text += sent;
+            size -= (size_t)sent;
+        }
+    }
+    return TH_OK;
+}
+
+/* --- Connecting ------------------------------------------------------------------------------ */
+
+/* What is no greeting is an answer of a host that has no room, or somebody else. */
+static enum th_status check_greeting(const char *path, const json_t *greeting)
+{
+    json_int_t protocol = json_integer_value(json_object_get(greeting, "protocol"));
+    const char *error = json_string_value(json_array_get(json_object_get(greeting, "error"), 0));
+
+    if (error)
+        return th_error_raise(TH_FAILED, "%s: %s", path, error);
+    if (!json_is_string(json_object_get(greeting, "tracehost")))
+        return th_error_raise(TH_MALFORMED, "what serves %s is no tracehost", path);
+    if (protocol != TH_CONTROL_PROTOCOL)
+        return th_error_raise(TH_USAGE,
+                              "the host at %s speaks version %lld of the protocol, this program "
+                              "%d; use the tracehost that it was started with",
+                              path, (long long)protocol, TH_CONTROL_PROTOCOL);
+    return TH_OK;
+}
+
+enum th_status th_control_connect(const char *path, struct th_control_client **result,
+                                  const json_t **greeting)
+{
+    struct th_control_client *client;
+    enum th_status status;
+    int fd;
+
+    status = th_socket_connect(path, &fd, NULL);
+    if (status != TH_OK)
+        return status;
+    client = th_alloc_zero(sizeof *client);
+    client->fd = fd;
+    status = read_line(client, NULL, &client->greeting);
+    if (status == TH_OK)
+        status = check_greeting(path, client->greeting);
+    if (status != TH_OK) {
+        th_control_disconnect(client);
+        return status;
+    }
+    *result = client;
+    *greeting = client->greeting;
+    return TH_OK;
+}
+
+void th_control_disconnect(struct th_control_client *client)
+{
+    close(client->fd);
+    json_decref(client->greeting);
+    th_buffer_free(&client->line);
+    th_free(client);
+}
+
+/* --- Asking ---------------------------------------------------------------------------------- */
+
+static enum th_status send_request(struct th_control_client *client, const char *command, int count,
+                                   char *const arguments[])
+{
+    json_t *texts = json_array(), *request;
+    enum th_status status;
+    char *line;
+
+    for (int i = 0; i < count; i++)
+        if (json_array_append_new(texts, json_string(arguments[i])) != 0) {
+            json_decref(texts);
+            return th_error_raise(TH_USAGE, "argument %d is not in UTF-8", i + 1);
+        }
+    request =
+        json_pack("{s:I, s:s, s:o}", "id", ++client->asked, "command", command, "arguments", texts);
+    if (!request)
+        return th_error_raise(TH_USAGE, "the command is not in UTF-8");
+    line = json_dumps(request, JSON_COMPACT);
+    json_decref(request);
+    status = send_all(client, line, strlen(line));
+    free(line);
+    return status == TH_OK ? send_all(client, "\n", 1) : status;
+}
+
+enum th_status th_control_ask(struct th_control_client *client, const char *command, int count,
+                              char *const arguments[], const volatile int *stop, json_t **answer)
+{
+    enum th_status status = send_request(client, command, count, arguments);
+
+    while (status == TH_OK) { /* answers that were not waited for are passed over */
+        status = read_line(client, stop, answer);
+        if (status != TH_OK || json_integer_value(json_object_get(*answer, "id")) == client->asked)
+            break;
+        json_decref(*answer);
+    }
+    return status;
+}

@@ -1,0 +1,341 @@
+/*
+ * The server: one thread, which waits for all of its clients at once.
+ *
+ * Whatever a client does costs the host a bounded amount of memory, and no time but that of the
+ * commands: nothing here waits for one. Of a client there is at most a line and what was read with
+ * it, and one answer; before that is taken neither is more read nor another request carried out.
+ */
+#include "control.h"
+
+#include "socket.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READ = 1 << 16 };
+
+struct client {
+    int fd;
+    struct th_buffer come;   /* requests */
+    bool skips;              /* the rest of a line that is too long */
+    struct th_buffer answer; /* what it is to be sent, ... */
+    size_t sent;             /* ... of which this much was */
+    int64_t since;           /* when it took something last, in seconds */
+};
+
+struct th_control {
+    const struct th_control_setup *setup;
+    pthread_t thread;
+    int listening, ended;                          /* an eventfd */
+    struct stat identity;                          /* of the socket's file */
+    struct client clients[TH_CONTROL_CLIENTS + 1]; /* one who is told that it is too many */
+    size_t client_count;
+    /* Written by the server's thread, read by any. Relaxed: each is a number in itself. */
+    _Atomic uint64_t accepted, requests, refused, malformed, dropped;
+};
+
+static void count(_Atomic uint64_t *counted)
+{
+    atomic_fetch_add_explicit(counted, 1, memory_order_relaxed);
+}
+
+static uint64_t counted(const _Atomic uint64_t *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static int64_t seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* --- Answers --------------------------------------------------------------------------------- */
+
+/* Where an answer is to be added. */
+static struct th_buffer *answer_of(struct client *client)
+{
+    if (client->answer.size == 0)
+        client->since = seconds();
+    return &client->answer;
+}
+
+/* Sends what it takes. False: it is gone. */
+static bool send_answers(struct client *client)
+{
+    while (client->sent < client->answer.size) {
+        ssize_t sent = send(client->fd, client->answer.data + client->sent,
+                            client->answer.size - client->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return errno == EAGAIN;
+        client->sent += (size_t)sent;
+        client->since = seconds();
+    }
+    th_buffer_free(&client->answer);
+    client->answer = (struct th_buffer){0};
+    client->sent = 0;
+    return true;
+}
+
+/* --- Requests -------------------------------------------------------------------------------- */
+
+static void carry_out(struct th_control *control, struct client *client, size_t size)
+{
+    bool well_formed =
+        th_wire_answer(control->setup, (const char *)client->come.data, size, answer_of(client));
+
+    count(well_formed ? &control->requests : &control->malformed);
+}
+
+static void use_up(struct client *client, size_t size)
+{
+    client->come.size -= size;
+    memmove(client->come.data, client->come.data + size, client->come.size);
+}
+
+/* The bytes of the first line without the newline; -1: it has not come wholly. */
+static ssize_t line_of(const struct client *client)
+{
+    const unsigned char *begin = client->come.data;
+    const unsigned char *end = client->come.size ? memchr(begin, '\n', client->come.size) : NULL;
+
+    return end ? end - begin : -1;
+}
+
+/* What has come of a line that is too long is forgotten, as will be its rest. */
+static void skip(struct th_control *control, struct client *client)
+{
+    if (!client->skips) {
+        count(&control->malformed);
+        th_wire_complain("a line is too long", answer_of(client));
+    }
+    client->skips = true;
+    th_buffer_free(&client->come);
+    client->come = (struct th_buffer){0};
+}
+
+/* One line. False: none has come. An empty one is no request, and no fault. */
+static bool take_line(struct th_control *control, struct client *client)
+{
+    ssize_t size = line_of(client);
+
+    if (size < 0) {
+        if (client->come.size >= TH_CONTROL_LINE)
+            skip(control, client);
+        return false;
+    }
+    if (!client->skips && size > 0)
+        carry_out(control, client, (size_t)size);
+    client->skips = false;
+    use_up(client, (size_t)size + 1);
+    return true;
+}
+
+/* False: it is gone. */
+static bool read_requests(struct client *client)
+{
+    ssize_t size = recv(client->fd, th_buffer_reserve(&client->come, READ), READ, MSG_DONTWAIT);
+
+    if (size < 0)
+        return errno == EAGAIN || errno == EINTR;
+    client->come.size += (size_t)size;
+    return size > 0;
+}
+
+/* --- Clients --------------------------------------------------------------------------------- */
+
+static void let_go(struct th_control *control, size_t i)
+{
+    struct client *client = &control->clients[i];
+
+    close(client->fd);
+    th_buffer_free(&client->come);
+    th_buffer_free(&client->answer);
+    *client = control->clients[--control->client_count];
+}
+
+static void admit(struct th_control *control, int fd)
+{
+    struct client *client = &control->clients[control->client_count++];
+    bool stays = control->client_count <= TH_CONTROL_CLIENTS;
+
+    *client = (struct client){.fd = fd};
+    count(stays ? &control->accepted : &control->refused);
+    if (stays)
+        th_wire_greet(control->setup, answer_of(client));
+    else
+        th_wire_complain("there are too many clients; try again later", answer_of(client));
+    if (!send_answers(client) || !stays)
+        let_go(control, control->client_count - 1);
+}
+
+static void accept_client(struct th_control *control)
+{
+    int fd = accept4(control->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0)
+        return;
+    if (th_socket_is_ours(fd, NULL)) {
+        admit(control, fd);
+    } else {
+        count(&control->refused);
+        close(fd);
+    }
+}
+
+static bool is_patient(struct th_control *control, const struct client *client)
+{
+    if (client->answer.size == 0 || seconds() - client->since <= TH_CONTROL_PATIENCE)
+        return true;
+    count(&control->dropped);
+    return false;
+}
+
+/* What can be done for it now; of its requests one, so that others have their turn. False: it is to
+ * be let go. */
+static bool serve(struct th_control *control, struct client *client, int events)
+{
+    if (events & (POLLHUP | POLLERR) && !(events & POLLIN))
+        return false;
+    if (client->answer.size == 0) {
+        if (events & POLLIN && line_of(client) < 0 && !read_requests(client))
+            return false;
+        take_line(control, client);
+    }
+    return (client->answer.size == 0 || send_answers(client)) && is_patient(control, client);
+}
+
+/* --- The thread ------------------------------------------------------------------------------ */
+
+enum { ENDED, LISTENING, FIRST_CLIENT };
+
+/* Whom to wait for. Returns for how long, in milliseconds, as poll() has it: not at all if somebody
+ * has asked already; as seconds pass while somebody's patience is to be looked after. */
+static int fill_in(const struct th_control *control, struct pollfd *waits)
+{
+    int time = -1;
+
+    waits[ENDED] = (struct pollfd){.fd = control->ended, .events = POLLIN};
+    waits[LISTENING] = (struct pollfd){.fd = control->listening, .events = POLLIN};
+    for (size_t i = 0; i < control->client_count; i++) {
+        const struct client *client = &control->clients[i];
+        bool owed = client->answer.size > 0;
+        waits[FIRST_CLIENT + i] =
+            (struct pollfd){.fd = client->fd, .events = owed ? POLLOUT : POLLIN};
+        if (!owed && line_of(client) >= 0)
+            time = 0;
+        else if (owed && time < 0)
+            time = 1000;
+    }
+    return time;
+}
+
+static void *run(void *context)
+{
+    struct th_control *control = context;
+    struct pollfd waits[FIRST_CLIENT + TH_CONTROL_CLIENTS + 1];
+
+    for (;;) {
+        int time = fill_in(control, waits);
+        size_t clients = control->client_count;
+        if (poll(waits, FIRST_CLIENT + clients, time) < 0)
+            continue;
+        if (waits[ENDED].revents)
+            return NULL;
+        for (size_t i = clients; i-- > 0;) /* whoever is let go leaves the place to the last */
+            if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
+                let_go(control, i);
+        if (waits[LISTENING].revents)
+            accept_client(control);
+    }
+}
+
+static int start_thread(struct th_control *control)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&control->thread, NULL, run, control);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static enum th_status start(struct th_control *control)
+{
+    int error;
+
+    control->ended = eventfd(0, EFD_CLOEXEC);
+    if (control->ended < 0)
+        return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(errno));
+    error = start_thread(control);
+    if (error == 0)
+        return TH_OK;
+    close(control->ended);
+    return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(error));
+}
+
+enum th_status th_control_begin(const struct th_control_setup *setup, struct th_control **result)
+{
+    struct th_control *control = th_alloc_zero(sizeof *control);
+    enum th_status status;
+
+    control->setup = setup;
+    status = th_socket_listen(setup->path, &control->listening, &control->identity);
+    if (status == TH_OK) {
+        status = start(control);
+        if (status != TH_OK) {
+            th_socket_remove(setup->path, &control->identity);
+            close(control->listening);
+        }
+    }
+    if (status == TH_OK)
+        *result = control;
+    else
+        th_free(control);
+    return status;
+}
+
+void th_control_end(struct th_control *control)
+{
+    uint64_t one = 1;
+
+    if (!control)
+        return;
+    if (write(control->ended, &one, sizeof one) != sizeof one)
+        th_bug("the server of %s cannot be told to end", control->setup->path);
+    pthread_join(control->thread, NULL);
+    th_socket_remove(control->setup->path, &control->identity);
+    while (control->client_count > 0) {
+        send_answers(&control->clients[0]);
+        let_go(control, 0);
+    }
+    close(control->listening);
+    close(control->ended);
+    th_free(control);
+}
+
+struct th_control_counts th_control_counts(const struct th_control *control)
+{
+    return (struct th_control_counts){
+        .clients = counted(&control->accepted),
+        .requests = counted(&control->requests),
+        .refused = counted(&control->refused),
+        .malformed = counted(&control->malformed),
+        .dropped = counted(&control->dropped),
+    };
+}

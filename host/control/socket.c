@@ -1,0 +1,187 @@
+#include "socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 128 };
+
+static enum th_status set_address(const char *path, struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (!*path || strlen(path) >= sizeof address->sun_path)
+        return th_error_raise(TH_USAGE, "a socket's path has 1 to %zu bytes, '%s' has %zu",
+                              sizeof address->sun_path - 1, path, strlen(path));
+    strcpy(address->sun_path, path);
+    return TH_OK;
+}
+
+bool th_socket_is_ours(int fd, pid_t *pid)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return false;
+    if (pid)
+        *pid = peer.pid;
+    return peer.uid == geteuid() || peer.uid == 0;
+}
+
+/* --- Connecting ------------------------------------------------------------------------------ */
+
+static enum th_status complain_of_connect(const char *path)
+{
+    if (errno == ECONNREFUSED)
+        return th_error_raise(TH_USAGE, "nobody serves %s any more: that tracehost has ended",
+                              path);
+    if (errno == ENOENT)
+        return th_error_raise(TH_USAGE,
+                              "there is no %s: start tracehost run or replay with --control=%s",
+                              path, path);
+    return th_error_raise(TH_USAGE, "cannot connect to %s: %s", path, strerror(errno));
+}
+
+enum th_status th_socket_connect(const char *path, int *fd, pid_t *pid)
+{
+    struct sockaddr_un address;
+    enum th_status status = set_address(path, &address);
+
+    if (status != TH_OK)
+        return status;
+    *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*fd < 0)
+        return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
+    if (connect(*fd, (struct sockaddr *)&address, sizeof address) != 0)
+        status = complain_of_connect(path);
+    else if (!th_socket_is_ours(*fd, pid))
+        status = th_error_raise(TH_USAGE, "%s is served by another user", path);
+    if (status != TH_OK)
+        close(*fd);
+    return status;
+}
+
+/* --- Listening ------------------------------------------------------------------------------- */
+
+static enum th_status check_folder(int folder, const char *path)
+{
+    struct stat is;
+
+    if (fstat(folder, &is) != 0)
+        return th_error_raise(TH_USAGE, "%s: %s", path, strerror(errno));
+    if (is.st_uid != geteuid() && is.st_uid != 0)
+        return th_error_raise(TH_USAGE, "the folder of %s belongs to another user; choose your own",
+                              path);
+    if (is.st_mode & (S_IWGRP | S_IWOTH) && !(is.st_mode & S_ISVTX))
+        return th_error_raise(TH_USAGE,
+                              "others may write to the folder of %s; choose another, or take that "
+                              "away from them (chmod go-w)",
+                              path);
+    return TH_OK;
+}
+
+/* False: nobody listens there any more. Does not wait: a queue that is full is somebody's. */
+static bool is_served(const struct sockaddr_un *address, pid_t *pid)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool served;
+
+    if (fd < 0)
+        return true;
+    served = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+    if (served)
+        th_socket_is_ours(fd, pid);
+    else
+        served = errno != ECONNREFUSED;
+    close(fd);
+    return served;
+}
+
+/* Nobody serves what is at PATH, or it is refused. The folder is locked, so that of two who find
+ * that out one at a time removes it, and makes its own. */
+static enum th_status clear_place(const struct sockaddr_un *address)
+{
+    const char *path = address->sun_path;
+    struct stat is;
+    pid_t pid = 0;
+
+    if (lstat(path, &is) != 0)
+        return TH_OK; /* else bind() says what is wrong */
+    if (!S_ISSOCK(is.st_mode))
+        return th_error_raise(TH_USAGE, "%s is there, and is no socket; choose another name", path);
+    if (is.st_uid != geteuid())
+        return th_error_raise(TH_USAGE, "%s belongs to another user; choose another name", path);
+    if (is_served(address, &pid))
+        return th_error_raise(TH_USAGE, "process %d serves %s already; choose another name",
+                              (int)pid, path);
+    unlink(path);
+    return TH_OK;
+}
+
+/* Linux gives the file the mode that the socket has, less the umask: nobody ever sees another. */
+static enum th_status bind_socket(const struct sockaddr_un *address, int fd, struct stat *identity)
+{
+    if (fchmod(fd, S_IRUSR | S_IWUSR) != 0 ||
+        bind(fd, (const struct sockaddr *)address, sizeof *address) != 0)
+        return th_error_raise(TH_USAGE, "cannot make %s: %s", address->sun_path, strerror(errno));
+    if (lstat(address->sun_path, identity) != 0 || listen(fd, BACKLOG) != 0) {
+        th_error_raise(TH_FAILED, "cannot listen at %s: %s", address->sun_path, strerror(errno));
+        unlink(address->sun_path);
+        return TH_FAILED;
+    }
+    return TH_OK;
+}
+
+static enum th_status listen_in(int folder, const struct sockaddr_un *address, int *fd,
+                                struct stat *identity)
+{
+    enum th_status status = check_folder(folder, address->sun_path);
+
+    if (status == TH_OK && flock(folder, LOCK_EX) != 0)
+        status = th_error_raise(TH_FAILED, "cannot lock the folder of %s: %s", address->sun_path,
+                                strerror(errno));
+    if (status == TH_OK)
+        status = clear_place(address);
+    if (status != TH_OK)
+        return status;
+    *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (*fd < 0)
+        return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
+    status = bind_socket(address, *fd, identity);
+    if (status != TH_OK)
+        close(*fd);
+    return status;
+}
+
+enum th_status th_socket_listen(const char *path, int *fd, struct stat *identity)
+{
+    struct sockaddr_un address;
+    enum th_status status = set_address(path, &address);
+    char *copy;
+    int folder;
+
+    if (status != TH_OK)
+        return status;
+    copy = th_printf("%s", path);
+    folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    th_free(copy);
+    if (folder < 0)
+        return th_error_raise(TH_USAGE, "the folder of %s: %s", path, strerror(errno));
+    status = listen_in(folder, &address, fd, identity);
+    close(folder);
+    return status;
+}
+
+void th_socket_remove(const char *path, const struct stat *identity)
+{
+    struct stat is;
+
+    if (lstat(path, &is) == 0 && is.st_dev == identity->st_dev && is.st_ino == identity->st_ino)
+        unlink(path);
+}

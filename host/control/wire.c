@@ -1,0 +1,175 @@
+#include "wire.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static int add(const char *text, size_t size, void *out)
+{
+    th_buffer_add(out, text, size);
+    return 0;
+}
+
+/* LINE, which is let go of, and a newline. */
+static void add_line(json_t *line, struct th_buffer *out)
+{
+    json_dump_callback(line, add, out, JSON_COMPACT);
+    th_buffer_add_byte(out, '\n');
+    json_decref(line);
+}
+
+void th_wire_greet(const struct th_control_setup *setup, struct th_buffer *out)
+{
+    add_line(json_pack("{s:s, s:i, s:s, s:i}", "tracehost", setup->version, "protocol",
+                       TH_CONTROL_PROTOCOL, "program", setup->program, "pid", (int)getpid()),
+             out);
+}
+
+/* --- Answers --------------------------------------------------------------------------------- */
+
+/* Texts of the chain are the host's, but may have bytes of files and names in them: where these are
+ * no UTF-8, `?` stands in place of what is not ASCII. */
+static json_t *text_of(const char *link)
+{
+    json_t *text = json_string(link);
+    char *plain;
+
+    if (text)
+        return text;
+    plain = th_printf("%s", link);
+    for (char *c = plain; *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    text = json_string(plain);
+    th_free(plain);
+    return text;
+}
+
+static json_t *chain(void)
+{
+    json_t *links = json_array();
+    const char *link;
+
+    for (size_t i = 0; (link = th_error_link(i)); i++)
+        json_array_append_new(links, text_of(link));
+    return links;
+}
+
+/* Takes ID over; the thread's chain tells why. */
+static json_t *failure(json_t *id)
+{
+    json_t *answer = json_pack("{s:o, s:b, s:i, s:o}", "id", id, "ok", 0, "status",
+                               (int)th_error_status(), "error", chain());
+
+    th_error_clear();
+    return answer;
+}
+
+void th_wire_complain(const char *text, struct th_buffer *out)
+{
+    th_error_raise(TH_USAGE, "%s", text);
+    add_line(failure(json_null()), out);
+}
+
+/* --- Requests -------------------------------------------------------------------------------- */
+
+struct request {
+    json_t *id; /* the request's */
+    const char *command;
+    json_t *arguments; /* an array of texts; NULL: there are none */
+};
+
+static enum th_status check_arguments(const struct request *request)
+{
+    size_t i;
+    json_t *argument;
+
+    if (request->arguments && !json_is_array(request->arguments))
+        return th_error_raise(TH_MALFORMED, "\"arguments\" is no array");
+    json_array_foreach(request->arguments, i, argument)
+    {
+        if (!json_is_string(argument))
+            return th_error_raise(TH_MALFORMED, "argument %zu is no text", i + 1);
+    }
+    return TH_OK;
+}
+
+static enum th_status read_request(json_t *line, struct request *request)
+{
+    const char *name;
+    json_t *value;
+
+    if (!json_is_object(line))
+        return th_error_raise(TH_MALFORMED, "a request is an object, {\"command\": ...}");
+    json_object_foreach(line, name, value)
+    {
+        if (strcmp(name, "id") == 0)
+            request->id = value;
+        else if (strcmp(name, "command") == 0)
+            request->command = json_string_value(value);
+        else if (strcmp(name, "arguments") == 0)
+            request->arguments = value;
+        else
+            return th_error_raise(TH_MALFORMED, "a request has no \"%.60s\"", name);
+    }
+    if (!request->command)
+        return th_error_raise(TH_MALFORMED, "a request has a \"command\", a text");
+    return check_arguments(request);
+}
+
+static const struct th_control_command *find_command(const struct th_control_setup *setup,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < setup->command_count; i++)
+        if (strcmp(setup->commands[i].name, name) == 0)
+            return &setup->commands[i];
+    return NULL;
+}
+
+static enum th_status carry_out(const struct th_control_setup *setup, const struct request *request,
+                                json_t **result)
+{
+    const struct th_control_command *command = find_command(setup, request->command);
+    size_t count = json_array_size(request->arguments);
+    enum th_status status;
+    char **arguments;
+
+    if (!command)
+        return th_error_raise(TH_USAGE, "there is no command %.60s; `help` lists them",
+                              request->command);
+    arguments = th_alloc((count + 1) * sizeof *arguments);
+    for (size_t i = 0; i < count; i++)
+        arguments[i] = (char *)json_string_value(json_array_get(request->arguments, i));
+    arguments[count] = NULL;
+    status = command->carry_out(setup->context, (int)count, arguments, result);
+    th_free(arguments);
+    return status;
+}
+
+static json_t *success(json_t *id, json_t *result)
+{
+    return json_pack("{s:o, s:b, s:o}", "id", id, "ok", 1, "result", result ? result : json_null());
+}
+
+bool th_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
+                    struct th_buffer *out)
+{
+    struct request request = {.id = NULL};
+    json_error_t error;
+    json_t *parsed = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    json_t *result = NULL, *id;
+    enum th_status status;
+    bool well_formed;
+
+    if (parsed)
+        status = read_request(parsed, &request);
+    else
+        status = th_error_raise(TH_MALFORMED, "this is no line of JSON: column %d: %s",
+                                error.column, error.text);
+    well_formed = status == TH_OK;
+    if (well_formed)
+        status = carry_out(setup, &request, &result);
+    id = request.id ? json_incref(request.id) : json_null();
+    add_line(status == TH_OK ? success(id, result) : failure(id), out);
+    json_decref(parsed);
+    return well_formed;
+}

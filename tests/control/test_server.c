@@ -1,0 +1,449 @@
+/* The server of the control socket: what clients ask and get; those that misbehave; whose socket it
+ * is. */
+#include "host/control/control.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/control-XXXXXX";
+static char path[64];
+
+static enum th_status say(void *context, int count, char **arguments, json_t **result)
+{
+    (void)context;
+    *result = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(*result, json_string(arguments[i]));
+    return TH_OK;
+}
+
+static enum th_status fail_always(void *context, int count, char **arguments, json_t **result)
+{
+    (void)context;
+    (void)count;
+    (void)arguments;
+    (void)result;
+    th_error_raise(TH_REFUSED, "the cause \xff");
+    return th_error_context("what was tried");
+}
+
+/* As much as is asked for. */
+static enum th_status shout(void *context, int count, char **arguments, json_t **result)
+{
+    size_t size = count ? (size_t)atol(arguments[0]) : 0;
+    char *text = th_alloc(size + 1);
+
+    (void)context;
+    memset(text, 'a', size);
+    *result = json_stringn(text, size);
+    th_free(text);
+    return TH_OK;
+}
+
+static const struct th_control_command commands[] = {
+    {"say", "TEXT...", "Says it", say},
+    {"fail", "", "Fails", fail_always},
+    {"shout", "N", "N letters", shout},
+};
+
+static struct th_control_setup setup = {
+    .path = path,
+    .program = "test",
+    .version = "1.2.3",
+    .commands = commands,
+    .command_count = sizeof commands / sizeof *commands,
+};
+
+static struct th_control *control;
+
+static int begin(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(strcpy(folder, "/tmp/control-XXXXXX")));
+    snprintf(path, sizeof path, "%s/socket", folder);
+    return th_control_begin(&setup, &control);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_control_end(control);
+    assert_int_equal(rmdir(folder), 0); /* the socket is gone */
+    return 0;
+}
+
+/* --- Without the client's end --- */
+
+static int open_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    strcpy(address.sun_path, path);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static void put(int fd, const char *text)
+{
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* One line, without the newline; "" at the end. */
+static const char *get(int fd)
+{
+    static char line[4096];
+    size_t size = 0;
+
+    while (size + 1 < sizeof line && recv(fd, &line[size], 1, 0) == 1 && line[size] != '\n')
+        size++;
+    line[size] = 0;
+    return line;
+}
+
+static void assert_answer(const char *request, const char *answer)
+{
+    int fd = open_socket();
+
+    get(fd);
+    put(fd, request);
+    put(fd, "\n");
+    assert_string_equal(get(fd), answer);
+    close(fd);
+}
+
+static void a_greeting_comes_first(void **state)
+{
+    int fd = open_socket();
+    char *expected = th_printf(
+        "{\"tracehost\":\"1.2.3\",\"protocol\":1,\"program\":\"test\",\"pid\":%d}", (int)getpid());
+
+    (void)state;
+    assert_string_equal(get(fd), expected);
+    th_free(expected);
+    close(fd);
+}
+
+static void requests_are_answered(void **state)
+{
+    (void)state;
+    assert_answer("{\"id\":1,\"command\":\"say\",\"arguments\":[\"a\",\"\xc3\xa4\"]}",
+                  "{\"id\":1,\"ok\":true,\"result\":[\"a\",\"\xc3\xa4\"]}");
+    assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
+    assert_answer("{\"id\":{\"any\":[1]},\"command\":\"fail\"}",
+                  "{\"id\":{\"any\":[1]},\"ok\":false,\"status\":5,"
+                  "\"error\":[\"what was tried\",\"the cause ?\"]}");
+    assert_answer("{\"id\":2,\"command\":\"dance\"}",
+                  "{\"id\":2,\"ok\":false,\"status\":2,"
+                  "\"error\":[\"there is no command dance; `help` lists them\"]}");
+}
+
+static void what_is_no_request_is_told_so(void **state)
+{
+    static const char *const lines[][2] = {
+        {"nonsense", "this is no line of JSON: column 8: "},
+        {"[1]", "a request is an object"},
+        {"{}", "a request has a "},
+        {"{\"id\":3,\"command\":1}", "a request has a "},
+        {"{\"command\":\"say\",\"argument\":[]}", "a request has no "},
+        {"{\"command\":\"say\",\"arguments\":\"x\"}", "\\\"arguments\\\" is no array"},
+        {"{\"command\":\"say\",\"arguments\":[\"a\",1]}", "argument 2 is no text"},
+        {"{\"command\":\"say\",\"command\":\"say\"}", "this is no line of JSON"},
+        {"\xff\xfe", "this is no line of JSON"},
+    };
+    int fd = open_socket();
+
+    (void)state;
+    get(fd);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        put(fd, lines[i][0]);
+        put(fd, "\n");
+        assert_non_null(strstr(get(fd), lines[i][1]));
+    }
+    put(fd, "\n\n{\"command\":\"say\"}\n"); /* and the client is served on */
+    assert_non_null(strstr(get(fd), "\"ok\":true"));
+    close(fd);
+    assert_int_equal(th_control_counts(control).malformed, sizeof lines / sizeof *lines);
+    assert_int_equal(th_control_counts(control).requests, 1);
+}
+
+static void a_line_that_is_too_long_is_skipped(void **state)
+{
+    enum { LONG = 3 * TH_CONTROL_LINE };
+    char *line = th_alloc(LONG + 1);
+    int fd = open_socket();
+
+    (void)state;
+    get(fd);
+    memset(line, 'x', LONG);
+    line[LONG] = 0;
+    put(fd, line);
+    put(fd, "\n{\"command\":\"say\"}\n");
+    assert_non_null(strstr(get(fd), "a line is too long"));
+    assert_non_null(strstr(get(fd), "\"ok\":true"));
+    assert_int_equal(th_control_counts(control).malformed, 1);
+    close(fd);
+    th_free(line);
+}
+
+/* Requests that came are carried out and answered in their order, also after the last one nothing
+ * more can come. */
+static void many_requests_at_once(void **state)
+{
+    enum { MANY = 2000 };
+    char text[64];
+    int fd = open_socket();
+
+    (void)state;
+    get(fd);
+    if (fork() == 0) {
+        for (int i = 0; i < MANY; i++) {
+            snprintf(text, sizeof text, "{\"id\":%d,\"command\":\"say\"}\n", i);
+            put(fd, text);
+        }
+        shutdown(fd, SHUT_WR);
+        _exit(0);
+    }
+    for (int i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "{\"id\":%d,\"ok\":true,\"result\":[]}", i);
+        assert_string_equal(get(fd), text);
+    }
+    assert_string_equal(get(fd), "");
+    close(fd);
+    wait(NULL);
+}
+
+/* Who does not read its answers costs others nothing, nor the host more than one of them. */
+static void who_does_not_read_is_not_read(void **state)
+{
+    int fd = open_socket(), sent = 0;
+
+    (void)state;
+    get(fd);
+    while (send(fd, "{\"command\":\"shout\",\"arguments\":[\"500000\"]}\n", 43,
+                MSG_DONTWAIT | MSG_NOSIGNAL) == 43)
+        sent++;
+    assert_true(sent > 100);
+    assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
+    assert_true(th_control_counts(control).requests <= 3);
+    close(fd);
+}
+
+static void clients_that_vanish(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        int fd = open_socket();
+        if (i % 4 == 1)
+            put(fd, "{\"command\":\"say\"");
+        if (i % 4 == 2)
+            put(fd, "{\"command\":\"shout\",\"arguments\":[\"100000\"]}\n");
+        if (i % 4 == 3)
+            put(fd, "\x01\x02\n\n\n}{\n");
+        close(fd);
+    }
+    assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
+}
+
+static void too_many_clients_are_told_so(void **state)
+{
+    int fds[TH_CONTROL_CLIENTS];
+    int fd;
+
+    (void)state;
+    for (int i = 0; i < TH_CONTROL_CLIENTS; i++) {
+        fds[i] = open_socket();
+        assert_non_null(strstr(get(fds[i]), "tracehost"));
+    }
+    fd = open_socket();
+    assert_non_null(strstr(get(fd), "there are too many clients"));
+    assert_string_equal(get(fd), "");
+    close(fd);
+    assert_int_equal(th_control_counts(control).refused, 1);
+    for (int i = 0; i < TH_CONTROL_CLIENTS; i++)
+        close(fds[i]);
+    do { /* it has not seen them go at once */
+        fd = open_socket();
+        if (strstr(get(fd), "protocol"))
+            break;
+        close(fd);
+    } while (true);
+    close(fd);
+}
+
+/* --- The client's end --- */
+
+static void asking(void **state)
+{
+    struct th_control_client *client;
+    const json_t *greeting;
+    char *arguments[] = {"one", "two"};
+    json_t *answer;
+
+    (void)state;
+    assert_int_equal(th_control_connect(path, &client, &greeting), TH_OK);
+    assert_string_equal(json_string_value(json_object_get(greeting, "program")), "test");
+    assert_int_equal(th_control_ask(client, "say", 2, arguments, NULL, &answer), TH_OK);
+    assert_int_equal(json_array_size(json_object_get(answer, "result")), 2);
+    json_decref(answer);
+    assert_int_equal(th_control_ask(client, "fail", 0, NULL, NULL, &answer), TH_OK);
+    assert_int_equal(json_integer_value(json_object_get(answer, "status")), TH_REFUSED);
+    json_decref(answer);
+    assert_int_equal(th_control_ask(client, "shout", 1, (char *[]){"3000000"}, NULL, &answer),
+                     TH_OK);
+    assert_int_equal(json_string_length(json_object_get(answer, "result")), 3000000);
+    json_decref(answer);
+    assert_int_equal(th_control_ask(client, "say", 1, (char *[]){"\xff"}, NULL, &answer), TH_USAGE);
+    th_control_disconnect(client);
+}
+
+static void nobody_is_there(void **state)
+{
+    struct th_control_client *client;
+    const json_t *greeting;
+
+    (void)state;
+    assert_int_equal(th_control_connect("/tmp/there/is/no/such", &client, &greeting), TH_USAGE);
+    assert_non_null(strstr(th_error_link(0), "start tracehost run or replay with --control="));
+}
+
+/* --- Whose socket it is --- */
+
+static void the_socket_is_the_users_alone(void **state)
+{
+    struct stat is;
+
+    (void)state;
+    assert_int_equal(lstat(path, &is), 0);
+    assert_int_equal(is.st_mode & 0777, 0600);
+}
+
+static void a_second_host_is_refused(void **state)
+{
+    struct th_control *second;
+    char pid[32];
+
+    (void)state;
+    snprintf(pid, sizeof pid, "process %d ", (int)getpid());
+    assert_int_equal(th_control_begin(&setup, &second), TH_USAGE);
+    assert_non_null(strstr(th_error_link(0), pid));
+    assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
+}
+
+static void a_dead_socket_is_replaced(void **state)
+{
+    struct th_control *second;
+    pid_t child;
+
+    (void)state;
+    th_control_end(control);
+    child = fork();
+    if (child == 0) {
+        th_control_begin(&setup, &second);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(th_control_begin(&setup, &control), TH_OK);
+    assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
+}
+
+static void what_is_no_socket_is_left_alone(void **state)
+{
+    struct th_control_setup other = setup;
+    struct th_control *second;
+    FILE *file;
+
+    (void)state;
+    other.path = th_printf("%s/file", folder);
+    file = fopen(other.path, "w");
+    fclose(file);
+    assert_int_equal(th_control_begin(&other, &second), TH_USAGE);
+    assert_non_null(strstr(th_error_link(0), "is no socket"));
+    assert_int_equal(unlink(other.path), 0);
+    th_free((char *)other.path);
+}
+
+static void a_folder_of_others_is_refused(void **state)
+{
+    struct th_control_setup other = setup;
+    struct th_control *second;
+    char *open_folder = th_printf("%s/open", folder);
+
+    (void)state;
+    assert_int_equal(mkdir(open_folder, 0700), 0);
+    assert_int_equal(chmod(open_folder, 0777), 0);
+    other.path = th_printf("%s/socket", open_folder);
+    assert_int_equal(th_control_begin(&other, &second), TH_USAGE);
+    assert_non_null(strstr(th_error_link(0), "others may write to the folder"));
+    assert_int_equal(chmod(open_folder, 01777), 0);
+    assert_int_equal(th_control_begin(&other, &second), TH_OK);
+    th_control_end(second);
+    rmdir(open_folder);
+    th_free(open_folder);
+    th_free((char *)other.path);
+}
+
+static void another_path_is_needed(void **state)
+{
+    struct th_control_setup other = setup;
+    struct th_control *second;
+    char text[200];
+
+    (void)state;
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    other.path = text;
+    assert_int_equal(th_control_begin(&other, &second), TH_USAGE);
+    other.path = "";
+    assert_int_equal(th_control_begin(&other, &second), TH_USAGE);
+}
+
+/* What took the socket's place is not removed. */
+static void a_file_of_another_stays(void **state)
+{
+    struct stat is;
+
+    (void)state;
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    th_control_end(control);
+    control = NULL;
+    assert_int_equal(lstat(path, &is), 0);
+    rmdir(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_greeting_comes_first, begin, end),
+        cmocka_unit_test_setup_teardown(requests_are_answered, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_no_request_is_told_so, begin, end),
+        cmocka_unit_test_setup_teardown(a_line_that_is_too_long_is_skipped, begin, end),
+        cmocka_unit_test_setup_teardown(many_requests_at_once, begin, end),
+        cmocka_unit_test_setup_teardown(who_does_not_read_is_not_read, begin, end),
+        cmocka_unit_test_setup_teardown(clients_that_vanish, begin, end),
+        cmocka_unit_test_setup_teardown(too_many_clients_are_told_so, begin, end),
+        cmocka_unit_test_setup_teardown(asking, begin, end),
+        cmocka_unit_test_setup_teardown(nobody_is_there, begin, end),
+        cmocka_unit_test_setup_teardown(the_socket_is_the_users_alone, begin, end),
+        cmocka_unit_test_setup_teardown(a_second_host_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_dead_socket_is_replaced, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_no_socket_is_left_alone, begin, end),
+        cmocka_unit_test_setup_teardown(a_folder_of_others_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(another_path_is_needed, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_of_another_stays, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
