@@ -40,12 +40,11 @@ static char *make_file(const char *pattern, const char *suffix, const char *cont
     return path;
 }
 
-struct th_library *compiled_open(const char *compiler, const char *flags, const char *source)
+char *compiled_file(const char *compiler, const char *flags, const char *source)
 {
     char *text = is_file(source) ? NULL : make_file("tracehost-XXXXXX", ".c", source);
     char *path = make_file("tracehost-XXXXXX", ".so", "");
     char *command;
-    struct th_library *library;
 
     if (!compiler)
         compiler = getenv("CC") ? getenv("CC") : "cc";
@@ -53,14 +52,22 @@ struct th_library *compiled_open(const char *compiler, const char *flags, const 
                         text ? text : source);
     if (system(command) != 0)
         fail_msg("this failed: %s", command);
-    if (th_library_open(path, &library) != TH_OK)
-        fail_msg("%s: %s", th_error_link(0), th_error_link(1) ? th_error_link(1) : "");
-    unlink(path);
     if (text)
         unlink(text);
     th_free(text);
-    th_free(path);
     th_free(command);
+    return path;
+}
+
+struct th_library *compiled_open(const char *compiler, const char *flags, const char *source)
+{
+    char *path = compiled_file(compiler, flags, source);
+    struct th_library *library;
+
+    if (th_library_open(path, &library) != TH_OK)
+        fail_msg("%s: %s", th_error_link(0), th_error_link(1) ? th_error_link(1) : "");
+    unlink(path);
+    th_free(path);
     return library;
 }
 

@@ -13,8 +13,11 @@
 /* True if there is such a compiler. */
 bool compiled_by(const char *compiler);
 
-/* From the text SOURCE, or the file of that name if it ends in ".c" or ".cc". COMPILER NULL: $CC.
- * Fails the test if there is a fault. */
+/* A file made from the text SOURCE, or the file of that name if it ends in ".c" or ".cc". COMPILER
+ * NULL: $CC. Fails the test if there is a fault. The caller removes it and frees the path. */
+char *compiled_file(const char *compiler, const char *flags, const char *source);
+
+/* The same, opened, and the file removed. */
 struct th_library *compiled_open(const char *compiler, const char *flags, const char *source);
 
 /* The label of the function NAME: of the library's table, or one of its TH_FUNCTIONs. NULL: it has
