@@ -1,10 +1,18 @@
 /* tracehost plugins: which NIF libraries are found, and what is in one. */
 #include "libraries.h"
 
+#include "host/breakpoint/breakpoint.h"
+
 static const char help[] =
-    "Lists the libraries in the plugin path; or shows what is in one: its functions, which of them "
-    "are for dirty schedulers, its NIF version, the functions it imports and the version that has "
-    "them all. What is shown as Module:Function/Arity can be called with `tracehost call`.\v"
+    "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
+    "breakpoints "
+    "they can have, which of them are for dirty schedulers, its NIF version, the functions it "
+    "imports "
+    "and the version that has them all. What is shown as Module:Function/Arity can be called with "
+    "`tracehost call`, and traced; local functions can be traced.\v"
+    "A global breakpoint sees calls that come from outside, a local one also those that the "
+    "library "
+    "makes in C.\n\n"
     "A library that is shown is opened: its constructors and its nif_init run, its load does "
     "not.\n\n"
     "Examples:\n"
@@ -37,33 +45,102 @@ static void add_name(struct th_buffer *out, const char *name)
         th_buffer_add_text(out, name);
 }
 
-static void print_function(const struct th_library *library, const ErlNifFunc *function)
+static char *name_of(const struct th_library *library, const char *name, unsigned arity)
 {
-    const char *flags = flags_text(function->flags);
     struct th_buffer text = {0};
+    char *copy;
 
     th_text_print_atom(&text, th_library_name(library));
     th_buffer_add_text(&text, ":");
-    add_name(&text, function->name);
-    th_buffer_printf(&text, "/%u", function->arity);
-    th_buffer_text(&text);
-    if (*flags)
-        printf("  %-40s  %s\n", (char *)text.data, flags);
-    else
-        printf("  %s\n", (char *)text.data);
+    add_name(&text, name);
+    th_buffer_printf(&text, "/%u", arity);
+    copy = th_strdup(th_buffer_text(&text));
     th_buffer_free(&text);
+    return copy;
+}
+
+/* --- Why a function has no local breakpoints -------------------------------------------------- */
+
+enum { MOST_NAMES = 3 };
+
+struct refusal {
+    const char *why;
+    struct th_names functions;
+};
+
+struct refusals {
+    struct refusal *items; /* each reason once */
+    size_t count, capacity;
+};
+
+static void note_refusal(struct refusals *refusals, const char *why, const char *function)
+{
+    size_t i = 0;
+
+    while (i < refusals->count && strcmp(refusals->items[i].why, why) != 0)
+        i++;
+    if (i == refusals->count) {
+        TH_ARRAY_GROW(refusals->items, refusals->count, refusals->capacity);
+        refusals->items[refusals->count++] = (struct refusal){.why = why};
+    }
+    th_names_add(&refusals->items[i].functions, function);
+}
+
+/* Of ALL functions. */
+static void print_refusals(struct refusals *refusals, size_t all)
+{
+    for (size_t i = 0; i < refusals->count; i++) {
+        struct refusal *refusal = &refusals->items[i];
+        char *functions = refusal->functions.count == all
+                              ? th_strdup("all")
+                              : th_names_join(&refusal->functions, MOST_NAMES);
+        printf("%s  %s:\n    %s\n", i ? "" : "\nno local breakpoints\n", functions, refusal->why);
+        th_free(functions);
+        th_names_free(&refusal->functions);
+    }
+    th_free(refusals->items);
+}
+
+/* --- The functions ---------------------------------------------------------------------------- */
+
+/* One with CODE, which can have breakpoints of the kind WITHOUT if not local ones. */
+static void print_function(const struct th_library *library, struct refusals *refusals, char *name,
+                           const void *code, const char *with, const char *without,
+                           const char *flags)
+{
+    const char *why = th_native_refusal(library, code);
+    const char *kinds = why ? without : with;
+
+    if (why)
+        note_refusal(refusals, why, name);
+    printf(*flags ? "  %-40s  %-13s  %s\n" : "  %-40s  %s\n", name, kinds, flags);
+    th_free(name);
 }
 
 static void print_functions(const struct th_library *library)
 {
     const struct th_entry *entry = th_library_entry(library);
+    const struct th_code_map *map = th_library_code_map(library);
+    struct refusals refusals = {0};
 
     printf("callbacks  %s%s%s%s\n", entry->load ? " load" : "", entry->upgrade ? " upgrade" : "",
            entry->unload ? " unload" : "",
            entry->load || entry->upgrade || entry->unload ? "" : " none");
     printf("\nfunctions: %zu\n", entry->function_count);
-    for (size_t i = 0; i < entry->function_count; i++)
-        print_function(library, &entry->functions[i]);
+    for (size_t i = 0; i < entry->function_count; i++) {
+        const ErlNifFunc *function = &entry->functions[i];
+        print_function(library, &refusals, name_of(library, function->name, function->arity),
+                       (const void *)(uintptr_t)function->fptr, "local, global", "global",
+                       flags_text(function->flags));
+    }
+    if (map->local_count > 0)
+        printf("\nlocal functions: %zu\n", map->local_count);
+    for (size_t i = 0; i < map->local_count; i++) {
+        const struct th_local *local = &map->locals[i];
+        print_function(library, &refusals, name_of(library, local->name, local->arity), local->code,
+                       "local", "none", "");
+    }
+    print_refusals(&refusals, entry->function_count + map->local_count);
 }
 
 int th_command_plugins(int argc, char **argv)
@@ -75,5 +152,8 @@ int th_command_plugins(int argc, char **argv)
         .print = print_functions,
     };
 
+    /* Where there are no local breakpoints that is told of each function. */
+    if (th_native_begin() != TH_OK)
+        th_error_clear();
     return th_libraries_run(&command, argc, argv);
 }

@@ -239,15 +239,19 @@ EOF
 expect 'plugins --help' cat "$work/plugins" <<'EOF'
 Usage: tracehost plugins [OPTION...] [NAME]
 Lists the libraries in the plugin path; or shows what is in one: its functions,
-which of them are for dirty schedulers, its NIF version, the functions it
-imports and the version that has them all. What is shown as
-Module:Function/Arity can be called with `tracehost call`.
+what breakpoints they can have, which of them are for dirty schedulers, its NIF
+version, the functions it imports and the version that has them all. What is
+shown as Module:Function/Arity can be called with `tracehost call`, and traced;
+local functions can be traced.
 
   -L DIR                     Look in DIR first, then in $TRACEHOST_PATH, then
                              where tracehost is installed
   -?, --help                 Give this help list
       --usage                Give a short usage message
   -V, --version              Print program version
+
+A global breakpoint sees calls that come from outside, a local one also those
+that the library makes in C.
 
 A library that is shown is opened: its constructors and its nif_init run, its
 load does not.

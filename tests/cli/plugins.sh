@@ -41,10 +41,14 @@ form        NIF library, compiled for NIF 2.18, at least erts-14.0
 callbacks   load unload
 
 functions: 4
-  'Elixir.Shapes':area/1
-  'Elixir.Shapes':area/2                    dirty, CPU bound
-  'Elixir.Shapes':'is round?'/1
-  'Elixir.Shapes':'Save'/3                  dirty, I/O bound
+  'Elixir.Shapes':area/1                    global
+  'Elixir.Shapes':area/2                    global         dirty, CPU bound
+  'Elixir.Shapes':'is round?'/1             global
+  'Elixir.Shapes':'Save'/3                  global         dirty, I/O bound
+
+no local breakpoints
+  all:
+    it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 
 imports of the NIF API: 4, all in NIF 2.17 (the newest: enif_set_option)
   enif_make_badarg enif_make_binary enif_set_option enif_term_to_binary
@@ -52,6 +56,73 @@ imports of the NIF API: 4, all in NIF 2.17 (the newest: enif_set_option)
 remarks
   the module in it is called Elixir.Shapes
 EOF
+
+# Functions of the table and the library's own; some with room at their entry, some without, each in
+# its way.
+compile mixed <<'EOF'
+#include <nif_module.h>
+
+static ERL_NIF_TERM plain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return enif_make_int(env, argc);
+}
+
+#define ROOM(bytes) __attribute__((patchable_function_entry(bytes, 8), aligned(16)))
+static ROOM(12) ERL_NIF_TERM narrow(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return enif_make_int(env, argc);
+}
+
+TH_FUNCTION(own, 2)(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b)
+{
+    return enif_make_tuple2(env, a, b);
+}
+
+TH_NIF(both)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return own(env, argv[0], argv[0]);
+}
+
+static ERL_NIF_TERM of_two(ErlNifEnv *env, ERL_NIF_TERM a)
+{
+    return a;
+}
+
+static const struct th_local_function made_by_hand __attribute__((
+    TH_RETAINED, section("tracehost_functions"), aligned(8))) = {"by hand", (void (*)(void))of_two, 1};
+
+static ErlNifFunc functions[] = {
+    {"plain", 1, plain, 0}, {"narrow", 1, narrow, 0}, {"both", 1, both, 0}};
+
+ERL_NIF_INIT(mixed, functions, NULL, NULL, NULL, NULL)
+EOF
+mixed() {
+    "$tracehost" plugins "$work/mixed.so" | sed -n '/^functions/,/^imports/p' | sed '/^imports/d'
+}
+expect 'local functions, and why some have no local breakpoints' mixed <<'EOF'
+functions: 3
+  mixed:plain/1                             global
+  mixed:narrow/1                            global
+  mixed:both/1                              local, global
+
+local functions: 2
+  mixed:own/2                               local
+  mixed:'by hand'/1                         none
+
+no local breakpoints
+  mixed:plain/1 and mixed:'by hand'/1:
+    it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+  mixed:narrow/1:
+    the room at its entry is less than eight bytes: compile with `pkg-config --cflags tracehost-plugin`
+
+EOF
+shipped() {
+    for library in "$BUILD_DIR"/lib/tracehost/plugins/*.so; do
+        "$tracehost" plugins "$library" >"$work/shown" && grep -q 'local, global$' "$work/shown" &&
+            ! grep -q 'no local breakpoints' "$work/shown" || echo "$library: $(cat "$work/shown")"
+    done
+}
+expect 'those that ship have them' shipped </dev/null
 by_name() {
     TRACEHOST_PATH=$work "$tracehost" plugins shapes | head -n 2
 }
@@ -66,10 +137,10 @@ form        NIF library, compiled for NIF 2.4
 callbacks   load
 
 functions: 4
-  old_entry:add/2
-  old_entry:info/0
-  old_entry:enabled/3
-  old_entry:trace/5
+  old_entry:add/2                           local, global
+  old_entry:info/0                          local, global
+  old_entry:enabled/3                       local, global
+  old_entry:trace/5                         local, global
 
 imports of the NIF API: 4, all in NIF 2.0
   enif_get_int enif_make_badarg enif_make_int enif_priv_data
