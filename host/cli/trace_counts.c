@@ -77,36 +77,10 @@ static int compare(const void *a, const void *b)
     return by_name(&one->name, &other->name);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return by_name(&((const struct counted *)a)->name, &((const struct counted *)b)->name);
-}
-
 static void free_counted(struct counted *one)
 {
     th_free(one->time.items);
     th_free(one->memory.items);
-}
-
-/* A function of this host and one of recordings may have a name in common: what was not called, for
- * there are none of its kind, is not shown as well. */
-static void drop_doubles(struct counts *counts)
-{
-    size_t kept = 0;
-
-    qsort(counts->items, counts->count, sizeof *counts->items, compare_names);
-    for (size_t i = 0; i < counts->count; i++) {
-        struct counted *last = kept ? &counts->items[kept - 1] : NULL;
-        bool same = last && by_name(&last->name, &counts->items[i].name) == 0;
-        if (same && !counts->items[i].calls) {
-            free_counted(&counts->items[i]);
-            continue;
-        }
-        if (same && !last->calls)
-            free_counted(&counts->items[--kept]);
-        counts->items[kept++] = counts->items[i];
-    }
-    counts->count = kept;
 }
 
 static void print_name(struct th_buffer *out, const struct th_function *name)
@@ -234,10 +208,8 @@ void th_trace_results(const struct th_tracing *tracing, bool json)
         struct counts counts = {0};
 
         th_session_functions(session, collect, &counts);
-        if (counts.count) {
-            drop_doubles(&counts);
+        if (counts.count)
             qsort(counts.items, counts.count, sizeof *counts.items, compare);
-        }
         if (counts.count && json)
             show_json(session, &counts);
         else if (counts.count)

@@ -7,8 +7,8 @@ enum { ATOM_BITS = 24, ARITY_BITS = 8 };
 _Static_assert(TH_ATOM_LIMIT <= 1 << ATOM_BITS, "atoms do not fit");
 _Static_assert(TH_FUNCTION_ARITY_MAX < 1 << ARITY_BITS, "arities do not fit");
 
-/* Never 0: the highest bit is of no atom. */
-static uint64_t key_of(const struct th_function *name)
+/* The highest bit is of no atom. */
+uint64_t th_function_key(const struct th_function *name)
 {
     uint64_t atoms =
         (uint64_t)th_atom_index(name->module) << ATOM_BITS | th_atom_index(name->function);
@@ -19,7 +19,7 @@ static uint64_t key_of(const struct th_function *name)
 struct th_traced_function *th_functions_find(const struct th_functions *functions,
                                              const struct th_function *name)
 {
-    return th_table_get(&functions->table, key_of(name));
+    return th_table_get(&functions->table, th_function_key(name));
 }
 
 struct th_traced_function *th_functions_add(struct th_functions *functions,
@@ -29,7 +29,7 @@ struct th_traced_function *th_functions_add(struct th_functions *functions,
 
     function->name = *name;
     function->site = th_site_create(&th_site_virtual, function, NULL);
-    th_table_set(&functions->table, key_of(name), function);
+    th_table_set(&functions->table, th_function_key(name), function);
     TH_ARRAY_GROW(functions->items, functions->count, functions->capacity);
     functions->items[functions->count++] = function;
     return function;

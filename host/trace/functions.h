@@ -29,6 +29,9 @@ struct th_functions {
     size_t count, capacity;
 };
 
+/* A key for tables, never 0. */
+uint64_t th_function_key(const struct th_function *name);
+
 /* NULL if it is not there. */
 struct th_traced_function *th_functions_find(const struct th_functions *functions,
                                              const struct th_function *name);

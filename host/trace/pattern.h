@@ -97,6 +97,7 @@ struct th_pattern_refusals {
     struct th_pattern_refusal items[TH_PATTERN_REFUSALS]; /* further reasons are not told */
     size_t count;
     size_t functions; /* in all */
+    size_t concerned; /* functions of this host that the pattern is for */
 };
 
 /* Which of this host's functions that are here PATTERN is for, and a setting of KINDS leaves out.
@@ -126,17 +127,17 @@ bool th_session_meta_tracer(const struct th_session *session, size_t i,
 bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
                             const char **name, th_term *state);
 
-/* What the session has set for a function (the live one, if it has set anything for that), and what
- * was counted; false: nothing. The caller frees what is in INFO. */
+/* What the session has set for a function, at all its sites, and what was counted; false: nothing.
+ * Of several that have the name, the first one that it has set anything for: live ones, those that
+ * began last first, then the recorded one. The caller frees what is in INFO. */
 bool th_session_function_info(const struct th_session *session, const struct th_function *function,
                               struct th_bp_info *info);
 
 /* The match specification of INFO as it was given; `true` if there is none. As long as INFO. */
 th_term th_pattern_spec_source(struct th_shared *spec);
 
-/* Calls VISIT for each function that the session has a breakpoint of, once with all that it has. A
- * live one and a recorded one, and code of a module that is old and new, are functions of their
- * own. */
+/* Calls VISIT for each function that the session has a breakpoint of, once: with what
+ * th_session_function_info() says of its name. */
 void th_session_functions(const struct th_session *session,
                           void (*visit)(void *context, const struct th_function *function,
                                         const struct th_bp_info *info),

@@ -20,13 +20,14 @@ bool th_session_function_info(const struct th_session *session, const struct th_
                               struct th_bp_info *info)
 {
     struct th_tracing *tracing = session->tracing;
-    const struct th_live_function *live;
-    bool found;
+    const uint64_t key = th_function_key(function);
+    bool found = false;
 
     th_tracing_lock(tracing);
-    live = th_live_function_find(tracing, function);
-    found = info_of(session, live ? &live->function : NULL, info) ||
-            info_of(session, th_functions_find(&tracing->functions, function), info);
+    for (const struct th_live_function *f = tracing->live_functions; f && !found; f = f->next)
+        found = th_function_key(&f->function.name) == key && info_of(session, &f->function, info);
+    if (!found)
+        found = info_of(session, th_functions_find(&tracing->functions, function), info);
     th_tracing_unlock(tracing);
     return found;
 }
@@ -43,15 +44,16 @@ static void see(struct functions_seen *seen, const struct th_traced_function *fu
     seen->items[seen->count++] = *function;
 }
 
+/* In the order of th_session_function_info(). */
 static struct functions_seen see_all(struct th_tracing *tracing)
 {
     struct functions_seen seen = {0};
 
     th_tracing_lock(tracing);
-    for (size_t i = 0; i < tracing->functions.count; i++)
-        see(&seen, tracing->functions.items[i]);
     for (const struct th_live_function *f = tracing->live_functions; f; f = f->next)
         see(&seen, &f->function);
+    for (size_t i = 0; i < tracing->functions.count; i++)
+        see(&seen, tracing->functions.items[i]);
     th_tracing_unlock(tracing);
     return seen;
 }
@@ -74,13 +76,18 @@ void th_session_functions(const struct th_session *session,
                           void *context)
 {
     struct functions_seen seen = see_all(session->tracing);
+    struct th_table visited = {0};
     struct th_bp_info info;
 
     for (size_t i = 0; i < seen.count; i++) {
-        if (info_of(session, &seen.items[i], &info))
-            visit(context, &seen.items[i].name, &info);
+        uint64_t key = th_function_key(&seen.items[i].name);
+        if (th_table_get(&visited, key) || !info_of(session, &seen.items[i], &info))
+            continue;
+        th_table_set(&visited, key, &seen.items[i]);
+        visit(context, &seen.items[i].name, &info);
         th_bp_info_free(&info);
     }
+    th_table_free(&visited);
     th_free(seen.items);
 }
 

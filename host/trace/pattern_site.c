@@ -127,6 +127,7 @@ static bool collect(const struct th_tracing *tracing, const struct th_pattern *p
         const char *why;
         if (!th_pattern_concerns(pattern, &f->function.name))
             continue;
+        refusals->concerned++;
         why = refusal(&f->function, kinds);
         if (why)
             note(&reasons, &f->function.name, why);

@@ -14,7 +14,7 @@ static const struct th_site_operations *native_operations(void)
     if (!operations.kind) {
         operations = th_site_virtual;
         operations.kind = "stand-in";
-        operations.kinds = TH_BP_ALL & ~TH_BP_GLOBAL;
+        operations.kinds = th_site_native.kinds;
     }
     return &operations;
 }

@@ -313,6 +313,22 @@ static void a_function_is_shown_once(void **state)
     }
 }
 
+/* A pattern that names a function is for a recorded one of that name, too. */
+static void a_function_that_is_named_is_shown_once(void **state)
+{
+    struct visits visits = {0};
+
+    (void)state;
+    set(session, "shown", "true", TH_PATTERN_EITHER);
+    th_session_functions(session, visit, &visits);
+    assert_int_equal(visits.count[SHOWN], 1);
+    assert_int_equal(visits.kinds[SHOWN], TH_BP_GLOBAL);
+    sited_end();
+    th_session_functions(session, visit, &visits);
+    assert_int_equal(visits.count[SHOWN], 2);
+    assert_int_equal(visits.kinds[SHOWN], TH_BP_LOCAL); /* the recorded one */
+}
+
 static void load(struct th_pattern pattern, uint32_t kinds, bool exported, bool native,
                  uint32_t expected)
 {
@@ -485,6 +501,7 @@ int main(void)
         TEST(strangers_are_counted),
         TEST(wildcards_match_what_can_have_them),
         TEST(a_function_is_shown_once),
+        TEST(a_function_that_is_named_is_shown_once),
         TEST(functions_that_are_loaded_get_what_they_can_have),
         TEST(kept_wildcards_keep_their_order),
         TEST(an_end_clears_both_sites),
