@@ -463,7 +463,7 @@ tracehost_session_get_default_flags(tracehost_host *host, tracehost_session sess
 
 enum tracehost_kind {
     TRACEHOST_LOCAL = 0x01,      /* each call is traced */
-    TRACEHOST_GLOBAL = 0x02,     /* each external call; goes with no other kind */
+    TRACEHOST_GLOBAL = 0x02,     /* each external call; goes with no other kind but as below */
     TRACEHOST_META = 0x04,       /* each call, whoever makes it, traced or not */
     TRACEHOST_CALL_COUNT = 0x08, /* calls are counted */
     TRACEHOST_CALL_TIME = 0x10,  /* calls and their time, by process */
@@ -483,8 +483,11 @@ struct tracehost_pattern {
      * what a tracer has disarmed from inside, see nif_module.h. */
     const char *match;
     ERL_NIF_TERM match_term;
-    uint32_t kinds; /* enum tracehost_kind; 0: TRACEHOST_LOCAL */
-    bool on_load;   /* none of the functions that are there, only those that come later */
+    /* Enum tracehost_kind; 0: TRACEHOST_LOCAL. LOCAL and GLOBAL together, and no others: for each
+     * function the one that it can have, LOCAL if that is both, as it is for recorded ones; false
+     * clears both. */
+    uint32_t kinds;
+    bool on_load; /* none of the functions that are there, only those that come later */
 };
 
 /*

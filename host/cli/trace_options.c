@@ -182,11 +182,11 @@ static const struct {
                 "spawned) (default: all, unless --ports is given)"},
     {'p', "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, and, without --flags, nothing "
           "but calls; of all messages sent (send) or received (receive) those that --match-spec "
-          "says; the options of this group are for the -p before them (default: all calls from "
-          "outside of the library)"},
+          "says; the options of this group are for the -p before them (default: all calls)"},
     {PATTERN_FIRST + TH_PATTERN_KIND,
-     "global (the default): external calls; meta: whoever makes them; count: they are counted; "
-     "time: how long they take; memory: how many words they take"},
+     "local: all calls; global: only those from other libraries; meta: whoever makes them; count: "
+     "they are counted; time: how long they take; memory: how many words they take (default: local "
+     "of functions with room for a breakpoint, global of others)"},
 };
 
 /* argp frees what is not TEXT itself. */

@@ -1,7 +1,5 @@
 #include "trace_pattern.h"
 
-#include "host/code/code.h"
-
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +26,7 @@ void th_pattern_options_begin(struct th_pattern_options *options, const char *te
     *option = (struct th_pattern_option){.text = text, .object = object_of(text)};
     if (option->object != TH_PATTERN_FUNCTIONS)
         return;
-    option->kinds = options->live ? TH_BP_GLOBAL : TH_BP_LOCAL;
+    option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
     if (!th_pattern_parse(text, &option->pattern))
         argp_error(state,
                    "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or "
@@ -71,7 +69,7 @@ static void check_one(const struct th_pattern_option *option, struct argp_state 
 {
     if (option->spec && (option->returns || option->exceptions || option->callers))
         argp_error(state, "-p %s has --match-spec: say the rest there", option->text);
-    if (option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
+    if (option->kind_list && option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
         argp_error(state, "-p %s: global goes with no other kind", option->text);
 }
 
@@ -183,26 +181,34 @@ static enum th_status set_meta(const struct th_pattern_option *option,
     return status;
 }
 
-/* A function that is named in full counts as matched, as a recording may have it. */
-static bool is_missing(const struct th_pattern *pattern)
+/* What a pattern of this host's functions does not do. One that is named in full counts as matched,
+ * as a recording may have it. */
+static void tell_left_out(const struct th_pattern_option *option, const struct th_session *session)
 {
-    return pattern->arity != TH_ANY_ARITY &&
-           !th_export_callee(
-               th_export_find(pattern->module, pattern->function, (unsigned)pattern->arity));
+    struct th_pattern_refusals refusals;
+
+    th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    if (refusals.concerned == 0)
+        th_warn("-p %s: there is no such function", option->text);
+    for (size_t i = 0; i < refusals.count; i++) {
+        struct th_buffer text = {0};
+        th_pattern_refusal_print(&text, &refusals.items[i]);
+        th_warn("-p %s leaves out %s", option->text, th_buffer_text(&text));
+        th_buffer_free(&text);
+    }
 }
 
 static enum th_status set_function(const struct th_pattern_option *option,
                                    const struct th_search *search, struct th_session *session,
-                                   th_term spec, bool live)
+                                   th_term spec, bool tells)
 {
     uint32_t kinds = option->kinds & ~(uint32_t)(option->meta_tracer ? TH_BP_META : 0);
     enum th_status status = TH_OK;
-    size_t matched = 1;
 
     if (kinds)
-        status = th_session_function(session, &option->pattern, spec, kinds, &matched);
-    if (status == TH_OK && live && (matched == 0 || is_missing(&option->pattern)))
-        th_warn("-p %s: there is no such function", option->text);
+        status = th_session_function(session, &option->pattern, spec, kinds, NULL);
+    if (status == TH_OK && tells)
+        tell_left_out(option, session);
     if (status == TH_OK && option->meta_tracer)
         status = set_meta(option, search, session, spec);
     return status;
@@ -210,7 +216,7 @@ static enum th_status set_function(const struct th_pattern_option *option,
 
 static enum th_status set_spec(const struct th_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
-                               th_term spec, bool live)
+                               th_term spec, bool tells)
 {
     switch (option->object) {
     case TH_PATTERN_SEND:
@@ -218,12 +224,13 @@ static enum th_status set_spec(const struct th_pattern_option *option,
     case TH_PATTERN_RECEIVE:
         return th_session_receive_pattern(session, spec);
     default:
-        return set_function(option, search, session, spec, live);
+        return set_function(option, search, session, spec, tells);
     }
 }
 
 static enum th_status set_one(const struct th_pattern_option *option,
-                              const struct th_search *search, struct th_session *session, bool live)
+                              const struct th_search *search, struct th_session *session,
+                              bool tells)
 {
     th_env env;
     th_term spec;
@@ -234,7 +241,7 @@ static enum th_status set_one(const struct th_pattern_option *option,
     if (status != TH_OK)
         th_error_context("the match specification cannot be read");
     else
-        status = set_spec(option, search, session, spec, live);
+        status = set_spec(option, search, session, spec, tells);
     th_env_release(&env);
     if (status == TH_OK)
         return TH_OK;
@@ -243,11 +250,12 @@ static enum th_status set_one(const struct th_pattern_option *option,
 }
 
 enum th_status th_pattern_options_set(const struct th_pattern_options *options,
-                                      const struct th_search *search, struct th_session *session)
+                                      const struct th_search *search, struct th_session *session,
+                                      bool first)
 {
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < options->count && status == TH_OK; i++)
-        status = set_one(&options->items[i], search, session, options->live);
+        status = set_one(&options->items[i], search, session, options->live && first);
     return status;
 }

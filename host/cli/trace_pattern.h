@@ -47,9 +47,12 @@ void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_
  */
 uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name);
 
-/* Sets them, in their order; meta tracers are looked for by SEARCH. */
+/* Sets them, in their order; meta tracers are looked for by SEARCH. FIRST: no other session has
+ * got them; warns of functions that are not there, and of those that cannot have such breakpoints.
+ */
 enum th_status th_pattern_options_set(const struct th_pattern_options *options,
-                                      const struct th_search *search, struct th_session *session);
+                                      const struct th_search *search, struct th_session *session,
+                                      bool first);
 
 /* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
  * floats in their shortest form, `k => v` in maps, and the line ends as others do. */

@@ -243,7 +243,7 @@ static enum th_status trace_calls(struct th_session *session,
             return TH_OK;
     if (!(option->flags & TH_FLAG_CALL))
         return TH_OK;
-    return th_session_function(session, &any, TH_AM(true), TH_BP_GLOBAL, NULL);
+    return th_session_function(session, &any, TH_AM(true), TH_PATTERN_EITHER, NULL);
 }
 
 /* Whatever was recorded, unless some are chosen. */
@@ -263,7 +263,7 @@ static enum th_status create(const struct th_session_option *option,
                                                    : th_session_attach(tracing, &setup, session);
 }
 
-static enum th_status attach(const struct th_session_option *option, const char *text,
+static enum th_status attach(const struct th_session_option *option, const char *text, bool first,
                              const struct th_search *search, struct th_tracing *tracing)
 {
     struct th_named_tracer tracer;
@@ -282,7 +282,7 @@ static enum th_status attach(const struct th_session_option *option, const char 
     else if (status == TH_OK && option->patterns.live)
         status = trace_all(session, option->flags);
     if (status == TH_OK)
-        status = th_pattern_options_set(&option->patterns, search, session);
+        status = th_pattern_options_set(&option->patterns, search, session, first);
     if (status == TH_OK && option->patterns.live)
         status = trace_calls(session, option);
     return status;
@@ -294,9 +294,9 @@ static enum th_status attach_all_of(const struct th_session_option *option,
     enum th_status status = TH_OK;
 
     if (!option->tracer_count)
-        status = attach(option, "text", search, tracing);
+        status = attach(option, "text", true, search, tracing);
     for (size_t i = 0; i < option->tracer_count && status == TH_OK; i++)
-        status = attach(option, option->tracers[i], search, tracing);
+        status = attach(option, option->tracers[i], i == 0, search, tracing);
     if (status != TH_OK && option->title)
         th_error_context("session '%s' could not begin", option->title);
     return status;

@@ -8,6 +8,8 @@
 #define REFUSED "messages or commands to the tracee refused"
 #define FORGOTTEN "open calls forgotten: their returns go to all tracers"
 #define UNDECIDED "undecided matches"
+#define LOCAL "functions whose calls are traced"
+#define GLOBAL "functions of which external calls are traced"
 #define CALLERS "callers unknown"
 #define LINES "lines of callers unknown"
 #define UNSURE "actions of match specifications left out, as what they depend on is unknown"
@@ -125,6 +127,29 @@ void th_trace_stats_row(uint64_t count, const char *what)
     fprintf(stderr, "%12llu  %s\n", (unsigned long long)count, what);
 }
 
+struct breakpoints {
+    uint64_t local, global;
+};
+
+static void count_breakpoints(void *context, const struct th_function *function,
+                              const struct th_bp_info *info)
+{
+    struct breakpoints *breakpoints = context;
+
+    (void)function;
+    breakpoints->local += (info->kinds & TH_BP_LOCAL) != 0;
+    breakpoints->global += (info->kinds & TH_BP_GLOBAL) != 0;
+}
+
+static void show_breakpoints(const struct th_session *session)
+{
+    struct breakpoints breakpoints = {0};
+
+    th_session_functions(session, count_breakpoints, &breakpoints);
+    th_trace_stats_row(breakpoints.local, LOCAL);
+    th_trace_stats_row(breakpoints.global, GLOBAL);
+}
+
 static void show_patterns(struct th_pattern_counts counts)
 {
     th_trace_stats_row(counts.callers_unknown, CALLERS);
@@ -186,8 +211,10 @@ static void show_session(const struct th_session *session)
     th_trace_stats_row(counts.removed, REMOVED);
     th_trace_stats_row(counts.kept, KEPT);
     th_trace_stats_row(counts.refused, REFUSED);
-    if (th_session_patterned(session))
+    if (th_session_patterned(session)) {
+        show_breakpoints(session);
         show_patterns(th_session_pattern_counts(session));
+    }
     if (th_session_message_patterned(session))
         show_messages(th_session_message_counts(session));
     show_meta_tracers(session);

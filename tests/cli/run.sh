@@ -271,10 +271,11 @@ while tracers are told what happens.
                              --ports and -p that follow are for it alone
       --caller               With their callers
       --exception            With what they return or raise
-      --kind=LIST            global (the default): external calls; meta:
-                             whoever makes them; count: they are counted; time:
-                             how long they take; memory: how many words they
-                             take
+      --kind=LIST            local: all calls; global: only those from other
+                             libraries; meta: whoever makes them; count: they
+                             are counted; time: how long they take; memory: how
+                             many words they take (default: local of functions
+                             with room for a breakpoint, global of others)
       --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
                              c, x, cx, r; false: none any more
       --max-frames=N         For all -p: remember at most N calls of a process
@@ -286,7 +287,7 @@ while tracers are told what happens.
                              all messages sent (send) or received (receive)
                              those that --match-spec says; the options of this
                              group are for the -p before them (default: all
-                             calls from outside of the library)
+                             calls)
       --return               With what they return
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers

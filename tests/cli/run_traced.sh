@@ -186,6 +186,33 @@ tracehost run: -p json:_/_ cannot be set
   json:decode/1 and 2 more: its only breakpoint is for calls from other modules
 -- status 2
 EOF
+expect '--kind=local,global' run -p json:_/_ --kind=local,global json "$two" <<'EOF'
+-- stderr
+tracehost run: -p json:_/_: global goes with no other kind
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+# breakpoints ARGUMENT...: what --stats says of them.
+breakpoints() {
+    run --stats "$@" 2>&1 | grep 'functions .*traced'
+}
+expect 'without --kind, of a library without room for it' breakpoints -p json:_/_ json "$two" <<'EOF'
+           0  functions whose calls are traced
+           3  functions of which external calls are traced
+EOF
+expect 'one that is named' breakpoints -p json:decode/1 json "$two" <<'EOF'
+           0  functions whose calls are traced
+           1  functions of which external calls are traced
+EOF
+expect 'counts are neither' breakpoints -p json:decode/1 --kind=count json "$two" <<'EOF'
+           0  functions whose calls are traced
+           0  functions of which external calls are traced
+EOF
+expect 'what is not there is said once' run -t text -t text -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
+<<"1">>
+-- stderr
+tracehost: warning: -p jsn:_/_: there is no such function
+EOF
 expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'
 <0.1.4096> call json:encode([1,2])
       events       %  tag

@@ -68,6 +68,10 @@ static void test_patterns(void **state)
     assert_int_equal(matched, 1);
     good(set("gen_server:_/_", NULL, TRACEHOST_GLOBAL, &matched));
     assert_int_equal(matched, 0);
+    good(set("queue:len/1", NULL, TRACEHOST_LOCAL | TRACEHOST_GLOBAL, &matched));
+    assert_int_equal(matched, 1);
+    expect("queue:len/1", "queue:len/1 0x1 0x1 true 0\n");
+    good(set("queue:len/1", "false", TRACEHOST_LOCAL | TRACEHOST_GLOBAL, NULL));
     good(set_terms("{lists,map,2}", "[{['$1','_'],[],[]}]", &matched));
     assert_int_equal(matched, 1);
     expect(NULL, "lists:reverse/1 0x1 0x1 [{'_',[],[{exception_trace}]}] 0\n"
