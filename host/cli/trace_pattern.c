@@ -182,20 +182,25 @@ static enum th_status set_meta(const struct th_pattern_option *option,
 }
 
 /* What a pattern of this host's functions does not do. One that is named in full counts as matched,
- * as a recording may have it. */
-static void tell_left_out(const struct th_pattern_option *option, const struct th_session *session)
+ * as a recording may have it. SETS: it does not clear. */
+static void tell_left_out(const struct th_pattern_option *option, const struct th_session *session,
+                          bool sets)
 {
     struct th_pattern_refusals refusals;
+    size_t told = 0;
 
     th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
     if (refusals.concerned == 0)
         th_warn("-p %s: there is no such function", option->text);
-    for (size_t i = 0; i < refusals.count; i++) {
+    for (size_t i = 0; i < refusals.count && sets; i++) {
         struct th_buffer text = {0};
         th_pattern_refusal_print(&text, &refusals.items[i]);
         th_warn("-p %s leaves out %s", option->text, th_buffer_text(&text));
         th_buffer_free(&text);
+        told += refusals.items[i].functions;
     }
+    if (told < refusals.functions && sets)
+        th_warn("-p %s leaves out %zu functions more", option->text, refusals.functions - told);
 }
 
 static enum th_status set_function(const struct th_pattern_option *option,
@@ -208,7 +213,7 @@ static enum th_status set_function(const struct th_pattern_option *option,
     if (kinds)
         status = th_session_function(session, &option->pattern, spec, kinds, NULL);
     if (status == TH_OK && tells)
-        tell_left_out(option, session);
+        tell_left_out(option, session, spec != TH_AM(false));
     if (status == TH_OK && option->meta_tracer)
         status = set_meta(option, search, session, spec);
     return status;
