@@ -5,9 +5,7 @@
  *
  * Runs for a second, or for STRESS_SECONDS.
  */
-#include "tests/trace/live.h"
-
-#include "tests/support/sited.h"
+#include "tests/trace/sites.h"
 
 #include "host/trace/points.h"
 #include "host/trace/tracing.h"
@@ -105,19 +103,6 @@ static void both_sites_change_at_once(void **state)
     th_session_function_info(session, &sited_functions[BOTH].live.function.name, &info);
     assert_int_equal(info.calls, (uintptr_t)calls[0] + (uintptr_t)calls[1]); /* by whatever kind */
     th_bp_info_free(&info);
-}
-
-static int begin_sited(void **state)
-{
-    begin(state);
-    sited_begin();
-    return 0;
-}
-
-static int end_sited(void **state)
-{
-    sited_end();
-    return end(state);
 }
 
 int main(void)

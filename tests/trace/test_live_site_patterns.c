@@ -1,0 +1,217 @@
+/* Patterns for functions with two sites, and with one: what each gets, and what is refused. */
+#include "tests/trace/sites.h"
+
+/* --- what each gets --- */
+
+static void wildcards_match_what_can_have_them(void **state)
+{
+    (void)state;
+    assert_int_equal(set_all("true", TH_BP_LOCAL), EACH - 1);
+    assert_int_equal(kinds_of(both), TH_BP_LOCAL);
+    assert_int_equal(kinds_of(shown), 0);
+    assert_int_equal(kinds_of(hidden), TH_BP_LOCAL);
+    assert_int_equal(set_all("true", TH_BP_GLOBAL), EACH - 1);
+    assert_int_equal(kinds_of(both), TH_BP_GLOBAL);
+    assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
+    assert_int_equal(kinds_of(hidden), TH_BP_LOCAL); /* it was none of that pattern's */
+    assert_int_equal(set_all("false", TH_BP_GLOBAL), EACH - 1);
+    assert_int_equal(set_all("false", TH_BP_LOCAL), EACH);
+    assert_int_equal(set_all("true", TH_PATTERN_EITHER), EACH);
+    assert_int_equal(kinds_of(both), TH_BP_LOCAL);
+    assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
+    assert_int_equal(kinds_of(hidden), TH_BP_LOCAL);
+    calls(both, true, TOLD("both", "1"));
+    calls(shown, true, TOLD("shown", "1"));
+    calls(hidden, false, TOLD("hidden", "1"));
+    assert_int_equal(set_all("restart", TH_PATTERN_EITHER), EACH);
+    assert_int_equal(set_all("true", TH_BP_COUNT), EACH);
+    assert_int_equal(set_all("false", TH_PATTERN_EITHER), EACH);
+    assert_int_equal(kinds_of(both), TH_BP_COUNT);
+    assert_int_equal(kinds_of(shown), TH_BP_COUNT);
+    assert_int_equal(kinds_of(hidden), TH_BP_COUNT);
+}
+
+struct visits {
+    unsigned count[SITED_FUNCTIONS];
+    uint32_t kinds[SITED_FUNCTIONS];
+};
+
+static void visit(void *context, const struct th_function *function, const struct th_bp_info *info)
+{
+    struct visits *visits = context;
+
+    for (int i = 0; i < SITED_FUNCTIONS; i++)
+        if (sited_functions[i].live.function.name.function == function->function) {
+            visits->count[i]++;
+            visits->kinds[i] = info->kinds;
+        }
+}
+
+static void a_function_is_shown_once(void **state)
+{
+    struct visits visits = {0};
+
+    (void)state;
+    set_all("true", TH_BP_META | TH_BP_COUNT);
+    set_all("true", TH_BP_GLOBAL);
+    th_session_functions(session, visit, &visits);
+    for (int i = 0; i < SITED_FUNCTIONS; i++) {
+        assert_int_equal(visits.count[i], 1);
+        assert_int_equal(visits.kinds[i],
+                         TH_BP_META | TH_BP_COUNT | (i == HIDDEN ? 0 : TH_BP_GLOBAL));
+    }
+}
+
+/* A pattern that names a function is for a recorded one of that name, too. */
+static void a_function_that_is_named_is_shown_once(void **state)
+{
+    struct visits visits = {0};
+
+    (void)state;
+    set(session, "shown", "true", TH_PATTERN_EITHER);
+    th_session_functions(session, visit, &visits);
+    assert_int_equal(visits.count[SHOWN], 1);
+    assert_int_equal(visits.kinds[SHOWN], TH_BP_GLOBAL);
+    sited_end();
+    th_session_functions(session, visit, &visits);
+    assert_int_equal(visits.count[SHOWN], 2);
+    assert_int_equal(visits.kinds[SHOWN], TH_BP_LOCAL); /* the recorded one */
+}
+
+static void load(struct th_pattern pattern, uint32_t kinds, bool exported, bool native,
+                 uint32_t expected)
+{
+    struct sited late;
+    struct th_live_function *functions[] = {&late.live};
+
+    pattern.on_load = true;
+    assert_int_equal(th_session_function(session, &pattern, TH_AM(true), kinds, NULL), TH_OK);
+    sited_init(&late, th_atom("late"), "f", exported, native);
+    th_live_functions_begin(scene_tracing(), functions, 1);
+    assert_int_equal(sited_armed(&late), expected);
+    assert_int_equal(kinds_of(&late), expected);
+    th_live_functions_end(scene_tracing(), functions, 1);
+    assert_int_equal(sited_armed(&late), 0);
+    sited_release(&late);
+    assert_int_equal(th_session_function(session, &pattern, TH_AM(false), kinds, NULL), TH_OK);
+}
+
+static void functions_that_are_loaded_get_what_they_can_have(void **state)
+{
+    const struct th_pattern late = {th_atom("late"), TH_NONE, TH_ANY_ARITY, true};
+
+    (void)state;
+    load(late, TH_PATTERN_EITHER, true, true, TH_BP_LOCAL);
+    load(late, TH_PATTERN_EITHER, true, false, TH_BP_GLOBAL);
+    load(late, TH_PATTERN_EITHER, false, true, TH_BP_LOCAL);
+    load(late, TH_BP_GLOBAL, true, true, TH_BP_GLOBAL);
+    load(late, TH_BP_GLOBAL, false, true, 0);
+    load(late, TH_BP_LOCAL, true, true, TH_BP_LOCAL);
+    load(late, TH_BP_LOCAL, true, false, 0);
+}
+
+/* Local ones on top of such as each can have: the last word counts. */
+static void kept_wildcards_keep_their_order(void **state)
+{
+    struct th_pattern late = {th_atom("late"), TH_NONE, TH_ANY_ARITY, true};
+
+    (void)state;
+    th_session_function(session, &late, TH_AM(true), TH_PATTERN_EITHER, NULL);
+    load(late, TH_BP_GLOBAL, true, true, TH_BP_GLOBAL);
+    th_session_function(session, &late, TH_AM(true), TH_BP_GLOBAL, NULL);
+    load(late, TH_PATTERN_EITHER, true, true, TH_BP_LOCAL);
+}
+
+static void an_end_clears_both_sites(void **state)
+{
+    (void)state;
+    set_all("true", TH_BP_COUNT);
+    set_all("true", TH_BP_GLOBAL);
+    assert_int_equal(sited_armed(both), TH_PATTERN_EITHER);
+    sited_end(); /* sites with breakpoints cannot be dropped */
+    assert_int_equal(sited_armed(both), 0);
+    assert_int_equal(sited_armed(shown), 0);
+    assert_int_equal(sited_armed(hidden), 0);
+}
+
+/* --- what is refused --- */
+
+static void refused(const char *function, uint32_t kinds, const char *why, const char *reason)
+{
+    assert_int_equal(try(session, function, "true", kinds), TH_USAGE);
+    assert_string_equal(th_error_link(0), why);
+    assert_string_equal(th_error_link(1), reason);
+    assert_null(th_error_link(2));
+    th_error_clear();
+}
+
+static void what_never_comes_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    refused("shown", TH_BP_LOCAL,
+            "no function has a breakpoint for local calls: trace those from other modules with a "
+            "global pattern",
+            "m:shown/1: it stands in stone");
+    refused("hidden", TH_BP_GLOBAL,
+            "no function has a breakpoint for calls from other modules alone: trace all its calls "
+            "with a local pattern",
+            "m:hidden/1: no other modules call it");
+    assert_int_equal(sited_armed(shown) | sited_armed(hidden), 0);
+    set(session, "shown", "true", TH_PATTERN_EITHER);
+    set(session, "hidden", "true", TH_PATTERN_EITHER);
+    set(session, "shown", "false", TH_BP_LOCAL);
+    assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
+}
+
+/* Reasons in common are told once; of more than a few, the first few. */
+static void reasons_are_told_together(void **state)
+{
+    enum { MANY = TH_PATTERN_REFUSALS + 3 };
+    static const char *const reasons[TH_PATTERN_REFUSALS + 1] = {"a", "b", "c", "d", "e"};
+    struct sited items[MANY];
+    struct th_live_function *functions[MANY];
+    struct th_pattern each = {th_atom("n"), TH_NONE, TH_ANY_ARITY, false};
+    struct th_pattern_refusals refusals;
+    char name[8];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        sited_init(&items[i], th_atom("n"), name, true, false);
+        items[i].live.function.no_local = i < 3 ? "a" : reasons[i - 2];
+        functions[i] = &items[i].live;
+    }
+    th_live_functions_begin(scene_tracing(), functions, MANY);
+    assert_int_equal(th_session_function(session, &each, TH_AM(true), TH_BP_LOCAL, NULL), TH_USAGE);
+    assert_int_equal(th_error_status(), TH_USAGE);
+    assert_string_equal(th_error_link(1), "n:f0/1 and 2 more: a");
+    assert_string_equal(th_error_link(TH_PATTERN_REFUSALS), "n:f5/1: d");
+    assert_null(th_error_link(TH_PATTERN_REFUSALS + 1));
+    th_error_clear();
+    th_session_pattern_refusals(session, &each, TH_BP_LOCAL, &refusals);
+    assert_int_equal(refusals.functions, MANY);
+    assert_int_equal(refusals.count, TH_PATTERN_REFUSALS);
+    th_session_pattern_refusals(session, &each, TH_PATTERN_EITHER, &refusals);
+    assert_int_equal(refusals.functions, 0);
+    th_live_functions_end(scene_tracing(), functions, MANY);
+    for (int i = 0; i < MANY; i++)
+        sited_release(&items[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_sited, end_sited)
+        TEST(wildcards_match_what_can_have_them),
+        TEST(a_function_is_shown_once),
+        TEST(a_function_that_is_named_is_shown_once),
+        TEST(functions_that_are_loaded_get_what_they_can_have),
+        TEST(kept_wildcards_keep_their_order),
+        TEST(an_end_clears_both_sites),
+        TEST(what_never_comes_is_refused_with_the_reason),
+        TEST(reasons_are_told_together),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
