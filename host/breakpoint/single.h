@@ -8,16 +8,14 @@
 #include "generic_bp.h"
 
 struct th_bp_single {
-    struct th_bp_session *session; /* NULL: nothing is met */
-    struct th_shared *spec;
-    uint32_t kind;
-    struct th_generic_bp *breakpoint; /* for th_breakpoint_disarm() */
+    uint32_t kind; /* 0: nothing is met */
+    struct th_generic_bp *breakpoint;
     const struct th_bp_data *data;
 };
 
 /*
  * What a call that meets breakpoints of KINDS finds at SITE, if there is at most one breakpoint and
- * that is such a one: SINGLE is handed what hooks->call() would be, which is all that
+ * that is such a one: SINGLE leads to what hooks->call() would be handed, which is all that
  * th_breakpoint_hit() would do. False: it is more, and th_breakpoint_hit()'s. In a read section,
  * which also covers what is done then.
  */
@@ -29,7 +27,7 @@ static inline bool th_breakpoint_is_single(struct th_site *site, uint32_t kinds,
     const struct th_bp_data *data;
     uint32_t met;
 
-    single->session = NULL;
+    single->kind = 0;
     if (!bp)
         return true;
     if (__builtin_expect(atomic_load_explicit(&bp->next, memory_order_acquire) != NULL, 0))
@@ -38,8 +36,9 @@ static inline bool th_breakpoint_is_single(struct th_site *site, uint32_t kinds,
     met = th_bp_active(data) & kinds;
     if (__builtin_expect(met > (TH_BP_LOCAL | TH_BP_GLOBAL), 0))
         return false;
-    if (met)
-        *single = (struct th_bp_single){bp->session, data->spec, met, bp, data};
+    single->kind = met;
+    single->breakpoint = bp;
+    single->data = data;
     return true;
 }
 

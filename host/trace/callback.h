@@ -10,6 +10,7 @@
 #include "event.h"
 
 struct th_live_call;
+struct th_live_end;
 struct th_session;
 struct th_bp_data;
 struct th_generic_bp;
@@ -20,9 +21,10 @@ struct th_callback {
     struct th_session *session;
     enum th_tracer_slot slot; /* that it was called through */
     struct th_event *event;   /* NULL for trace_status outside of an event */
-    /* What a callback is about that has no event: a live call of which no event was made yet, or
-     * NULL. Good while the callback runs. */
+    /* What a callback is about that has no event: a live call, or, if this is not NULL, the end of
+     * one. An event is made of it when somebody asks. Good while the callback runs. */
     const struct th_live_call *call;
+    const struct th_live_end *end;
     th_term tracee;
     /* In callbacks about a call that met a breakpoint: that, what it said, and which kinds of it
      * the callback is for. NULL: it is about something else. */

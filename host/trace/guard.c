@@ -63,7 +63,9 @@ static const struct th_library_call *lone_call(void)
 {
     const struct th_callback *callback = &th_callback_current;
     const struct th_library_call *lone = th_library_running;
-    const void *about = callback->event ? callback->event : (const void *)callback->call;
+    const void *about = callback->event ? callback->event
+                        : callback->end ? (const void *)callback->end
+                                        : callback->call;
 
     if (!callback->session || !about || (callback->event && !callback->event->live))
         return lone;
@@ -164,12 +166,15 @@ static void begin_report(void)
 /* What the callback that runs is about; NULL: no event. */
 static struct th_event *event_at_hand(void)
 {
-    static struct th_event made; /* of a live call, which has none until it is wanted */
+    static struct th_event made; /* of a live call or its end, which have none until it is wanted */
     const struct th_callback *callback = &th_callback_current;
 
-    if (!callback->session || callback->event || !callback->call)
+    if (!callback->session || callback->event || !(callback->end || callback->call))
         return callback->session ? callback->event : NULL;
-    th_live_call_event(&made, callback->call);
+    if (callback->end)
+        th_live_end_event(&made, callback->end);
+    else
+        th_live_call_event(&made, callback->call);
     return &made;
 }
 

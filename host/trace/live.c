@@ -16,6 +16,7 @@ void th_live_process_begin(struct th_live_process *process, struct th_tracing *t
         th_bug("a live process in a tracing that is not shared");
     process->traced.tracing = tracing;
     process->traced.id = process->id;
+    atomic_init(&process->traced.flags, &tracing->found_flags[th_kind_of(process->id)]);
     th_progress_enter(); /* refs of the parent that are replaced meanwhile stay */
     th_tracing_lock(tracing);
     th_inheritance_begin(&process->traced, parent ? &parent->traced : NULL, linked);

@@ -173,6 +173,19 @@ struct th_live_wants {
     uint64_t *many;               /* all of them, once there are more; else not set */
 };
 
+/*
+ * False: nobody traces calls of PROCESS, so that a call of it needs to be told only where it meets
+ * breakpoints that are neither local nor global: meta ones, which are for whoever calls, and
+ * counts. Two loads, in no section.
+ */
+static inline bool th_live_is_calling(const struct th_live_process *process)
+{
+    const _Atomic uint32_t *flags =
+        atomic_load_explicit(&process->traced.flags, memory_order_acquire);
+
+    return atomic_load_explicit(flags, memory_order_relaxed) & TH_FLAG_CALL;
+}
+
 /* The function is called; that site is armed. Sets *WANTS. */
 void th_live_call(const struct th_live_call *call, struct th_live_wants *wants);
 

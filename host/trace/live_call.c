@@ -2,46 +2,52 @@
  * Live calls at breakpoints.
  *
  * In the order of a BEAM: the tracee's flag `call` (a meta breakpoint: for each tracee), enabled,
- * the match specification, silent, trace. A call that enabled discards costs little more than
- * asking: its event, the struct of it included, is made when somebody wants it.
+ * the match specification, silent, trace. Most sites have one breakpoint and no specification; that
+ * way is in this file from th_live_call() to th_live_tell() without a detour, and everything else
+ * in functions of its own, so that it costs that way no register. No event is made: a callback gets
+ * terms that are made of the call in its own environment, and who reports a callback that crashed
+ * makes the event then (guard.c).
  */
 #include "live_hit.h"
 
 #include "pattern_hit.h"
 #include "points.h"
-#include "thread.h"
 #include "wants.h"
 
-/* Made in steps, so nothing of it is cleared that a discarded call does not look at. */
+/* What hooks get. */
 struct live_hit {
     struct th_hit hit; /* the first member; its context is NULL */
     const struct th_live_call *call;
     struct th_live_wants *wants;
-    struct th_shared *spec; /* of the breakpoint at hand, ... */
-    uint32_t kind;          /* ... local or global */
-    bool made;              /* what follows */
-    struct th_event event;
-    struct th_way way;
 };
 
 /* --- the call as an event --- */
 
-th_term th_live_function_term(th_env *env, const struct th_function *name)
+/* {M, F, Args}, or {M, F, Arity} where a session has the flag arity. */
+static inline th_term term_of(const struct th_live_call *call, th_env *env, uint32_t flags)
 {
-    return th_make_tuple_of(env, name->module, name->function, th_small(name->arity));
-}
+    const struct th_function *name = &call->function->function.name;
+    size_t cells = flags & TH_FLAG_ARITY ? 0 : name->arity;
+    th_term *words = th_env_take(env, 4 + 2 * cells), *cell = words + 4;
 
-static th_term argument_list(const struct th_live_call *call, th_env *env)
-{
-    return th_make_list(env, call->arguments, call->function->function.name.arity);
+    words[0] = th_header(TH_TUPLE, 3);
+    words[1] = name->module;
+    words[2] = name->function;
+    words[3] = flags & TH_FLAG_ARITY ? th_small(name->arity) : TH_NIL;
+    if (cells == 0)
+        return th_boxed(words);
+    words[3] = th_listed(cell);
+    for (size_t i = 0; i < cells; i++, cell += 2) {
+        cell[0] = call->arguments[i];
+        cell[1] = th_listed(cell + 2);
+    }
+    cell[-1] = TH_NIL;
+    return th_boxed(words);
 }
 
 static enum th_status decode(struct th_event *event, th_env *env)
 {
-    const struct th_live_call *call = event->reader;
-    const struct th_function *name = &call->function->function.name;
-
-    event->term = th_make_tuple_of(env, name->module, name->function, argument_list(call, env));
+    event->term = term_of(event->reader, env, TH_FLAG_NONE);
     event->scheduler_id = th_live_scheduler(event);
     event->decoded = true;
     return TH_OK;
@@ -58,47 +64,13 @@ static const struct th_event_source source = {decode, th_live_time, function, th
 
 void th_live_call_event(struct th_event *event, const struct th_live_call *call)
 {
-    th_event_begin(event, TH_EVENT_TRACE);
-    event->tag = TH_TAG_call;
+    th_live_event_of(event, TH_TAG_call, call->process, &source, call);
     event->external = call->external ? TH_YES : TH_NO;
-    event->tracee = call->process->id;
-    event->number = event->position = 0;
-    event->source = &source;
-    event->reader = (void *)call;
-    event->live = &call->process->traced;
-}
-
-void th_live_way(struct th_way *way, struct th_event *event, const struct th_live_process *process)
-{
-    *way = (struct th_way){
-        .tracing = process->traced.tracing,
-        .event = event,
-        .group = TH_GROUP_call,
-        .flag = TH_FLAG_CALL,
-        .tag = th_tag_atom(event->tag),
-        .tracee = process->id,
-    };
-}
-
-static void make(struct live_hit *live)
-{
-    if (live->made)
-        return;
-    live->made = true;
-    th_live_call_event(&live->event, live->call);
-    th_live_way(&live->way, &live->event, live->call->process);
-    th_callback_current.event = &live->event;
-}
-
-static void unmake(void)
-{
-    th_callback_current.event = NULL;
-    th_env_clear(&th_thread_own()->arena);
 }
 
 /* --- what is wanted of its end --- */
 
-static void make_room(struct th_live_wants *wants)
+static __attribute__((cold, noinline)) void make_room(struct th_live_wants *wants)
 {
     uint32_t capacity = wants->capacity ? 2 * wants->capacity : 4 * TH_LIVE_WANTED;
     uint64_t *many = th_alloc(capacity * sizeof *many);
@@ -110,170 +82,225 @@ static void make_room(struct th_live_wants *wants)
     wants->capacity = capacity;
 }
 
-static void want(struct live_hit *live, uint64_t word)
+static inline void want(struct th_live_wants *wants, uint64_t word)
 {
-    struct th_live_wants *wants = live->wants;
-
     if (wants->count == (wants->capacity ? wants->capacity : TH_LIVE_WANTED))
         make_room(wants);
     (wants->capacity ? wants->many : wants->few)[wants->count++] = word;
 }
 
-static void want_of(struct live_hit *live, const struct th_session *session, uint64_t what)
+static inline void want_of(struct th_live_wants *wants, const struct th_session *session,
+                           uint64_t what)
 {
     if (what)
-        want(live, session->id << WANT_BITS | what);
+        want(wants, session->id << WANT_BITS | what);
 }
 
-/* --- sessions that want it --- */
+/* --- enabled --- */
+
+/*
+ * A call about which a session is asked. All that is needed after a callback is in here, in memory
+ * which the callback might write as far as a compiler knows, and not in registers: so none is saved
+ * for a call that is discarded.
+ */
+struct question {
+    th_term argv[5]; /* of enabled_call three, then of trace_call */
+    const struct th_live_call *call;
+    struct th_live_wants *wants;
+    struct th_session *session;
+    struct th_shared *spec; /* of the breakpoint, */
+    uint32_t kind;          /* which is local, global or meta */
+};
+
+/* Asks SESSION about QUESTION's call; `discard` is counted. The thread has begun. */
+static inline __attribute__((always_inline)) th_term ask(struct question *question,
+                                                         struct th_session *session,
+                                                         struct th_generic_bp *breakpoint,
+                                                         const struct th_bp_data *data)
+{
+    struct th_callback *callback = &th_callback_current;
+    const struct th_live_call *call = question->call;
+    th_term answer;
+
+    callback->tracee = call->process->id;
+    callback->call = call;
+    callback->breakpoint = breakpoint;
+    callback->breakpoint_data = data;
+    callback->hit_kinds = question->kind;
+    question->session = session;
+    question->argv[0] = TH_AM(call);
+    question->argv[1] = session->state;
+    question->argv[2] = call->process->id;
+    answer = th_thread_ask(session, question->argv);
+    if (__builtin_expect(answer == TH_AM(discard), 1))
+        th_thread_count_in(th_thread_here, question->session, TH_COUNTED(discarded));
+    return answer;
+}
+
+/* --- trace --- */
 
 static inline uint32_t flags_in(const struct th_live_call *call, const struct th_session *session)
 {
     return th_refs_flags_quickly(th_traced_refs(&call->process->traced), session);
 }
 
-static uint32_t flags_of(const struct live_hit *live, const struct th_session *session)
+/* A destructor that ran after enabled_call may have been in a callback about something else. */
+static inline void tell(struct question *question, th_term result, uint32_t flags)
 {
-    return flags_in(live->call, session);
+    const struct th_live_call *call = question->call;
+    struct th_session *session = question->session;
+    struct th_thread *thread = th_thread_here;
+    th_term id = call->process->id;
+
+    th_callback_current.call = call;
+    question->argv[3] = term_of(call, &thread->env, flags);
+    question->argv[4] =
+        th_opts_make_quickly(&thread->env, TH_NONE, result, call->process->scheduler, flags);
+    th_thread_count_in(thread, session, TH_COUNTED(traced));
+    th_thread_tell(session, question->argv, th_is_local_pid(id) ? id : TH_NONE);
 }
 
-/* Without a specification each call matches. */
-static bool match(struct live_hit *live, struct th_session *session, struct th_shared *spec,
-                  struct th_match_result *result)
+static bool match(const struct th_live_call *call, struct th_session *session,
+                  struct th_shared *spec, struct th_match_result *result)
 {
-    const struct th_live_call *call = live->call;
     struct th_live_surroundings context = {call, session};
     struct th_match_surroundings surroundings = {&th_live_operations, &context};
     struct th_match_subject subject = {TH_NONE, call->arguments,
                                        call->function->function.name.arity};
 
-    *result = (struct th_match_result){.end = TH_MATCH_YES, .message = TH_AM(true)};
-    if (!spec)
-        return true;
-    make(live);
     th_match_run(((struct th_shared_spec *)spec)->spec, &subject, &surroundings,
-                 &th_thread_own()->arena, result);
+                 &th_thread_here->arena, result);
     th_wants_count_unknown(session, result);
     return result->end == TH_MATCH_YES;
 }
 
-static void tell(struct live_hit *live, struct th_session *session,
-                 const struct th_match_result *result, uint32_t flags)
+/* What the specification said, unless that is to say nothing. */
+static void tell_result(struct question *question, const struct th_match_result *result,
+                        uint32_t flags)
 {
-    struct th_event event;
-
-    if (result->message == TH_AM(false) || result->message == TH_NONE)
-        return;
-    make(live);
-    if (!th_way_decode(&live->way))
-        return;
-    event = live->event;
-    event.match_spec_result = result->message;
-    th_way_hand_over(&live->way, session, &event, flags);
+    if (result->message != TH_AM(false) && result->message != TH_NONE)
+        tell(question, result->message == TH_AM(true) ? TH_NONE : result->message, flags);
 }
 
-/* The call is traced, as far as enabled goes. */
-static void take(struct live_hit *live, struct th_session *session)
+static inline uint64_t return_to_of(const struct question *question, uint32_t flags)
 {
-    uint32_t kind = live->kind, flags;
-    struct th_match_result result;
+    return question->kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0;
+}
 
-    if (!match(live, session, live->spec, &result))
+/* The specification says whether the call is traced; its terms are in the arena. */
+static __attribute__((noinline)) void take_matched(struct question *question)
+{
+    struct th_session *session = question->session;
+    struct th_match_result result;
+    uint32_t flags;
+
+    if (!match(question->call, session, question->spec, &result))
         return;
-    flags = flags_of(live, session); /* the specification may have changed them */
+    flags = flags_in(question->call, session); /* the specification may have changed them */
     if (flags & TH_FLAG_SILENT) {
         th_session_count(session, TH_COUNTED(silenced));
         return;
     }
-    tell(live, session, &result, flags);
-    want_of(live, session,
-            th_wants_of(&result) |
-                (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0));
+    want_of(question->wants, session, th_wants_of(&result) | return_to_of(question, flags));
+    tell_result(question, &result, flags);
 }
 
-static __attribute__((noinline)) void take_meta(struct live_hit *live, struct th_session *session,
-                                                struct th_session *called, struct th_shared *spec)
+/* Without a specification each call matches. */
+static void take(struct question *question)
 {
-    struct th_match_result result;
+    uint32_t flags = flags_in(question->call, question->session);
+
+    if (__builtin_expect(flags & TH_FLAG_SILENT, 0)) {
+        th_session_count(question->session, TH_COUNTED(silenced));
+        return;
+    }
+    want_of(question->wants, question->session, return_to_of(question, flags));
+    tell(question, TH_NONE, flags);
+}
+
+/* CALLED, who was asked, is told what SESSION's specification said. */
+static __attribute__((noinline)) void take_meta(struct question *question,
+                                                struct th_session *session)
+{
+    struct th_match_result result = {.end = TH_MATCH_YES, .message = TH_AM(true)};
     uint64_t wanted;
 
-    if (!match(live, session, spec, &result))
-        return;
-    tell(live, called, &result, TH_FLAG_TIMESTAMP);
-    wanted = th_wants_of(&result);
-    want_of(live, called, wanted ? wanted | WANT_META : 0);
+    if (!question->spec || match(question->call, session, question->spec, &result)) {
+        wanted = th_wants_of(&result);
+        want_of(question->wants, question->session, wanted ? wanted | WANT_META : 0);
+        tell_result(question, &result, TH_FLAG_TIMESTAMP);
+    }
+    th_env_clear(&th_thread_here->arena);
 }
 
-/* --- enabled --- */
-
 /* What has been said, where that is not `discard`. */
-static __attribute__((noinline)) th_term heed(struct th_session *session, th_term answer)
+static th_term heed(struct th_session *session, th_term answer)
 {
-    th_session_count(session, TH_COUNTED(enabled));
     if (answer != TH_AM(trace))
         return TH_AM(remove);
     /* It may have been destroyed. */
     return th_session_is_attached(session) ? answer : TH_AM(discard);
 }
 
-static inline __attribute__((always_inline)) th_term
-ask(const struct th_live_call *call, struct th_session *session, struct th_generic_bp *breakpoint,
-    const struct th_bp_data *data, uint32_t kind)
+static __attribute__((noinline)) void go_on_slowly(struct question *question, th_term answer)
 {
-    th_term id = call->process->id;
-    th_term argv[] = {TH_AM(call), session->state, id};
-    struct th_callback *callback = &th_callback_current;
-    struct th_thread *thread = th_thread_own();
+    answer = heed(question->session, answer);
+    if (answer == TH_AM(remove)) {
+        th_traced_forget(&question->call->process->traced, question->session);
+    } else if (answer == TH_AM(trace) && question->spec) {
+        take_matched(question);
+        th_env_clear(&th_thread_here->arena);
+    } else if (answer == TH_AM(trace)) {
+        take(question);
+    }
+}
+
+/* The answer was not discard. In place is what most are: `trace`, where neither a specification nor
+ * a flag says anything else. */
+static inline void go_on(struct question *question, th_term answer)
+{
+    const uint32_t special = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_OPTS_FLAGS;
+    struct th_session *session = question->session;
+
+    th_thread_count_in(th_thread_here, session, TH_COUNTED(enabled));
+    if (answer == TH_AM(trace) && th_session_is_attached(session) && !question->spec &&
+        !(flags_in(question->call, session) & special))
+        tell(question, TH_NONE, TH_FLAG_NONE);
+    else
+        go_on_slowly(question, answer);
+}
+
+/* A local or global breakpoint, KIND, of SESSION, which may have been left by all. */
+static void obey(const struct th_live_call *call, struct th_live_wants *wants,
+                 struct th_session *session, struct th_generic_bp *breakpoint,
+                 const struct th_bp_data *data, uint32_t kind)
+{
+    struct question question = {.call = call, .wants = wants, .spec = data->spec, .kind = kind};
     th_term answer;
 
-    callback->tracee = id;
-    callback->call = call;
-    callback->breakpoint = breakpoint;
-    callback->breakpoint_data = data;
-    callback->hit_kinds = kind;
-    answer = th_thread_ask(thread, session, TH_SLOT_enabled_call, argv);
-    if (__builtin_expect(answer != TH_AM(discard), 0))
-        return heed(session, answer);
-    th_thread_count_in(thread, session, TH_COUNTED(discarded));
-    return answer;
-}
-
-static inline struct th_session *session_of(struct th_bp_session *points)
-{
-    struct th_session *session = ((struct th_points *)points)->session;
-
-    return __builtin_expect(th_session_is_attached(session), 1) ? session : NULL;
-}
-
-/* The answer was not discard. */
-static __attribute__((noinline)) uint32_t go_on(struct live_hit *live, struct th_session *session,
-                                                th_term answer)
-{
-    if (answer == TH_AM(trace))
-        take(live, session);
-    else if (answer == TH_AM(remove))
-        th_traced_forget(&live->call->process->traced, session);
-    return 0;
+    if (!th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
+        return;
+    th_thread_own();
+    answer = ask(&question, session, breakpoint, data);
+    if (answer != TH_AM(discard))
+        go_on(&question, answer);
 }
 
 /* --- hooks --- */
+
+static inline struct th_session *session_of(struct th_bp_session *points)
+{
+    return ((struct th_points *)points)->session;
+}
 
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
                           uint32_t kind)
 {
     struct live_hit *live = (struct live_hit *)hit;
-    struct th_session *session = ((struct th_points *)points)->session;
-    th_term answer;
 
     if (hit->context)
         return th_patterns_hit(hit, points, spec, kind);
-    if (!th_session_is_attached(session) || !(flags_of(live, session) & TH_FLAG_CALL))
-        return 0;
-    live->spec = spec;
-    live->kind = kind;
-    answer = ask(live->call, session, hit->breakpoint, hit->data, kind);
-    if (__builtin_expect(answer != TH_AM(discard), 0))
-        return go_on(live, session, answer);
+    obey(live->call, live->wants, session_of(points), hit->breakpoint, hit->data, kind);
     return 0;
 }
 
@@ -281,38 +308,44 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, stru
 uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct th_session *called,
                           struct th_shared *spec)
 {
-    struct live_hit *live = (struct live_hit *)hit;
+    const struct live_hit *live = (struct live_hit *)hit;
+    struct question question = {
+        .call = live->call, .wants = live->wants, .spec = spec, .kind = TH_BP_META};
     th_term answer;
 
     if (!live->call->process)
         return 0;
-    answer = ask(live->call, called, hit->breakpoint, hit->data, TH_BP_META);
+    th_thread_own();
+    answer = ask(&question, called, hit->breakpoint, hit->data);
+    if (answer == TH_AM(discard))
+        return 0;
+    th_thread_count_in(th_thread_here, called, TH_COUNTED(enabled));
+    answer = heed(called, answer);
     if (answer == TH_AM(trace) && th_session_is_attached(session))
-        take_meta(live, session, called, spec);
+        take_meta(&question, session);
     return answer == TH_AM(remove) ? TH_HIT_REMOVE : 0;
 }
 
 struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session *points,
                                        struct th_account_reading *reading)
 {
-    struct live_hit *live = (struct live_hit *)hit;
+    const struct th_live_call *call = ((struct live_hit *)hit)->call;
     struct th_session *session = session_of(points);
 
-    if (!session || !(flags_of(live, session) & TH_FLAG_CALL))
+    if (!th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
         return NULL;
-    th_live_read(live->call->process, reading);
-    return th_timing_account(&live->call->process->timing, session);
+    th_live_read(call->process, reading);
+    return th_timing_account(&call->process->timing, session);
 }
 
 void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
                          const struct th_account_frame *frame)
 {
     struct live_hit *live = (struct live_hit *)hit;
-    uint32_t number =
-        th_timing_enter(&live->call->process->timing, ((struct th_points *)points)->session, frame);
+    uint32_t number = th_timing_enter(&live->call->process->timing, session_of(points), frame);
 
     if (number != UINT32_MAX)
-        want(live, (uint64_t)number << WANT_BITS | WANT_TIME);
+        want(live->wants, (uint64_t)number << WANT_BITS | WANT_TIME);
 }
 
 /* --- the call --- */
@@ -333,7 +366,7 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_live_call
     th_breakpoint_hit(call->site, &live.hit);
 }
 
-/* All that may be at the site. */
+/* All that may be at the site. In a section, if the thread is in one. */
 static __attribute__((noinline)) void hit(const struct th_live_call *call,
                                           struct th_live_wants *wants, uint32_t kinds)
 {
@@ -343,48 +376,65 @@ static __attribute__((noinline)) void hit(const struct th_live_call *call,
     live.hit.kinds = kinds;
     live.call = call;
     live.wants = wants;
-    live.made = false;
     th_breakpoint_hit(call->site, &live.hit);
     th_callback_current.breakpoint = NULL;
-    if (live.made)
-        unmake();
 }
 
-/* Of a single breakpoint: the answer was not discard. */
-static __attribute__((noinline)) void
-go_on_single(const struct th_live_call *call, struct th_live_wants *wants,
-             struct th_session *session, const struct th_bp_single *single, th_term answer)
+static inline uint32_t kinds_of(const struct th_live_call *call)
 {
-    struct live_hit live;
+    return call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL;
+}
 
-    live.call = call;
-    live.wants = wants;
-    live.spec = single->spec;
-    live.kind = single->kind;
-    live.made = false;
-    go_on(&live, session, answer);
-    if (live.made)
-        unmake();
+/* These three end the section. They are jumped to: so th_live_call() saves no register, nor does
+ * obey_single() for a call that is discarded. */
+static __attribute__((noinline)) void hit_all(const struct th_live_call *call,
+                                              struct th_live_wants *wants)
+{
+    hit(call, wants, kinds_of(call));
+    th_progress_leave();
+}
+
+static __attribute__((noinline)) void go_on_single(struct question *question, th_term answer)
+{
+    go_on(question, answer);
+    th_callback_current.breakpoint = NULL;
+    th_progress_leave();
 }
 
 /* What th_live_hit_call() does, in place. */
-static inline void obey_single(const struct th_live_call *call, struct th_live_wants *wants,
-                               const struct th_bp_single *single)
+static __attribute__((noinline)) void obey_single(const struct th_live_call *call,
+                                                  struct th_live_wants *wants,
+                                                  struct th_generic_bp *breakpoint,
+                                                  const struct th_bp_data *data, uint32_t kind)
 {
-    struct th_session *session = ((struct th_points *)single->session)->session;
+    struct th_session *session = session_of(breakpoint->session);
+    struct question question;
     th_term answer;
 
-    if (!th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
+    if (__builtin_expect(!th_thread_here, 0)) {
+        hit_all(call, wants);
         return;
-    answer = ask(call, session, single->breakpoint, single->data, single->kind);
-    if (__builtin_expect(answer != TH_AM(discard), 0))
-        go_on_single(call, wants, session, single, answer);
+    }
+    if (__builtin_expect(
+            !th_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL), 0)) {
+        th_progress_leave();
+        return;
+    }
+    question.call = call;
+    question.wants = wants;
+    question.spec = data->spec;
+    question.kind = kind;
+    answer = ask(&question, session, breakpoint, data);
+    if (__builtin_expect(answer != TH_AM(discard), 0)) {
+        go_on_single(&question, answer);
+        return;
+    }
     th_callback_current.breakpoint = NULL;
+    th_progress_leave();
 }
 
 void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
 {
-    uint32_t kinds = call->external ? TH_BP_ALL : TH_BP_ALL & ~TH_BP_GLOBAL;
     struct th_bp_single single;
     unsigned long *word;
 
@@ -395,12 +445,16 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
     }
     word = th_progress_enter_quickly();
     if (__builtin_expect(!word, 0)) {
-        hit(call, wants, kinds);
+        hit(call, wants, kinds_of(call));
         return;
     }
-    if (!th_breakpoint_is_single(call->site, kinds, &single))
-        hit(call, wants, kinds);
-    else if (single.session)
-        obey_single(call, wants, &single);
+    if (__builtin_expect(!th_breakpoint_is_single(call->site, kinds_of(call), &single), 0)) {
+        hit_all(call, wants);
+        return;
+    }
+    if (single.kind && th_live_is_calling(call->process)) {
+        obey_single(call, wants, single.breakpoint, single.data, single.kind);
+        return;
+    }
     th_progress_leave_quickly(word);
 }

@@ -2,27 +2,27 @@
 #include "live_hit.h"
 
 #include "points.h"
-#include "thread.h"
 #include "wants.h"
 
-/* An end as an event. */
-struct live_end {
-    struct th_event event; /* the first member */
-    struct th_live_process *process;
-    const struct th_function *function; /* NULL: none is returned to */
-    th_term class, value;               /* of an exception_from; of a return_from the value */
-    struct th_way way;
-};
+/* --- an end as an event --- */
+
+static th_term term_of(const struct th_live_end *end, th_env *env)
+{
+    return end->function ? th_live_function_term(env, end->function) : TH_AM(undefined);
+}
+
+static inline th_term extra_of(const struct th_live_end *end, th_env *env)
+{
+    if (end->tag == TH_TAG_return_from)
+        return end->value;
+    return end->tag == TH_TAG_exception_from ? th_make_tuple_of(env, end->class, end->value)
+                                             : TH_NONE;
+}
 
 static enum th_status decode(struct th_event *event, th_env *env)
 {
-    struct live_end *end = (struct live_end *)event;
-
-    event->term = end->function ? th_live_function_term(env, end->function) : TH_AM(undefined);
-    if (event->tag == TH_TAG_return_from)
-        event->extra = end->value;
-    else if (event->tag == TH_TAG_exception_from)
-        event->extra = th_make_tuple_of(env, end->class, end->value);
+    event->term = term_of(event->reader, env);
+    event->extra = extra_of(event->reader, env);
     event->scheduler_id = th_live_scheduler(event);
     event->decoded = true;
     return TH_OK;
@@ -30,7 +30,7 @@ static enum th_status decode(struct th_event *event, th_env *env)
 
 static enum th_status function(struct th_event *event, struct th_function *found)
 {
-    struct live_end *end = (struct live_end *)event;
+    const struct th_live_end *end = event->reader;
 
     if (!end->function)
         return th_error_raise(TH_MALFORMED, "no function is returned to");
@@ -41,40 +41,37 @@ static enum th_status function(struct th_event *event, struct th_function *found
 static const struct th_event_source source = {decode, th_live_time, function, th_live_actor,
                                               th_live_whole};
 
-/* In a section, until finish(). */
-static void start(struct live_end *end, enum th_tracer_tag tag)
+void th_live_end_event(struct th_event *event, const struct th_live_end *end)
 {
-    struct th_event *event = &end->event;
-
-    th_event_begin(event, TH_EVENT_TRACE);
-    event->tag = tag;
-    event->tracee = end->process->id;
-    event->number = event->position = 0;
-    event->source = &source;
-    event->reader = NULL;
-    event->live = &end->process->traced;
-    th_progress_enter();
-    th_live_way(&end->way, event, end->process);
-    th_callback_current.event = event;
-    th_callback_current.tracee = event->tracee;
+    th_live_event_of(event, end->tag, end->process, &source, end);
 }
 
-static void finish(void)
+/* In a section, until finish(). */
+static inline void start(const struct th_live_end *end)
 {
-    th_callback_current.event = NULL;
-    th_env_clear(&th_thread_own()->arena);
+    th_progress_enter();
+    th_callback_current.end = end;
+    th_callback_current.tracee = end->process->id;
+}
+
+static inline void finish(void)
+{
+    th_callback_current.end = NULL;
     th_progress_leave();
 }
 
-static void tell(struct live_end *end, struct th_session *session, uint32_t flags)
+static inline void tell(const struct th_live_end *end, struct th_session *session, uint32_t flags)
 {
-    if (th_way_decode(&end->way))
-        th_way_hand_over(&end->way, session, &end->event, flags);
+    struct th_thread *thread = th_thread_own();
+    th_env *env = &thread->env;
+
+    th_live_tell(thread, session, end->process, end->tag, term_of(end, env), extra_of(end, env),
+                 TH_NONE, flags);
 }
 
-static uint32_t flags_of(const struct live_end *end, const struct th_session *session)
+static uint32_t flags_of(const struct th_live_end *end, const struct th_session *session)
 {
-    return th_refs_flags(th_traced_refs(&end->process->traced), session);
+    return th_refs_flags_quickly(th_traced_refs(&end->process->traced), session);
 }
 
 /* --- returns and exceptions --- */
@@ -88,12 +85,12 @@ static void note_returning(struct th_live_process *process, const struct th_sess
     process->returning_to |= (uint64_t)1 << session->index;
 }
 
-static bool is_needed(const struct live_end *end, uint64_t word)
+static bool is_needed(const struct th_live_end *end, uint64_t word)
 {
-    return word & (end->event.tag == TH_TAG_exception_from ? WANT_EXCEPTION : WANT_RETURN);
+    return word & (end->tag == TH_TAG_exception_from ? WANT_EXCEPTION : WANT_RETURN);
 }
 
-static void end_for(struct live_end *end, struct th_session *session, uint64_t word)
+static void end_for(struct th_live_end *end, struct th_session *session, uint64_t word)
 {
     uint32_t flags = TH_FLAG_TIMESTAMP;
 
@@ -110,9 +107,9 @@ static void end_for(struct live_end *end, struct th_session *session, uint64_t w
 }
 
 /* The same of a meta tracer that is not the session's own, and may be gone. */
-static void end_for_meta(struct live_end *end, uint64_t word)
+static void end_for_meta(struct th_live_end *end, uint64_t word)
 {
-    struct th_tracing *tracing = end->way.tracing;
+    struct th_tracing *tracing = end->process->traced.tracing;
     struct th_session *owner, *called;
 
     if (!is_needed(end, word))
@@ -133,7 +130,7 @@ static void stop_timing(struct th_live_process *process, uint64_t word)
                     &reading);
 }
 
-static void end_word(struct live_end *end, uint64_t word)
+static void end_word(struct th_live_end *end, uint64_t word)
 {
     struct th_session *session;
 
@@ -141,7 +138,7 @@ static void end_word(struct live_end *end, uint64_t word)
         stop_timing(end->process, word);
         return;
     }
-    session = th_session_find(end->way.tracing, word >> WANT_BITS);
+    session = th_session_find(end->process->traced.tracing, word >> WANT_BITS);
     if (session && th_session_is_attached(session))
         end_for(end, session, word);
     else if (!session && word & WANT_META)
@@ -160,11 +157,11 @@ static void give_up(struct th_live_wants *wants)
     wants->count = wants->capacity = 0;
 }
 
-static void end_all(struct live_end *end, struct th_live_wants *wants, enum th_tracer_tag tag)
+static void end_all(struct th_live_end *end, struct th_live_wants *wants)
 {
     if (wants->count == 0)
         return;
-    start(end, tag);
+    start(end);
     for (uint32_t i = wants->count; i > 0; i--)
         end_word(end, words_of(wants)[i - 1]);
     finish();
@@ -174,25 +171,20 @@ static void end_all(struct live_end *end, struct th_live_wants *wants, enum th_t
 void th_live_return(struct th_live_process *process, const struct th_live_function *function,
                     struct th_live_wants *wants, th_term value)
 {
-    struct live_end end;
+    struct th_live_end end = {process, &function->function.name, TH_TAG_return_from, TH_NONE,
+                              value};
 
-    end.process = process;
-    end.function = &function->function.name;
-    end.value = value;
-    end_all(&end, wants, TH_TAG_return_from);
+    end_all(&end, wants);
 }
 
 void th_live_raise(struct th_live_process *process, const struct th_live_function *function,
                    struct th_live_wants *wants, th_term class, th_term reason)
 {
-    struct live_end end;
+    struct th_live_end end = {process, &function->function.name, TH_TAG_exception_from, class,
+                              reason};
 
     process->returning_to = 0;
-    end.process = process;
-    end.function = &function->function.name;
-    end.class = class;
-    end.value = reason;
-    end_all(&end, wants, TH_TAG_exception_from);
+    end_all(&end, wants);
 }
 
 void th_live_drop(struct th_live_process *process, struct th_live_wants *wants)
@@ -212,7 +204,7 @@ static bool is_meant(const struct th_live_process *process, const struct th_sess
     return session && session->id / TH_SESSIONS_LIMIT < process->returning_before;
 }
 
-static void tell_return_to(struct live_end *end, struct th_session *session)
+static void tell_return_to(struct th_live_end *end, struct th_session *session)
 {
     uint32_t flags = flags_of(end, session);
 
@@ -223,14 +215,13 @@ static void tell_return_to(struct live_end *end, struct th_session *session)
 void th_live_return_to(struct th_live_process *process, const struct th_caller *to)
 {
     uint64_t waiting = process->returning_to;
-    struct live_end end;
+    struct th_live_end end = {process, to->kind == TH_CALLER_FUNCTION ? &to->function : NULL,
+                              TH_TAG_return_to, TH_NONE, TH_NONE};
 
     process->returning_to = 0;
     if (!waiting || to->kind == TH_CALLER_UNKNOWN)
         return;
-    end.process = process;
-    end.function = to->kind == TH_CALLER_FUNCTION ? &to->function : NULL;
-    start(&end, TH_TAG_return_to);
+    start(&end);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session =
             waiting >> i & 1 ? th_tracing_at(process->traced.tracing, i) : NULL;

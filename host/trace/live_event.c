@@ -36,6 +36,19 @@ th_term th_live_actor(struct th_event *event)
     return event->live->id;
 }
 
+void th_live_event_of(struct th_event *event, enum th_tracer_tag tag,
+                      struct th_live_process *process, const struct th_event_source *source,
+                      const void *reader)
+{
+    th_event_begin(event, TH_EVENT_TRACE);
+    event->tag = tag;
+    event->tracee = process->id;
+    event->number = event->position = 0;
+    event->source = source;
+    event->reader = (void *)reader;
+    event->live = &process->traced;
+}
+
 static enum th_status decode(struct th_event *event, th_env *env)
 {
     struct th_live_event *self = (struct th_live_event *)event;

@@ -5,6 +5,8 @@
 #define TH_LIVE_HIT_H
 
 #include "live.h"
+#include "opts.h"
+#include "thread.h"
 #include "way.h"
 
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
@@ -16,14 +18,55 @@ struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session 
 void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
                          const struct th_account_frame *frame);
 
-/* The event that CALL is, not decoded. */
-void th_live_call_event(struct th_event *event, const struct th_live_call *call);
+/* The end of a call, or a return to a function. */
+struct th_live_end {
+    struct th_live_process *process;
+    const struct th_function *function; /* NULL: none is returned to */
+    enum th_tracer_tag tag;
+    th_term class, value; /* of an exception_from; of a return_from the value */
+};
 
-/* A way for EVENT, of PROCESS, in the group of calls. In a section. */
-void th_live_way(struct th_way *way, struct th_event *event, const struct th_live_process *process);
+/* The event that it is, not decoded: for who reports what a callback did. Nobody else needs one, as
+ * its terms are made of the call itself, for each session in the environment of its callback. */
+void th_live_call_event(struct th_event *event, const struct th_live_call *call);
+void th_live_end_event(struct th_event *event, const struct th_live_end *end);
+
+/* The rest of such an event. */
+void th_live_event_of(struct th_event *event, enum th_tracer_tag tag,
+                      struct th_live_process *process, const struct th_event_source *source,
+                      const void *reader);
 
 /* {M, F, Arity} */
-th_term th_live_function_term(th_env *env, const struct th_function *name);
+static inline th_term th_live_function_term(th_env *env, const struct th_function *name)
+{
+    th_term *words = th_env_take(env, 4);
+
+    words[0] = th_header(TH_TUPLE, 3);
+    words[1] = name->module;
+    words[2] = name->function;
+    words[3] = th_small(name->arity);
+    return th_boxed(words);
+}
+
+/*
+ * Calls trace_call: TAG of PROCESS, with TERM, EXTRA and what a match specification said, RESULT
+ * (both TH_NONE: there are none). Terms are of the thread's environment, or outlive it.
+ */
+static inline void th_live_tell(struct th_thread *thread, struct th_session *session,
+                                const struct th_live_process *process, enum th_tracer_tag tag,
+                                th_term term, th_term extra, th_term result, uint32_t flags)
+{
+    const th_term argv[] = {
+        th_tag_atom(tag),
+        session->state,
+        process->id,
+        term,
+        th_opts_make_quickly(&thread->env, extra, result, process->scheduler, flags),
+    };
+
+    th_thread_count_in(thread, session, TH_COUNTED(traced));
+    th_thread_tell(session, argv, th_is_local_pid(process->id) ? process->id : TH_NONE);
+}
 
 /* Whose event it is. */
 struct th_live_process *th_live_process_of(const struct th_event *event);

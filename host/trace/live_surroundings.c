@@ -96,12 +96,25 @@ static th_term process_dump(void *context, th_env *env)
                                         : TH_NONE;
 }
 
-static void display(void *context, th_term term)
+static void show(void *context, th_term term)
 {
     if (asked(context)->display)
         asked(context)->display(process_of(context), term);
     else if (tracing_of(context)->display)
         tracing_of(context)->display(term);
+}
+
+/* Whoever it is shown to is in the event at hand; of a call none was made yet. */
+static void display(void *context, th_term term)
+{
+    struct th_event *outer = th_callback_current.event, event;
+
+    if (!outer) {
+        th_live_call_event(&event, of(context)->call);
+        th_callback_current.event = &event;
+    }
+    show(context, term);
+    th_callback_current.event = outer;
 }
 
 /* --- the trace control word: relaxed, a word in itself --- */

@@ -1,7 +1,7 @@
 #include "opts.h"
 
 /* The words of #{} and of #{timestamp => KIND}, laid out as term/word.h says. */
-static th_term empty_map[] = {(th_term)1 << 6 | TH_MAP, 0};
+th_term th_opts_empty[] = {(th_term)1 << 6 | TH_MAP, 0};
 
 #define STAMP_MAP(kind)                                            \
     {                                                              \
@@ -14,11 +14,11 @@ static th_term stamp_maps[][4] = {
     [TH_TIME_STRICT_MONOTONIC] = STAMP_MAP(strict_monotonic),
 };
 
-/* What a session asked for, in the BEAM's order of precedence, or what was recorded. */
-static enum th_time_kind wanted_time(const struct th_event *event, uint32_t flags)
+/* What a session asked for, in the BEAM's order of precedence, or what was RECORDED. */
+static enum th_time_kind wanted_time(enum th_time_kind recorded, uint32_t flags)
 {
     if (flags & TH_FLAG_AS_RECORDED)
-        return event->time.kind;
+        return recorded;
     if (flags & TH_FLAG_TIMESTAMP)
         return TH_TIME_TIMESTAMP;
     if (flags & TH_FLAG_STRICT_MONOTONIC)
@@ -28,34 +28,53 @@ static enum th_time_kind wanted_time(const struct th_event *event, uint32_t flag
     return flags & TH_FLAG_CPU_TIMESTAMP ? TH_TIME_CPU : TH_TIME_NONE;
 }
 
-/* Up to four pairs, which come in the order of their keys. */
-static th_term make_map(th_env *env, const th_term *keys, const th_term *values, size_t count)
+/* COUNT pairs, of those that there are, in the order of their keys. */
+static inline th_term make_map(th_env *env, th_term extra, th_term result, th_term scheduler_id,
+                               enum th_time_kind time, size_t count)
 {
     th_term *words = th_env_take(env, 2 + 2 * count);
+    th_term *key = words + 2, *value = key + count;
 
     words[0] = th_header(TH_MAP, 1 + 2 * count);
     words[1] = count;
-    memcpy(words + 2, keys, count * sizeof *keys);
-    memcpy(words + 2 + count, values, count * sizeof *values);
+    if (extra != TH_NONE)
+        *key++ = TH_AM(extra), *value++ = extra;
+    if (result != TH_NONE)
+        *key++ = TH_AM(match_spec_result), *value++ = result;
+    if (scheduler_id != TH_NONE)
+        *key++ = TH_AM(scheduler_id), *value++ = scheduler_id;
+    if (time != TH_TIME_NONE)
+        *key = TH_AM(timestamp), *value = stamp_maps[time][3];
     return th_boxed(words);
+}
+
+/* RESULT is what the specification said. */
+static inline th_term make(th_env *env, th_term extra, th_term result, th_term scheduler_id,
+                           enum th_time_kind time)
+{
+    size_t count;
+
+    if (result == TH_AM(true))
+        result = TH_NONE;
+    count = (extra != TH_NONE) + (result != TH_NONE) + (size_t)(scheduler_id != TH_NONE);
+    if (count == 0)
+        return th_boxed(time == TH_TIME_NONE ? th_opts_empty : stamp_maps[time]);
+    return make_map(env, extra, result, scheduler_id, time, count + (time != TH_TIME_NONE));
 }
 
 th_term th_opts_make(th_env *env, const struct th_event *event, uint32_t flags)
 {
     bool scheduler = flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
-    enum th_time_kind time = wanted_time(event, flags);
-    th_term keys[4], values[4];
-    size_t count = 0;
 
-    if (event->extra != TH_NONE)
-        keys[count] = TH_AM(extra), values[count++] = event->extra;
-    if (event->match_spec_result != TH_NONE && event->match_spec_result != TH_AM(true))
-        keys[count] = TH_AM(match_spec_result), values[count++] = event->match_spec_result;
-    if (scheduler && event->scheduler_id != TH_NONE)
-        keys[count] = TH_AM(scheduler_id), values[count++] = event->scheduler_id;
-    if (count == 0)
-        return th_boxed(time == TH_TIME_NONE ? empty_map : stamp_maps[time]);
-    if (time != TH_TIME_NONE)
-        keys[count] = TH_AM(timestamp), values[count++] = stamp_maps[time][3];
-    return make_map(env, keys, values, count);
+    return make(env, event->extra, event->match_spec_result,
+                scheduler ? event->scheduler_id : TH_NONE, wanted_time(event->time.kind, flags));
+}
+
+th_term th_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,
+                          uint32_t flags)
+{
+    bool told = scheduler && flags & (TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED);
+
+    return make(env, extra, result, told ? th_small(scheduler) : TH_NONE,
+                wanted_time(TH_TIME_NONE, flags));
 }

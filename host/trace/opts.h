@@ -11,4 +11,25 @@
  */
 th_term th_opts_make(th_env *env, const struct th_event *event, uint32_t flags);
 
+/* The same of what is live and has no event: EXTRA and RESULT are TH_NONE where there are none;
+ * SCHEDULER is the process', 0: it is not told. */
+th_term th_opts_make_live(th_env *env, th_term extra, th_term result, unsigned scheduler,
+                          uint32_t flags);
+
+/* #{}; and the flags without which it is that. */
+extern th_term th_opts_empty[];
+enum {
+    TH_OPTS_FLAGS =
+        TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
+};
+
+/* th_opts_make_live() for who counts instructions: most have nothing to say. */
+static inline th_term th_opts_make_quickly(th_env *env, th_term extra, th_term result,
+                                           unsigned scheduler, uint32_t flags)
+{
+    if (__builtin_expect(!(flags & TH_OPTS_FLAGS) && (extra | result) == TH_NONE, 1))
+        return th_boxed(th_opts_empty);
+    return th_opts_make_live(env, extra, result, scheduler, flags);
+}
+
 #endif

@@ -35,6 +35,12 @@ struct th_traced {
     /* NULL: those of all others (th_tracing.found). Written under the tracing's lock; release, as
      * what it leads to is complete; acquire, in an event. */
     struct th_tracee_refs *_Atomic refs;
+    /* Of one of this host: all flags that it has of anybody, for who is in no section, as a hint:
+     * perhaps too many. It points to own_flags, or, while refs is NULL, to those of all others.
+     * Written under the lock: the flags relaxed, as who has been given one is traced by it from its
+     * next event on; where they are with release, as own_flags are written before; acquire. */
+    const _Atomic uint32_t *_Atomic flags;
+    _Atomic uint32_t own_flags;
 };
 
 /* Room for COUNT. */
@@ -49,13 +55,15 @@ struct th_tracee_refs *th_refs_with(const struct th_tracee_refs *old, struct th_
 
 uint32_t th_refs_flags(const struct th_tracee_refs *refs, const struct th_session *session);
 
-/* The same for who counts instructions: most have one session. */
+/* The same in place, for who counts instructions. */
 static inline uint32_t th_refs_flags_quickly(const struct th_tracee_refs *refs,
                                              const struct th_session *session)
 {
-    if (__builtin_expect(refs->count > 0 && refs->refs[0].session == session, 1))
-        return refs->refs[0].flags;
-    return th_refs_flags(refs, session);
+    const struct th_tracee_ref *ref = refs->refs, *end = ref + refs->count;
+
+    while (ref < end && ref->session != session)
+        ref++;
+    return ref < end ? ref->flags : 0;
 }
 
 /* All flags in it. */

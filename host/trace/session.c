@@ -93,14 +93,19 @@ static bool ask_first_status(struct th_session *session)
     struct th_session *outer = th_callback_current.session;
     enum th_tracer_slot slot = th_callback_current.slot;
     th_term tracee = th_callback_current.tracee;
+    const struct th_live_call *call = th_callback_current.call;
+    const struct th_live_end *end = th_callback_current.end;
     struct th_generic_bp *breakpoint = th_callback_current.breakpoint;
     bool stays;
 
+    th_callback_current.end = NULL;
     th_callback_current.breakpoint = NULL;
     stays = th_session_ask_status(session, TH_AM(undefined));
     th_callback_set_session(&th_callback_current, outer);
     th_callback_current.slot = slot;
     th_callback_current.tracee = tracee;
+    th_callback_current.call = call;
+    th_callback_current.end = end;
     th_callback_current.breakpoint = breakpoint;
     return stays;
 }

@@ -61,6 +61,17 @@ struct th_thread *th_thread_begin(void)
     return thread;
 }
 
+th_term th_thread_tidy(th_term answer)
+{
+    th_env *env = &th_thread_here->env;
+
+    if (env->exception != TH_NONE)
+        answer = TH_NONE;
+    th_env_clear(env);
+    th_resource_reap(); /* what the callback let go of */
+    return answer;
+}
+
 /* --- Counts ----------------------------------------------------------------------------------- */
 
 static void start_counts(struct th_thread_counts *counts, const struct th_session *session)

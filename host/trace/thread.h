@@ -58,8 +58,8 @@ static inline void th_thread_add(_Atomic uint64_t *word)
 /* As th_session_count(), in a shared tracing. */
 __attribute__((cold)) struct th_thread_counts *
 th_thread_begin_counts(struct th_thread *thread, const struct th_session *session);
-static inline void th_thread_count_in(struct th_thread *thread, const struct th_session *session,
-                                      size_t what)
+static inline struct th_thread_counts *th_thread_counts_of(struct th_thread *thread,
+                                                           const struct th_session *session)
 {
     struct th_thread_counts *counts =
         atomic_load_explicit(&thread->counts[session->index], memory_order_relaxed);
@@ -67,32 +67,60 @@ static inline void th_thread_count_in(struct th_thread *thread, const struct th_
     if (__builtin_expect(
             !counts || atomic_load_explicit(&counts->id, memory_order_relaxed) != session->id, 0))
         counts = th_thread_begin_counts(thread, session);
-    th_thread_add(&counts->words[what]);
+    return counts;
 }
 
-/*
- * th_session_call() of one of the enabled family, where the thread is in no callback. The
- * environment is as clear as most callbacks leave it: then looking is all that clearing takes.
- */
-static inline th_term th_thread_ask(struct th_thread *thread, struct th_session *session,
-                                    enum th_tracer_slot slot, const th_term argv[3])
+static inline void th_thread_count_in(struct th_thread *thread, const struct th_session *session,
+                                      size_t what)
+{
+    th_thread_add(&th_thread_counts_of(thread, session)->words[what]);
+}
+
+/* --- Callbacks of calls, where the thread is in none ------------------------------------------ */
+
+static inline th_term th_thread_enter(struct th_session *session, enum th_tracer_slot slot,
+                                      const th_term argv[])
 {
     struct th_callback *callback = &th_callback_current;
-    th_env *env = &thread->env;
+    th_env *env = &th_thread_here->env;
     th_term answer;
 
     env->library = session->library;
     callback->slot = slot;
     th_callback_set_session(callback, session);
     th_thread_add(&callback->sequence);
-    answer = session->slots->functions[slot](env, 3, argv);
+    answer = session->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
     th_callback_set_session(callback, NULL);
-    if (__builtin_expect(env->exception != TH_NONE, 0))
-        answer = TH_NONE;
-    if (__builtin_expect(env->top != env->bottom || env->offheap || answer == TH_NONE, 0))
-        th_env_clear(env);
-    th_resource_reap(); /* what the callback let go of */
     return answer;
+}
+
+/* The rare part of th_thread_ask(). */
+__attribute__((cold)) th_term th_thread_tidy(th_term answer);
+
+/*
+ * th_session_call() of enabled_call. The thread has begun (th_thread_own()). The environment is as
+ * clear as most callbacks leave it, and nothing is due: then looking is all that it takes. It is
+ * looked up again after the callback, so that no register is saved for it.
+ */
+static inline th_term th_thread_ask(struct th_session *session, const th_term argv[3])
+{
+    th_term answer = th_thread_enter(session, TH_SLOT_enabled_call, argv);
+    const th_env *env = &th_thread_here->env;
+    uintptr_t untidy = (uintptr_t)env->top ^ (uintptr_t)env->bottom;
+
+    untidy |= (uintptr_t)env->offheap | env->exception;
+    untidy |= (uintptr_t)atomic_load_explicit(&th_resource_due, memory_order_relaxed);
+    return __builtin_expect(untidy != 0, 0) ? th_thread_tidy(answer) : answer;
+}
+
+/* The same of trace_call, with terms that were made in the thread's environment; SELF is what
+ * enif_self tells. */
+static inline void th_thread_tell(struct th_session *session, const th_term argv[5], th_term self)
+{
+    th_thread_here->env.self = self;
+    th_thread_enter(session, TH_SLOT_trace_call, argv);
+    th_env_clear(&th_thread_here->env);
+    th_resource_reap();
 }
 
 /* Adds what all threads have counted for SESSION. */

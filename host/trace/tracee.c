@@ -83,6 +83,13 @@ const struct th_tracee_refs *th_tracee_refs(const struct th_tracing *tracing, th
     return tracee ? th_traced_refs(&tracee->traced) : th_found_refs(tracing, id);
 }
 
+/* REFS are TRACED's own. */
+static void note_own_flags(struct th_traced *traced, const struct th_tracee_refs *refs)
+{
+    atomic_store_explicit(&traced->own_flags, th_refs_union(refs), memory_order_relaxed);
+    atomic_store_explicit(&traced->flags, &traced->own_flags, memory_order_release);
+}
+
 void th_traced_set_all(struct th_traced *traced, struct th_tracee_refs *refs)
 {
     struct th_tracing *tracing = traced->tracing;
@@ -95,6 +102,7 @@ void th_traced_set_all(struct th_traced *traced, struct th_tracee_refs *refs)
     wanted = atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
     news = (wanted | flags) != wanted || !tracing->special;
     atomic_store_explicit(&traced->refs, refs, memory_order_release);
+    note_own_flags(traced, refs);
     if (old)
         th_tracing_retire(tracing, old);
     tracing->special = true;
@@ -137,6 +145,16 @@ static void leave(struct th_tracing *tracing, struct th_tracee_refs *_Atomic *re
     th_tracing_retire(tracing, old);
 }
 
+static void leave_one(struct th_traced *traced, struct th_session *session)
+{
+    const struct th_tracee_refs *left;
+
+    leave(traced->tracing, &traced->refs, session);
+    left = atomic_load_explicit(&traced->refs, memory_order_relaxed);
+    if (left)
+        note_own_flags(traced, left);
+}
+
 /* What only the replaying thread may touch forgets the sessions of the bits GONE. */
 static void forget_bits(struct th_tracing *tracing, uint64_t gone)
 {
@@ -154,11 +172,11 @@ void th_tracees_leave(struct th_session *session)
     size_t position = 0;
 
     for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
-        leave(tracing, &tracee->traced.refs, session);
+        leave_one(&tracee->traced, session);
     for (size_t i = 0; i < TH_DEPARTED; i++)
         leave(tracing, &tracing->departed[i].refs, session);
     while ((slot = th_table_next(&tracing->live, &position)))
-        leave(tracing, &((struct th_live_process *)slot->value)->traced.refs, session);
+        leave_one(&((struct th_live_process *)slot->value)->traced, session);
     if (!tracing->shared)
         forget_bits(tracing, (uint64_t)1 << session->index);
 }

@@ -112,13 +112,16 @@ void th_tracing_update(struct th_tracing *tracing)
 {
     struct th_tracee_refs *everyone = th_refs_create(TH_SESSIONS_LIMIT);
     struct th_session *session;
+    uint32_t flags;
 
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++) {
         struct th_tracee_refs *found = th_refs_create(TH_SESSIONS_LIMIT);
         for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)
             if ((session = th_tracing_at(tracing, i)))
                 th_refs_add(found, session, session->found[kind]);
-        atomic_fetch_or_explicit(&tracing->wanted, th_refs_union(found), memory_order_relaxed);
+        flags = th_refs_union(found);
+        atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
+        atomic_store_explicit(&tracing->found_flags[kind], flags, memory_order_relaxed);
         replace(tracing, &tracing->found[kind], found);
     }
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++)

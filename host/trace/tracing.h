@@ -115,6 +115,7 @@ struct th_tracing {
     /* Of each tracee that has none of its own; all sessions, for what has no tracee. As
      * th_traced.refs. */
     struct th_tracee_refs *_Atomic found[TH_KINDS], *_Atomic everyone;
+    _Atomic uint32_t found_flags[TH_KINDS]; /* all of found; see th_traced.flags */
     /* Flags that anybody may have; tags, a bit each, to be looked at although no session wants the
      * event. Relaxed: who has just been given a flag is traced by it from its next event on, and
      * whoever gave it wrote this first. */
