@@ -5,15 +5,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Memory of a heap: this head, then WORDS words. The first chunk has FIRST_WORDS, each further one
- * twice its predecessor's up to LARGEST_WORDS, or what one term needs. */
+/* Memory of a heap: this head, then WORDS words. The first chunk has FIRST_WORDS, 1 KiB with the
+ * head, of which size malloc() has some at hand for each thread; each further one has twice its
+ * predecessor's up to LARGEST_WORDS, or what one term needs. */
 struct th_chunk {
     struct th_chunk *older;
     size_t words;
     th_term heap[];
 };
 
-enum { FIRST_WORDS = 256, LARGEST_WORDS = TH_ENV_KEEP / sizeof(th_term) };
+enum { FIRST_WORDS = 126, LARGEST_WORDS = TH_ENV_KEEP / sizeof(th_term) };
 
 /* More than any machine has; but its bytes can be counted. */
 static const size_t MOST_WORDS = (PTRDIFF_MAX - sizeof(struct th_chunk)) / sizeof(th_term);
