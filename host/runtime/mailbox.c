@@ -82,7 +82,7 @@ static bool begin_to_wait(void *context)
 
 /* True: it waits, and is not this thread's any more. False: something has come meanwhile. It is
  * scheduled out before anybody else can have it. */
-static bool waits(struct th_process_run *process)
+static inline bool waits(struct th_process_run *process)
 {
     struct th_message *mail;
 

@@ -107,7 +107,7 @@ static void on_unlinked(struct th_process_run *self, const struct th_message *si
 /* --- Exits ----------------------------------------------------------------------------------- */
 
 /* MESSAGE has come into the process' own hands: it is received, as tracing understands it. */
-static void receive(struct th_process_run *self, th_term sender, struct th_message *message)
+static inline void receive(struct th_process_run *self, th_term sender, struct th_message *message)
 {
     th_tracepoint_receive(self, sender == TH_NONE ? TH_AM(undefined) : sender, message->term);
     th_inbox_add(self, message);

@@ -105,10 +105,11 @@ void th_live_event_init_seq(struct th_live_event *event, struct th_live_process 
 bool th_live_is_wanted(const struct th_live_process *process, enum th_tracer_tag tag)
 {
     const struct th_tracing *tracing = process->traced.tracing;
-    uint32_t flag = th_tag_flag(tag, th_tag_group(tag, process->id));
+    uint32_t flag;
 
     if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) == 0)
         return false;
+    flag = th_tag_flag(tag, th_tag_group(tag, process->id));
     return (tag == TH_TAG_in && !th_is_port(process->id)) ||
            flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed);
 }
