@@ -16,7 +16,7 @@ static enum th_called call(void *context, th_term module, th_term function, size
     static const enum th_called ends[] = {
         [TH_CALL_RETURNED] = TH_CALLED_RETURNED, [TH_CALL_RAISED] = TH_CALLED_RAISED,
         [TH_CALL_THREW] = TH_CALLED_THREW,       [TH_CALL_EXITED] = TH_CALLED_EXITED,
-        [TH_CALL_ENDED] = TH_CALLED_EXITED,
+        [TH_CALL_ENDED] = TH_CALLED_ENDED,
     };
     struct th_call_session *session = context;
     const struct th_callee *callee =

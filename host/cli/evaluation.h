@@ -39,8 +39,9 @@ struct th_exception {
 enum th_called {
     TH_CALLED_RETURNED,
     TH_CALLED_RAISED, /* an exception of class error */
-    TH_CALLED_EXITED, /* of class exit; or the process has ended */
+    TH_CALLED_EXITED, /* of class exit */
     TH_CALLED_THREW,  /* of class throw */
+    TH_CALLED_ENDED,  /* none was raised, but the process has ended; *RESULT is why */
     TH_CALLED_UNDEFINED
 };
 

@@ -124,6 +124,13 @@ static th_term raise_undefined(struct th_evaluation *e, th_term module, th_term 
     return th_raise_from(e, th_atom("undef"), module, function, arguments, count);
 }
 
+static enum th_class class_of(enum th_called called)
+{
+    return called == TH_CALLED_RAISED   ? TH_CLASS_ERROR
+           : called == TH_CALLED_EXITED ? TH_CLASS_EXIT
+                                        : TH_CLASS_THROW;
+}
+
 static th_term call_function(struct th_evaluation *e, th_term module, th_term function,
                              const th_term arguments[], size_t count)
 {
@@ -131,11 +138,13 @@ static th_term call_function(struct th_evaluation *e, th_term module, th_term fu
     enum th_called called =
         e->host->call(e->context, module, function, count, arguments, &e->heap, &result);
 
-    if (called == TH_CALLED_RAISED)
-        return th_raise_from(e, result, module, function, arguments, count);
-    if (called == TH_CALLED_EXITED || called == TH_CALLED_THREW)
-        return th_evaluation_raise(e, called == TH_CALLED_EXITED ? TH_CLASS_EXIT : TH_CLASS_THROW,
-                                   result);
+    if (called == TH_CALLED_RAISED || called == TH_CALLED_EXITED || called == TH_CALLED_THREW) {
+        th_raise_from(e, result, module, function, arguments, count);
+        e->exception.class = class_of(called);
+        return TH_NONE;
+    }
+    if (called == TH_CALLED_ENDED)
+        return th_evaluation_raise(e, TH_CLASS_EXIT, result);
     if (called == TH_CALLED_UNDEFINED)
         called = th_function_call(e, module, function, count, arguments, &result);
     if (called == TH_CALLED_UNDEFINED)

@@ -3,6 +3,7 @@
 . tests/cli/report
 
 counter=$samples/counter.so
+party=$BUILD_DIR/tests/plugins/party.so
 
 call() {
     "$tracehost" call "$@"
@@ -115,6 +116,19 @@ ok
 ** exception error: bad argument
      in function  counter:add/2
         called as counter:add(x,1)
+-- status 1
+EOF
+expect 'those of other classes tell where they come from, too' call "$party" 'party:throws(ball).' \
+    'party:exits(enough).' 'try party:throws(b) catch C:R:Stack -> {C, R, Stack} end.' 'throw(own).' <<'EOF'
+{throw,b,[{party,throws,[b],[]}]}
+-- stderr
+** exception throw: ball
+     in function  party:throws/1
+        called as party:throws(ball)
+** exception exit: enough
+     in function  party:exits/1
+        called as party:exits(enough)
+** exception throw: own
 -- status 1
 EOF
 expect 'q() ends it' call "$counter" '1.' 'q().' '2.' <<'EOF'

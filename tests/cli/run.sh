@@ -57,11 +57,15 @@ expect 'the first exception is the end' run "$party" 'first.' 'party:throws(ball
 first
 -- stderr
 ** exception throw: ball
+     in function  party:throws/1
+        called as party:throws(ball)
 -- status 1
 EOF
 expect 'an exit' run "$party" 'party:exits(enough)' <<'EOF'
 -- stderr
 ** exception exit: enough
+     in function  party:exits/1
+        called as party:exits(enough)
 -- status 1
 EOF
 expect 'no such function' run json 'json:decode(1, 2, 3)' <<'EOF'

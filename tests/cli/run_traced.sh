@@ -74,9 +74,11 @@ expect 'a process that exits with a link' sorted --flags=procs "$party" \
 -- status 1
 EOF
 expect 'a throw that nobody catches' run --flags=procs "$party" 'party:throws(ball)' <<'EOF'
-<0.1.4096> exit {{nocatch,ball},[]}
+<0.1.4096> exit {{nocatch,ball},[{party,throws,[ball],[]}]}
 -- stderr
 ** exception throw: ball
+     in function  party:throws/1
+        called as party:throws(ball)
 -- status 1
 EOF
 expect 'those that are there: the first' sorted --flags=procs --processes=existing "$party" \
