@@ -672,10 +672,11 @@ struct tracehost_stream_options {
 };
 
 /*
- * Opens NAME: a file; "-" for stdin; a wrapped set by its first file or as NAME*TAIL. OPTIONS may
- * be NULL. Waits for its first bytes. TRACEHOST_MALFORMED with what it is instead.
- * tracehost_stream_open_fd() reads from an open file descriptor, a pipe or socket, say, and will
- * close it (also if this fails); NAME is for messages.
+ * Opens NAME: a file; "-" for stdin; a wrapped set by its first file or as NAME*TAIL;
+ * tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT). OPTIONS may be NULL.
+ * Waits for its first bytes, of a node until it is connected. TRACEHOST_MALFORMED with what it is
+ * instead. tracehost_stream_open_fd() reads from an open file descriptor, a pipe or socket, say,
+ * and will close it (also if this fails); NAME is for messages.
  *
  * tracehost_stream_close() ends it; NULL is allowed. TRACEHOST_USAGE while a replay of it has not
  * ended.

@@ -59,6 +59,7 @@ enum th_option {
     TH_OPTION_FORMAT,
     TH_OPTION_SCHEDULER_ID,
     TH_OPTION_MAX_EVENTS,
+    TH_OPTION_RECONNECT,
     TH_OPTION_TRACE, /* and so on: those of trace_options.c */
     TH_OPTION_OWN = TH_OPTION_TRACE + 32
 };

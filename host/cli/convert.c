@@ -51,9 +51,12 @@ static const struct argp argp = {
     parse,
     "IN OUT",
     "Converts a recorded stream between the trace-port format and JSON lines, losing nothing.\v"
-    "Either may be - for stdin or stdout. The JSON is described in samples/README.md.\n\n"
+    "Either may be - for stdin or stdout. The JSON is described in samples/README.md. IN may be "
+    "tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT): then it is recorded, "
+    "until the node or a signal ends it.\n\n"
     "Examples:\n"
     "  tracehost convert calls.trace calls.jsonl\n"
+    "  tracehost convert tcp://localhost:4711 calls.trace\n"
     "  tracehost convert --to=trace calls.jsonl - | tracehost info -",
     children,
     NULL,

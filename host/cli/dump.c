@@ -55,8 +55,8 @@ static const struct argp argp = {
     parse,
     "STREAM",
     "Prints every record of a recorded stream.\v"
-    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, or - "
-    "for stdin.\n\n"
+    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - for "
+    "stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT).\n\n"
     "Examples:\n"
     "  tracehost dump calls.trace\n"
     "  tracehost dump --format=jsonl --max-events=3 calls.trace",
@@ -104,7 +104,7 @@ static int print_terms(const struct dump *dump)
     }
     print_records(&stream, &out);
     status = th_stream_close(&stream);
-    if (th_interrupted && out.name) {
+    if (th_interrupted && out.name && !stream.live) {
         fprintf(stderr, "tracehost dump: %s was not written\n", out.name);
         th_output_abandon(&out);
         return status;

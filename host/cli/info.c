@@ -133,10 +133,13 @@ static void print_head(const struct info *info, const struct th_census *census,
     printf("records     %llu, %llu bytes\n", (unsigned long long)census->total,
            (unsigned long long)reader->bytes);
     print_times(census);
-    if (census->drops)
+    if (census->drops > reader->gaps)
         printf("dropped     %llu event%s, in %llu place%s\n", (unsigned long long)census->lost,
-               th_plural(census->lost), (unsigned long long)census->drops,
-               th_plural(census->drops));
+               th_plural(census->lost), (unsigned long long)(census->drops - reader->gaps),
+               th_plural(census->drops - reader->gaps));
+    if (reader->gaps)
+        printf("lost        in %llu place%s, nobody knows how many events\n",
+               (unsigned long long)reader->gaps, th_plural(reader->gaps));
     if (census->other)
         printf("other       %llu record%s of another kind than trace messages\n",
                (unsigned long long)census->other, th_plural(census->other));
@@ -251,13 +254,13 @@ static void print_json(const struct info *info, const struct th_census *census,
     struct th_census_list functions = th_census_functions(census);
     struct th_census_list tracees = th_census_tracees(census);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
-    json_t *all =
-        json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format", reader->format,
-                  "node", reader->node.node ? node->text : NULL, "bytes", (json_int_t)reader->bytes,
-                  "total", (json_int_t)census->total, "drops", (json_int_t)census->drops, "lost",
-                  (json_int_t)census->lost, "other", (json_int_t)census->other, "malformed",
-                  (json_int_t)stream->skipped, "damages", (json_int_t)stream->damages, "partial",
-                  stream->status != TH_OK);
+    json_t *all = json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "format",
+                            reader->format, "node", reader->node.node ? node->text : NULL, "bytes",
+                            (json_int_t)reader->bytes, "total", (json_int_t)census->total, "drops",
+                            (json_int_t)census->drops, "lost", (json_int_t)census->lost, "gaps",
+                            (json_int_t)reader->gaps, "other", (json_int_t)census->other,
+                            "malformed", (json_int_t)stream->skipped, "damages",
+                            (json_int_t)stream->damages, "partial", stream->status != TH_OK);
 
     json_object_set_new(all, "times", json_times(census));
     json_object_set_new(all, "tags", json_rows(census));

@@ -7,16 +7,21 @@
 static const int64_t FIRST_NS = 1000000000, PAUSE_NS = 250000000;
 
 enum {
-    STEPS = 16,      /* the clock is looked at once in so many */
-    TITLE_WIDTH = 32 /* the line must fit 80 columns */
+    STEPS = 16,   /* the clock is looked at once in so many */
+    COLUMNS = 79, /* a longer line would leave a part of it behind */
+    TITLE_WIDTH = 32,
+    TITLE_LEAST = 12
 };
 
 void th_progress_begin(struct th_progress *progress)
 {
+    int64_t now = th_clock_real_monotonic();
+
     *progress = (struct th_progress){
         .possible = isatty(STDERR_FILENO),
-        .next = th_clock_real_monotonic() + FIRST_NS,
+        .next = now + FIRST_NS,
         .left = STEPS,
+        .since = now,
     };
 }
 
@@ -27,52 +32,105 @@ static bool is_in_the_way(void)
 }
 
 /* The end of a long name tells more than its beginning. */
-static void add_title(char *line, size_t size, const char *title)
+static void put_title(const char *title, int width)
 {
-    size_t length = strlen(title);
+    int length = (int)strlen(title);
 
-    if (length > TITLE_WIDTH)
-        snprintf(line, size, "...%s", title + length - (TITLE_WIDTH - 3));
+    if (width > TITLE_WIDTH)
+        width = TITLE_WIDTH;
+    if (width < TITLE_LEAST)
+        width = TITLE_LEAST;
+    if (length > width)
+        fprintf(stderr, "...%s", title + length - (width - 3));
     else
-        snprintf(line, size, "%s", title);
+        fputs(title, stderr);
 }
 
-/* The line ends where it begins, so that whoever writes next without knowing writes over it. */
-static void show(const char *title, const struct th_reader_info *info)
+/* Records a second since the last time. */
+static double rate(struct th_progress *progress, const struct th_reader_info *info, int64_t now)
+{
+    double seconds = (double)(now - progress->since) / 1e9;
+    double records = (double)(info->records - progress->records);
+
+    progress->since = now;
+    progress->records = info->records;
+    return seconds > 0 ? records / seconds : 0;
+}
+
+static void add_place(struct th_buffer *line, const struct th_reader_info *info)
 {
     double read = (double)info->bytes / 1e6;
     double size = (double)info->size / 1e6;
-    char name[TITLE_WIDTH + 1];
 
-    add_title(name, sizeof name, title);
     if (info->size)
-        fprintf(stderr, "%s: %.0f%% of %.1f MB, %llu records\033[K\r", name,
-                read < size ? 100 * read / size : 100, size, (unsigned long long)info->records);
+        th_buffer_printf(line, ": %.0f%% of %.1f MB", read < size ? 100 * read / size : 100, size);
     else
-        fprintf(stderr, "%s: %.1f MB, %llu records\033[K\r", name, read,
-                (unsigned long long)info->records);
-    fflush(stderr);
+        th_buffer_printf(line, ": %.1f MB", read);
 }
 
-void th_progress_step(struct th_progress *progress, const char *title,
+static void add_rate(struct th_buffer *line, double rate)
+{
+    if (rate < 10e3)
+        th_buffer_printf(line, ", %.0f/s", rate);
+    else if (rate < 10e6)
+        th_buffer_printf(line, ", %.0f k/s", rate / 1e3);
+    else
+        th_buffer_printf(line, ", %.0f M/s", rate / 1e6);
+}
+
+static void add_losses(struct th_buffer *line, const struct th_reader_info *info)
+{
+    uint64_t damaged = info->malformed + info->damages;
+
+    if (info->drops)
+        th_buffer_printf(line, ", %llu dropped", (unsigned long long)info->drops);
+    if (damaged)
+        th_buffer_printf(line, ", %llu damaged", (unsigned long long)damaged);
+}
+
+/* The line ends where it begins, so that whoever writes next without knowing writes over it. */
+static void show(struct th_progress *progress, const char *title, const struct th_reader_info *info,
+                 int64_t now)
+{
+    struct th_buffer line = {0};
+
+    add_place(&line, info);
+    th_buffer_printf(&line, ", %llu records", (unsigned long long)info->records);
+    add_rate(&line, rate(progress, info, now));
+    add_losses(&line, info);
+    put_title(title, COLUMNS - (int)line.size);
+    fprintf(stderr, "%s\033[K\r", th_buffer_text(&line));
+    fflush(stderr);
+    th_buffer_free(&line);
+}
+
+void th_progress_look(struct th_progress *progress, const char *title,
                       const struct th_reader_info *info)
 {
-    int64_t time;
+    int64_t now;
 
-    if (!progress->possible || --progress->left)
+    if (!progress->possible)
         return;
-    progress->left = STEPS;
-    time = th_clock_real_monotonic();
-    if (time < progress->next)
+    now = th_clock_real_monotonic();
+    if (now < progress->next)
         return;
-    progress->next = time + PAUSE_NS;
+    progress->next = now + PAUSE_NS;
     if (is_in_the_way()) {
         th_progress_hide(progress);
         progress->possible = false;
         return;
     }
-    show(title, info);
+    show(progress, title, info, now);
     progress->shown = true;
+}
+
+void th_progress_step(struct th_progress *progress, const char *title,
+                      const struct th_reader_info *info)
+{
+    if (!progress->possible || --progress->left)
+        return;
+    progress->left = STEPS;
+    th_progress_look(progress, title, info);
 }
 
 void th_progress_hide(struct th_progress *progress)

@@ -1,5 +1,7 @@
 /*
- * Progress on a terminal: one line on stderr, from the first second on, which goes again.
+ * Progress on a terminal: one line on stderr, from the first second on, which goes again: how far
+ * the stream is read, records, how many of them a second there were since the line was last shown,
+ * and what was lost.
  *
  * It is shown if stderr is a terminal, and only as long as nothing was printed to a stdout that is
  * one, too: then what is printed is progress enough, and must not be mixed with it.
@@ -11,15 +13,21 @@
 
 struct th_progress {
     bool possible;
-    bool shown;    /* the line stands there */
-    int64_t next;  /* when it is to be shown anew, in monotonic nanoseconds */
-    uint64_t left; /* calls of th_progress_step() until the clock is looked at */
+    bool shown;       /* the line stands there */
+    int64_t next;     /* when it is to be shown anew, in monotonic nanoseconds */
+    uint64_t left;    /* calls of th_progress_step() until the clock is looked at */
+    int64_t since;    /* when the rate was last found, at ... */
+    uint64_t records; /* ... so many */
 };
 
 void th_progress_begin(struct th_progress *progress);
 
 /* After each record, or every so many: TITLE's reader has come to INFO. */
 void th_progress_step(struct th_progress *progress, const char *title,
+                      const struct th_reader_info *info);
+
+/* The same, where time may have passed: while more is awaited. */
+void th_progress_look(struct th_progress *progress, const char *title,
                       const struct th_reader_info *info);
 
 /* Before anything else goes to stderr, and at the end: takes the line away. */

@@ -24,7 +24,6 @@ struct replay {
 /* Of all streams together. */
 struct totals {
     struct th_player_counts played;
-    uint64_t tracees;
     double seconds;
 };
 
@@ -152,8 +151,8 @@ static const struct argp argp = {
     parse,
     "STREAM...",
     "Loads tracers by name and plays recorded streams into them, one stream after the other.\v"
-    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, or - "
-    "for stdin.\n\n"
+    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - for "
+    "stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT).\n\n"
     "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every callback "
     "gets, is an Erlang term: STATE; the map of the keys, whose values are integers, true, false "
     "or else binaries; or #{}. `console` stands for a process that prints what it is sent.\n\n"
@@ -166,6 +165,7 @@ static const struct argp argp = {
     "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n"
     "  tracehost replay --session a -t msg --processes=new --session b -t count a.trace\n"
     "  tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count a.trace\n"
+    "  tracehost replay -t count --reconnect=30s tcp://localhost:4711\n"
     "  tracehost replay -p send --match-spec \"[{['_',{stop,'_'}],[],[]}]\" a.trace\n",
     children,
     NULL,
@@ -187,13 +187,19 @@ static void progress(void *stream)
 static void tell_loss(struct th_stream *stream)
 {
     uint64_t lost = th_reader_info(stream->reader)->drops;
+    uint64_t gaps = th_reader_info(stream->reader)->gaps;
 
-    if (!lost)
+    if (!lost && !gaps)
         return;
     th_progress_hide(&stream->progress);
     th_command_flush();
-    fprintf(stderr, "tracehost replay: %s: the recorder dropped %llu event%s\n",
-            th_stream_title(stream->name), (unsigned long long)lost, th_plural(lost));
+    if (lost)
+        fprintf(stderr, "tracehost replay: %s: the recorder dropped %llu event%s\n",
+                th_stream_title(stream->name), (unsigned long long)lost, th_plural(lost));
+    if (gaps)
+        fprintf(stderr,
+                "tracehost replay: %s: events were lost in %llu place%s, nobody knows how many\n",
+                th_stream_title(stream->name), (unsigned long long)gaps, th_plural(gaps));
 }
 
 /* What became of all events (--stats). */
@@ -210,7 +216,9 @@ static void show_stats(const struct th_tracing *tracing, const struct totals *to
     th_trace_stats_row(played->malformed, "records skipped, as they are damaged");
     th_trace_stats_row(played->damages, "places where a stream is cut off or damaged");
     th_trace_stats_row(played->lost, "events dropped by the recorder");
-    th_trace_stats_row(totals->tracees, "tracees seen");
+    if (played->gaps)
+        th_trace_stats_row(played->gaps, "places where nobody knows how many events were lost");
+    th_trace_stats_row(played->tracees, "tracees seen");
     th_trace_stats(tracing);
 }
 
@@ -226,7 +234,6 @@ static int play_stream(struct replay *replay, struct th_tracing *tracing, const 
     th_play(tracing, stream.reader, &replay->play, &th_interrupted, complain, &stream,
             &totals->played);
     th_guard_set_stream(NULL);
-    totals->tracees += th_world_counts().seen;
     tell_loss(&stream);
     return th_stream_close(&stream);
 }
@@ -251,7 +258,7 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
     else
         th_trace_remarks("replay", tracing);
     if (worst == TH_OK && replay->fail_on_loss &&
-        (totals.played.lost || th_tracing_calls_forgotten(tracing) ||
+        (totals.played.lost || totals.played.gaps || th_tracing_calls_forgotten(tracing) ||
          th_tracing_execution_counts(tracing).not_kept))
         worst = TH_PARTIAL;
     return worst;

@@ -4,8 +4,18 @@
 
 #include <string.h>
 
-/* Adds EVENT and all that follow. False if writing failed: the chain says why. */
-static bool add_all(struct th_stream *stream, struct th_writer *writer, struct th_event *event)
+/* A recording is of one node: its identifiers are those that are written without the node. */
+static bool is_of(const struct th_etf_node *node, const struct th_stream *stream)
+{
+    const struct th_etf_node *now = &th_reader_info(stream->reader)->node;
+
+    return node->node == TH_NONE || now->node == TH_NONE ||
+           (node->node == now->node && node->creation == now->creation);
+}
+
+/* Adds EVENT and all that follow, of NODE. False if writing failed: the chain says why. */
+static bool add_all(struct th_stream *stream, struct th_writer *writer, struct th_event *event,
+                    const struct th_etf_node *node)
 {
     enum th_status status = TH_OK;
     th_env env;
@@ -16,9 +26,18 @@ static bool add_all(struct th_stream *stream, struct th_writer *writer, struct t
         if (status == TH_MALFORMED)
             th_stream_malformed(stream, event);
         th_env_clear(&env);
-    } while (status != TH_FAILED && th_stream_next(stream, event));
+    } while (status != TH_FAILED && th_stream_next(stream, event) && is_of(node, stream));
     th_env_release(&env);
+    if (status != TH_FAILED && !is_of(node, stream))
+        th_stream_leave(stream, "it goes on with another node, whose records belong elsewhere");
     return status != TH_FAILED;
+}
+
+/* Nothing stays here while more is awaited. */
+static void pass_on(void *writer)
+{
+    if (th_writer_flush(writer) != TH_OK)
+        th_error_clear(); /* it will fail again */
 }
 
 static bool is_file(const char *output)
@@ -45,9 +64,11 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
         th_reader_close(stream.reader);
         return th_command_fail(command);
     }
-    written = !some || add_all(&stream, writer, &event);
+    stream.idle = is_file(output) ? NULL : pass_on;
+    stream.idle_context = writer;
+    written = !some || add_all(&stream, writer, &event, &how.here);
     status = th_stream_close(&stream);
-    if (written && !(th_interrupted && is_file(output)))
+    if (written && !(th_interrupted && is_file(output) && !stream.live))
         return th_writer_commit(writer) == TH_OK ? status : th_command_fail(command);
     th_writer_abandon(writer);
     if (!written)

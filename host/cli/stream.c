@@ -14,8 +14,18 @@ static const struct argp_option options[] = {
      "Where one integer may be a match specification's result or a scheduler's number, it is the "
      "scheduler's: for streams recorded with the flag scheduler_id",
      90},
+    {"reconnect", TH_OPTION_RECONNECT, "T", OPTION_ARG_OPTIONAL,
+     "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again", 90},
     {0},
 };
+
+static void set_reconnect(struct th_stream_options *options, const char *value,
+                          struct argp_state *state)
+{
+    options->reconnect_ns = th_option_time(value ? value : "60s", state, "--reconnect");
+    if (options->reconnect_ns <= 0)
+        argp_error(state, "--reconnect wants a time above 0, not '%s'", value);
+}
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -31,6 +41,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case TH_OPTION_SCHEDULER_ID:
         into->scheduler_id = true;
         return 0;
+    case TH_OPTION_RECONNECT:
+        set_reconnect(into, value, state);
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -43,22 +56,54 @@ const char *th_stream_title(const char *name)
     return strcmp(name, "-") == 0 ? "stdin" : name;
 }
 
+/* A line on stderr. */
+static void say(struct th_stream *stream, const char *text)
+{
+    th_command_flush();
+    th_progress_hide(&stream->progress);
+    fprintf(stderr, "tracehost %s: %s: %s\n", stream->command, th_stream_title(stream->name), text);
+}
+
+static void on_notice(void *context, const char *text)
+{
+    say(context, text);
+}
+
+/* What has come is passed on before more is awaited. */
+static void on_wait(void *context)
+{
+    struct th_stream *stream = context;
+
+    if (stream->idle)
+        stream->idle(stream->idle_context);
+    th_command_flush();
+    if (stream->reader)
+        th_progress_look(&stream->progress, th_stream_title(stream->name),
+                         th_reader_info(stream->reader));
+}
+
 int th_stream_open(struct th_stream *stream)
 {
     struct th_reader_options how = {
         .scheduler_id = stream->options->scheduler_id,
         .stop = &th_interrupted,
+        .reconnect_ns = stream->options->reconnect_ns,
+        .waiting = on_wait,
+        .notice = on_notice,
+        .context = stream,
     };
     const char *note;
 
     stream->status = TH_OK;
     stream->skipped = stream->damages = 0;
+    stream->reader = NULL;
+    th_progress_begin(&stream->progress);
     if (th_reader_open(stream->name, &how, &stream->reader) != TH_OK)
         return th_command_fail(stream->command);
+    stream->live = th_reader_info(stream->reader)->live;
     note = th_reader_info(stream->reader)->note;
     if (note)
         fprintf(stderr, "tracehost %s: %s\n", stream->command, note);
-    th_progress_begin(&stream->progress);
     return TH_OK;
 }
 
@@ -117,6 +162,12 @@ bool th_stream_next(struct th_stream *stream, struct th_event *event)
             th_stream_complain(stream);
         }
     }
+}
+
+void th_stream_leave(struct th_stream *stream, const char *text)
+{
+    say(stream, text);
+    stream->status = TH_PARTIAL;
 }
 
 static void tell_interrupt(const struct th_stream *stream)

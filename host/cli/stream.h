@@ -9,7 +9,8 @@
 struct th_stream_options {
     bool allow_partial; /* damage does not change the exit status */
     bool scheduler_id;
-    uint64_t max_events; /* 0: no limit */
+    uint64_t max_events;  /* 0: no limit */
+    int64_t reconnect_ns; /* see th_reader_options */
 };
 
 /* The options that all commands on streams have, for an argp child; its input is a struct
@@ -22,6 +23,10 @@ struct th_stream {
     const struct th_stream_options *options;
     struct th_reader *reader;
     struct th_progress progress;
+    void (*idle)(void *context); /* NULL, or called with idle_context before a wait for bytes: to
+                                    pass on what has come; stdout is flushed anyhow */
+    void *idle_context;
+    bool live;        /* as th_reader_info() says; good after the stream was closed, too */
     int status;       /* TH_OK or TH_PARTIAL so far */
     uint64_t skipped; /* records that were damaged within a sound frame */
     uint64_t damages; /* places where it is cut off or damaged otherwise */
@@ -43,6 +48,9 @@ void th_stream_malformed(struct th_stream *stream, const struct th_event *event)
 /* Tells the damage that the thread's chain is about, as one of this stream; counts it by its
  * status, TH_MALFORMED or TH_PARTIAL. Of very many only the first are told. */
 void th_stream_complain(struct th_stream *stream);
+
+/* What follows is not read, as TEXT says: the stream is partial. */
+void th_stream_leave(struct th_stream *stream, const char *text);
 
 /* Flushes stdout, closes the reader, sums up on stderr what went wrong, and returns the exit
  * status: TH_OK, TH_PARTIAL, or 128 and more if a signal came. */

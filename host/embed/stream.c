@@ -16,7 +16,8 @@ static enum th_status begin(const struct tracehost_stream_options *given, const 
         return status;
     *stream = th_alloc_zero(sizeof **stream);
     (*stream)->name = th_strdup(name);
-    *options = (struct th_reader_options){known.scheduler_id, &(*stream)->stop};
+    *options =
+        (struct th_reader_options){.scheduler_id = known.scheduler_id, .stop = &(*stream)->stop};
     return TH_OK;
 }
 

@@ -64,6 +64,14 @@ static void make_room(struct th_input *input)
     input->data = th_realloc(input->data, input->capacity + TH_INPUT_SLACK);
 }
 
+/* How long to wait in one go, after so many. */
+static int patience(const struct th_input *input, unsigned rounds)
+{
+    if (input->waiting && rounds == 0)
+        return 0; /* what is there is no wait */
+    return input->stop || input->waiting ? LOOK_UP_MS : -1;
+}
+
 /*
  * Waits for bytes. False: a signal came, and *stop tells to end. It is poll() that waits and not
  * read(), as a signal ends poll() even if its handler has asked for SA_RESTART; it looks up now and
@@ -74,13 +82,16 @@ static bool wait_for_bytes(struct th_input *input)
     struct pollfd wait = {.fd = input->fd, .events = POLLIN};
     int ready;
 
-    do {
+    for (unsigned rounds = 0;; rounds++) {
         input->stopped = input->stop && __atomic_load_n(input->stop, __ATOMIC_RELAXED);
         if (input->stopped)
             return false;
-        ready = poll(&wait, 1, input->stop ? LOOK_UP_MS : -1);
-    } while (ready == 0 || (ready < 0 && errno == EINTR));
-    return true;
+        if (rounds > 0 && input->waiting)
+            input->waiting(input->context);
+        ready = poll(&wait, 1, patience(input, rounds));
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true;
+    }
 }
 
 /* What to do about a read that failed: true to try again. */

@@ -27,6 +27,10 @@ struct th_input {
     /* NULL, or looked at while it waits for bytes, twice a second and when a signal comes: not 0
      * ends the input. Relaxed: it stands for itself. */
     const volatile int *stop;
+
+    /* NULL, or called with CONTEXT before it waits for bytes, and twice a second while it does. */
+    void (*waiting)(void *context);
+    void *context;
 };
 
 /* Opens the file NAME, "-": stdin. TH_MALFORMED with the cause, which does not tell the name; then

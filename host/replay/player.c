@@ -17,8 +17,9 @@ struct th_player {
     struct th_reader *reader;
     const struct th_player_options *options;
     struct th_player_counts *counts;
-    uint64_t read; /* records of this stream */
-    bool deserted; /* no session is left */
+    uint64_t read;  /* records of this stream */
+    uint32_t nodes; /* th_reader_info.nodes of the world at hand */
+    bool deserted;  /* no session is left */
     struct origin {
         bool known;
         int64_t ns;
@@ -148,6 +149,26 @@ static enum th_status skip(struct th_player *player, struct th_event *event)
     return status;
 }
 
+static void end_world(struct th_player *player)
+{
+    player->counts->tracees += th_world_counts().seen;
+}
+
+/* The node is known from the first record on. */
+static void tell_node(struct th_player *player)
+{
+    player->nodes = th_reader_info(player->reader)->nodes;
+    th_world_set_node(th_reader_info(player->reader)->node);
+}
+
+/* What was known of processes and names may not hold for those that have their identifiers now. */
+static void change_node(struct th_player *player)
+{
+    end_world(player);
+    th_tracing_new_world(player->tracing);
+    tell_node(player);
+}
+
 /* What is no event for the sessions. */
 static enum th_status play_other(struct th_player *player, struct th_event *event)
 {
@@ -157,7 +178,10 @@ static enum th_status play_other(struct th_player *player, struct th_event *even
     }
     player->counts->drops++;
     player->counts->lost += event->dropped;
+    player->counts->gaps += event->dropped == 0;
     th_trace_aside(player->tracing, event);
+    if (th_reader_info(player->reader)->nodes != player->nodes)
+        change_node(player);
     return TH_OK;
 }
 
@@ -199,8 +223,8 @@ static inline enum th_status step(struct th_player *player)
         return TH_END;
     status = th_reader_next(player->reader, &player->event);
     if (__builtin_expect(status == TH_OK, 1)) {
-        if (player->read++ == 0) /* the first record tells it */
-            th_world_set_node(th_reader_info(player->reader)->node);
+        if (player->read++ == 0)
+            tell_node(player);
         player->counts->records++;
         return play_event(player, &player->event);
     }
@@ -238,6 +262,7 @@ void th_play(struct th_tracing *tracing, struct th_reader *reader,
         if (counts->records % PROGRESS_RECORDS == 0 && options->progress)
             options->progress(context);
     }
+    end_world(&player);
     th_env_release(&player.env);
 }
 
@@ -268,6 +293,7 @@ void th_player_end(struct th_player *player)
 {
     if (!player)
         return;
+    end_world(player);
     th_env_release(&player->env);
     th_free(player);
 }

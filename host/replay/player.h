@@ -29,13 +29,15 @@ struct th_player_counts {
     uint64_t lost;      /* events that the recorder dropped, as these say */
     uint64_t malformed; /* records with a good frame and a damaged or unknown content: skipped */
     uint64_t damages;   /* places where a stream was cut off or damaged */
+    uint64_t gaps;      /* drop records of 0 events: more were lost, and nobody knows how many */
+    uint64_t tracees;   /* seen; those of the world at hand when it ends */
 };
 
 /*
  * Plays READER's stream to its end. COMPLAIN is told of each damage and of each malformed record,
  * the chain saying what it is (it may be NULL). *STOP is looked at between events: another thread
  * or a signal handler may set it. Damage is no failure: COUNTS say what happened. Begins a new
- * world.
+ * world, and another where the stream goes on with another node (th_reader_info.nodes).
  */
 void th_play(struct th_tracing *tracing, struct th_reader *reader,
              const struct th_player_options *options, const volatile int *stop,

@@ -59,6 +59,14 @@ static enum th_status find_format(struct th_reader *reader)
     return reader->format->begin(reader);
 }
 
+/* What the options tell of waiting. */
+static void listen_to_options(struct th_reader *reader)
+{
+    reader->input.stop = reader->options.stop;
+    reader->input.waiting = reader->options.waiting;
+    reader->input.context = reader->options.context;
+}
+
 /* 0 if it cannot be known. */
 static uint64_t total_size(const struct th_reader *reader)
 {
@@ -81,7 +89,8 @@ static enum th_status begin(struct th_reader *reader, enum th_status status)
     reader->info.file = reader->set.names[0];
     reader->info.note = reader->set.note;
     reader->info.size = total_size(reader);
-    reader->input.stop = reader->options.stop;
+    reader->info.nodes = 1;
+    listen_to_options(reader);
     return status == TH_OK ? find_format(reader) : status;
 }
 
@@ -108,8 +117,14 @@ enum th_status th_reader_open(const char *name, const struct th_reader_options *
                               struct th_reader **reader)
 {
     struct th_reader *made = create(options);
-    enum th_status status = th_wrap_find(name, &made->set);
+    enum th_status status;
 
+    if (th_tcp_is_address(name)) {
+        th_wrap_single(name, &made->set);
+        made->info.file = made->set.names[0];
+        return result(made, name, th_connection_open(made, name), reader);
+    }
+    status = th_wrap_find(name, &made->set);
     if (status == TH_OK)
         status = begin(made, th_input_open(&made->input, made->set.names[0]));
     return result(made, name, status, reader);
@@ -125,9 +140,20 @@ enum th_status th_reader_attach(int fd, const char *name, const struct th_reader
     return result(made, name, begin(made, TH_OK), reader);
 }
 
+void th_reader_take_input(struct th_reader *reader, int fd)
+{
+    reader->bytes_before += th_input_position(&reader->input);
+    th_input_close(&reader->input);
+    if (fd >= 0)
+        th_input_attach(&reader->input, fd, reader->info.file);
+    listen_to_options(reader);
+}
+
 /* Goes on with the next file: TH_END if there is none. */
 static enum th_status next_file(struct th_reader *reader)
 {
+    if (reader->connection)
+        return th_connection_again(reader);
     if (reader->input.stopped || reader->file + 1 >= reader->set.count)
         return TH_END;
     reader->bytes_before += th_input_position(&reader->input);
@@ -137,22 +163,24 @@ static enum th_status next_file(struct th_reader *reader)
         th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
         return th_error_context("a file of the wrap set cannot be read");
     }
-    reader->input.stop = reader->options.stop;
+    listen_to_options(reader);
     return TH_OK;
 }
 
 enum th_status th_reader_check_input(struct th_reader *reader)
 {
     int error = reader->input.error;
+    unsigned long long position = th_input_position(&reader->input);
 
     if (!error)
         return TH_OK;
     reader->input.error = 0;
     th_reader_skip_file(reader);
-    th_error_raise(TH_PARTIAL, "it cannot be read: %s", strerror(error));
+    th_error_raise(TH_PARTIAL, "%s: %s",
+                   reader->connection ? "the connection was lost" : "it cannot be read",
+                   strerror(error));
     return th_error_context("record %llu at byte %llu, and what follows it, is lost",
-                            th_reader_number(reader),
-                            (unsigned long long)th_input_position(&reader->input));
+                            th_reader_number(reader), position);
 }
 
 static enum th_status count(struct th_reader *reader, const struct th_event *event,
@@ -163,8 +191,12 @@ static enum th_status count(struct th_reader *reader, const struct th_event *eve
     info->bytes = reader->bytes_before + th_input_position(&reader->input);
     if (status == TH_OK || status == TH_MALFORMED)
         info->records++;
-    if (status == TH_OK && event->kind == TH_EVENT_DROP)
+    if (status == TH_OK && event->kind == TH_EVENT_DROP) {
         info->drops += event->dropped;
+        info->gaps += event->dropped == 0;
+    }
+    if (status == TH_PARTIAL && reader->connection)
+        reader->connection->lost |= reader->input.ended;
     info->malformed += status == TH_MALFORMED;
     info->damages += status == TH_PARTIAL;
     return status;
@@ -198,5 +230,6 @@ void th_reader_close(struct th_reader *reader)
         reader->format->end(reader);
     th_input_close(&reader->input);
     th_wrap_free(&reader->set);
+    th_connection_free(reader->connection);
     th_free(reader);
 }

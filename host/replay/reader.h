@@ -3,7 +3,8 @@
  *
  * A stream is a trace-port file (as dbg:trace_port(file, ...) writes it), a wrap set of such files,
  * or JSON lines; what it is is told by its content. Files are read, not mapped; memory does not
- * grow with the stream. One thread at a time.
+ * grow with the stream. Or it is what a running node sends at this moment to a trace port of the
+ * other kind, dbg:trace_port(ip, ...); connection.h tells of those. One thread at a time.
  */
 #ifndef TH_READER_H
 #define TH_READER_H
@@ -16,13 +17,22 @@ struct th_reader_options {
     bool scheduler_id;        /* see th_event_from_tuple() */
     const volatile int *stop; /* NULL, or set by a signal handler or another thread: a wait for
                                  bytes is given up, and the stream ends there */
+
+    /* Of connections. */
+    int64_t reconnect_ns; /* how long to try to take up again one that has ended; 0: not at all */
+    int connect_ms;       /* how long one attempt may take; 0: TH_TCP_CONNECT_MS */
+
+    /* NULL, or called with CONTEXT by the thread that reads. */
+    void (*waiting)(void *context); /* before a wait for bytes, and twice a second during it */
+    void (*notice)(void *context, const char *text); /* what becomes of a connection: "..." */
+    void *context;
 };
 
 /*
  * Opens NAME: a file; "-" for stdin; a wrap set, given as NAME*TAIL (the star stands for the
  * number) or as the name of its first file (wrap.h tells what is taken for one): then the files of
- * the set follow each other, the oldest first. OPTIONS may be NULL. TH_MALFORMED with the cause:
- * not there, a folder, no such format...
+ * the set follow each other, the oldest first; tcp://HOST:PORT, the trace port of a running node.
+ * OPTIONS may be NULL. TH_MALFORMED with the cause: not there, a folder, no such format, refused...
  */
 enum th_status th_reader_open(const char *name, const struct th_reader_options *options,
                               struct th_reader **reader);
@@ -53,10 +63,15 @@ struct th_reader_info {
     bool utf8_atoms;         /* atoms are written as OTP 26 and later do; known with the node */
     uint64_t records;        /* read so far, drops and malformed ones included */
     uint64_t drops;          /* events that the recorder says it lost */
+    uint64_t gaps;           /* places where events were lost, and nobody knows how many: drops of 0
+                                events */
     uint64_t malformed;      /* records of which TH_MALFORMED was returned */
     uint64_t damages;        /* times that TH_PARTIAL was returned */
     uint64_t bytes;          /* read so far */
     uint64_t size;           /* of all its files, as they were found; 0: not known (a pipe, ...) */
+    bool live;               /* a connection: it is normal for whoever reads to end it */
+    uint32_t nodes; /* counts up when what comes from now on may be of another node than before, of
+                       the same name perhaps, whose identifiers stand for others */
 };
 const struct th_reader_info *th_reader_info(const struct th_reader *reader);
 

@@ -5,6 +5,7 @@
 #ifndef TH_READING_H
 #define TH_READING_H
 
+#include "connection.h"
 #include "input.h"
 #include "reader.h"
 #include "wrap.h"
@@ -28,6 +29,13 @@ struct th_reader_format {
 
 extern const struct th_reader_format th_trace_port_format, th_jsonl_format;
 
+/* For connections: until it stands at a record, from where th_trace_port_format goes on. */
+extern const struct th_reader_format th_live_port_format;
+
+/* The reader of a connection does not stand at a record any more: th_live_port_format takes over.
+ */
+void th_live_port_lose(struct th_reader *reader);
+
 struct th_reader {
     const struct th_reader_format *format;
     void *state; /* of the format */
@@ -35,8 +43,9 @@ struct th_reader {
     struct th_reader_options options;
     struct th_reader_info info;
     struct th_wrap_set set;
-    size_t file;           /* the one being read, in set.names */
-    uint64_t bytes_before; /* read of the files before it */
+    size_t file;                      /* the one being read, in set.names */
+    uint64_t bytes_before;            /* read of the files, or connections, before it */
+    struct th_connection *connection; /* NULL: files */
 };
 
 /* The number of the record that is next, or being read: for messages. */
@@ -47,6 +56,9 @@ static inline unsigned long long th_reader_number(const struct th_reader *reader
 
 /* Reading the input failed: TH_PARTIAL once. TH_OK if it did not fail. */
 enum th_status th_reader_check_input(struct th_reader *reader);
+
+/* Goes on with the input FD (-1: none) instead of the one at hand. */
+void th_reader_take_input(struct th_reader *reader, int fd);
 
 /* Gives up what is left of the file at hand. */
 static inline void th_reader_skip_file(struct th_reader *reader)

@@ -43,7 +43,7 @@ static void tell_node(struct th_reader *reader)
 
 /* The node, from the messages that have come already: who writes the events anew needs it before
  * the first of them, which may be a drop. */
-static void look_for_node(struct th_reader *reader)
+void th_trace_port_look_for_node(struct th_reader *reader)
 {
     const unsigned char *p = th_input_bytes(&reader->input);
     const unsigned char *end = p + th_input_there(&reader->input);
@@ -62,19 +62,25 @@ static void look_for_node(struct th_reader *reader)
     tell_node(reader);
 }
 
-static enum th_status begin(struct th_reader *reader)
+enum th_status th_trace_port_begin(struct th_reader *reader)
 {
     struct th_record *record = th_alloc(sizeof *record);
 
     th_record_init(record, reader->options.scheduler_id);
     reader->state = record;
-    if (examine(&reader->input) != TH_OK)
-        return TH_MALFORMED;
-    look_for_node(reader);
     return TH_OK;
 }
 
-static void end(struct th_reader *reader)
+static enum th_status begin(struct th_reader *reader)
+{
+    th_trace_port_begin(reader);
+    if (examine(&reader->input) != TH_OK)
+        return TH_MALFORMED;
+    th_trace_port_look_for_node(reader);
+    return TH_OK;
+}
+
+void th_trace_port_end(struct th_reader *reader)
 {
     th_record_release(reader->state);
     th_free(reader->state);
@@ -107,17 +113,22 @@ static enum th_status at_end(struct th_reader *reader)
 static enum th_status unknown_op(struct th_reader *reader, unsigned op)
 {
     unsigned long long position = th_input_position(&reader->input);
+    bool live = reader->connection;
 
-    th_reader_skip_file(reader);
+    if (live)
+        th_live_port_lose(reader);
+    else
+        th_reader_skip_file(reader);
     th_error_raise(TH_PARTIAL,
                    "it begins with byte %u; a record begins with 0 (a message) or 1 (a drop)", op);
-    return th_error_context("record %llu at byte %llu is damaged: what follows it is lost",
-                            th_reader_number(reader), position);
+    return th_error_context("record %llu at byte %llu is damaged: what follows it%s is lost",
+                            th_reader_number(reader), position,
+                            live ? ", up to where one is found again," : "");
 }
 
-static enum th_status drop(struct th_reader *reader, struct th_event *event, uint32_t dropped)
+enum th_status th_trace_port_drop(struct th_reader *reader, struct th_event *event,
+                                  uint32_t dropped)
 {
-    th_input_take(&reader->input, TH_PORT_HEAD);
     event->source = &th_record_source;
     event->reader = reader->state;
     th_event_begin(event, TH_EVENT_DROP);
@@ -125,6 +136,12 @@ static enum th_status drop(struct th_reader *reader, struct th_event *event, uin
     event->tuple_size = 2;
     event->timed = true;
     return TH_OK;
+}
+
+static enum th_status drop(struct th_reader *reader, struct th_event *event, uint32_t dropped)
+{
+    th_input_take(&reader->input, TH_PORT_HEAD);
+    return th_trace_port_drop(reader, event, dropped);
 }
 
 static enum th_status next(struct th_reader *reader, struct th_event *event)
@@ -158,5 +175,5 @@ const struct th_reader_format th_trace_port_format = {
     .name = "trace-port",
     .begin = begin,
     .next = next,
-    .end = end,
+    .end = th_trace_port_end,
 };

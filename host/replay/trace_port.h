@@ -11,6 +11,20 @@
 #ifndef TH_TRACE_PORT_H
 #define TH_TRACE_PORT_H
 
+#include "host/term/term.h"
+
+struct th_reader;
+struct th_event;
+
 enum { TH_PORT_MESSAGE = 0, TH_PORT_DROP = 1, TH_PORT_HEAD = 5 /* bytes of op and size */ };
+
+/* For connections. A reader that knows nothing of the node yet; what it knows from the messages
+ * that have come, if they begin where its input stands; a drop of DROPPED events there, for which
+ * nothing is taken from the input. */
+enum th_status th_trace_port_begin(struct th_reader *reader);
+void th_trace_port_end(struct th_reader *reader);
+void th_trace_port_look_for_node(struct th_reader *reader);
+enum th_status th_trace_port_drop(struct th_reader *reader, struct th_event *event,
+                                  uint32_t dropped);
 
 #endif

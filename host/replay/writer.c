@@ -103,6 +103,13 @@ enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, t
     return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush(writer) : status;
 }
 
+enum th_status th_writer_flush(struct th_writer *writer)
+{
+    enum th_status status = flush(writer);
+
+    return status == TH_OK ? th_output_flush(&writer->out) : status;
+}
+
 static void free_writer(struct th_writer *writer)
 {
     th_buffer_free(&writer->buffer);

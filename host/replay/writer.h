@@ -34,6 +34,9 @@ enum th_status th_writer_open(const char *file, const struct th_writer_options *
  */
 enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, th_env *env);
 
+/* Passes on what was written, so that a pipe's reader sees it. TH_FAILED if writing fails. */
+enum th_status th_writer_flush(struct th_writer *writer);
+
 /* Ends the file and gives it its name. The writer is freed in any case. */
 enum th_status th_writer_commit(struct th_writer *writer);
 

@@ -88,6 +88,8 @@ the other.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --reconnect[=T]        Of tcp://...: where the connection ends, try for
+                             the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's
                              result or a scheduler's number, it is the
                              scheduler's: for streams recorded with the flag
@@ -97,7 +99,8 @@ the other.
   -V, --version              Print program version
 
 STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL,
-JSON lines, or - for stdin.
+JSON lines, - for stdin, or tcp://HOST:PORT for what a running node sends to
+dbg:trace_port(ip, PORT).
 
 TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which
 every callback gets, is an Erlang term: STATE; the map of the keys, whose
@@ -116,6 +119,7 @@ Examples:
 a.trace
   tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count
 a.trace
+  tracehost replay -t count --reconnect=30s tcp://localhost:4711
   tracehost replay -p send --match-spec "[{['_',{stop,'_'}],[],[]}]" a.trace
 
 Flags:
@@ -154,6 +158,8 @@ Prints every record of a recorded stream.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --reconnect[=T]        Of tcp://...: where the connection ends, try for
+                             the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's
                              result or a scheduler's number, it is the
                              scheduler's: for streams recorded with the flag
@@ -163,7 +169,8 @@ Prints every record of a recorded stream.
   -V, --version              Print program version
 
 STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL,
-JSON lines, or - for stdin.
+JSON lines, - for stdin, or tcp://HOST:PORT for what a running node sends to
+dbg:trace_port(ip, PORT).
 
 Examples:
   tracehost dump calls.trace
@@ -179,6 +186,8 @@ nothing.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --reconnect[=T]        Of tcp://...: where the connection ends, try for
+                             the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's
                              result or a scheduler's number, it is the
                              scheduler's: for streams recorded with the flag
@@ -188,10 +197,13 @@ nothing.
   -V, --version              Print program version
 
 Either may be - for stdin or stdout. The JSON is described in
-samples/README.md.
+samples/README.md. IN may be tcp://HOST:PORT, what a running node sends to
+dbg:trace_port(ip, PORT): then it is recorded, until the node or a signal ends
+it.
 
 Examples:
   tracehost convert calls.trace calls.jsonl
+  tracehost convert tcp://localhost:4711 calls.trace
   tracehost convert --to=trace calls.jsonl - | tracehost info -
 EOF
 expect 'info --help' cat "$work/info" <<'EOF'
@@ -205,6 +217,8 @@ span; what was dropped or is damaged.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --reconnect[=T]        Of tcp://...: where the connection ends, try for
+                             the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's
                              result or a scheduler's number, it is the
                              scheduler's: for streams recorded with the flag

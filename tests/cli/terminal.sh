@@ -15,13 +15,14 @@ terminal=tests/cli/terminal
 
 # figures: figures of progress as N, and what was shown more than once as once.
 figures() {
-    sed 's/[0-9][0-9]*%/N%/g; s/[0-9]* records\\e/N records\\e/g; s/\([^\\]*records\\e\[K\\r\)\1*/\1/'
+    sed 's|[0-9][0-9]*%|N%|g; s|[0-9]* records, [0-9]*\( [kM]\)*/s|N records, N/s|g
+        s|\([^\\]*records, N/s\\e\[K\\r\)\1*|\1|'
 }
 waiting() {
     $terminal 1.2 "$tracehost" dump "$recordings/s22_killed_vm.trace" | grep -v '^{trace' | figures
 }
 expect 'progress, which makes way for what else there is to say' waiting <<'EOF'
-...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records\e[K\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
+...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records, N/s\e[K\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
   48 of its 109 bytes are there
 tracehost dump: samples/recordings/s22_killed_vm.trace: recovered 1156 records
 EOF
@@ -38,7 +39,7 @@ unprinted() {
     slow $terminal both "$tracehost" replay -t count,top=1 - | figures
 }
 expect 'progress of a pipe, as long as tracers print nothing' unprinted <<'EOF'
-stdin: 0.1 MB, N records\e[K\r\e[K      events       %  tag
+stdin: 0.1 MB, N records, N/s\e[K\r\e[K      events       %  tag
          874   60.78  call
          212   14.74  return_from
          172   11.96  receive

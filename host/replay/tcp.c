@@ -1,0 +1,287 @@
+#include "tcp.h"
+
+#include "host/term/term.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char scheme[] = "tcp://";
+
+enum {
+    LOOK_UP_MS = 500,
+    MS = 1000000, /* nanoseconds */
+    HIGHEST_PORT = 65535,
+    KEEP_IDLE = 60, /* seconds of silence until the other side is asked whether it is there, ... */
+    KEEP_INTERVAL = 15, /* ... and between further questions, ... */
+    KEEP_COUNT = 4      /* ... of which so many may go unanswered */
+};
+
+bool th_tcp_is_address(const char *name)
+{
+    return strncasecmp(name, scheme, strlen(scheme)) == 0;
+}
+
+void th_tcp_free(struct th_tcp_address *address)
+{
+    th_free(address->host);
+    th_free(address->port);
+    *address = (struct th_tcp_address){0};
+}
+
+static bool is_port(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    long port = strtol(text, NULL, 10);
+
+    return digits > 0 && digits <= 5 && text[digits] == 0 && port > 0 && port <= HIGHEST_PORT;
+}
+
+enum th_status th_tcp_parse(const char *name, struct th_tcp_address *address)
+{
+    const char *host = name + strlen(scheme);
+    bool bracket = *host == '[';
+    const char *end = bracket ? strchr(host, ']') : strchr(host, ':');
+    const char *port = end ? end + bracket : NULL;
+
+    *address = (struct th_tcp_address){0};
+    host += bracket;
+    if (!port || *port != ':' || end == host)
+        return th_error_raise(TH_MALFORMED,
+                              "an address is tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6");
+    if (!is_port(port + 1))
+        return th_error_raise(TH_MALFORMED, "'%s' is no port: that is a number from 1 to %d",
+                              port + 1, HIGHEST_PORT);
+    address->host = th_printf("%.*s", (int)(end - host), host);
+    address->port = th_strdup(port + 1);
+    return TH_OK;
+}
+
+static bool stopped(const volatile int *stop)
+{
+    return stop && __atomic_load_n(stop, __ATOMIC_RELAXED); /* it stands for itself */
+}
+
+/* Until DEADLINE, rounded up, LOOK_UP_MS at most. */
+static int milliseconds_to(int64_t deadline)
+{
+    int64_t left = (deadline - th_clock_real_monotonic() + MS - 1) / MS;
+
+    return left < 0 ? 0 : left < LOOK_UP_MS ? (int)left : LOOK_UP_MS;
+}
+
+bool th_tcp_pause(const volatile int *stop, int64_t deadline)
+{
+    if (!stopped(stop))
+        poll(NULL, 0, milliseconds_to(deadline));
+    return !stopped(stop);
+}
+
+/* --- looking up ------------------------------------------------------------------------------- */
+
+/* A question to the resolver, which may take long and cannot always be taken back. */
+struct question {
+    struct gaicb what;
+    struct addrinfo hints;
+    struct th_tcp_address address;
+};
+
+static void free_question(struct question *question)
+{
+    th_tcp_free(&question->address);
+    th_free(question);
+}
+
+/* Waits for the answer: EAI_INPROGRESS if none came. */
+static int await(struct question *question, const volatile int *stop, int64_t deadline)
+{
+    const struct gaicb *list[] = {&question->what};
+    int error;
+
+    while ((error = gai_error(&question->what)) == EAI_INPROGRESS && !stopped(stop) &&
+           th_clock_real_monotonic() < deadline) {
+        struct timespec wait = {.tv_nsec = (long)milliseconds_to(deadline) * MS};
+        gai_suspend(list, 1, &wait);
+    }
+    return error;
+}
+
+/* Names are looked up by a thread of the C library, as that waits for servers, deaf to *STOP. */
+static int ask(const struct th_tcp_address *address, const struct addrinfo *hints,
+               const volatile int *stop, int64_t deadline, struct addrinfo **found)
+{
+    struct question *question = th_alloc_zero(sizeof *question);
+    struct gaicb *list[] = {&question->what};
+    int error;
+
+    question->hints = *hints;
+    question->address.host = th_strdup(address->host);
+    question->address.port = th_strdup(address->port);
+    question->what = (struct gaicb){.ar_name = question->address.host,
+                                    .ar_service = question->address.port,
+                                    .ar_request = &question->hints};
+    error = getaddrinfo_a(GAI_NOWAIT, list, 1, NULL);
+    if (!error)
+        error = await(question, stop, deadline);
+    *found = question->what.ar_result;
+    if (error == EAI_INPROGRESS && gai_cancel(&question->what) == EAI_NOTCANCELED)
+        return error; /* that thread still has the question */
+    free_question(question);
+    return error;
+}
+
+static enum th_status look_up(const struct th_tcp_address *address, const volatile int *stop,
+                              int64_t deadline, struct addrinfo **found)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+    int error = getaddrinfo(address->host, address->port, &hints, found);
+
+    if (error == EAI_NONAME) {
+        hints.ai_flags = AI_NUMERICSERV;
+        error = ask(address, &hints, stop, deadline, found);
+    }
+    if (!error)
+        return TH_OK;
+    if (error == EAI_INPROGRESS && stopped(stop))
+        return TH_END;
+    return th_error_raise(TH_MALFORMED, "the address of %s is not known: %s", address->host,
+                          error == EAI_INPROGRESS ? "it could not be looked up in time"
+                          : error == EAI_SYSTEM   ? strerror(errno)
+                                                  : gai_strerror(error));
+}
+
+/* --- connecting ------------------------------------------------------------------------------- */
+
+/* The errno of a connection that is being made, 0 once it is there; EINPROGRESS if *STOP came. */
+static int await_connection(int fd, const volatile int *stop, int64_t deadline)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLOUT};
+    socklen_t size = sizeof(int);
+    int error = 0;
+
+    while (poll(&wait, 1, milliseconds_to(deadline)) <= 0) {
+        if (stopped(stop))
+            return EINPROGRESS;
+        if (th_clock_real_monotonic() >= deadline)
+            return ETIMEDOUT;
+    }
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    return error;
+}
+
+/* A port of this machine that nobody listens on may be the very one that the connection got for its
+ * own end: then it is connected with itself, for good. */
+static bool is_own_end(int fd)
+{
+    struct sockaddr_storage ours = {0}, theirs = {0};
+    socklen_t our_size = sizeof ours, their_size = sizeof theirs;
+
+    return getsockname(fd, (struct sockaddr *)&ours, &our_size) == 0 &&
+           getpeername(fd, (struct sockaddr *)&theirs, &their_size) == 0 &&
+           our_size == their_size && memcmp(&ours, &theirs, our_size) == 0;
+}
+
+/* Nothing is ever sent on it, so that only such questions tell that the other machine is gone. */
+static void keep_alive(int fd)
+{
+    static const int on = 1, idle = KEEP_IDLE, interval = KEEP_INTERVAL, count = KEEP_COUNT;
+
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+}
+
+/* Tries one address; returns an errno. */
+static int try(const struct addrinfo *to, const volatile int *stop, int64_t deadline, int *fd)
+{
+    int error = 0;
+
+    *fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->ai_protocol);
+    if (*fd < 0)
+        return errno;
+    if (connect(*fd, to->ai_addr, to->ai_addrlen) != 0)
+        error =
+            errno == EINPROGRESS || errno == EINTR ? await_connection(*fd, stop, deadline) : errno;
+    if (!error && is_own_end(*fd))
+        error = ECONNREFUSED;
+    if (error)
+        close(*fd);
+    else
+        keep_alive(*fd);
+    return error;
+}
+
+static void note_failure(struct th_buffer *why, const struct addrinfo *to, int error)
+{
+    char host[NI_MAXHOST] = "?";
+
+    getnameinfo(to->ai_addr, to->ai_addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST);
+    th_buffer_printf(why, "%s%s: %s", why->size ? "; " : "", host, strerror(error));
+}
+
+static enum th_status tell_failures(const struct th_tcp_address *address, struct th_buffer *why,
+                                    bool refused)
+{
+    if (refused)
+        th_error_raise(TH_MALFORMED,
+                       "nobody listens there; dbg:tracer(port, dbg:trace_port(ip, %s)) makes a "
+                       "node do so",
+                       address->port);
+    if (refused)
+        th_error_context("cannot connect to %s", th_buffer_text(why));
+    else
+        th_error_raise(TH_MALFORMED, "cannot connect to %s", th_buffer_text(why));
+    return TH_MALFORMED;
+}
+
+/* Each address gets its share of the time that is left, so that one that does not answer leaves
+ * some for the others. */
+static enum th_status try_all(const struct th_tcp_address *address, const struct addrinfo *found,
+                              const volatile int *stop, int64_t deadline, int *fd)
+{
+    struct th_buffer why = {0};
+    bool refused = true;
+    int error = ETIMEDOUT;
+    int left = 0;
+
+    for (const struct addrinfo *to = found; to; to = to->ai_next)
+        left++;
+    for (const struct addrinfo *to = found; to && error && error != EINPROGRESS; to = to->ai_next) {
+        int64_t now = th_clock_real_monotonic();
+        error = try(to, stop, now + (deadline - now) / left--, fd);
+        refused &= error == ECONNREFUSED;
+        if (error && error != EINPROGRESS)
+            note_failure(&why, to, error);
+    }
+    if (error && error != EINPROGRESS)
+        tell_failures(address, &why, refused);
+    th_buffer_free(&why);
+    return error == EINPROGRESS ? TH_END : error ? TH_MALFORMED : TH_OK;
+}
+
+enum th_status th_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
+                              int milliseconds, int *fd)
+{
+    int64_t deadline = th_clock_real_monotonic() + (int64_t)milliseconds * MS;
+    struct addrinfo *found = NULL;
+    enum th_status status = look_up(address, stop, deadline, &found);
+
+    *fd = -1;
+    if (status != TH_OK)
+        return status;
+    status = try_all(address, found, stop, deadline, fd);
+    freeaddrinfo(found);
+    if (status != TH_OK)
+        *fd = -1;
+    return status;
+}

@@ -1,0 +1,37 @@
+/*
+ * Addresses tcp://HOST:PORT, and connecting to them.
+ *
+ * HOST is a name, an IPv4 address, or an IPv6 address in brackets; PORT a number.
+ */
+#ifndef TH_TCP_H
+#define TH_TCP_H
+
+#include "host/base/base.h"
+
+enum { TH_TCP_CONNECT_MS = 10000 /* for looking up and connecting, unless told otherwise */ };
+
+struct th_tcp_address {
+    char *host, *port;
+};
+
+/* True if NAME begins as such an address does: then it means nothing else. */
+bool th_tcp_is_address(const char *name);
+
+/* Takes NAME apart; TH_MALFORMED with what is wrong with it. th_tcp_free() in any case. */
+enum th_status th_tcp_parse(const char *name, struct th_tcp_address *address);
+void th_tcp_free(struct th_tcp_address *address);
+
+/*
+ * Connects within MILLISECONDS, trying in turn all addresses that the name has. The descriptor does
+ * not block, and its end is noticed (within two minutes) also if the other machine just vanishes.
+ * TH_MALFORMED with the cause: refused, unknown, too late... TH_END, without a cause, as soon as
+ * *STOP (NULL: never) is not 0; it is looked at twice a second and when a signal comes.
+ */
+enum th_status th_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
+                              int milliseconds, int *fd);
+
+/* Waits until DEADLINE (th_clock_real_monotonic()), half a second at most; shorter if a signal
+ * comes. False if *STOP is not 0. */
+bool th_tcp_pause(const volatile int *stop, int64_t deadline);
+
+#endif

@@ -1,0 +1,487 @@
+/*
+ * Streams of connections: as they come, in whatever pieces; where they begin or go on within a
+ * record; how they end, and are taken up again.
+ */
+#include "tests/support/server.h"
+#include "tests/support/stream.h"
+
+#include "host/replay/reading.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { RECORD = 61 /* bytes of the message that most tests have */ };
+
+static const char message[] = "{trace,<0.1.0>,exit,normal}";
+
+static struct th_buffer stream, notices;
+
+static int begin(void **state)
+{
+    (void)state;
+    stream.size = notices.size = 0;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_buffer_free(&stream);
+    th_buffer_free(&notices);
+    th_error_clear();
+    return 0;
+}
+
+static void add_messages(int count)
+{
+    for (int i = 0; i < count; i++)
+        stream_add_message(&stream, message);
+}
+
+/* A message of a node with a name. */
+static void add_message_of(const char *node, uint32_t creation)
+{
+    const struct th_etf_options options = {.here = {th_atom_utf8(node, strlen(node)), creation}};
+    struct th_buffer payload = {0};
+    th_env env;
+    th_term t;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, message, strlen(message), &t), TH_OK);
+    assert_int_equal(th_etf_encode(&payload, t, true, &options), TH_OK);
+    stream_add_record(&stream, 0, (uint32_t)payload.size, payload.data, payload.size);
+    th_buffer_free(&payload);
+    th_env_release(&env);
+}
+
+/* What a reader tells of the server that plays ACTS. READER may be NULL, or is left open. */
+static const char *play_for(const struct server_act *acts, size_t count,
+                            const struct th_reader_options *options, struct th_reader **reader)
+{
+    struct server *server = server_start("127.0.0.1", acts, count);
+    struct th_reader *own;
+    const char *told;
+
+    assert_int_equal(th_reader_open(server_name(server), options, &own), TH_OK);
+    told = stream_tell(own);
+    if (reader)
+        *reader = own;
+    else
+        th_reader_close(own);
+    server_end(server);
+    return told;
+}
+
+static const char *play(const struct server_act *act)
+{
+    return play_for(act, 1, NULL, NULL);
+}
+
+/* The stream as it stands. */
+static struct server_act whole(void)
+{
+    return (struct server_act){.data = stream.data, .size = stream.size};
+}
+
+/* --- pieces ----------------------------------------------------------------------------------- */
+
+static void in_pieces(void **state)
+{
+    static const size_t pieces[] = {0, 1, 4, 5, 6, 7, 61, 1000};
+    char *expected;
+
+    (void)state;
+    add_messages(3);
+    stream_add_drop(&stream, 17);
+    stream_add_drop(&stream, 1);
+    stream_add_message(&stream, "{trace_ts,<0.1.0>,call,{m,f,[a,b]},{1,2,3}}");
+    stream_add_message(&stream, "{seq_trace,0,{print,{0,1},<0.1.0>,[],x}}");
+    add_messages(10);
+    expected = th_strdup(stream_read(&stream));
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        struct server_act act = whole();
+        act.piece = pieces[i];
+        assert_string_equal(play(&act), expected);
+    }
+    th_free(expected);
+}
+
+static void a_recording(void **state)
+{
+    struct server_act act;
+    struct th_reader *reader;
+    char *expected;
+
+    (void)state;
+    stream_add_file(&stream, "samples/recordings/s15_kitchen_sink.trace");
+    expected = th_strdup(stream_read(&stream));
+    act = whole();
+    act.piece = 4099;
+    assert_string_equal(play_for(&act, 1, NULL, &reader), expected);
+    assert_int_equal(th_reader_info(reader)->bytes, stream.size);
+    assert_int_equal(th_reader_info(reader)->damages, 0);
+    assert_string_equal(th_atom_name(th_reader_info(reader)->node.node)->text, "nonode@nohost");
+    th_reader_close(reader);
+    th_free(expected);
+}
+
+/* A node waits for nobody: what it has sent is there, however little that is. */
+static void as_it_comes(void **state)
+{
+    struct server_act act;
+    struct th_event event = {0};
+    struct th_reader *reader;
+    struct server *server;
+
+    (void)state;
+    add_messages(1);
+    act = whole();
+    act.await = true; /* nothing follows until the reader was closed */
+    server = server_start("127.0.0.1", &act, 1);
+    assert_int_equal(th_reader_open(server_name(server), NULL, &reader), TH_OK);
+    assert_int_equal(th_reader_next(reader, &event), TH_OK);
+    assert_int_equal(event.tag, TH_TAG_exit);
+    th_reader_close(reader);
+    server_end(server);
+}
+
+/* What a head promises takes no memory before it comes. */
+static void a_huge_length(void **state)
+{
+    unsigned char head[4];
+    struct server_act act;
+    struct th_reader *reader;
+
+    (void)state;
+    add_messages(2);
+    th_etf_put32(head, INT32_MAX);
+    memcpy(stream.data + RECORD + 1, head, sizeof head);
+    act = whole();
+    assert_string_equal(play_for(&act, 1, NULL, &reader),
+                        "1@0 {trace,<0.1.0>,exit,normal}\n"
+                        "partial: record 2 at byte 61 is cut off: 56 of its 2147483647 bytes are "
+                        "there\n");
+    assert_true(reader->input.capacity < 1024 * 1024);
+    th_reader_close(reader);
+}
+
+/* --- where it begins -------------------------------------------------------------------------- */
+
+static void drops_come_first(void **state)
+{
+    struct server_act act;
+
+    (void)state;
+    for (uint32_t i = 1; i <= 4; i++)
+        stream_add_drop(&stream, i);
+    add_messages(1);
+    act = whole();
+    assert_string_equal(play(&act), "1@0 {drop,1}\n2@5 {drop,2}\n3@10 {drop,3}\n4@15 {drop,4}\n"
+                                    "5@20 {trace,<0.1.0>,exit,normal}\n");
+    act.size = 20;
+    assert_string_equal(play(&act), "1@0 {drop,1}\n2@5 {drop,2}\n3@10 {drop,3}\n4@15 {drop,4}\n");
+}
+
+/* Whatever part of the first record went to another client. */
+static void within_a_record(void **state)
+{
+    char expected[300];
+
+    (void)state;
+    add_messages(3);
+    for (size_t at = 1; at < RECORD; at++) {
+        struct server_act act = {.data = stream.data + at, .size = stream.size - at};
+        act.piece = at % 7;
+        snprintf(expected, sizeof expected,
+                 "partial: the connection begins with byte %u, and not with a record: what comes "
+                 "before the next one is lost: the client before may have left in the middle of "
+                 "one; or it is no trace port's\n"
+                 "1@%zu {trace,<0.1.0>,exit,normal}\n2@%zu {trace,<0.1.0>,exit,normal}\n",
+                 stream.data[at], RECORD - at, 2 * RECORD - at);
+        assert_string_equal(play(&act), expected);
+    }
+}
+
+/* The other part can be long, and must not be kept. */
+static void within_a_long_record(void **state)
+{
+    enum { LONG = 8 * 1024 * 1024 };
+    struct server_act act;
+    struct th_reader *reader;
+
+    (void)state;
+    memset(th_buffer_reserve(&stream, LONG), 0, LONG);
+    stream.size = LONG;
+    add_messages(1);
+    act = whole();
+    play_for(&act, 1, NULL, &reader);
+    assert_int_equal(th_reader_info(reader)->records, 1);
+    assert_int_equal(th_reader_info(reader)->damages, 1);
+    assert_true(reader->input.capacity < 1024 * 1024);
+    th_reader_close(reader);
+}
+
+static void no_trace_port(void **state)
+{
+    static const char greeting[] = "SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n";
+    struct server_act act = {.data = greeting, .size = sizeof greeting - 1};
+
+    (void)state;
+    for (act.piece = 0; act.piece < 3; act.piece++)
+        assert_string_equal(
+            play(&act), "partial: the connection begins with byte 83, and not with a record: what "
+                        "comes before the next one is lost: the client before may have left in the "
+                        "middle of one; or it is no trace port's\n");
+}
+
+static void nothing_at_all(void **state)
+{
+    struct server_act act = {0};
+
+    (void)state;
+    assert_string_equal(play(&act),
+                        "partial: the connection was closed before anything came: a trace port has "
+                        "one client, and sends others away: there may be another; or the tracing "
+                        "has ended\n");
+}
+
+/* --- damage on the way ------------------------------------------------------------------------ */
+
+static void cut_off_anywhere(void **state)
+{
+    char *expected;
+
+    (void)state;
+    add_messages(2);
+    stream_add_drop(&stream, 9);
+    for (struct server_act act = whole(); stream.size > 0; act.size = stream.size) {
+        expected = th_strdup(stream_read(&stream));
+        assert_string_equal(play(&act), expected);
+        th_free(expected);
+        stream.size--;
+    }
+}
+
+static void lost(void **state)
+{
+    struct server_act act;
+    struct th_reader *reader;
+
+    (void)state;
+    add_messages(2);
+    act = whole();
+    act.reset = true;
+    assert_string_equal(play_for(&act, 1, NULL, &reader),
+                        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\n"
+                        "partial: record 3 at byte 122, and what follows it, is lost: the "
+                        "connection was lost: Connection reset by peer\n");
+    assert_int_equal(th_reader_info(reader)->damages, 1);
+    th_reader_close(reader);
+    act.size -= 10;
+    assert_string_equal(play(&act),
+                        "1@0 {trace,<0.1.0>,exit,normal}\n"
+                        "partial: record 2 at byte 61, and what follows it, is lost: the "
+                        "connection was lost: Connection reset by peer\n");
+}
+
+/* A node goes on sending behind what is damaged, so it is searched for the next record. */
+static void no_record_in_between(void **state)
+{
+    struct server_act act;
+
+    (void)state;
+    add_messages(1);
+    th_buffer_add_text(&stream, "@\001what is this?");
+    add_messages(1);
+    act = whole();
+    for (act.piece = 0; act.piece < 4; act.piece++)
+        assert_string_equal(
+            play(&act),
+            "1@0 {trace,<0.1.0>,exit,normal}\n"
+            "partial: record 2 at byte 61 is damaged: what follows it, up to where one is found "
+            "again, is lost: it begins with byte 64; a record begins with 0 (a message) or 1 (a "
+            "drop)\n"
+            "2@76 {drop,0}\n3@76 {trace,<0.1.0>,exit,normal}\n");
+}
+
+/* --- taking it up again ----------------------------------------------------------------------- */
+
+static void note(void *context, const char *text)
+{
+    (void)context;
+    th_buffer_printf(&notices, "%s\n", text);
+}
+
+static const struct th_reader_options again = {.reconnect_ns = 1000000000, .notice = note};
+
+/* What was noted, times as N. */
+static const char *noted(void)
+{
+    static struct th_buffer text;
+    const char *from = th_buffer_text(&notices);
+
+    text.size = 0;
+    for (; *from; from++) {
+        bool time = from[0] >= '0' && from[0] <= '9' && from[1] == '.';
+        th_buffer_add_byte(&text, time ? 'N' : (unsigned char)*from);
+        if (time)
+            from += strcspn(from, " ") - 1;
+    }
+    return th_buffer_text(&text);
+}
+
+/* The connection was lost in a record; another goes on, of a node without a name. */
+static void a_lost_one(void **state)
+{
+    struct server_act acts[2];
+    struct th_reader *reader;
+
+    (void)state;
+    add_messages(3);
+    acts[0] = acts[1] = whole();
+    acts[0].size -= 10;
+    assert_string_equal(play_for(acts, 2, &again, &reader),
+                        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\n"
+                        "partial: record 3 at byte 122 is cut off: 46 of its 56 bytes are there\n"
+                        "3@0 {drop,0}\n"
+                        "4@0 {trace,<0.1.0>,exit,normal}\n5@61 {trace,<0.1.0>,exit,normal}\n"
+                        "6@122 {trace,<0.1.0>,exit,normal}\n");
+    assert_non_null(strstr(noted(),
+                           "the connection was lost after 2 records; trying for 1 s to take it up "
+                           "again\ntaken up again after N s\n"
+                           "the connection was closed after 6 records; trying for 1 s to take it "
+                           "up again\nit is not taken up again: "));
+    assert_int_equal(th_reader_info(reader)->damages, 1);
+    assert_int_equal(th_reader_info(reader)->gaps, 1);
+    assert_int_equal(th_reader_info(reader)->drops, 0);
+    assert_int_equal(th_reader_info(reader)->bytes, 6 * RECORD - 10);
+    assert_int_equal(th_reader_info(reader)->nodes, 2);
+    th_reader_close(reader);
+}
+
+/* It was closed in order: that something may be missing is told all the same. */
+static void a_closed_one(void **state)
+{
+    struct server_act acts[2];
+    struct th_reader *reader;
+    const char *told;
+
+    (void)state;
+    add_messages(1);
+    acts[0] = acts[1] = whole();
+    told = play_for(acts, 2, &again, &reader);
+    assert_non_null(strstr(told,
+                           "1@0 {trace,<0.1.0>,exit,normal}\n"
+                           "partial: the connection was closed, and taken up again after 0."));
+    assert_non_null(strstr(told, " s: what was on its way is lost\n"
+                                 "2@0 {drop,0}\n3@0 {trace,<0.1.0>,exit,normal}\n"));
+    assert_int_equal(th_reader_info(reader)->damages, 1);
+    assert_int_equal(th_reader_info(reader)->nodes, 2);
+    th_reader_close(reader);
+}
+
+/* A second client is sent away, as the old connection may be as long as the node thinks it is
+ * there; the next may begin within a record. */
+static void after_being_sent_away(void **state)
+{
+    struct server_act acts[4] = {{0}};
+    struct th_reader *reader;
+
+    (void)state;
+    add_messages(2);
+    acts[0] = acts[3] = whole();
+    acts[0].reset = true;
+    acts[3].data = stream.data + 20;
+    acts[3].size -= 20;
+    assert_string_equal(play_for(acts, 4, &again, &reader),
+                        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\n"
+                        "partial: record 3 at byte 122, and what follows it, is lost: the "
+                        "connection was lost: Connection reset by peer\n"
+                        "partial: the connection begins with byte 110, and not with a record: what "
+                        "comes before the next one is lost: the client before may have left in the "
+                        "middle of one; or it is no trace port's\n"
+                        "3@41 {drop,0}\n4@41 {trace,<0.1.0>,exit,normal}\n");
+    assert_int_equal(th_reader_info(reader)->gaps, 1);
+    th_reader_close(reader);
+}
+
+static void given_up(void **state)
+{
+    struct server_act act;
+    struct th_reader *reader;
+    struct th_event event;
+    int64_t began = th_clock_real_monotonic();
+
+    (void)state;
+    add_messages(1);
+    act = whole();
+    assert_string_equal(play_for(&act, 1, &again, &reader), "1@0 {trace,<0.1.0>,exit,normal}\n");
+    assert_true(th_clock_real_monotonic() - began >= again.reconnect_ns);
+    assert_non_null(strstr(noted(), "the connection was closed after 1 record; trying for 1 s to "
+                                    "take it up again\nit is not taken up again: "));
+    notices.size = 0;
+    assert_int_equal(th_reader_next(reader, &event), TH_END);
+    assert_int_equal(notices.size, 0);
+    assert_int_equal(th_reader_info(reader)->damages, 0);
+    th_reader_close(reader);
+}
+
+/* What a node's name and creation tell: the same one goes on in the same world. */
+static void nodes(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t creation;
+        uint32_t nodes;
+    } seconds[] = {{"a@b", 7, 1}, {"a@b", 8, 2}, {"c@b", 7, 2}, {"nonode@nohost", 0, 2}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
+        struct server_act acts[2] = {{0}};
+        struct th_reader *reader;
+        size_t first;
+        stream.size = 0;
+        add_message_of("a@b", 7);
+        first = stream.size;
+        add_message_of(seconds[i].name, seconds[i].creation);
+        acts[0] = (struct server_act){.data = stream.data, .size = first};
+        acts[1] = (struct server_act){.data = stream.data + first, .size = stream.size - first};
+        /* Its identifiers are the local ones, whichever it is. */
+        assert_non_null(strstr(play_for(acts, 2, &again, &reader),
+                               "2@0 {drop,0}\n3@0 {trace,<0.1.0>,exit,normal}\n"));
+        assert_int_equal(th_reader_info(reader)->nodes, seconds[i].nodes);
+        assert_int_equal(th_reader_info(reader)->node.creation, seconds[i].creation);
+        th_reader_close(reader);
+    }
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(in_pieces),
+        TEST(a_recording),
+        TEST(as_it_comes),
+        TEST(a_huge_length),
+        TEST(drops_come_first),
+        TEST(within_a_record),
+        TEST(within_a_long_record),
+        TEST(no_trace_port),
+        TEST(nothing_at_all),
+        TEST(cut_off_anywhere),
+        TEST(lost),
+        TEST(no_record_in_between),
+        TEST(a_lost_one),
+        TEST(a_closed_one),
+        TEST(after_being_sent_away),
+        TEST(given_up),
+        TEST(nodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* Addresses tcp://HOST:PORT, and whoever cannot be connected to. */
+#include "tests/support/server.h"
+#include "tests/support/stream.h"
+
+#include "host/replay/tcp.h"
+
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static volatile int stop;
+
+static void on_alarm(int number)
+{
+    stop = number;
+}
+
+/* *stop is set after a moment. */
+static void stop_soon(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval moment = {.it_value.tv_usec = 200000};
+
+    stop = 0;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &moment, NULL);
+}
+
+/* --- addresses --- */
+
+static void addresses(void **state)
+{
+    static const char form[] = "an address is tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6";
+    static const struct {
+        const char *name, *host, *port, *causes;
+    } cases[] = {
+        {"tcp://localhost:4711", "localhost", "4711", ""},
+        {"TCP://10.0.0.1:1", "10.0.0.1", "1", ""},
+        {"tcp://[::1]:65535", "::1", "65535", ""},
+        {"tcp://", NULL, NULL, form},
+        {"tcp://:80", NULL, NULL, form},
+        {"tcp://host", NULL, NULL, form},
+        {"tcp://[]:80", NULL, NULL, form},
+        {"tcp://[::1]", NULL, NULL, form},
+        {"tcp://[::1]80", NULL, NULL, form},
+        {"tcp://[::1:80", NULL, NULL, form},
+        {"tcp://::1:80", NULL, NULL, form},
+        {"tcp://host:", NULL, NULL, "'' is no port: that is a number from 1 to 65535"},
+        {"tcp://host:0", NULL, NULL, "'0' is no port: that is a number from 1 to 65535"},
+        {"tcp://host:65536", NULL, NULL, "'65536' is no port: that is a number from 1 to 65535"},
+        {"tcp://host:-1", NULL, NULL, "'-1' is no port: that is a number from 1 to 65535"},
+        {"tcp://host:80/", NULL, NULL, "'80/' is no port: that is a number from 1 to 65535"},
+        {"tcp://host:184467440737095516170", NULL, NULL,
+         "'184467440737095516170' is no port: that is a number from 1 to 65535"},
+    };
+    struct th_tcp_address address;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_true(th_tcp_is_address(cases[i].name));
+        assert_int_equal(th_tcp_parse(cases[i].name, &address),
+                         cases[i].host ? TH_OK : TH_MALFORMED);
+        assert_string_equal(stream_causes(), cases[i].causes);
+        if (cases[i].host) {
+            assert_string_equal(address.host, cases[i].host);
+            assert_string_equal(address.port, cases[i].port);
+        }
+        th_tcp_free(&address);
+    }
+    assert_false(th_tcp_is_address("tcp:/host:80"));
+    assert_false(th_tcp_is_address("folder/tcp://host:80"));
+}
+
+/* --- connecting --- */
+
+/* Opens NAME; what is wrong. */
+static const char *refusal(const char *name, const struct th_reader_options *options)
+{
+    struct th_reader *reader;
+
+    assert_int_equal(th_reader_open(name, options, &reader), TH_MALFORMED);
+    assert_null(reader);
+    return stream_causes();
+}
+
+static void connects(const char *host)
+{
+    struct th_buffer stream = {0};
+    struct server_act act = {0};
+    struct th_reader *reader;
+    struct server *server;
+
+    stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+    act.data = stream.data;
+    act.size = stream.size;
+    server = server_start(host, &act, 1);
+    assert_int_equal(th_reader_open(server_name(server), NULL, &reader), TH_OK);
+    assert_true(th_reader_info(reader)->live);
+    assert_string_equal(th_reader_info(reader)->format, "trace-port");
+    assert_string_equal(stream_tell(reader), "1@0 {trace,<0.1.0>,exit,normal}\n");
+    assert_int_equal(th_reader_info(reader)->bytes, stream.size);
+    th_reader_close(reader);
+    server_end(server);
+    th_buffer_free(&stream);
+}
+
+static void both_kinds_of_addresses(void **state)
+{
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+
+    (void)state;
+    connects("127.0.0.1");
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        connects("::1");
+    close(fd);
+}
+
+static void names(void **state)
+{
+    struct server_act act = {0};
+    struct th_reader *reader;
+    struct server *server = server_start("127.0.0.1", &act, 1);
+    char *name = th_printf("tcp://localhost%s", strrchr(server_name(server), ':'));
+
+    (void)state;
+    assert_int_equal(th_reader_open(name, NULL, &reader), TH_OK);
+    th_reader_close(reader);
+    server_end(server);
+    th_free(name);
+}
+
+/* A port of this machine that nobody listens on. */
+static char *deserted(void)
+{
+    struct server_act act = {0};
+    struct server *server = server_start("127.0.0.1", &act, 1);
+    char *name = th_strdup(server_name(server));
+    struct th_reader *reader;
+
+    assert_int_equal(th_reader_open(name, NULL, &reader), TH_OK);
+    th_reader_close(reader);
+    server_end(server);
+    return name;
+}
+
+static void refused(void **state)
+{
+    char *name = deserted();
+    char *expected =
+        th_printf("cannot read %s: cannot connect to 127.0.0.1: Connection refused: nobody listens "
+                  "there; dbg:tracer(port, dbg:trace_port(ip, %s)) makes a node do so",
+                  name, strrchr(name, ':') + 1);
+
+    (void)state;
+    assert_string_equal(refusal(name, NULL), expected);
+    th_free(name);
+    th_free(expected);
+}
+
+/* Where the network is down, servers of names do not answer. */
+static void unknown(void **state)
+{
+    const struct th_reader_options options = {.connect_ms = 3000};
+
+    (void)state;
+    assert_non_null(strstr(refusal("tcp://nobody.invalid:80", &options),
+                           "cannot read tcp://nobody.invalid:80: the address of nobody.invalid is "
+                           "not known: "));
+}
+
+/* A listener that takes nobody: its queue is full, and the kernel lets others wait. */
+struct busy {
+    int listener, clients[4];
+    char *name;
+};
+
+static void busy_begin(struct busy *busy)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+
+    busy->listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(busy->listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(busy->listener, 0), 0);
+    getsockname(busy->listener, (struct sockaddr *)&address, &size);
+    for (size_t i = 0; i < sizeof busy->clients / sizeof busy->clients[0]; i++) {
+        busy->clients[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        connect(busy->clients[i], (struct sockaddr *)&address, size);
+    }
+    busy->name = th_printf("tcp://127.0.0.1:%d", ntohs(address.sin_port));
+}
+
+static void busy_end(struct busy *busy)
+{
+    for (size_t i = 0; i < sizeof busy->clients / sizeof busy->clients[0]; i++)
+        close(busy->clients[i]);
+    close(busy->listener);
+    th_free(busy->name);
+}
+
+static void too_late(void **state)
+{
+    const struct th_reader_options options = {.connect_ms = 300};
+    struct busy busy;
+
+    (void)state;
+    busy_begin(&busy);
+    assert_non_null(strstr(refusal(busy.name, &options),
+                           ": cannot connect to 127.0.0.1: Connection timed out"));
+    busy_end(&busy);
+}
+
+/* It is no error, but a stream that has ended. */
+static void stopped_while_connecting(void **state)
+{
+    const struct th_reader_options options = {.stop = &stop, .reconnect_ns = 3000000000};
+    struct th_reader *reader;
+    struct busy busy;
+
+    (void)state;
+    busy_begin(&busy);
+    stop_soon();
+    assert_int_equal(th_reader_open(busy.name, &options, &reader), TH_OK);
+    assert_string_equal(stream_tell(reader), "");
+    th_reader_close(reader);
+    busy_end(&busy);
+}
+
+static void stopped_while_it_is_silent(void **state)
+{
+    const struct th_reader_options options = {.stop = &stop};
+    struct server_act act = {.await = true};
+    struct server *server = server_start("127.0.0.1", &act, 1);
+    struct th_reader *reader;
+
+    (void)state;
+    assert_int_equal(th_reader_open(server_name(server), &options, &reader), TH_OK);
+    stop_soon();
+    assert_string_equal(stream_tell(reader), "");
+    th_reader_close(reader);
+    server_end(server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(both_kinds_of_addresses),
+        cmocka_unit_test(names),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(unknown),
+        cmocka_unit_test(too_late),
+        cmocka_unit_test(stopped_while_connecting),
+        cmocka_unit_test(stopped_while_it_is_silent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
