@@ -9,6 +9,7 @@
  * The same steps are taken for a process between two turns and in a nested call; what differs is
  * the environment (surroundings, below) and how many frames are one's own (`base`).
  */
+#include "thread_stack.h"
 #include "traced_call.h"
 
 #include <string.h>
@@ -212,6 +213,7 @@ static inline th_term call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL
     running.tell = tell_call;
     if (checked)
         th_check_begin(call);
+    call->sp = th_stack_pointer();
     answer = code(call->env, call->argc, call->argv);
     if (checked)
         answer = th_check_answer(call, answer,
@@ -245,6 +247,8 @@ static __attribute__((noinline)) void interpret_all(struct surroundings *s, stru
     struct th_exception_raised own = take_exception(call->env);
     struct th_call left = *call;
 
+    if (__builtin_expect(call->process->open.count != 0, 0))
+        th_traced_code_over(call->process, call->outer);
     give_back(s);
     left.env = s->keeps;
     left.argv = argv;
@@ -266,6 +270,7 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
         .outer = outer,
         .frames = process->base,
         .goes_on = now->goes_on,
+        .resumed = now->resumes ? (const void *)now->code : NULL,
         .passed = process->raised,
     };
 
@@ -309,6 +314,7 @@ th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uin
     call.outer = outer;
     call.frames = process->base = process->frame_count;
     call.goes_on = false;
+    call.resumed = NULL;
     call.passed.class = TH_RAISED_NOTHING;
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
         th_traced_call(process, entry, argv, outer);
@@ -324,7 +330,7 @@ th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uin
         clear_next(process, TH_STEP_NONE); /* a term counts more */
         process->then_is_set = false;
     }
-    if (__builtin_expect(process->open.count != 0, 0)) {
+    if (__builtin_expect(process->open.count | process->live.returning_to, 0)) {
         process->outcome = answer;
         th_traced_calls_over(process, outer);
     }
@@ -340,6 +346,8 @@ static void unwind(struct th_process_run *process, const struct th_call *outer)
     while (process->frame_count > process->base) {
         const struct th_frame_kept *frame = &process->frames[--process->frame_count];
         if (process->outcome != TH_NONE || frame->catches) {
+            if (__builtin_expect(th_live_is_returning(&process->live), 0))
+                th_caught_by(process, frame->then.callee);
             process->next = frame->then;
             process->next.argv[0] = process->outcome;
             return;

@@ -112,6 +112,7 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
                        .name = th_atom_name(name)->text,
                        .argc = argc,
                        .argv = keep(env, 0, argc, argv, "enif_schedule_nif"),
+                       .resumes = true,
                    });
     return TH_NONE;
 }
@@ -160,6 +161,7 @@ static struct th_continuation place_of(struct th_call *call, const struct th_cal
         .argc = 1 + then->kept,
         .argv = keep(call->env, 1, then->kept, then->terms, by),
         .goes_on = true,
+        .resumes = true,
     };
 }
 

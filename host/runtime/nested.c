@@ -2,29 +2,12 @@
  * Nested calls: external calls that run to their end on the thread, and on its stack, of whoever
  * makes them.
  */
+#include "thread_stack.h"
 #include "traced_call.h"
-
-/* What is left of the stack for a callee: for its own frames, and what it calls of the C library
- * and of the host. */
-enum { RESERVE = 256 * 1024 };
 
 /* Of the calling thread. */
 static const uintptr_t UNKNOWN = UINTPTR_MAX;
 static _Thread_local uintptr_t lowest __attribute__((tls_model("initial-exec"))) = UINTPTR_MAX;
-
-static uintptr_t find_lowest(void)
-{
-    pthread_attr_t attributes;
-    void *stack = NULL;
-    size_t size, guard = 0;
-
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &stack, &size);
-        pthread_attr_getguardsize(&attributes, &guard);
-        pthread_attr_destroy(&attributes);
-    }
-    return (uintptr_t)stack + guard + RESERVE;
-}
 
 static inline bool stack_is_low(void)
 {
@@ -33,7 +16,7 @@ static inline bool stack_is_low(void)
     if (__builtin_expect(here >= lowest, 1))
         return false;
     if (lowest == UNKNOWN)
-        lowest = find_lowest();
+        lowest = th_thread_stack()->lowest;
     return here < lowest;
 }
 
@@ -155,6 +138,8 @@ bool th_call_catch(th_env *env, struct th_exception_raised *exception)
 
     if (!call || !call->passed.class)
         return false;
+    if (__builtin_expect(th_live_is_returning(&call->process->live), 0))
+        th_caught_by_caller(call->process, TH_FROM_HERE);
     *exception = call->passed;
     call->passed = (struct th_exception_raised){0};
     return true;

@@ -42,6 +42,7 @@ struct th_continuation {
     int argc;
     th_term *argv;    /* in the process' environment, as the terms are */
     bool goes_on;     /* CODE goes on in the place of a function; see struct th_call */
+    bool resumes;     /* CODE goes on where a function was called before: its entry is no call */
     int64_t deadline; /* TH_STEP_AWAIT, TH_STEP_RECEIVE: nanoseconds; below 0: none */
 };
 
@@ -55,6 +56,13 @@ struct th_frame_kept {
 struct th_open_calls {
     struct th_open_call *ring;
     size_t bottom, count, capacity; /* a power of two, or 0 */
+};
+
+/* A function that waits, as it is found on a stack (caller.h). */
+struct th_waiter {
+    const struct th_callee *callee;
+    uintptr_t frame; /* the stack pointer before it was called; 0: it waits in a kept frame */
+    bool outermost;  /* the runtime has called it */
 };
 
 /* What a thread outside of the runtime has a process do. It waits, so that a scheduler may use what
@@ -102,8 +110,10 @@ struct th_process_run {
     size_t frame_count, frame_capacity;
     size_t base;     /* frames below are those of whoever made the nested call that goes on */
     th_term outcome; /* of what was concluded; TH_NONE: RAISED */
-    struct th_open_calls open; /* whose end somebody wants to know */
-    struct th_frame_kept then; /* what the function that runs wants to wait with */
+    struct th_open_calls open;  /* whose end somebody wants to know */
+    size_t native_bytes;        /* of the thread's stack, that native frames take */
+    struct th_waiter raised_to; /* where an exception came to, while live.returning_to */
+    struct th_frame_kept then;  /* what the function that runs wants to wait with */
     bool then_is_set;
     struct th_exception_raised raised; /* for the function that is to catch it, terms in ENV */
     int reductions;                    /* left of the turn; below 1: it is used up */

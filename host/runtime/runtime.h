@@ -62,6 +62,12 @@ size_t th_runtime_processes(void);
  * their return are not told of it. Any thread. */
 uint64_t th_runtime_calls_not_kept(void);
 
+/* Likewise, of calls that C code has made: how many were given up as longjmp() had left them. And
+ * how often a function was met with another number of arguments than the library's table says,
+ * which is no call that it could be told as. */
+uint64_t th_runtime_calls_left(void);
+uint64_t th_runtime_no_calls(void);
+
 /* Whether a process that ends of an error is reported on stderr: true from the start. */
 void th_runtime_set_reports(bool reports);
 
@@ -149,9 +155,13 @@ struct th_call {
     int argc;
     const th_term *argv; /* of what runs */
     th_env *env;
-    struct th_call *outer;             /* the function that th_call() was called in, or NULL */
-    size_t frames;                     /* of the process that were there when OUTER called */
-    bool goes_on;                      /* it is a continuation: ARGV are not its arguments */
+    struct th_call *outer; /* the function that th_call() was called in, or NULL */
+    size_t frames;         /* of the process that were there when OUTER called */
+    bool goes_on;          /* it is a continuation: ARGV are not its arguments */
+    /* What runs, if it does so in the place of a function that was called before: when it is met as
+     * a function that has a breakpoint, that is no call. NULL from then on. */
+    const void *resumed;
+    uintptr_t sp;                      /* the stack pointer with which it was called */
     struct th_exception_raised passed; /* by what it called, until it is taken */
 };
 extern _Thread_local struct th_call *th_call_current

@@ -10,6 +10,7 @@
  */
 #include "queue.h"
 #include "run_queue.h"
+#include "native_call.h"
 #include "traced_call.h"
 #include "tracepoint.h"
 
@@ -145,15 +146,19 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* A thread that takes no signals from outside. What lies below its stack is out of bounds for more
- * than a page, so that large frames do not step over it. */
+/* A thread that takes no signals from outside. Its stack has room for native frames, besides what
+ * the system gives to threads: so who is traced has as much as who is not. What lies below it is
+ * out of bounds for more than a page, so that large frames do not step over it. */
 int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context)
 {
     pthread_attr_t attributes;
     sigset_t all, old;
+    size_t size;
     int error;
 
     pthread_attr_init(&attributes);
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_setstacksize(&attributes, size + th_native_stack());
     pthread_attr_setguardsize(&attributes, GUARD_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

@@ -1,59 +1,8 @@
-/* Functions of modules as trace/ knows them; calls of them that meet breakpoints, and their ends.
- */
+/* Calls that meet breakpoints, and their ends. */
 #include "traced_call.h"
 
-/* --- Functions ------------------------------------------------------------------------------- */
-
-/* What an export entry's `known` is. It stays for ever, as the entry does: open calls of a function
- * that is gone refer to it. */
-struct traced_export {
-    struct th_live_function live; /* the first member */
-    bool begun;
-};
-
-/* Where functions are known; NULL: nowhere. By the thread that adds and removes modules. */
-static struct th_tracing *known_to;
-
-static struct traced_export *traced_of(struct th_export *entry)
-{
-    struct traced_export *traced = entry->known;
-
-    if (traced)
-        return traced;
-    entry->known = traced = th_alloc_zero(sizeof *traced);
-    traced->live.function = (struct th_traced_function){
-        .name = {entry->module, entry->function, entry->arity},
-        .site = th_site_create(&th_site_export, &traced->live, entry),
-    };
-    return traced;
-}
-
-/* Has those of CALLEES that are not yet as BEGUN says begin, or end. */
-static void switch_all(const struct th_callee callees[], size_t count, bool begun)
-{
-    struct th_live_function **functions = th_alloc((count + 1) * sizeof(struct th_live_function *));
-    size_t switched = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        struct traced_export *traced = callees[i].entry ? traced_of(callees[i].entry) : NULL;
-        if (!traced || traced->begun == begun)
-            continue;
-        traced->begun = begun;
-        functions[switched++] = &traced->live;
-    }
-    (begun ? th_live_functions_begin : th_live_functions_end)(known_to, functions, switched);
-    th_free(functions);
-}
-
-static void begin(const struct th_callee callees[], size_t count)
-{
-    switch_all(callees, count, true);
-}
-
-static void end(const struct th_callee callees[], size_t count)
-{
-    switch_all(callees, count, false);
-}
+#include "native_call.h"
+#include "traced_function.h"
 
 /* --- Open calls ------------------------------------------------------------------------------ */
 
@@ -64,38 +13,36 @@ enum {
     MOST_OF_ALL = 1 << 24 /* and of all: for more there is no room */
 };
 
-struct th_open_call {
-    const struct th_live_function *function;
-    const struct th_call *outer; /* which frame it is on: see traced_call.h */
-    size_t frames;
-    struct th_live_wants wants;
-};
+_Thread_local uintptr_t th_traced_busy;
 
-static size_t most = MOST;        /* written while there are no processes */
-static _Atomic size_t room;       /* relaxed, as the next: for how many there is memory */
-static _Atomic uint64_t not_kept; /* that were forgotten since the runtime was started */
+static size_t most = MOST;  /* written while there are no processes */
+static _Atomic size_t room; /* relaxed, as the next: for how many there is memory */
+/* Since the runtime was started: that were forgotten; whose native frames longjmp() has left. */
+static _Atomic uint64_t not_kept, left;
 
 uint64_t th_runtime_calls_not_kept(void)
 {
     return atomic_load_explicit(&not_kept, memory_order_relaxed);
 }
 
+uint64_t th_runtime_calls_left(void)
+{
+    return atomic_load_explicit(&left, memory_order_relaxed);
+}
+
 void th_traced_calls_begin(const struct th_runtime_setup *setup)
 {
-    static const struct th_module_watcher watcher = {begin, end};
-
     most = setup->open_calls ? setup->open_calls : MOST;
     atomic_store_explicit(&not_kept, 0, memory_order_relaxed);
-    known_to = setup->tracing;
-    if (known_to)
-        th_module_watch(&watcher);
+    atomic_store_explicit(&left, 0, memory_order_relaxed);
+    th_native_calls_begin();
+    if (setup->tracing)
+        th_traced_functions_begin(setup->tracing);
 }
 
 void th_traced_calls_end(void)
 {
-    if (known_to)
-        th_module_watch(NULL);
-    known_to = NULL;
+    th_traced_functions_end();
 }
 
 static struct th_open_call *at(const struct th_open_calls *open, size_t i)
@@ -141,7 +88,20 @@ static void forget_oldest(struct th_process_run *process)
     atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
 }
 
-static void keep_open(struct th_process_run *process, const struct th_open_call *call)
+void th_open_refuse(struct th_process_run *process, struct th_live_wants *wants)
+{
+    th_live_drop(&process->live, wants);
+    atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
+}
+
+struct th_open_call *th_open_top(const struct th_process_run *process)
+{
+    const struct th_open_calls *open = &process->open;
+
+    return open->count > 0 ? at(open, open->count - 1) : NULL;
+}
+
+void th_open_keep(struct th_process_run *process, const struct th_open_call *call)
 {
     struct th_open_calls *open = &process->open;
 
@@ -150,25 +110,101 @@ static void keep_open(struct th_process_run *process, const struct th_open_call 
     *at(open, open->count++) = *call;
 }
 
+/* --- Native frames --------------------------------------------------------------------------- */
+
+/* The call, which is the last one, is given up, as its native frame is gone. */
+static void drop_left(struct th_process_run *process)
+{
+    struct th_open_call *call = at(&process->open, --process->open.count);
+
+    process->native_bytes = call->below;
+    th_live_drop(&process->live, &call->wants);
+    atomic_fetch_add_explicit(&left, 1, memory_order_relaxed);
+}
+
+void th_open_drop_below(struct th_process_run *process, uintptr_t native)
+{
+    const struct th_open_call *top;
+
+    while ((top = th_open_top(process)) && top->native != 0 && top->native < native)
+        drop_left(process);
+}
+
+void th_traced_code_over(struct th_process_run *process, const struct th_call *outer)
+{
+    const struct th_open_call *top;
+
+    while ((top = th_open_top(process)) && top->outer == outer && top->native != 0)
+        drop_left(process);
+}
+
+/* Behind the last call of the native frame; 0: it has none. What stands there is of the runtime's
+ * frame, as functions that were called from the native one go on there. */
+static size_t behind(const struct th_process_run *process, uintptr_t native)
+{
+    const struct th_open_calls *open = &process->open;
+    size_t i = open->count;
+
+    while (i > 0 && at(open, i - 1)->native == 0)
+        i--;
+    return i > 0 && at(open, i - 1)->native == native ? i : 0;
+}
+
+void th_open_end_native(struct th_process_run *process, uintptr_t native, th_open_end *end,
+                        void *context)
+{
+    struct th_open_calls *open = &process->open;
+    size_t later = behind(process, native), i = later;
+
+    if (later == 0)
+        return;
+    while (i > 0 && at(open, i - 1)->native == native)
+        end(context, process, at(open, --i));
+    for (; later < open->count; later++)
+        *at(open, i++) = *at(open, later);
+    open->count = i;
+}
+
+void th_open_hand_over(struct th_process_run *process, uintptr_t native)
+{
+    for (size_t i = behind(process, native); i > 0; i--) {
+        struct th_open_call *call = at(&process->open, i - 1);
+        if (call->native != native)
+            return;
+        call->native = 0;
+    }
+}
+
 /* --- Calls and their ends -------------------------------------------------------------------- */
 
 void th_traced_call(struct th_process_run *process, const struct th_export *entry,
                     const th_term *argv, const struct th_call *outer)
 {
-    const struct traced_export *traced = entry->known;
+    const struct th_traced_module_function *traced = entry->known;
     struct th_live_call call = {.process = &process->live,
                                 .function = &traced->live,
                                 .site = traced->live.function.site,
                                 .arguments = argv,
                                 .external = true};
-    struct th_open_call made = {&traced->live, outer, process->frame_count, {0}};
+    struct th_open_call made;
 
+    if (th_traced_busy)
+        return;
+    th_traced_busy = TH_BUSY;
+    if (th_live_is_returning(&process->live))
+        th_caught_by_caller(process, TH_FROM_KEPT);
     th_live_call(&call, &made.wants);
-    if (made.wants.count > 0)
-        keep_open(process, &made);
+    if (made.wants.count > 0) {
+        made.function = &traced->live;
+        made.outer = outer;
+        made.frames = process->frame_count;
+        made.native = 0;
+        th_open_keep(process, &made);
+    }
+    th_traced_busy = 0;
 }
 
-static th_term class_of(enum th_raised class)
+th_term th_class_atom(enum th_raised class)
 {
     return class == TH_RAISED_ERROR   ? TH_AM(error)
            : class == TH_RAISED_THROW ? TH_AM(throw)
@@ -180,23 +216,44 @@ static void end_one(struct th_process_run *process, struct th_open_call *call)
     if (process->outcome != TH_NONE)
         th_live_return(&process->live, call->function, &call->wants, process->outcome);
     else
-        th_live_raise(&process->live, call->function, &call->wants, class_of(process->raised.class),
-                      process->raised.reason);
+        th_live_raise(&process->live, call->function, &call->wants,
+                      th_class_atom(process->raised.class), process->raised.reason);
 }
 
-void th_traced_calls_over(struct th_process_run *process, const struct th_call *outer)
+/* False: there was none. */
+static bool end_all(struct th_process_run *process, const struct th_call *outer)
 {
     struct th_open_calls *open = &process->open;
+    bool ended = false;
 
-    while (open->count > 0) {
-        struct th_open_call call = *at(open, open->count - 1);
+    for (; open->count > 0; ended = true) {
+        struct th_open_call call = *th_open_top(process);
         if (call.outer != outer || call.frames != process->frame_count)
-            return;
+            break;
         open->count--;
         end_one(process, &call);
     }
-    if (open->capacity > KEPT)
+    if (open->capacity > KEPT && open->count == 0)
         free_room(open);
+    return ended;
+}
+
+/* An exception that passes a frame of which nobody knows is not followed further. */
+void th_traced_calls_over(struct th_process_run *process, const struct th_call *outer)
+{
+    bool raised = process->outcome == TH_NONE;
+
+    if (th_traced_busy)
+        return;
+    th_traced_busy = TH_BUSY;
+    th_traced_code_over(process, outer);
+    if (!raised && th_live_is_returning(&process->live))
+        th_caught_by_code(process);
+    if (!end_all(process, outer) && raised)
+        th_caught_at(process, 0);
+    if (th_live_is_returning(&process->live))
+        (raised ? th_raise_to_caller : th_return_to_caller)(process, TH_FROM_KEPT);
+    th_traced_busy = 0;
 }
 
 void th_traced_calls_drop(struct th_process_run *process)
@@ -207,50 +264,4 @@ void th_traced_calls_drop(struct th_process_run *process)
         th_live_drop(&process->live, &at(open, --open->count)->wants);
     if (open->capacity)
         free_room(open);
-}
-
-/* --- Who calls ------------------------------------------------------------------------------- */
-
-/* The functions that wait for the call that is made, the nearest first: those on kept frames, then
- * the one that made the nested call in which they are, and so on. */
-static size_t find_callers(const struct th_process_run *process, const struct th_callee *found[],
-                           size_t limit)
-{
-    const struct th_call *call = th_call_current;
-    size_t from = process->base, i = process->frame_count, count = 0;
-
-    for (;;) {
-        for (; i > from && count < limit; i--)
-            found[count++] = process->frames[i - 1].then.callee;
-        if (!call || count == limit)
-            return count;
-        found[count++] = call->callee;
-        from = call->frames;
-        call = call->outer;
-    }
-}
-
-th_term th_traced_caller(void *context, th_env *env)
-{
-    const struct th_callee *caller;
-
-    if (find_callers(th_process_of_live(context), &caller, 1) == 0)
-        return TH_AM(undefined);
-    return th_make_tuple_of(env, th_library_name(caller->library),
-                            th_name_atom(caller->function->name),
-                            th_small((int)caller->function->arity));
-}
-
-th_term th_traced_stack(void *context, th_env *env, size_t depth)
-{
-    const struct th_callee *callers[TH_EXECUTION_CALLERS];
-    th_term entries[TH_EXECUTION_CALLERS];
-    size_t count = find_callers(th_process_of_live(context), callers,
-                                depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
-
-    for (size_t i = 0; i < count; i++)
-        entries[i] = th_make_tuple_of(env, th_library_name(callers[i]->library),
-                                      th_name_atom(callers[i]->function->name),
-                                      th_small((int)callers[i]->function->arity), TH_NIL);
-    return th_make_list(env, entries, count);
 }

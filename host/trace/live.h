@@ -189,6 +189,9 @@ static inline bool th_live_is_calling(const struct th_live_process *process)
 /* The function is called; that site is armed. Sets *WANTS. */
 void th_live_call(const struct th_live_call *call, struct th_live_wants *wants);
 
+/* A call at a breakpoint that cannot be told, as something that is told is at hand. */
+void th_live_call_suppressed(void);
+
 /*
  * The call has ended, and leaves *WANTS empty: return_from with VALUE; exception_from with CLASS
  * (error, exit, throw) and REASON, for each frame that the exception passes, innermost first. A

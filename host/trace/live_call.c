@@ -350,6 +350,11 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *points,
 
 /* --- the call --- */
 
+void th_live_call_suppressed(void)
+{
+    th_thread_add(&th_thread_own()->suppressed);
+}
+
 /* The thread is in a callback, or runs no process: then what is left of the breakpoints counts the
  * call, and meta ones, which are for whoever calls, find that nobody does. */
 static __attribute__((cold, noinline)) void call_oddly(const struct th_live_call *call)

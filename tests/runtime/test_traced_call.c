@@ -301,16 +301,6 @@ static void breakpoints_go_with_the_module(void **state)
     assert_log("call {party,echo,[3]}\n");
 }
 
-static void local_calls_cannot_be_traced_here(void **state)
-{
-    (void)state;
-    assert_int_equal(try("echo", 1, "true", TH_BP_LOCAL), TH_USAGE);
-    assert_int_equal(try(NULL, TH_ANY_ARITY, "true", TH_BP_LOCAL), TH_USAGE);
-    th_error_clear();
-    call("echo", "[1]");
-    assert_log("");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,7 +321,6 @@ int main(void)
         TEST(meta_is_for_whoever_calls),
         TEST(what_enabled_discards_is_called_all_the_same),
         TEST(breakpoints_go_with_the_module),
-        TEST(local_calls_cannot_be_traced_here),
 #undef TEST
     };
 

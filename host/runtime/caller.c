@@ -1,0 +1,205 @@
+#include "caller.h"
+
+#include "traced_call.h"
+
+#include <unwind.h>
+
+struct walk {
+    const struct th_process_run *process;
+    const struct th_call *call; /* whose C frames are looked at */
+    uintptr_t from;             /* frames with a stack pointer below it are passed over */
+    size_t kept;                /* kept frames that are still to come */
+    bool seen, known;           /* there was a frame of CALL; the last one was a function's */
+    struct th_waiter *unplaced; /* what was found last, if its frame's place is to come */
+    struct th_waiter *found;
+    size_t count, limit;
+};
+
+static struct th_waiter *add(struct walk *walk, const struct th_callee *callee, uintptr_t frame)
+{
+    struct th_waiter *place = &walk->found[walk->count++];
+
+    *place = (struct th_waiter){.callee = callee, .frame = frame};
+    return place;
+}
+
+static void add_kept(struct walk *walk, size_t down_to)
+{
+    for (; walk->kept > down_to && walk->count < walk->limit; walk->kept--)
+        add(walk, walk->process->frames[walk->kept - 1].then.callee, 0);
+}
+
+/* All C frames of the call were seen. What the runtime called is its function, but for what has
+ * been met there with no frame between: that is called by nobody else. */
+static void leave_call(struct walk *walk)
+{
+    const struct th_call *call = walk->call;
+
+    if (walk->seen && !walk->known && walk->count < walk->limit)
+        add(walk, call->callee, call->sp)->outermost = true;
+    add_kept(walk, call->frames);
+    walk->call = call->outer;
+    walk->from = 0;
+    walk->seen = walk->known = false;
+}
+
+/* A function's code may be that of several: then CALL knows which one it has called. */
+static const struct th_callee *function_at(const struct walk *walk, uintptr_t start)
+{
+    const struct th_callee *callee;
+
+    th_progress_enter();
+    callee = th_code_at(start);
+    th_progress_leave();
+    return callee && callee->code == walk->call->callee->code ? walk->call->callee : callee;
+}
+
+/* The unwinder's "CFA" of a frame is its stack pointer where it has called: what the C ABI names so
+ * is that of the next one. */
+static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
+{
+    struct walk *walk = argument;
+    uintptr_t pointer = _Unwind_GetCFA(context);
+    const struct th_callee *callee;
+
+    if (walk->unplaced) {
+        walk->unplaced->frame = pointer;
+        walk->unplaced->outermost = pointer >= walk->call->sp;
+        walk->unplaced = NULL;
+    }
+    if (walk->call && pointer >= walk->call->sp)
+        leave_call(walk);
+    if (!walk->call || walk->count == walk->limit)
+        return _URC_END_OF_STACK; /* it ends the walk */
+    if (pointer < walk->from)
+        return _URC_NO_REASON;
+    callee = function_at(walk, _Unwind_GetRegionStart(context));
+    walk->seen = true;
+    walk->known = callee != NULL;
+    if (callee)
+        walk->unplaced = add(walk, callee, 0);
+    return _URC_NO_REASON;
+}
+
+size_t th_callers_find(const struct th_process_run *process, uintptr_t from,
+                       struct th_waiter found[], size_t limit)
+{
+    struct walk walk = {
+        .process = process,
+        .call = th_call_current,
+        .from = from,
+        .kept = process->frame_count,
+        .found = found,
+        .limit = limit,
+    };
+
+    if (from == TH_FROM_KEPT)
+        add_kept(&walk, process->base);
+    if (walk.call && walk.count < limit)
+        _Unwind_Backtrace(look, &walk);
+    while (walk.call && walk.count < limit) { /* code that cannot be unwound */
+        walk.seen = true;
+        leave_call(&walk);
+    }
+    return walk.count;
+}
+
+struct th_function th_callee_name(const struct th_callee *callee)
+{
+    return (struct th_function){th_library_name(callee->library),
+                                th_name_atom(callee->function->name), callee->function->arity};
+}
+
+/* --- Where control comes back to -------------------------------------------------------------- */
+
+static void tell(struct th_process_run *process, const struct th_callee *callee)
+{
+    struct th_caller to = {.kind = callee ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED};
+
+    if (callee)
+        to.function = th_callee_name(callee);
+    th_live_return_to(&process->live, &to);
+}
+
+static void tell_nobody(struct th_process_run *process)
+{
+    th_live_return_to(&process->live, &(struct th_caller){.kind = TH_CALLER_UNKNOWN});
+}
+
+void th_return_to_caller(struct th_process_run *process, uintptr_t from)
+{
+    struct th_waiter caller;
+
+    tell(process, th_callers_find(process, from, &caller, 1) ? caller.callee : NULL);
+}
+
+void th_raise_to_caller(struct th_process_run *process, uintptr_t from)
+{
+    if (th_callers_find(process, from, &process->raised_to, 1) == 0)
+        tell_nobody(process);
+}
+
+void th_caught_by(struct th_process_run *process, const struct th_callee *callee)
+{
+    tell(process, callee);
+}
+
+static void tell_if(struct th_process_run *process, bool caught)
+{
+    if (caught)
+        tell(process, process->raised_to.callee);
+    else
+        tell_nobody(process);
+}
+
+void th_caught_at(struct th_process_run *process, uintptr_t frame)
+{
+    tell_if(process, frame != 0 && process->raised_to.frame == frame);
+}
+
+void th_caught_by_code(struct th_process_run *process)
+{
+    tell_if(process, process->raised_to.outermost);
+}
+
+void th_caught_by_caller(struct th_process_run *process, uintptr_t from)
+{
+    struct th_waiter caller;
+
+    th_caught_at(process,
+                 th_callers_find(process, from, &caller, 1) > 0 ? caller.frame : (uintptr_t)0);
+}
+
+/* --- Match specifications --------------------------------------------------------------------- */
+
+/* Of a local call the C frames come first, of an external one what is kept. */
+static uintptr_t call_at_hand(void)
+{
+    return th_traced_busy > TH_BUSY ? th_traced_busy : TH_FROM_KEPT;
+}
+
+th_term th_traced_caller(void *context, th_env *env)
+{
+    struct th_waiter caller;
+    struct th_function name;
+
+    if (th_callers_find(th_process_of_live(context), call_at_hand(), &caller, 1) == 0)
+        return TH_AM(undefined);
+    name = th_callee_name(caller.callee);
+    return th_make_tuple_of(env, name.module, name.function, th_small((int)name.arity));
+}
+
+th_term th_traced_stack(void *context, th_env *env, size_t depth)
+{
+    struct th_waiter callers[TH_EXECUTION_CALLERS];
+    th_term entries[TH_EXECUTION_CALLERS];
+    size_t count = th_callers_find(th_process_of_live(context), call_at_hand(), callers,
+                                   depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
+
+    for (size_t i = 0; i < count; i++) {
+        struct th_function name = th_callee_name(callers[i].callee);
+        entries[i] =
+            th_make_tuple_of(env, name.module, name.function, th_small((int)name.arity), TH_NIL);
+    }
+    return th_make_list(env, entries, count);
+}

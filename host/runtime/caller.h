@@ -1,0 +1,55 @@
+/*
+ * Who called: the functions that wait on a process' stacks. Inner header of runtime/.
+ *
+ * A process waits in kept frames and, while it runs, on the C stack of the thread: that of the code
+ * that runs, then that of the code which has called th_call(), and so on, each with the kept frames
+ * of what waits for it in between. On a C stack the unwinder finds frames, and a frame is a
+ * function's that begins where the frame's code does (th_code_at()); what is none is a C function
+ * that nobody can trace, or the host's, and passed over. What runs in the place of a function (a
+ * continuation, a static function that it ended with a jump to) is that function, where it is
+ * called by the runtime itself.
+ *
+ * A walk takes about a microsecond a frame. By the thread that runs the process.
+ */
+#ifndef TH_CALLER_H
+#define TH_CALLER_H
+
+#include "running.h"
+
+/* Begin with kept frames: for what the runtime calls, or ends. Else with the C frames that were
+ * there when the stack pointer was FROM; TH_FROM_HERE: with who has called the host. */
+enum { TH_FROM_KEPT = 0, TH_FROM_HERE = 1 };
+
+/* The nearest first, at most LIMIT. Returns how many there are. */
+size_t th_callers_find(const struct th_process_run *process, uintptr_t from,
+                       struct th_waiter found[], size_t limit);
+
+/* The name of a callee. */
+struct th_function th_callee_name(const struct th_callee *callee);
+
+/*
+ * Who wants to know is told where control comes back to (th_live_return_to()): at once when calls
+ * have ended with a value, which FROM tells as above.
+ *
+ * After an exception it is when that is caught. How code of libraries catches: th_call_then() with
+ * TH_CATCHES; th_catch(); or it goes on although what it has called has raised: it returns a term,
+ * or calls another function. Only who catches in the frame that the exception came to last has been
+ * returned to; an exception that passes a function of which nobody has wanted to know the end is
+ * not followed any further.
+ */
+void th_return_to_caller(struct th_process_run *process, uintptr_t from);
+void th_raise_to_caller(struct th_process_run *process, uintptr_t from);
+
+/* An exception may have been caught: by who is found FROM there; by PLACE if that is a frame of
+ * the C stack; by CALLEE, for sure. And if it was the code that the runtime has called. */
+void th_caught_by_caller(struct th_process_run *process, uintptr_t from);
+void th_caught_at(struct th_process_run *process, uintptr_t frame);
+void th_caught_by(struct th_process_run *process, const struct th_callee *callee);
+void th_caught_by_code(struct th_process_run *process);
+
+/* What match specifications ask for: who called, {M, F, Arity} or `undefined`; and who called that
+ * one, and so on, as a list without lines. CONTEXT is the process' struct th_live_process. */
+th_term th_traced_caller(void *context, th_env *env);
+th_term th_traced_stack(void *context, th_env *env, size_t depth);
+
+#endif

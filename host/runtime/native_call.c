@@ -1,0 +1,287 @@
+#include "native_call.h"
+
+#include "thread_stack.h"
+#include "traced_call.h"
+#include "traced_function.h"
+
+#include <pthread.h>
+
+typedef const struct th_traced_module_function traced_function;
+
+static _Atomic uint64_t no_calls; /* since the runtime was started; relaxed */
+
+/* Written by the child that a process has forked, before it has other threads. */
+static bool forked;
+
+uint64_t th_runtime_no_calls(void)
+{
+    return atomic_load_explicit(&no_calls, memory_order_relaxed);
+}
+
+/* The one thread that there is in the child, whatever it was at. */
+static void in_child(void)
+{
+    forked = true;
+    th_traced_busy = TH_FORKED;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+void th_native_calls_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_forks);
+    atomic_store_explicit(&no_calls, 0, memory_order_relaxed);
+}
+
+/* As much as a thread has by itself. */
+size_t th_native_stack(void)
+{
+    static size_t size; /* written before there are threads that could look at once */
+    pthread_attr_t attributes;
+
+    if (size == 0) {
+        pthread_attr_init(&attributes);
+        pthread_attr_getstacksize(&attributes, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    return size;
+}
+
+/* --- Calls ----------------------------------------------------------------------------------- */
+
+/* Of the functions that are one code: the one that the runtime calls, or else the one that has as
+ * many arguments. NULL: none. */
+static traced_function *choose(traced_function *first, const struct th_call *call, int argc,
+                               uintptr_t at)
+{
+    traced_function *chosen = NULL;
+
+    for (traced_function *one = first; one; one = one->same)
+        if ((int)one->live.function.name.arity == argc) {
+            if (call && at == call->sp && one->callee == call->callee)
+                return one;
+            if (!chosen)
+                chosen = one;
+        }
+    if (!chosen)
+        atomic_fetch_add_explicit(&no_calls, 1, memory_order_relaxed);
+    return chosen;
+}
+
+static inline traced_function *function_of(const struct th_native *native,
+                                           const struct th_call *call, int argc, uintptr_t at)
+{
+    traced_function *first = native->owner;
+
+    if (__builtin_expect(argc < 0 || (!first->same && (int)first->live.function.name.arity == argc),
+                         1))
+        return first;
+    return choose(first, call, argc, at);
+}
+
+/* The thread runs no process, or is at such work already. */
+static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *native, int argc,
+                                                      const th_term argv[], uintptr_t at)
+{
+    struct th_live_call met = {.arguments = argv};
+    struct th_live_wants wants;
+    traced_function *function;
+
+    if (forked)
+        return false;
+    if (th_traced_busy) {
+        th_live_call_suppressed();
+        return false;
+    }
+    function = function_of(native, NULL, argc, at);
+    if (!function)
+        return false;
+    met.function = &function->live;
+    met.site = function->live.function.local;
+    if (met.site)
+        th_live_call(&met, &wants);
+    return false;
+}
+
+/* Whether there can be a native frame for a call that C code has made. */
+static bool has_room(const struct th_process_run *process, uintptr_t at)
+{
+    const struct th_thread_stack *stack = th_thread_stack();
+
+    return at >= stack->lowest && at < stack->end && process->native_bytes < th_native_stack();
+}
+
+/* The end of the call is wanted: true if it needs a frame for that. Then the thread is still at
+ * that work, until the frame has begun. */
+static __attribute__((noinline)) bool keep(struct th_call *call, struct th_open_call *made,
+                                           uintptr_t at)
+{
+    struct th_process_run *process = call->process;
+    const struct th_open_call *top;
+
+    th_open_drop_below(process, at);
+    top = th_open_top(process);
+    made->outer = call->outer;
+    made->frames = process->frame_count;
+    made->native = at == call->sp ? 0 : at;
+    made->below = process->native_bytes;
+    if (at == call->sp || (top && top->native == at)) {
+        th_open_keep(process, made);
+    } else if (has_room(process, at)) {
+        th_open_keep(process, made);
+        return true;
+    } else {
+        th_open_refuse(process, &made->wants);
+    }
+    th_traced_busy = 0;
+    return false;
+}
+
+/* True: it is the entry of what goes on in a function's place. */
+static __attribute__((noinline)) bool is_resumed(struct th_call *call,
+                                                 const struct th_native *native, uintptr_t at)
+{
+    const struct th_callee *callee = ((traced_function *)native->owner)->callee;
+
+    if (at != call->sp || call->resumed != callee->code)
+        return false;
+    call->resumed = NULL;
+    return true;
+}
+
+bool th_native_met(struct th_native *native, int argc, const th_term argv[], uintptr_t at)
+{
+    struct th_call *call = th_call_current;
+    struct th_live_call met;
+    struct th_open_call made; /* filled in once it is wanted */
+    traced_function *function;
+
+    if (__builtin_expect(!call || th_traced_busy != 0, 0))
+        return met_oddly(native, argc, argv, at);
+    if (__builtin_expect(call->resumed != NULL, 0) && is_resumed(call, native, at))
+        return false;
+    function = function_of(native, call, argc, at);
+    if (__builtin_expect(!function, 0))
+        return false;
+    th_traced_busy = at;
+    if (__builtin_expect(th_live_is_returning(&call->process->live), 0))
+        th_caught_by_caller(call->process, at);
+    met.process = &call->process->live;
+    met.function = &function->live;
+    met.site = function->live.function.local;
+    met.arguments = argv;
+    met.external = false;
+    met.caller = NULL;
+    th_live_call(&met, &made.wants);
+    if (__builtin_expect(made.wants.count > 0, 0)) {
+        made.function = &function->live;
+        return keep(call, &made, at);
+    }
+    th_traced_busy = 0;
+    return false;
+}
+
+/* --- Frames ---------------------------------------------------------------------------------- */
+
+void th_native_frame_begin(struct th_native_frame *frame, uintptr_t at)
+{
+    struct th_call *call = th_call_current;
+    struct th_process_run *process = call->process;
+
+    *frame = (struct th_native_frame){call, at, call->env->exception, process->native_bytes, false};
+    th_open_top(process)->native = at;
+    process->native_bytes += th_traced_busy - at;
+    th_traced_busy = 0;
+}
+
+/* How a body has ended. */
+struct ending {
+    enum { RETURNED, RAISED, NOT_YET } how;
+    th_term value; /* or the reason */
+    th_term class;
+};
+
+static struct ending raised(th_term class, th_term reason)
+{
+    return (struct ending){RAISED, reason, class};
+}
+
+/* As th_step_take() would take it, if the function were called by the runtime: but that an
+ * exception which was there before is not of this function, if it returns a term. */
+static struct ending ending_of(const struct th_native_frame *frame, th_term answer)
+{
+    const struct th_call *call = frame->call;
+    const th_env *env = call->env;
+
+    if (env->exception != TH_NONE && (answer == TH_NONE || env->exception != frame->before))
+        return raised(th_class_atom(env->exception_class + 1u), env->exception);
+    if (answer != TH_NONE)
+        return (struct ending){RETURNED, answer, TH_NONE};
+    if (call->passed.class)
+        return raised(th_class_atom(call->passed.class), call->passed.reason);
+    if (call->process->next.step != TH_STEP_NONE)
+        return (struct ending){.how = NOT_YET};
+    return raised(TH_AM(error), TH_AM(badarg));
+}
+
+static void end_one(void *context, struct th_process_run *process, struct th_open_call *call)
+{
+    const struct ending *ending = context;
+
+    if (ending->how == RETURNED)
+        th_live_return(&process->live, call->function, &call->wants, ending->value);
+    else
+        th_live_raise(&process->live, call->function, &call->wants, ending->class, ending->value);
+}
+
+static void end_frame(const struct th_native_frame *frame, struct ending ending)
+{
+    struct th_process_run *process = frame->call->process;
+
+    if (ending.how == RETURNED && th_live_is_returning(&process->live))
+        th_caught_at(process, frame->at);
+    th_open_end_native(process, frame->at, end_one, &ending);
+    if (th_live_is_returning(&process->live))
+        (ending.how == RETURNED ? th_return_to_caller : th_raise_to_caller)(process, frame->at);
+}
+
+/* False: nothing is to be told. */
+static bool leave(const struct th_native_frame *frame)
+{
+    struct th_process_run *process = frame->call->process;
+
+    if (th_traced_busy)
+        return false;
+    th_traced_busy = TH_BUSY;
+    th_open_drop_below(process, frame->at);
+    process->native_bytes = frame->below;
+    return true;
+}
+
+void th_native_frame_over(struct th_native_frame *frame, th_term answer)
+{
+    struct ending ending;
+
+    frame->over = true;
+    if (!leave(frame))
+        return;
+    ending = ending_of(frame, answer);
+    if (ending.how == NOT_YET)
+        th_open_hand_over(frame->call->process, frame->at);
+    else
+        end_frame(frame, ending);
+    th_traced_busy = 0;
+}
+
+void th_native_frame_unwound(struct th_native_frame *frame)
+{
+    if (!leave(frame))
+        return;
+    end_frame(frame, raised(TH_AM(error), th_atom("unwound")));
+    th_traced_busy = 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * Native calls: what a thread does that comes to a breakpoint in machine code. Inner header of
+ * runtime/.
+ *
+ * A handler has taken the function's place: it tells the call, and then either goes on in the body,
+ * by a jump, so that it is gone; or, where somebody wants to know the end of a call that C code has
+ * made, calls the body itself, from a *native frame*, and tells the end when the body has returned
+ * or is unwound.
+ *
+ * A frame is known by the stack pointer with which its body was called. That is what any function
+ * finds that the body ends with a jump to, as a call that the compiler has made a jump of leaves
+ * the stack as it was: so such calls are of the same frame, and end with it. The code of a
+ * th_call() (or of a process) is called with the stack pointer that struct th_call has: what finds
+ * that is on the runtime's own frame, which the runtime ends, whatever the function does: it may
+ * yield, wait, or be replaced.
+ *
+ * longjmp() leaves frames without an end. They are those below the stack pointer of the next call
+ * of which an end is wanted, and those that are left when the code of a th_call() has returned:
+ * these are dropped, and counted.
+ *
+ * A native frame takes stack that the function would not have taken by itself: the host's threads
+ * have as much more as those frames may take (th_native_stack()). Where they have, or where the
+ * thread is on a stack of its own making, ends are not kept, and counted.
+ *
+ * By the thread that runs the process. A thread that runs none is told of as a stranger. In a
+ * signal handler that has interrupted the host at such work, and in a child that was forked,
+ * nothing is told.
+ */
+#ifndef TH_NATIVE_CALL_H
+#define TH_NATIVE_CALL_H
+
+#include "running.h"
+
+#include "host/breakpoint/breakpoint.h"
+
+extern void *const th_native_handlers[TH_NATIVE_FORMS];
+
+/* NATIVE's entry was met with ARGC arguments (below 0: as many as its function has), with the stack
+ * pointer AT before the call. True: the body is to be called by a frame of its own, at once. */
+bool th_native_met(struct th_native *native, int argc, const th_term argv[], uintptr_t at);
+
+/* A frame that calls a body, for the call that was met. */
+struct th_native_frame {
+    struct th_call *call;
+    uintptr_t at;   /* the stack pointer */
+    th_term before; /* the exception that there was */
+    size_t below;   /* bytes that the frames below take */
+    bool over;
+};
+void th_native_frame_begin(struct th_native_frame *frame, uintptr_t at);
+void th_native_frame_over(struct th_native_frame *frame, th_term answer);
+void th_native_frame_unwound(struct th_native_frame *frame);
+
+/* How much stack native frames may take, which threads are to have besides their own; to be called
+ * before there are such threads. */
+size_t th_native_stack(void);
+
+/* Has a child that is forked from now on tell nothing. */
+void th_native_calls_begin(void);
+
+#endif

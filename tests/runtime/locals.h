@@ -1,0 +1,67 @@
+/* For tests of local calls: `locals`, as COMPILER-LEVEL has made it, is a module besides party. */
+#ifndef LOCALS_H
+#define LOCALS_H
+
+#include "tests/runtime/traced.h"
+
+static struct th_library *locals;
+
+static inline struct th_library *add_module(const char *made_by, const char *name)
+{
+    char *path = th_printf("%s/tests/plugins/%s/%s.so", getenv("BUILD_DIR"), made_by, name);
+    struct th_library *library = NULL;
+
+    if (th_library_open(path, &library) != TH_OK ||
+        th_library_load(library, NULL, th_small(0)) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    th_module_add(library);
+    th_free(path);
+    return library;
+}
+
+static inline void remove_module(struct th_library *library)
+{
+    th_module_remove(library);
+    th_library_release(library);
+}
+
+static inline int begin_locals(void **state)
+{
+    begin(state);
+    locals = add_module("gcc-O2", "locals");
+    return 0;
+}
+
+static inline int end_locals(void **state)
+{
+    remove_module(locals);
+    return end(state);
+}
+
+/* What locals:FUNCTION gives, as call(). */
+#define local(function, ...) local_in(process, function, __VA_ARGS__)
+static inline const char *local_in(struct th_process_run *in, const char *function,
+                                   const char *arguments, ...)
+    __attribute__((format(printf, 3, 4)));
+static inline const char *local_in(struct th_process_run *in, const char *function,
+                                   const char *arguments, ...)
+{
+    char text[256];
+    va_list more;
+
+    va_start(more, arguments);
+    vsnprintf(text, sizeof text, arguments, more);
+    va_end(more);
+    return call_in(in, "call", "[locals,%s,%s]", function, text);
+}
+
+/* All functions of it, or one. */
+static inline void set_local(const char *function, const char *match)
+{
+    assert_int_equal(try_in("locals", function, TH_ANY_ARITY, match, TH_BP_LOCAL), TH_OK);
+}
+
+#define CALLERS "[{'_',[],[{message,{caller}}]}]"
+#define STACKS "[{'_',[],[{message,{current_stacktrace}}]}]"
+
+#endif
