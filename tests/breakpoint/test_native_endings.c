@@ -1,0 +1,195 @@
+/*
+ * Calls of functions in which breakpoints come and go, and that end by exceptions, by longjmp() and
+ * in threads that are cancelled. What handlers run ends for them, too, unless it is jumped out of.
+ */
+#include "storm.h"
+
+#ifdef TH_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
+
+enum { THROWS, JUMPS, STAYS, CATCHES, IS_LEFT, UNWINDING, DEPTH = 5 };
+static struct meeting unwinding[UNWINDING];
+
+struct unwound {
+    uint64_t calls, begun, ended, wrong;
+};
+
+static word call_nif_of(int i)
+{
+    const word depth = DEPTH;
+
+    return ((call_nif *)unwinding[i].code)(ENV, 1, &depth);
+}
+
+static void *throw_all_along(void *context)
+{
+    struct unwound *unwound = context;
+
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        unwound->wrong += call_nif_of(CATCHES) != 7;
+        unwound->calls++;
+    }
+    unwound->begun = begun;
+    unwound->ended = ended;
+    return NULL;
+}
+
+/* Nobody sees those frames end. */
+static void *jump_all_along(void *context)
+{
+    struct unwound *unwound = context;
+
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        unwound->wrong += call_nif_of(IS_LEFT) != 5;
+        unwound->calls++;
+    }
+    unwound->begun = begun;
+    unwound->ended = ended;
+    return NULL;
+}
+
+/* A thread that is cancelled: what it leaves, and whether it is there. */
+struct cancelled {
+    word there;
+    uint64_t begun, ended;
+};
+
+static void note_end(void *context)
+{
+    struct cancelled *cancelled = context;
+
+    cancelled->begun = begun;
+    cancelled->ended = ended;
+}
+
+static void *stay(void *context)
+{
+    struct cancelled *cancelled = context;
+
+    pthread_cleanup_push(note_end, cancelled);
+    ((call_1 *)unwinding[STAYS].code)((word)&cancelled->there, DEPTH);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void cancel_once(struct unwound *unwound)
+{
+    struct cancelled cancelled = {0};
+    pthread_t thread;
+    void *result;
+
+    pthread_create(&thread, NULL, stay, &cancelled);
+    while (!__atomic_load_n(&cancelled.there, __ATOMIC_ACQUIRE))
+        usleep(50);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    unwound->calls++;
+    unwound->wrong += result != PTHREAD_CANCELED;
+    unwound->begun += cancelled.begun;
+    unwound->ended += cancelled.ended;
+}
+
+static void *cancel_all_along(void *unwound)
+{
+    while (!atomic_load_explicit(&over, memory_order_relaxed))
+        cancel_once(unwound);
+    return NULL;
+}
+
+static void meet_unwinding(struct th_library *library)
+{
+    static const char *const names[UNWINDING] = {"throws", "jumps", "stays", "catches", "is_left"};
+
+    for (int i = 0; i < UNWINDING; i++)
+        meet_function(&unwinding[i], library, names[i],
+                      i < CATCHES ? TH_NATIVE_TERMS_1 : TH_NATIVE_NIF);
+}
+
+/* Its C++ library sets memory aside for good, in a constructor, for exceptions when there is none
+ * left. */
+static struct th_library *open_unwinding(const char *flags)
+{
+    struct th_library *library;
+
+#ifdef TH_ADDRESS_SANITIZER
+    __lsan_disable();
+#endif
+    library = compiled_open("g++", flags, "tests/breakpoint/unwinding.cc");
+#ifdef TH_ADDRESS_SANITIZER
+    __lsan_enable();
+#endif
+    return library;
+}
+
+static void unwind(const char *flags)
+{
+    static void *(*const runs[])(void *) = {throw_all_along, cancel_all_along, jump_all_along};
+    enum { THROWN, CANCELLED, LEFT, RUNS };
+    struct unwound unwound[RUNS] = {{0}};
+    struct th_bp_session *session = create_session();
+    struct th_library *library;
+    struct span span = begin_span();
+    pthread_t threads[RUNS];
+    uint32_t random = 3;
+    uint64_t number = 0;
+
+    if (!compiled_by("g++")) {
+        print_message("no g++ here\n");
+        skip();
+    }
+    library = open_unwinding(flags);
+    atomic_store(&over, false);
+    meet_unwinding(library);
+    for (int i = 0; i < RUNS; i++)
+        pthread_create(&threads[i], NULL, runs[i], &unwound[i]);
+    while (!is_over(&span, number)) {
+        number++;
+        set_functions(session, unwinding, UNWINDING, next_random(&random) % 32,
+                      next_random(&random) % 4, number);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < RUNS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(unwound[i].wrong, 0);
+        assert_true(unwound[i].begun > 0);
+        if (i != LEFT)
+            assert_int_equal(unwound[i].begun, unwound[i].ended);
+    }
+    assert_true(unwound[LEFT].ended < unwound[LEFT].begun);
+    print_message("%lu changes; %lu thrown, %lu cancelled, %lu left; %lu frames unwound\n", number,
+                  unwound[THROWN].calls, unwound[CANCELLED].calls, unwound[LEFT].calls,
+                  unwound[THROWN].ended + unwound[CANCELLED].ended);
+    end_session(session);
+    for (int i = 0; i < UNWINDING; i++)
+        drop_meeting(&unwinding[i]);
+    th_progress_settle();
+    th_library_release(library);
+}
+
+static void frames_are_unwound(void **state)
+{
+    (void)state;
+#ifdef TH_ADDRESS_SANITIZER
+    print_message("the address sanitizer only finds a __cxa_throw that is there from the start\n");
+    skip();
+#endif
+    unwind(FLAGS);
+}
+
+/* A library that brings an unwinder of its own. */
+static void frames_are_unwound_by_others(void **state)
+{
+    (void)state;
+    unwind(FLAGS " -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_are_unwound),
+        cmocka_unit_test(frames_are_unwound_by_others),
+    };
+
+    return storm_begin() ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
+}
