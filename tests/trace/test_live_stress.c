@@ -11,7 +11,7 @@
  * patterns of, numbers without a gap. The first turns local patterns into global ones all the time,
  * which a call between two sites may meet as both or as none; the others do not.
  *
- * Runs for a second, or for STRESS_SECONDS.
+ * Runs for a second, or for STRESS_SECONDS; on a slow machine until there was something to see.
  */
 #include "tests/support/sited.h"
 
@@ -29,7 +29,13 @@
 
 #include <cmocka.h>
 
-enum { FUNCTIONS = 10000, CALLERS = 4, PROCESSES = 3 /* a caller's */, MODULES = 10 };
+enum {
+    FUNCTIONS = 10000,
+    CALLERS = 4,
+    PROCESSES = 3 /* a caller's */,
+    MODULES = 10,
+    LONGEST = 60 /* seconds more */
+};
 
 static struct sited functions[FUNCTIONS];
 static struct th_live_function *all[FUNCTIONS];
@@ -52,7 +58,7 @@ struct caller {
     uint64_t number;                               /* of the call under way */
     uint64_t untouched, changed, version, flagged; /* callbacks for it */
     uint64_t ends, ends_expected;                  /* return_from of the untouched session */
-    uint64_t calls, calls_of_untouched, checked, seen_on, seen_at_two;
+    uint64_t calls, calls_of_untouched, checked, seen_on;
     uint64_t last_untouched;          /* number of the last call that it saw */
     uint64_t lost, twice, wrong, gap; /* must all be 0 */
     uint32_t random;
@@ -109,6 +115,15 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
     return TH_AM(ok);
 }
 
+/* Calls of a function with one site, and with two, that the changed session had to see. Relaxed. */
+static atomic_bool seen[2];
+
+static bool has_seen_enough(void)
+{
+    return atomic_load_explicit(&seen[0], memory_order_relaxed) &&
+           atomic_load_explicit(&seen[1], memory_order_relaxed);
+}
+
 static void check_changed(uint64_t before, uint64_t after, bool two_sites, bool external)
 {
     bool stable = before == after && !(before & CHANGING);
@@ -119,7 +134,8 @@ static void check_changed(uint64_t before, uint64_t after, bool two_sites, bool 
         return;
     self->checked++;
     self->seen_on += on;
-    self->seen_at_two += on && two_sites;
+    if (on)
+        atomic_store_explicit(&seen[two_sites], true, memory_order_relaxed);
     self->lost += on && self->changed == 0;
     self->wrong += self->changed && (!on || self->version != before / NUMBER);
 }
@@ -228,14 +244,14 @@ static void set_functions(struct changer *changer, bool on)
 {
     uint32_t f = next_random(&changer->random) % FUNCTIONS,
              kind = next_random(&changer->random) % 8;
-    uint32_t first = kind < 6 ? f : kind < 7 ? f % MODULES : 0;
-    uint32_t step = kind < 6 ? FUNCTIONS : kind < 7 ? MODULES : 1;
+    uint32_t first = kind < 4 ? f : kind < 7 ? f % MODULES : 0;
+    uint32_t step = kind < 4 ? FUNCTIONS : kind < 7 ? MODULES : 1;
     struct th_function name = functions[f].live.function.name;
     uint32_t kinds = change_kinds[next_random(&changer->random) % 3];
     uint64_t phase =
         changer->number * NUMBER + (on ? ON : 0) + (kinds == TH_BP_GLOBAL ? EXTERNAL : 0);
     struct th_pattern pattern = {kind < 7 ? name.module : TH_NONE,
-                                 kind < 6 ? name.function : TH_NONE, kind < 6 ? 1 : TH_ANY_ARITY,
+                                 kind < 4 ? name.function : TH_NONE, kind < 4 ? 1 : TH_ANY_ARITY,
                                  false};
     th_term match = on ? specification(changer) : TH_AM(false);
 
@@ -369,6 +385,8 @@ static void run(struct changer *changer)
     pthread_create(&change, NULL, change_all_along, changer);
     pthread_create(&flags, NULL, change_flags_all_along, NULL);
     nanosleep(&(struct timespec){.tv_sec = seconds()}, NULL);
+    for (int i = 0; i < LONGEST && !has_seen_enough(); i++)
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     atomic_store(&over, true);
     pthread_join(change, NULL);
     pthread_join(flags, NULL);
@@ -385,7 +403,6 @@ static struct caller sum_up(void)
         sum.calls_of_untouched += callers[i].calls_of_untouched;
         sum.checked += callers[i].checked;
         sum.seen_on += callers[i].seen_on;
-        sum.seen_at_two += callers[i].seen_at_two;
         sum.lost += callers[i].lost;
         sum.twice += callers[i].twice;
         sum.wrong += callers[i].wrong;
@@ -405,8 +422,7 @@ static void assert_all_well(struct th_session *untouched, const struct changer *
                   "changes of flags\n",
                   sum.calls, sum.checked, sum.seen_on, changer->number, changer->sessions,
                   (unsigned long)atomic_load(&flag_changes));
-    assert_true(sum.checked > 0 && sum.seen_on > sum.seen_at_two && sum.seen_at_two > 0 &&
-                changer->sessions > 0);
+    assert_true(has_seen_enough() && changer->sessions > 0);
     assert_int_equal(sum.lost, 0);
     assert_int_equal(sum.gap, 0);
     assert_int_equal(sum.twice, 0);
