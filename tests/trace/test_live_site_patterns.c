@@ -172,11 +172,11 @@ static void reasons_are_told_together(void **state)
     struct th_live_function *functions[MANY];
     struct th_pattern each = {th_atom("n"), TH_NONE, TH_ANY_ARITY, false};
     struct th_pattern_refusals refusals;
-    char name[8];
+    char name[16];
 
     (void)state;
     for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "f%d", i);
+        snprintf(name, sizeof name, "f%u", (unsigned)i);
         sited_init(&items[i], th_atom("n"), name, true, false);
         items[i].live.function.no_local = i < 3 ? "a" : reasons[i - 2];
         functions[i] = &items[i].live;
