@@ -160,18 +160,28 @@ static inline void tell(struct question *question, th_term result, uint32_t flag
     th_thread_tell(session, question->argv, th_is_local_pid(id) ? id : TH_NONE);
 }
 
-static bool match(const struct th_live_call *call, struct th_session *session,
-                  struct th_shared *spec, struct th_match_result *result)
+static bool match_slowly(const struct th_live_call *call, struct th_session *session,
+                         const struct th_match_spec *spec, struct th_match_result *result)
 {
     struct th_live_surroundings context = {call, session};
     struct th_match_surroundings surroundings = {&th_live_operations, &context};
     struct th_match_subject subject = {TH_NONE, call->arguments,
                                        call->function->function.name.arity};
 
-    th_match_run(((struct th_shared_spec *)spec)->spec, &subject, &surroundings,
-                 &th_thread_here->arena, result);
+    th_match_run(spec, &subject, &surroundings, &th_thread_here->arena, result);
     th_wants_count_unknown(session, result);
     return result->end == TH_MATCH_YES;
+}
+
+/* *RESULT is ROOM, or what the specification always says. */
+static inline bool match(const struct question *question, struct th_session *session,
+                         struct th_match_result *room, const struct th_match_result **result)
+{
+    const struct th_match_spec *spec = ((struct th_shared_spec *)question->spec)->spec;
+    const struct th_match_result *always = th_match_always(spec);
+
+    *result = always ? always : room;
+    return always || match_slowly(question->call, session, spec, room);
 }
 
 /* What the specification said, unless that is to say nothing. */
@@ -191,18 +201,19 @@ static inline uint64_t return_to_of(const struct question *question, uint32_t fl
 static __attribute__((noinline)) void take_matched(struct question *question)
 {
     struct th_session *session = question->session;
-    struct th_match_result result;
+    const struct th_match_result *result;
+    struct th_match_result room;
     uint32_t flags;
 
-    if (!match(question->call, session, question->spec, &result))
+    if (!match(question, session, &room, &result))
         return;
     flags = flags_in(question->call, session); /* the specification may have changed them */
     if (flags & TH_FLAG_SILENT) {
         th_session_count(session, TH_COUNTED(silenced));
         return;
     }
-    want_of(question->wants, session, th_wants_of(&result) | return_to_of(question, flags));
-    tell_result(question, &result, flags);
+    want_of(question->wants, session, th_wants_of(result) | return_to_of(question, flags));
+    tell_result(question, result, flags);
 }
 
 /* Without a specification each call matches. */
@@ -222,13 +233,14 @@ static void take(struct question *question)
 static __attribute__((noinline)) void take_meta(struct question *question,
                                                 struct th_session *session)
 {
-    struct th_match_result result = {.end = TH_MATCH_YES, .message = TH_AM(true)};
+    struct th_match_result room = {.end = TH_MATCH_YES, .message = TH_AM(true)};
+    const struct th_match_result *result = &room;
     uint64_t wanted;
 
-    if (!question->spec || match(question->call, session, question->spec, &result)) {
-        wanted = th_wants_of(&result);
+    if (!question->spec || match(question, session, &room, &result)) {
+        wanted = th_wants_of(result);
         want_of(question->wants, question->session, wanted ? wanted | WANT_META : 0);
-        tell_result(question, &result, TH_FLAG_TIMESTAMP);
+        tell_result(question, result, TH_FLAG_TIMESTAMP);
     }
     th_env_clear(&th_thread_here->arena);
 }

@@ -65,9 +65,13 @@ th_term th_match_different(struct th_match_run *run, const th_term *top, size_t 
 
 /* --- Order ------------------------------------------------------------------------------------ */
 
-static int order(const th_term *top)
+static inline int order(const th_term *top)
 {
-    return th_compare(TH_OPERAND(top, 0), TH_OPERAND(top, 1));
+    th_term a = TH_OPERAND(top, 0), b = TH_OPERAND(top, 1);
+
+    if (th_is_small(a) && th_is_small(b)) /* the tags are the same */
+        return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+    return th_compare(a, b);
 }
 
 th_term th_match_less(struct th_match_run *run, const th_term *top, size_t count)

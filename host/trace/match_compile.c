@@ -276,6 +276,8 @@ enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
         status = fail(&c.faults);
         th_match_free(c.spec);
         *spec = NULL;
+    } else {
+        th_match_find_always(c.spec);
     }
     if (faults)
         *faults = c.faults;

@@ -145,6 +145,8 @@ th_term th_match_function_call(const struct th_match_function *f, struct th_matc
 {
     th_term result = TH_VALUE_RAISED;
 
+    if (count == 2 && th_is_immediate(top[0] & top[-1])) /* neither unknown nor a list */
+        return f->implementation(run, top, count);
     for (size_t i = 0; i < count && !(f->traits & TH_TRAIT_TAKES_UNKNOWN); i++) {
         th_term because = hindrance(f, run, TH_OPERAND(top, i));
         if (because == TH_VALUE_UNSURE)

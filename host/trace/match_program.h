@@ -93,6 +93,8 @@ struct th_match_spec {
     th_env env; /* holds the source and the constants */
     th_term source;
     enum th_match_kind kind;
+    bool always; /* each run gives this: */
+    struct th_match_result result;
 
     struct th_match_instruction *code;
     size_t code_count, code_capacity;

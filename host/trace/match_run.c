@@ -279,7 +279,8 @@ static enum verdict test(struct th_match_run *run, size_t pc)
         doubt(run, pc);
         return GOES_ON;
     }
-    run->attempt->value = value == TH_VALUE_NOT_TRUE ? TH_VALUE_UNKNOWN : value;
+    if (run->attempt)
+        run->attempt->value = value == TH_VALUE_NOT_TRUE ? TH_VALUE_UNKNOWN : value;
     return FAILED;
 }
 
@@ -346,48 +347,67 @@ static struct th_match_place place_of(const struct th_match_spec *spec, size_t i
     return (struct th_match_place){i + 1, mark->part, mark->item};
 }
 
+/* Head and guards of the clause that begins at *PC; *PC is the instruction that failed, or the last
+ * of them. */
+static enum verdict decide(struct th_match_run *run, size_t *pc)
+{
+    if (run->attempt)
+        run->attempt->value = TH_NONE;
+    if (match_head(run, pc) == FAILED)
+        return FAILED;
+    ++*pc;
+    if (run->attempt)
+        run->attempt->value = TH_VALUE_RAISED; /* unless a test tells another */
+    return evaluate(run, pc, TH_CODE_GUARDS_DONE);
+}
+
+/* What became of clause I, which may have failed at PC. */
+static void tell_attempt(const struct th_match_run *run, size_t i, enum th_match_end end, size_t pc)
+{
+    struct th_match_attempt *attempt = run->attempt;
+
+    attempt->end = end;
+    if (end != TH_MATCH_NO)
+        attempt->value = TH_NONE;
+    if (end == TH_MATCH_YES)
+        attempt->place = (struct th_match_place){i + 1, TH_MATCH_WHOLE, 0};
+    else
+        attempt->place = place_of(run->spec, i, end == TH_MATCH_NO ? pc : run->doubtful);
+}
+
 static enum th_match_end run_clause(struct th_match_run *run, size_t i)
 {
     const struct th_match_spec *spec = run->spec;
     size_t pc = spec->clauses[i].pc;
-    bool failed;
+    enum th_match_end end;
 
     for (size_t v = 0; v < spec->variables; v++)
         run->variables[v] = TH_VALUE_UNKNOWN;
     run->undecided = run->body = false;
-    run->attempt->value = TH_NONE;
     run->top = run->stack - 1;
     run->depth = 0;
-    failed = match_head(run, &pc) == FAILED;
-    if (!failed) {
-        pc++;
-        run->attempt->value = TH_VALUE_RAISED; /* unless a test tells another */
-        failed = evaluate(run, &pc, TH_CODE_GUARDS_DONE) == FAILED;
-    }
-    if (failed || run->undecided) {
-        run->attempt->place = place_of(spec, i, failed ? pc : run->doubtful);
-        if (!failed)
-            run->attempt->value = TH_NONE;
-        return failed ? TH_MATCH_NO : TH_MATCH_UNKNOWN;
-    }
-    run->attempt->value = TH_NONE;
-    run->attempt->place = (struct th_match_place){i + 1, TH_MATCH_WHOLE, 0};
+    end = decide(run, &pc) == FAILED ? TH_MATCH_NO
+          : run->undecided           ? TH_MATCH_UNKNOWN
+                                     : TH_MATCH_YES;
+    if (run->attempt)
+        tell_attempt(run, i, end, pc);
+    if (end != TH_MATCH_YES)
+        return end;
     run->body = true;
     pc++;
     evaluate(run, &pc, TH_CODE_END);
-    return TH_MATCH_YES;
+    return end;
 }
 
 /* Tries clauses up to the first that is not sure to fail; returns how many were tried. */
 static size_t run_clauses(struct th_match_run *run, struct th_match_attempt *attempts)
 {
-    struct th_match_attempt attempt;
-
     for (size_t i = 0; i < run->spec->clause_count; i++) {
-        run->attempt = attempts ? &attempts[i] : &attempt;
-        run->attempt->end = run_clause(run, i);
-        if (run->attempt->end != TH_MATCH_NO) {
-            run->result->end = run->attempt->end;
+        enum th_match_end end;
+        run->attempt = attempts ? &attempts[i] : NULL;
+        end = run_clause(run, i);
+        if (end != TH_MATCH_NO) {
+            run->result->end = end;
             run->result->clause = i + 1;
             return i + 1;
         }

@@ -27,7 +27,7 @@ struct th_match_run {
 
     bool undecided;
     size_t doubtful;                  /* the instruction that made it so */
-    struct th_match_attempt *attempt; /* of the clause that is running */
+    struct th_match_attempt *attempt; /* of the clause that is running; NULL: nobody wants it */
 };
 
 /* True for a list of which not all elements are known. */
