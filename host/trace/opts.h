@@ -23,13 +23,26 @@ enum {
         TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
 };
 
-/* th_opts_make_live() for who counts instructions: most have nothing to say. */
+/* #{extra => EXTRA} */
+static inline th_term th_opts_make_extra(th_env *env, th_term extra)
+{
+    th_term *words = th_env_take(env, 4);
+
+    words[0] = th_header(TH_MAP, 3);
+    words[1] = 1;
+    words[2] = TH_AM(extra);
+    words[3] = extra;
+    return th_boxed(words);
+}
+
+/* th_opts_make_live() for who counts instructions: most have nothing to say, or of a return its
+ * value. */
 static inline th_term th_opts_make_quickly(th_env *env, th_term extra, th_term result,
                                            unsigned scheduler, uint32_t flags)
 {
-    if (__builtin_expect(!(flags & TH_OPTS_FLAGS) && (extra | result) == TH_NONE, 1))
-        return th_boxed(th_opts_empty);
-    return th_opts_make_live(env, extra, result, scheduler, flags);
+    if (__builtin_expect(flags & TH_OPTS_FLAGS || result != TH_NONE, 0))
+        return th_opts_make_live(env, extra, result, scheduler, flags);
+    return extra == TH_NONE ? th_boxed(th_opts_empty) : th_opts_make_extra(env, extra);
 }
 
 #endif

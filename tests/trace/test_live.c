@@ -241,6 +241,57 @@ static void a_session_destroyed_in_its_own_callback_is_called_no_more(void **sta
     call(0, 1, "");
 }
 
+/* What is asked outside of sections is never less than what the session's flags say, and no more
+ * once they have gone. */
+static void who_traces_calls_is_known_outside_of_sections(void **state)
+{
+    struct alive *as_all = alive_spawn(70, NULL, false), *later;
+    th_term id = me->process.id;
+
+    (void)state;
+    assert_true(th_live_is_calling(&me->process));
+    th_session_trace_one(session, id, true, TH_FLAG_SEND);
+    th_session_trace_one(session, id, false, TH_FLAG_CALL);
+    assert_false(th_live_is_calling(&me->process));
+    set(session, "f0", "true", TH_BP_LOCAL);
+    call(0, 1, "");
+    other = add("o", TH_FLAG_NONE);
+    th_session_trace_one(other, id, true, TH_FLAG_CALL);
+    assert_true(th_live_is_calling(&me->process));
+    th_session_destroy(other);
+    assert_false(th_live_is_calling(&me->process));
+    th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAGS_ALL);
+    assert_false(th_live_is_calling(&as_all->process));
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    assert_true(th_live_is_calling(&as_all->process));
+    later = alive_spawn(71, NULL, false);
+    assert_true(th_live_is_calling(&later->process));
+    call(0, 1, TOLD("f0", "1"));
+    th_session_destroy(session);
+    assert_false(th_live_is_calling(&as_all->process));
+    assert_false(th_live_is_calling(&later->process));
+    assert_false(th_live_is_calling(&me->process));
+    alive_exit(as_all);
+    alive_exit(later);
+}
+
+/* Those that say the same of each call are not run. */
+static void constant_specifications_are_obeyed(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set(session, "f0", "[{'_',[],[{message,false},{exception_trace}]}]", TH_BP_LOCAL);
+    wants = call(0, 1, ASKED);
+    assert_int_equal(wants.count, 1);
+    alive_raise(me, 0, &wants, "x");
+    assert_string_equal(scene_log(), RAISED("f0", "x"));
+    set(session, "f0", "[{'_',[],[{message,why}]}]", TH_BP_LOCAL);
+    call(0, 1, ASKED "trace_call(call,s," ME ",{m,f0,[1]},#{match_spec_result => why}) self\n");
+    th_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
+    call(0, 1, ASKED);
+}
+
 static void set_in_callback(void)
 {
     set(session, "f1", "true", TH_BP_LOCAL);
@@ -318,6 +369,8 @@ int main(void)
         TEST(callbacks_do_not_recurse),
         TEST(a_session_destroyed_in_anothers_callback_is_not_called),
         TEST(a_session_destroyed_in_its_own_callback_is_called_no_more),
+        TEST(who_traces_calls_is_known_outside_of_sections),
+        TEST(constant_specifications_are_obeyed),
         TEST(patterns_set_in_a_callback_are_soon_in_force),
         TEST(local_patterns_are_refused_where_there_are_export_sites_alone),
 #undef TEST

@@ -70,6 +70,60 @@ static void the_first_clause_that_matches_decides(void **state)
     assert_string_equal(run(spec, "[a,b]"), "yes 3 3");
 }
 
+/* What a specification always gives, with the same flags as run(); "" where that depends. */
+static const char *always(const char *text)
+{
+    static struct th_buffer out;
+    struct th_match_spec *spec = compile(TH_MATCH_CALL, text);
+    const struct th_match_result *result = th_match_always(spec);
+
+    out.size = 0;
+    if (result) {
+        assert_int_equal(result->end, TH_MATCH_YES);
+        assert_int_equal(result->clause, 1);
+        assert_int_equal(result->unsure + result->callers_unknown, 0);
+        th_text_print(&out, result->message);
+        th_buffer_add_text(&out, result->return_trace ? " return_trace" : "");
+        th_buffer_add_text(&out, result->exception_trace ? " exception_trace" : "");
+    }
+    th_match_free(spec);
+    return th_buffer_text(&out);
+}
+
+static void what_says_the_same_of_all_is_known(void **state)
+{
+    (void)state;
+    assert_string_equal(always("[{'_',[],[]}]"), "true");
+    assert_string_equal(always("[{'$1',[],[true]},{['_'],[],[{message,2}]}]"), "true");
+    assert_string_equal(always("[{'_',[],[{return_trace}]}]"), "true return_trace");
+    assert_string_equal(always("[{'_',[],[{exception_trace},{message,false}]}]"),
+                        "false exception_trace");
+    assert_string_equal(always("[{'_',[],[{message,[a|b]},{return_trace}]}]"),
+                        "[a|b] return_trace");
+    assert_string_equal(always("[{[],[],[]}]"), "");
+    assert_string_equal(always("[{['_'],[],[]}]"), "");
+    assert_string_equal(always("[{'_',[{is_atom,a}],[]}]"), "");
+    assert_string_equal(always("[{'$1',[],[{message,'$1'}]}]"), "");
+    assert_string_equal(always("[{'_',[],[{message,{caller}}]}]"), "");
+    assert_string_equal(always("[{'_',[],[{message,{self}}]}]"), "");
+    assert_string_equal(always("[{'_',[],[{silent,true}]}]"), "");
+    assert_string_equal(always("[{'_',[],[{'andalso',true,{return_trace}}]}]"), "");
+}
+
+/* Integers of any size and floats have one order; nothing else is an integer. */
+static void guards_compare_as_ordered(void **state)
+{
+    (void)state;
+    assert_string_equal(value("{'<',-2,-1}"), "true");
+    assert_string_equal(value("{'<',-1,1}"), "true");
+    assert_string_equal(value("{'>',1,-1}"), "true");
+    assert_string_equal(value("{'>=',576460752303423487,-576460752303423488}"), "true");
+    assert_string_equal(value("{'<',576460752303423487,576460752303423488}"), "true");
+    assert_string_equal(value("{'=<',1,1.0}"), "true");
+    assert_string_equal(value("{'<',1,a}"), "true");
+    assert_string_equal(value("{'<',[],a}"), "false");
+}
+
 static void kinds_have_their_own_subjects(void **state)
 {
     const struct th_match_surroundings nothing = {0};
@@ -298,6 +352,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(functions_newer_than_otp_25, begin, end),
         cmocka_unit_test_setup_teardown(the_first_clause_that_matches_decides, begin, end),
+        cmocka_unit_test_setup_teardown(what_says_the_same_of_all_is_known, begin, end),
+        cmocka_unit_test_setup_teardown(guards_compare_as_ordered, begin, end),
         cmocka_unit_test_setup_teardown(kinds_have_their_own_subjects, begin, end),
         cmocka_unit_test_setup_teardown(faults_name_their_place, begin, end),
         cmocka_unit_test_setup_teardown(faults_and_variables_are_bounded, begin, end),
