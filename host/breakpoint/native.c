@@ -119,13 +119,13 @@ const char *th_native_refusal(const struct th_library *library, const void *code
     return NULL;
 }
 
-/* `jmp` to the stub, and a NOP that nobody runs, for disassemblers. */
+/* `cs jmp` to the stub, and a NOP that nobody runs, for disassemblers. */
 static uint64_t jump_of(const struct th_native *native, const void *code)
 {
-    enum { JUMP = 5 };
+    enum { JUMP = 6 };
     uint32_t displacement = (uint32_t)(th_near_stub(native) - ((uintptr_t)code + JUMP));
 
-    return UINT64_C(0x001f0f0000000000) | (uint64_t)displacement << 8 | 0xe9;
+    return UINT64_C(0x9066000000000000) | (uint64_t)displacement << 16 | 0xe92e;
 }
 
 struct th_native *th_native_find(const void *code)
@@ -186,6 +186,16 @@ static bool count_armed(struct th_native *native, bool arm)
     return arm ? native->armed++ == 0 : --native->armed == 0;
 }
 
+/* What is to be written: a breakpoint that a debugger has put in the place of the first byte stays,
+ * as the debugger thinks that it does. It stops all threads to put it there. */
+static uint64_t value_of(const struct th_native *native, bool arm)
+{
+    enum { FIRST = 0xff, INT3 = 0xcc };
+    uint64_t value = arm ? native->jump : TH_ENTRY_NOP;
+
+    return (*word_of(native) & FIRST) == INT3 ? (value & ~(uint64_t)FIRST) | INT3 : value;
+}
+
 static void write_entries(struct th_site *const *sites, size_t count, bool arm)
 {
     struct th_text_word *words = th_alloc(count * sizeof *words);
@@ -195,8 +205,8 @@ static void write_entries(struct th_site *const *sites, size_t count, bool arm)
         struct th_native *native = sites[i]->place;
         atomic_store_explicit(&sites[i]->armed, arm, memory_order_relaxed);
         if (count_armed(native, arm))
-            words[written++] = (struct th_text_word){
-                word_of(native), arm ? native->jump : TH_ENTRY_NOP, native->protection};
+            words[written++] =
+                (struct th_text_word){word_of(native), value_of(native, arm), native->protection};
     }
     if (!th_text_write(words, written))
         th_bug("code that was writable no longer is: %s", strerror(errno));

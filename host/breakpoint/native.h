@@ -5,13 +5,14 @@
  * leaves eight bytes of NOPs at its label, its entry word. (So it does with =8 and =16,0. What
  * stands before the label is not touched.)
  *
- *     label     the entry word: one NOP of eight bytes, or `jmp rel32` and three that nobody runs
+ *     label     the entry word: one NOP of eight bytes, or `cs jmp rel32` and two that nobody runs
  *     label+8   the body
  *
  * The entry word is aligned, so one store switches between the two forms, and a thread that comes
  * there runs the one or the other; membarrier() has all threads see it (SYNC_CORE: the processor
  * may have fetched the old one). That holds for two single instructions only: NOPs as compilers
- * leave them are made one before other threads can be there.
+ * leave them are made one before other threads can be there. A debugger's breakpoint at the label
+ * stays where it is.
  *
  * The jump leads to a stub near the library, as it reaches 2 GB. The stub belongs to the entry, as
  * its record does, and goes on in the thunk (native_thunk.S) with the record in a register. The

@@ -105,7 +105,8 @@ static bool is_to_be_made_ready(const struct th_library *library, uintptr_t labe
 {
     struct nops nops = count_nops(library, label);
 
-    return is_aligned(label) && nops.count > 1 && nops.bytes == TH_ENTRY_WORD;
+    return is_aligned(label) && nops.count > 0 && nops.bytes == TH_ENTRY_WORD &&
+           *(const uint64_t *)label != TH_ENTRY_NOP;
 }
 
 /* Where it fails the NOPs remain, and tell. */

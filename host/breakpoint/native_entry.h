@@ -11,8 +11,10 @@ struct th_library;
 
 enum { TH_ENTRY_WORD = 8 /* bytes */ };
 
-/* `nopl 0(%rax,%rax,1)` of eight bytes, the first in the lowest byte. */
-#define TH_ENTRY_NOP UINT64_C(0x0000000000841f0f)
+/* `cs nopl 0(%rax)`, in eight bytes, the first in the lowest byte. An entry's jump begins with a
+ * `cs` that says nothing, too: a debugger that has put its own breakpoint in the place of the first
+ * byte puts back later what it found there, and must not spoil what has been written meanwhile. */
+#define TH_ENTRY_NOP UINT64_C(0x00000000801f0f2e)
 
 /* LIBRARY was opened: makes one NOP of what are NOPs in the first eight bytes of its entries. */
 void th_entries_make_ready(const struct th_library *library);

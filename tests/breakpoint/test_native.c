@@ -289,7 +289,7 @@ static const char *rights_of(const void *address)
 
 static const char *stub_of(const struct meeting *meeting)
 {
-    return (const char *)meeting->code + 5 + (int32_t)(entry_word(meeting) >> 8);
+    return (const char *)meeting->code + 6 + (int32_t)(entry_word(meeting) >> 16);
 }
 
 static void nothing_is_writable_and_executable(void **state)

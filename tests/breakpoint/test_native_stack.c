@@ -3,7 +3,8 @@
  *
  *   test_native_stack              the tests: libgcc's unwinder, in a handler
  *   test_native_stack MILLISECONDS what native_stack.sh looks at from outside: main() calls
- *                                  call_once(), or, if it is not 0, call_for() for so long
+ *                                  call_once(), with the breakpoint and then without; or, if it is
+ *                                  not 0, call_for() for so long
  */
 #include "host/breakpoint/breakpoint.h"
 
@@ -109,7 +110,6 @@ static int disarm(void **state)
     noting_end(noting);
     th_native_drop(plunge);
     th_site_drop(site);
-    th_library_release(library);
     return 0;
 }
 
@@ -166,5 +166,6 @@ int main(int argc, char **argv)
         call_for(milliseconds);
     else
         call_once();
-    return disarm(NULL);
+    disarm(NULL);
+    return call_once() == th_small(DEPTH) ? 0 : 1;
 }
