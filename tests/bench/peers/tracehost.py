@@ -13,7 +13,7 @@ HIT = ('-p', 'peers:hit/1', '--kind=local')
 ROWS = (  # title, tracer's state, options, how often a call comes to enabled_call and to trace_call
     ('no breakpoint', 'trace', ('--flags=send',), 0, 0),
     ('breakpoint, this process not traced', 'trace', ('--processes=new', *HIT), 0, 0),
-    ('match specification that rejects', 'trace', (*HIT, '--match-spec=[{[-1],[],[]}]'), 0, 0),
+    ('match specification that rejects', 'trace', (*HIT, '--match-spec=[{[-1],[],[]}]'), 1, 0),
     ('enabled_call discards', 'discard', HIT, 1, 0),
     ('traced, empty trace_call', 'trace', HIT, 1, 1),
     ('traced with return', 'trace', (*HIT, '--return'), 1, 2),
