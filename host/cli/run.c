@@ -356,6 +356,7 @@ static enum th_status run_host(struct running *running)
         th_check_start();
     running->tracing = th_tracing_create();
     th_tracing_share(running->tracing);
+    th_tracing_replay_nothing(running->tracing);
     setup.tracing = running->tracing;
     th_runtime_start(&setup);
     status = run_libraries(running);

@@ -181,8 +181,7 @@ static enum th_status set_meta(const struct th_pattern_option *option,
     return status;
 }
 
-/* What a pattern of this host's functions does not do. One that is named in full counts as matched,
- * as a recording may have it. SETS: it does not clear. */
+/* What a pattern of this host's functions does not do. SETS: it does not clear. */
 static void tell_left_out(const struct th_pattern_option *option, const struct th_session *session,
                           bool sets)
 {

@@ -287,7 +287,7 @@ static void make_present(struct th_tracing *tracing, const struct th_pattern *pa
 {
     struct th_function name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
 
-    if (names_one(pattern))
+    if (names_one(pattern) && !tracing->replays_nothing)
         th_patterns_meet(tracing, &name);
 }
 

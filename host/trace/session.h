@@ -68,6 +68,11 @@ void th_tracing_free(struct th_tracing *tracing);
 void th_tracing_share(struct th_tracing *tracing);
 bool th_tracing_is_shared(const struct th_tracing *tracing);
 
+/* No recording will be replayed in it: only functions that this host has are there for patterns.
+ * (Of a recording, one that is named counts as there before it is met.) As th_tracing_share(), for
+ * which thread and when. */
+void th_tracing_replay_nothing(struct th_tracing *tracing);
+
 /* Callbacks for recorded events read real clocks from now on, not the records' own time. */
 void th_tracing_use_wall_clock(struct th_tracing *tracing);
 

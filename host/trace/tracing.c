@@ -199,6 +199,11 @@ void th_tracing_share(struct th_tracing *tracing)
     th_meta_tracers_share(tracing);
 }
 
+void th_tracing_replay_nothing(struct th_tracing *tracing)
+{
+    tracing->replays_nothing = true;
+}
+
 bool th_tracing_is_shared(const struct th_tracing *tracing)
 {
     return tracing->shared;

@@ -102,7 +102,7 @@ enum { TH_DEPARTED = 64 };
  */
 struct th_tracing {
     /* Once true, for ever; written while there is one thread. */
-    bool shared;
+    bool shared, replays_nothing;
     pthread_mutex_t lock;
     pthread_t replayer; /* the thread that began the world */
     /* NULL: none, or one that is clearing if the tracing is shared. Release, acquire. */

@@ -175,8 +175,11 @@ expect '--kind=count,memory --format=json' run -p json:decode/1 --kind=count,mem
 [1,2]
 EOF
 expect 'a function that there is not' run -p json:nix/1 --kind=count json "$two" <<'EOF'
-       calls  function
-           0  json:nix/1
+[1,2]
+-- stderr
+tracehost: warning: -p json:nix/1: there is no such function
+EOF
+expect 'a meta tracer for a function that there is not' run -p json:nix/1 --kind=meta --meta-tracer=text json "$two" <<'EOF'
 [1,2]
 -- stderr
 tracehost: warning: -p json:nix/1: there is no such function

@@ -278,6 +278,25 @@ static void what_enabled_discards_is_called_all_the_same(void **state)
 
 /* --- Modules that come and go ---------------------------------------------------------------- */
 
+/* The last test: it is so from then on. */
+static void where_nothing_is_replayed_only_what_is_there_matches(void **state)
+{
+    const struct th_pattern nowhere = {th_atom("party"), th_atom("nowhere"), 1, false};
+    const struct th_pattern echo = {th_atom("party"), th_atom("echo"), 1, false};
+    size_t matched;
+
+    (void)state;
+    th_tracing_replay_nothing(scene_tracing());
+    assert_int_equal(th_session_function(session, &nowhere, TH_AM(true), TH_BP_GLOBAL, &matched),
+                     TH_OK);
+    assert_int_equal(matched, 0);
+    assert_int_equal(th_session_function(session, &echo, TH_AM(true), TH_BP_GLOBAL, &matched),
+                     TH_OK);
+    assert_int_equal(matched, 1);
+    call("echo", "[1]");
+    assert_log("call {party,echo,[1]}\n");
+}
+
 static void breakpoints_go_with_the_module(void **state)
 {
     struct th_export *echo = th_export_find(th_atom("party"), th_atom("echo"), 1);
@@ -321,6 +340,7 @@ int main(void)
         TEST(meta_is_for_whoever_calls),
         TEST(what_enabled_discards_is_called_all_the_same),
         TEST(breakpoints_go_with_the_module),
+        TEST(where_nothing_is_replayed_only_what_is_there_matches),
 #undef TEST
     };
 
