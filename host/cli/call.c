@@ -4,6 +4,7 @@
 #include "command.h"
 #include "host/trace/trace.h"
 #include "interrupt.h"
+#include "run_limit.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -13,7 +14,8 @@ enum {
     OPTION_REPEAT,
     OPTION_THREADS,
     OPTION_CHECK,
-    MOST_THREADS = 1024
+    MOST_THREADS = 1024,
+    GRACE = 10 /* seconds */
 };
 
 struct call {
@@ -151,6 +153,42 @@ static enum th_status evaluate_all(const struct call *call, struct th_call_work 
                                                                                         : status;
 }
 
+static void show_hanging(void *unused, const char *function)
+{
+    (void)unused;
+    fprintf(stderr, "tracehost call: %s has not returned after %d s, and is not waited for\n",
+            function, GRACE);
+}
+
+/* Nothing else is ended, as it is in use. */
+static void give_up(void *unused)
+{
+    (void)unused;
+    fflush(NULL);
+    th_runtime_each_running(show_hanging, NULL);
+    _exit(th_interrupt_status(TH_CRASHED));
+}
+
+/* Of what was spawned, a function may hang. */
+static enum th_status end_processes(void)
+{
+    struct th_run_limit limit = {.command = "call",
+                                 .duration = -1,
+                                 .passed = true, /* all calls have ended */
+                                 .grace = GRACE * (int64_t)1000000000,
+                                 .give_up = give_up};
+
+    if (th_runtime_processes() == 0)
+        return TH_OK;
+    if (th_run_limit_begin(&limit) != TH_OK) {
+        th_runtime_kill_all();
+        return th_command_fail("call");
+    }
+    th_runtime_kill_all();
+    th_run_limit_end(&limit);
+    return TH_OK;
+}
+
 /* From the first library to when the last one has no users any more. */
 static enum th_status work_with_libraries(const struct call *call, struct th_call_work *work)
 {
@@ -164,7 +202,8 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
     else
         th_command_fail("call");
     th_library_halt();
-    th_runtime_kill_all();
+    if (end_processes() != TH_OK && status == TH_OK)
+        status = TH_FAILED;
     th_call_libraries_free(&libraries);
     return status;
 }

@@ -21,12 +21,14 @@
 #include "trace_summary.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define NOT_KEPT "calls whose return is not told, as too many were open"
 
 enum {
     SCHEDULERS = TH_OPTION_OWN,
     DURATION,
+    GRACE,
     LOAD_INFO,
     CHECK,
     MAX_FRAMES,
@@ -39,6 +41,7 @@ struct run {
     struct th_call_arguments arguments;
     unsigned schedulers; /* 0: as many as processors */
     int64_t duration;    /* nanoseconds; below 0: as long as it takes */
+    int64_t grace;       /* the same, for functions that run in the end */
     size_t open_calls;   /* of a process; 0: the runtime's own bound */
     bool check, fail_on_loss;
 };
@@ -59,6 +62,11 @@ struct running {
 
 static const struct argp_option options[] = {
     {NULL, 'f', "FILE", 0, "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", 0},
+    {"grace", GRACE, "T", 0,
+     "In the end wait T for functions that run to return (default: 10s); then say which do not, "
+     "and "
+     "exit with 6",
+     0},
     {"load-info", LOAD_INFO, "TERM", 0,
      "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)", 0},
     {"schedulers", SCHEDULERS, "N", 0, "Run on N schedulers (default: as many as processors)", 0},
@@ -83,13 +91,13 @@ static unsigned count_schedulers(const char *value, struct argp_state *state)
     return (unsigned)count;
 }
 
-static int64_t get_duration(const char *value, struct argp_state *state)
+static int64_t get_time(const char *option, const char *value, struct argp_state *state)
 {
-    int64_t duration = th_option_time(value, state, "--duration");
+    int64_t time = th_option_time(value, state, option);
 
-    if (duration < 0)
-        argp_error(state, "--duration wants a time that is not below 0, not '%s'", value);
-    return duration;
+    if (time < 0)
+        argp_error(state, "%s wants a time that is not below 0, not '%s'", option, value);
+    return time;
 }
 
 static error_t parse_own(int key, char *value, struct argp_state *state)
@@ -107,7 +115,10 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         run->schedulers = count_schedulers(value, state);
         return 0;
     case DURATION:
-        run->duration = get_duration(value, state);
+        run->duration = get_time("--duration", value, state);
+        return 0;
+    case GRACE:
+        run->grace = get_time("--grace", value, state);
         return 0;
     case MAX_FRAMES:
         run->open_calls = th_option_count(value, state, "--max-frames");
@@ -180,6 +191,7 @@ static void show_value(th_term value, FILE *out)
     th_text_print(&text, value);
     th_buffer_add_byte(&text, '\n');
     fwrite(text.data, 1, text.size, out);
+    fflush(out); /* give_up() shows what there is */
     th_buffer_free(&text);
 }
 
@@ -238,11 +250,56 @@ static void stop(void *context)
     th_run_kill(running->session.process);
 }
 
+static void tell_stop(const struct running *running)
+{
+    if (!atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
+        return;
+    if (th_interrupt_came())
+        fprintf(stderr, "tracehost run: %s came\n", th_interrupt_name());
+    else
+        fprintf(stderr, "tracehost run: stopped after %g s, before the end\n",
+                (double)running->run->duration / 1e9);
+}
+
+static void show_hanging(void *context, const char *function)
+{
+    const struct running *running = context;
+
+    fprintf(stderr, "tracehost run: %s has not returned after %g s, and is not waited for\n",
+            function, (double)running->run->grace / 1e9);
+}
+
+/* By the limit's thread: a function hangs, and who waits for it, the main thread perhaps. All is
+ * said that can be; tracers write what they have when their sessions end. Nothing else is ended, as
+ * it is in use. */
+static void give_up(void *context)
+{
+    struct running *running = context;
+
+    th_sessions_rest(running->tracing);
+    th_trace_results(running->tracing, running->run->trace.json);
+    while (th_tracing_sessions(running->tracing) > 0)
+        th_session_destroy(th_tracing_session(running->tracing, 0));
+    th_progress_settle();
+    if (running->values)
+        fwrite(running->values, 1, running->values_size, stdout);
+    fflush(NULL);
+    tell_stop(running);
+    th_runtime_each_running(show_hanging, running);
+    _exit(th_interrupt_status(TH_CRASHED));
+}
+
 /* From its first call to its end, and that of all others. */
 static enum th_status run_process(struct running *running)
 {
     struct th_run_limit limit = {
-        .command = "run", .duration = running->run->duration, .stop = stop, .context = running};
+        .command = "run",
+        .duration = running->run->duration,
+        .stop = stop,
+        .grace = running->run->grace,
+        .give_up = give_up,
+        .context = running,
+    };
     enum th_status status = th_run_limit_begin(&limit);
 
     if (status != TH_OK)
@@ -260,17 +317,6 @@ static enum th_status run_process(struct running *running)
 }
 
 /* --- The run ---------------------------------------------------------------------------------- */
-
-static void tell_stop(const struct running *running)
-{
-    if (!atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
-        return;
-    if (th_interrupt_came())
-        fprintf(stderr, "tracehost run: %s came\n", th_interrupt_name());
-    else
-        fprintf(stderr, "tracehost run: stopped after %g s, before the end\n",
-                (double)running->run->duration / 1e9);
-}
 
 static void tell_not_kept(void)
 {
@@ -387,7 +433,7 @@ static enum th_status run_programs(const struct run *run, struct th_program *pro
 
 int th_command_run(int argc, char **argv)
 {
-    struct run run = {.duration = -1};
+    struct run run = {.duration = -1, .grace = 10 * (int64_t)1000000000};
     struct th_program *programs;
     size_t count;
     enum th_status status;

@@ -42,16 +42,26 @@ static void tell_patience(const struct th_run_limit *limit)
             limit->command);
 }
 
-static void watch_end(const struct th_run_limit *limit)
+/* True: all has ended before DEADLINE. */
+static bool ends_before(const struct th_run_limit *limit, int64_t deadline)
 {
-    int64_t deadline = th_clock_real_monotonic() + patience;
-
     while (!has_ended(limit) && th_clock_real_monotonic() < deadline)
         th_interrupt_wait(deadline);
-    if (!has_ended(limit))
+    return has_ended(limit);
+}
+
+static void watch_end(const struct th_run_limit *limit)
+{
+    int64_t now = th_clock_real_monotonic();
+    int64_t end = limit->grace < 0 ? INT64_MAX : now + limit->grace;
+
+    if (end > now + patience) {
+        if (ends_before(limit, now + patience))
+            return;
         tell_patience(limit);
-    while (!has_ended(limit))
-        th_interrupt_wait(INT64_MAX);
+    }
+    if (!ends_before(limit, end))
+        limit->give_up(limit->context);
 }
 
 static void *watch(void *context)

@@ -22,6 +22,10 @@ struct th_run_limit {
     /* Has the call end, soon: called at most once, by a thread of the limit's own, before
      * th_run_limit_pass() returns. */
     void (*stop)(void *context);
+    /* From when it was stopped or has ended on, nanoseconds; below 0: for ever. Then, if not all
+     * has ended, it is given up: called by the same thread, ends the program. */
+    int64_t grace;
+    void (*give_up)(void *context);
     void *context;
 
     pthread_t thread;
@@ -38,7 +42,7 @@ enum th_status th_run_limit_begin(struct th_run_limit *limit);
 bool th_run_limit_pass(struct th_run_limit *limit);
 
 /* All has ended. Until then, and for the time since the call was stopped or has ended, it says what
- * is waited for, if that is long. */
+ * is waited for, if that is long; and gives it up. */
 void th_run_limit_end(struct th_run_limit *limit);
 
 #endif

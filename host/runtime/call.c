@@ -9,6 +9,7 @@
  * The same steps are taken for a process between two turns and in a nested call; what differs is
  * the environment (surroundings, below) and how many frames are one's own (`base`).
  */
+#include "queue.h"
 #include "thread_stack.h"
 #include "traced_call.h"
 
@@ -280,7 +281,11 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
     process->raised.class = TH_RAISED_NOTHING;
     clear_next(process, TH_STEP_NONE);
     process->reductions--;
+    if (!outer)
+        th_thread_runs(now->callee->name);
     answer = call_code(now->code, &call, th_check_on());
+    if (!outer)
+        th_thread_runs(NULL);
     if (s.own)
         leave(&s, process, &call, &answer);
     if (just_returns(call.env, answer)) {

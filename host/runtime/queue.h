@@ -8,7 +8,18 @@ struct th_thread {
     struct th_scheduler self;
     pthread_t id;
     unsigned errands; /* that it has seen; see struct th_queue */
+    /* The function that it runs for a process, "module:function/arity", constant while it does;
+     * NULL: none. Written by the thread. Relaxed: a hint. */
+    const char *_Atomic runs;
 };
+
+/* The calling thread, one of these, runs that now. */
+static inline void th_thread_runs(const char *function)
+{
+    struct th_thread *self = (struct th_thread *)th_scheduler_current; /* its first member */
+
+    atomic_store_explicit(&self->runs, function, memory_order_relaxed);
+}
 
 /* All threads of one type, and the processes that are to run on them; those for normal schedulers
  * are in run_queue.c. */

@@ -55,6 +55,10 @@ void th_runtime_stop(void);
  * th_run_start(). Waits for functions that run to return. Before libraries are released. */
 void th_runtime_kill_all(void);
 
+/* Calls EACH for what each thread of the runtime runs for a process now, "module:function/arity".
+ * Any thread, while no module is removed. */
+void th_runtime_each_running(void (*each)(void *context, const char *function), void *context);
+
 /* How many processes there are. Any thread. */
 size_t th_runtime_processes(void);
 

@@ -310,6 +310,22 @@ void th_runtime_stop(void)
     th_resource_reap(); /* what nobody was woken for */
 }
 
+void th_runtime_each_running(void (*each)(void *context, const char *function), void *context)
+{
+    for (int type = 1; type < TH_QUEUES; type++) {
+        struct th_queue *queue = &th_queues[type];
+        unsigned count;
+        pthread_mutex_lock(&queue->lock);
+        count = queue->count; /* threads are not taken away before the runtime stops */
+        pthread_mutex_unlock(&queue->lock);
+        for (unsigned i = 0; i < count; i++) {
+            const char *runs = atomic_load_explicit(&queue->threads[i].runs, memory_order_relaxed);
+            if (runs)
+                each(context, runs);
+        }
+    }
+}
+
 struct th_tracing *th_runtime_tracing(void)
 {
     return threads.tracing;

@@ -174,6 +174,40 @@ tracehost run: waiting for functions that run to return; a signal ends it at onc
 -- status 143
 EOF
 
+expect '... nor that of another process, for ever' run -t "text,output=$work/trace" --grace=300ms \
+    "$work/stuck.so" "$party" 'party:spawn(stuck, sleeps, [600], 0).' 'timer:sleep(200).' <<'EOF'
+<0.2.4096>
+ok
+-- stderr
+tracehost run: stuck:sleeps/1 has not returned after 0.3 s, and is not waited for
+-- status 6
+EOF
+spawned_in_call() {
+    "$tracehost" call "$work/stuck.so" "$party" 'party:spawn(stuck, sleeps, [600], 0).' 'timer:sleep(200).'
+}
+expect '... nor of a call' spawned_in_call <<'EOF'
+<0.2.4096>
+ok
+-- stderr
+tracehost call: waiting for functions that run to return; a signal ends it at once
+tracehost call: stuck:sleeps/1 has not returned after 10 s, and is not waited for
+-- status 6
+EOF
+expect '... and tracers write what they have' run -t count --grace=300ms --duration=300ms \
+    "$work/stuck.so" 'here.' 'stuck:sleeps(600)' <<'EOF'
+      events       %  tag
+           1  100.00  call
+           1  100.00  all
+
+       calls       %  function
+           1  100.00  stuck:sleeps/1
+here
+-- stderr
+tracehost run: stopped after 0.3 s, before the end
+tracehost run: stuck:sleeps/1 has not returned after 0.3 s, and is not waited for
+-- status 6
+EOF
+
 case $BUILD_DIR in
 *asan | *tsan) skip 'a crash' 'sanitizers report crashes themselves' ;;
 *)
@@ -256,6 +290,9 @@ while tracers are told what happens.
                              not be told
   -f FILE                    Evaluate what is in FILE, or - for stdin, before
                              the EXPRESSIONs
+      --grace=T              In the end wait T for functions that run to return
+                             (default: 10s); then say which do not, and exit
+                             with 6
       --load-info=TERM       What the libraries' load() is given, as by
                              erlang:load_nif/2 (default: 0)
       --schedulers=N         Run on N schedulers (default: as many as
