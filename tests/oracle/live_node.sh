@@ -1,0 +1,259 @@
+#!/bin/sh
+# Real nodes that send to a trace port: what came and what they dropped is what they counted; one is killed, one
+# is taken up again, one goes on in the middle of a message.
+. tests/cli/report
+
+command -v escript >/dev/null || { echo 'no escript (Debian: erlang-base)'; exit 77; }
+erl -noinput -boot no_dot_erlang -eval 'halt(case code:which(dbg) of non_existing -> 1; _ -> 0 end)' ||
+    { echo 'no dbg (Debian: erlang-runtime-tools)'; exit 77; }
+
+big=33554432 # bytes, more than the kernel takes for a client that does not read
+node=
+reader=
+trap 'kill -KILL $node $reader 2>/dev/null; rm -rf "$work"' EXIT
+mkfifo "$work/asked"
+
+# until_there COMMAND...: waits for it to succeed, ten seconds at most.
+until_there() {
+    tries=0
+    until "$@" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || { echo "in vain: $*" >&2; return 1; }
+        sleep 0.05
+    done
+}
+has_line() {
+    [ "$(grep -c "$1" "$2")" -ge "${3-1}" ]
+}
+
+# node PORT QUEUE: starts one; $port is where it listens.
+start() {
+    : >"$work/said"
+    exec 3<>"$work/asked"
+    ERL_CRASH_DUMP_SECONDS=0 ERL_FLAGS='+sbwt none' escript tests/oracle/live_node.escript "$1" "$2" \
+        <"$work/asked" >"$work/said" 2>&1 3>&- &
+    node=$!
+    until_there has_line '^port' "$work/said"
+    port=$(sed -n 's/^port //p' "$work/said")
+}
+# ask LINE...
+ask() {
+    before=$(wc -l <"$work/said")
+    echo "$*" >&3
+    until_there has_line . "$work/said" $((before + 1))
+}
+stop() {
+    ask stop
+    wait $node
+}
+murder() {
+    kill -KILL $node
+    wait $node 2>/dev/null
+}
+called() {
+    sed -n 's/^called //p' "$work/said" | tail -n 1
+}
+
+# reads COMMAND ARGUMENT...: begins to read what the node sends. (What a shell runs behind itself ignores SIGINT.)
+reads() {
+    : >"$work/out"
+    : >"$work/err"
+    env --default-signal=INT "$tracehost" "$@" >"$work/out" 2>"$work/err" 3>&- &
+    reader=$!
+    until_there connected
+}
+connected() {
+    grep -qi ":$(printf %04X "$port") 01 " "/proc/$reader/net/tcp"
+}
+# Waits until the reader has nothing to read any more.
+settle() {
+    quiet=0
+    last=
+    while [ $quiet -lt 5 ]; do
+        sleep 0.05
+        now=$(cat "/proc/$reader/io" "/proc/$reader/stat")
+        if [ "$now" = "$last" ]; then quiet=$((quiet + 1)); else quiet=0; fi
+        last=$now
+    done
+}
+# The exit status, and what was said of it.
+ended() {
+    wait $reader
+    echo "status $?"
+    sed "s/:$port/:PORT/; s/after [0-9.]* s/after N s/; s/byte [0-9][0-9]*/byte N/
+        s/^  [0-9]* of its [0-9]* bytes/  N of its N bytes/" "$work/err"
+}
+# "calls DROPPED": what a dump shows, and whether that is what the node counted.
+balance() {
+    calls=$(grep -c '^{trace_ts,.*,work,' "$work/out")
+    dropped=$(sed -n 's/^{drop,\([0-9]*\)}\.$/\1/p' "$work/out" | awk '{ sum += $1 } END { print sum + 0 }')
+    if [ $((calls + dropped)) = "$(called)" ]; then
+        echo 'as many as the node has called'
+    else
+        echo "$calls came, $dropped were dropped, but the node has called $(called)"
+    fi
+}
+
+counts() {
+    start 0 200
+    reads dump "tcp://localhost:$port"
+    ask calls 3000
+    settle
+    stop
+    ended
+    balance
+}
+expect 'all calls come, or are counted as dropped' counts <<'EOF'
+status 0
+as many as the node has called
+EOF
+
+drops() {
+    start 0 20
+    ask calls 1000
+    reads dump "tcp://127.0.0.1:$port"
+    settle
+    ask calls 10
+    settle
+    stop
+    ended
+    balance
+    grep '^{drop' "$work/out"
+    grep -c work "$work/out"
+}
+expect 'a queue that overflows before anybody comes' drops <<'EOF'
+status 0
+as many as the node has called
+{drop,980}.
+30
+EOF
+
+slow() {
+    start 0 20
+    reads replay -t count --fail-on-loss "tcp://localhost:$port"
+    kill -STOP $reader
+    ask big $big
+    ask calls 500
+    kill -CONT $reader
+    settle
+    stop
+    ended
+    sed -n 's/ *\([0-9]*\) .* all$/\1 calls/p' "$work/out"
+}
+expect 'a reader that is slow makes the node drop' slow <<'EOF'
+status 4
+tracehost replay: tcp://localhost:PORT: the recorder dropped 481 events
+20 calls
+EOF
+
+second() {
+    start 0 200
+    reads dump "tcp://localhost:$port"
+    "$tracehost" dump "tcp://localhost:$port" 2>&1 | sed "s/:$port/:PORT/"
+    ask calls 3
+    settle
+    stop
+    ended
+    balance
+}
+expect 'a second reader is sent away' second <<'EOF'
+tracehost dump: tcp://localhost:PORT: the connection was closed before anything came
+  a trace port has one client, and sends others away: there may be another; or the tracing has ended
+tracehost dump: tcp://localhost:PORT: recovered 0 records
+status 0
+as many as the node has called
+EOF
+
+killed() {
+    start 0 200
+    reads replay -t count,top=1 "tcp://localhost:$port"
+    ask calls 10
+    settle
+    kill -STOP $reader
+    ask big $big
+    murder
+    kill -CONT $reader
+    ended
+    grep ' all$' "$work/out"
+}
+expect 'the node is killed in the middle of a record' killed <<'EOF'
+status 4
+tracehost replay: tcp://localhost:PORT: record 11 at byte N is cut off
+  N of its N bytes are there
+tracehost replay: tcp://localhost:PORT: recovered 10 records
+          10  100.00  all
+EOF
+
+within() {
+    start 0 200
+    reads dump "tcp://localhost:$port"
+    kill -STOP $reader
+    ask big $big
+    kill -KILL $reader
+    wait $reader 2>/dev/null
+    reads dump "tcp://localhost:$port"
+    ask calls 5
+    settle
+    stop
+    ended
+    sed 's/^.*work,//; s/,{.*//' "$work/out"
+}
+expect 'the client before has left in the middle of a message' within <<'EOF'
+status 4
+tracehost dump: tcp://localhost:PORT: the connection begins with byte N, and not with a record: what comes before the next one is lost
+  the client before may have left in the middle of one; or it is no trace port's
+tracehost dump: tcp://localhost:PORT: recovered 5 records
+[1]}
+[2]}
+[3]}
+[4]}
+[5]}
+EOF
+
+again() {
+    start 0 200
+    reads dump --reconnect=20s "tcp://localhost:$port"
+    ask calls 2
+    settle
+    murder
+    start "$port" 200
+    until_there connected
+    ask calls 3
+    settle
+    kill -INT $reader
+    ended
+    sed 's/^.*work,//; s/,{.*//' "$work/out"
+    stop
+}
+expect 'a node that comes again' again <<'EOF'
+status 130
+tracehost dump: tcp://localhost:PORT: the connection was closed after 2 records; trying for 20 s to take it up again
+tracehost dump: tcp://localhost:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
+tracehost dump: tcp://localhost:PORT: recovered 6 records
+tracehost dump: tcp://localhost:PORT: SIGINT came after 6 records
+[1]}
+[2]}
+{drop,0}.
+[1]}
+[2]}
+[3]}
+EOF
+
+record() {
+    start 0 200
+    reads convert "tcp://localhost:$port" "$work/live.trace"
+    ask calls 100
+    settle
+    kill -INT $reader
+    ended
+    stop
+    "$tracehost" dump "$work/live.trace" >"$work/out"
+    balance
+}
+expect 'a recording, ended by a signal' record <<'EOF'
+status 130
+tracehost convert: tcp://localhost:PORT: SIGINT came after 100 records
+as many as the node has called
+EOF
+
+finish
