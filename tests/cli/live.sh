@@ -1,0 +1,146 @@
+#!/bin/sh
+# tcp://HOST:PORT: what the commands say and do of connections. tests/oracle/live_node.sh has real nodes,
+# tests/replay all that a connection may do.
+. tests/cli/report
+
+served=tests/cli/served
+calls=$recordings/s01_seed_local_caller.trace
+from=tcp://127.0.0.1:PORT
+
+# --- what cannot be opened ---
+
+for address in tcp:// tcp://host tcp://host:0; do
+    expect "no address: $address" "$tracehost" info $address <<EOF
+-- stderr
+tracehost info: cannot read $address
+  $(case $address in *:0) echo "'0' is no port: that is a number from 1 to 65535" ;; *)
+        echo 'an address is tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6' ;; esac)
+-- status 3
+EOF
+done
+expect 'nobody listens' "$tracehost" replay tcp://127.0.0.1:1 <<'EOF'
+-- stderr
+tracehost replay: cannot read tcp://127.0.0.1:1
+  cannot connect to 127.0.0.1: Connection refused
+  nobody listens there; dbg:tracer(port, dbg:trace_port(ip, 1)) makes a node do so
+-- status 3
+EOF
+expect '--reconnect for no time' "$tracehost" dump --reconnect=0 tcp://127.0.0.1:1 <<'EOF'
+-- stderr
+tracehost dump: --reconnect wants a time above 0, not '0'
+Try `tracehost dump --help' or `tracehost dump --usage' for more information.
+-- status 2
+EOF
+
+# --- what is the same as of files ---
+
+same() {
+    for command in 'dump' 'dump --format=jsonl' 'convert --to=trace' 'replay' 'info --format=json'; do
+        to=
+        case $command in convert*) to=- ;; esac
+        # shellcheck disable=SC2086
+        "$tracehost" $command "$calls" $to >"$work/of_file"
+        # shellcheck disable=SC2086
+        $served "$calls" -- "$tracehost" $command "$from" $to >"$work/of_node"
+        cmp "$work/of_file" "$work/of_node" && echo "$command: the same"
+    done
+}
+expect 'dump, convert, replay and info' same <<'EOF'
+dump: the same
+dump --format=jsonl: the same
+convert --to=trace: the same
+replay: the same
+info --format=json: the same
+EOF
+
+# --- losses ---
+
+cut() {
+    head -c 200 "$calls" >"$work/cut"
+    $served "$work/cut" -- "$tracehost" "$@"
+}
+expect 'a connection that is cut off' cut dump "$from" <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+{trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
+-- stderr
+tracehost dump: tcp://127.0.0.1:PORT: record 3 at byte 162 is cut off
+  33 of its 75 bytes are there
+tracehost dump: tcp://127.0.0.1:PORT: recovered 2 records
+-- status 4
+EOF
+expect 'and is meant to be' cut dump --allow-partial --max-events=1 "$from" <<'EOF'
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+EOF
+
+# A file tells of the gap, and whoever reads it does, too.
+gap() {
+    head -c 162 "$calls" >"$work/two"
+    $served "$work/two" "$work/two" -- "$tracehost" convert --reconnect=1s "$from" "$work/gap.trace" 2>/dev/null
+    echo "status $?"
+    "$tracehost" dump "$work/gap.trace"
+    "$tracehost" replay -t count,top=1 --fail-on-loss "$work/gap.trace"
+    echo "status $?"
+    "$tracehost" info "$work/gap.trace" | grep lost
+}
+expect 'a recording with a gap' gap <<'EOF'
+status 4
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+{trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
+{drop,0}.
+{trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
+{trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
+      events       %  tag
+           4  100.00  call
+           4  100.00  all
+
+       calls       %  function
+           2   50.00  ex:foo/0
+           2   50.00  1 more
+status 4
+lost        in 1 place, nobody knows how many events
+-- stderr
+tracehost replay: WORK/gap.trace: events were lost in 1 place, nobody knows how many
+EOF
+
+# A node of that name that was started N times.
+node() {
+    printf '%s\n' "{\"tracehost\":1,\"node\":\"a@b\",\"creation\":$1}" \
+        '{"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}"}' >"$work/node.jsonl"
+    "$tracehost" convert "$work/node.jsonl" "$work/node$1.trace"
+}
+another() {
+    node 1
+    node 2
+    $served "$work/node1.trace" "$work/node1.trace" "$work/node2.trace" -- \
+        "$tracehost" convert --reconnect=1s "$from" "$work/node.trace" 2>&1 | sed 's/after 0\.[0-9] s/after N s/'
+    "$tracehost" dump "$work/node.trace"
+}
+expect 'a file has records of one node' another <<'EOF'
+tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 1 record; trying for 1 s to take it up again
+tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
+tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 3 records; trying for 1 s to take it up again
+tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
+tracehost convert: tcp://127.0.0.1:PORT: it goes on with another node, whose records belong elsewhere
+tracehost convert: tcp://127.0.0.1:PORT: recovered 4 records
+{trace,<0.79.0>,call,{ex,foo,[]}}.
+{drop,0}.
+{trace,<0.79.0>,call,{ex,foo,[]}}.
+EOF
+
+# --- progress ---
+
+if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+    # It goes on while nothing comes, and tells losses.
+    progress() {
+        printf '\001\000\000\011\055' | cat - "$calls" >"$work/dropped"
+        $served "$work/dropped:1.4" -- tests/cli/terminal 1 "$tracehost" replay -t count,output=/dev/null "$from" |
+            sed 's|\(tcp[^\\]*\\e\[K\\r\)\1*|\1|; s|[0-9]*/s|N/s|; s|\(tcp[^\\]*\\e\[K\\r\)[^t]*tcp[^\\]*\\e\[K\\r|\1|'
+    }
+    expect 'progress of a node that is silent' progress <<'EOF'
+tcp://127.0.0.1:PORT: 0.0 MB, 16 records, N/s, 2349 dropped\e[K\r\e[Ktracehost replay: tcp://127.0.0.1:PORT: the recorder dropped 2349 events
+EOF
+else
+    skip 'progress of a node that is silent' 'no terminals can be opened here (is /dev/pts mounted?)'
+fi
+
+finish
