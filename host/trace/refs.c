@@ -6,10 +6,12 @@
 
 struct th_tracee_refs *th_refs_create(size_t count)
 {
-    struct th_tracee_refs *refs = th_alloc(sizeof *refs + count * sizeof refs->refs[0]);
+    struct th_tracee_refs *refs =
+        th_alloc(sizeof *refs + (count > 0 ? count : 1) * sizeof refs->refs[0]);
 
     refs->retired = NULL;
     refs->count = 0;
+    refs->refs[0] = (struct th_tracee_ref){NULL, TH_FLAG_NONE};
     return refs;
 }
 

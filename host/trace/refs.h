@@ -43,7 +43,7 @@ struct th_traced {
     _Atomic uint32_t own_flags;
 };
 
-/* Room for COUNT. */
+/* Room for COUNT; the first place is there in any case, and nobody's while there is none. */
 struct th_tracee_refs *th_refs_create(size_t count);
 
 /* Adds one whose index is above all that are there; nothing if FLAGS are 0. */
@@ -55,15 +55,16 @@ struct th_tracee_refs *th_refs_with(const struct th_tracee_refs *old, struct th_
 
 uint32_t th_refs_flags(const struct th_tracee_refs *refs, const struct th_session *session);
 
-/* The same in place, for who counts instructions. */
+/* The same in place, for who counts instructions; of th_refs_create(): most have one session. */
 static inline uint32_t th_refs_flags_quickly(const struct th_tracee_refs *refs,
                                              const struct th_session *session)
 {
-    const struct th_tracee_ref *ref = refs->refs, *end = ref + refs->count;
-
-    while (ref < end && ref->session != session)
-        ref++;
-    return ref < end ? ref->flags : 0;
+    if (__builtin_expect(refs->refs[0].session == session, 1))
+        return refs->refs[0].flags;
+    for (uint32_t i = 1; i < refs->count; i++)
+        if (refs->refs[i].session == session)
+            return refs->refs[i].flags;
+    return 0;
 }
 
 /* All flags in it. */
