@@ -335,6 +335,8 @@ status 139
 -- status 1
 EOF
     expect 'a crash between callbacks' tests/cli/signalled SEGV "$calls" 200 "$tracehost" replay - <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
 -- status 139
 EOF
     ;;

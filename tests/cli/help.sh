@@ -1,5 +1,6 @@
 #!/bin/sh
 # What the program says of itself, and of command lines that make no sense.
+# Long because: it holds whole outputs.
 . tests/cli/report
 
 expect '--help' "$tracehost" --help <<'EOF'
