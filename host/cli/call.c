@@ -144,6 +144,7 @@ static enum th_status evaluate_all(const struct call *call, struct th_call_work 
         struct th_call_session session;
         th_call_session_start(&session, work, 1);
         th_call_prompt(&session);
+        status = th_call_work_evaluated(work);
         th_call_session_end(&session);
     }
     if (status != TH_OK)
@@ -169,26 +170,6 @@ static void give_up(void *unused)
     _exit(th_interrupt_status(TH_CRASHED));
 }
 
-/* Of what was spawned, a function may hang. */
-static enum th_status end_processes(void)
-{
-    struct th_run_limit limit = {.command = "call",
-                                 .duration = -1,
-                                 .passed = true, /* all calls have ended */
-                                 .grace = GRACE * (int64_t)1000000000,
-                                 .give_up = give_up};
-
-    if (th_runtime_processes() == 0)
-        return TH_OK;
-    if (th_run_limit_begin(&limit) != TH_OK) {
-        th_runtime_kill_all();
-        return th_command_fail("call");
-    }
-    th_runtime_kill_all();
-    th_run_limit_end(&limit);
-    return TH_OK;
-}
-
 /* From the first library to when the last one has no users any more. */
 static enum th_status work_with_libraries(const struct call *call, struct th_call_work *work)
 {
@@ -202,8 +183,9 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
     else
         th_command_fail("call");
     th_library_halt();
-    if (end_processes() != TH_OK && status == TH_OK)
-        status = TH_FAILED;
+    th_runtime_kill_all();
+    if (work->ends)
+        th_run_limit_end(work->ending);
     th_call_libraries_free(&libraries);
     return status;
 }
@@ -241,10 +223,16 @@ int th_command_call(int argc, char **argv)
     programs = th_alloc((call.arguments.text_count + 1) * sizeof *programs);
     status = th_call_arguments_read(&call.arguments, programs, &count);
     if (status == TH_OK) {
+        struct th_run_limit ending = {.command = "call",
+                                      .duration = -1,
+                                      .passed = true, /* all calls have ended */
+                                      .grace = GRACE * (int64_t)1000000000,
+                                      .give_up = give_up};
         struct th_call_work work = {.programs = programs,
                                     .program_count = count,
                                     .rounds = call.repeat,
-                                    .sessions = (unsigned)call.threads};
+                                    .sessions = (unsigned)call.threads,
+                                    .ending = &ending};
         status = run(&call, &work);
     } else {
         th_command_fail("call");

@@ -144,6 +144,14 @@ static void *run_session(void *context)
 
 /* The processes are there before the first one begins, and until the last one is done: they may
  * know of each other by name. */
+enum th_status th_call_work_evaluated(struct th_call_work *work)
+{
+    enum th_status status = work->ending ? th_run_limit_begin(work->ending) : TH_OK;
+
+    work->ends = work->ending && status == TH_OK;
+    return status;
+}
+
 enum th_status th_call_work_run(struct th_call_work *work)
 {
     struct th_call_session *sessions = th_alloc(work->sessions * sizeof *sessions);
@@ -163,6 +171,8 @@ enum th_status th_call_work_run(struct th_call_work *work)
     run_session(&sessions[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(threads[i], NULL);
+    if (status == TH_OK)
+        status = th_call_work_evaluated(work);
     for (unsigned i = 0; i < work->sessions; i++)
         th_call_session_end(&sessions[i]);
     th_free(threads);

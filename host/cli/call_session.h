@@ -4,6 +4,7 @@
 
 #include "call_library.h"
 #include "evaluation.h"
+#include "run_limit.h"
 
 /* What all sessions share. */
 struct th_call_work {
@@ -14,6 +15,10 @@ struct th_call_work {
     _Atomic uint64_t done;   /* rounds; relaxed, as counts are read after the threads have ended */
     _Atomic uint64_t failed; /* evaluations, likewise */
     atomic_bool stopped;     /* nothing more is to be evaluated; relaxed, as nothing hangs on it */
+    /* Begins once all is evaluated, as functions that hang may keep even the end of a session
+     * waiting; NULL: nothing does. */
+    struct th_run_limit *ending;
+    bool ends; /* it has begun */
 };
 
 struct th_call_session {
@@ -33,7 +38,10 @@ void th_call_session_end(struct th_call_session *session);
 bool th_call_session_evaluate(struct th_call_session *session, const struct th_program *program,
                               bool shown, const char *where);
 
-/* All rounds of the work, in as many threads as it has sessions. */
+/* All is evaluated; the sessions are about to end. */
+enum th_status th_call_work_evaluated(struct th_call_work *work);
+
+/* All rounds of the work, in as many threads as it has sessions, which end. */
 enum th_status th_call_work_run(struct th_call_work *work);
 
 #endif
