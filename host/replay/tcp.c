@@ -1,5 +1,7 @@
 #include "tcp.h"
 
+#include "lookup.h"
+
 #include "host/term/term.h"
 
 #include <ctype.h>
@@ -11,6 +13,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -65,13 +68,7 @@ enum th_status th_tcp_parse(const char *name, struct th_tcp_address *address)
     return TH_OK;
 }
 
-static bool stopped(const volatile int *stop)
-{
-    return stop && __atomic_load_n(stop, __ATOMIC_RELAXED); /* it stands for itself */
-}
-
-/* Until DEADLINE, rounded up, LOOK_UP_MS at most. */
-static int milliseconds_to(int64_t deadline)
+int th_tcp_patience(int64_t deadline)
 {
     int64_t left = (deadline - th_clock_real_monotonic() + MS - 1) / MS;
 
@@ -80,83 +77,9 @@ static int milliseconds_to(int64_t deadline)
 
 bool th_tcp_pause(const volatile int *stop, int64_t deadline)
 {
-    if (!stopped(stop))
-        poll(NULL, 0, milliseconds_to(deadline));
-    return !stopped(stop);
-}
-
-/* --- looking up ------------------------------------------------------------------------------- */
-
-/* A question to the resolver, which may take long and cannot always be taken back. */
-struct question {
-    struct gaicb what;
-    struct addrinfo hints;
-    struct th_tcp_address address;
-};
-
-static void free_question(struct question *question)
-{
-    th_tcp_free(&question->address);
-    th_free(question);
-}
-
-/* Waits for the answer: EAI_INPROGRESS if none came. */
-static int await(struct question *question, const volatile int *stop, int64_t deadline)
-{
-    const struct gaicb *list[] = {&question->what};
-    int error;
-
-    while ((error = gai_error(&question->what)) == EAI_INPROGRESS && !stopped(stop) &&
-           th_clock_real_monotonic() < deadline) {
-        struct timespec wait = {.tv_nsec = (long)milliseconds_to(deadline) * MS};
-        gai_suspend(list, 1, &wait);
-    }
-    return error;
-}
-
-/* Names are looked up by a thread of the C library, as that waits for servers, deaf to *STOP. */
-static int ask(const struct th_tcp_address *address, const struct addrinfo *hints,
-               const volatile int *stop, int64_t deadline, struct addrinfo **found)
-{
-    struct question *question = th_alloc_zero(sizeof *question);
-    struct gaicb *list[] = {&question->what};
-    int error;
-
-    question->hints = *hints;
-    question->address.host = th_strdup(address->host);
-    question->address.port = th_strdup(address->port);
-    question->what = (struct gaicb){.ar_name = question->address.host,
-                                    .ar_service = question->address.port,
-                                    .ar_request = &question->hints};
-    error = getaddrinfo_a(GAI_NOWAIT, list, 1, NULL);
-    if (!error)
-        error = await(question, stop, deadline);
-    *found = question->what.ar_result;
-    if (error == EAI_INPROGRESS && gai_cancel(&question->what) == EAI_NOTCANCELED)
-        return error; /* that thread still has the question */
-    free_question(question);
-    return error;
-}
-
-static enum th_status look_up(const struct th_tcp_address *address, const volatile int *stop,
-                              int64_t deadline, struct addrinfo **found)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                             .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-    int error = getaddrinfo(address->host, address->port, &hints, found);
-
-    if (error == EAI_NONAME) {
-        hints.ai_flags = AI_NUMERICSERV;
-        error = ask(address, &hints, stop, deadline, found);
-    }
-    if (!error)
-        return TH_OK;
-    if (error == EAI_INPROGRESS && stopped(stop))
-        return TH_END;
-    return th_error_raise(TH_MALFORMED, "the address of %s is not known: %s", address->host,
-                          error == EAI_INPROGRESS ? "it could not be looked up in time"
-                          : error == EAI_SYSTEM   ? strerror(errno)
-                                                  : gai_strerror(error));
+    if (!th_tcp_stopped(stop))
+        poll(NULL, 0, th_tcp_patience(deadline));
+    return !th_tcp_stopped(stop);
 }
 
 /* --- connecting ------------------------------------------------------------------------------- */
@@ -166,14 +89,16 @@ static int await_connection(int fd, const volatile int *stop, int64_t deadline)
 {
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
     socklen_t size = sizeof(int);
-    int error = 0;
+    int error = 0, unread = 0;
 
-    while (poll(&wait, 1, milliseconds_to(deadline)) <= 0) {
-        if (stopped(stop))
+    while (poll(&wait, 1, th_tcp_patience(deadline)) <= 0) {
+        if (th_tcp_stopped(stop))
             return EINPROGRESS;
         if (th_clock_real_monotonic() >= deadline)
             return ETIMEDOUT;
     }
+    if (ioctl(fd, FIONREAD, &unread) == 0 && unread > 0)
+        return 0; /* whatever came after that is told when it was read */
     getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
     return error;
 }
@@ -274,7 +199,7 @@ enum th_status th_tcp_connect(const struct th_tcp_address *address, const volati
 {
     int64_t deadline = th_clock_real_monotonic() + (int64_t)milliseconds * MS;
     struct addrinfo *found = NULL;
-    enum th_status status = look_up(address, stop, deadline, &found);
+    enum th_status status = th_lookup(address, stop, deadline, &found);
 
     *fd = -1;
     if (status != TH_OK)

@@ -8,6 +8,9 @@
 
 #include "host/base/base.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum { TH_TCP_CONNECT_MS = 10000 /* for looking up and connecting, unless told otherwise */ };
 
 struct th_tcp_address {
@@ -29,6 +32,16 @@ void th_tcp_free(struct th_tcp_address *address);
  */
 enum th_status th_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
                               int milliseconds, int *fd);
+
+/* Whether *STOP (NULL: never) tells to end. Relaxed: it stands for itself. */
+static inline bool th_tcp_stopped(const volatile int *stop)
+{
+    return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
+}
+
+/* Milliseconds to wait in one go, until *STOP is looked at again: to DEADLINE, rounded up, or half
+ * a second. */
+int th_tcp_patience(int64_t deadline);
 
 /* Waits until DEADLINE (th_clock_real_monotonic()), half a second at most; shorter if a signal
  * comes. False if *STOP is not 0. */
