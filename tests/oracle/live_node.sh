@@ -69,7 +69,7 @@ connected() {
 settle() {
     quiet=0
     last=
-    while [ $quiet -lt 5 ]; do
+    while [ $quiet -lt 12 ]; do
         sleep 0.05
         now=$(cat "/proc/$reader/io" "/proc/$reader/stat")
         if [ "$now" = "$last" ]; then quiet=$((quiet + 1)); else quiet=0; fi
