@@ -191,6 +191,7 @@ within() {
     ask big $big
     kill -KILL $reader
     wait $reader 2>/dev/null
+    ask calls 1 # so that the node notices
     reads dump "tcp://localhost:$port"
     ask calls 5
     settle
@@ -202,7 +203,8 @@ expect 'the client before has left in the middle of a message' within <<'EOF'
 status 4
 tracehost dump: tcp://localhost:PORT: the connection begins with byte N, and not with a record: what comes before the next one is lost
   the client before may have left in the middle of one; or it is no trace port's
-tracehost dump: tcp://localhost:PORT: recovered 5 records
+tracehost dump: tcp://localhost:PORT: recovered 6 records
+[1]}
 [1]}
 [2]}
 [3]}
