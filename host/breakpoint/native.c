@@ -10,6 +10,7 @@
 #include "host/library/library.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -36,8 +37,11 @@ static const char *const other_machine =
 static const char *refusal = "this program sets no breakpoints in machine code: call it with one "
                              "that does";
 
-/* Records by code: those that there are, and those that were dropped and may still be met. By one
- * thread at a time. */
+/* Guards the tables, and the blocks of native_near.c. Under it, that of native_text.c and the
+ * loader's are taken. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Records by code: those that there are, and those that were dropped and may still be met. */
 static struct th_table records, dropped;
 
 /* --- Records ---------------------------------------------------------------------------------- */
@@ -62,6 +66,7 @@ static void free_gone(const struct th_library *library)
     struct th_table kept = {0};
     size_t position = 0;
 
+    pthread_mutex_lock(&lock);
     for (struct th_slot *slot; (slot = th_table_next(&dropped, &position));)
         if (is_gone(slot->value, library))
             th_near_free(slot->value);
@@ -69,6 +74,7 @@ static void free_gone(const struct th_library *library)
             th_table_set(&kept, slot->key, slot->value);
     th_table_free(&dropped);
     dropped = kept;
+    pthread_mutex_unlock(&lock);
 }
 
 static void see_opened(const struct th_library *library)
@@ -100,6 +106,26 @@ static bool describe(void *code, uint64_t value, struct th_text_word *word)
     return true;
 }
 
+struct th_native *th_native_find(const void *code)
+{
+    struct th_native *native;
+
+    pthread_mutex_lock(&lock);
+    native = th_table_get(&records, (uintptr_t)code);
+    pthread_mutex_unlock(&lock);
+    return native;
+}
+
+static bool is_memory_near(const void *code)
+{
+    bool near;
+
+    pthread_mutex_lock(&lock);
+    near = th_near_find(code, false) != NULL;
+    pthread_mutex_unlock(&lock);
+    return near;
+}
+
 const char *th_native_refusal(const struct th_library *library, const void *code)
 {
     struct th_text_word word;
@@ -111,9 +137,8 @@ const char *th_native_refusal(const struct th_library *library, const void *code
     if (why)
         return why;
     if (!describe((void *)code, 0, &word) || !th_text_can_write(&word))
-        return "its code cannot be made writable: allow that (it is forbidden by "
-               "prctl(PR_SET_MDWE), systemd's MemoryDenyWriteExecute= or SELinux's execmod)";
-    if (!th_near_find(code, false))
+        return TH_ENTRY_UNWRITABLE;
+    if (!is_memory_near(code))
         return "there is no memory within two gigabytes of it, for what its breakpoint leads to: "
                "load the library before memory of that size is mapped";
     return NULL;
@@ -128,17 +153,23 @@ static uint64_t jump_of(const struct th_native *native, const void *code)
     return UINT64_C(0x9066000000000000) | (uint64_t)displacement << 16 | 0xe92e;
 }
 
-struct th_native *th_native_find(const void *code)
-{
-    return th_table_get(&records, (uintptr_t)code);
-}
-
 /* The record of CODE is that which it had before, if it had any. */
 static struct th_native *take_record(void *code)
 {
     struct th_native *native = th_table_remove(&dropped, (uintptr_t)code);
 
     return native ? native : th_near_find(code, true);
+}
+
+static void fill_in(struct th_native *native, const struct th_text_word *word,
+                    enum th_native_form form, void *handler, void *owner)
+{
+    native->handler = handler;
+    native->body = (char *)word->word + TH_ENTRY_WORD;
+    native->owner = owner;
+    native->thunk = (const void *)(uintptr_t)thunks[form];
+    native->jump = jump_of(native, word->word);
+    native->protection = word->protection;
 }
 
 struct th_native *th_native_create(const struct th_library *library, void *code,
@@ -148,23 +179,18 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
     struct th_text_word word;
 
     (void)library;
-    if (th_native_find(code))
-        th_bug("a function has two native records");
     errno = ENOTSUP;
-    if (refusal)
+    if (refusal || !describe(code, 0, &word) || !th_text_can_write(&word))
         return NULL;
-    if (!describe(code, 0, &word) || !th_text_can_write(&word))
-        return NULL;
+    pthread_mutex_lock(&lock);
+    if (th_table_get(&records, (uintptr_t)code))
+        th_bug("a function has two native records");
     native = take_record(code);
-    if (!native)
-        return NULL;
-    native->handler = handler;
-    native->body = (char *)code + TH_ENTRY_WORD;
-    native->owner = owner;
-    native->thunk = (const void *)(uintptr_t)thunks[form];
-    native->jump = jump_of(native, code);
-    native->protection = word.protection;
-    th_table_set(&records, (uintptr_t)code, native);
+    if (native) {
+        fill_in(native, &word, form, handler, owner);
+        th_table_set(&records, (uintptr_t)code, native);
+    }
+    pthread_mutex_unlock(&lock);
     return native;
 }
 
@@ -174,8 +200,10 @@ void th_native_drop(struct th_native *native)
 
     if (native->armed > 0)
         th_bug("a native record is dropped that has an armed site");
+    pthread_mutex_lock(&lock);
     th_table_remove(&records, code);
     th_table_set(&dropped, code, native);
+    pthread_mutex_unlock(&lock);
 }
 
 /* --- Sites ------------------------------------------------------------------------------------ */

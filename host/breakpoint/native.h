@@ -94,7 +94,8 @@ static inline struct th_native *th_native_of(double register_)
  * where this machine has no native sites (another architecture, a kernel without membarrier
  * SYNC_CORE): then all functions are refused, for that reason.
  *
- * Of the other functions here, one at a time is called, and none while a library is opened.
+ * The other functions here may be called by any thread; they take a lock, and no other under it
+ * that is not their own.
  */
 enum th_status th_native_begin(void);
 

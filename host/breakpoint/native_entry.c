@@ -153,8 +153,7 @@ static const char *refuse_nops(const struct th_code_map *map, struct nops nops)
         return "threads may have been in its code before its entry was made ready, those that a "
                "constructor has started or who loaded the library before: start threads in "
                "load(), or compile with clang, whose entries need no making ready";
-    return "its code cannot be made writable: allow that (it is forbidden by "
-           "prctl(PR_SET_MDWE), systemd's MemoryDenyWriteExecute= or SELinux's execmod)";
+    return TH_ENTRY_UNWRITABLE;
 }
 
 const char *th_entry_refusal(const struct th_library *library, const void *code)

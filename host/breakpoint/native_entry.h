@@ -16,6 +16,11 @@ enum { TH_ENTRY_WORD = 8 /* bytes */ };
  * byte puts back later what it found there, and must not spoil what has been written meanwhile. */
 #define TH_ENTRY_NOP UINT64_C(0x00000000801f0f2e)
 
+/* A reason to refuse, which is found in two places. */
+#define TH_ENTRY_UNWRITABLE                                                                 \
+    "its code cannot be made writable: allow that (it is forbidden by prctl(PR_SET_MDWE), " \
+    "systemd's MemoryDenyWriteExecute= or SELinux's execmod)"
+
 /* LIBRARY was opened: makes one NOP of what are NOPs in the first eight bytes of its entries. */
 void th_entries_make_ready(const struct th_library *library);
 

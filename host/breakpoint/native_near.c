@@ -25,8 +25,9 @@ enum {
 
 _Static_assert(CODE == 4096, "a page: what is executable is not writable");
 
-/* How far a jump goes for sure, either way. */
+/* How far a jump goes for sure, either way; and where the memory of a program ends. */
 static const uintptr_t reach = (UINT64_C(2) << 30) - (64 << 10);
+static const uintptr_t top = (UINT64_C(1) << 47) - 4096;
 
 struct block {
     struct block *next;
@@ -52,7 +53,7 @@ static uintptr_t distance(uintptr_t a, uintptr_t b)
 static void consider(struct place *place, uintptr_t start, uintptr_t end)
 {
     uintptr_t lowest = place->word > reach ? place->word - reach : 0;
-    uintptr_t highest = place->word + reach;
+    uintptr_t highest = place->word < top - reach ? place->word + reach : top;
     uintptr_t address;
 
     if (start < lowest)

@@ -5,7 +5,7 @@
  * record never changes, so the page is written once, and executable only from then on. A block
  * serves all libraries that it reaches, and is never freed.
  *
- * By one thread at a time, as native.h says.
+ * One thread at a time: native.c sees to that.
  */
 #ifndef TH_NATIVE_NEAR_H
 #define TH_NATIVE_NEAR_H

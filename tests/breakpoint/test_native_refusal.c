@@ -214,12 +214,16 @@ static void another_librarys_code_is_refused(void **state)
     th_library_release(library);
 }
 
-#define THREAD                                                     \
-    "static void *run(void *context) { return context; }\n"        \
-    "static pthread_t thread;\n"                                   \
-    "static __attribute__((constructor)) void start(void)\n"       \
-    "{ if (pthread_create(&thread, NULL, run, NULL)) abort(); }\n" \
-    "static __attribute__((destructor)) void end(void) { pthread_join(thread, NULL); }\n"
+/* A thread that a constructor starts, and a destructor ends. */
+#define THREAD                                                                                   \
+    "#include <unistd.h>\n"                                                                      \
+    "static _Atomic int over;\n"                                                                 \
+    "static void *run(void *context) { while (!over) usleep(1000); return context; }\n"          \
+    "static pthread_t thread;\n"                                                                 \
+    "static __attribute__((constructor)) void start(void)\n"                                     \
+    "{ if (pthread_create(&thread, NULL, run, NULL)) abort(); }\n"                               \
+    "static __attribute__((destructor)) void end(void) { over = 1; pthread_join(thread, NULL); " \
+    "}\n"
 
 static void a_thread_of_a_constructor_may_be_anywhere(void **state)
 {
@@ -317,7 +321,8 @@ static void code_that_cannot_be_made_ready_is_refused(void **state)
 /* Maps all gaps within two gigabytes of CODE. */
 static void occupy(word code)
 {
-    const word most = (word)2 << 30;
+    const word most = (word)2 << 30, top = ((word)1 << 47) - 4096;
+    const word last = code + most < top ? code + most : top;
     FILE *maps = fopen("/proc/self/maps", "r");
     static struct {
         word start, end;
@@ -328,9 +333,9 @@ static void occupy(word code)
 
     while (fgets(line, sizeof line, maps) && count < 10000)
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) == 2 && end > before) {
-            if (start > before && before < code + most) {
+            if (start > before && before < last) {
                 gaps[count].start = before;
-                gaps[count++].end = start < code + most ? start : code + most;
+                gaps[count++].end = start < last ? start : last;
             }
             before = end;
         }
