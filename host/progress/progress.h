@@ -74,7 +74,9 @@ struct th_later {
  *
  * The thread is started when there is work for the first time, and work that is not done when the
  * program exits is not done any more. A child process that was forked has no such thread, and
- * others' sections stay open there for ever: it may execute another program, or exit.
+ * others' sections stay open there for ever: it may execute another program, or exit. A thread that
+ * had been in no section yet must not begin one there, either: it would be registered, under a lock
+ * which another thread may have held when the child was forked.
  */
 void th_progress_later(struct th_later *self, void (*run)(struct th_later *self));
 

@@ -82,10 +82,15 @@ static uint32_t note_hit(struct th_hit *hit, struct th_bp_session *session, stru
 
 static const struct th_bp_hooks hooks = {.call = note_hit};
 
+/* In a child process nobody is told, as its first section could wait for ever (progress.h). */
+static bool forked;
+
 static bool is_return_wanted(struct th_native *native)
 {
     struct th_hit hit = {.kinds = TH_BP_LOCAL};
 
+    if (forked)
+        return false;
     return th_breakpoint_hit(((struct meeting *)native->owner)->site, &hit) & TH_HIT_RETURN;
 }
 

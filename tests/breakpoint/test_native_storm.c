@@ -121,6 +121,7 @@ static bool fork_and_call(void)
     if (child == 0) {
         struct caller caller = {0};
         self = &caller;
+        forked = true;
         for (int i = 0; i < 100; i++)
             for (enum th_native_form form = 0; form < TH_NATIVE_FORMS; form++)
                 self->wrong_result += call_form(form, meetings[form].code) != answer_of(form);
