@@ -64,9 +64,12 @@ static const struct th_bp_hooks hooks = {.call = offer};
 
 static uint32_t meet_single(const struct th_bp_single *single)
 {
-    return single->session
-               ? single->session->hooks->call(NULL, single->session, single->spec, single->kind)
-               : 0;
+    struct th_bp_session *of;
+
+    if (!single->kind)
+        return 0;
+    of = single->breakpoint->session;
+    return of->hooks->call(NULL, of, single->data->spec, single->kind);
 }
 
 static uint32_t meet(struct th_native *met)
