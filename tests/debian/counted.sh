@@ -35,4 +35,20 @@ expect 'the same, traced' "$tracehost" run -t count -p jiffy:_/_ "$jiffy" "$work
 {3000,1000}
 LINES
 
+# Debian compiles it without room for breakpoints in its code.
+expect 'no local calls of it can be traced' "$tracehost" run -p jiffy:nif_encode_init/2 --kind=local "$jiffy" \
+    'jiffy:nif_encode_init([], [])' <<'LINES'
+-- stderr
+tracehost run: -p jiffy:nif_encode_init/2 cannot be set
+  no function has a breakpoint for local calls: trace those from other modules with a global pattern
+  jiffy:nif_encode_init/2: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+-- status 2
+LINES
+expect 'calls from outside can' "$tracehost" run -p jiffy:nif_encode_init/2 --return "$jiffy" \
+    'jiffy:nif_encode_init([], [])' <<'LINES'
+<0.1.4096> call jiffy:nif_encode_init([],[])
+<0.1.4096> return jiffy:nif_encode_init/2 -> [<<"[]">>]
+[<<"[]">>]
+LINES
+
 finish

@@ -1,0 +1,219 @@
+#!/bin/sh
+# tracehost run: calls that C functions make of each other meet breakpoints in machine code.
+. tests/cli/compiled
+
+compile "$work/fib.so" plugins/fib/fib.c "$CC" -O2 || exit 1
+compile "$work/locals.so" tests/plugins/locals.c "$CC" -O2 || exit 1
+
+of_fib() {
+    expression=$1
+    shift
+    run "$@" "$work/fib.so" "$expression"
+}
+
+expect 'a tree, with returns' of_fib 'fib:fib(3)' -p fib:_/_ --return <<'EOF'
+<0.1.4096> call fib:fib(3)
+<0.1.4096> call fib:fib(2)
+<0.1.4096> call fib:fib(1)
+<0.1.4096> return fib:fib/1 -> 1
+<0.1.4096> call fib:fib(0)
+<0.1.4096> return fib:fib/1 -> 0
+<0.1.4096> return fib:fib/1 -> 1
+<0.1.4096> call fib:fib(1)
+<0.1.4096> return fib:fib/1 -> 1
+<0.1.4096> return fib:fib/1 -> 2
+2
+EOF
+expect 'callers' of_fib 'fib:depth(2)' -p fib:_/_ --caller --flags=call,return_to <<'EOF'
+<0.1.4096> call fib:depth(2) [result undefined]
+<0.1.4096> call fib:down(2) [result undefined]
+<0.1.4096> call fib:down(1) [result {fib,down,1}]
+<0.1.4096> call fib:down(0) [result {fib,down,1}]
+<0.1.4096> return_to fib:down/1
+<0.1.4096> return_to fib:down/1
+<0.1.4096> return_to undefined
+2
+EOF
+expect 'tail calls' of_fib 'fib:quick(2)' -p fib:_/_ --return --caller --flags=call,return_to <<'EOF'
+<0.1.4096> call fib:quick(2) [result undefined]
+<0.1.4096> call fib:loop(2,0,1) [result undefined]
+<0.1.4096> call fib:loop(1,1,1) [result undefined]
+<0.1.4096> call fib:loop(0,1,2) [result undefined]
+<0.1.4096> return fib:loop/3 -> 1
+<0.1.4096> return fib:loop/3 -> 1
+<0.1.4096> return fib:loop/3 -> 1
+<0.1.4096> return fib:quick/1 -> 1
+<0.1.4096> return_to undefined
+1
+EOF
+# fib(20) = 6765, of 2 * fib(21) - 1 = 21891 calls.
+expect 'a count, of each function' of_fib '{fib:fib(20), fib:quick(50), fib:depth(9000)}' -p fib:_/_ --kind=count <<'EOF'
+       calls  function
+       21891  fib:fib/1
+        9001  fib:down/1
+          51  fib:loop/3
+           1  fib:depth/1
+           1  fib:quick/1
+{6765,12586269025,9000}
+EOF
+# Time is told once, not again for each of the calls that are open: so it is less than the run took.
+timed() {
+    begin=$(date +%s%N)
+    of_fib 'fib:fib(24)' -p fib:fib/1 --kind=time --format=json >"$work/timed"
+    python3 -c '
+import json, sys
+lines = sys.stdin.read().splitlines()
+function, = json.loads(lines[0])["functions"]
+process, = function["time"]
+print(lines[1], function["function"], function["calls"], process["process"], process["calls"])
+print(0 < process["ns"] < int(sys.argv[1]))' $(($(date +%s%N) - begin)) <"$work/timed"
+}
+expect '--kind=time' timed <<'EOF'
+46368 fib:fib/1 150049 <0.1.4096> 150049
+True
+EOF
+expect '--max-frames' of_fib 'fib:depth(100)' -t count -p fib:down/1 --return --max-frames=10 --fail-on-loss <<'EOF'
+      events       %  tag
+         101   90.99  call
+          10    9.01  return_from
+         111  100.00  all
+
+       calls       %  function
+         101  100.00  fib:down/1
+100
+-- stderr
+tracehost run: calls whose return is not told, as too many were open: 91
+-- status 4
+EOF
+expect 'two sessions' of_fib 'fib:depth(4)' --session a -t count -p fib:down/1 \
+    --session b -t text,color=never -p fib:depth/1 --return <<'EOF'
+<0.1.4096> call fib:depth(4)
+<0.1.4096> return fib:depth/1 -> 4
+      events       %  tag
+           5  100.00  call
+           5  100.00  all
+
+       calls       %  function
+           5  100.00  fib:down/1
+4
+EOF
+
+expect 'an argument of three' of_fib 'fib:quick(9)' -p fib:loop/3 --match-spec="[{['\$1','_','\$2'],[{'=:=',{'rem','\$1',3},0}],[{message,'\$2'}]}]" <<'EOF'
+<0.1.4096> call fib:loop(9,0,1) [result 1]
+<0.1.4096> call fib:loop(6,2,3) [result 3]
+<0.1.4096> call fib:loop(3,8,13) [result 13]
+<0.1.4096> call fib:loop(0,34,55) [result 55]
+34
+EOF
+
+# --- exceptions ---
+
+locals() {
+    expression=$1
+    shift
+    run "$@" "$work/locals.so" "$expression"
+}
+expect 'an exception goes through all frames' locals 'locals:fail(why)' -p locals:_/_ --exception --flags=call,return_to <<'EOF'
+<0.1.4096> call locals:fail(why)
+<0.1.4096> call locals:fails_below(why)
+<0.1.4096> call locals:fails(why)
+<0.1.4096> exception locals:fails/1 ! error:why
+<0.1.4096> exception locals:fails_below/1 ! error:why
+<0.1.4096> exception locals:fail/1 ! error:why
+-- stderr
+** exception error: why
+     in function  locals:fail/1
+        called as locals:fail(why)
+-- status 1
+EOF
+expect 'caught half-way' locals 'locals:catching(locals, fail, [why])' -p locals:_/_ --exception <<'EOF'
+<0.1.4096> call locals:catching(locals,fail,[why])
+<0.1.4096> call locals:catches(locals,fail,[why])
+<0.1.4096> call locals:calls(locals,fail,[why])
+<0.1.4096> call locals:fail(why)
+<0.1.4096> call locals:fails_below(why)
+<0.1.4096> call locals:fails(why)
+<0.1.4096> exception locals:fails/1 ! error:why
+<0.1.4096> exception locals:fails_below/1 ! error:why
+<0.1.4096> exception locals:fail/1 ! error:why
+<0.1.4096> exception locals:calls/3 ! error:why
+<0.1.4096> return locals:catches/3 -> {caught,error,why}
+<0.1.4096> return locals:catching/3 -> {caught,error,why}
+{caught,error,why}
+EOF
+expect '--return alone says nothing of those that an exception ends' locals 'locals:catching(locals, fail, [why])' \
+    -p locals:_/_ --return <<'EOF'
+<0.1.4096> call locals:catching(locals,fail,[why])
+<0.1.4096> call locals:catches(locals,fail,[why])
+<0.1.4096> call locals:calls(locals,fail,[why])
+<0.1.4096> call locals:fail(why)
+<0.1.4096> call locals:fails_below(why)
+<0.1.4096> call locals:fails(why)
+<0.1.4096> return locals:catches/3 -> {caught,error,why}
+<0.1.4096> return locals:catching/3 -> {caught,error,why}
+{caught,error,why}
+EOF
+
+# --- libraries without room ---
+
+cat >"$work/plain.c" <<'EOF'
+#include <erl_nif.h>
+
+static ERL_NIF_TERM same(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)env, (void)argc;
+    return argv[0];
+}
+
+static ErlNifFunc functions[] = {{"same", 1, same, 0}, {"keep", 1, same, 0}};
+
+ERL_NIF_INIT(plain, functions, NULL, NULL, NULL, NULL)
+EOF
+"$CC" -fPIC -shared -Iplugin_api -o "$work/plain.so" "$work/plain.c" || exit 1
+plain() {
+    run "$@" "$work/plain.so" 'plain:same(1)'
+}
+expect '--kind=local is refused, with the reason' plain -p plain:_/_ --kind=local <<'EOF'
+-- stderr
+tracehost run: -p plain:_/_ cannot be set
+  no function has a breakpoint for local calls: trace those from other modules with a global pattern
+  plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+-- status 2
+EOF
+expect 'as of one that is named' plain -p plain:keep/1 --kind=local <<'EOF'
+-- stderr
+tracehost run: -p plain:keep/1 cannot be set
+  no function has a breakpoint for local calls: trace those from other modules with a global pattern
+  plain:keep/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+-- status 2
+EOF
+cat >"$work/plain_calls" <<'EOF'
+<0.1.4096> call plain:same(1)
+<0.1.4096> return plain:same/1 -> 1
+1
+EOF
+expect 'without --kind it is traced globally' plain -p plain:_/_ --return <"$work/plain_calls"
+expect 'as with --kind=global' plain -p plain:_/_ --kind=global --return <"$work/plain_calls"
+expect 'and counted' plain -p plain:same/1 --kind=count <<'EOF'
+       calls  function
+           1  plain:same/1
+1
+EOF
+# Of several libraries, those that can.
+expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$work/fib.so" 'fib:depth(plain:same(1))' <<'EOF'
+<0.1.4096> call fib:depth(1)
+<0.1.4096> call fib:down(1)
+<0.1.4096> call fib:down(0)
+1
+-- stderr
+tracehost: warning: -p _:_/_ leaves out plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+EOF
+expect '--kind=global of a local function' of_fib 'fib:depth(1)' -p fib:down/1 --kind=global <<'EOF'
+-- stderr
+tracehost run: -p fib:down/1 cannot be set
+  no function has a breakpoint for calls from other modules alone: trace all its calls with a local pattern
+  fib:down/1: no other modules call it
+-- status 2
+EOF
+
+finish
