@@ -59,6 +59,13 @@ int th_command_finish(const char *command, int status)
     return th_command_fail(command);
 }
 
+error_t th_option_check(enum th_status status, struct argp_state *state)
+{
+    if (status != TH_OK)
+        argp_error(state, "%s", th_error_link(0));
+    return 0;
+}
+
 uint64_t th_option_count(const char *text, struct argp_state *state, const char *option)
 {
     char *end;

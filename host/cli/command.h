@@ -64,6 +64,10 @@ enum th_option {
     TH_OPTION_OWN = TH_OPTION_TRACE + 32
 };
 
+/* Ends the program with argp_error() if STATUS is not TH_OK: with the outermost link of the chain.
+ * 0, for argp. */
+error_t th_option_check(enum th_status status, struct argp_state *state);
+
 /* The count that TEXT is, for OPTION; ends the program with argp_error() if it is none. */
 uint64_t th_option_count(const char *text, struct argp_state *state, const char *option);
 

@@ -4,33 +4,29 @@
 #include <string.h>
 
 enum {
-    FLAGS = TH_OPTION_TRACE,
-    SESSION,
-    PROCESSES,
-    PORTS,
-    STATS,
+    STATS = TH_TRACE_OWN,
     TIMEOUT,
     COLOR,
     PATTERN_FIRST, /* enum th_pattern_key from here on */
     PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_META_TRACER
 };
 
-static const struct argp_option options[] = {
+const struct argp_option th_trace_option_table[] = {
     {"tracer", 't', "TRACER", 0,
      "NAME, NAME=STATE or NAME,key=value,...; may be given more than once (default: text)", 1},
     {NULL, 'L', "DIR", 0,
      "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
      1},
-    {"flags", FLAGS, "LIST", 0,
+    {"flags", TH_TRACE_FLAGS, "LIST", 0,
      "What to trace, as in erlang:trace/3, separated by commas (default: all that was recorded, "
      "as it was recorded)",
      2},
-    {"processes", PROCESSES, "LIST", 0,
+    {"processes", TH_TRACE_PROCESSES, "LIST", 0,
      "Only these: all; existing (when the recording began); new (spawned in it); pids; registered "
      "names (default: whoever was recorded, unless --ports is given)",
      2},
-    {"ports", PORTS, "LIST", 0, "The same of ports (default: likewise)", 2},
-    {"session", SESSION, "NAME", 0,
+    {"ports", TH_TRACE_PORTS, "LIST", 0, "The same of ports (default: likewise)", 2},
+    {"session", TH_TRACE_SESSION, "NAME", 0,
      "Begins a session: -t (one), --flags, --processes, --ports and -p that follow are for it "
      "alone",
      2},
@@ -86,42 +82,39 @@ static void set_format(struct th_trace_options *trace, const char *format, struc
         argp_error(state, "--format is text or json, not '%s'", format);
 }
 
-static error_t parse_pattern(int key, const char *value, struct argp_state *state)
+static enum th_status take_pattern(struct th_trace_options *trace, int key, const char *value)
 {
-    struct th_trace_options *trace = state->input;
     struct th_pattern_options *patterns = th_session_options_patterns(&trace->sessions);
 
     if (key == 'p')
-        th_pattern_options_begin(patterns, value, state);
-    else if (key >= PATTERN_FIRST && key <= PATTERN_LAST)
-        th_pattern_options_add(patterns, key - PATTERN_FIRST, value, state);
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
+        return th_pattern_options_begin(patterns, value);
+    if (key >= PATTERN_FIRST && key <= PATTERN_LAST)
+        return th_pattern_options_add(patterns, key - PATTERN_FIRST, value);
+    return TH_END;
 }
 
-/* Options whose place matters: they are for the session that was begun last. */
-static error_t parse_session(int key, char *value, struct argp_state *state)
+enum th_status th_trace_options_take(struct th_trace_options *trace, int key, const char *value)
 {
-    struct th_trace_options *trace = state->input;
-
     switch (key) {
-    case SESSION:
-        th_session_options_begin(&trace->sessions, value, state);
-        return 0;
+    case TH_TRACE_SESSION:
+        return th_session_options_begin(&trace->sessions, value);
     case 't':
-        th_session_options_tracer(&trace->sessions, value, state);
-        return 0;
-    case FLAGS:
-        th_session_options_flags(&trace->sessions, value, state);
-        return 0;
-    case PROCESSES:
-    case PORTS:
-        th_session_options_tracees(&trace->sessions, key == PORTS, value, state);
-        return 0;
+        return th_session_options_tracer(&trace->sessions, value);
+    case TH_TRACE_FLAGS:
+        return th_session_options_flags(&trace->sessions, value);
+    case TH_TRACE_PROCESSES:
+    case TH_TRACE_PORTS:
+        return th_session_options_tracees(&trace->sessions, key == TH_TRACE_PORTS, value);
     default:
-        return parse_pattern(key, value, state);
+        return take_pattern(trace, key, value);
     }
+}
+
+static error_t parse_session(int key, const char *value, struct argp_state *state)
+{
+    enum th_status status = th_trace_options_take(state->input, key, value);
+
+    return status == TH_END ? ARGP_ERR_UNKNOWN : th_option_check(status, state);
 }
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -145,8 +138,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         set_format(trace, value, state);
         return 0;
     case ARGP_KEY_END:
-        th_session_options_check(&trace->sessions, state);
-        return 0;
+        return th_option_check(th_session_options_check(&trace->sessions), state);
     default:
         return parse_session(key, value, state);
     }
@@ -176,10 +168,11 @@ static const struct {
 } live_texts[] = {
     {'L', "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then where "
           "tracehost is installed"},
-    {FLAGS, "What to trace, as in erlang:trace/3, separated by commas (default: "
-            "call,send,receive,procs,ports)"},
-    {PROCESSES, "Only these: all; existing (who evaluates the expressions); new (whoever is "
-                "spawned) (default: all, unless --ports is given)"},
+    {TH_TRACE_FLAGS, "What to trace, as in erlang:trace/3, separated by commas (default: "
+                     "call,send,receive,procs,ports)"},
+    {TH_TRACE_PROCESSES,
+     "Only these: all; existing (who evaluates the expressions); new (whoever is "
+     "spawned) (default: all, unless --ports is given)"},
     {'p', "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, and, without --flags, nothing "
           "but calls; of all messages sent (send) or received (receive) those that --match-spec "
           "says; the options of this group are for the -p before them (default: all calls)"},
@@ -202,7 +195,8 @@ static char *help_filter(int key, const char *text, void *input)
     return (char *)text;
 }
 
-const struct argp th_trace_argp = {.options = options, .parser = parse, .help_filter = help_filter};
+const struct argp th_trace_argp = {
+    .options = th_trace_option_table, .parser = parse, .help_filter = help_filter};
 
 /* --- the work --- */
 

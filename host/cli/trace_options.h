@@ -22,9 +22,23 @@ struct th_trace_options {
     int64_t timeout;  /* of a callback, in nanoseconds; 0: none */
 };
 
+/* The keys of options that others than argp take. */
+enum th_trace_key {
+    TH_TRACE_FLAGS = TH_OPTION_TRACE,
+    TH_TRACE_SESSION,
+    TH_TRACE_PROCESSES,
+    TH_TRACE_PORTS,
+    TH_TRACE_OWN /* and so on: trace_options.c's */
+};
+
+/* Takes one of the options whose place matters: it is for the session that was begun last. TH_USAGE
+ * if it is wrong, in one sentence; TH_END, with no chain, if KEY is of another option. */
+enum th_status th_trace_options_take(struct th_trace_options *options, int key, const char *value);
+
 /* For an argp child; its input is a struct th_trace_options. Groups 1 to 4 are its own; a command
  * may have more options in these. Behind the command's text its help shows the flags. */
 extern const struct argp th_trace_argp;
+extern const struct argp_option th_trace_option_table[];
 
 void th_trace_options_init(struct th_trace_options *options, bool live);
 void th_trace_options_free(struct th_trace_options *options);

@@ -1,6 +1,5 @@
 #include "trace_pattern.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +15,7 @@ static enum th_pattern_object object_of(const char *text)
 
 /* --- options, one by one --- */
 
-void th_pattern_options_begin(struct th_pattern_options *options, const char *text,
-                              struct argp_state *state)
+enum th_status th_pattern_options_begin(struct th_pattern_options *options, const char *text)
 {
     struct th_pattern_option *option;
 
@@ -25,13 +23,14 @@ void th_pattern_options_begin(struct th_pattern_options *options, const char *te
     option = &options->items[options->count++];
     *option = (struct th_pattern_option){.text = text, .object = object_of(text)};
     if (option->object != TH_PATTERN_FUNCTIONS)
-        return;
+        return TH_OK;
     option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
     if (!th_pattern_parse(text, &option->pattern))
-        argp_error(state,
-                   "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or "
-                   "receive, not '%s'",
-                   text);
+        return th_error_raise(TH_USAGE,
+                              "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
+                              "send or receive, not '%s'",
+                              text);
+    return TH_OK;
 }
 
 static const struct {
@@ -48,7 +47,7 @@ static uint32_t kind_named(const char *name, size_t length)
     return 0;
 }
 
-static void set_kinds(struct th_pattern_option *option, const char *list, struct argp_state *state)
+static enum th_status set_kinds(struct th_pattern_option *option, const char *list)
 {
     option->kind_list = list;
     option->kinds = 0;
@@ -56,43 +55,54 @@ static void set_kinds(struct th_pattern_option *option, const char *list, struct
         size_t length = strcspn(list, ",");
         uint32_t kind = kind_named(list, length);
         if (!kind)
-            argp_error(state, "--kind wants local, global, meta, count, time or memory, not '%.*s'",
-                       (int)length, list);
+            return th_error_raise(
+                TH_USAGE, "--kind wants local, global, meta, count, time or memory, not '%.*s'",
+                (int)length, list);
         option->kinds |= kind;
         list += length;
         if (!*list)
-            return;
+            return TH_OK;
     }
 }
 
-static void check_one(const struct th_pattern_option *option, struct argp_state *state)
+static enum th_status check_one(const struct th_pattern_option *option)
 {
     if (option->spec && (option->returns || option->exceptions || option->callers))
-        argp_error(state, "-p %s has --match-spec: say the rest there", option->text);
+        return th_error_raise(TH_USAGE, "-p %s has --match-spec: say the rest there", option->text);
     if (option->kind_list && option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
-        argp_error(state, "-p %s: global goes with no other kind", option->text);
+        return th_error_raise(TH_USAGE, "-p %s: global goes with no other kind", option->text);
+    return TH_OK;
 }
 
-void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
-                            const char *value, struct argp_state *state)
+enum th_status th_pattern_option_check(const struct th_pattern_option *option)
+{
+    if (option->meta_tracer && !(option->kinds & TH_BP_META))
+        return th_error_raise(TH_USAGE, "-p %s has a --meta-tracer, but is not of --kind=meta",
+                              option->text);
+    return TH_OK;
+}
+
+enum th_status th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
+                                      const char *value)
 {
     static const char *const names[] = {"match-spec", "return", "exception",
                                         "caller",     "kind",   "meta-tracer"};
     struct th_pattern_option *option;
+    enum th_status status = TH_OK;
 
-    if (!options->count) {
-        argp_error(state, "--%s stands before the first -p that it could be for", names[key]);
-        return;
-    }
+    if (!options->count)
+        return th_error_raise(TH_USAGE, "--%s stands before the first -p that it could be for",
+                              names[key]);
     option = &options->items[options->count - 1];
     if (option->object != TH_PATTERN_FUNCTIONS && key != TH_PATTERN_SPEC)
-        argp_error(state, "-p %s is about messages, --%s about calls", option->text, names[key]);
+        return th_error_raise(TH_USAGE, "-p %s is about messages, --%s about calls", option->text,
+                              names[key]);
     switch (key) {
     case TH_PATTERN_SPEC:
         option->spec = value;
         break;
     case TH_PATTERN_KIND:
-        set_kinds(option, value, state);
+        status = set_kinds(option, value);
         break;
     case TH_PATTERN_META_TRACER:
         option->meta_tracer = value;
@@ -102,7 +112,7 @@ void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_
         option->exceptions |= key == TH_PATTERN_EXCEPTION;
         option->callers |= key == TH_PATTERN_CALLER;
     }
-    check_one(option, state);
+    return status == TH_OK ? check_one(option) : status;
 }
 
 uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name)
@@ -164,7 +174,7 @@ static enum th_status read_spec(const struct th_pattern_option *option, th_env *
 
 static enum th_status set_meta(const struct th_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
-                               th_term spec)
+                               th_term spec, size_t *matched)
 {
     struct th_session_setup setup = {0};
     struct th_named_tracer tracer;
@@ -176,7 +186,7 @@ static enum th_status set_meta(const struct th_pattern_option *option,
     setup.name = tracer.name;
     setup.state = tracer.state;
     if (status == TH_OK)
-        status = th_session_meta_function(session, &option->pattern, spec, &setup, NULL);
+        status = th_session_meta_function(session, &option->pattern, spec, &setup, matched);
     th_named_tracer_free(&tracer);
     return status;
 }
@@ -204,23 +214,23 @@ static void tell_left_out(const struct th_pattern_option *option, const struct t
 
 static enum th_status set_function(const struct th_pattern_option *option,
                                    const struct th_search *search, struct th_session *session,
-                                   th_term spec, bool tells)
+                                   th_term spec, bool tells, size_t *matched)
 {
     uint32_t kinds = option->kinds & ~(uint32_t)(option->meta_tracer ? TH_BP_META : 0);
     enum th_status status = TH_OK;
 
     if (kinds)
-        status = th_session_function(session, &option->pattern, spec, kinds, NULL);
+        status = th_session_function(session, &option->pattern, spec, kinds, matched);
     if (status == TH_OK && tells)
         tell_left_out(option, session, spec != TH_AM(false));
     if (status == TH_OK && option->meta_tracer)
-        status = set_meta(option, search, session, spec);
+        status = set_meta(option, search, session, spec, matched);
     return status;
 }
 
 static enum th_status set_spec(const struct th_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
-                               th_term spec, bool tells)
+                               th_term spec, bool tells, size_t *matched)
 {
     switch (option->object) {
     case TH_PATTERN_SEND:
@@ -228,13 +238,13 @@ static enum th_status set_spec(const struct th_pattern_option *option,
     case TH_PATTERN_RECEIVE:
         return th_session_receive_pattern(session, spec);
     default:
-        return set_function(option, search, session, spec, tells);
+        return set_function(option, search, session, spec, tells, matched);
     }
 }
 
 static enum th_status set_one(const struct th_pattern_option *option,
                               const struct th_search *search, struct th_session *session,
-                              bool tells)
+                              bool tells, size_t *matched)
 {
     th_env env;
     th_term spec;
@@ -245,7 +255,7 @@ static enum th_status set_one(const struct th_pattern_option *option,
     if (status != TH_OK)
         th_error_context("the match specification cannot be read");
     else
-        status = set_spec(option, search, session, spec, tells);
+        status = set_spec(option, search, session, spec, tells, matched);
     th_env_release(&env);
     if (status == TH_OK)
         return TH_OK;
@@ -260,6 +270,14 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < options->count && status == TH_OK; i++)
-        status = set_one(&options->items[i], search, session, options->live && first);
+        status = set_one(&options->items[i], search, session, options->live && first, NULL);
     return status;
+}
+
+enum th_status th_pattern_option_set(const struct th_pattern_option *option,
+                                     const struct th_search *search, struct th_session *session,
+                                     size_t *matched)
+{
+    *matched = 0;
+    return set_one(option, search, session, false, matched);
 }

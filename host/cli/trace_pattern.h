@@ -4,8 +4,6 @@
 
 #include "host/trace/trace.h"
 
-struct argp_state;
-
 /* What a -p is about. */
 enum th_pattern_object { TH_PATTERN_FUNCTIONS, TH_PATTERN_SEND, TH_PATTERN_RECEIVE };
 
@@ -37,11 +35,13 @@ enum th_pattern_key {
     TH_PATTERN_META_TRACER
 };
 
-/* Take one option. What is wrong ends the program with argp_error(). */
-void th_pattern_options_begin(struct th_pattern_options *options, const char *text,
-                              struct argp_state *state);
-void th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
-                            const char *value, struct argp_state *state);
+/* Take one option. TH_USAGE, in one sentence, if it is wrong. */
+enum th_status th_pattern_options_begin(struct th_pattern_options *options, const char *text);
+enum th_status th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
+                                      const char *value);
+
+/* After the last option of one. TH_USAGE likewise. */
+enum th_status th_pattern_option_check(const struct th_pattern_option *option);
 
 /* The flag of what it is about: TH_FLAG_CALL, TH_FLAG_SEND or TH_FLAG_RECEIVE; and the flag's name.
  */
@@ -53,6 +53,12 @@ uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const ch
 enum th_status th_pattern_options_set(const struct th_pattern_options *options,
                                       const struct th_search *search, struct th_session *session,
                                       bool first);
+
+/* Sets one, and warns of nothing. *MATCHED: how many functions are concerned; see
+ * th_session_function(). */
+enum th_status th_pattern_option_set(const struct th_pattern_option *option,
+                                     const struct th_search *search, struct th_session *session,
+                                     size_t *matched);
 
 /* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
  * floats in their shortest form, `k => v` in maps, and the line ends as others do. */

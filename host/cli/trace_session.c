@@ -1,6 +1,6 @@
 #include "trace_session.h"
 
-#include "command.h"
+#include "host/process/process.h"
 
 #include <string.h>
 
@@ -44,41 +44,52 @@ void th_session_options_free(struct th_session_options *options)
 
 /* --- options, one by one --- */
 
-void th_session_options_begin(struct th_session_options *options, const char *title,
-                              struct argp_state *state)
+enum th_status th_session_options_begin(struct th_session_options *options, const char *title)
 {
     if (!*title)
-        argp_error(state, "--session wants a name");
+        return th_error_raise(TH_USAGE, "--session wants a name");
     for (size_t i = 1; i < options->count; i++)
         if (strcmp(options->items[i].title, title) == 0)
-            argp_error(state, "there is a session '%s' already", title);
+            return th_error_raise(TH_USAGE, "there is a session '%s' already", title);
     add_option(options, title);
+    return TH_OK;
 }
 
-void th_session_options_tracer(struct th_session_options *options, const char *text,
-                               struct argp_state *state)
+enum th_status th_session_options_tracer(struct th_session_options *options, const char *text)
 {
     struct th_session_option *option = latest(options);
 
     if (option->title && option->tracer_count)
-        argp_error(state,
-                   "session '%s' has the tracer '%s' already; begin another --session for '%s'",
-                   option->title, option->tracers[0], text);
+        return th_error_raise(
+            TH_USAGE, "session '%s' has the tracer '%s' already; begin another --session for '%s'",
+            option->title, option->tracers[0], text);
     TH_ARRAY_GROW(option->tracers, option->tracer_count, option->tracer_capacity);
     option->tracers[option->tracer_count++] = text;
+    return TH_OK;
 }
 
-void th_session_options_flags(struct th_session_options *options, const char *list,
-                              struct argp_state *state)
+/* The two links of the chain in one sentence. */
+static enum th_status join_links(void)
+{
+    char *sentence = th_printf("%s; %s", th_error_link(0), th_error_link(1));
+
+    th_error_raise(TH_USAGE, "%s", sentence);
+    th_free(sentence);
+    return TH_USAGE;
+}
+
+enum th_status th_session_options_flags(struct th_session_options *options, const char *list)
 {
     struct th_session_option *option = latest(options);
 
     if (th_flags_parse(list, &option->flags) != TH_OK)
-        argp_error(state, "%s; %s", th_error_link(0), th_error_link(1));
+        return join_links();
     if (!(option->flags & TH_FLAGS_EVENTS))
-        argp_error(state, "--flags=%s lets no event pass; add what to trace, such as call or send",
-                   list);
+        return th_error_raise(
+            TH_USAGE, "--flags=%s lets no event pass; add what to trace, such as call or send",
+            list);
     option->flag_list = list;
+    return TH_OK;
 }
 
 static bool is_word(const char *text, size_t length, const char *word)
@@ -87,7 +98,7 @@ static bool is_word(const char *text, size_t length, const char *word)
 }
 
 /* Words first, so that 'new' in quotes is a name. */
-static bool parse_tracee(const char *text, size_t length, bool port, struct th_chosen *chosen)
+bool th_chosen_parse(const char *text, size_t length, bool port, struct th_chosen *chosen)
 {
     th_env env;
     bool good;
@@ -125,27 +136,41 @@ static size_t item_length(const char *list)
     return i;
 }
 
-void th_session_options_tracees(struct th_session_options *options, bool ports, const char *list,
-                                struct argp_state *state)
+/* One of a list: its first LENGTH bytes. */
+static enum th_status add_tracee(struct th_session_options *options, bool ports, const char *item,
+                                 size_t length)
 {
     struct th_session_option *option = latest(options);
+    struct th_chosen *chosen;
 
+    TH_ARRAY_GROW(option->tracees, option->tracee_count, option->tracee_capacity);
+    chosen = &option->tracees[option->tracee_count++];
+    if (!th_chosen_parse(item, length, ports, chosen))
+        return th_error_raise(
+            TH_USAGE, "--%s wants all, existing, new, %s or registered names, not '%.*s'",
+            ports ? "ports" : "processes",
+            ports ? "ports such as #Port<0.5>" : "processes such as <0.95.0>", (int)length, item);
+    if (options->live && !options->running && chosen->one != TH_NONE)
+        return th_error_raise(TH_USAGE,
+                              "--%s wants all, existing or new, not '%.*s', who is not there yet",
+                              ports ? "ports" : "processes", (int)length, item);
+    return TH_OK;
+}
+
+enum th_status th_session_options_tracees(struct th_session_options *options, bool ports,
+                                          const char *list)
+{
     for (;; list++) {
         size_t length = item_length(list);
-        TH_ARRAY_GROW(option->tracees, option->tracee_count, option->tracee_capacity);
-        if (!parse_tracee(list, length, ports, &option->tracees[option->tracee_count++]))
-            argp_error(state, "--%s wants all, existing, new, %s or registered names, not '%.*s'",
-                       ports ? "ports" : "processes",
-                       ports ? "ports such as #Port<0.5>" : "processes such as <0.95.0>",
-                       (int)length, list);
-        if (options->live && option->tracees[option->tracee_count - 1].one != TH_NONE)
-            argp_error(state, "--%s wants all, existing or new, not '%.*s', who is not there yet",
-                       ports ? "ports" : "processes", (int)length, list);
+        enum th_status status = add_tracee(options, ports, list, length);
+        if (status != TH_OK)
+            return status;
         list += length;
         if (!*list)
             break;
     }
-    option->chosen = ports ? "--ports" : "--processes";
+    latest(options)->chosen = ports ? "--ports" : "--processes";
+    return TH_OK;
 }
 
 struct th_pattern_options *th_session_options_patterns(struct th_session_options *options)
@@ -154,71 +179,94 @@ struct th_pattern_options *th_session_options_patterns(struct th_session_options
 }
 
 /* Without the flag for what it is about, a pattern does nothing; counts of calls and their time
- * need none for calls that are traced. */
-static uint32_t check_pattern(const struct th_session_option *option,
-                              const struct th_pattern_option *pattern, struct argp_state *state)
+ * need none for calls that are traced. Adds that flag to FLAGS. */
+static enum th_status check_pattern(const struct th_session_option *option,
+                                    const struct th_pattern_option *pattern, uint32_t *flags)
 {
     const char *name;
     uint32_t flag = th_pattern_option_flag(pattern, &name);
     bool traces = flag != TH_FLAG_CALL || pattern->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL);
 
+    *flags |= flag;
     if (option->flag_list && traces && !(option->flags & flag))
-        argp_error(state, "-p %s traces %ss, but %s is not among --flags=%s", pattern->text, name,
-                   name, option->flag_list);
-    if (pattern->meta_tracer && !(pattern->kinds & TH_BP_META))
-        argp_error(state, "-p %s has a --meta-tracer, but is not of --kind=meta", pattern->text);
-    return flag;
+        return th_error_raise(TH_USAGE, "-p %s traces %ss, but %s is not among --flags=%s",
+                              pattern->text, name, name, option->flag_list);
+    return th_pattern_option_check(pattern);
 }
 
 /* Who names functions wants their calls, and messages where they are named as well; who names
  * messages alone wants the rest, too; who says more with --flags, these among it. */
-static void check_patterns(struct th_session_option *option, struct argp_state *state)
+static enum th_status check_patterns(struct th_session_option *option)
 {
+    enum th_status status = TH_OK;
     uint32_t flags = 0;
 
-    for (size_t i = 0; i < option->patterns.count; i++)
-        flags |= check_pattern(option, &option->patterns.items[i], state);
+    for (size_t i = 0; i < option->patterns.count && status == TH_OK; i++)
+        status = check_pattern(option, &option->patterns.items[i], &flags);
     if (flags & TH_FLAG_CALL && !option->flag_list)
         option->flags = flags | (option->flags & TH_FLAG_AS_RECORDED);
+    return status;
 }
 
-void th_session_options_check(struct th_session_options *options, struct argp_state *state)
+enum th_status th_session_options_check(struct th_session_options *options)
 {
     const struct th_session_option *first = &options->items[0];
     const char *loose = first->flag_list ? "--flags" : first->patterns.count ? "-p" : first->chosen;
+    enum th_status status = TH_OK;
 
     if (options->count > 1 && !first->tracer_count && loose)
-        argp_error(state, "%s stands before the first --session, and belongs to none", loose);
-    for (size_t i = 0; i < options->count; i++)
-        check_patterns(&options->items[i], state);
+        return th_error_raise(TH_USAGE, "%s stands before the first --session, and belongs to none",
+                              loose);
+    for (size_t i = 0; i < options->count && status == TH_OK; i++)
+        status = check_patterns(&options->items[i]);
+    return status;
 }
 
 /* --- attaching --- */
 
-static enum th_status trace_group(struct th_session *session, const struct th_chosen *chosen,
-                                  uint32_t flags)
+bool th_session_options_name_tracees(const struct th_session_options *options)
+{
+    for (size_t i = 0; i < options->count; i++)
+        for (size_t k = 0; k < options->items[i].tracee_count; k++)
+            if (options->items[i].tracees[k].one != TH_NONE)
+                return true;
+    return false;
+}
+
+static enum th_tracees group_of(const struct th_chosen *chosen)
 {
     if (chosen->existing)
-        return th_session_trace(session, chosen->port ? TH_PORTS_EXISTING : TH_PROCESSES_EXISTING,
-                                true, flags);
+        return chosen->port ? TH_PORTS_EXISTING : TH_PROCESSES_EXISTING;
     if (chosen->new)
-        return th_session_trace(session, chosen->port ? TH_PORTS_NEW : TH_PROCESSES_NEW, true,
-                                flags);
-    return th_session_trace(session, chosen->port ? TH_PORTS_ALL : TH_PROCESSES_ALL, true, flags);
+        return chosen->port ? TH_PORTS_NEW : TH_PROCESSES_NEW;
+    return chosen->port ? TH_PORTS_ALL : TH_PROCESSES_ALL;
+}
+
+enum th_status th_chosen_trace(const struct th_chosen *chosen, struct th_session *session, bool on,
+                               uint32_t flags, bool running)
+{
+    th_term one = chosen->one;
+
+    if (one == TH_NONE)
+        return th_session_trace(session, group_of(chosen), on, flags);
+    if (on && !running)
+        return th_session_expect(session, one, flags);
+    if (th_is_atom(one))
+        one = th_whereis(one);
+    if (one == TH_NONE)
+        return th_error_raise(TH_USAGE, "nobody has the name %s", th_atom_name(chosen->one)->text);
+    return th_session_trace_one(session, one, on, flags);
 }
 
 static enum th_status trace_chosen(struct th_session *session,
-                                   const struct th_session_option *option)
+                                   const struct th_session_option *option, bool running)
 {
     enum th_status status = TH_OK;
 
-    for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++) {
-        const struct th_chosen *chosen = &option->tracees[i];
-        if (chosen->one == TH_NONE)
-            status = trace_group(session, chosen, option->flags);
-        else
-            status = th_session_expect(session, chosen->one, option->flags);
-    }
+    for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++)
+        status = th_chosen_trace(&option->tracees[i], session, true, option->flags, running);
+    if (status != TH_OK && running)
+        return th_error_context("%s cannot be traced", option->chosen);
     if (status != TH_OK)
         th_error_context("%s and --flags=%s do not go together", option->chosen, option->flag_list);
     return status;
@@ -263,8 +311,27 @@ static enum th_status create(const struct th_session_option *option,
                                                    : th_session_attach(tracing, &setup, session);
 }
 
+/* Whom and what a session traces that has just begun. */
+static enum th_status set_up(const struct th_session_option *option, bool first, bool running,
+                             const struct th_search *search, struct th_session *session)
+{
+    enum th_status status = TH_OK;
+
+    if (option->chosen)
+        status = trace_chosen(session, option, running);
+    else if (option->patterns.live)
+        status = trace_all(session, option->flags);
+    if (status == TH_OK)
+        status = th_pattern_options_set(&option->patterns, search, session, first);
+    if (status == TH_OK && option->patterns.live)
+        status = trace_calls(session, option);
+    return status;
+}
+
+/* What cannot be set up is ended: others go on. */
 static enum th_status attach(const struct th_session_option *option, const char *text, bool first,
-                             const struct th_search *search, struct th_tracing *tracing)
+                             bool running, const struct th_search *search,
+                             struct th_tracing *tracing)
 {
     struct th_named_tracer tracer;
     struct th_library *library;
@@ -277,26 +344,23 @@ static enum th_status attach(const struct th_session_option *option, const char 
     if (status == TH_OK)
         status = create(option, &tracer, library, tracing, &session);
     th_named_tracer_free(&tracer);
-    if (status == TH_OK && option->chosen)
-        status = trace_chosen(session, option);
-    else if (status == TH_OK && option->patterns.live)
-        status = trace_all(session, option->flags);
-    if (status == TH_OK)
-        status = th_pattern_options_set(&option->patterns, search, session, first);
-    if (status == TH_OK && option->patterns.live)
-        status = trace_calls(session, option);
+    if (status != TH_OK)
+        return status;
+    status = set_up(option, first, running, search, session);
+    if (status != TH_OK)
+        th_session_destroy(session);
     return status;
 }
 
-static enum th_status attach_all_of(const struct th_session_option *option,
+static enum th_status attach_all_of(const struct th_session_option *option, bool running,
                                     const struct th_search *search, struct th_tracing *tracing)
 {
     enum th_status status = TH_OK;
 
     if (!option->tracer_count)
-        status = attach(option, "text", true, search, tracing);
+        status = attach(option, "text", true, running, search, tracing);
     for (size_t i = 0; i < option->tracer_count && status == TH_OK; i++)
-        status = attach(option, option->tracers[i], i == 0, search, tracing);
+        status = attach(option, option->tracers[i], i == 0, running, search, tracing);
     if (status != TH_OK && option->title)
         th_error_context("session '%s' could not begin", option->title);
     return status;
@@ -309,7 +373,7 @@ enum th_status th_session_options_attach(const struct th_session_options *option
     enum th_status status = TH_OK;
 
     for (size_t i = skip_first; i < options->count && status == TH_OK; i++)
-        status = attach_all_of(&options->items[i], search, tracing);
+        status = attach_all_of(&options->items[i], options->running, search, tracing);
     return status;
 }
 

@@ -4,7 +4,11 @@
 
 #include "trace_pattern.h"
 
-struct argp_state;
+/* One of --processes or --ports: a group, an identifier or a name. */
+struct th_chosen {
+    bool all, existing, new, port;
+    th_term one; /* if none of these: an identifier or a name */
+};
 
 /* What stands between one --session and the next; the first one, which has no title, is what stands
  * before all. */
@@ -15,10 +19,7 @@ struct th_session_option {
     const char *flag_list; /* of --flags; NULL: not given */
     uint32_t flags;
     const char *chosen; /* the option that says whom to trace; NULL: all, as they were recorded */
-    struct th_chosen {
-        bool all, existing, new, port;
-        th_term one; /* if none of these: an identifier or a name */
-    } * tracees;
+    struct th_chosen *tracees;
     size_t tracee_count, tracee_capacity;
     struct th_pattern_options patterns; /* with any of calls, these alone are traced by default */
 };
@@ -26,28 +27,36 @@ struct th_session_option {
 struct th_session_options {
     struct th_session_option *items;
     size_t count, capacity;
-    bool live; /* of this host, not of a recording */
+    bool live;    /* of this host, not of a recording */
+    bool running; /* and that runs already: its processes may be named */
 };
 
 /* Begins with the one that has no title. */
 void th_session_options_init(struct th_session_options *options, bool live);
 void th_session_options_free(struct th_session_options *options);
 
-/* Take one option. What is wrong ends the program with argp_error(). */
-void th_session_options_begin(struct th_session_options *options, const char *title,
-                              struct argp_state *state);
-void th_session_options_tracer(struct th_session_options *options, const char *text,
-                               struct argp_state *state);
-void th_session_options_flags(struct th_session_options *options, const char *list,
-                              struct argp_state *state);
-void th_session_options_tracees(struct th_session_options *options, bool ports, const char *list,
-                                struct argp_state *state);
+/* Take one option. TH_USAGE, in one sentence, if it is wrong. */
+enum th_status th_session_options_begin(struct th_session_options *options, const char *title);
+enum th_status th_session_options_tracer(struct th_session_options *options, const char *text);
+enum th_status th_session_options_flags(struct th_session_options *options, const char *list);
+enum th_status th_session_options_tracees(struct th_session_options *options, bool ports,
+                                          const char *list);
 
 /* The patterns of the session that was begun last. */
 struct th_pattern_options *th_session_options_patterns(struct th_session_options *options);
 
-/* After the last option. */
-void th_session_options_check(struct th_session_options *options, struct argp_state *state);
+/* After the last option. TH_USAGE likewise. */
+enum th_status th_session_options_check(struct th_session_options *options);
+
+/* Whether they name processes or ports, which only some threads may: see tracees.h. */
+bool th_session_options_name_tracees(const struct th_session_options *options);
+
+/* False if the first LENGTH bytes of TEXT are none. */
+bool th_chosen_parse(const char *text, size_t length, bool port, struct th_chosen *chosen);
+
+/* Has SESSION trace them with FLAGS, or no more. RUNNING as above: who is named has to be there. */
+enum th_status th_chosen_trace(const struct th_chosen *chosen, struct th_session *session, bool on,
+                               uint32_t flags, bool running);
 
 /* Loads the tracers, creates the sessions and has them trace. */
 enum th_status th_session_options_attach(const struct th_session_options *options,

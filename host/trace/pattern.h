@@ -143,6 +143,20 @@ void th_session_functions(const struct th_session *session,
                                         const struct th_bp_info *info),
                           void *context);
 
+/* A function that patterns find, whether or not anybody has set anything for it. */
+struct th_traceable {
+    struct th_function name;
+    bool live;            /* of this host; else recorded */
+    bool local, global;   /* the breakpoints that it can have; a recorded one both */
+    const char *no_local; /* why not a local one, a sentence that stays; NULL: not said */
+};
+
+/* Calls VISIT for each function of this host, and each of the recording that was met or named so
+ * far, once for each name: with the one that began last. Any thread, if the tracing is shared. */
+void th_tracing_functions(const struct th_tracing *tracing,
+                          void (*visit)(void *context, const struct th_traceable *function),
+                          void *context);
+
 /* What could not be known of calls that met breakpoints. */
 struct th_pattern_counts {
     uint64_t undecided;        /* calls whose match specification hangs on something unknown */

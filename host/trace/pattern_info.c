@@ -35,6 +35,7 @@ bool th_session_function_info(const struct th_session *session, const struct th_
 /* What is shown is copied first, as VISIT may call anything. */
 struct functions_seen {
     struct th_traced_function *items;
+    size_t live; /* of them, the first ones */
     size_t count, capacity;
 };
 
@@ -52,10 +53,44 @@ static struct functions_seen see_all(struct th_tracing *tracing)
     th_tracing_lock(tracing);
     for (const struct th_live_function *f = tracing->live_functions; f; f = f->next)
         see(&seen, &f->function);
+    seen.live = seen.count;
     for (size_t i = 0; i < tracing->functions.count; i++)
         see(&seen, tracing->functions.items[i]);
     th_tracing_unlock(tracing);
     return seen;
+}
+
+static struct th_traceable traceable(const struct functions_seen *seen, size_t i)
+{
+    const struct th_traced_function *function = &seen->items[i];
+    bool live = i < seen->live;
+
+    return (struct th_traceable){
+        .name = function->name,
+        .live = live,
+        .local = !live || function->local,
+        .global = function->site != NULL,
+        .no_local = function->no_local,
+    };
+}
+
+void th_tracing_functions(const struct th_tracing *tracing,
+                          void (*visit)(void *context, const struct th_traceable *function),
+                          void *context)
+{
+    struct functions_seen seen = see_all((struct th_tracing *)tracing);
+    struct th_table visited = {0};
+
+    for (size_t i = 0; i < seen.count; i++) {
+        struct th_traceable function = traceable(&seen, i);
+        uint64_t key = th_function_key(&function.name);
+        if (th_table_get(&visited, key))
+            continue;
+        th_table_set(&visited, key, &seen.items[i]);
+        visit(context, &function);
+    }
+    th_table_free(&visited);
+    th_free(seen.items);
 }
 
 bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
