@@ -4,7 +4,12 @@
  */
 #include <nif_module.h>
 
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* A call that a C function ends with is to be a jump, in all builds. (clang cannot be told in a
  * file.) */
@@ -344,7 +349,109 @@ NIF(leap)
     return atom(env, "done");
 }
 
+/* --- Threads, signals, children --------------------------------------------------------------- */
+
+TH_FUNCTION(ends_thread, 1)(ErlNifEnv *env, ERL_NIF_TERM count)
+{
+    if (number(env, count) > 0)
+        return kept(UNKNOWN(ends_thread)(env, enif_make_long(env, number(env, count) - 1)));
+    pthread_exit(NULL);
+}
+
+static void *run_thread(void *context)
+{
+    ErlNifEnv *env = enif_alloc_env();
+
+    (void)context;
+    ends_thread(env, kept(same(env, enif_make_int(env, 2))));
+    return NULL;
+}
+
+/* A thread that runs no process makes four calls, and ends in the last. */
+NIF(thread)
+{
+    pthread_t thread;
+
+    (void)argc;
+    (void)argv;
+    if (pthread_create(&thread, NULL, run_thread, NULL) != 0)
+        return enif_make_badarg(env);
+    pthread_join(thread, NULL);
+    return atom(env, "ok");
+}
+
+static ErlNifEnv *interrupted;
+static _Atomic long signals;   /* that were handled */
+static _Atomic int signalling; /* relaxed, both */
+
+static void handle(int number)
+{
+    (void)number;
+    same(interrupted, 0x0f);
+    atomic_fetch_add_explicit(&signals, 1, memory_order_relaxed);
+}
+
+static void *send_signals(void *context)
+{
+    while (atomic_load_explicit(&signalling, memory_order_relaxed))
+        pthread_kill(*(pthread_t *)context, SIGUSR1);
+    return NULL;
+}
+
+/* signalled(Signals, N): thin(N), until so many have come, each of which calls same/1; how many
+ * came, and how often it was called. */
+NIF(signalled)
+{
+    long most = number(env, argv[0]), rounds = 0;
+    struct sigaction action = {.sa_handler = handle}, old;
+    pthread_t self = pthread_self(), sender;
+    sigset_t set;
+
+    (void)argc;
+    interrupted = env;
+    atomic_store_explicit(&signals, 0, memory_order_relaxed);
+    atomic_store_explicit(&signalling, 1, memory_order_relaxed);
+    sigaction(SIGUSR1, &action, &old);
+    pthread_create(&sender, NULL, send_signals, &self);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    for (; atomic_load_explicit(&signals, memory_order_relaxed) < most; rounds++)
+        kept(thin(env, argv[1]));
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    atomic_store_explicit(&signalling, 0, memory_order_relaxed);
+    pthread_join(sender, NULL);
+    sigaction(SIGUSR1, &old, NULL);
+    return enif_make_tuple2(
+        env, enif_make_long(env, atomic_load_explicit(&signals, memory_order_relaxed)),
+        enif_make_long(env, rounds));
+}
+
+static pid_t child;
+
+TH_FUNCTION(forks, 0)(ErlNifEnv *env)
+{
+    child = fork();
+    return kept(deep(env, enif_make_int(env, child == 0 ? 1 : 0)));
+}
+
+/* A child is forked in a function of which an end is wanted, and ends when that has returned: with
+ * what status. */
+NIF(forking)
+{
+    ERL_NIF_TERM depth = forks(env);
+    int status = 0;
+
+    (void)argc;
+    (void)argv;
+    if (child == 0)
+        _exit(number(env, depth) == 1 ? 0 : 1);
+    waitpid(child, &status, 0);
+    return enif_make_int(env, status);
+}
+
 static ErlNifFunc functions[] = {
+    {"thread", 0, thread, 0},     {"signalled", 2, signalled, 0}, {"forking", 0, forking, 0},
     {"forms", 5, forms, 0},       {"pair", 2, pair, 0},           {"twin", 2, pair, 0},
     {"single", 1, pair, 0},       {"depth", 1, depth, 0},         {"thins", 1, thins, 0},
     {"loops", 1, loops, 0},       {"jumps", 1, jumps, 0},         {"wrapped", 1, wrapped, 0},

@@ -1,0 +1,92 @@
+/* Local calls, more of them than can be kept, and on more stack than there is. */
+#include "tests/runtime/locals.h"
+#include "tests/tracers/hooked.h"
+
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static long calls, ends;
+
+static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)callback;
+    (void)in;
+    if (argc == 3)
+        return TH_AM(trace);
+    calls += argv[0] == TH_AM(call);
+    ends += argv[0] != TH_AM(call);
+    return TH_AM(ok);
+}
+
+static int begin_counting(void **state)
+{
+    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
+    void *handle;
+
+    begin_locals(state);
+    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    *(hooked_variable *)dlsym(handle, "hooked") = note;
+    dlclose(handle);
+    th_free(path);
+    calls = ends = 0;
+    return 0;
+}
+
+static long depth_to_use(void)
+{
+    struct rlimit limit;
+    enum { BYTES = 16 }; /* of a frame of locals:thin/1, with its return address */
+
+    getrlimit(RLIMIT_STACK, &limit);
+    return (long)limit.rlim_cur / BYTES / 8 * 7;
+}
+
+/* As deep as a function that is not traced may go, it may go if it is; then the rest of the room
+ * that there is for frames is kept, and what is not is counted. */
+static void who_is_traced_goes_as_deep_as_who_is_not(void **state)
+{
+    long depth = depth_to_use();
+    long deepest = 1000000;
+
+    (void)state;
+    if (depth > deepest)
+        depth = deepest;
+    assert_string_equal(local("thins", "[%ld]", depth), "0");
+    set_local("thin", RETURNS);
+    for (int i = 1; i <= 2; i++) {
+        assert_string_equal(local("thins", "[%ld]", depth), "0");
+        assert_int_equal(calls, (depth + 1) * i);
+        assert_int_equal(ends + (long)th_runtime_calls_not_kept(), calls);
+        assert_true(ends > 10000 * i);
+    }
+    print_message("%ld deep, of which %ld returns were told\n", depth, ends / 2);
+    assert_true(th_runtime_calls_not_kept() > 0);
+    assert_int_equal(th_runtime_calls_left(), 0);
+}
+
+/* A million calls that are jumps are on one frame. */
+static void calls_that_are_jumps_take_no_stack(void **state)
+{
+    enum { MANY = 1500000, MOST = 1000000 };
+
+    (void)state;
+    set_local("loop", RETURNS);
+    assert_string_equal(local("loops", "[%d]", MANY - 1), "done");
+    assert_int_equal(calls, MANY);
+    assert_int_equal(ends, MOST);
+    assert_int_equal(th_runtime_calls_not_kept(), MANY - MOST);
+    assert_string_equal(local("loops", "[%d]", 9), "done");
+    assert_int_equal(ends, MOST + 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_counting, end_locals)
+        TEST(who_is_traced_goes_as_deep_as_who_is_not),
+        TEST(calls_that_are_jumps_take_no_stack),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
