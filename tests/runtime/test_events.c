@@ -1,6 +1,7 @@
 /* What happens to processes is traced: each tag with its arguments, in the order of a BEAM. */
 #include "plays.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 static int begin(void **state)
@@ -382,6 +383,31 @@ static void what_callbacks_send_is_suppressed(void **state)
     th_host_process_stop(listener);
 }
 
+static void *send_to_player(void *unused)
+{
+    ErlNifPid pid = {th_run_pid(player)};
+    ErlNifEnv *env = enif_alloc_env();
+
+    (void)unused;
+    assert_true(enif_send(NULL, &pid, env, th_atom("of_nobody")));
+    enif_free_env(env);
+    return NULL;
+}
+
+/* A thread that runs no process sends: that is no event; to receive it is one. */
+static void what_nobody_sends_is_received(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    trace_player(TH_FLAG_SEND | TH_FLAG_RECEIVE);
+    assert_int_equal(pthread_create(&thread, NULL, send_to_player, NULL), 0);
+    pthread_join(thread, NULL);
+    play("[{await,5000}]");
+    assert_string_equal(played("enabled"), "trace_receive('receive',s,A,of_nobody,#{})\n");
+    assert_int_equal(th_live_counts(scene_tracing()).suppressed, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +431,7 @@ int main(void)
         TEST(ports),
         TEST(only_who_is_traced),
         TEST(what_callbacks_send_is_suppressed),
+        TEST(what_nobody_sends_is_received),
 #undef TEST
     };
 
