@@ -9,7 +9,9 @@
  *
  * One library is opened once: opening the same file again gives the same instance and one user
  * more, and loading it again does nothing. So two sessions with one tracer share its private data,
- * as they do in a BEAM.
+ * as they do in a BEAM. Another file that was put at the same path meanwhile, as linkers do, is
+ * another library: both may be open at once (generation.h). What they depend on is in memory once,
+ * as it was first.
  *
  * An instance lives until its last user has released it and its last resource with a destructor is
  * gone; unload() is called then, by the thread that let go of the last one, and after it the
@@ -36,7 +38,7 @@ struct th_library;
 /*
  * Examines and opens the file PATH: its constructors run, then nif_init() if it has one. The
  * caller is a user of the result. TH_REFUSED as th_examine() and th_entry_read(); also if the file
- * is one that was opened before and has changed since, which the loader does not notice.
+ * is open and was written to since, or if another is put at its path meanwhile.
  */
 enum th_status th_library_open(const char *path, struct th_library **library);
 

@@ -1,5 +1,6 @@
 #include "instance.h"
 
+#include "generation.h"
 #include "started_threads.h"
 
 #include <dlfcn.h>
@@ -25,30 +26,20 @@ static enum th_status refuse_by_loader(const char *message)
     return th_error_raise(TH_REFUSED, "the loader says: %s", message);
 }
 
-static bool is_in_memory(const char *path)
-{
-    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-
-    if (handle)
-        dlclose(handle);
-    return handle != NULL;
-}
-
 /* *BUSY: threads may run its code already. */
 static enum th_status open_handle(struct th_library *library, bool *busy)
 {
-    const char *path = library->facts.path;
-    char *local = strchr(path, '/') ? NULL : th_printf("./%s", path);
-    bool before = is_in_memory(local ? local : path);
     struct th_started_threads started;
     struct th_library_call call;
+    bool before;
+    char *name = th_generation_name(&library->facts, &before);
 
-    th_library_begin(&call, path, "a constructor");
+    th_library_begin(&call, library->facts.path, "a constructor");
     th_started_threads_begin(&started);
-    library->handle = dlopen(local ? local : path, RTLD_NOW | RTLD_LOCAL);
+    library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     *busy = th_started_threads_end(&started) || before;
     th_library_end(&call);
-    th_free(local);
+    th_free(name);
     return library->handle ? TH_OK : refuse_by_loader(dlerror());
 }
 
@@ -181,8 +172,8 @@ static enum th_status check_opened(struct th_library *library, bool in_use,
     if (is_same_file(&library->facts, facts))
         return TH_OK;
     th_library_release(library);
-    return th_error_raise(TH_REFUSED, "the file has changed since it was loaded, and the old code "
-                                      "is still in use; load the new one from another path");
+    return th_error_raise(TH_REFUSED, "the file was written in place while it is in use; put a new "
+                                      "file there instead, as linkers, install and mv do");
 }
 
 /* Opens LIBRARY, whose facts are known, or finds the instance that was opened before. */
@@ -196,6 +187,8 @@ static enum th_status open_or_find(struct th_library *library, struct th_library
     *result = th_registry_find(library->handle, &in_use);
     if (*result)
         return check_opened(*result, in_use, &library->facts);
+    if (!th_examination_is_current(&library->facts))
+        return th_error_raise(TH_REFUSED, "another file was put there while it was opened");
     th_library_map(library, busy);
     status = fill_in(library);
     if (status)

@@ -4,6 +4,8 @@
 #include "host/library/library.h"
 #include "tests/tracers/journal.h"
 
+#include <dlfcn.h>
+
 static struct th_library *open_library(const char *path)
 {
     struct th_library *library;
@@ -93,20 +95,122 @@ static void one_file_is_one_instance(void **state)
     assert_string_equal(other.text, "");
 }
 
-static void a_file_that_has_changed_is_refused(void **state)
+static int number_of(struct th_library *library)
 {
-    struct th_library *old = open_copy("rewritten.so");
-    struct th_library *library;
-    const char *path = in_folder("rewritten.so");
+    th_env *env = th_env_create(TH_ENV_CALLBACK);
+    const ErlNifFunc *function = th_entry_function(th_library_entry(library), "number", 0);
+    int number;
+
+    assert_non_null(function);
+    assert_true(enif_get_int(env, function->fptr(env, 0, NULL), &number));
+    th_env_free(env);
+    return number;
+}
+
+/* A library with number/0, at a path where another may be, as a linker puts it there. */
+static struct th_library *open_number(const char *name, int number, const char *flags)
+{
+    char *source =
+        th_printf("#include <erl_nif.h>\n#ifdef DEPENDS\nextern int offset(void);\n#else\n"
+                  "static int offset(void) { return 0; }\n#endif\n"
+                  "static ERL_NIF_TERM number(ErlNifEnv *env, int argc, const ERL_NIF_TERM *argv)\n"
+                  "{ (void)argc, (void)argv; return enif_make_int(env, %d + offset()); }\n"
+                  "static ErlNifFunc functions[] = {{\"number\", 0, number, 0}};\n"
+                  "ERL_NIF_INIT(numbered, functions, NULL, NULL, NULL, NULL)\n",
+                  number);
+    char *shared = th_printf("-shared %s", flags);
+
+    compile(in_folder("made.so"), shared, source);
+    assert_int_equal(rename(in_folder("made.so"), in_folder(name)), 0);
+    th_free(shared);
+    th_free(source);
+    return open_library(in_folder(name));
+}
+
+static void a_new_file_at_the_same_path_is_another_library(void **state)
+{
+    struct th_library *generations[4];
 
     (void)state;
-    unlink(path);
-    copy_file(built("old_entry_4"), path);
+    for (int i = 0; i < 4; i++)
+        generations[i] = open_number("numbered.so", i, "");
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(number_of(generations[i]), i);
+        assert_string_equal(th_library_path(generations[i]), in_folder("numbered.so"));
+    }
+    assert_ptr_equal(open_library(in_folder("numbered.so")), generations[3]);
+    th_library_release(generations[3]);
+    for (int i = 0; i < 3; i++) {
+        th_library_release(generations[i]);
+        assert_int_equal(number_of(generations[3]), 3);
+    }
+    assert_ptr_equal(open_library(in_folder("numbered.so")), generations[3]);
+    th_library_release(generations[3]);
+    th_library_release(generations[3]);
+    assert_false(th_library_is_open(in_folder("numbered.so")));
+}
+
+/* The code of a generation is in the file at its path, for whoever asks the loader. */
+static void each_generation_is_the_file_itself(void **state)
+{
+    struct th_library *first = open_number("asked.so", 1, "");
+    struct th_library *second = open_number("asked.so", 2, "");
+    struct stat at_path, told;
+    Dl_info where;
+
+    (void)state;
+    assert_int_not_equal(
+        dladdr((void *)(uintptr_t)th_library_entry(second)->functions[0].fptr, &where), 0);
+    assert_int_equal(stat(where.dli_fname, &told), 0);
+    assert_int_equal(stat(in_folder("asked.so"), &at_path), 0);
+    assert_int_equal(told.st_ino, at_path.st_ino);
+    th_library_release(first);
+    th_library_release(second);
+}
+
+/* One that cannot be unloaded stays at the path for the loader, when all have closed it. */
+static void what_stays_in_memory_is_not_taken_for_the_next(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct th_library *library = open_number("staying.so", i, "-Wl,-z,nodelete");
+        assert_int_equal(number_of(library), i);
+        th_library_release(library);
+    }
+}
+
+/* Beside the library, without a name of its own: $ORIGIN is where the file is. */
+static void each_generation_finds_what_is_beside_it(void **state)
+{
+    char *flags = th_printf("-DDEPENDS -L'%s' -loffset -Wl,-rpath,'$ORIGIN'", folder);
+    struct th_library *first, *second;
+
+    (void)state;
+    compile(in_folder("liboffset.so"), "-shared", "int offset(void) { return 100; }\n");
+    first = open_number("depending.so", 1, flags);
+    second = open_number("depending.so", 2, flags);
+    assert_int_equal(number_of(first), 101);
+    assert_int_equal(number_of(second), 102);
+    th_library_release(first);
+    th_library_release(second);
+    th_free(flags);
+}
+
+static void a_file_that_was_written_in_place_is_refused(void **state)
+{
+    struct th_library *old = open_copy("rewritten.so");
+    const char *path = in_folder("rewritten.so");
+    FILE *file = fopen(path, "ab"); /* behind all that is mapped: what is mapped is in use */
+    struct th_library *library;
+
+    (void)state;
+    assert_int_equal(fputs("more", file), 1);
+    fclose(file);
     assert_int_equal(th_library_open(path, &library), TH_REFUSED);
-    assert_error_has("the file has changed since it was loaded");
+    assert_error_has("the file was written in place while it is in use");
     th_library_release(old);
     library = open_library(path);
-    assert_int_equal(th_library_name(library), th_atom("old_entry"));
+    assert_int_equal(th_library_name(library), th_atom("lifecycle"));
     th_library_release(library);
 }
 
@@ -303,7 +407,11 @@ int main(void)
         cmocka_unit_test(a_veto_leaves_it_open),
         cmocka_unit_test(what_was_never_loaded_is_not_unloaded),
         cmocka_unit_test(one_file_is_one_instance),
-        cmocka_unit_test(a_file_that_has_changed_is_refused),
+        cmocka_unit_test(a_new_file_at_the_same_path_is_another_library),
+        cmocka_unit_test(each_generation_is_the_file_itself),
+        cmocka_unit_test(what_stays_in_memory_is_not_taken_for_the_next),
+        cmocka_unit_test(each_generation_finds_what_is_beside_it),
+        cmocka_unit_test(a_file_that_was_written_in_place_is_refused),
         cmocka_unit_test(an_upgrade_hands_over_private_data),
         cmocka_unit_test(a_vetoed_upgrade_changes_nothing),
         cmocka_unit_test(an_upgrade_needs_upgrade_and_the_same_module),
