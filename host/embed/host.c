@@ -32,7 +32,7 @@ enum th_status th_embed_check_outside(const tracehost_host *host)
 {
     enum th_status status = th_embed_check(host);
 
-    if (status == TH_OK && (th_embed_inside || th_callback_current.session ||
+    if (status == TH_OK && (th_embed_inside || th_callback_current.attachment ||
                             th_callback_current.event || th_library_running))
         return th_error_raise(TH_USAGE, "this cannot be done in a callback");
     return status;

@@ -13,7 +13,7 @@ static const struct th_scheduler *scheduler(void)
 
     if (th_scheduler_current)
         return th_scheduler_current;
-    return th_callback_current.session || th_library_running ? &first : &none;
+    return th_callback_current.attachment || th_library_running ? &first : &none;
 }
 
 int enif_scheduler_id(void)

@@ -173,7 +173,7 @@ static struct th_process_run *sender_of(const th_env *env)
 /* What a callback sends while a function runs would be that function's: it is counted. */
 static void suppress(th_term pid, th_term message)
 {
-    if (__builtin_expect(th_call_current && th_callback_current.session, 0))
+    if (__builtin_expect(th_call_current && th_callback_current.attachment, 0))
         th_tracepoint_send(th_call_current->process, pid, message);
 }
 

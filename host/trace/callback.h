@@ -9,16 +9,16 @@
 
 #include "event.h"
 
+struct th_attachment;
 struct th_live_call;
 struct th_live_end;
-struct th_session;
 struct th_bp_data;
 struct th_generic_bp;
 
 struct th_callback {
-    /* NULL: the thread is in no callback. Written as th_callback_set_session() does, as the
+    /* Whose callback it is; NULL: the thread is in none. Written as th_callback_set() does, as the
      * watchdog looks at it. */
-    struct th_session *session;
+    struct th_attachment *attachment;
     enum th_tracer_slot slot; /* that it was called through */
     struct th_event *event;   /* NULL for trace_status outside of an event */
     /* What a callback is about that has no event: a live call, or, if this is not NULL, the end of
@@ -40,9 +40,9 @@ extern _Thread_local struct th_callback th_callback_current
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Relaxed: the watchdog only wants to know, at some time, whether the thread is in a callback. */
-static inline void th_callback_set_session(struct th_callback *callback, struct th_session *session)
+static inline void th_callback_set(struct th_callback *callback, struct th_attachment *attachment)
 {
-    __atomic_store_n(&callback->session, session, __ATOMIC_RELAXED);
+    __atomic_store_n(&callback->attachment, attachment, __ATOMIC_RELAXED);
 }
 
 /* The name of the callback that runs, for example "trace_call". The thread must be in one. */

@@ -78,12 +78,13 @@ static void take_away(struct th_way *way, struct th_session *session)
         forget(way, session);
 }
 
-th_term th_way_question(struct th_way *way, struct th_session *session)
+th_term th_way_question(struct th_way *way, struct th_attachment *attachment)
 {
-    th_term argv[] = {way->tag, session->state, way->tracee};
+    th_term argv[] = {way->tag, attachment->state, way->tracee};
+    struct th_session *session = attachment->session;
     th_term answer;
 
-    answer = th_session_call(session, TH_SLOT_enabled + 2 * way->group, argv, TH_NONE);
+    answer = th_attachment_call(attachment, TH_SLOT_enabled + 2 * way->group, argv, TH_NONE);
     way->offered |= (uint64_t)1 << session->index;
     if (answer == TH_AM(discard)) {
         th_session_count(session, TH_COUNTED(discarded));
@@ -98,12 +99,12 @@ th_term th_way_question(struct th_way *way, struct th_session *session)
 }
 
 /* Step 3. */
-bool th_way_ask(struct th_way *way, struct th_session *session)
+bool th_way_ask(struct th_way *way, struct th_attachment *attachment)
 {
-    th_term answer = th_way_question(way, session);
+    th_term answer = th_way_question(way, attachment);
 
     if (answer == TH_AM(remove))
-        take_away(way, session);
+        take_away(way, attachment->session);
     return answer == TH_AM(trace);
 }
 
@@ -146,14 +147,14 @@ static th_term self_of(enum th_tracer_group group, th_term tracee)
 }
 
 /* Step 5. */
-void th_way_hand_over(const struct th_way *way, struct th_session *session,
+void th_way_hand_over(const struct th_way *way, struct th_attachment *attachment,
                       const struct th_event *event, uint32_t flags)
 {
-    th_env *env = th_session_env(session);
+    th_env *env = th_attachment_env(attachment);
     th_term argv[5];
 
     argv[0] = th_tag_atom(event->tag);
-    argv[1] = session->state;
+    argv[1] = attachment->state;
     argv[2] = event->kind == TH_EVENT_SEQ_TRACE ? event->label : way->tracee;
     argv[3] = event->term;
     if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call)
@@ -161,9 +162,9 @@ void th_way_hand_over(const struct th_way *way, struct th_session *session,
     if (event->live && event->kind == TH_EVENT_SEQ_TRACE)
         flags = TH_FLAG_AS_RECORDED; /* it is the token that says how it looks */
     argv[4] = th_opts_make(env, event, flags);
-    th_session_count(session, TH_COUNTED(traced));
-    th_session_call(session, TH_SLOT_trace + 2 * way->group, argv,
-                    self_of(way->group, way->tracee));
+    th_session_count(attachment->session, TH_COUNTED(traced));
+    th_attachment_call(attachment, TH_SLOT_trace + 2 * way->group, argv,
+                       self_of(way->group, way->tracee));
 }
 
 /* A call of a silent tracee leaves no trace, nor will its return, be it silent then or not. */
@@ -173,7 +174,8 @@ static void keep_silent(struct th_way *way, struct th_session *session)
     way->declined |= (uint64_t)1 << session->index;
 }
 
-static void offer(struct th_way *way, const struct th_tracee_ref *ref, bool gated)
+static void offer(struct th_way *way, const struct th_tracee_ref *ref,
+                  struct th_attachment *attachment, bool gated)
 {
     struct th_session *session = ref->session;
 
@@ -182,26 +184,27 @@ static void offer(struct th_way *way, const struct th_tracee_ref *ref, bool gate
     if (!(ref->flags & way->flag))
         th_session_count(session, TH_COUNTED(filtered));
     else if (th_message_filter_is_set(&session->messages, way->group) && !th_is_port(way->tracee) &&
-             th_message_filter_offer(way, session))
+             th_message_filter_offer(way, attachment))
         return; /* see message_filter.c */
     else if (!gated && way->declined >> session->index & 1)
         th_session_count(session, TH_COUNTED(untraced));
-    else if (gated && !th_way_ask(way, session))
+    else if (gated && !th_way_ask(way, attachment))
         return;
     else if (gated && ref->flags & TH_FLAG_SILENT && way->group == TH_GROUP_call)
         keep_silent(way, session);
     else if (th_way_decode(way))
-        th_way_hand_over(way, session, way->event, ref->flags);
+        th_way_hand_over(way, attachment, way->event, ref->flags);
 }
 
 /* Step 2. */
-static bool may_run(struct th_way *way, struct th_session *session)
+static bool may_run(struct th_way *way, struct th_attachment *attachment)
 {
+    struct th_session *session = attachment->session;
     bool stays;
 
     if (way->event->tag != TH_TAG_in || way->group != TH_GROUP_running_procs)
         return true;
-    stays = th_session_ask_status(session, way->tracee);
+    stays = th_attachment_ask_status(attachment, way->tracee);
     if (!stays)
         forget(way, session);
     return stays && th_session_is_attached(session);
@@ -236,9 +239,14 @@ static void offer_to_all(struct th_way *way, bool gated)
     const struct th_tracee_refs *refs =
         way->refs ? way->refs : refs_of(way->tracing, way->event->tracee);
 
-    for (uint32_t i = 0; i < refs->count; i++)
-        if (th_session_is_attached(refs->refs[i].session) && may_run(way, refs->refs[i].session))
-            offer(way, &refs->refs[i], gated);
+    for (uint32_t i = 0; i < refs->count; i++) {
+        struct th_attachment *attachment;
+        if (!th_session_is_attached(refs->refs[i].session))
+            continue;
+        attachment = th_session_attachment(refs->refs[i].session);
+        if (may_run(way, attachment))
+            offer(way, &refs->refs[i], attachment, gated);
+    }
 }
 
 /* A call is offered; then its fate is remembered, unless it is the same as that of all before. */
@@ -414,7 +422,7 @@ static void take_live(struct th_way *way)
 
 static void take_shared(struct th_way *way)
 {
-    if (way->event->live && th_callback_current.session) {
+    if (way->event->live && th_callback_current.attachment) {
         th_thread_add(&th_thread_own()->suppressed);
         return;
     }

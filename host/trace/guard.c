@@ -67,7 +67,7 @@ static const struct th_library_call *lone_call(void)
                         : callback->end ? (const void *)callback->end
                                         : callback->call;
 
-    if (!callback->session || !about || (callback->event && !callback->event->live))
+    if (!callback->attachment || !about || (callback->event && !callback->event->live))
         return lone;
     return (uintptr_t)lone < (uintptr_t)about ? lone : NULL;
 }
@@ -79,12 +79,12 @@ struct scene {
 
 static struct scene look(void)
 {
-    const struct th_session *session = th_callback_current.session;
+    const struct th_attachment *attachment = th_callback_current.attachment;
     const struct th_library_call *lone = lone_call();
 
     return (struct scene){
-        .kind = session ? "tracer" : kind,
-        .name = session ? session->name : lone->library,
+        .kind = attachment ? "tracer" : kind,
+        .name = attachment ? attachment->name : lone->library,
         .function = lone ? lone->function : th_callback_name(),
     };
 }
@@ -110,10 +110,10 @@ static void tell_signal(int number, const siginfo_t *info)
 static void report_where(const struct th_event *event)
 {
     const char *name = stream ? *stream : NULL;
-    const struct th_session *session = th_callback_current.session;
+    const struct th_attachment *attachment = th_callback_current.attachment;
 
-    if (session && session->title)
-        dprintf(STDERR_FILENO, "  session '%s'\n", session->title);
+    if (attachment && attachment->session->title)
+        dprintf(STDERR_FILENO, "  session '%s'\n", attachment->session->title);
     if (event->number)
         dprintf(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
                 (unsigned long long)event->number, (unsigned long long)event->position,
@@ -169,8 +169,8 @@ static struct th_event *event_at_hand(void)
     static struct th_event made; /* of a live call or its end, which have none until it is wanted */
     const struct th_callback *callback = &th_callback_current;
 
-    if (!callback->session || callback->event || !(callback->end || callback->call))
-        return callback->session ? callback->event : NULL;
+    if (!callback->attachment || callback->event || !(callback->end || callback->call))
+        return callback->attachment ? callback->event : NULL;
     if (callback->end)
         th_live_end_event(&made, callback->end);
     else
@@ -197,7 +197,7 @@ static _Noreturn void end_report(void)
 
 static bool in_tracer(void)
 {
-    return th_callback_current.session || th_library_running;
+    return th_callback_current.attachment || th_library_running;
 }
 
 /* A signal that another process sent is not the tracer's. */
@@ -253,7 +253,7 @@ static bool is_still_in(uint64_t calls)
 {
     if (pthread_equal(pthread_self(), guarded))
         return in_tracer() && calls_begun() == calls;
-    return th_callback_current.session &&
+    return th_callback_current.attachment &&
            atomic_load_explicit(&th_callback_current.sequence, memory_order_relaxed) == calls;
 }
 

@@ -42,7 +42,7 @@ static uint64_t callbacks_of(const struct th_guard_thread *thread)
 
 bool th_guard_thread_is_in(const struct th_guard_thread *thread)
 {
-    return __atomic_load_n(&thread->callback->session, __ATOMIC_RELAXED) &&
+    return __atomic_load_n(&thread->callback->attachment, __ATOMIC_RELAXED) &&
            callbacks_of(thread) == thread->seen;
 }
 

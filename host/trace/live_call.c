@@ -107,9 +107,9 @@ struct question {
     th_term argv[5]; /* of enabled_call three, then of trace_call */
     const struct th_live_call *call;
     struct th_live_wants *wants;
-    struct th_session *session;
-    struct th_shared *spec; /* of the breakpoint, */
-    uint32_t kind;          /* which is local, global or meta */
+    struct th_attachment *attachment; /* who was asked: of the session, as it was then */
+    struct th_shared *spec;           /* of the breakpoint, */
+    uint32_t kind;                    /* which is local, global or meta */
 };
 
 /* Asks SESSION about QUESTION's call; `discard` is counted. The thread has begun. */
@@ -120,6 +120,7 @@ static inline __attribute__((always_inline)) th_term ask(struct question *questi
 {
     struct th_callback *callback = &th_callback_current;
     const struct th_live_call *call = question->call;
+    struct th_attachment *attachment = th_session_attachment(session);
     th_term answer;
 
     callback->tracee = call->process->id;
@@ -127,13 +128,13 @@ static inline __attribute__((always_inline)) th_term ask(struct question *questi
     callback->breakpoint = breakpoint;
     callback->breakpoint_data = data;
     callback->hit_kinds = question->kind;
-    question->session = session;
+    question->attachment = attachment;
     question->argv[0] = TH_AM(call);
-    question->argv[1] = session->state;
+    question->argv[1] = attachment->state;
     question->argv[2] = call->process->id;
-    answer = th_thread_ask(session, question->argv);
+    answer = th_thread_ask(attachment, question->argv);
     if (__builtin_expect(answer == TH_AM(discard), 1))
-        th_thread_count_in(th_thread_here, question->session, TH_COUNTED(discarded));
+        th_thread_count_in(th_thread_here, question->attachment->session, TH_COUNTED(discarded));
     return answer;
 }
 
@@ -148,7 +149,7 @@ static inline uint32_t flags_in(const struct th_live_call *call, const struct th
 static inline void tell(struct question *question, th_term result, uint32_t flags)
 {
     const struct th_live_call *call = question->call;
-    struct th_session *session = question->session;
+    struct th_attachment *attachment = question->attachment;
     struct th_thread *thread = th_thread_here;
     th_term id = call->process->id;
 
@@ -156,8 +157,8 @@ static inline void tell(struct question *question, th_term result, uint32_t flag
     question->argv[3] = term_of(call, &thread->env, flags);
     question->argv[4] =
         th_opts_make_quickly(&thread->env, TH_NONE, result, call->process->scheduler, flags);
-    th_thread_count_in(thread, session, TH_COUNTED(traced));
-    th_thread_tell(session, question->argv, th_is_local_pid(id) ? id : TH_NONE);
+    th_thread_count_in(thread, attachment->session, TH_COUNTED(traced));
+    th_thread_tell(attachment, question->argv, th_is_local_pid(id) ? id : TH_NONE);
 }
 
 static bool match_slowly(const struct th_live_call *call, struct th_session *session,
@@ -200,7 +201,7 @@ static inline uint64_t return_to_of(const struct question *question, uint32_t fl
 /* The specification says whether the call is traced; its terms are in the arena. */
 static __attribute__((noinline)) void take_matched(struct question *question)
 {
-    struct th_session *session = question->session;
+    struct th_session *session = question->attachment->session;
     const struct th_match_result *result;
     struct th_match_result room;
     uint32_t flags;
@@ -219,13 +220,13 @@ static __attribute__((noinline)) void take_matched(struct question *question)
 /* Without a specification each call matches. */
 static void take(struct question *question)
 {
-    uint32_t flags = flags_in(question->call, question->session);
+    uint32_t flags = flags_in(question->call, question->attachment->session);
 
     if (__builtin_expect(flags & TH_FLAG_SILENT, 0)) {
-        th_session_count(question->session, TH_COUNTED(silenced));
+        th_session_count(question->attachment->session, TH_COUNTED(silenced));
         return;
     }
-    want_of(question->wants, question->session, return_to_of(question, flags));
+    want_of(question->wants, question->attachment->session, return_to_of(question, flags));
     tell(question, TH_NONE, flags);
 }
 
@@ -239,7 +240,7 @@ static __attribute__((noinline)) void take_meta(struct question *question,
 
     if (!question->spec || match(question, session, &room, &result)) {
         wanted = th_wants_of(result);
-        want_of(question->wants, question->session, wanted ? wanted | WANT_META : 0);
+        want_of(question->wants, question->attachment->session, wanted ? wanted | WANT_META : 0);
         tell_result(question, result, TH_FLAG_TIMESTAMP);
     }
     th_env_clear(&th_thread_here->arena);
@@ -256,9 +257,9 @@ static th_term heed(struct th_session *session, th_term answer)
 
 static __attribute__((noinline)) void go_on_slowly(struct question *question, th_term answer)
 {
-    answer = heed(question->session, answer);
+    answer = heed(question->attachment->session, answer);
     if (answer == TH_AM(remove)) {
-        th_traced_forget(&question->call->process->traced, question->session);
+        th_traced_forget(&question->call->process->traced, question->attachment->session);
     } else if (answer == TH_AM(trace) && question->spec) {
         take_matched(question);
         th_env_clear(&th_thread_here->arena);
@@ -272,7 +273,7 @@ static __attribute__((noinline)) void go_on_slowly(struct question *question, th
 static inline void go_on(struct question *question, th_term answer)
 {
     const uint32_t special = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_OPTS_FLAGS;
-    struct th_session *session = question->session;
+    struct th_session *session = question->attachment->session;
 
     th_thread_count_in(th_thread_here, session, TH_COUNTED(enabled));
     if (answer == TH_AM(trace) && th_session_is_attached(session) && !question->spec &&
@@ -374,7 +375,7 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_live_call
     struct th_thread *thread = th_thread_own();
     struct live_hit live = {.call = call};
 
-    if (th_callback_current.session) {
+    if (th_callback_current.attachment) {
         th_thread_add(&thread->suppressed);
         return;
     }
@@ -456,7 +457,7 @@ void th_live_call(const struct th_live_call *call, struct th_live_wants *wants)
     unsigned long *word;
 
     wants->count = wants->capacity = 0;
-    if (__builtin_expect(th_callback_current.session || !call->process, 0)) {
+    if (__builtin_expect(th_callback_current.attachment || !call->process, 0)) {
         call_oddly(call);
         return;
     }

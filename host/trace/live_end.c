@@ -65,8 +65,8 @@ static inline void tell(const struct th_live_end *end, struct th_session *sessio
     struct th_thread *thread = th_thread_own();
     th_env *env = &thread->env;
 
-    th_live_tell(thread, session, end->process, end->tag, term_of(end, env), extra_of(end, env),
-                 TH_NONE, flags);
+    th_live_tell(thread, th_session_attachment(session), end->process, end->tag, term_of(end, env),
+                 extra_of(end, env), TH_NONE, flags);
 }
 
 static uint32_t flags_of(const struct th_live_end *end, const struct th_session *session)

@@ -49,23 +49,24 @@ static inline th_term th_live_function_term(th_env *env, const struct th_functio
 }
 
 /*
- * Calls trace_call: TAG of PROCESS, with TERM, EXTRA and what a match specification said, RESULT
- * (both TH_NONE: there are none). Terms are of the thread's environment, or outlive it.
+ * Calls trace_call of ATTACHMENT: TAG of PROCESS, with TERM, EXTRA and what a match specification
+ * said, RESULT (both TH_NONE: there are none). Terms are of the thread's environment, or outlive
+ * it.
  */
-static inline void th_live_tell(struct th_thread *thread, struct th_session *session,
+static inline void th_live_tell(struct th_thread *thread, struct th_attachment *attachment,
                                 const struct th_live_process *process, enum th_tracer_tag tag,
                                 th_term term, th_term extra, th_term result, uint32_t flags)
 {
     const th_term argv[] = {
         th_tag_atom(tag),
-        session->state,
+        attachment->state,
         process->id,
         term,
         th_opts_make_quickly(&thread->env, extra, result, process->scheduler, flags),
     };
 
-    th_thread_count_in(thread, session, TH_COUNTED(traced));
-    th_thread_tell(session, argv, th_is_local_pid(process->id) ? process->id : TH_NONE);
+    th_thread_count_in(thread, attachment->session, TH_COUNTED(traced));
+    th_thread_tell(attachment, argv, th_is_local_pid(process->id) ? process->id : TH_NONE);
 }
 
 /* Whose event it is. */

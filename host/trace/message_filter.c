@@ -92,9 +92,10 @@ static bool match(struct th_way *way, struct th_session *session, const struct t
 
 /* The specification may have changed the flags. One that took away the flag for such events does so
  * for those to come; whoever is not traced at all any more is told nothing. */
-static void tell(struct th_way *way, struct th_session *session,
+static void tell(struct th_way *way, struct th_attachment *attachment,
                  const struct th_match_result *result)
 {
+    struct th_session *session = attachment->session;
     uint32_t flags = flags_now(way, session);
     struct th_event event;
 
@@ -102,33 +103,35 @@ static void tell(struct th_way *way, struct th_session *session,
         th_session_count(session, TH_COUNTED_OF_MESSAGES(silenced));
         return;
     }
-    if (!flags || !th_way_ask(way, session))
+    if (!flags || !th_way_ask(way, attachment))
         return;
     event = *way->event;
     event.match_spec_result = result->message;
-    th_way_hand_over(way, session, &event, flags);
+    th_way_hand_over(way, attachment, &event, flags);
 }
 
-static void offer(struct th_way *way, struct th_session *session,
+static void offer(struct th_way *way, struct th_attachment *attachment,
                   const struct th_message_filter *filter)
 {
+    struct th_session *session = attachment->session;
     struct th_match_result result;
 
     if (!filter->spec)
         th_session_count(session, TH_COUNTED_OF_MESSAGES(unmatched));
     else if (match(way, session, filter->spec, &result))
-        tell(way, session, &result);
+        tell(way, attachment, &result);
 }
 
-bool th_message_filter_offer(struct th_way *way, struct th_session *session)
+bool th_message_filter_offer(struct th_way *way, struct th_attachment *attachment)
 {
+    const struct th_session *session = attachment->session;
     const struct th_message_filter *filter;
 
     th_progress_enter();
     filter = atomic_load_explicit(&session->messages.items[way->group - TH_GROUP_send],
                                   memory_order_acquire);
     if (filter)
-        offer(way, session, filter);
+        offer(way, attachment, filter);
     th_progress_leave();
     return filter != NULL;
 }

@@ -90,7 +90,7 @@ bool th_session_meta_tracer(const struct th_session *session, size_t i,
     if (past)
         *result = (struct th_meta_tracer_counts){past->name, 0, past->counts};
     for (struct th_meta_tracer *t = past ? first(tracing) : NULL; t; t = after(t)) {
-        if (owner_of(t) != session || strcmp(t->session->name, past->name) != 0)
+        if (owner_of(t) != session || strcmp(th_session_name(t->session), past->name) != 0)
             continue;
         result->present += !has_ended(t);
         add(&result->counts, t->session);
@@ -112,7 +112,7 @@ static void take_out(struct th_meta_tracer *tracer)
         place = &atomic_load_explicit(place, memory_order_relaxed)->next;
     atomic_store_explicit(place, after(tracer), memory_order_release);
     if (owner)
-        add(&past_of(owner, tracer->session->name)->counts, tracer->session);
+        add(&past_of(owner, th_session_name(tracer->session))->counts, tracer->session);
 }
 
 /* Step 2. */
@@ -197,7 +197,7 @@ static void enlist(struct th_meta_tracer *tracer, struct th_session *owner)
     struct th_tracing *tracing = owner->tracing;
 
     th_tracing_lock(tracing);
-    begin_past(owner, tracer->session->name);
+    begin_past(owner, th_session_name(tracer->session));
     atomic_init(&tracer->owner, th_session_is_clearing(owner) ? NULL : owner);
     atomic_init(&tracer->next, atomic_load_explicit(&tracing->meta_tracers, memory_order_relaxed));
     atomic_store_explicit(&tracing->meta_tracers, tracer, memory_order_release);
@@ -255,8 +255,8 @@ void th_meta_tracers_lose(struct th_tracing *tracing, th_term id)
 {
     struct th_meta_tracer *tracer = first(tracing);
 
-    for (; tracer && !th_callback_current.session; tracer = after(tracer)) {
-        if (tracer->session->state != id || !caller_of(tracer) ||
+    for (; tracer && !th_callback_current.attachment; tracer = after(tracer)) {
+        if (th_session_state_term(tracer->session) != id || !caller_of(tracer) ||
             th_session_ask_status(tracer->session, TH_AM(undefined)))
             continue;
         th_tracing_lock(tracing);

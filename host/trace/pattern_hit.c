@@ -3,7 +3,7 @@
  *
  * In the order of a BEAM: flag `call` (a meta breakpoint: for each tracee), enabled, the match
  * specification, silent, trace. Who asked for its end is told once the stack says that the call has
- * ended.
+ * ended. Long because: calls and their ends share what a session wanted of them.
  */
 #include "pattern_hit.h"
 
@@ -84,8 +84,8 @@ static bool match(const struct call_hit *call, struct th_session *session, struc
     return result->end == TH_MATCH_YES;
 }
 
-/* The session gets the call, unless the specification says no. */
-static void tell_call(const struct call_hit *call, struct th_session *session,
+/* The tracer gets the call, unless the specification says no. */
+static void tell_call(const struct call_hit *call, struct th_attachment *attachment,
                       const struct th_match_result *result, uint32_t flags)
 {
     struct th_event event = *call->way->event;
@@ -93,7 +93,7 @@ static void tell_call(const struct call_hit *call, struct th_session *session,
     if (result->message == TH_AM(false) || result->message == TH_NONE)
         return;
     event.match_spec_result = result->message;
-    th_way_hand_over(call->way, session, &event, flags);
+    th_way_hand_over(call->way, attachment, &event, flags);
 }
 
 /* --- breakpoints that are hit --- */
@@ -128,6 +128,7 @@ uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struc
 {
     struct call_hit *call = hit->context;
     struct th_session *session = session_of(points);
+    struct th_attachment *attachment;
     struct th_match_result result;
     uint32_t flags;
 
@@ -136,14 +137,15 @@ uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struc
     if (kind == TH_BP_GLOBAL && !is_external(call, session))
         return 0;
     callbacks_about(hit, kind);
-    if (!th_way_ask(call->way, session) || !match(call, session, spec, &result))
+    attachment = th_session_attachment(session);
+    if (!th_way_ask(call->way, attachment) || !match(call, session, spec, &result))
         return 0;
     flags = flags_now(call->way, session); /* the specification may have changed them */
     if (flags & TH_FLAG_SILENT) {
         th_session_count(session, TH_COUNTED(silenced));
         return 0;
     }
-    tell_call(call, session, &result, flags);
+    tell_call(call, attachment, &result, flags);
     want(call, session,
          th_wants_of(&result) |
              (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0));
@@ -169,6 +171,7 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
 {
     struct call_hit *call = hit->context;
     struct th_session *session = session_of(points), *called;
+    struct th_attachment *attachment;
     struct th_match_result result;
     th_term answer;
     uint64_t wanted;
@@ -181,13 +184,14 @@ static uint32_t hit_meta(struct th_hit *hit, struct th_bp_session *points, struc
     if (!call)
         return th_live_hit_meta(hit, session, called, spec);
     callbacks_about(hit, TH_BP_META);
-    answer = th_way_question(call->way, called);
+    attachment = th_session_attachment(called);
+    answer = th_way_question(call->way, attachment);
     if (answer == TH_AM(remove))
         return TH_HIT_REMOVE;
     if (answer != TH_AM(trace) || !th_session_is_attached(session) ||
         !match(call, session, spec, &result))
         return 0;
-    tell_call(call, called, &result, meta_flags(session));
+    tell_call(call, attachment, &result, meta_flags(session));
     wanted = th_wants_of(&result);
     want(call, called, wanted ? wanted | WANT_META : 0);
     return 0;
@@ -267,7 +271,7 @@ static void tell_end(struct th_way *way, struct th_session *session,
         return;
     event = *way->event;
     event.term = term_of(&way->tracing->arena, function);
-    th_way_hand_over(way, session, &event, flags);
+    th_way_hand_over(way, th_session_attachment(session), &event, flags);
 }
 
 /* The call that a session wanted something of has ended. */
@@ -347,7 +351,7 @@ static void tell_return_to(struct th_way *way, struct th_tracee *tracee, const s
         struct th_session *session = th_tracing_at(way->tracing, i);
         uint32_t flags = waiting >> i & 1 && session ? flags_now(way, session) : 0;
         if (flags & TH_FLAG_RETURN_TO && th_session_is_attached(session)) /* silent or not */
-            th_way_hand_over(way, session, &event, flags);
+            th_way_hand_over(way, th_session_attachment(session), &event, flags);
     }
 }
 

@@ -100,8 +100,8 @@ bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp
 
     if (!tracer || &tracer->shared == &session->points->base.shared)
         return false;
-    *name = tracer->session->name;
-    *state = tracer->session->state;
+    *name = th_session_name(tracer->session);
+    *state = th_session_state_term(tracer->session);
     return true;
 }
 

@@ -5,60 +5,6 @@
 
 #include <stdatomic.h>
 
-static inline th_term call(struct th_session *session, th_env *env, enum th_tracer_slot slot,
-                           const th_term argv[], th_term self)
-{
-    struct th_callback *callback = &th_callback_current;
-    uint64_t sequence = atomic_load_explicit(&callback->sequence, memory_order_relaxed);
-    th_term answer;
-
-    env->self = self;
-    callback->slot = slot;
-    th_callback_set_session(callback, session);
-    /* Only this thread writes it; see callback.h for the reader. */
-    atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
-    answer = session->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
-    th_callback_set_session(callback, NULL);
-    if (env->exception != TH_NONE)
-        answer = TH_NONE;
-    th_env_clear(env);
-    th_resource_reap(); /* what the callback let go of */
-    return answer;
-}
-
-/* In the thread's environment; or, where that is in use by a callback, in one of its own. */
-static __attribute__((noinline)) th_term call_shared(struct th_session *session,
-                                                     enum th_tracer_slot slot, const th_term argv[],
-                                                     th_term self)
-{
-    struct th_thread *thread = th_thread_own();
-    th_env nested;
-    th_term answer;
-
-    if (!th_callback_current.session) {
-        thread->env.library = session->library;
-        return call(session, &thread->env, slot, argv, self);
-    }
-    th_env_init(&nested, TH_ENV_CALLBACK);
-    nested.library = session->library;
-    answer = call(session, &nested, slot, argv, self);
-    th_env_release(&nested);
-    return answer;
-}
-
-th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, const th_term argv[],
-                        th_term self)
-{
-    if (__builtin_expect(session->shared, 0))
-        return call_shared(session, slot, argv, self);
-    return call(session, &session->env, slot, argv, self);
-}
-
-th_env *th_session_env(struct th_session *session)
-{
-    return session->shared ? &th_thread_own()->env : &session->env;
-}
-
 /* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
 static void enter(const struct th_session *session)
 {
@@ -74,39 +20,11 @@ static void leave(const struct th_session *session)
 
 bool th_session_ask_status(struct th_session *session, th_term tracee)
 {
-    th_term argv[] = {TH_AM(trace_status), session->state, tracee};
-
-    th_term answer;
-
-    th_session_count(session, TH_COUNTED(status));
-    th_callback_current.tracee = tracee;
-    th_callback_current.call = NULL;
-    enter(session);
-    answer = th_session_call(session, TH_SLOT_enabled, argv, TH_NONE);
-    leave(session);
-    return answer != TH_AM(remove);
-}
-
-/* The same where a callback of another session may be under way. */
-static bool ask_first_status(struct th_session *session)
-{
-    struct th_session *outer = th_callback_current.session;
-    enum th_tracer_slot slot = th_callback_current.slot;
-    th_term tracee = th_callback_current.tracee;
-    const struct th_live_call *call = th_callback_current.call;
-    const struct th_live_end *end = th_callback_current.end;
-    struct th_generic_bp *breakpoint = th_callback_current.breakpoint;
     bool stays;
 
-    th_callback_current.end = NULL;
-    th_callback_current.breakpoint = NULL;
-    stays = th_session_ask_status(session, TH_AM(undefined));
-    th_callback_set_session(&th_callback_current, outer);
-    th_callback_current.slot = slot;
-    th_callback_current.tracee = tracee;
-    th_callback_current.call = call;
-    th_callback_current.end = end;
-    th_callback_current.breakpoint = breakpoint;
+    enter(session); /* the tracer stays */
+    stays = th_attachment_ask_status(th_session_attachment(session), tracee);
+    leave(session);
     return stays;
 }
 
@@ -119,15 +37,9 @@ static struct th_session *new_session(struct th_tracing *tracing,
 
     session->tracing = tracing;
     session->shared = tracing->shared;
-    session->name = th_strdup(setup->name);
     session->title = setup->title ? th_strdup(setup->title) : NULL;
-    session->library = setup->library;
-    session->slots = th_library_slots(setup->library);
     atomic_init(&session->attached, true);
-    th_env_init(&session->state_env, TH_ENV_PLAIN);
-    session->state = th_copy(&session->state_env, setup->state);
-    th_env_init(&session->env, TH_ENV_CALLBACK);
-    session->env.library = setup->library;
+    atomic_init(&session->attachment, th_attachment_create(session, setup, setup->state));
     return session;
 }
 
@@ -139,12 +51,9 @@ void th_session_free(struct th_session *session)
     th_meta_tracers_orphan(session);
     th_meta_tracers_forget(session);
     th_message_filters_end(&session->messages);
-    th_library_release(session->library);
-    th_env_release(&session->env);
-    th_env_release(&session->state_env);
+    th_attachment_free(th_session_attachment(session));
     th_free(session->expected);
     th_free(session->title);
-    th_free(session->name);
     th_free(session);
 }
 
@@ -190,7 +99,7 @@ static enum th_status begin(struct th_tracing *tracing, struct th_session *sessi
     th_tracing_lock(tracing);
     room = free_index(tracing) < TH_SESSIONS_LIMIT;
     th_tracing_unlock(tracing);
-    if (room && !ask_first_status(session))
+    if (room && !th_attachment_ask_first_status(th_session_attachment(session)))
         return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
     if (!room || !enlist(tracing, session))
         return th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
@@ -199,7 +108,7 @@ static enum th_status begin(struct th_tracing *tracing, struct th_session *sessi
 
 static enum th_status refuse(struct th_session *session, enum th_status status)
 {
-    th_error_context("tracer '%s' was not attached", session->name);
+    th_error_context("tracer '%s' was not attached", th_session_name(session));
     th_session_free(session);
     return status;
 }
@@ -209,7 +118,7 @@ enum th_status th_session_begin(struct th_tracing *tracing, const struct th_sess
 {
     struct th_session *session = new_session(tracing, setup);
 
-    if (!ask_first_status(session))
+    if (!th_attachment_ask_first_status(th_session_attachment(session)))
         return refuse(session, th_error_raise(TH_FAILED, "it answered 'remove' to "
                                                          "enabled(trace_status, ...)"));
     *result = session;
@@ -290,7 +199,7 @@ bool th_session_status(struct th_session *session)
 {
     bool attached = th_session_is_attached(session);
 
-    if (!attached || th_callback_current.session)
+    if (!attached || th_callback_current.attachment)
         return attached;
     enter(session); /* it may be destroyed in the callback, by itself or another thread */
     if (!th_session_ask_status(session, TH_AM(undefined))) {
@@ -310,7 +219,7 @@ void th_trace_ended(struct th_tracing *tracing, th_term id)
         th_progress_enter();
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
-        if (session && session->state == id)
+        if (session && th_session_attachment(session)->state == id)
             th_session_status(session);
     }
     th_meta_tracers_lose(tracing, id);
@@ -325,7 +234,7 @@ bool th_session_attached(const struct th_session *session)
 
 const char *th_session_name(const struct th_session *session)
 {
-    return session->name;
+    return th_session_attachment(session)->name;
 }
 
 const char *th_session_title(const struct th_session *session)
@@ -335,7 +244,7 @@ const char *th_session_title(const struct th_session *session)
 
 th_term th_session_state_term(const struct th_session *session)
 {
-    return session->state;
+    return th_session_attachment(session)->state;
 }
 
 static void sum(const struct th_session *session, uint64_t sums[TH_COUNTED_ALL])

@@ -6,6 +6,7 @@
  *   th_session_trace(session, TH_PROCESSES_ALL, true, flags);    whom it traces: tracees.h
  *   th_tracing_new_world(tracing);                       before each stream but the first
  *   th_trace(tracing, &event);                           for each event
+ *   th_session_replace(session, &other);                 at any time
  *   th_session_destroy(session);                         at any time
  *   th_tracing_free(tracing);                            unloads the tracers
  *
@@ -101,6 +102,31 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
  */
 void th_session_destroy(struct th_session *session);
 
+/*
+ * Replaces a session's tracer: setup->library with setup->state (TH_NONE: the state that it has)
+ * under setup->name; flags and title are not looked at. Flags, patterns, counts stay.
+ *
+ * The library is open, and need not be loaded. If it is not, its upgrade() is called with the
+ * private data of the old one, where both are of one module and it has upgrade(), else its load().
+ * Meanwhile, and a little longer, other threads may be in callbacks of the old one. Then the new
+ * one is asked for its trace_status. After that, each event goes to just one of them, `enabled` and
+ * what follows of it; those that begin once this has returned go to the new one, calls that end
+ * then as well. The old one's library loses this user after its last callback: outside of callbacks
+ * when this returns, having waited for thread progress if the tracing is shared; in a callback of
+ * any session after the event at hand, or, if shared, soon after.
+ *
+ * Other sessions, and meta breakpoints that have a tracer of their own, stay with the library that
+ * they have, be it the one that is replaced here; but see th_library_load() for what upgrade()
+ * takes over.
+ *
+ * The library is the session's, whatever comes of it. If this fails, it is released, and the old
+ * one stays: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_FAILED if it answers
+ * `remove`, if the session was detached, or if it ended or got another library meanwhile. One that
+ * has upgraded and answers `remove` keeps what it took. As all that loads libraries, by one thread
+ * at a time.
+ */
+enum th_status th_session_replace(struct th_session *session, const struct th_session_setup *setup);
+
 /* Names a session weakly: the id of one that is dead never names a later one. */
 typedef uint64_t th_session_id;
 enum th_session_state { TH_SESSION_ALIVE, TH_SESSION_CLEARING, TH_SESSION_DEAD };
@@ -140,9 +166,11 @@ bool th_session_status(struct th_session *session);
 /* False once its tracer has answered `remove` to a trace_status of its own. */
 bool th_session_attached(const struct th_session *session);
 
+/* Both are the tracer's, good until that is replaced. */
 const char *th_session_name(const struct th_session *session);
-const char *th_session_title(const struct th_session *session);  /* NULL: it has none */
-th_term th_session_state_term(const struct th_session *session); /* of its tracer */
+th_term th_session_state_term(const struct th_session *session);
+
+const char *th_session_title(const struct th_session *session); /* NULL: it has none */
 struct th_session_counts th_session_counts(const struct th_session *session);
 
 /* The sessions that are not dead (if shared: that are alive), those that began first mostly first.

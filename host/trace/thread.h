@@ -78,19 +78,19 @@ static inline void th_thread_count_in(struct th_thread *thread, const struct th_
 
 /* --- Callbacks of calls, where the thread is in none ------------------------------------------ */
 
-static inline th_term th_thread_enter(struct th_session *session, enum th_tracer_slot slot,
+static inline th_term th_thread_enter(struct th_attachment *attachment, enum th_tracer_slot slot,
                                       const th_term argv[])
 {
     struct th_callback *callback = &th_callback_current;
     th_env *env = &th_thread_here->env;
     th_term answer;
 
-    env->library = session->library;
+    env->library = attachment->library;
     callback->slot = slot;
-    th_callback_set_session(callback, session);
+    th_callback_set(callback, attachment);
     th_thread_add(&callback->sequence);
-    answer = session->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
-    th_callback_set_session(callback, NULL);
+    answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
+    th_callback_set(callback, NULL);
     return answer;
 }
 
@@ -98,13 +98,13 @@ static inline th_term th_thread_enter(struct th_session *session, enum th_tracer
 __attribute__((cold)) th_term th_thread_tidy(th_term answer);
 
 /*
- * th_session_call() of enabled_call. The thread has begun (th_thread_own()). The environment is as
- * clear as most callbacks leave it, and nothing is due: then looking is all that it takes. It is
+ * th_attachment_call() of enabled_call. The thread has begun (th_thread_own()). The environment is
+ * as clear as most callbacks leave it, and nothing is due: then looking is all that it takes. It is
  * looked up again after the callback, so that no register is saved for it.
  */
-static inline th_term th_thread_ask(struct th_session *session, const th_term argv[3])
+static inline th_term th_thread_ask(struct th_attachment *attachment, const th_term argv[3])
 {
-    th_term answer = th_thread_enter(session, TH_SLOT_enabled_call, argv);
+    th_term answer = th_thread_enter(attachment, TH_SLOT_enabled_call, argv);
     const th_env *env = &th_thread_here->env;
     uintptr_t untidy = (uintptr_t)env->top ^ (uintptr_t)env->bottom;
 
@@ -115,10 +115,11 @@ static inline th_term th_thread_ask(struct th_session *session, const th_term ar
 
 /* The same of trace_call, with terms that were made in the thread's environment; SELF is what
  * enif_self tells. */
-static inline void th_thread_tell(struct th_session *session, const th_term argv[5], th_term self)
+static inline void th_thread_tell(struct th_attachment *attachment, const th_term argv[5],
+                                  th_term self)
 {
     th_thread_here->env.self = self;
-    th_thread_enter(session, TH_SLOT_trace_call, argv);
+    th_thread_enter(attachment, TH_SLOT_trace_call, argv);
     th_env_clear(&th_thread_here->env);
     th_resource_reap();
 }

@@ -392,7 +392,7 @@ uint32_t th_session_flags(struct th_session *session, th_term id)
         return 0;
     if (tracing->shared)
         th_progress_enter();
-    if (!th_callback_current.session && !th_session_ask_status(session, id)) {
+    if (!th_callback_current.attachment && !th_session_ask_status(session, id)) {
         forget_one(session, id);
         flags = 0;
     }

@@ -85,12 +85,13 @@ static bool meta_ended(const struct th_tracing *tracing)
 
 void th_tracing_settle(struct th_tracing *tracing)
 {
-    if (th_callback_current.event || th_callback_current.session)
+    if (th_callback_current.event || th_callback_current.attachment)
         return;
     while (tracing->unsettled || meta_ended(tracing)) {
         tracing->unsettled = false;
         th_sessions_bury(tracing);
         free_retired(tracing);
+        th_attachments_free_retired(tracing);
         deliver(tracing);
         if (atomic_exchange_explicit(&tracing->meta_ended, false, memory_order_acquire))
             th_meta_tracers_reap(tracing);
@@ -187,7 +188,7 @@ void th_tracing_share(struct th_tracing *tracing)
 
     if (tracing->shared)
         return;
-    if (th_callback_current.event || th_callback_current.session)
+    if (th_callback_current.event || th_callback_current.attachment)
         th_bug("th_tracing_share() in an event");
     th_tracing_settle(tracing);
     tracing->suppressed_before = before.suppressed;
@@ -242,6 +243,7 @@ void th_tracing_free(struct th_tracing *tracing)
     th_table_free(&tracing->live);
     th_functions_free(&tracing->functions);
     free_retired(tracing);
+    th_attachments_free_retired(tracing);
     th_free(tracing->deliveries);
     th_env_release(&tracing->arena);
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++)

@@ -2,6 +2,7 @@
 #ifndef TH_TRACING_H
 #define TH_TRACING_H
 
+#include "attachment.h"
 #include "callback.h"
 #include "calls.h"
 #include "execution.h"
@@ -40,12 +41,10 @@ struct th_session {
     struct th_tracing *tracing;
     th_session_id id; /* ends in the index */
     bool shared;      /* the tracing is */
-    char *name, *title;
-    struct th_library *library;
-    const struct th_slots *slots; /* the library's */
-    th_env state_env;             /* holds state */
-    th_term state;
-    th_env env; /* given to each callback, cleared after it; unless shared: see thread.h */
+    char *title;
+    /* Its tracer: th_session_attachment(). Written under the lock; release, as what it leads to is
+     * complete; acquire. */
+    struct th_attachment *_Atomic attachment;
     /* All flags that were ever given: how seq_trace events look. Relaxed, a word in itself. */
     _Atomic uint32_t flags;
     unsigned index; /* in tracing->sessions; its bit in sets */
@@ -152,12 +151,13 @@ struct th_tracing {
     _Atomic uint32_t control_word;
     struct th_tracee_refs *retired; /* replaced during the event at hand, freed after it */
     struct th_session *clearing;    /* destroyed during it */
+    struct th_attachment *retired_attachments;
     struct th_delivery {
         void (*done)(void *context);
         void *context;
     } * deliveries; /* asked for during it */
     size_t delivery_count, delivery_capacity;
-    bool unsettled; /* there is any of these three: only while not shared */
+    bool unsettled; /* there is any of these four: only while not shared */
     bool wall_clock;
     th_env arena; /* the terms of the event at hand, shared by all sessions */
     struct th_event_clock {
@@ -182,6 +182,12 @@ static inline void th_tracing_unlock(struct th_tracing *tracing)
 static inline struct th_session *th_tracing_at(const struct th_tracing *tracing, size_t index)
 {
     return atomic_load_explicit(&tracing->sessions[index], memory_order_acquire);
+}
+
+/* In an event, or under the lock; it stays as long. */
+static inline struct th_attachment *th_session_attachment(const struct th_session *session)
+{
+    return atomic_load_explicit(&session->attachment, memory_order_acquire);
 }
 
 static inline bool th_session_is_attached(const struct th_session *session)
@@ -212,19 +218,8 @@ static inline void th_session_count(struct th_session *session, size_t what)
         session->counts[what]++;
 }
 
-/*
- * Calls what fills SLOT of the session's tracer, with 3 or 5 arguments. SELF is what enif_self
- * tells, TH_NONE for nobody. The answer is valid if it is an immediate; TH_NONE for an exception.
- */
-th_term th_session_call(struct th_session *session, enum th_tracer_slot slot, const th_term argv[],
-                        th_term self);
-
-/* Asks for the trace status with TRACEE as argument. False if the answer is `remove`. Outside of
- * callbacks. */
+/* th_attachment_ask_status() of its tracer. */
 bool th_session_ask_status(struct th_session *session, th_term tracee);
-
-/* The environment of the callback that is to be called: arguments may be made in it. */
-th_env *th_session_env(struct th_session *session);
 
 /* It is attached no more. Under the lock. */
 void th_session_detach(struct th_session *session);
@@ -313,6 +308,11 @@ void th_tracing_update(struct th_tracing *tracing);
 
 /* Gives those that sessions expect by their id what they shall have. */
 void th_tracees_expected(struct th_tracing *tracing);
+
+/* ATTACHMENT was replaced. It is freed when nobody is in its callbacks or on the way there; at
+ * once, where the thread may wait for that. */
+void th_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment);
+void th_attachments_free_retired(struct th_tracing *tracing);
 
 /* REFS are no more in use, but perhaps by the event at hand. */
 void th_tracing_retire(struct th_tracing *tracing, struct th_tracee_refs *refs);

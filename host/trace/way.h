@@ -18,12 +18,12 @@ struct th_way {
     enum th_status status;
 };
 
-/* Asks enabled. The answer is `trace`, `discard` (which is counted) or `remove`, which stands for
- * all others; `discard` if the session is gone now. */
-th_term th_way_question(struct th_way *way, struct th_session *session);
+/* Asks enabled of ATTACHMENT's tracer. The answer is `trace`, `discard` (which is counted) or
+ * `remove`, which stands for all others; `discard` if the session is gone now. */
+th_term th_way_question(struct th_way *way, struct th_attachment *attachment);
 
 /* The same; and takes the tracee away from the session if that is the answer. True for `trace`. */
-bool th_way_ask(struct th_way *way, struct th_session *session);
+bool th_way_ask(struct th_way *way, struct th_attachment *attachment);
 
 /* Where the terms of the event are made: the thread's own. */
 th_env *th_way_arena(const struct th_way *way);
@@ -31,8 +31,9 @@ th_env *th_way_arena(const struct th_way *way);
 /* Decodes the event, once; false: it is damaged. */
 bool th_way_decode(struct th_way *way);
 
-/* Calls trace for EVENT, which is decoded: the way's own, or one that is made of it. */
-void th_way_hand_over(const struct th_way *way, struct th_session *session,
+/* Calls trace for EVENT, which is decoded: the way's own, or one that is made of it. If enabled was
+ * asked about it, ATTACHMENT is the one that was. */
+void th_way_hand_over(const struct th_way *way, struct th_attachment *attachment,
                       const struct th_event *event, uint32_t flags);
 
 #endif

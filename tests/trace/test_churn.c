@@ -6,6 +6,7 @@
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
+#include "host/trace/attachment.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +100,7 @@ static void meddle(void)
 
 static void in_callback(void)
 {
-    const struct th_session *session = th_callback_current.session;
+    const struct th_session *session = th_callback_current.attachment->session;
     th_session_id id = th_session_id_of(session);
 
     called++;

@@ -17,7 +17,7 @@ static int begin_disarm(void **state)
 
 static void disarm(void)
 {
-    answer = th_disarm(&session->env);
+    answer = th_disarm(&th_session_attachment(session)->env);
 }
 
 static struct th_site *site_of(const char *function, unsigned arity)
@@ -177,7 +177,7 @@ static void nothing_outside_of_callbacks(void **state)
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_disarm(&env), 0);
-    assert_int_equal(th_disarm(&session->env), 0);
+    assert_int_equal(th_disarm(&th_session_attachment(session)->env), 0);
     th_env_release(&env);
 }
 
@@ -234,7 +234,8 @@ static void create_inner(void)
 
 static void disarm_of_inner(void)
 {
-    answer = th_disarm(th_callback_current.session ? &th_callback_current.session->env : NULL);
+    answer =
+        th_disarm(th_callback_current.attachment ? &th_callback_current.attachment->env : NULL);
 }
 
 /* A session that is created in a callback about a call is asked for its status, not about that. */

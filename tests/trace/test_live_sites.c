@@ -193,7 +193,7 @@ static void strangers_are_counted(void **state)
 
 static void disarm(void)
 {
-    th_disarm(&session->env);
+    th_disarm(&th_session_attachment(session)->env);
 }
 
 static bool wait_for_armed(const struct sited *sited, uint32_t armed)

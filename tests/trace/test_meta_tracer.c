@@ -283,7 +283,7 @@ static int disarmed;
 
 static void disarm(void)
 {
-    disarmed = th_callback_disarm(&th_callback_current.session->env);
+    disarmed = th_callback_disarm(&th_callback_current.attachment->env);
 }
 
 static void it_disarms_meta_alone(void **state)

@@ -262,7 +262,7 @@ static void destroyed_when_its_status_is_asked_from_outside(void **state)
 static void create_d(void)
 {
     calls("d");
-    assert_non_null(th_callback_current.session);
+    assert_non_null(th_callback_current.attachment);
     assert_string_equal(th_callback_name(), "trace_call");
     assert_true(th_callback_refuses(th_local_pid(1, 0)));
 }

@@ -1,0 +1,132 @@
+#include "attachment.h"
+
+#include "thread.h"
+
+#include <stdatomic.h>
+
+/* --- Calling ---------------------------------------------------------------------------------- */
+
+static inline th_term call(struct th_attachment *attachment, th_env *env, enum th_tracer_slot slot,
+                           const th_term argv[], th_term self)
+{
+    struct th_callback *callback = &th_callback_current;
+    uint64_t sequence = atomic_load_explicit(&callback->sequence, memory_order_relaxed);
+    th_term answer;
+
+    env->self = self;
+    callback->slot = slot;
+    th_callback_set(callback, attachment);
+    /* Only this thread writes it; see callback.h for the reader. */
+    atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
+    answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
+    th_callback_set(callback, NULL);
+    if (env->exception != TH_NONE)
+        answer = TH_NONE;
+    th_env_clear(env);
+    th_resource_reap(); /* what the callback let go of */
+    return answer;
+}
+
+/* In the thread's environment; or, where that is in use by a callback, in one of its own. */
+static __attribute__((noinline)) th_term call_shared(struct th_attachment *attachment,
+                                                     enum th_tracer_slot slot, const th_term argv[],
+                                                     th_term self)
+{
+    struct th_thread *thread = th_thread_own();
+    th_env nested;
+    th_term answer;
+
+    if (!th_callback_current.attachment) {
+        thread->env.library = attachment->library;
+        return call(attachment, &thread->env, slot, argv, self);
+    }
+    th_env_init(&nested, TH_ENV_CALLBACK);
+    nested.library = attachment->library;
+    answer = call(attachment, &nested, slot, argv, self);
+    th_env_release(&nested);
+    return answer;
+}
+
+th_term th_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
+                           const th_term argv[], th_term self)
+{
+    if (__builtin_expect(attachment->session->shared, 0))
+        return call_shared(attachment, slot, argv, self);
+    return call(attachment, &attachment->env, slot, argv, self);
+}
+
+th_env *th_attachment_env(struct th_attachment *attachment)
+{
+    return attachment->session->shared ? &th_thread_own()->env : &attachment->env;
+}
+
+/* --- trace_status ----------------------------------------------------------------------------- */
+
+/* Callbacks of a tracing that is shared are in a section, also those that belong to no event. */
+bool th_attachment_ask_status(struct th_attachment *attachment, th_term tracee)
+{
+    th_term argv[] = {TH_AM(trace_status), attachment->state, tracee};
+    struct th_session *session = attachment->session;
+    bool shared = session->shared;
+    th_term answer;
+
+    th_session_count(session, TH_COUNTED(status));
+    th_callback_current.tracee = tracee;
+    th_callback_current.call = NULL;
+    if (shared)
+        th_progress_enter();
+    answer = th_attachment_call(attachment, TH_SLOT_enabled, argv, TH_NONE);
+    if (shared)
+        th_progress_leave();
+    return answer != TH_AM(remove);
+}
+
+bool th_attachment_ask_first_status(struct th_attachment *attachment)
+{
+    struct th_callback *callback = &th_callback_current;
+    struct th_attachment *outer = callback->attachment;
+    enum th_tracer_slot slot = callback->slot;
+    th_term tracee = callback->tracee;
+    const struct th_live_call *live_call = callback->call;
+    const struct th_live_end *end = callback->end;
+    struct th_generic_bp *breakpoint = callback->breakpoint;
+    bool stays;
+
+    callback->end = NULL;
+    callback->breakpoint = NULL;
+    stays = th_attachment_ask_status(attachment, TH_AM(undefined));
+    th_callback_set(callback, outer);
+    callback->slot = slot;
+    callback->tracee = tracee;
+    callback->call = live_call;
+    callback->end = end;
+    callback->breakpoint = breakpoint;
+    return stays;
+}
+
+/* --- One of them ------------------------------------------------------------------------------ */
+
+struct th_attachment *th_attachment_create(struct th_session *session,
+                                           const struct th_session_setup *setup, th_term state)
+{
+    struct th_attachment *attachment = th_alloc_zero(sizeof *attachment);
+
+    attachment->session = session;
+    attachment->library = setup->library;
+    attachment->slots = th_library_slots(setup->library);
+    attachment->name = th_strdup(setup->name);
+    th_env_init(&attachment->state_env, TH_ENV_PLAIN);
+    attachment->state = th_copy(&attachment->state_env, state);
+    th_env_init(&attachment->env, TH_ENV_CALLBACK);
+    attachment->env.library = setup->library;
+    return attachment;
+}
+
+void th_attachment_free(struct th_attachment *attachment)
+{
+    th_library_release(attachment->library);
+    th_env_release(&attachment->env);
+    th_env_release(&attachment->state_env);
+    th_free(attachment->name);
+    th_free(attachment);
+}

@@ -1,0 +1,60 @@
+/*
+ * What a session calls: a tracer's library, with a state, under a name.
+ *
+ * It never changes, and hangs on its session by one pointer. Whoever is about to call reads that
+ * once for an event and hands it on: so `enabled`, and what is told as its answer was `trace`, go
+ * to one and the same tracer, whoever replaces that meanwhile. How calls end is a later event: that
+ * goes to the tracer of then.
+ *
+ * One that was replaced stays until nobody is in its callbacks or about to call it: in a tracing
+ * that is shared until thread progress, else until the event at hand is over. Its library loses
+ * this user then, and not before: so unload() comes after the last callback.
+ *
+ * Inner header of trace/.
+ */
+#ifndef TH_ATTACHMENT_H
+#define TH_ATTACHMENT_H
+
+#include "session.h"
+#include "host/progress/progress.h"
+
+struct th_attachment {
+    struct th_session *session;   /* whose it is, or was */
+    struct th_library *library;   /* it is a user */
+    const struct th_slots *slots; /* the library's */
+    th_term state;                /* in `state_env` */
+    th_env env; /* given to each callback, cleared after it; unless shared: see thread.h */
+    th_env state_env;
+    char *name;
+    union {
+        struct th_attachment *retired; /* in th_tracing's list: the next one */
+        struct th_later later;         /* of a tracing that is shared */
+    };
+};
+
+/* Takes over the caller's share of SETUP's library. STATE is copied. */
+struct th_attachment *th_attachment_create(struct th_session *session,
+                                           const struct th_session_setup *setup, th_term state);
+
+/* Nobody calls it any more. */
+void th_attachment_free(struct th_attachment *attachment);
+
+/*
+ * Calls what fills SLOT of the tracer, with 3 or 5 arguments. SELF is what enif_self tells, TH_NONE
+ * for nobody. The answer is valid if it is an immediate; TH_NONE for an exception.
+ */
+th_term th_attachment_call(struct th_attachment *attachment, enum th_tracer_slot slot,
+                           const th_term argv[], th_term self);
+
+/* The environment of the callback that is to be called: arguments may be made in it. */
+th_env *th_attachment_env(struct th_attachment *attachment);
+
+/* Asks for the trace status with TRACEE as argument. False if the answer is `remove`. Outside of
+ * callbacks. */
+bool th_attachment_ask_status(struct th_attachment *attachment, th_term tracee);
+
+/* The same of one that is to become a session's, with `undefined`: where a callback may be under
+ * way. */
+bool th_attachment_ask_first_status(struct th_attachment *attachment);
+
+#endif

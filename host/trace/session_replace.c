@@ -1,0 +1,163 @@
+/*
+ * How a session's tracer is replaced.
+ *
+ *   1. what is there now is noted, and its library kept: upgrade() is to see its private data;
+ *   2. the new library is loaded, its tracer asked for its trace_status. Nobody else knows it yet;
+ *   3. it becomes the session's, unless another thread, or one of its own callbacks, was faster:
+ *      each event that looks from now on finds it;
+ *   4. when the events are over that found the old one, that is freed.
+ * What fails before step 3 changes nothing.
+ */
+#include "tracing.h"
+
+#include "host/code/code.h"
+
+/* --- Step 4 ----------------------------------------------------------------------------------- */
+
+static void free_later(struct th_later *later)
+{
+    th_attachment_free(
+        (struct th_attachment *)((char *)later - offsetof(struct th_attachment, later)));
+}
+
+static void retire_shared(struct th_attachment *attachment)
+{
+    if (th_permission_may_wait()) {
+        th_progress_wait();
+        th_attachment_free(attachment);
+    } else {
+        th_progress_later(&attachment->later, free_later);
+    }
+}
+
+void th_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment)
+{
+    if (tracing->shared) {
+        retire_shared(attachment);
+        return;
+    }
+    attachment->retired = tracing->retired_attachments;
+    tracing->retired_attachments = attachment;
+    tracing->unsettled = true;
+    th_tracing_settle(tracing);
+}
+
+void th_attachments_free_retired(struct th_tracing *tracing)
+{
+    while (tracing->retired_attachments) {
+        struct th_attachment *attachment = tracing->retired_attachments;
+        tracing->retired_attachments = attachment->retired;
+        th_attachment_free(attachment);
+    }
+}
+
+/* --- Steps 1 to 3 ----------------------------------------------------------------------------- */
+
+struct replacement {
+    struct th_session *session;
+    struct th_library *old_library;  /* kept */
+    struct th_attachment *new, *old; /* old: from step 3 on */
+};
+
+/* Step 1. False: the session is attached no more. */
+static bool note(struct replacement *replacement, const struct th_session_setup *setup)
+{
+    struct th_session *session = replacement->session;
+    const struct th_attachment *now;
+    bool attached;
+
+    th_tracing_lock(session->tracing);
+    attached = th_session_is_attached(session);
+    if (attached) {
+        now = th_session_attachment(session);
+        replacement->old_library = now->library;
+        th_library_keep(now->library);
+        replacement->new = th_attachment_create(
+            session, setup, setup->state == TH_NONE ? now->state : setup->state);
+    }
+    th_tracing_unlock(session->tracing);
+    return attached;
+}
+
+static struct th_library *predecessor(const struct replacement *replacement)
+{
+    struct th_library *library = replacement->new->library;
+    bool upgrades = th_library_entry(library)->upgrade &&
+                    th_library_name(library) == th_library_name(replacement->old_library);
+
+    return upgrades ? replacement->old_library : NULL;
+}
+
+/* The first half of step 2. */
+static enum th_status load(const struct replacement *replacement)
+{
+    struct th_library *library = replacement->new->library;
+    enum th_status status = th_library_check_tracer(library);
+
+    return status == TH_OK ? th_library_load(library, predecessor(replacement), th_small(0))
+                           : status;
+}
+
+/* Step 3. */
+static enum th_status publish(struct replacement *replacement)
+{
+    struct th_session *session = replacement->session;
+    bool unchanged;
+
+    th_tracing_lock(session->tracing);
+    replacement->old = th_session_attachment(session);
+    unchanged =
+        th_session_is_attached(session) && replacement->old->library == replacement->old_library;
+    if (unchanged)
+        atomic_store_explicit(&session->attachment, replacement->new, memory_order_release);
+    th_tracing_unlock(session->tracing);
+    return unchanged ? TH_OK
+                     : th_error_raise(TH_FAILED, "the session got another tracer, or ended, "
+                                                 "meanwhile");
+}
+
+static enum th_status refuse(const char *name, enum th_status status)
+{
+    th_error_context("tracer '%s' replaces none", name);
+    return status;
+}
+
+/* The other half, and step 3. Whatever the callback does to the session, which may be to destroy
+ * it: in a section, or until th_tracing_settle(), it is there. */
+static enum th_status ask_and_publish(struct replacement *replacement)
+{
+    bool shared = replacement->session->shared;
+    enum th_status status;
+
+    if (shared)
+        th_progress_enter();
+    status = th_attachment_ask_first_status(replacement->new)
+                 ? publish(replacement)
+                 : th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
+    if (shared)
+        th_progress_leave();
+    return status;
+}
+
+enum th_status th_session_replace(struct th_session *session, const struct th_session_setup *setup)
+{
+    struct replacement replacement = {.session = session};
+    struct th_tracing *tracing = session->tracing;
+    enum th_status status;
+
+    if (!note(&replacement, setup)) {
+        th_library_release(setup->library);
+        return refuse(setup->name,
+                      th_error_raise(TH_FAILED, "the session's tracer has answered 'remove'"));
+    }
+    status = load(&replacement);
+    if (status == TH_OK)
+        status = ask_and_publish(&replacement);
+    th_library_release(replacement.old_library);
+    if (status == TH_OK)
+        th_attachment_retire(tracing, replacement.old);
+    else
+        th_attachment_free(replacement.new);
+    th_tracing_settle(tracing);
+    return status == TH_OK ? TH_OK : refuse(setup->name, status);
+}

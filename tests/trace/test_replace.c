@@ -1,0 +1,381 @@
+/* The tracer of a session is replaced: between events, in callbacks, with and without upgrade(). */
+#include "tests/support/succession.h"
+#include "tests/trace/live.h"
+
+#include "host/progress/progress.h"
+
+static struct successor first, second, third;
+static struct successor *acting; /* whose callback calls act() */
+static void (*act)(void);
+static struct th_buffer notes;
+
+static ERL_NIF_TERM note(struct successor *self, ErlNifEnv *env, int argc,
+                         const ERL_NIF_TERM argv[])
+{
+    (void)env;
+    th_buffer_printf(&notes, "%d:%s%s", self->number, argc == 3 ? "?" : "!",
+                     th_atom_name(argv[0])->text);
+    th_buffer_printf(&notes, "(%s) ", th_atom_name(argv[1])->text);
+    if (self == acting && argc == 5)
+        act();
+    return argc == 3 ? TH_AM(trace) : TH_AM(ok);
+}
+
+static ERL_NIF_TERM removes(struct successor *self, ErlNifEnv *env, int argc,
+                            const ERL_NIF_TERM argv[])
+{
+    note(self, env, argc, argv);
+    return TH_AM(remove);
+}
+
+static void assert_noted(const char *expected)
+{
+    assert_string_equal(th_buffer_text(&notes), expected);
+    notes.size = 0;
+}
+
+static enum th_status replace(struct successor *with, const char *state)
+{
+    struct th_session_setup setup = {.name = "successor",
+                                     .library = succession_open(with),
+                                     .state = state ? th_atom(state) : TH_NONE};
+
+    return th_session_replace(session, &setup);
+}
+
+static struct th_session *start(struct successor *with, const char *state, uint32_t flags)
+{
+    struct th_session_setup setup = {.name = "successor",
+                                     .library = succession_open(with),
+                                     .state = th_atom(state),
+                                     .flags = flags};
+    struct th_session *created;
+
+    assert_int_equal(th_library_load(setup.library, NULL, th_small(0)), TH_OK);
+    assert_int_equal(flags ? th_session_attach(scene_tracing(), &setup, &created)
+                           : th_session_create(scene_tracing(), &setup, &created),
+                     TH_OK);
+    return created;
+}
+
+static void init(void)
+{
+    first = (struct successor){.number = 1, .called = note};
+    second = (struct successor){.number = 2, .called = note};
+    third = (struct successor){.number = 3, .called = note};
+    acting = NULL;
+    succession_begin();
+}
+
+/* One thread does all, and replays. */
+static int begin_replayed(void **state)
+{
+    (void)state;
+    init();
+    scene_begin_empty(NULL);
+    session = start(&first, "s", TH_FLAGS_EVENTS);
+    assert_noted("1:?trace_status(s) ");
+    return 0;
+}
+
+static int end_replayed(void **state)
+{
+    (void)state;
+    scene_end();
+    succession_end();
+    th_buffer_free(&notes);
+    return 0;
+}
+
+/* Live, shared. */
+static int begin_live(void **state)
+{
+    (void)state;
+    init();
+    alive_begin();
+    session = start(&first, "s", 0);
+    th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    me = alive_spawn(1, NULL, false);
+    set(session, "f0", "true", TH_BP_LOCAL);
+    assert_noted("1:?trace_status(s) ");
+    return 0;
+}
+
+static int end_live(void **state)
+{
+    (void)state;
+    alive_exit(me);
+    alive_end();
+    succession_end();
+    th_buffer_free(&notes);
+    return 0;
+}
+
+static void happen(void)
+{
+    assert_int_equal(scene_trace("{trace,<0.1.0>,send,hi,<0.2.0>}"), TH_OK);
+}
+
+static void make_call(void)
+{
+    struct th_live_wants wants = alive_call(me, 0, th_small(1));
+
+    assert_int_equal(wants.count, 0);
+}
+
+static void assert_all_well(void)
+{
+    assert_int_equal(first.wrong + second.wrong + third.wrong, 0);
+}
+
+/* --- in order --------------------------------------------------------------------------------- */
+
+static void the_next_event_goes_to_the_new_one(void **state)
+{
+    (void)state;
+    happen();
+    assert_noted("1:?send(s) 1:!send(s) ");
+    assert_int_equal(replace(&second, "t"), TH_OK);
+    assert_noted("2:?trace_status(t) ");
+    assert_int_equal(first.unloads, 1);
+    happen();
+    assert_noted("2:?send(t) 2:!send(t) ");
+    assert_int_equal(th_session_state_term(session), th_atom("t"));
+    assert_int_equal(th_session_counts(session).traced, 2);
+    assert_int_equal(th_session_counts(session).status, 2);
+    assert_all_well();
+}
+
+static void live_ones_as_well(void **state)
+{
+    (void)state;
+    make_call();
+    assert_noted("1:?call(s) 1:!call(s) ");
+    assert_int_equal(replace(&second, NULL), TH_OK);
+    assert_int_equal(first.unloads, 1); /* it has waited */
+    make_call();
+    assert_noted("2:?trace_status(s) 2:?call(s) 2:!call(s) ");
+    assert_int_equal(th_session_counts(session).traced, 2);
+    assert_all_well();
+}
+
+static void a_call_ends_at_the_new_one(void **state)
+{
+    struct th_live_wants wants;
+
+    (void)state;
+    set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
+    wants = alive_call(me, 0, th_small(1));
+    assert_int_equal(replace(&second, NULL), TH_OK);
+    alive_return(me, 0, &wants, "a");
+    assert_noted("1:?call(s) 1:!call(s) 2:?trace_status(s) 2:!return_from(s) ");
+}
+
+/* --- upgrade() and load() --------------------------------------------------------------------- */
+
+static void an_upgrade_gets_the_private_data(void **state)
+{
+    (void)state;
+    assert_int_equal(replace(&second, NULL), TH_OK);
+    assert_int_equal(second.upgrades, 1);
+    assert_int_equal(second.loads, 0);
+    assert_ptr_equal(second.predecessor, &first);
+    assert_int_equal(replace(&third, NULL), TH_OK);
+    assert_ptr_equal(third.predecessor, &second);
+    assert_int_equal(second.unloads, 1);
+    assert_all_well();
+}
+
+static void another_module_is_loaded(void **state)
+{
+    struct th_session_setup setup = {.name = "hooked", .state = th_atom("h")};
+
+    (void)state;
+    setup.library = scene_library();
+    assert_int_equal(th_session_replace(session, &setup), TH_OK);
+    assert_int_equal(first.unloads, 1);
+    assert_string_equal(th_session_name(session), "hooked");
+    scene_log();
+    happen();
+    assert_string_equal(scene_log(), "enabled_send(send,h,<0.1.0>)\n"
+                                     "trace_send(send,h,<0.1.0>,hi,#{extra => <0.2.0>}) self\n");
+    assert_int_equal(replace(&second, NULL), TH_OK);
+    assert_int_equal(second.loads, 1);
+}
+
+static void the_same_library_gets_another_state(void **state)
+{
+    struct th_session_setup setup = {.name = "renamed", .state = th_atom("t")};
+    struct th_library *library;
+
+    (void)state;
+    assert_int_equal(replace(&second, NULL), TH_OK);
+    library = succession_open(&third);
+    setup.library = library;
+    th_library_keep(library);
+    assert_int_equal(th_session_replace(session, &setup), TH_OK);
+    setup.state = th_atom("u");
+    assert_int_equal(th_session_replace(session, &setup), TH_OK);
+    assert_int_equal(third.upgrades, 1);
+    assert_int_equal(third.loads + third.unloads, 0);
+    assert_int_equal(th_session_state_term(session), th_atom("u"));
+    assert_string_equal(th_session_name(session), "renamed");
+}
+
+/* Another session has the library, too. */
+static void the_old_one_stays_with_others(void **state)
+{
+    (void)state;
+    assert_int_equal(replace(&second, NULL), TH_OK);
+    other = session;
+    session = start(&third, "o", TH_FLAGS_EVENTS);
+    notes.size = 0;
+    happen();
+    assert_noted("2:?send(s) 2:!send(s) 3:?send(o) 3:!send(o) ");
+    assert_int_equal(second.unloads + third.unloads, 0);
+}
+
+/* --- refused ---------------------------------------------------------------------------------- */
+
+static void assert_first_stays(void)
+{
+    notes.size = 0;
+    happen();
+    assert_noted("1:?send(s) 1:!send(s) ");
+    assert_int_equal(first.unloads, 0);
+    assert_all_well();
+}
+
+static void a_veto_leaves_the_old_one(void **state)
+{
+    (void)state;
+    second.answer = 7;
+    assert_int_equal(replace(&second, "t"), TH_REFUSED);
+    assert_string_equal(th_error_link(0), "tracer 'successor' replaces none");
+    assert_string_equal(th_error_link(2), "its upgrade() returned 7");
+    assert_int_equal(second.unloads, 0);
+    assert_first_stays();
+}
+
+static void remove_leaves_the_old_one(void **state)
+{
+    (void)state;
+    second.called = removes;
+    assert_int_equal(replace(&second, "t"), TH_FAILED);
+    assert_noted("2:?trace_status(t) ");
+    assert_int_equal(second.unloads, 1);
+    assert_first_stays();
+    assert_int_equal(replace(&third, "t"), TH_OK);
+}
+
+static void a_library_that_is_no_tracer_leaves_it(void **state)
+{
+    struct th_session_setup setup = {.name = "none", .state = TH_NONE};
+    char *path = th_printf("%s/tests/plugins/depths.so", getenv("BUILD_DIR"));
+
+    (void)state;
+    assert_int_equal(th_library_open(path, &setup.library), TH_OK);
+    assert_int_equal(th_session_replace(session, &setup), TH_REFUSED);
+    assert_false(th_library_is_open(path));
+    th_free(path);
+    assert_first_stays();
+}
+
+static void a_session_that_is_detached_stays_so(void **state)
+{
+    (void)state;
+    first.called = removes;
+    assert_false(th_session_status(session));
+    assert_int_equal(replace(&second, NULL), TH_FAILED);
+    assert_int_equal(second.loads + second.upgrades, 0);
+}
+
+/* --- in callbacks ----------------------------------------------------------------------------- */
+
+static void replace_in_callback(void)
+{
+    acting = NULL;
+    assert_int_equal(replace(&second, "t"), TH_OK);
+    assert_int_equal(first.unloads, 0); /* it is in a callback */
+}
+
+static void in_a_callback_it_counts_from_the_next_event_on(void **state)
+{
+    (void)state;
+    acting = &first;
+    act = replace_in_callback;
+    happen();
+    assert_noted("1:?send(s) 1:!send(s) 2:?trace_status(t) ");
+    assert_int_equal(first.unloads, 1);
+    happen();
+    assert_noted("2:?send(t) 2:!send(t) ");
+    assert_all_well();
+}
+
+static void so_it_does_in_live_ones(void **state)
+{
+    (void)state;
+    acting = &first;
+    act = replace_in_callback;
+    make_call();
+    make_call();
+    assert_noted("1:?call(s) 1:!call(s) 2:?trace_status(t) 2:?call(t) 2:!call(t) ");
+    th_progress_settle();
+    assert_int_equal(first.unloads, 1);
+    assert_all_well();
+}
+
+static void destroy(void)
+{
+    if (session)
+        th_session_destroy(session);
+    session = NULL;
+}
+
+static ERL_NIF_TERM destroys(struct successor *self, ErlNifEnv *env, int argc,
+                             const ERL_NIF_TERM argv[])
+{
+    destroy();
+    return note(self, env, argc, argv);
+}
+
+static void a_session_may_end_while_the_new_one_is_asked(void **state)
+{
+    struct th_session *asked = session;
+    struct th_session_setup setup = {.name = "successor", .state = th_atom("t")};
+
+    (void)state;
+    second.called = destroys;
+    setup.library = succession_open(&second);
+    assert_int_equal(th_session_replace(asked, &setup), TH_FAILED);
+    th_progress_settle();
+    assert_int_equal(first.unloads, 1);
+    assert_int_equal(second.unloads, 1);
+    assert_all_well();
+}
+
+#define REPLAYED(test) cmocka_unit_test_setup_teardown(test, begin_replayed, end_replayed)
+#define LIVE(test) cmocka_unit_test_setup_teardown(test, begin_live, end_live)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REPLAYED(the_next_event_goes_to_the_new_one),
+        LIVE(live_ones_as_well),
+        LIVE(a_call_ends_at_the_new_one),
+        REPLAYED(an_upgrade_gets_the_private_data),
+        REPLAYED(another_module_is_loaded),
+        REPLAYED(the_same_library_gets_another_state),
+        REPLAYED(the_old_one_stays_with_others),
+        REPLAYED(a_veto_leaves_the_old_one),
+        REPLAYED(remove_leaves_the_old_one),
+        REPLAYED(a_library_that_is_no_tracer_leaves_it),
+        REPLAYED(a_session_that_is_detached_stays_so),
+        REPLAYED(in_a_callback_it_counts_from_the_next_event_on),
+        LIVE(so_it_does_in_live_ones),
+        REPLAYED(a_session_may_end_while_the_new_one_is_asked),
+        LIVE(a_session_may_end_while_the_new_one_is_asked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
