@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #define NOT_KEPT "calls whose return is not told, as too many were open"
+#define LEFT "calls whose return is not told, as longjmp() left them"
+#define NO_CALLS "local calls left out, as they were of no arity of the function"
 
 enum {
     SCHEDULERS = TH_OPTION_OWN,
@@ -318,12 +320,10 @@ static enum th_status run_process(struct running *running)
 
 /* --- The run ---------------------------------------------------------------------------------- */
 
-static void tell_not_kept(void)
+static void tell_count(uint64_t count, const char *what)
 {
-    uint64_t count = th_runtime_calls_not_kept();
-
     if (count)
-        fprintf(stderr, "tracehost run: " NOT_KEPT ": %llu\n", (unsigned long long)count);
+        fprintf(stderr, "tracehost run: %s: %llu\n", what, (unsigned long long)count);
 }
 
 static void tell(const struct running *running, double seconds)
@@ -337,10 +337,14 @@ static void tell(const struct running *running, double seconds)
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
                 th_plural(schedulers));
         th_trace_stats_row(th_runtime_calls_not_kept(), NOT_KEPT);
+        th_trace_stats_row(th_runtime_calls_left(), LEFT);
+        th_trace_stats_row(th_runtime_no_calls(), NO_CALLS);
         th_trace_stats(running->tracing);
     } else {
         th_trace_remarks("run", running->tracing);
-        tell_not_kept();
+        tell_count(th_runtime_calls_not_kept(), NOT_KEPT);
+        tell_count(th_runtime_calls_left(), LEFT);
+        tell_count(th_runtime_no_calls(), NO_CALLS);
     }
 }
 
@@ -348,7 +352,8 @@ static bool has_lost(const struct th_tracing *tracing)
 {
     struct th_live_counts counts = th_live_counts(tracing);
 
-    return counts.suppressed || counts.strangers || th_runtime_calls_not_kept();
+    return counts.suppressed || counts.strangers || th_runtime_calls_not_kept() ||
+           th_runtime_calls_left() || th_runtime_no_calls();
 }
 
 static enum th_status run_traced(struct running *running)

@@ -260,6 +260,23 @@ tracehost run: calls whose return is not told, as too many were open: 91
 -- status 4
 EOF
 
+locals=$BUILD_DIR/tests/plugins/gcc-O2/locals.so
+expect 'local calls without an end, and without a function' run -t count --flags=call -p locals:leaps/1 --return \
+    -p locals:pair/2 --fail-on-loss "$locals" 'locals:leap(2,1,0)' 'locals:forms(1,2,3,4,5), ok' <<'EOF'
+      events       %  tag
+           5  100.00  call
+
+       calls       %  function
+           4   80.00  locals:leaps/1
+           1   20.00  locals:pair/2
+done
+ok
+-- stderr
+tracehost run: calls whose return is not told, as longjmp() left them: 4
+tracehost run: local calls left out, as they were of no arity of the function: 1
+-- status 4
+EOF
+
 # --- tracers that crash and hang, in a scheduler's thread ---
 
 case $BUILD_DIR in
