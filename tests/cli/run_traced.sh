@@ -265,6 +265,7 @@ expect 'local calls without an end, and without a function' run -t count --flags
     -p locals:pair/2 --fail-on-loss "$locals" 'locals:leap(2,1,0)' 'locals:forms(1,2,3,4,5), ok' <<'EOF'
       events       %  tag
            5  100.00  call
+           5  100.00  all
 
        calls       %  function
            4   80.00  locals:leaps/1
