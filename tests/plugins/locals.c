@@ -360,9 +360,8 @@ TH_FUNCTION(ends_thread, 1)(ErlNifEnv *env, ERL_NIF_TERM count)
 
 static void *run_thread(void *context)
 {
-    ErlNifEnv *env = enif_alloc_env();
+    ErlNifEnv *env = context;
 
-    (void)context;
     ends_thread(env, kept(same(env, enif_make_int(env, 2))));
     return NULL;
 }
@@ -370,13 +369,15 @@ static void *run_thread(void *context)
 /* A thread that runs no process makes four calls, and ends in the last. */
 NIF(thread)
 {
+    ErlNifEnv *own = enif_alloc_env();
     pthread_t thread;
 
     (void)argc;
     (void)argv;
-    if (pthread_create(&thread, NULL, run_thread, NULL) != 0)
+    if (pthread_create(&thread, NULL, run_thread, own) != 0)
         return enif_make_badarg(env);
     pthread_join(thread, NULL);
+    enif_free_env(own);
     return atom(env, "ok");
 }
 
