@@ -1,0 +1,18 @@
+#!/bin/sh
+# Breakpoints in machine code and a BEAM's: functions that call each other, in Erlang and in a plugin that each
+# compiler has made; the same tracer must be told the same of both. tests/oracle/native/native.erl has the cases.
+. tests/oracle/logging/node
+
+erlc -Wall -Werror -o "$work" tests/oracle/native/*.erl || exit 1
+
+# Without optimisation clang makes no call a jump, as Erlang's tail calls are.
+for made in gcc-O0 gcc-O2 clang-O2; do
+    plugins=$BUILD_DIR/tests/plugins/$made
+    [ -e "$plugins/frames.so" ] || continue
+    compared=yes
+    in_node 1 native main "$TRACEHOST" "$libraries" "$work" "$plugins" >"$work/said" || failed=yes
+    sed "s/^ok /ok $made: /; s/^not ok /not ok $made: /" "$work/said" | tee -a "$work/all" | sed '/ passed, /d'
+done
+[ -n "$compared" ] || skip 'neither gcc nor clang is here'
+echo "$(grep -c '^ok ' "$work/all") passed, $(grep -c '^not ok ' "$work/all") failed"
+[ -z "$failed" ]

@@ -1,0 +1,213 @@
+%% Local calls: of this node's functions, and of plugins' in machine code. The same tracer is told of each run
+%% of cases/0 here and in tracehost, and must be told the same; counts/0 are counted here and there.
+-module(native).
+-export([main/1]).
+
+%% main([Tracehost, Libraries, Folder, Plugins]): LIBRARIES has logging.so and its like, PLUGINS frames.so and
+%% fib.so; FOLDER takes logs.
+main(Arguments) ->
+    Setup = maps:from_list(lists:zip([tracehost, libraries, folder, plugins], Arguments)),
+    logger:set_primary_config(level, none),
+    ok = code:ensure_modules_loaded([frames, fib]),
+    Generic = [Case#{library => "logging_generic"} || Case <- meta()],
+    Outcomes = [traced(Setup, "logging", cases() ++ differences()), traced(Setup, "logging_generic", Generic),
+                [report(Name, counted(Setup, Case)) || #{name := Name} = Case <- counts()]],
+    Failed = length([no || false <- lists:append(Outcomes)]),
+    io:format("~b passed, ~b failed~n", [length(lists:append(Outcomes)) - Failed, Failed]),
+    halt(min(Failed, 1), [{flush, true}]).
+
+%% --- What is run, and how it is traced ----------------------------------------------------------------
+%%
+%%   run      {Function, Arguments} of the module `frames'
+%%   set      [{Function | '_', Arity | '_', MatchSpec}]
+%%   kind     local if left out
+%%   flags    [call] if left out
+%%   answers  the tracer's, of its enabled callbacks
+%%   unlike   what makes of the BEAM's callbacks those of tracehost; they must differ else
+
+runs() ->
+    [{tails, [3]}, {jumps, [2]}, {evens, [5]}, {nests, [1]}, {sums, [4]}, {outward, [2]}, {handed, [1]},
+     {hands, [2]}, {later, [1]}, {all, []}] ++
+    [{Function, [Class, N]} || Function <- [raises, leaps, passes, halfway, again],
+                               {Class, N} <- [{none, 1}, {error, 2}, {exit, 1}, {badarg, 1}]] ++
+    [{halfway, [throw, 2]}].
+
+%% Throws that nobody catches.
+thrown() -> [{Function, [throw, N]} || {Function, N} <- [{raises, 0}, {leaps, 2}, {passes, 1}, {again, 1}]].
+
+ways() ->
+    [{"callers", all([{message, {caller}}]), [call]},
+     {"returns", all([{return_trace}]), [call]},
+     {"returns, who is returned to", all([{return_trace}]), [call, return_to]},
+     {"exceptions, callers", all([{exception_trace}, {message, {caller}}]), [call]},
+     {"exceptions, who is returned to", all([{exception_trace}]), [call, return_to]},
+     {"who is returned to", all([]), [call, return_to, arity]}].
+
+all(Body) -> [{'_', '_', [{'_', [], Body}]}].
+
+cases() ->
+    [#{name => [How, ": ", show(Run)], run => Run, set => Set, flags => Flags}
+     || {How, Set, Flags} <- ways(), Run <- runs()] ++
+    [#{name => ["external calls: ", show(Run)], run => Run, set => all([{exception_trace}, {message, {caller}}]),
+       kind => global} || Run <- runs()] ++
+    [#{name => [Name, ": ", show(Run)], run => Run, set => Set, flags => Flags}
+     || {Name, Set, Flags, Others} <- some(), Run <- [{all, []} | Others]] ++
+    [#{name => io_lib:format("answered with ~0p: ~s", [Answers, show(Run)]), run => Run,
+       set => all([{exception_trace}]), flags => [call, return_to], answers => #{call => Answers}}
+     || Answers <- [discard, [trace, discard], [discard, trace, trace], [trace, trace, remove]],
+        Run <- [{all, []}, {tails, [3]}, {sums, [4]}, {halfway, [error, 2]}, {leaps, [exit, 3]}]].
+
+%% Of some functions, of some calls.
+some() ->
+    Exceptions = [{halfway, [error, 2]}, {again, [exit, 1]}],
+    [{"a guard", [{sum, 1, [{['$1'], [{'>', '$1', 1}], [{exception_trace}, {message, '$1'}]}]}], [call, return_to],
+      [{outward, [2]}]},
+     {"heads", [{fall, 2, [{['_', 0], [], [{exception_trace}]}]}, {third, 3, [{['$1', a, []], [], [{message, '$1'}]}]}],
+      [call], Exceptions},
+     {"no message", [{'_', '_', [{'_', [], [{exception_trace}, {message, false}]}]}], [call], Exceptions},
+     {"local functions only", [{first, 1, true}, {right, 1, [{'_', [], [{return_trace}]}]},
+                               {catches, 2, [{'_', [], [{return_trace}]}]}], [call, return_to],
+      [{halfway, [error, 2]}, {later, [1]}]},
+     {"silence begins", [{'_', '_', true}, {right, 1, [{'_', [], [{silent, true}]}]}], [call], Exceptions},
+     {"silence ends", [{'_', '_', true}, {fall, 2, [{'_', [], [{silent, false}]}]}], [call, silent], Exceptions},
+     {"all but some", [{'_', '_', true}, {fall, 2, false}, {sum, 1, false}], [call, return_to], Exceptions}].
+
+meta() ->
+    [#{name => ["meta, ", How, ": ", show(Run)], run => Run, set => all(Body), kind => meta}
+     || {How, Body} <- [{"callers", [{message, {caller}}]}, {"exceptions", [{exception_trace}]}],
+        Run <- [{all, []}, {again, [exit, 1]}, {hands, [2]}]].
+
+%% Each must differ, but for what `unlike' does.
+differences() ->
+    [#{name => "a function that cannot be traced is no caller, and is not returned to", run => {helped, [1]},
+       set => [{Function, 1, [{'_', [], [{message, {caller}}]}]} || Function <- [helped, leaf]],
+       flags => [call, return_to], unlike => fun without_helper/1},
+     #{name => "lines of callers are unknown", run => {nests, [1]}, set => all([{message, {caller_line}}]),
+       unlike => fun without_line/1}] ++
+    [#{name => ["that nobody will catch what is thrown is not known: ", show(Run)], run => Run,
+       set => all([{exception_trace}]), flags => [call, return_to], unlike => fun thrown/1} || Run <- thrown()].
+
+without_helper({Callback, Tag, Terms}) ->
+    {Callback, Tag, replaced({frames, helper, 1}, {frames, helped, 1}, Terms)}.
+
+replaced(Old, New, Old) -> New;
+replaced(Old, New, Terms) when is_list(Terms) -> [replaced(Old, New, Term) || Term <- Terms];
+replaced(Old, New, Map) when is_map(Map) -> maps:map(fun(_, Value) -> replaced(Old, New, Value) end, Map);
+replaced(_, _, Term) -> Term.
+
+without_line({Callback, Tag, [Tracee, Term, #{match_spec_result := {M, F, A, {_, _}}} = Options]}) ->
+    {Callback, Tag, [Tracee, Term, Options#{match_spec_result := {M, F, A, undefined}}]};
+without_line(Line) -> Line.
+
+thrown({Callback, Tag, [Tracee, Term, #{extra := {error, {nocatch, Value}}} = Options]}) ->
+    {Callback, Tag, [Tracee, Term, Options#{extra => {throw, Value}}]};
+thrown(Line) -> Line.
+
+show({Function, Arguments}) -> show(frames, Function, Arguments).
+
+show(Module, Function, Arguments) ->
+    io_lib:format("~p:~p(~s)", [Module, Function, lists:join(",", [io_lib:format("~0p", [A]) || A <- Arguments])]).
+
+%% --- Traced here and there ------------------------------------------------------------------------------
+
+%% The library that a node has loaded stays the one that its module's functions are.
+traced(#{libraries := Libraries} = Setup, Library, Cases) ->
+    code:purge(logging), code:delete(logging), code:purge(logging),
+    {module, logging} = code:load_file(logging),
+    ok = logging:load(filename:join(Libraries, Library)),
+    [report(Name, compared(Setup#{library => Library}, Case)) || #{name := Name} = Case <- Cases].
+
+compared(#{folder := Folder} = Setup, Case) ->
+    Name = filename:join(Folder, integer_to_list(erlang:unique_integer([positive]))),
+    Full = maps:merge(#{kind => local, flags => [call], answers => #{}}, Case),
+    in_beam(Full, Name ++ ".beam"),
+    said(Setup, Full, Name ++ ".here"),
+    case {lines(Name ++ ".beam"), lines(Name ++ ".here"), Case} of
+        {[], _, _} -> "the BEAM has called nothing";
+        {Same, Same, #{unlike := _}} -> "they do not differ any more";
+        {Beam, Here, #{unlike := Unlike}} ->
+            Changed = comparison:changed(Unlike, comparison:lines(Name ++ ".beam", all)),
+            comparison:difference(if Beam =/= Here -> comparison:renumbered(Changed) end, Here);
+        {Beam, Here, _} -> comparison:difference(Beam, Here)
+    end.
+
+lines(File) ->
+    comparison:renumbered(comparison:lines(File, all)).
+
+in_beam(#{run := {Function, Arguments}, kind := Kind, set := Set} = Case, Log) ->
+    tracing:logged(#{flags => maps:get(flags, Case), run => fun() -> apply(frames, Function, Arguments) end,
+                     patterns => [{{frames, F, A}, Spec, [Kind]} || {F, A, Spec} <- Set]},
+                   list_to_binary(Log), #{answers => maps:get(answers, Case)}).
+
+said(#{library := Library, libraries := Libraries, plugins := Plugins} = Setup, Case, Log) ->
+    #{run := {Function, Arguments}, kind := Kind, set := Set, flags := Flags, answers := Answers} = Case,
+    State = #{log => list_to_binary(Log), answers => Answers},
+    Patterns = [["-p", io_lib:format("frames:~s/~s", [part(F), part(A)]), "--kind=" ++ atom_to_list(Kind),
+                 "--match-spec", io_lib:format("~0p", [Spec])] || {F, A, Spec} <- Set],
+    tracehost(Setup, ["run", "-L", Libraries, "-t", io_lib:format("~s=~0p", [Library, State]),
+                      "--flags=" ++ lists:join(",", [atom_to_list(Flag) || Flag <- Flags])] ++
+                         lists:append(Patterns) ++
+                         [filename:join(Plugins, "frames.so"), show(frames, Function, Arguments)]).
+
+part('_') -> "_";
+part(Part) -> io_lib:format("~p", [Part]).
+
+report(Name, Outcome) ->
+    io:format("~s ~s~n", [case Outcome of equal -> "ok"; _ -> "not ok" end, Name]),
+    Outcome =:= equal orelse io:put_chars(["    ", string:replace(Outcome, "\n", "\n    ", all), $\n]),
+    Outcome =:= equal.
+
+%% --- Counted here and there -----------------------------------------------------------------------------
+
+counts() ->
+    [#{name => [atom_to_list(Kind), " of ", show(Module, Function, Arguments)], kind => Kind,
+       module => Module, run => {Function, Arguments}}
+     || Kind <- [count, time],
+        {Module, Function, Arguments} <- [{fib, fib, [20]}, {fib, quick, [50]}, {fib, depth, [5000]}] ++
+            [{frames, Function, Arguments} || {Function, Arguments} <- runs()]].
+
+counted(#{plugins := Plugins} = Setup, #{module := Module, kind := Kind, run := {Function, Arguments}}) ->
+    Here = counts_in_beam(Module, Function, Arguments, Kind),
+    Options = ["-p", atom_to_list(Module) ++ ":_/_", "--kind=" ++ atom_to_list(Kind)],
+    Text = tracehost(Setup, ["run", "-t", "text,output=/dev/null"] ++ Options ++
+                         [filename:join(Plugins, atom_to_list(Module) ++ ".so"), show(Module, Function, Arguments)]),
+    {match, Rows} = re:run(Text, "^ +([0-9]+) +(?:[0-9.]+ +)?[a-z]+:([a-z_]+)/([0-9]+)$",
+                           [global, multiline, {capture, all_but_first, list}]),
+    There = lists:sort([{list_to_atom(F), list_to_integer(A), list_to_integer(N)} || [N, F, A] <- Rows, N =/= "0"]),
+    case {Here, There} of
+        {[_ | _], Here} -> equal;
+        _ -> io_lib:format("in the BEAM ~0p~nhere ~0p~nof ~s~n", [Here, There, Text])
+    end.
+
+%% [{Function, Arity, Count}], of those that are called.
+counts_in_beam(Module, Function, Arguments, Kind) ->
+    Item = list_to_atom("call_" ++ atom_to_list(Kind)),
+    Functions = Module:module_info(functions),
+    Parent = self(),
+    erlang:trace_pattern({Module, '_', '_'}, true, [Item]),
+    {Tracee, Monitor} = spawn_monitor(fun() -> receive go -> apply(Module, Function, Arguments) end end),
+    erlang:trace(Tracee, true, [call, {tracer, Parent}]),
+    Tracee ! go,
+    receive {'DOWN', Monitor, process, Tracee, _} -> ok end,
+    Counts = [{F, A, count(erlang:trace_info({Module, F, A}, Item))} || {F, A} <- Functions],
+    erlang:trace_pattern({Module, '_', '_'}, false, [Item]),
+    lists:sort([Row || {_, _, N} = Row <- Counts, N > 0]).
+
+count({call_count, N}) -> N;
+count({call_time, Rows}) -> lists:sum([N || {_, N, _, _} <- Rows]).
+
+%% --- The program ------------------------------------------------------------------------------------------
+
+%% What it says; 1 is the status of an expression that ends with an exception.
+tracehost(#{tracehost := Program}, Arguments) ->
+    Port = open_port({spawn_executable, Program}, [{args, Arguments}, exit_status, stderr_to_stdout, binary, in]),
+    case output(Port, []) of
+        {Status, Said} when Status =< 1 -> iolist_to_binary(Said);
+        {Status, Said} -> error({Status, iolist_to_binary(Said)})
+    end.
+
+output(Port, Said) ->
+    receive
+        {Port, {data, Data}} -> output(Port, [Said | Data]);
+        {Port, {exit_status, Status}} -> {Status, Said}
+    end.
