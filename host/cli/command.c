@@ -15,7 +15,7 @@ const char *th_command_version(void)
     return version;
 }
 
-void th_command_parse(const struct argp *argp, int argc, char **argv, void *input)
+static void parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
 {
     char *name = th_printf("tracehost %s", argv[0]);
     char *command = argv[0];
@@ -25,10 +25,20 @@ void th_command_parse(const struct argp *argp, int argc, char **argv, void *inpu
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     argv[0] = name;
     program_invocation_name = program_invocation_short_name = name;
-    argp_parse(argp, argc, argv, 0, NULL, input);
+    argp_parse(argp, argc, argv, flags, NULL, input);
     argv[0] = command;
     program_invocation_name = program_invocation_short_name = "tracehost";
     th_free(name);
+}
+
+void th_command_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    parse(argp, 0, argc, argv, input);
+}
+
+void th_command_parse_in_order(const struct argp *argp, int argc, char **argv, void *input)
+{
+    parse(argp, ARGP_IN_ORDER, argc, argv, input);
 }
 
 void th_command_flush(void)

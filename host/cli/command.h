@@ -25,6 +25,7 @@ int th_command_plugins(int argc, char **argv);
 int th_command_call(int argc, char **argv);
 int th_command_match(int argc, char **argv);
 int th_command_run(int argc, char **argv);
+int th_command_ctl(int argc, char **argv);
 
 /* What --version prints. */
 const char *th_command_version(void);
@@ -35,6 +36,9 @@ const char *th_command_version(void);
  * --help and --version with 0.
  */
 void th_command_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* The same; options behind the first argument are not looked at, if ARGP does not. */
+void th_command_parse_in_order(const struct argp *argp, int argc, char **argv, void *input);
 
 /* Flushes stdout, so that what comes on stderr now stands behind it. */
 void th_command_flush(void);

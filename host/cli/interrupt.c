@@ -2,6 +2,7 @@
 
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -64,6 +65,16 @@ void th_interrupt_wake(void)
     sem_post(&news);
 }
 
+/* A signal that has come stays. */
+void th_interrupt_stop(void)
+{
+    int none = 0;
+
+    __atomic_compare_exchange_n(&th_interrupted, &none, TH_INTERRUPT_STOP, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+    th_interrupt_wake();
+}
+
 int th_interrupt_came(void)
 {
     return __atomic_load_n(&th_interrupted, __ATOMIC_RELAXED);
@@ -71,10 +82,19 @@ int th_interrupt_came(void)
 
 const char *th_interrupt_name(void)
 {
-    return th_interrupted == SIGINT ? "SIGINT" : th_interrupted == SIGTERM ? "SIGTERM" : "SIGHUP";
+    switch (th_interrupt_came()) {
+    case TH_INTERRUPT_STOP:
+        return "a client's stop";
+    case SIGINT:
+        return "SIGINT";
+    case SIGTERM:
+        return "SIGTERM";
+    default:
+        return "SIGHUP";
+    }
 }
 
 int th_interrupt_status(int status)
 {
-    return th_interrupted ? 128 + th_interrupted : status;
+    return th_interrupt_came() > 0 ? 128 + th_interrupt_came() : status;
 }

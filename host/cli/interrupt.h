@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-/* The signal that came, 0 while none did. For a program of one thread. */
+/* The signal that came, 0 while none did, TH_INTERRUPT_STOP if th_interrupt_stop() was called. For
+ * a program of one thread. */
+enum { TH_INTERRUPT_STOP = -1 };
 extern volatile int th_interrupted;
 
 /* The same, for any thread. */
@@ -23,10 +25,13 @@ void th_interrupt_wait(int64_t deadline);
 /* Any thread. What was written before is seen by the thread that waits. */
 void th_interrupt_wake(void);
 
-/* The name of the signal that came. */
+/* Asks the work to end as a signal does, though none came. Any thread. */
+void th_interrupt_stop(void);
+
+/* The name of what came: a signal, or "a client's stop". */
 const char *th_interrupt_name(void);
 
-/* STATUS, or 128 + the signal that came. */
+/* STATUS, or 128 + the signal that came. A client's stop leaves it as it is. */
 int th_interrupt_status(int status);
 
 #endif

@@ -16,6 +16,7 @@ static const struct th_command commands[] = {
     {"match", "try a match specification on arguments or a message", th_command_match},
     {"call", "evaluate calls of functions of any NIF library", th_command_call},
     {"run", "run functions of NIF libraries under trace", th_command_run},
+    {"ctl", "tell a host that runs what to trace", th_command_ctl},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

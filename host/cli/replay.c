@@ -1,4 +1,5 @@
 /* tracehost replay: recorded streams into tracers. */
+#include "control_host.h"
 #include "interrupt.h"
 #include "stream.h"
 #include "trace_options.h"
@@ -19,6 +20,22 @@ struct replay {
     struct th_execution_options execution;
     char **streams;
     size_t stream_count;
+
+    struct th_control_host control;
+    struct th_between between; /* what others ask of the thread that replays */
+    /* How far it has come, for others to look at. Written by the thread that replays. Relaxed:
+     * numbers in themselves. Of all streams, but `stream` and `bytes` of the one that is played. */
+    struct shown {
+        const char *_Atomic stream;
+        _Atomic uint64_t size, bytes, records, played, malformed, lost, gaps;
+    } shown;
+};
+
+/* A stream that is played. */
+struct playing {
+    struct th_stream stream;
+    struct replay *replay;
+    const struct th_player_counts *played;
 };
 
 /* Of all streams together. */
@@ -174,14 +191,49 @@ static const struct argp argp = {
 
 /* --- the work --- */
 
-static void complain(void *stream)
+static void complain(void *context)
 {
-    th_stream_complain(stream);
+    th_stream_complain(&((struct playing *)context)->stream);
 }
 
-static void progress(void *stream)
+static void show(_Atomic uint64_t *shown, uint64_t value)
 {
-    th_stream_step(stream);
+    atomic_store_explicit(shown, value, memory_order_relaxed);
+}
+
+static void show_position(const struct playing *playing)
+{
+    const struct th_reader *reader = playing->stream.reader;
+    const struct th_player_counts *played = playing->played;
+    struct shown *shown = &playing->replay->shown;
+
+    if (reader) {
+        show(&shown->size, th_reader_info(reader)->size);
+        show(&shown->bytes, th_reader_info(reader)->bytes);
+    }
+    show(&shown->records, played->records);
+    show(&shown->played, played->played);
+    show(&shown->malformed, played->malformed);
+    show(&shown->lost, played->lost);
+    show(&shown->gaps, played->gaps);
+}
+
+/* Between two records; before a wait for bytes, and twice a second during it. */
+static void look_up(void *context)
+{
+    struct playing *playing = context;
+
+    show_position(playing);
+    th_between_look(&playing->replay->between);
+}
+
+static void progress(void *context)
+{
+    struct playing *playing = context;
+
+    if (playing->replay->trace.control)
+        look_up(playing);
+    th_stream_step(&playing->stream);
 }
 
 static void tell_loss(struct th_stream *stream)
@@ -225,17 +277,29 @@ static void show_stats(const struct th_tracing *tracing, const struct totals *to
 static int play_stream(struct replay *replay, struct th_tracing *tracing, const char *name,
                        struct totals *totals)
 {
-    struct th_stream stream = {.command = "replay", .name = name, .options = &replay->stream};
-    int status = th_stream_open(&stream);
+    struct playing playing = {
+        .stream = {.command = "replay", .name = name, .options = &replay->stream},
+        .replay = replay,
+        .played = &totals->played,
+    };
+    struct th_stream *stream = &playing.stream;
+    int status;
 
+    if (replay->trace.control) {
+        stream->idle = look_up;
+        stream->idle_context = &playing;
+    }
+    atomic_store_explicit(&replay->shown.stream, name, memory_order_relaxed);
+    status = th_stream_open(stream);
     if (status != TH_OK)
         return status;
-    th_guard_set_stream(&th_reader_info(stream.reader)->file);
-    th_play(tracing, stream.reader, &replay->play, &th_interrupted, complain, &stream,
+    th_guard_set_stream(&th_reader_info(stream->reader)->file);
+    th_play(tracing, stream->reader, &replay->play, &th_interrupted, complain, &playing,
             &totals->played);
     th_guard_set_stream(NULL);
-    tell_loss(&stream);
-    return th_stream_close(&stream);
+    show_position(&playing);
+    tell_loss(stream);
+    return th_stream_close(stream);
 }
 
 /* The streams in turn; an unreadable one does not keep the others from being played. */
@@ -250,6 +314,7 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
         if (worst == TH_OK || status == TH_MALFORMED)
             worst = status;
     }
+    th_control_host_end(&replay->control);
     th_trace_results(tracing, replay->trace.json);
     totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_command_flush();
@@ -264,18 +329,85 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
     return worst;
 }
 
+/* --- under control --- */
+
+static void stop_as_told(void *context)
+{
+    (void)context;
+    th_interrupt_stop();
+}
+
+static json_t *shown_number(const _Atomic uint64_t *word)
+{
+    return json_integer((json_int_t)atomic_load_explicit(word, memory_order_relaxed));
+}
+
+static void tell_status(void *context, json_t *status)
+{
+    const struct replay *replay = context;
+    const struct shown *shown = &replay->shown;
+    const char *stream = atomic_load_explicit(&shown->stream, memory_order_relaxed);
+    json_t *position = json_object(), *lost = json_object_get(status, "lost");
+
+    json_object_set_new(position, "stream", stream ? json_string(stream) : json_null());
+    json_object_set_new(position, "bytes", shown_number(&shown->bytes));
+    json_object_set_new(position, "size", shown_number(&shown->size));
+    json_object_set_new(position, "records", shown_number(&shown->records));
+    json_object_set_new(position, "played", shown_number(&shown->played));
+    json_object_set_new(status, "replay", position);
+    json_object_set_new(lost, "recorder_dropped", shown_number(&shown->lost));
+    json_object_set_new(lost, "gaps", shown_number(&shown->gaps));
+    json_object_set_new(lost, "malformed", shown_number(&shown->malformed));
+}
+
+static void add_process(void *context, const struct th_process *process)
+{
+    if (process->id != TH_NONE)
+        json_array_append_new(
+            context,
+            json_pack("{s:o, s:o}", "pid", th_control_term(process->id), "name",
+                      process->name == TH_NONE ? json_null() : th_control_term(process->name)));
+}
+
+static json_t *list_processes(void)
+{
+    json_t *list = json_array();
+
+    th_world_each(add_process, list);
+    return list;
+}
+
+static enum th_status begin_control(struct replay *replay, struct th_tracing *tracing)
+{
+    th_between_begin(&replay->between);
+    replay->control = (struct th_control_host){
+        .program = "replay",
+        .tracing = tracing,
+        .options = &replay->trace,
+        .stop = stop_as_told,
+        .tell = tell_status,
+        .between = &replay->between,
+        .processes = list_processes,
+        .context = replay,
+    };
+    return th_control_host_begin(&replay->control, replay->trace.control);
+}
+
 static int run(struct replay *replay)
 {
     struct th_tracing *tracing = th_tracing_create();
     int status;
 
     th_guard_install();
+    if (replay->trace.control)
+        th_tracing_share(tracing);
     if (replay->wall_clock)
         th_tracing_use_wall_clock(tracing);
     if (replay->recorded_callers)
         th_tracing_use_recorded_callers(tracing);
     th_tracing_use_execution(tracing, &replay->execution);
-    if (th_trace_options_attach(&replay->trace, tracing) == TH_OK)
+    if (th_trace_options_attach(&replay->trace, tracing) == TH_OK &&
+        begin_control(replay, tracing) == TH_OK)
         status = play_all(replay, tracing);
     else
         status = th_command_fail("replay");
@@ -295,6 +427,7 @@ int th_command_replay(int argc, char **argv)
     th_command_parse(&argp, argc, argv, &replay);
     replay.play.max_events = replay.stream.max_events;
     replay.play.progress = progress;
+    replay.play.stays = replay.trace.control;
     th_interrupt_install();
     status = run(&replay);
     th_trace_options_free(&replay.trace);

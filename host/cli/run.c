@@ -15,6 +15,7 @@
  */
 #include "call_arguments.h"
 #include "call_session.h"
+#include "control_host.h"
 #include "interrupt.h"
 #include "run_limit.h"
 #include "trace_options.h"
@@ -60,6 +61,7 @@ struct running {
     size_t values_size;
     struct th_buffer exception; /* what stderr gets */
     bool raised;
+    struct th_control_host control;
 };
 
 static const struct argp_option options[] = {
@@ -248,7 +250,9 @@ static void stop(void *context)
     struct running *running = context;
 
     atomic_store_explicit(&running->work.stopped, true, memory_order_relaxed);
+    th_control_host_lock(&running->control);
     th_sessions_rest(running->tracing);
+    th_control_host_unlock(&running->control);
     th_run_kill(running->session.process);
 }
 
@@ -304,18 +308,80 @@ static enum th_status run_process(struct running *running)
     };
     enum th_status status = th_run_limit_begin(&limit);
 
-    if (status != TH_OK)
-        return th_command_fail("run");
+    if (status != TH_OK) {
+        th_command_fail("run");
+        th_control_host_end(&running->control);
+        return status;
+    }
     evaluate(running);
     if (!th_run_limit_pass(&limit))
         running->raised = false;
     if (running->raised)
         th_exception_print(&running->session.evaluation, &running->exception);
+    th_control_host_end(&running->control);
     th_run_exit(running->session.process, end_reason(running));
     th_sessions_rest(running->tracing);
     th_runtime_kill_all();
     th_run_limit_end(&limit);
     return running->raised ? TH_FAILED : TH_OK;
+}
+
+/* --- Under control ---------------------------------------------------------------------------- */
+
+static void stop_as_told(void *context)
+{
+    (void)context;
+    th_interrupt_stop();
+}
+
+static void tell_status(void *context, json_t *status)
+{
+    struct th_runtime_setup threads = th_runtime_threads();
+
+    (void)context;
+    json_object_set_new(status, "schedulers", json_integer(threads.schedulers));
+    json_object_set_new(status, "processes", json_integer((json_int_t)th_runtime_processes()));
+    json_object_set_new(json_object_get(status, "lost"), "calls_not_kept",
+                        json_integer((json_int_t)th_runtime_calls_not_kept()));
+}
+
+static json_t *process_of(const struct th_process_seen *seen)
+{
+    static const char *const doing[] = {[TH_PROCESS_QUEUED] = "queued",
+                                        [TH_PROCESS_RUNNING] = "running",
+                                        [TH_PROCESS_WAITING] = "waiting"};
+
+    return json_pack("{s:o, s:o, s:s, s:s?, s:I, s:I, s:I, s:I}", "pid", th_control_term(seen->pid),
+                     "name", seen->name == TH_NONE ? json_null() : th_control_term(seen->name),
+                     "doing", doing[seen->doing], "function", seen->function, "messages",
+                     (json_int_t)seen->messages, "reductions", (json_int_t)seen->reductions,
+                     "words", (json_int_t)seen->words, "links", (json_int_t)seen->links);
+}
+
+static json_t *list_processes(void)
+{
+    struct th_process_seen *processes;
+    size_t count = th_runtime_list(&processes);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, process_of(&processes[i]));
+    th_free(processes);
+    return list;
+}
+
+static enum th_status begin_control(struct running *running)
+{
+    running->control = (struct th_control_host){
+        .program = "run",
+        .tracing = running->tracing,
+        .options = &running->run->trace,
+        .stop = stop_as_told,
+        .tell = tell_status,
+        .processes = list_processes,
+        .context = running,
+    };
+    return th_control_host_begin(&running->control, running->run->trace.control);
 }
 
 /* --- The run ---------------------------------------------------------------------------------- */
@@ -364,7 +430,8 @@ static enum th_status run_traced(struct running *running)
 
     running->work = (struct th_call_work){.rounds = 1, .sessions = 1};
     th_call_session_start(&running->session, &running->work, 1);
-    if (th_trace_options_attach(&run->trace, running->tracing) == TH_OK) {
+    if (th_trace_options_attach(&run->trace, running->tracing) == TH_OK &&
+        begin_control(running) == TH_OK) {
         began = th_clock_real_monotonic();
         status = run_process(running);
         tell(running, (double)(th_clock_real_monotonic() - began) / 1e9);

@@ -7,6 +7,7 @@ enum {
     STATS = TH_TRACE_OWN,
     TIMEOUT,
     COLOR,
+    CONTROL,
     PATTERN_FIRST, /* enum th_pattern_key from here on */
     PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_META_TRACER
 };
@@ -51,6 +52,10 @@ const struct argp_option th_trace_option_table[] = {
     {"stats", STATS, NULL, 0, "Show what became of all events, at the end on stderr", 4},
     {"format", TH_OPTION_FORMAT, "FORMAT", 0, "How counts are shown: text (the default) or json",
      4},
+    {"control", CONTROL, "SOCKET", 0,
+     "Do what `tracehost ctl SOCKET` says while it runs; without -t, -p and the like nothing is "
+     "traced at first",
+     4},
     {"color", COLOR, "WHEN", 0,
      "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed", 4},
     {0},
@@ -82,14 +87,21 @@ static void set_format(struct th_trace_options *trace, const char *format, struc
         argp_error(state, "--format is text or json, not '%s'", format);
 }
 
+bool th_trace_option_is_pattern(int key, enum th_pattern_key *option)
+{
+    *option = key - PATTERN_FIRST;
+    return key >= PATTERN_FIRST && key <= PATTERN_LAST;
+}
+
 static enum th_status take_pattern(struct th_trace_options *trace, int key, const char *value)
 {
     struct th_pattern_options *patterns = th_session_options_patterns(&trace->sessions);
+    enum th_pattern_key option;
 
     if (key == 'p')
         return th_pattern_options_begin(patterns, value);
-    if (key >= PATTERN_FIRST && key <= PATTERN_LAST)
-        return th_pattern_options_add(patterns, key - PATTERN_FIRST, value);
+    if (th_trace_option_is_pattern(key, &option))
+        return th_pattern_options_add(patterns, option, value);
     return TH_END;
 }
 
@@ -130,6 +142,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case TIMEOUT:
         trace->timeout = th_option_time(value, state, "--callback-timeout");
+        return 0;
+    case CONTROL:
+        trace->control = value;
         return 0;
     case COLOR:
         set_color(value, state);
@@ -224,7 +239,8 @@ enum th_status th_trace_options_attach(const struct th_trace_options *trace,
     if (status != TH_OK)
         return status;
     th_search_init(&search, TH_SEARCH_TRACERS, trace->folders, trace->folder_count);
-    status = th_session_options_attach(&trace->sessions, &search, tracing);
+    if (!trace->control || !th_session_options_are_empty(&trace->sessions))
+        status = th_session_options_attach(&trace->sessions, &search, tracing);
     th_search_free(&search);
     return status;
 }

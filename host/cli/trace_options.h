@@ -18,8 +18,9 @@ struct th_trace_options {
     struct th_session_options sessions;
     const char **folders; /* of -L */
     size_t folder_count, folder_capacity;
-    bool stats, json; /* json: counts are shown so */
-    int64_t timeout;  /* of a callback, in nanoseconds; 0: none */
+    bool stats, json;    /* json: counts are shown so */
+    int64_t timeout;     /* of a callback, in nanoseconds; 0: none */
+    const char *control; /* of --control; NULL: not given */
 };
 
 /* The keys of options that others than argp take. */
@@ -30,6 +31,9 @@ enum th_trace_key {
     TH_TRACE_PORTS,
     TH_TRACE_OWN /* and so on: trace_options.c's */
 };
+
+/* Whether KEY is of an option that belongs to a -p, and of which. */
+bool th_trace_option_is_pattern(int key, enum th_pattern_key *option);
 
 /* Takes one of the options whose place matters: it is for the session that was begun last. TH_USAGE
  * if it is wrong, in one sentence; TH_END, with no chain, if KEY is of another option. */
@@ -44,7 +48,7 @@ void th_trace_options_init(struct th_trace_options *options, bool live);
 void th_trace_options_free(struct th_trace_options *options);
 
 /* Loads the tracers, begins the sessions and has them trace; and sets what else the options say of
- * TRACING and of callbacks. */
+ * TRACING and of callbacks. With --control, and without anything to trace, nobody traces yet. */
 enum th_status th_trace_options_attach(const struct th_trace_options *options,
                                        struct th_tracing *tracing);
 

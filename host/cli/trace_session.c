@@ -224,6 +224,14 @@ enum th_status th_session_options_check(struct th_session_options *options)
 
 /* --- attaching --- */
 
+bool th_session_options_are_empty(const struct th_session_options *options)
+{
+    const struct th_session_option *first = &options->items[0];
+
+    return options->count == 1 && !first->tracer_count && !first->flag_list && !first->chosen &&
+           !first->patterns.count;
+}
+
 bool th_session_options_name_tracees(const struct th_session_options *options)
 {
     for (size_t i = 0; i < options->count; i++)

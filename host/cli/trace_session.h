@@ -48,6 +48,9 @@ struct th_pattern_options *th_session_options_patterns(struct th_session_options
 /* After the last option. TH_USAGE likewise. */
 enum th_status th_session_options_check(struct th_session_options *options);
 
+/* Nothing was said of what to trace. */
+bool th_session_options_are_empty(const struct th_session_options *options);
+
 /* Whether they name processes or ports, which only some threads may: see tracees.h. */
 bool th_session_options_name_tracees(const struct th_session_options *options);
 

@@ -12,7 +12,7 @@ static int add(const char *text, size_t size, void *out)
 /* LINE, which is let go of, and a newline. */
 static void add_line(json_t *line, struct th_buffer *out)
 {
-    json_dump_callback(line, add, out, JSON_COMPACT);
+    json_dump_callback(line, add, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
     th_buffer_add_byte(out, '\n');
     json_decref(line);
 }

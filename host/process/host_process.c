@@ -26,6 +26,7 @@ static bool put(struct th_host_process *slot, th_term id, struct th_message *mes
         bool was_empty = !slot->first;
         *slot->last = message;
         slot->last = &message->next;
+        slot->mail_count++;
         if (was_empty || message->kind)
             slot->arrived(slot->context);
     }
@@ -79,7 +80,13 @@ static struct th_message *take_all(struct th_host_process *slot)
 
     slot->first = NULL;
     slot->last = &slot->first;
+    slot->mail_count = 0;
     return first;
+}
+
+uint64_t th_host_process_mail(th_term pid)
+{
+    return th_host_slot_of(pid)->mail_count;
 }
 
 static struct th_host_process *start(enum th_host_kind kind,

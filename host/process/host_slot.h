@@ -38,6 +38,7 @@ struct th_host_process {
     void (*arrived)(void *context);
     void *context;
     struct th_message *first, **last;  /* the mailbox; `last` is where the next message goes */
+    uint64_t mail_count;               /* messages in it */
     uint32_t index;                    /* constant */
     struct th_host_process *next_free; /* under the lock of the free slots */
 };

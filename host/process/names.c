@@ -92,6 +92,16 @@ bool th_name_unregister(th_term name)
     return id != TH_NONE;
 }
 
+th_term th_name_of(th_term id)
+{
+    th_term name;
+
+    pthread_mutex_lock(&lock);
+    name = (th_term)(uintptr_t)th_table_get(&name_of, id);
+    pthread_mutex_unlock(&lock);
+    return name;
+}
+
 th_term th_names_end(th_term id)
 {
     th_term name;

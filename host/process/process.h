@@ -50,6 +50,9 @@ struct th_process *th_world_expect(th_term id);
 /* The struct of ID, NULL if nothing special is known of it. */
 struct th_process *th_world_find(th_term id);
 
+/* Calls SEEN for each struct that there is. Only by the world's thread; SEEN changes nothing. */
+void th_world_each(void (*seen)(void *context, const struct th_process *process), void *context);
+
 /* ID has ended: its name is free again, its struct goes, its monitors fire with `noproc`. */
 void th_world_end(th_term id);
 
@@ -70,6 +73,9 @@ th_term th_whereis(th_term name);
  */
 bool th_name_register(th_term name, th_term id);
 bool th_name_unregister(th_term name);
+
+/* The name of one of the host's own, TH_NONE: it has none. Any thread. */
+th_term th_name_of(th_term id);
 
 /* The recorded node, whose identifiers are the local ones; {0} until it is set. Set by the world's
  * thread, read by any. */
@@ -163,6 +169,10 @@ void th_host_process_with(struct th_host_process *process, void (*called)(void *
  * with and its pid. */
 void th_host_process_each(void (*arrived)(void *context),
                           void (*seen)(void *context, void *what, th_term pid), void *context);
+
+/* How many messages, signals included, the mailbox of PID holds; 0: it has none. In SEEN of
+ * th_host_process_each(), of the process that it is called for. */
+uint64_t th_host_process_mail(th_term pid);
 
 /* Ends it: its name is free again, its mailbox is emptied, its monitors fire with REASON (`normal`
  * in th_host_process_stop()), in this thread, after it is dead. */

@@ -65,6 +65,15 @@ static void forget_name(struct th_process *process)
     process->name = TH_NONE;
 }
 
+void th_world_each(void (*seen)(void *context, const struct th_process *process), void *context)
+{
+    struct th_slot *slot;
+    size_t position = 0;
+
+    while ((slot = th_table_next(&world.processes, &position)))
+        seen(context, slot->value);
+}
+
 /* PROCESS is in the table no more. */
 static void drop_process(struct th_process *process)
 {

@@ -210,7 +210,7 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
         return TH_OK;
     if (status != TH_END)
         return malformed(player);
-    player->deserted = true;
+    player->deserted = !player->options->stays;
     return TH_OK;
 }
 

@@ -281,8 +281,10 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
     process->raised.class = TH_RAISED_NOTHING;
     clear_next(process, TH_STEP_NONE);
     process->reductions--;
-    if (!outer)
+    if (!outer) {
         th_thread_runs(now->callee->name);
+        atomic_store_explicit(&process->shown.callee, now->callee, memory_order_relaxed);
+    }
     answer = call_code(now->code, &call, th_check_on());
     if (!outer)
         th_thread_runs(NULL);

@@ -15,6 +15,7 @@ static void wake(struct th_process_run *process)
 {
     if (process->waiting) {
         process->waiting = false;
+        th_shown_doing(&process->shown, TH_PROCESS_QUEUED);
         th_queue_add(process);
     }
 }
@@ -41,6 +42,7 @@ void th_inbox_add(struct th_process_run *process, struct th_message *message)
     message->next = NULL;
     *process->inbox_end = message;
     process->inbox_end = &message->next;
+    th_shown_add(&process->shown.inbox, 1);
 }
 
 /* What `mail` stands for is taken after it is cleared, so that nothing is missed. */
@@ -59,6 +61,7 @@ static struct th_message *take_out(struct th_process_run *process, struct th_mes
     if (process->inbox_end == &message->next)
         process->inbox_end = place;
     message->next = NULL;
+    th_shown_add(&process->shown.inbox, (uint64_t)-1);
     return message;
 }
 
@@ -77,6 +80,8 @@ static bool begin_to_wait(void *context)
     struct th_process_run *process = context;
 
     process->waiting = !process->timed_out;
+    if (process->waiting)
+        th_shown_doing(&process->shown, TH_PROCESS_WAITING);
     return process->waiting;
 }
 
@@ -87,6 +92,7 @@ static inline bool waits(struct th_process_run *process)
     struct th_message *mail;
 
     th_tracepoint_out(process);
+    th_process_show(process);
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
     if (th_host_process_take_or(process->mailbox, &mail, begin_to_wait))
         return true;

@@ -22,7 +22,9 @@ struct th_process_run *th_process_create(bool told, struct th_process_run *paren
     process->offer = &process->inbox;
     process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
     process->told = told;
+    process->reductions = TH_TURN;
     process->waiting = told;
+    th_shown_doing(&process->shown, told ? TH_PROCESS_WAITING : TH_PROCESS_QUEUED);
     process->mailbox = th_host_process_start_mailbox(th_mailbox_arrived, process);
     process->pid = th_host_process_pid(process->mailbox);
     process->env->self = process->pid;
@@ -114,6 +116,7 @@ static bool conclude(struct th_process_run *process)
         end_of_itself(process);
         return false;
     }
+    atomic_store_explicit(&process->shown.callee, NULL, memory_order_relaxed); /* it has returned */
     if (process->outcome != TH_NONE)
         th_request_finish(process, TH_CALL_RETURNED, process->outcome);
     else
@@ -163,17 +166,36 @@ static bool is_ended(struct th_process_run *process)
 }
 
 /* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
+/* What is left of the turn may be less than nothing. */
+static uint64_t reductions_of(const struct th_process_run *process)
+{
+    return process->reductions_before + (uint64_t)(TH_TURN - process->reductions);
+}
+
+void th_process_show(struct th_process_run *process)
+{
+    struct th_process_shown *shown = &process->shown;
+
+    th_shown_set(&shown->reductions, reductions_of(process));
+    th_shown_set(&shown->words, th_env_used(process->env) + process->fragment_words);
+    th_shown_set(&shown->links, process->links.count);
+}
+
 void th_process_turn(struct th_process_run *process)
 {
     int here = th_scheduler_current->type;
 
+    process->reductions_before = reductions_of(process);
     process->reductions = TH_TURN;
+    th_shown_doing(&process->shown, TH_PROCESS_RUNNING);
     th_tracepoint_in(process);
     do {
         if (here == ERL_NIF_THR_NORMAL_SCHEDULER && is_ended(process))
             return;
         if (process->next.where != here || process->reductions <= 0) {
             th_tracepoint_out(process);
+            th_process_show(process);
+            th_shown_doing(&process->shown, TH_PROCESS_QUEUED);
             th_queue_add(process);
             return;
         }

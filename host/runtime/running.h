@@ -11,6 +11,7 @@
 #ifndef TH_RUNNING_H
 #define TH_RUNNING_H
 
+#include "process_shown.h"
 #include "runtime.h"
 
 #include <pthread.h>
@@ -93,6 +94,7 @@ struct th_process_run {
     struct th_host_process *mailbox;
     th_term pid;
     struct th_live_process live; /* as trace/ knows it; zeros: there is no tracing */
+    struct th_process_shown shown;
 
     /* The heap; see heap.c. */
     th_env *env;       /* where its terms live; replaced by collecting */
@@ -117,6 +119,7 @@ struct th_process_run {
     bool then_is_set;
     struct th_exception_raised raised; /* for the function that is to catch it, terms in ENV */
     int reductions;                    /* left of the turn; below 1: it is used up */
+    uint64_t reductions_before;        /* of all turns before it */
 
     /* Messages that were taken out of the mailbox, the oldest first. */
     struct th_message *inbox, **inbox_end;
@@ -173,6 +176,9 @@ void th_queue_add(struct th_process_run *process);
 /* Runs PROCESS for a turn; the calling thread is a scheduler of the type that it is to run on.
  * After it, others may have PROCESS. */
 void th_process_turn(struct th_process_run *process);
+
+/* Updates what others see of PROCESS, before they may have it. */
+void th_process_show(struct th_process_run *process);
 
 /* A thread that takes no signals from outside, with a stack that is guarded (errno, or 0). */
 int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context);

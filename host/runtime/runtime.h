@@ -29,6 +29,7 @@
 #include "plugin_api/erl_nif.h"
 
 #include "check.h"
+#include "process_list.h"
 #include "select.h"
 
 struct th_runtime_setup {

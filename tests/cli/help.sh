@@ -1,6 +1,5 @@
 #!/bin/sh
-# What the program says of itself, and of command lines that make no sense.
-# Long because: it holds whole outputs.
+# What the program says of itself.
 . tests/cli/report
 
 expect '--help' "$tracehost" --help <<'EOF'
@@ -17,6 +16,7 @@ Commands:
   match     try a match specification on arguments or a message
   call      evaluate calls of functions of any NIF library
   run       run functions of NIF libraries under trace
+  ctl       tell a host that runs what to trace
 
 'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.
 
@@ -80,6 +80,9 @@ the other.
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers
                              that use colours; NO_COLOR is obeyed
+      --control=SOCKET       Do what `tracehost ctl SOCKET` says while it runs;
+                             without -t, -p and the like nothing is traced at
+                             first
       --fail-on-loss         Exit with 4 if the recorder dropped events or
                              calls were forgotten
       --format=FORMAT        How counts are shown: text (the default) or json
@@ -374,131 +377,6 @@ tracehost 0.1.0 (NIF API 2.18)
 tracehost 0.1.0 (NIF API 2.18)
 tracehost 0.1.0 (NIF API 2.18)
 tracehost 0.1.0 (NIF API 2.18)
-EOF
-
-no_command() {
-    "$tracehost" >"$work/out" 2>"$work/err"
-    echo "status $?"
-    "$tracehost" --help | cmp - "$work/err"
-    cat "$work/out"
-}
-expect 'no command: the help, on stderr' no_command <<'EOF'
-status 2
-EOF
-expect 'a command that there is not' "$tracehost" reply calls.trace <<'EOF'
--- stderr
-tracehost: there is no command 'reply'; see 'tracehost --help'
--- status 2
-EOF
-expect 'help for a command that there is not' "$tracehost" help reply <<'EOF'
--- stderr
-tracehost: there is no command 'reply'; see 'tracehost --help'
--- status 2
-EOF
-expect 'an option in place of a command' "$tracehost" --stats replay <<'EOF'
--- stderr
-tracehost: there is no command '--stats'; see 'tracehost --help'
--- status 2
-EOF
-expect 'an option that there is not' "$tracehost" dump --colour x <<'EOF'
--- stderr
-tracehost dump: unrecognized option '--colour'
-Try `tracehost dump --help' or `tracehost dump --usage' for more information.
--- status 2
-EOF
-expect 'an option without its value' "$tracehost" replay --from <<'EOF'
--- stderr
-tracehost replay: option '--from' requires an argument
-Try `tracehost replay --help' or `tracehost replay --usage' for more
-information.
--- status 2
-EOF
-expect 'a value that an option does not have' "$tracehost" replay --stats=all x <<'EOF'
--- stderr
-tracehost replay: option '--stats' doesn't allow an argument
-Try `tracehost replay --help' or `tracehost replay --usage' for more
-information.
--- status 2
-EOF
-expect 'dump of nothing' "$tracehost" dump <<'EOF'
--- stderr
-tracehost dump: which STREAM?
-Try `tracehost dump --help' or `tracehost dump --usage' for more information.
--- status 2
-EOF
-expect 'dump of two' "$tracehost" dump a b <<'EOF'
--- stderr
-tracehost dump: one STREAM at a time, please
-Try `tracehost dump --help' or `tracehost dump --usage' for more information.
--- status 2
-EOF
-expect 'dump in an unknown format' "$tracehost" dump --format=xml a <<'EOF'
--- stderr
-tracehost dump: --format is term or jsonl, not 'xml'
-Try `tracehost dump --help' or `tracehost dump --usage' for more information.
--- status 2
-EOF
-expect 'info of nothing' "$tracehost" info <<'EOF'
--- stderr
-tracehost info: which STREAM?
-Try `tracehost info --help' or `tracehost info --usage' for more information.
--- status 2
-EOF
-expect 'info of two' "$tracehost" info a b <<'EOF'
--- stderr
-tracehost info: one STREAM at a time, please
-Try `tracehost info --help' or `tracehost info --usage' for more information.
--- status 2
-EOF
-expect 'info in an unknown format' "$tracehost" info --format=yaml a <<'EOF'
--- stderr
-tracehost info: --format is text or json, not 'yaml'
-Try `tracehost info --help' or `tracehost info --usage' for more information.
--- status 2
-EOF
-expect 'info of the top of what' "$tracehost" info --top=many a <<'EOF'
--- stderr
-tracehost info: --top wants a number, not 'many'
-Try `tracehost info --help' or `tracehost info --usage' for more information.
--- status 2
-EOF
-expect 'convert to nothing' "$tracehost" convert a <<'EOF'
--- stderr
-tracehost convert: IN and OUT are wanted
-Try `tracehost convert --help' or `tracehost convert --usage' for more
-information.
--- status 2
-EOF
-expect 'convert to two' "$tracehost" convert a b c <<'EOF'
--- stderr
-tracehost convert: there are only IN and OUT
-Try `tracehost convert --help' or `tracehost convert --usage' for more
-information.
--- status 2
-EOF
-expect 'convert to what the name does not tell' "$tracehost" convert a.trace out <<'EOF'
--- stderr
-tracehost convert: the name 'out' does not tell a format: give --to=jsonl or --to=trace
--- status 2
-EOF
-expect 'convert to an unknown format' "$tracehost" convert --to=xml a.trace out.jsonl <<'EOF'
--- stderr
-tracehost convert: there is no format 'xml': it is jsonl or trace
--- status 2
-EOF
-expect 'two tracers' "$tracehost" tracers text count <<'EOF'
--- stderr
-tracehost tracers: one NAME at a time, please
-Try `tracehost tracers --help' or `tracehost tracers --usage' for more
-information.
--- status 2
-EOF
-expect 'colours at a time that there is not' "$tracehost" replay --color=sometimes a <<'EOF'
--- stderr
-tracehost replay: --color is always, never or auto, not 'sometimes'
-Try `tracehost replay --help' or `tracehost replay --usage' for more
-information.
--- status 2
 EOF
 
 finish

@@ -333,6 +333,9 @@ while tracers are told what happens.
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers
                              that use colours; NO_COLOR is obeyed
+      --control=SOCKET       Do what `tracehost ctl SOCKET` says while it runs;
+                             without -t, -p and the like nothing is traced at
+                             first
       --format=FORMAT        How counts are shown: text (the default) or json
       --stats                Show what became of all events, at the end on
                              stderr

@@ -1,0 +1,344 @@
+/* Commands about functions: pattern, functions, info. */
+#include "control_host.h"
+#include "control_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- pattern ---------------------------------------------------------------------------------- */
+
+struct patterning {
+    struct th_pattern_options options;
+    const char *which;
+};
+
+static enum th_status take_pattern(void *context, int key, const char *value)
+{
+    struct patterning *patterning = context;
+    enum th_pattern_key option;
+
+    if (key == TH_TRACE_SESSION) {
+        patterning->which = value;
+        return TH_OK;
+    }
+    if (key == TH_WORD || key == 'p')
+        return patterning->options.count == 0
+                   ? th_pattern_options_begin(&patterning->options, value)
+                   : TH_END;
+    return th_trace_option_is_pattern(key, &option)
+               ? th_pattern_options_add(&patterning->options, option, value)
+               : TH_END;
+}
+
+static json_t *left_out(const struct th_pattern_option *option, const struct th_session *session,
+                        size_t *concerned)
+{
+    struct th_pattern_refusals refusals;
+    json_t *reasons = json_array();
+
+    th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    *concerned = refusals.concerned;
+    for (size_t i = 0; i < refusals.count; i++)
+        json_array_append_new(reasons, json_pack("{s:I, s:o, s:s}", "functions",
+                                                 (json_int_t)refusals.items[i].functions, "first",
+                                                 th_control_function(&refusals.items[i].first),
+                                                 "why", refusals.items[i].why));
+    return reasons;
+}
+
+/* Live functions are there or not; one of a recording may still come. */
+static json_t *told(const struct th_control_host *host, const struct th_pattern_option *option,
+                    const struct th_session *session, size_t matched)
+{
+    json_t *result = json_pack("{s:s, s:o}", "pattern", option->text, "session",
+                               th_control_session_name(session));
+    size_t concerned;
+    json_t *reasons;
+
+    if (option->object != TH_PATTERN_FUNCTIONS)
+        return result;
+    json_object_set_new(result, "functions", json_integer((json_int_t)matched));
+    if (!host->options->live)
+        return result;
+    reasons = left_out(option, session, &concerned);
+    json_object_set_new(result, "there", json_integer((json_int_t)concerned));
+    json_object_set_new(result, "left_out", reasons);
+    return result;
+}
+
+static enum th_status set_pattern(const struct th_control_host *host,
+                                  const struct patterning *patterning, json_t **result)
+{
+    const struct th_pattern_option *option = &patterning->options.items[0];
+    struct th_session *session;
+    struct th_search search;
+    enum th_status status = th_pattern_option_check(option);
+    size_t matched;
+
+    if (status == TH_OK)
+        status = th_control_session(host, patterning->which, &session);
+    if (status != TH_OK)
+        return status;
+    th_search_init(&search, TH_SEARCH_TRACERS, host->options->folders, host->options->folder_count);
+    status = th_pattern_option_set(option, &search, session, &matched);
+    th_search_free(&search);
+    if (status == TH_OK)
+        *result = told(host, option, session, matched);
+    return status;
+}
+
+enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result)
+{
+    const struct th_control_host *host = context;
+    struct patterning patterning = {.options.live = host->options->live};
+    enum th_status status =
+        th_words_take(th_trace_option_table, count, words, take_pattern, &patterning);
+
+    if (status == TH_OK && patterning.options.count == 0)
+        status = th_error_raise(TH_USAGE, "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, send or "
+                                          "receive");
+    if (status == TH_OK)
+        status = set_pattern(host, &patterning, result);
+    th_free(patterning.options.items);
+    return status;
+}
+
+/* --- What a session has set ------------------------------------------------------------------- */
+
+struct totals {
+    uint64_t calls;
+    int64_t amount;
+};
+
+static struct totals sum(const struct th_bp_usage *usage, size_t count)
+{
+    struct totals totals = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        totals.calls += usage[i].calls;
+        totals.amount += usage[i].amount;
+    }
+    return totals;
+}
+
+/* Kinds, and counts of all processes together. Calls are those of the kind that counts most: the
+ * numbers of all are the same where all began at the same time. */
+static void add_counts(json_t *object, const struct th_bp_info *info)
+{
+    struct totals time = sum(info->time, info->time_count);
+    struct totals memory = sum(info->memory, info->memory_count);
+    uint64_t calls = info->kinds & TH_BP_COUNT  ? info->calls
+                     : info->kinds & TH_BP_TIME ? time.calls
+                                                : memory.calls;
+
+    json_object_set_new(object, "kinds", th_control_kinds(info->kinds));
+    json_object_set_new(object, "active", th_control_kinds(info->active));
+    if (info->kinds & TH_BP_COUNTING)
+        json_object_set_new(object, "calls", json_integer((json_int_t)calls));
+    if (info->kinds & TH_BP_TIME)
+        json_object_set_new(object, "ns", json_integer(time.amount));
+    if (info->kinds & TH_BP_MEMORY)
+        json_object_set_new(object, "words", json_integer(memory.amount));
+}
+
+static void add_counted(void *context, const struct th_function *function,
+                        const struct th_bp_info *info)
+{
+    json_t *object;
+
+    if (!(info->kinds & TH_BP_COUNTING))
+        return;
+    object = json_pack("{s:o}", "function", th_control_function(function));
+    add_counts(object, info);
+    json_array_append_new(context, object);
+}
+
+json_t *th_control_counted(const struct th_session *session)
+{
+    json_t *functions = json_array();
+
+    th_session_functions(session, add_counted, functions);
+    return functions;
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+struct listing {
+    const struct th_control_host *host;
+    struct th_pattern pattern;
+    struct th_traceable *items;
+    size_t count, capacity;
+};
+
+static bool concerns(const struct th_pattern *pattern, const struct th_function *name)
+{
+    return (pattern->module == TH_NONE || pattern->module == name->module) &&
+           (pattern->function == TH_NONE || pattern->function == name->function) &&
+           (pattern->arity == TH_ANY_ARITY || pattern->arity == (int)name->arity);
+}
+
+static void add_function(void *context, const struct th_traceable *function)
+{
+    struct listing *listing = context;
+
+    if (!concerns(&listing->pattern, &function->name))
+        return;
+    TH_ARRAY_GROW(listing->items, listing->count, listing->capacity);
+    listing->items[listing->count++] = *function;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct th_function *one = &((const struct th_traceable *)a)->name;
+    const struct th_function *other = &((const struct th_traceable *)b)->name;
+    int order = strcmp(th_atom_name(one->module)->text, th_atom_name(other->module)->text);
+
+    if (!order)
+        order = strcmp(th_atom_name(one->function)->text, th_atom_name(other->function)->text);
+    return order ? order : (one->arity > other->arity) - (one->arity < other->arity);
+}
+
+/* What each session has set for FUNCTION: ADD fills in an object. */
+static json_t *set_by(const struct th_control_host *host, const struct th_function *function,
+                      void (*add)(json_t *object, const struct th_session *session,
+                                  const struct th_bp_info *info))
+{
+    json_t *sessions = json_array();
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        struct th_bp_info info;
+        json_t *object;
+        if (!session || !th_session_function_info(session, function, &info))
+            continue;
+        object = th_control_session_name(session);
+        add(object, session, &info);
+        json_array_append_new(sessions, object);
+        th_bp_info_free(&info);
+    }
+    return sessions;
+}
+
+static json_t *describe(const struct th_traceable *function)
+{
+    return json_pack("{s:o, s:b, s:b, s:b, s:s?}", "function", th_control_function(&function->name),
+                     "live", (int)function->live, "local", (int)function->local, "global",
+                     (int)function->global, "no_local",
+                     function->local ? NULL : function->no_local);
+}
+
+static void add_short(json_t *object, const struct th_session *session,
+                      const struct th_bp_info *info)
+{
+    (void)session;
+    add_counts(object, info);
+}
+
+static json_t *listed(struct listing *listing)
+{
+    json_t *functions = json_array();
+
+    if (listing->count > 0)
+        qsort(listing->items, listing->count, sizeof *listing->items, by_name);
+    for (size_t i = 0; i < listing->count; i++) {
+        json_t *object = describe(&listing->items[i]);
+        json_object_set_new(object, "sessions",
+                            set_by(listing->host, &listing->items[i].name, add_short));
+        json_array_append_new(functions, object);
+    }
+    return functions;
+}
+
+static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
+{
+    if (th_pattern_parse(text, pattern))
+        return TH_OK;
+    return th_error_raise(TH_USAGE, "'%.60s' is none of M:F/A, M:F/_, M:_/_ or _:_/_", text);
+}
+
+enum th_status th_control_do_functions(void *context, int count, char **words, json_t **result)
+{
+    struct listing listing = {.host = context,
+                              .pattern = {.module = TH_NONE, .function = TH_NONE, .arity = -1}};
+    enum th_status status = TH_OK;
+
+    if (count > 0)
+        status = read_pattern(&listing.pattern, words[0]);
+    if (status == TH_OK && count > 1)
+        status = th_control_no_words(count - 1, words + 1);
+    if (status != TH_OK)
+        return status;
+    th_tracing_functions(listing.host->tracing, add_function, &listing);
+    *result = json_pack("{s:o}", "functions", listed(&listing));
+    th_free(listing.items);
+    return TH_OK;
+}
+
+/* --- info ------------------------------------------------------------------------------------- */
+
+static json_t *usage_of(const struct th_bp_usage *usage, size_t count, const char *unit)
+{
+    json_t *processes = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(processes, json_pack("{s:o, s:I, s:I}", "process",
+                                                   th_control_term(usage[i].process), "calls",
+                                                   (json_int_t)usage[i].calls, unit,
+                                                   (json_int_t)usage[i].amount));
+    return processes;
+}
+
+static void add_meta(json_t *object, const struct th_session *session,
+                     const struct th_bp_info *info)
+{
+    const char *name;
+    th_term state;
+
+    if (!(info->kinds & TH_BP_META))
+        return;
+    if (!th_pattern_meta_tracer(session, info, &name, &state))
+        name = th_session_name(session);
+    json_object_set_new(object, "meta_tracer", json_string(name));
+    json_object_set_new(object, "meta_match_spec",
+                        th_control_term(th_pattern_spec_source(info->meta_spec)));
+}
+
+/* As OTP's trace:info(Session, MFA, all) has it. */
+static void add_all(json_t *object, const struct th_session *session, const struct th_bp_info *info)
+{
+    add_counts(object, info);
+    if (info->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL))
+        json_object_set_new(object, "match_spec",
+                            th_control_term(th_pattern_spec_source(info->spec)));
+    add_meta(object, session, info);
+    if (info->kinds & TH_BP_COUNT)
+        json_object_set_new(object, "call_count", json_integer((json_int_t)info->calls));
+    if (info->kinds & TH_BP_TIME)
+        json_object_set_new(object, "call_time", usage_of(info->time, info->time_count, "ns"));
+    if (info->kinds & TH_BP_MEMORY)
+        json_object_set_new(object, "call_memory",
+                            usage_of(info->memory, info->memory_count, "words"));
+}
+
+enum th_status th_control_do_info(void *context, int count, char **words, json_t **result)
+{
+    struct listing listing = {.host = context};
+    enum th_status status;
+
+    if (count == 0)
+        return th_error_raise(TH_USAGE, "of which function, M:F/A?");
+    status = th_control_no_words(count - 1, words + 1);
+    if (status == TH_OK)
+        status = read_pattern(&listing.pattern, words[0]);
+    if (status == TH_OK && listing.pattern.arity == TH_ANY_ARITY)
+        status = th_error_raise(TH_USAGE, "'%.60s' is no M:F/A", words[0]);
+    if (status != TH_OK)
+        return status;
+    th_tracing_functions(listing.host->tracing, add_function, &listing);
+    if (listing.count == 0)
+        return th_error_raise(TH_USAGE, "there is no function %.60s", words[0]);
+    *result = describe(&listing.items[0]);
+    json_object_set_new(*result, "sessions", set_by(listing.host, &listing.items[0].name, add_all));
+    th_free(listing.items);
+    return TH_OK;
+}

@@ -1,0 +1,225 @@
+#include "control_host.h"
+
+#include "host/term/term.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A command is carried out with the lock. */
+#define X(name, arguments, help)                                                                 \
+    static enum th_status locked_##name(void *context, int count, char **words, json_t **result) \
+    {                                                                                            \
+        enum th_status status;                                                                   \
+        th_control_host_lock(context);                                                           \
+        status = th_control_do_##name(context, count, words, result);                            \
+        th_control_host_unlock(context);                                                         \
+        return status;                                                                           \
+    }
+TH_CONTROL_COMMANDS(X)
+#undef X
+
+static const struct th_control_command commands[] = {
+#define X(name, arguments, help) {#name, arguments, help, locked_##name},
+    TH_CONTROL_COMMANDS(X)
+#undef X
+};
+
+/* --- The host --------------------------------------------------------------------------------- */
+
+enum th_status th_control_host_begin(struct th_control_host *host, const char *path)
+{
+    enum th_status status;
+
+    host->server = NULL;
+    pthread_mutex_init(&host->lock, NULL);
+    if (!path)
+        return TH_OK;
+    host->began = host->rate.time = th_clock_real_monotonic();
+    host->setup = (struct th_control_setup){
+        .path = path,
+        .program = host->program,
+        .version = TH_VERSION,
+        .commands = commands,
+        .command_count = sizeof commands / sizeof commands[0],
+        .context = host,
+    };
+    status = th_control_begin(&host->setup, &host->server);
+    return status == TH_OK ? TH_OK : th_error_context("cannot serve --control=%s", path);
+}
+
+void th_control_host_end(struct th_control_host *host)
+{
+    if (host->between)
+        th_between_end(host->between);
+    th_control_end(host->server);
+    host->server = NULL;
+}
+
+void th_control_host_lock(struct th_control_host *host)
+{
+    pthread_mutex_lock(&host->lock);
+}
+
+void th_control_host_unlock(struct th_control_host *host)
+{
+    pthread_mutex_unlock(&host->lock);
+}
+
+enum th_status th_control_at_tracees(const struct th_control_host *host,
+                                     enum th_status (*errand)(void *argument), void *argument)
+{
+    return host->between ? th_between_ask(host->between, errand, argument) : errand(argument);
+}
+
+enum th_status th_control_no_words(int count, char **words)
+{
+    if (count == 0)
+        return TH_OK;
+    return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", words[0]);
+}
+
+/* --- Sessions --------------------------------------------------------------------------------- */
+
+json_int_t th_control_session_number(const struct th_session *session)
+{
+    return (json_int_t)(th_session_id_of(session) / TH_SESSIONS_LIMIT);
+}
+
+json_t *th_control_session_name(const struct th_session *session)
+{
+    return json_pack("{s:I, s:s, s:s?}", "number", th_control_session_number(session), "tracer",
+                     th_session_name(session), "title", th_session_title(session));
+}
+
+static bool is_titled(const struct th_session *session, const char *which)
+{
+    return th_session_title(session) && strcmp(th_session_title(session), which) == 0;
+}
+
+/* Whether WHICH is its number. */
+static bool is_numbered(const struct th_session *session, const char *which)
+{
+    char *end;
+    long long number = strtoll(which, &end, 10);
+
+    return !*end && end != which && number == th_control_session_number(session);
+}
+
+static bool is_of_tracer(const struct th_session *session, const char *which)
+{
+    return strcmp(th_session_name(session), which) == 0;
+}
+
+static bool is_any(const struct th_session *session, const char *which)
+{
+    (void)session;
+    (void)which;
+    return true;
+}
+
+/* How many sessions WHICH IS; *FOUND is the last of them. */
+static size_t find(const struct th_control_host *host, const char *which,
+                   bool (*is)(const struct th_session *session, const char *which),
+                   struct th_session **found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        struct th_session *session = th_tracing_session(host->tracing, i);
+        if (!session || !is(session, which))
+            continue;
+        *found = session;
+        count++;
+    }
+    return count;
+}
+
+static enum th_status only_one(const struct th_control_host *host, struct th_session **session)
+{
+    size_t count = find(host, NULL, is_any, session);
+
+    if (count == 1)
+        return TH_OK;
+    if (count == 0)
+        return th_error_raise(TH_USAGE, "there is no session; `attach TRACER` begins one");
+    return th_error_raise(TH_USAGE,
+                          "there are %zu sessions: say which one, with --session=NUMBER, as "
+                          "`sessions` lists them",
+                          count);
+}
+
+enum th_status th_control_session(const struct th_control_host *host, const char *which,
+                                  struct th_session **session)
+{
+    size_t count;
+
+    if (!which)
+        return only_one(host, session);
+    if (find(host, which, is_titled, session) > 0 || find(host, which, is_numbered, session) > 0)
+        return TH_OK;
+    count = find(host, which, is_of_tracer, session);
+    if (count == 1)
+        return TH_OK;
+    if (count == 0)
+        return th_error_raise(TH_USAGE, "there is no session or tracer '%.60s'", which);
+    return th_error_raise(TH_USAGE,
+                          "tracer '%.60s' has %zu sessions: name one by its number, as `sessions` "
+                          "lists them",
+                          which, count);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *text_of(struct th_buffer *text)
+{
+    json_t *json = json_stringn((char *)text->data, text->size);
+
+    th_buffer_free(text);
+    return json ? json : json_string("?");
+}
+
+json_t *th_control_term(th_term term)
+{
+    struct th_buffer text = {0};
+
+    th_text_print(&text, term);
+    return text_of(&text);
+}
+
+json_t *th_control_function(const struct th_function *function)
+{
+    struct th_buffer text = {0};
+
+    th_text_print_atom(&text, function->module);
+    th_buffer_add_byte(&text, ':');
+    th_text_print_atom(&text, function->function);
+    th_buffer_printf(&text, "/%u", function->arity);
+    return text_of(&text);
+}
+
+json_t *th_control_flags(uint32_t flags)
+{
+    json_t *names = json_array();
+
+#define X(name, bit, help)     \
+    if (flags & TH_FLAG_##bit) \
+        json_array_append_new(names, json_string(#name));
+    TH_FLAGS(X)
+#undef X
+    return names;
+}
+
+json_t *th_control_kinds(uint32_t kinds)
+{
+    static const struct {
+        uint32_t kind;
+        const char *name;
+    } known[] = {{TH_BP_LOCAL, "local"}, {TH_BP_GLOBAL, "global"}, {TH_BP_META, "meta"},
+                 {TH_BP_COUNT, "count"}, {TH_BP_TIME, "time"},     {TH_BP_MEMORY, "memory"}};
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (kinds & known[i].kind)
+            json_array_append_new(names, json_string(known[i].name));
+    return names;
+}

@@ -1,0 +1,118 @@
+/*
+ * --control=SOCKET: a host that is told what to do while it runs. What its commands need to know of
+ * it, and what their files share.
+ *
+ *   host = {.program = "run", .tracing = tracing, ...};
+ *   th_control_host_begin(&host, path);
+ *   ... it runs ...
+ *   th_control_host_end(&host);        before sessions are looked at without the lock
+ *
+ * Commands are carried out by the server's thread, one at a time, with host->lock held: so nobody
+ * else destroys a session that one of them uses.
+ */
+#ifndef TH_CONTROL_HOST_H
+#define TH_CONTROL_HOST_H
+
+#include "between.h"
+#include "trace_options.h"
+
+#include "host/control/control.h"
+
+#include <pthread.h>
+
+struct th_control_host {
+    const char *program; /* "run", "replay" */
+    struct th_tracing *tracing;
+    const struct th_trace_options *options;
+
+    /* Has the work end, soon, as a signal does; any number of times. Any thread. */
+    void (*stop)(void *context);
+    /* Adds to what `status` answers. The server's thread. */
+    void (*tell)(void *context, json_t *status);
+    /* Of the thread that alone may name processes; NULL: any may. */
+    struct th_between *between;
+    /* What there is of processes; by the thread that may name them. */
+    json_t *(*processes)(void);
+    void *context;
+
+    /* Its own. */
+    struct th_control *server; /* NULL: it has no socket */
+    struct th_control_setup setup;
+    int64_t began;
+    struct th_control_rate { /* at the last `status` */
+        int64_t time;
+        uint64_t events;
+    } rate;
+    /* Around each command, and around what others do to sessions meanwhile. Outermost. */
+    pthread_mutex_t lock;
+};
+
+/* Begins to serve PATH; NULL: does not, and all else does nothing. See th_control_begin(). */
+enum th_status th_control_host_begin(struct th_control_host *host, const char *path);
+void th_control_host_end(struct th_control_host *host);
+
+/* Around what other threads than the server's do to sessions in between. */
+void th_control_host_lock(struct th_control_host *host);
+void th_control_host_unlock(struct th_control_host *host);
+
+/* --- What commands share ---------------------------------------------------------------------- */
+
+/* Has ERRAND(ARGUMENT) called by a thread that may name processes, and waits for its end. */
+enum th_status th_control_at_tracees(const struct th_control_host *host,
+                                     enum th_status (*errand)(void *argument), void *argument);
+
+/* TERM as Erlang text; "m:f/a". */
+json_t *th_control_term(th_term term);
+json_t *th_control_function(const struct th_function *function);
+
+/* The names of what is set in BITS, an array. */
+json_t *th_control_flags(uint32_t flags);
+json_t *th_control_kinds(uint32_t kinds);
+
+/* The session that WHICH names: its number, its title, or its tracer, if that has one alone. NULL:
+ * the only one that there is. TH_USAGE. */
+enum th_status th_control_session(const struct th_control_host *host, const char *which,
+                                  struct th_session **session);
+
+/* Counts up from 1 by the order in which they began; none is ever given twice. */
+json_int_t th_control_session_number(const struct th_session *session);
+
+/* {"number": .., "tracer": .., "title": ..}, by which other objects refer to it. */
+json_t *th_control_session_name(const struct th_session *session);
+
+/* What SESSION has counted, by function: an array. */
+json_t *th_control_counted(const struct th_session *session);
+
+/* TH_USAGE: a command has words that it has no use for. */
+enum th_status th_control_no_words(int count, char **words);
+
+/* --- The commands: see control_host.c --------------------------------------------------------- */
+
+#define TH_CONTROL_COMMANDS(X)                                                                 \
+    X(status, "", "how the host fares: time, events, rates, losses")                           \
+    X(tracers, "", "the tracers that can be attached, and where they are")                     \
+    X(attach,                                                                                  \
+      "TRACER [--session=TITLE] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN " \
+      "...]...",                                                                               \
+      "loads a tracer and has it trace, as -t does with the options behind it")                \
+    X(detach, "SESSION", "ends a session: its number, its title or its tracer")                \
+    X(sessions, "", "the sessions, what they trace, and what became of their events")          \
+    X(pattern,                                                                                 \
+      "PATTERN [--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "         \
+      "[--meta-tracer=TRACER] [--session=SESSION]",                                            \
+      "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are for "    \
+      "counts")                                                                                \
+    X(flags, "LIST [on|off] [WHOM] [--ports=WHOM] [--session=SESSION]",                        \
+      "gives trace flags, or takes them: of all, existing, new, pids or names")                \
+    X(functions, "[PATTERN]", "the functions, their breakpoints and counts")                   \
+    X(info, "M:F/A", "what each session has set for a function, and counted")                  \
+    X(processes, "", "who there is, and what they do")                                         \
+    X(stop, "", "ends the host, as a signal does")                                             \
+    X(help, "", "this list")
+
+#define X(name, arguments, help) \
+    enum th_status th_control_do_##name(void *context, int count, char **words, json_t **result);
+TH_CONTROL_COMMANDS(X)
+#undef X
+
+#endif

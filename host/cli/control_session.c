@@ -1,0 +1,279 @@
+/* Commands about sessions: attach, detach, sessions, flags. */
+#include "control_host.h"
+#include "control_words.h"
+
+#include <string.h>
+
+/* --- What is told of a session ---------------------------------------------------------------- */
+
+static json_t *counts_of(const struct th_session *session)
+{
+    struct th_session_counts counts = th_session_counts(session);
+
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "traced",
+                     (json_int_t)counts.traced, "enabled", (json_int_t)counts.enabled, "discarded",
+                     (json_int_t)counts.discarded, "filtered", (json_int_t)counts.filtered,
+                     "silenced", (json_int_t)counts.silenced, "untraced",
+                     (json_int_t)counts.untraced, "removed", (json_int_t)counts.removed, "refused",
+                     (json_int_t)counts.refused);
+}
+
+/* Asks for its trace_status, as OTP's trace:info/3 does. */
+static json_t *flags_of(struct th_session *session, enum th_tracees which)
+{
+    return th_control_flags(th_session_default_flags(session, which));
+}
+
+static void count_breakpoint(void *context, const struct th_function *function,
+                             const struct th_bp_info *info)
+{
+    json_int_t *count = context;
+
+    (void)function;
+    (void)info;
+    ++*count;
+}
+
+static json_t *session_of(struct th_session *session)
+{
+    json_t *object = th_control_session_name(session);
+    json_int_t breakpoints = 0;
+
+    th_session_functions(session, count_breakpoint, &breakpoints);
+    json_object_set_new(object, "state", th_control_term(th_session_state_term(session)));
+    json_object_set_new(object, "flags", flags_of(session, TH_PROCESSES_NEW));
+    json_object_set_new(object, "flags_existing", flags_of(session, TH_PROCESSES_EXISTING));
+    json_object_set_new(object, "flags_ports", flags_of(session, TH_PORTS_NEW));
+    json_object_set_new(object, "attached", json_boolean(th_session_attached(session)));
+    json_object_set_new(object, "breakpoints", json_integer(breakpoints));
+    json_object_set_new(object, "counts", counts_of(session));
+    return object;
+}
+
+/* Of the first ones, whose title this is. */
+static bool is_taken(const struct th_control_host *host, const char *title)
+{
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        const char *other = session ? th_session_title(session) : NULL;
+        if (other && strcmp(other, title) == 0)
+            return true;
+    }
+    return false;
+}
+
+enum th_status th_control_do_sessions(void *context, int count, char **words, json_t **result)
+{
+    const struct th_control_host *host = context;
+    enum th_status status = th_control_no_words(count, words);
+    json_t *sessions;
+
+    if (status != TH_OK)
+        return status;
+    sessions = json_array();
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        struct th_session *session = th_tracing_session(host->tracing, i);
+        if (session)
+            json_array_append_new(sessions, session_of(session));
+    }
+    *result = json_pack("{s:o}", "sessions", sessions);
+    return TH_OK;
+}
+
+/* --- attach ----------------------------------------------------------------------------------- */
+
+struct attaching {
+    const struct th_control_host *host;
+    struct th_trace_options trace;
+    uint64_t before; /* the number of the latest session that there was */
+};
+
+static enum th_status take_attached(void *context, int key, const char *value)
+{
+    struct attaching *attaching = context;
+    struct th_session_option *option = &attaching->trace.sessions.items[0];
+
+    if (key == TH_WORD && option->tracer_count > 0)
+        return TH_END;
+    if (key == TH_WORD)
+        key = 't';
+    else if (key == 't')
+        return TH_END;
+    if (key != TH_TRACE_SESSION)
+        return th_trace_options_take(&attaching->trace, key, value);
+    if (!*value)
+        return th_error_raise(TH_USAGE, "--session wants a name");
+    option->title = value; /* in its place among the options: here all are for one session */
+    return TH_OK;
+}
+
+static enum th_status read_attached(struct attaching *attaching, int count, char **words)
+{
+    struct th_session_options *sessions = &attaching->trace.sessions;
+    enum th_status status =
+        th_words_take(th_trace_option_table, count, words, take_attached, attaching);
+
+    if (status != TH_OK)
+        return status;
+    if (sessions->items[0].tracer_count == 0)
+        return th_error_raise(TH_USAGE, "attach which TRACER? `tracers` lists them");
+    if (sessions->items[0].title && is_taken(attaching->host, sessions->items[0].title))
+        return th_error_raise(TH_USAGE, "there is a session '%s' already",
+                              sessions->items[0].title);
+    return th_session_options_check(sessions);
+}
+
+static enum th_status attach(void *argument)
+{
+    struct attaching *attaching = argument;
+    const struct th_trace_options *options = attaching->host->options;
+    struct th_search search;
+    enum th_status status;
+
+    th_search_init(&search, TH_SEARCH_TRACERS, options->folders, options->folder_count);
+    status =
+        th_session_options_attach(&attaching->trace.sessions, &search, attaching->host->tracing);
+    th_search_free(&search);
+    return status;
+}
+
+/* The one that began last. */
+static struct th_session *latest(const struct th_control_host *host)
+{
+    struct th_session *found = NULL;
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        struct th_session *session = th_tracing_session(host->tracing, i);
+        if (session &&
+            (!found || th_control_session_number(session) > th_control_session_number(found)))
+            found = session;
+    }
+    return found;
+}
+
+enum th_status th_control_do_attach(void *context, int count, char **words, json_t **result)
+{
+    struct attaching attaching = {.host = context};
+    enum th_status status;
+
+    th_trace_options_init(&attaching.trace, attaching.host->options->live);
+    attaching.trace.sessions.running = attaching.trace.live;
+    status = read_attached(&attaching, count, words);
+    if (status == TH_OK && th_session_options_name_tracees(&attaching.trace.sessions))
+        status = th_control_at_tracees(attaching.host, attach, &attaching);
+    else if (status == TH_OK)
+        status = attach(&attaching);
+    th_trace_options_free(&attaching.trace);
+    if (status == TH_OK)
+        *result = session_of(latest(attaching.host));
+    return status;
+}
+
+/* --- detach ----------------------------------------------------------------------------------- */
+
+/* With what it has counted, which goes with it. */
+enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result)
+{
+    const struct th_control_host *host = context;
+    struct th_session *session;
+    enum th_status status;
+
+    if (count == 0)
+        return th_error_raise(TH_USAGE, "detach which SESSION? `sessions` lists them");
+    status = th_control_no_words(count - 1, words + 1);
+    if (status == TH_OK)
+        status = th_control_session(host, words[0], &session);
+    if (status != TH_OK)
+        return status;
+    *result = session_of(session);
+    json_object_set_new(*result, "functions", th_control_counted(session));
+    th_session_destroy(session);
+    return TH_OK;
+}
+
+/* --- flags ------------------------------------------------------------------------------------ */
+
+struct flagging {
+    const struct th_control_host *host;
+    const char *list, *mode, *which;
+    bool whom;                         /* somebody was named */
+    struct th_session_options options; /* of whom: they read --processes and --ports */
+    uint32_t flags;
+    struct th_session *session;
+};
+
+static enum th_status take_whom(struct flagging *flagging, bool ports, const char *list)
+{
+    flagging->whom = true;
+    return th_session_options_tracees(&flagging->options, ports, list);
+}
+
+static enum th_status take_flagged(void *context, int key, const char *value)
+{
+    struct flagging *flagging = context;
+
+    if (key == TH_TRACE_SESSION)
+        flagging->which = value;
+    else if (key == TH_TRACE_PROCESSES || key == TH_TRACE_PORTS)
+        return take_whom(flagging, key == TH_TRACE_PORTS, value);
+    else if (key != TH_WORD)
+        return TH_END;
+    else if (!flagging->list)
+        flagging->list = value;
+    else if (!flagging->mode && (strcmp(value, "on") == 0 || strcmp(value, "off") == 0))
+        flagging->mode = value;
+    else if (!flagging->whom)
+        return take_whom(flagging, false, value);
+    else
+        return TH_END;
+    return TH_OK;
+}
+
+static enum th_status read_flagged(struct flagging *flagging, int count, char **words)
+{
+    enum th_status status =
+        th_words_take(th_trace_option_table, count, words, take_flagged, flagging);
+
+    if (status == TH_OK && !flagging->list)
+        return th_error_raise(TH_USAGE, "which flags? a LIST such as call,send");
+    if (status == TH_OK)
+        status = th_flags_parse(flagging->list, &flagging->flags);
+    if (status == TH_OK && !flagging->whom) {
+        status = take_whom(flagging, false, "all");
+        if (status == TH_OK && flagging->flags & TH_FLAGS_OF_PORTS & ~TH_FLAG_CPU_TIMESTAMP)
+            status = take_whom(flagging, true, "all");
+    }
+    return status == TH_OK ? th_control_session(flagging->host, flagging->which, &flagging->session)
+                           : status;
+}
+
+static enum th_status set_flags(void *argument)
+{
+    const struct flagging *flagging = argument;
+    const struct th_session_option *option = &flagging->options.items[0];
+    bool on = !flagging->mode || strcmp(flagging->mode, "on") == 0;
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++)
+        status = th_chosen_trace(&option->tracees[i], flagging->session, on, flagging->flags,
+                                 flagging->options.live);
+    return status;
+}
+
+enum th_status th_control_do_flags(void *context, int count, char **words, json_t **result)
+{
+    struct flagging flagging = {.host = context};
+    enum th_status status;
+
+    th_session_options_init(&flagging.options, flagging.host->options->live);
+    flagging.options.running = flagging.options.live;
+    status = read_flagged(&flagging, count, words);
+    if (status == TH_OK && th_session_options_name_tracees(&flagging.options))
+        status = th_control_at_tracees(flagging.host, set_flags, &flagging);
+    else if (status == TH_OK)
+        status = set_flags(&flagging);
+    th_session_options_free(&flagging.options);
+    if (status == TH_OK)
+        *result = session_of(flagging.session);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* What the files of `tracehost ctl` share. */
+#ifndef TH_CTL_H
+#define TH_CTL_H
+
+#include "host/control/control.h"
+
+#include <stdio.h>
+
+struct th_ctl {
+    struct th_control_client *client;
+    const json_t *greeting;
+    bool json; /* answers are shown as they came */
+    bool gone; /* the host is: nothing can be asked any more */
+};
+
+/* Has the host do what COUNT words say, at least one, and shows its answer on stdout. Else the
+ * status of the answer, with its chain, but for --json, where it was shown; TH_FAILED, and
+ * ctl->gone; TH_END: a signal came. */
+enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[]);
+
+/* Shows RESULT, of COMMAND, to people. */
+void th_ctl_print(const char *command, const json_t *result, FILE *out);
+
+/* Does what the lines of stdin say; at a prompt, if that is a terminal. What is wrong was told. The
+ * status of the first command that failed; at a prompt TH_OK, unless the host went away. */
+enum th_status th_ctl_script(struct th_ctl *ctl);
+enum th_status th_ctl_prompt(struct th_ctl *ctl);
+
+/* The words of a line, as control.h wants them, and NULL behind them; one piece of memory, the
+ * caller's to free. TH_USAGE: a quote does not end. *COUNT is 0 for an empty line or a comment
+ * (#). */
+enum th_status th_ctl_split(const char *line, int *count, char ***words);
+
+#endif

@@ -1,0 +1,132 @@
+#include "ctl_table.h"
+
+#include "host/base/base.h"
+
+#include <string.h>
+
+enum { MOST_COLUMNS = 16, GAP = 2 };
+
+static char *join(const json_t *array)
+{
+    struct th_buffer joined = {0};
+    size_t i;
+    json_t *item;
+    char *text;
+
+    json_array_foreach(array, i, item)
+    {
+        text = th_ctl_text(item);
+        if (i > 0)
+            th_buffer_add_byte(&joined, ',');
+        th_buffer_add_text(&joined, text);
+        th_free(text);
+    }
+    text = th_strdup(joined.size > 0 ? th_buffer_text(&joined) : "-");
+    th_buffer_free(&joined);
+    return text;
+}
+
+char *th_ctl_text(const json_t *value)
+{
+    switch (value ? json_typeof(value) : JSON_NULL) {
+    case JSON_STRING:
+        return th_strdup(json_string_value(value));
+    case JSON_INTEGER:
+        return th_printf("%lld", (long long)json_integer_value(value));
+    case JSON_REAL:
+        return th_printf("%.3f", json_real_value(value));
+    case JSON_ARRAY:
+        return join(value);
+    case JSON_TRUE:
+        return th_strdup("yes");
+    default:
+        return th_strdup("-");
+    }
+}
+
+/* In characters, each of which is taken for one column wide. */
+static int width_of(const char *text)
+{
+    int width = 0;
+
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+static char *cell(const struct th_ctl_column *column, const json_t *row)
+{
+    return column->text ? column->text(row) : th_ctl_text(json_object_get(row, column->key));
+}
+
+/* 0: there is nothing in it. */
+static int column_width(const struct th_ctl_column *column, const json_t *rows)
+{
+    int widest = width_of(column->title);
+    bool empty = true;
+    size_t i;
+    json_t *row;
+
+    json_array_foreach(rows, i, row)
+    {
+        char *text = cell(column, row);
+        int width = width_of(text);
+        empty &= strcmp(text, "-") == 0;
+        widest = width > widest ? width : widest;
+        th_free(text);
+    }
+    return empty ? 0 : widest;
+}
+
+struct line {
+    FILE *out;
+    int missing; /* blanks before the next cell: none are written at the end of a line */
+};
+
+static void put_blanks(struct line *line)
+{
+    fprintf(line->out, "%*s", line->missing, "");
+    line->missing = 0;
+}
+
+static void put_cell(struct line *line, const struct th_ctl_column *column, int width,
+                     const char *text)
+{
+    int rest = width - width_of(text);
+
+    if (column->right)
+        line->missing += rest;
+    put_blanks(line);
+    fputs(text, line->out);
+    line->missing = (column->right ? 0 : rest) + GAP;
+}
+
+/* ROW NULL: the titles. */
+static void put_row(const struct th_ctl_column columns[], const int widths[], const json_t *row,
+                    FILE *out)
+{
+    struct line line = {.out = out};
+
+    for (size_t i = 0; columns[i].title; i++) {
+        char *text = row ? cell(&columns[i], row) : NULL;
+        if (widths[i] > 0)
+            put_cell(&line, &columns[i], widths[i], text ? text : columns[i].title);
+        th_free(text);
+    }
+    fputc('\n', out);
+}
+
+void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows, FILE *out)
+{
+    int widths[MOST_COLUMNS];
+    size_t i;
+    json_t *row;
+
+    for (i = 0; columns[i].title; i++)
+        widths[i] = column_width(&columns[i], rows);
+    put_row(columns, widths, NULL, out);
+    json_array_foreach(rows, i, row)
+    {
+        put_row(columns, widths, row, out);
+    }
+}

@@ -1,0 +1,44 @@
+#include "running.h"
+
+struct list {
+    struct th_process_seen *items;
+    size_t count, capacity;
+};
+
+static uint64_t shown(const _Atomic uint64_t *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* Under the mailbox's lock, so that the process stays. */
+static void see(void *context, void *what, th_term pid)
+{
+    struct list *list = context;
+    struct th_process_run *process = what;
+    const struct th_callee *callee =
+        atomic_load_explicit(&process->shown.callee, memory_order_relaxed);
+
+    TH_ARRAY_GROW(list->items, list->count, list->capacity);
+    list->items[list->count++] = (struct th_process_seen){
+        .pid = pid,
+        .name = TH_NONE,
+        .doing = (enum th_process_doing)atomic_load_explicit(&process->shown.doing,
+                                                             memory_order_relaxed),
+        .function = callee ? callee->name : NULL,
+        .messages = shown(&process->shown.inbox) + th_host_process_mail(pid),
+        .reductions = shown(&process->shown.reductions),
+        .words = shown(&process->shown.words),
+        .links = shown(&process->shown.links),
+    };
+}
+
+size_t th_runtime_list(struct th_process_seen **processes)
+{
+    struct list list = {0};
+
+    th_host_process_each(th_mailbox_arrived, see, &list);
+    for (size_t i = 0; i < list.count; i++)
+        list.items[i].name = th_name_of(list.items[i].pid);
+    *processes = list.items;
+    return list.count;
+}

@@ -1,0 +1,40 @@
+/*
+ * What a process shows of itself to those who list processes. Inner header of runtime/.
+ *
+ * Each is written by the thread that uses the process, `doing` also by who wakes it; read by any
+ * that sees the process, under its mailbox's lock, before which it is not freed. Relaxed: each
+ * stands for itself.
+ */
+#ifndef TH_PROCESS_SHOWN_H
+#define TH_PROCESS_SHOWN_H
+
+#include "process_list.h"
+
+#include "host/code/code.h"
+
+#include <stdatomic.h>
+
+struct th_process_shown {
+    _Atomic uint32_t doing; /* enum th_process_doing */
+    const struct th_callee *_Atomic callee;
+    _Atomic uint64_t inbox; /* messages that were taken out of the mailbox */
+    _Atomic uint64_t reductions, words, links;
+};
+
+static inline void th_shown_set(_Atomic uint64_t *shown, uint64_t value)
+{
+    atomic_store_explicit(shown, value, memory_order_relaxed);
+}
+
+/* One thread at a time writes it: no atomic addition. */
+static inline void th_shown_add(_Atomic uint64_t *shown, uint64_t more)
+{
+    th_shown_set(shown, atomic_load_explicit(shown, memory_order_relaxed) + more);
+}
+
+static inline void th_shown_doing(struct th_process_shown *shown, enum th_process_doing doing)
+{
+    atomic_store_explicit(&shown->doing, (uint32_t)doing, memory_order_relaxed);
+}
+
+#endif
