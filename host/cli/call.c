@@ -14,8 +14,8 @@ enum {
     OPTION_REPEAT,
     OPTION_THREADS,
     OPTION_CHECK,
-    MOST_THREADS = 1024,
-    GRACE = 10 /* seconds */
+    OPTION_GRACE,
+    MOST_THREADS = 1024
 };
 
 struct call {
@@ -23,6 +23,7 @@ struct call {
     size_t folder_count, folder_capacity;
     struct th_call_arguments arguments;
     uint64_t repeat, threads;
+    int64_t grace;    /* nanoseconds, for functions that run in the end */
     bool check, many; /* many: --repeat or --threads was given */
 };
 
@@ -30,6 +31,7 @@ static const struct argp_option options[] = {
     {NULL, 'L', "DIR", 0,
      "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed", 0},
     {NULL, 'f', "FILE", 0, "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", 0},
+    {"grace", OPTION_GRACE, "T", 0, TH_GRACE_HELP, 0},
     {"load-info", OPTION_LOAD_INFO, "TERM", 0,
      "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)", 0},
     {"repeat", OPTION_REPEAT, "N", 0, "Evaluate all N times", 0},
@@ -74,6 +76,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPTION_THREADS:
         call->threads = count_from_one(value, state, "--threads", MOST_THREADS);
         call->many = true;
+        return 0;
+    case OPTION_GRACE:
+        call->grace = th_option_wait(value, state, "--grace");
         return 0;
     case OPTION_CHECK:
         call->check = true;
@@ -154,19 +159,19 @@ static enum th_status evaluate_all(const struct call *call, struct th_call_work 
                                                                                         : status;
 }
 
-static void show_hanging(void *unused, const char *function)
+static void show_hanging(void *context, const char *function)
 {
-    (void)unused;
-    fprintf(stderr, "tracehost call: %s has not returned after %d s, and is not waited for\n",
-            function, GRACE);
+    const struct call *call = context;
+
+    fprintf(stderr, "tracehost call: %s has not returned after %g s, and is not waited for\n",
+            function, (double)call->grace / 1e9);
 }
 
 /* Nothing else is ended, as it is in use. */
-static void give_up(void *unused)
+static void give_up(void *context)
 {
-    (void)unused;
     fflush(NULL);
-    th_runtime_each_running(show_hanging, NULL);
+    th_runtime_each_running(show_hanging, context);
     _exit(th_interrupt_status(TH_CRASHED));
 }
 
@@ -211,7 +216,7 @@ static enum th_status run(const struct call *call, struct th_call_work *work)
 
 int th_command_call(int argc, char **argv)
 {
-    struct call call = {.repeat = 1, .threads = 1};
+    struct call call = {.repeat = 1, .threads = 1, .grace = TH_GRACE};
     struct th_program *programs;
     size_t count;
     enum th_status status;
@@ -226,8 +231,9 @@ int th_command_call(int argc, char **argv)
         struct th_run_limit ending = {.command = "call",
                                       .duration = -1,
                                       .passed = true, /* all calls have ended */
-                                      .grace = GRACE * (int64_t)1000000000,
-                                      .give_up = give_up};
+                                      .grace = call.grace,
+                                      .give_up = give_up,
+                                      .context = &call};
         struct th_call_work work = {.programs = programs,
                                     .program_count = count,
                                     .rounds = call.repeat,

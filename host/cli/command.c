@@ -103,3 +103,12 @@ int64_t th_option_time(const char *text, struct argp_state *state, const char *o
     argp_error(state, "%s wants a time such as 1.5, 250ms, 10us or 2min, not '%s'", option, text);
     return 0;
 }
+
+int64_t th_option_wait(const char *text, struct argp_state *state, const char *option)
+{
+    int64_t time = th_option_time(text, state, option);
+
+    if (time < 0)
+        argp_error(state, "%s wants a time that is not below 0, not '%s'", option, text);
+    return time;
+}

@@ -78,4 +78,7 @@ uint64_t th_option_count(const char *text, struct argp_state *state, const char 
 /* The nanoseconds of a time: a number and ns, us, ms, s or min; s without one. Likewise. */
 int64_t th_option_time(const char *text, struct argp_state *state, const char *option);
 
+/* Likewise, of a time to wait: not below 0. */
+int64_t th_option_wait(const char *text, struct argp_state *state, const char *option);
+
 #endif

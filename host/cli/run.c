@@ -66,11 +66,7 @@ struct running {
 
 static const struct argp_option options[] = {
     {NULL, 'f', "FILE", 0, "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", 0},
-    {"grace", GRACE, "T", 0,
-     "In the end wait T for functions that run to return (default: 10s); then say which do not, "
-     "and "
-     "exit with 6",
-     0},
+    {"grace", GRACE, "T", 0, TH_GRACE_HELP, 0},
     {"load-info", LOAD_INFO, "TERM", 0,
      "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)", 0},
     {"schedulers", SCHEDULERS, "N", 0, "Run on N schedulers (default: as many as processors)", 0},
@@ -95,15 +91,6 @@ static unsigned count_schedulers(const char *value, struct argp_state *state)
     return (unsigned)count;
 }
 
-static int64_t get_time(const char *option, const char *value, struct argp_state *state)
-{
-    int64_t time = th_option_time(value, state, option);
-
-    if (time < 0)
-        argp_error(state, "%s wants a time that is not below 0, not '%s'", option, value);
-    return time;
-}
-
 static error_t parse_own(int key, char *value, struct argp_state *state)
 {
     struct run *run = state->input;
@@ -119,10 +106,10 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         run->schedulers = count_schedulers(value, state);
         return 0;
     case DURATION:
-        run->duration = get_time("--duration", value, state);
+        run->duration = th_option_wait(value, state, "--duration");
         return 0;
     case GRACE:
-        run->grace = get_time("--grace", value, state);
+        run->grace = th_option_wait(value, state, "--grace");
         return 0;
     case MAX_FRAMES:
         run->open_calls = th_option_count(value, state, "--max-frames");
@@ -505,7 +492,7 @@ static enum th_status run_programs(const struct run *run, struct th_program *pro
 
 int th_command_run(int argc, char **argv)
 {
-    struct run run = {.duration = -1, .grace = 10 * (int64_t)1000000000};
+    struct run run = {.duration = -1, .grace = TH_GRACE};
     struct th_program *programs;
     size_t count;
     enum th_status status;

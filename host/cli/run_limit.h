@@ -16,6 +16,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+/* An option of commands: its help, what it is if it is not given, nanoseconds. */
+#define TH_GRACE_HELP                                                                            \
+    "In the end wait T for functions that run to return (default: 10s); then say which do not, " \
+    "and exit with 6"
+#define TH_GRACE (10 * (int64_t)1000000000)
+
 struct th_run_limit {
     const char *command; /* for messages */
     int64_t duration;    /* nanoseconds; below 0: none */

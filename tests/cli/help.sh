@@ -320,6 +320,9 @@ as a shell does.
                              with 1 if it is forbidden
   -f FILE                    Evaluate what is in FILE, or - for stdin, before
                              the EXPRESSIONs
+      --grace=T              In the end wait T for functions that run to return
+                             (default: 10s); then say which do not, and exit
+                             with 6
       --load-info=TERM       What the libraries' load() is given, as by
                              erlang:load_nif/2 (default: 0)
   -L DIR                     Look in DIR first, then in $TRACEHOST_PATH, then

@@ -183,14 +183,15 @@ tracehost run: stuck:sleeps/1 has not returned after 0.3 s, and is not waited fo
 -- status 6
 EOF
 spawned_in_call() {
-    "$tracehost" call "$work/stuck.so" "$party" 'party:spawn(stuck, sleeps, [600], 0).' 'timer:sleep(200).'
+    "$tracehost" call --grace=1300ms "$work/stuck.so" "$party" 'party:spawn(stuck, sleeps, [600], 0).' \
+        'timer:sleep(200).'
 }
 expect '... nor of a call' spawned_in_call <<'EOF'
 <0.2.4096>
 ok
 -- stderr
 tracehost call: waiting for functions that run to return; a signal ends it at once
-tracehost call: stuck:sleeps/1 has not returned after 10 s, and is not waited for
+tracehost call: stuck:sleeps/1 has not returned after 1.3 s, and is not waited for
 -- status 6
 EOF
 expect '... and tracers write what they have' run -t count --grace=300ms --duration=300ms \
