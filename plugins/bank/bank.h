@@ -60,8 +60,10 @@ void reply(ErlNifEnv *env, ERL_NIF_TERM from, ERL_NIF_TERM reference, ERL_NIF_TE
 
 /* --- The processes, as functions of the library ----------------------------------------------- */
 
-ERL_NIF_TERM run(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);     /* the bank */
-ERL_NIF_TERM account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); /* Bank, Name, Balance */
+ERL_NIF_TERM run(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); /* the bank */
+/* Bank, Name, Balance. As it goes on after a message it calls itself: a call that can be traced, as
+ * in Erlang, however it is compiled. */
+__attribute__((noinline)) ERL_NIF_TERM account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* --- What is made of several requests --------------------------------------------------------- */
 
