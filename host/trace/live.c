@@ -82,7 +82,9 @@ struct th_live_counts th_live_counts(const struct th_tracing *tracing)
 
 static void enlist(struct th_tracing *tracing, struct th_live_function *function)
 {
-    function->own_site = !function->function.site && !function->function.local;
+    const struct th_traced_function *of = &function->function;
+
+    function->own_site = !of->site && !of->local && !of->no_local;
     if (function->own_site)
         function->function.site = th_site_create(&th_site_virtual, function, NULL);
     function->next = tracing->live_functions;

@@ -121,8 +121,8 @@ enum th_status th_live_trace(struct th_live_event *event);
  * come (on_load) are set. Two may have one name, as old code and new have.
  */
 struct th_live_function {
-    /* The owner fills the name, and the sites that it has; if it has none, it gets a virtual one.
-     */
+    /* The owner fills the name, and the sites that it has or why there is no local one; if it says
+     * nothing of them, it gets a virtual one. */
     struct th_traced_function function;
     struct th_live_function *next, **place; /* trace/'s */
     bool own_site;                          /* the virtual one is trace/'s, too */

@@ -90,7 +90,7 @@ static const char *refusal(const struct th_traced_function *function, uint32_t k
 
     if (either ? possible & TH_PATTERN_EITHER : !(kinds & ~possible))
         return NULL;
-    if (kinds & TH_BP_GLOBAL)
+    if ((kinds & TH_BP_GLOBAL) && !either)
         return "no other modules call it";
     return function->no_local ? function->no_local
                               : "its only breakpoint is for calls from other modules";
@@ -162,6 +162,8 @@ enum th_status th_pattern_check_sites(struct th_tracing *tracing, const struct t
     th_error_clear();
     for (size_t i = refusals.count; i-- > 0;)
         add_link(&refusals.items[i]);
+    if ((kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER)
+        return th_error_context("no function has a breakpoint");
     if (kinds & TH_BP_GLOBAL)
         return th_error_context("no function has a breakpoint for calls from other modules alone: "
                                 "trace all its calls with a local pattern");

@@ -199,6 +199,47 @@ expect 'and counted' plain -p plain:same/1 --kind=count <<'EOF'
            1  plain:same/1
 1
 EOF
+# A local function without room has no breakpoint at all.
+cat >"$work/sealed.c" <<'EOF'
+#include <nif_module.h>
+
+static ERL_NIF_TERM inner(ErlNifEnv *env, ERL_NIF_TERM a)
+{
+    (void)env;
+    return a;
+}
+
+static const struct th_local_function named __attribute__((
+    TH_RETAINED, section("tracehost_functions"), aligned(8))) = {"inner", (void (*)(void))inner, 1};
+
+static ERL_NIF_TERM outer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return inner(env, argv[0]);
+}
+
+static ErlNifFunc functions[] = {{"outer", 1, outer, 0}};
+
+ERL_NIF_INIT(sealed, functions, NULL, NULL, NULL, NULL)
+EOF
+"$CC" -fPIC -shared -Iplugin_api -o "$work/sealed.so" "$work/sealed.c" || exit 1
+sealed() {
+    run "$@" "$work/sealed.so" 'sealed:outer(1)'
+}
+expect 'a local function without room is refused' sealed -p sealed:inner/1 <<'EOF'
+-- stderr
+tracehost run: -p sealed:inner/1 cannot be set
+  no function has a breakpoint
+  sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+-- status 2
+EOF
+expect 'or left out' sealed -p sealed:_/_ --return <<'EOF'
+<0.1.4096> call sealed:outer(1)
+<0.1.4096> return sealed:outer/1 -> 1
+1
+-- stderr
+tracehost: warning: -p sealed:_/_ leaves out sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+EOF
 # Of several libraries, those that can.
 expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$work/fib.so" 'fib:depth(plain:same(1))' <<'EOF'
 <0.1.4096> call fib:depth(1)

@@ -28,7 +28,7 @@ void sited_init(struct sited *sited, th_term module, const char *name, bool expo
         function->site = th_site_create(&th_site_export, function, &sited->entry);
     if (native)
         function->local = th_site_create(native_operations(), function, NULL);
-    else
+    else if (exported)
         function->no_local = "it stands in stone";
 }
 

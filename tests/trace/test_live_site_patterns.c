@@ -163,6 +163,30 @@ static void what_never_comes_is_refused_with_the_reason(void **state)
     assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
 }
 
+/* Not a site that no call comes to. */
+static void one_without_any_is_refused(void **state)
+{
+    const uint32_t kinds[] = {TH_BP_LOCAL, TH_PATTERN_EITHER, TH_BP_COUNT, TH_BP_META};
+    struct sited sealed;
+    struct th_live_function *function = &sealed.live;
+
+    (void)state;
+    sited_init(&sealed, th_atom("m"), "sealed", false, false);
+    function->function.no_local = "it stands in stone";
+    th_live_functions_begin(scene_tracing(), &function, 1);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        assert_int_equal(try(session, "sealed", "true", kinds[i]), TH_USAGE);
+        assert_string_equal(th_error_link(1), "m:sealed/1: it stands in stone");
+        th_error_clear();
+    }
+    assert_int_equal(try(session, "sealed", "true", TH_BP_GLOBAL), TH_USAGE);
+    assert_string_equal(th_error_link(1), "m:sealed/1: no other modules call it");
+    th_error_clear();
+    set(session, "sealed", "false", TH_PATTERN_EITHER);
+    th_live_functions_end(scene_tracing(), &function, 1);
+    sited_release(&sealed);
+}
+
 /* Reasons in common are told once; of more than a few, the first few. */
 static void reasons_are_told_together(void **state)
 {
@@ -209,6 +233,7 @@ int main(void)
         TEST(kept_wildcards_keep_their_order),
         TEST(an_end_clears_both_sites),
         TEST(what_never_comes_is_refused_with_the_reason),
+        TEST(one_without_any_is_refused),
         TEST(reasons_are_told_together),
 #undef TEST
     };
