@@ -214,14 +214,10 @@ static bool count_armed(struct th_native *native, bool arm)
     return arm ? native->armed++ == 0 : --native->armed == 0;
 }
 
-/* What is to be written: a breakpoint that a debugger has put in the place of the first byte stays,
- * as the debugger thinks that it does. It stops all threads to put it there. */
+/* What is to be written. */
 static uint64_t value_of(const struct th_native *native, bool arm)
 {
-    enum { FIRST = 0xff, INT3 = 0xcc };
-    uint64_t value = arm ? native->jump : TH_ENTRY_NOP;
-
-    return (*word_of(native) & FIRST) == INT3 ? (value & ~(uint64_t)FIRST) | INT3 : value;
+    return th_entry_keeping_int3(*word_of(native), arm ? native->jump : TH_ENTRY_NOP);
 }
 
 static void write_entries(struct th_site *const *sites, size_t count, bool arm)

@@ -41,6 +41,33 @@ static size_t nop_length(const uint8_t *code)
     return 0;
 }
 
+/* A debugger that was told of a function before its library was loaded has put its breakpoint,
+ * int3, at the label by now. */
+enum { FIRST = 0xff, INT3 = 0xcc, NOP = 0x90 };
+#define NOPS UINT64_C(0x9090909090909090)
+
+static bool ends_as(uint64_t word, uint64_t other)
+{
+    return ((word ^ other) & ~(uint64_t)FIRST) == 0;
+}
+
+/* WORD without it, where what it has taken the place of is known. That is a NOP of one byte, and
+ * stays one: it does no harm before the rest of TH_ENTRY_NOP either, nor before the rest of a jump,
+ * so that the debugger may put it back at any time. */
+static uint64_t without_int3(uint64_t word)
+{
+    if ((word & FIRST) == INT3 && ends_as(word, NOPS))
+        return NOPS;
+    if (((word & FIRST) == INT3 || (word & FIRST) == NOP) && ends_as(word, TH_ENTRY_NOP))
+        return TH_ENTRY_NOP;
+    return word;
+}
+
+uint64_t th_entry_keeping_int3(uint64_t old, uint64_t value)
+{
+    return (old & FIRST) == INT3 ? (value & ~(uint64_t)FIRST) | INT3 : value;
+}
+
 /* What stands in an entry word. */
 struct nops {
     size_t count;
@@ -53,9 +80,13 @@ static struct nops count_nops(const struct th_library *library, uintptr_t label)
     uint8_t code[LOOKED_AT] = {0}; /* in which zeros follow where the library ends */
     struct nops nops = {0, 0};
     size_t length;
+    uint64_t word;
 
     memcpy(code, (const void *)label,
            th_library_executes(library, label, LOOKED_AT) ? LOOKED_AT : TH_ENTRY_WORD);
+    memcpy(&word, code, TH_ENTRY_WORD);
+    word = without_int3(word);
+    memcpy(code, &word, TH_ENTRY_WORD);
 
     while (nops.bytes < TH_ENTRY_WORD && (length = nop_length(code + nops.bytes)) > 0) {
         nops.count++;
@@ -101,12 +132,17 @@ static bool can_read(const struct th_library *library, uintptr_t label,
     return segment->protection & PROT_READ;
 }
 
+static uint64_t value_at(uintptr_t label)
+{
+    return *(const uint64_t *)label;
+}
+
 static bool is_to_be_made_ready(const struct th_library *library, uintptr_t label)
 {
     struct nops nops = count_nops(library, label);
 
     return is_aligned(label) && nops.count > 0 && nops.bytes == TH_ENTRY_WORD &&
-           *(const uint64_t *)label != TH_ENTRY_NOP;
+           value_at(label) != th_entry_keeping_int3(value_at(label), TH_ENTRY_NOP);
 }
 
 /* Where it fails the NOPs remain, and tell. */
@@ -123,8 +159,9 @@ void th_entries_make_ready(const struct th_library *library)
     for (size_t i = 0; i < map->patchable_count; i++) {
         uintptr_t label = label_of(map->patchable[i]);
         if (label && can_read(library, label, &segment) && is_to_be_made_ready(library, label))
-            words[count++] =
-                (struct th_text_word){(uint64_t *)label, TH_ENTRY_NOP, segment.protection};
+            words[count++] = (struct th_text_word){
+                (uint64_t *)label, th_entry_keeping_int3(value_at(label), TH_ENTRY_NOP),
+                segment.protection};
     }
     th_text_write(words, count);
     th_free(words);

@@ -21,6 +21,11 @@ enum { TH_ENTRY_WORD = 8 /* bytes */ };
     "its code cannot be made writable: allow that (it is forbidden by prctl(PR_SET_MDWE), " \
     "systemd's MemoryDenyWriteExecute= or SELinux's execmod)"
 
+/* VALUE, to be written to an entry word where OLD is: a breakpoint that a debugger has put in the
+ * place of the first byte stays, as the debugger thinks that it does. It stops all threads to put
+ * it there. */
+uint64_t th_entry_keeping_int3(uint64_t old, uint64_t value);
+
 /* LIBRARY was opened: makes one NOP of what are NOPs in the first eight bytes of its entries. */
 void th_entries_make_ready(const struct th_library *library);
 

@@ -5,10 +5,12 @@
 #include "meeting.h"
 
 #include "host/base/base.h"
+#include "host/breakpoint/native_text.h"
 #include "tests/support/compiled.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +195,64 @@ static void what_others_have_changed_is_refused(void **state)
                             "  if (mprotect(page, 8192, PROT_READ | PROT_EXEC)) abort(); }\n" TABLE,
                    "somebody else has changed"),
         1);
+}
+
+/* A constructor that does what a debugger does that waits for the library: int3 in the place of the
+ * first byte of `two`. */
+#define WITH_INT3                                                                         \
+    INCLUDES "#include <sys/mman.h>\n" FOUR                                               \
+             "static __attribute__((constructor)) void patch(void)\n"                     \
+             "{ char *page = (char *)((unsigned long)two & ~4095ul);\n"                   \
+             "  if (mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC)) abort();\n" \
+             "  *(char *)two = '\\xcc';\n"                                                \
+             "  if (mprotect(page, 8192, PROT_READ | PROT_EXEC)) abort(); }\n" TABLE
+
+static volatile sig_atomic_t trapped;
+
+/* Goes on behind the int3, as if it had been a NOP. */
+static void count_trap(int number)
+{
+    trapped += number == SIGTRAP;
+}
+
+/* What the debugger will put back, a NOP of one byte, does no harm. */
+static void a_debuggers_breakpoint_stays_where_nops_are_short(void **state)
+{
+    struct th_text_word back = {NULL, UINT64_C(0x801f0f90), PROT_READ | PROT_EXEC};
+    struct th_library *library;
+    uint8_t *entry;
+
+    (void)state;
+    need("gcc");
+    signal(SIGTRAP, count_trap);
+    library = compiled_open("gcc", "-O2 -fpatchable-function-entry=16,8", WITH_INT3);
+    entry = compiled_function(library, "two");
+    assert_int_equal(refused(library, NULL), 0);
+    assert_int_equal(trapped, 2); /* with a breakpoint, and before */
+    assert_memory_equal(entry, "\xcc\x0f\x1f\x80\0\0\0\0", 8);
+    back.word = (uint64_t *)entry;
+    assert_true(th_text_write(&back, 1));
+    assert_int_equal(refused(library, NULL), 0);
+    assert_int_equal(trapped, 2);
+    signal(SIGTRAP, SIG_DFL);
+    th_progress_settle();
+    th_library_release(library);
+}
+
+/* It may have taken the place of any. */
+static void a_debuggers_breakpoint_is_refused_where_nops_are_long(void **state)
+{
+    struct th_library *library;
+    const char *why;
+
+    (void)state;
+    need("clang");
+    library = compiled_open("clang", "-O2 -fpatchable-function-entry=16,8", WITH_INT3);
+    why = th_native_refusal(library, compiled_function(library, "two"));
+    assert_non_null(why);
+    assert_non_null(strstr(why, "somebody else has changed"));
+    assert_null(th_native_refusal(library, compiled_function(library, "one")));
+    th_library_release(library);
 }
 
 static void another_librarys_code_is_refused(void **state)
@@ -393,6 +453,8 @@ int main(void)
         cmocka_unit_test(endbr_is_refused),
         cmocka_unit_test(no_unwind_table_is_refused),
         cmocka_unit_test(what_others_have_changed_is_refused),
+        cmocka_unit_test(a_debuggers_breakpoint_stays_where_nops_are_short),
+        cmocka_unit_test(a_debuggers_breakpoint_is_refused_where_nops_are_long),
         cmocka_unit_test(another_librarys_code_is_refused),
         cmocka_unit_test(a_thread_of_a_constructor_may_be_anywhere),
         cmocka_unit_test(threads_do_not_disturb_long_nops),

@@ -1,0 +1,90 @@
+#!/bin/sh
+# Stacks of a traced run as gdb and perf see them from outside: each call of fib's down/1 goes through a
+# breakpoint, whose handler calls the body. tests/breakpoint/native_stack.sh is about single instructions.
+. tests/cli/compiled
+
+# LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"
+
+# Of gcc's, as gdb may then wait for the library: its breakpoint takes the place of a NOP of one byte.
+compile "$work/fib.so" plugins/fib/fib.c gcc -O2 -g 2>"$work/said" || { echo 'no gcc here'; exit 77; }
+
+# in_gdb FILE EXPRESSION COMMAND...: what the run says, and gdb.
+in_gdb() {
+    said=$1
+    expression=$2
+    shift 2
+    for command do
+        shift
+        set -- "$@" -ex "$command"
+    done
+    gdb -q -nx -batch -iex 'set debuginfod enabled off' -iex 'set breakpoint pending on' "$@" --args \
+        "$tracehost" run --schedulers=1 -t text,color=never,output="$work/traced" -p fib:_/_ --return \
+        "$work/fib.so" "$expression" </dev/null >"$said" 2>&1
+}
+
+# The functions of a backtrace, in a line, the innermost first: the plugin's, the handlers' frames, and the
+# scheduler's. How it comes to call them is left out.
+functions_of_backtrace() {
+    sed -n -e 's/^#[0-9]* *\(0x[0-9a-f]* in \)\{0,1\}\([a-z_0-9]*\) .*/\2/p' "$1" | grep -x 'down\|frame_1\|run_thread' |
+        tr '\n' ' '
+}
+
+# Calls and returns, as they come without gdb.
+is_whole() {
+    "$tracehost" run --schedulers=1 -t text,color=never -p fib:_/_ --return "$work/fib.so" 'fib:depth(5)' >"$work/whole"
+    [ "$(grep -c ' call ' "$work/whole")" = 7 ] && sed '$d' "$work/whole" | cmp - "$work/traced"
+}
+
+# gdb's breakpoint is at the function before the host's is, since the library is loaded.
+stops_in_a_function() {
+    in_gdb "$work/gdb" 'fib:depth(5)' 'break -qualified down' 'ignore 1 3' run backtrace delete continue
+    functions=$(functions_of_backtrace "$work/gdb"; echo .)
+    [ "$functions" = 'down down frame_1 down frame_1 down run_thread .' ] &&
+        grep -q 'exited normally' "$work/gdb" && is_whole && return
+    echo "$functions"
+    cat "$work/gdb"
+    return 1
+}
+
+# Both at each call, to the end.
+stops_at_each_call() {
+    in_gdb "$work/gdb" 'fib:depth(5)' 'break -qualified down' 'ignore 1 1000' run 'info breakpoints'
+    grep -q 'already hit 6 times' "$work/gdb" && grep -q 'exited normally' "$work/gdb" && is_whole && return
+    cat "$work/gdb"
+    return 1
+}
+
+# Samples, of which each is a paragraph; those of calls: with whole stacks, and handlers in them.
+samples_are_whole() {
+    perf script -i "$work/perf.data" -F ip,sym >"$work/samples" 2>"$work/perf" || return
+    awk 'BEGIN { RS = "" }
+        /[ \t](fib|frame_nif|th_native_thunk_nif)\n/ {
+            seen++
+            if (/[ \t]th_step_run\n.*[ \t]run_thread\n/) whole++
+            if (/[ \t]fib\n[^\n]*[ \t]frame_nif\n([^\n]*[ \t]before[^\n]*\n)?[^\n]*[ \t]fib\n[^\n]*[ \t]frame_nif\n/) nested++
+        }
+        END {
+            print seen + 0 " samples, " whole + 0 " of them whole, " nested + 0 " nested"
+            exit !(seen > 20 && nested > 0 && whole >= 0.98 * seen)
+        }' "$work/samples"
+}
+
+if ! command -v gdb >/dev/null; then
+    skip 'gdb' 'there is no gdb here'
+elif ! in_gdb "$work/gdb" 'fib:depth(1)' 'break main' run || ! grep -q '^Breakpoint 1, ' "$work/gdb"; then
+    skip 'gdb' "it may not trace programs here: $(tail -n 1 "$work/gdb")"
+else
+    check 'gdb stops in a traced function, and walks through the handlers' stops_in_a_function
+    check 'gdb stops at each call, and each is told' stops_at_each_call
+fi
+
+if ! command -v perf >/dev/null; then
+    skip 'perf' 'there is no perf here'
+elif ! perf record -q --call-graph dwarf -e cpu-clock:u -o "$work/perf.data" "$tracehost" run --schedulers=1 \
+    -t count,output=/dev/null -p fib:fib/1 --return "$work/fib.so" 'fib:fib(25)' >"$work/perf" 2>&1; then
+    skip 'perf' "it may not sample here: $(head -n 1 "$work/perf")"
+else
+    check "perf's samples have whole stacks" samples_are_whole
+fi
+finish
