@@ -206,6 +206,8 @@ json_t *th_control_flags(uint32_t flags)
         json_array_append_new(names, json_string(#name));
     TH_FLAGS(X)
 #undef X
+    if (flags & TH_FLAG_AS_RECORDED)
+        json_array_append_new(names, json_string("as_recorded"));
     return names;
 }
 

@@ -65,7 +65,7 @@ enum th_status th_control_at_tracees(const struct th_control_host *host,
 json_t *th_control_term(th_term term);
 json_t *th_control_function(const struct th_function *function);
 
-/* The names of what is set in BITS, an array. */
+/* The names of what is set, an array. "as_recorded": time stamps, arity and scheduler are. */
 json_t *th_control_flags(uint32_t flags);
 json_t *th_control_kinds(uint32_t kinds);
 

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "interrupt.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -105,7 +106,7 @@ enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
 {
     json_t *answer;
     enum th_status status =
-        th_control_ask(ctl->client, words[0], count - 1, words + 1, &th_interrupted, &answer);
+        th_control_ask(ctl->client, words[0], count - 1, words + 1, ctl->stop, &answer);
 
     if (status == TH_FAILED)
         ctl->gone = true;
@@ -118,22 +119,28 @@ enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
 
 /* --- The program ------------------------------------------------------------------------------ */
 
+/* One that can be typed at, with a cursor that can be moved. */
+static bool is_terminal(void)
+{
+    const char *kind = getenv("TERM");
+
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") != 0;
+}
+
 static enum th_status work(struct th_ctl *ctl, const struct arguments *arguments)
 {
     enum th_status status;
 
     if (arguments->word_count == 0)
-        return isatty(STDIN_FILENO) ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
-    status = th_ctl_do(ctl, arguments->word_count, arguments->words);
-    if (status != TH_OK && status != TH_END && th_error_status() != TH_OK)
-        th_command_fail("ctl");
+        return is_terminal() ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
+    status = th_ctl_tell(th_ctl_do(ctl, arguments->word_count, arguments->words));
     return status == TH_END ? TH_OK : status; /* a signal came: it is the exit status */
 }
 
 int th_command_ctl(int argc, char **argv)
 {
     struct arguments arguments = {0};
-    struct th_ctl ctl = {0};
+    struct th_ctl ctl = {.stop = &th_interrupted};
     int status;
 
     th_command_parse_in_order(&argp, argc, argv, &arguments);

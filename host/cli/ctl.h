@@ -9,14 +9,21 @@
 struct th_ctl {
     struct th_control_client *client;
     const json_t *greeting;
-    bool json; /* answers are shown as they came */
-    bool gone; /* the host is: nothing can be asked any more */
+    bool json;                /* answers are shown as they came */
+    bool gone;                /* the host is: nothing can be asked any more */
+    const volatile int *stop; /* not 0: an answer is not waited for any more */
 };
 
 /* Has the host do what COUNT words say, at least one, and shows its answer on stdout. Else the
  * status of the answer, with its chain, but for --json, where it was shown; TH_FAILED, and
  * ctl->gone; TH_END: a signal came. */
 enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[]);
+
+/* The same, of the words in LINE. */
+enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line);
+
+/* Tells on stderr why, unless STATUS is TH_OK or TH_END, from the chain; returns it. */
+enum th_status th_ctl_tell(enum th_status status);
 
 /* Shows RESULT, of COMMAND, to people. */
 void th_ctl_print(const char *command, const json_t *result, FILE *out);
@@ -25,6 +32,10 @@ void th_ctl_print(const char *command, const json_t *result, FILE *out);
  * status of the first command that failed; at a prompt TH_OK, unless the host went away. */
 enum th_status th_ctl_script(struct th_ctl *ctl);
 enum th_status th_ctl_prompt(struct th_ctl *ctl);
+
+/* Completions of LINE, which ends at the cursor, for the prompt. */
+struct th_completions;
+void th_ctl_complete(struct th_ctl *ctl, const char *line, struct th_completions *completions);
 
 /* The words of a line, as control.h wants them, and NULL behind them; one piece of memory, the
  * caller's to free. TH_USAGE: a quote does not end. *COUNT is 0 for an empty line or a comment

@@ -2,12 +2,10 @@
 #include "ctl.h"
 
 #include "command.h"
-#include "interrupt.h"
 
 #include <stdlib.h>
 
-/* A word of each line is its command. */
-static enum th_status do_line(struct th_ctl *ctl, const char *line)
+enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line)
 {
     char **words;
     int count;
@@ -21,22 +19,26 @@ static enum th_status do_line(struct th_ctl *ctl, const char *line)
     return status;
 }
 
+enum th_status th_ctl_tell(enum th_status status)
+{
+    th_command_flush();
+    if (status != TH_OK && status != TH_END && th_error_status() != TH_OK)
+        th_command_fail("ctl");
+    th_error_clear();
+    return status;
+}
+
 enum th_status th_ctl_script(struct th_ctl *ctl)
 {
-    enum th_status worst = TH_OK;
+    enum th_status first = TH_OK, status = TH_OK;
     char *line = NULL;
     size_t room = 0;
 
-    while (!ctl->gone && !th_interrupt_came() && getline(&line, &room, stdin) >= 0) {
-        enum th_status status = do_line(ctl, line);
-        th_command_flush();
-        if (status == TH_END)
-            break;
-        if (status != TH_OK && th_error_status() != TH_OK)
-            th_command_fail("ctl");
-        th_error_clear();
-        worst = worst == TH_OK ? status : worst;
+    while (!ctl->gone && status != TH_END && getline(&line, &room, stdin) >= 0) {
+        status = th_ctl_tell(th_ctl_do_line(ctl, line));
+        if (first == TH_OK && status != TH_END)
+            first = status;
     }
     free(line);
-    return worst;
+    return first;
 }

@@ -4,12 +4,13 @@
 #include "socket.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { READ = 1 << 16 };
+enum { READ = 1 << 16, LOOK_UP_MS = 100 };
 
 struct th_control_client {
     int fd;
@@ -21,11 +22,6 @@ struct th_control_client {
 static enum th_status gone(void)
 {
     return th_error_raise(TH_FAILED, "the host has ended, or has let go of this client");
-}
-
-static bool is_stopped(const volatile int *stop)
-{
-    return stop && *stop;
 }
 
 /* Takes the next line out of what has come; it is parsed. NULL: it has not come wholly, or is no
@@ -49,6 +45,21 @@ static json_t *take_line(struct th_control_client *client, bool *good)
     return parsed;
 }
 
+/* False: *STOP is not 0. It is looked at now and then, as a signal may come just before the wait.
+ */
+static bool wait_for_bytes(const struct th_control_client *client, const volatile int *stop)
+{
+    struct pollfd wait = {.fd = client->fd, .events = POLLIN};
+
+    while (stop) {
+        if (__atomic_load_n(stop, __ATOMIC_RELAXED))
+            return false;
+        if (poll(&wait, 1, LOOK_UP_MS) > 0)
+            break;
+    }
+    return true;
+}
+
 static enum th_status read_line(struct th_control_client *client, const volatile int *stop,
                                 json_t **line)
 {
@@ -58,9 +69,9 @@ static enum th_status read_line(struct th_control_client *client, const volatile
         ssize_t got;
         if (!good)
             return th_error_raise(TH_MALFORMED, "what answers is no tracehost");
-        got = recv(client->fd, th_buffer_reserve(&client->line, READ), READ, 0);
-        if (got < 0 && errno == EINTR && is_stopped(stop))
+        if (!wait_for_bytes(client, stop))
             return TH_END;
+        got = recv(client->fd, th_buffer_reserve(&client->line, READ), READ, 0);
         if (got == 0 || (got < 0 && errno != EINTR))
             return gone();
         if (got > 0)
@@ -133,6 +144,11 @@ void th_control_disconnect(struct th_control_client *client)
     json_decref(client->greeting);
     th_buffer_free(&client->line);
     th_free(client);
+}
+
+int th_control_descriptor(const struct th_control_client *client)
+{
+    return client->fd;
 }
 
 /* --- Asking ---------------------------------------------------------------------------------- */

@@ -89,6 +89,9 @@ enum th_status th_control_connect(const char *path, struct th_control_client **c
                                   const json_t **greeting);
 void th_control_disconnect(struct th_control_client *client);
 
+/* Readable at its end, POLLRDHUP, when the host is gone. */
+int th_control_descriptor(const struct th_control_client *client);
+
 /* Asks, and waits for the answer, which is the caller's: all of it, whether "ok" or not. TH_FAILED
  * if the host is gone. A signal that comes does not end the wait, but where *STOP is not 0 (NULL:
  * never): TH_END. */

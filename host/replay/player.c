@@ -127,6 +127,8 @@ static enum th_status offer(struct th_player *player, struct th_event *event)
         status = verify(player, event);
     if (status == TH_OK)
         status = th_trace(player->tracing, event);
+    if (status == TH_END && player->options->stays)
+        th_trace_aside(player->tracing, event);
     if (__builtin_expect(world, 0))
         world_after(player, event);
     return status;
