@@ -30,6 +30,8 @@ static enum th_status call_load(struct th_library *library, th_env *env, th_term
     return answer == 0 ? TH_OK : th_error_raise(TH_REFUSED, "its load() returned %d", answer);
 }
 
+/* Threads may be in OLD's code, and ask for its private data: they see what is there, or what
+ * upgrade() has left. Relaxed: how both use what it leads to is the library's business. */
 static enum th_status call_upgrade(struct th_library *library, struct th_library *old, th_env *env,
                                    th_term info)
 {
@@ -44,12 +46,12 @@ static enum th_status call_upgrade(struct th_library *library, struct th_library
         return th_error_raise(TH_REFUSED, "it has no upgrade(), and so cannot replace %s",
                               old->facts.path);
     th_library_begin(&call, library->facts.path, "upgrade");
-    answer = library->entry.upgrade(env, &library->private_data, &old->private_data, info);
+    answer = library->entry.upgrade(env, &library->private_data, &old_private_data, info);
     th_library_end(&call);
-    if (answer == 0)
-        return TH_OK;
-    old->private_data = old_private_data;
-    return th_error_raise(TH_REFUSED, "its upgrade() returned %d", answer);
+    if (answer != 0)
+        return th_error_raise(TH_REFUSED, "its upgrade() returned %d", answer);
+    __atomic_store_n(&old->private_data, old_private_data, __ATOMIC_RELAXED);
+    return TH_OK;
 }
 
 enum th_status th_library_load(struct th_library *library, struct th_library *old, th_term info)
@@ -168,5 +170,5 @@ const struct th_names *th_library_remarks(const struct th_library *library)
 
 void *th_library_private_data(const struct th_library *library)
 {
-    return library->private_data;
+    return __atomic_load_n(&library->private_data, __ATOMIC_RELAXED); /* see call_upgrade() */
 }

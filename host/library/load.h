@@ -52,7 +52,8 @@ enum th_status th_library_check_tracer(const struct th_library *library);
 /*
  * Calls load() or, if OLD is not NULL, upgrade() with OLD's private data. Both get a fresh
  * environment and INFO. OLD is a loaded instance of the same module; it is still in use and keeps
- * its users, but resource types that the new one takes over are gone from it.
+ * its users, threads may be in its code, but resource types that the new one takes over are gone
+ * from it, and its private data is what upgrade() has left there.
  *
  * TH_REFUSED if the library has load() or upgrade() and that returned anything but 0, or if OLD is
  * given and the library has no upgrade(). Then nothing has happened: resource types that were
