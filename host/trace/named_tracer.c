@@ -2,6 +2,9 @@
 
 #include "host/process/process.h"
 
+#include <string.h>
+#include <unistd.h>
+
 /* `console` stands for the host process of that name. */
 static th_term console_or(th_term t)
 {
@@ -91,6 +94,59 @@ static void warn_of_remarks(const char *name, const struct th_library *library)
 
     for (size_t i = 0; i < remarks->count; i++)
         th_warn("tracer '%s': %s", name, remarks->items[i]);
+}
+
+/* It is not loaded yet. */
+static enum th_status open_tracer(const struct th_search *search, const char *name,
+                                  struct th_library **library)
+{
+    enum th_status status = th_library_find(search, name, library);
+
+    if (status == TH_OK)
+        warn_of_remarks(name, *library);
+    return status;
+}
+
+enum th_status th_tracer_replace(struct th_session *session, const struct th_search *search,
+                                 const char *text)
+{
+    struct th_named_tracer tracer;
+    struct th_session_setup setup = {.state = TH_NONE};
+    enum th_status status = th_named_tracer_parse(text, &tracer);
+
+    if (status != TH_OK)
+        return th_error_context("cannot use '%s'", text);
+    setup.name = tracer.name;
+    if (text[strlen(tracer.name)])
+        setup.state = tracer.state;
+    status = open_tracer(search, tracer.name, &setup.library);
+    if (status == TH_OK)
+        status = th_session_replace(session, &setup);
+    th_named_tracer_free(&tracer);
+    return status;
+}
+
+bool th_tracer_is_outdated(const struct th_session *session)
+{
+    const struct th_examination *facts = th_library_examination(th_session_library(session));
+
+    return access(facts->path, F_OK) == 0 && !th_examination_is_current(facts);
+}
+
+enum th_status th_tracer_renew(struct th_session *session)
+{
+    char *path = th_strdup(th_library_path(th_session_library(session)));
+    char *name = th_strdup(th_session_name(session));
+    struct th_session_setup setup = {.name = name, .state = TH_NONE};
+    enum th_status status = th_library_open(path, &setup.library);
+
+    if (status == TH_OK) {
+        warn_of_remarks(name, setup.library);
+        status = th_session_replace(session, &setup);
+    }
+    th_free(name);
+    th_free(path);
+    return status;
 }
 
 enum th_status th_tracer_load(const struct th_search *search, const char *name,

@@ -30,4 +30,15 @@ enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *
 enum th_status th_tracer_load(const struct th_search *search, const char *name,
                               struct th_library **library);
 
+/* th_session_replace() by the tracer of TEXT, which is as th_named_tracer_parse() has it; without a
+ * state in it, the state stays. */
+enum th_status th_tracer_replace(struct th_session *session, const struct th_search *search,
+                                 const char *text);
+
+/* There is another file where the session's tracer was found, or it was written to. */
+bool th_tracer_is_outdated(const struct th_session *session);
+
+/* th_session_replace() by what is there now. Name and state stay. */
+enum th_status th_tracer_renew(struct th_session *session);
+
 #endif

@@ -237,6 +237,11 @@ const char *th_session_name(const struct th_session *session)
     return th_session_attachment(session)->name;
 }
 
+struct th_library *th_session_library(const struct th_session *session)
+{
+    return th_session_attachment(session)->library;
+}
+
 const char *th_session_title(const struct th_session *session)
 {
     return session->title;

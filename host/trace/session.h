@@ -166,9 +166,10 @@ bool th_session_status(struct th_session *session);
 /* False once its tracer has answered `remove` to a trace_status of its own. */
 bool th_session_attached(const struct th_session *session);
 
-/* Both are the tracer's, good until that is replaced. */
+/* All three are the tracer's, good until that is replaced. */
 const char *th_session_name(const struct th_session *session);
 th_term th_session_state_term(const struct th_session *session);
+struct th_library *th_session_library(const struct th_session *session);
 
 const char *th_session_title(const struct th_session *session); /* NULL: it has none */
 struct th_session_counts th_session_counts(const struct th_session *session);

@@ -118,7 +118,7 @@ static enum th_status publish(struct replacement *replacement)
 
 static enum th_status refuse(const char *name, enum th_status status)
 {
-    th_error_context("tracer '%s' replaces none", name);
+    th_error_context("tracer '%s' was not attached", name);
     return status;
 }
 

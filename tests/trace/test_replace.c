@@ -4,6 +4,8 @@
 
 #include "host/progress/progress.h"
 
+#include <stdlib.h>
+
 static struct successor first, second, third;
 static struct successor *acting; /* whose callback calls act() */
 static void (*act)(void);
@@ -222,6 +224,42 @@ static void the_same_library_gets_another_state(void **state)
     assert_string_equal(th_session_name(session), "renamed");
 }
 
+static void it_is_named_as_on_a_command_line(void **state)
+{
+    char *path = th_printf("%s/tests/tracers/as_state.so", getenv("BUILD_DIR"));
+    char *text = th_printf("%s=trace", path);
+    struct th_search search = {0};
+
+    (void)state;
+    assert_int_equal(th_tracer_replace(session, &search, text), TH_OK);
+    assert_string_equal(th_session_name(session), path);
+    assert_int_equal(th_session_state_term(session), TH_AM(trace));
+    assert_string_equal(th_library_path(th_session_library(session)), path);
+    assert_int_equal(first.unloads, 1);
+    assert_int_equal(th_tracer_replace(session, &search, path), TH_OK);
+    assert_int_equal(th_session_state_term(session), TH_AM(trace)); /* none was given */
+    assert_false(th_tracer_is_outdated(session));
+    assert_int_equal(th_tracer_replace(session, &search, "nobody"), TH_REFUSED);
+    assert_int_equal(th_tracer_replace(session, &search, "=trace"), TH_USAGE);
+    th_free(text);
+    th_free(path);
+}
+
+static void one_whose_file_is_new_is_renewed(void **state)
+{
+    struct th_library *library;
+
+    (void)state;
+    assert_false(th_tracer_is_outdated(session));
+    library = succession_open(&second); /* the file is there now */
+    assert_true(th_tracer_is_outdated(session));
+    assert_int_equal(th_tracer_renew(session), TH_OK);
+    th_library_release(library);
+    assert_int_equal(second.upgrades, 1);
+    assert_ptr_equal(th_session_library(session), library);
+    assert_false(th_tracer_is_outdated(session));
+}
+
 /* Another session has the library, too. */
 static void the_old_one_stays_with_others(void **state)
 {
@@ -251,7 +289,7 @@ static void a_veto_leaves_the_old_one(void **state)
     (void)state;
     second.answer = 7;
     assert_int_equal(replace(&second, "t"), TH_REFUSED);
-    assert_string_equal(th_error_link(0), "tracer 'successor' replaces none");
+    assert_string_equal(th_error_link(0), "tracer 'successor' was not attached");
     assert_string_equal(th_error_link(2), "its upgrade() returned 7");
     assert_int_equal(second.unloads, 0);
     assert_first_stays();
@@ -366,6 +404,8 @@ int main(void)
         REPLAYED(an_upgrade_gets_the_private_data),
         REPLAYED(another_module_is_loaded),
         REPLAYED(the_same_library_gets_another_state),
+        REPLAYED(it_is_named_as_on_a_command_line),
+        REPLAYED(one_whose_file_is_new_is_renewed),
         REPLAYED(the_old_one_stays_with_others),
         REPLAYED(a_veto_leaves_the_old_one),
         REPLAYED(remove_leaves_the_old_one),
