@@ -4,6 +4,7 @@
 #include "stream.h"
 #include "trace_options.h"
 #include "trace_summary.h"
+#include "watch.h"
 
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
@@ -16,6 +17,7 @@ struct replay {
     struct th_stream_options stream;
     struct th_player_options play;
     struct th_trace_options trace;
+    struct th_watch watch;
     bool wall_clock, fail_on_loss, recorded_callers;
     struct th_execution_options execution;
     char **streams;
@@ -315,6 +317,7 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
             worst = status;
     }
     th_control_host_end(&replay->control);
+    th_watch_end(&replay->watch); /* results look at sessions */
     th_trace_results(tracing, replay->trace.json);
     totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_command_flush();
@@ -393,24 +396,32 @@ static enum th_status begin_control(struct replay *replay, struct th_tracing *tr
     return th_control_host_begin(&replay->control, replay->trace.control);
 }
 
+static enum th_status begin_watch(struct replay *replay, struct th_tracing *tracing)
+{
+    replay->watch =
+        (struct th_watch){.command = "replay", .tracing = tracing, .lock = &replay->control.lock};
+    return replay->trace.watch ? th_watch_begin(&replay->watch) : TH_OK;
+}
+
 static int run(struct replay *replay)
 {
     struct th_tracing *tracing = th_tracing_create();
     int status;
 
     th_guard_install();
-    if (replay->trace.control)
-        th_tracing_share(tracing);
+    if (replay->trace.control || replay->trace.watch)
+        th_tracing_share(tracing); /* with the thread that changes what is traced */
     if (replay->wall_clock)
         th_tracing_use_wall_clock(tracing);
     if (replay->recorded_callers)
         th_tracing_use_recorded_callers(tracing);
     th_tracing_use_execution(tracing, &replay->execution);
     if (th_trace_options_attach(&replay->trace, tracing) == TH_OK &&
-        begin_control(replay, tracing) == TH_OK)
+        begin_control(replay, tracing) == TH_OK && begin_watch(replay, tracing) == TH_OK)
         status = play_all(replay, tracing);
     else
         status = th_command_fail("replay");
+    th_control_host_end(&replay->control);
     th_library_halt();
     th_select_end();          /* what is selected keeps its tracer loaded */
     th_tracing_free(tracing); /* tracers write what they have left */

@@ -20,6 +20,7 @@
 #include "run_limit.h"
 #include "trace_options.h"
 #include "trace_summary.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -57,6 +58,7 @@ struct running {
     struct th_tracing *tracing;
     struct th_call_work work;
     struct th_call_session session;
+    struct th_watch watch;
     char *values; /* what stdout gets */
     size_t values_size;
     struct th_buffer exception; /* what stderr gets */
@@ -271,7 +273,8 @@ static void give_up(void *context)
 
     th_sessions_rest(running->tracing);
     th_trace_results(running->tracing, running->run->trace.json);
-    while (th_tracing_sessions(running->tracing) > 0)
+    for (bool mine = th_watch_stop(&running->watch);
+         mine && th_tracing_sessions(running->tracing) > 0;)
         th_session_destroy(th_tracing_session(running->tracing, 0));
     th_progress_settle();
     if (running->values)
@@ -298,6 +301,7 @@ static enum th_status run_process(struct running *running)
     if (status != TH_OK) {
         th_command_fail("run");
         th_control_host_end(&running->control);
+        th_watch_end(&running->watch);
         return status;
     }
     evaluate(running);
@@ -306,6 +310,7 @@ static enum th_status run_process(struct running *running)
     if (running->raised)
         th_exception_print(&running->session.evaluation, &running->exception);
     th_control_host_end(&running->control);
+    th_watch_end(&running->watch);
     th_run_exit(running->session.process, end_reason(running));
     th_sessions_rest(running->tracing);
     th_runtime_kill_all();
@@ -409,6 +414,13 @@ static bool has_lost(const struct th_tracing *tracing)
            th_runtime_calls_left() || th_runtime_no_calls();
 }
 
+static enum th_status begin_watch(struct running *running)
+{
+    running->watch = (struct th_watch){
+        .command = "run", .tracing = running->tracing, .lock = &running->control.lock};
+    return running->run->trace.watch ? th_watch_begin(&running->watch) : TH_OK;
+}
+
 static enum th_status run_traced(struct running *running)
 {
     const struct run *run = running->run;
@@ -418,12 +430,13 @@ static enum th_status run_traced(struct running *running)
     running->work = (struct th_call_work){.rounds = 1, .sessions = 1};
     th_call_session_start(&running->session, &running->work, 1);
     if (th_trace_options_attach(&run->trace, running->tracing) == TH_OK &&
-        begin_control(running) == TH_OK) {
+        begin_control(running) == TH_OK && begin_watch(running) == TH_OK) {
         began = th_clock_real_monotonic();
         status = run_process(running);
         tell(running, (double)(th_clock_real_monotonic() - began) / 1e9);
     } else {
         status = th_command_fail("run");
+        th_control_host_end(&running->control);
         th_run_exit(running->session.process, TH_AM(normal));
     }
     th_evaluation_end(&running->session.evaluation);

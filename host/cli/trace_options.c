@@ -8,6 +8,7 @@ enum {
     TIMEOUT,
     COLOR,
     CONTROL,
+    WATCH,
     PATTERN_FIRST, /* enum th_pattern_key from here on */
     PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_META_TRACER
 };
@@ -17,6 +18,10 @@ const struct argp_option th_trace_option_table[] = {
      "NAME, NAME=STATE or NAME,key=value,...; may be given more than once (default: text)", 1},
     {NULL, 'L', "DIR", 0,
      "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
+     1},
+    {"watch", WATCH, NULL, 0,
+     "When the file of a tracer of -t is compiled anew, or another is moved there, go on with that "
+     "one, with all that is set; one that is refused leaves the old one at work",
      1},
     {"flags", TH_TRACE_FLAGS, "LIST", 0,
      "What to trace, as in erlang:trace/3, separated by commas (default: all that was recorded, "
@@ -139,6 +144,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case STATS:
         trace->stats = true;
+        return 0;
+    case WATCH:
+        trace->watch = true;
         return 0;
     case TIMEOUT:
         trace->timeout = th_option_time(value, state, "--callback-timeout");

@@ -19,6 +19,7 @@ struct th_trace_options {
     const char **folders; /* of -L */
     size_t folder_count, folder_capacity;
     bool stats, json;    /* json: counts are shown so */
+    bool watch;          /* tracers are replaced when their files are */
     int64_t timeout;     /* of a callback, in nanoseconds; 0: none */
     const char *control; /* of --control; NULL: not given */
 };

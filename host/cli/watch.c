@@ -1,0 +1,306 @@
+#include "watch.h"
+
+#include "command.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MILLISECOND = 1000 * 1000 };
+static const int64_t quiet = 100 * MILLISECOND; /* after which a file is taken for finished ... */
+static const int64_t longest = 2000 * MILLISECOND; /* ... and this, however often it is written */
+static const int64_t retry = 1000 * MILLISECOND;   /* while a file is not there */
+static const uint32_t finished = IN_CLOSE_WRITE | IN_MOVED_TO;
+static const uint32_t gone = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
+
+/* What was tried for a session last, and refused. */
+struct th_watch_refusal {
+    th_session_id session;
+    struct stat file;
+};
+
+/* --- Places ----------------------------------------------------------------------------------- */
+
+static const char *name_in(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static char *folder_of(const char *path)
+{
+    size_t length = (size_t)(name_in(path) - path);
+
+    return length ? th_printf("%.*s", (int)length, path) : th_strdup("./");
+}
+
+static const char *path_of(const struct th_session *session)
+{
+    return th_library_path(th_session_library(session));
+}
+
+/* One that is watched already, and is still the same, stays so. */
+static void watch_folder(const struct th_watch *watch, const char *path)
+{
+    char *folder = folder_of(path);
+
+    inotify_add_watch(watch->news, folder, finished | gone | IN_ONLYDIR);
+    th_free(folder);
+}
+
+/*
+ * A folder that was removed is not told to be, as the old library is a file of it; so whenever one
+ * is not there, its folder is looked up again, until it is. What came before that was missed.
+ * False: one is not there yet.
+ */
+static bool watch_folders(struct th_watch *watch)
+{
+    bool complete = true;
+
+    pthread_mutex_lock(watch->lock);
+    for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++) {
+        const char *path = path_of(th_tracing_session(watch->tracing, i));
+        watch_folder(watch, path);
+        complete &= access(path, F_OK) == 0;
+    }
+    pthread_mutex_unlock(watch->lock);
+    return complete;
+}
+
+/* --- Replacing -------------------------------------------------------------------------------- */
+
+static struct th_watch_refusal *refusal_of(struct th_watch *watch, const struct th_session *session)
+{
+    for (size_t i = 0; i < watch->refusal_count; i++)
+        if (watch->refusals[i].session == th_session_id_of(session))
+            return &watch->refusals[i];
+    return NULL;
+}
+
+static bool was_refused(struct th_watch *watch, const struct th_session *session,
+                        const struct stat *now)
+{
+    const struct th_watch_refusal *refusal = refusal_of(watch, session);
+    const struct stat *then = refusal ? &refusal->file : NULL;
+
+    return then && then->st_dev == now->st_dev && then->st_ino == now->st_ino &&
+           then->st_size == now->st_size && then->st_mtim.tv_sec == now->st_mtim.tv_sec &&
+           then->st_mtim.tv_nsec == now->st_mtim.tv_nsec;
+}
+
+static void note_refusal(struct th_watch *watch, const struct th_session *session,
+                         const struct stat *file)
+{
+    struct th_watch_refusal *refusal = refusal_of(watch, session);
+
+    if (!refusal) {
+        TH_ARRAY_GROW(watch->refusals, watch->refusal_count, watch->refusal_capacity);
+        refusal = &watch->refusals[watch->refusal_count++];
+        refusal->session = th_session_id_of(session);
+    }
+    refusal->file = *file;
+}
+
+static void renew(struct th_watch *watch, struct th_session *session)
+{
+    struct stat file;
+
+    if (!th_session_attached(session) || !th_tracer_is_outdated(session) ||
+        stat(path_of(session), &file) != 0 || was_refused(watch, session, &file))
+        return;
+    if (th_tracer_renew(session) == TH_OK) {
+        th_command_flush();
+        fprintf(stderr, "tracehost %s: the new %s is at work\n", watch->command, path_of(session));
+        return;
+    }
+    note_refusal(watch, session, &file);
+    th_error_context("the new %s is not used, the old one goes on", path_of(session));
+    th_command_fail(watch->command);
+    th_error_clear();
+}
+
+static void renew_all(struct th_watch *watch)
+{
+    pthread_mutex_lock(watch->lock);
+    for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++)
+        renew(watch, th_tracing_session(watch->tracing, i));
+    pthread_mutex_unlock(watch->lock);
+}
+
+/* --- News ------------------------------------------------------------------------------------- */
+
+static bool is_of_tracer(struct th_watch *watch, const char *name)
+{
+    bool is = false;
+
+    pthread_mutex_lock(watch->lock);
+    for (size_t i = 0; i < th_tracing_sessions(watch->tracing) && !is; i++)
+        is = strcmp(name_in(path_of(th_tracing_session(watch->tracing, i))), name) == 0;
+    pthread_mutex_unlock(watch->lock);
+    return is;
+}
+
+static void look_soon(struct th_watch *watch)
+{
+    int64_t now = th_clock_real_monotonic();
+
+    if (watch->due == INT64_MAX)
+        watch->latest = now + longest;
+    watch->due = now + quiet < watch->latest ? now + quiet : watch->latest;
+}
+
+static void take(struct th_watch *watch, const struct inotify_event *event)
+{
+    bool meant = event->len == 0 || is_of_tracer(watch, event->name);
+
+    watch->incomplete |= meant && event->mask & gone;
+    if (meant && event->mask & (finished | IN_Q_OVERFLOW))
+        look_soon(watch);
+}
+
+static void read_news(struct th_watch *watch)
+{
+    _Alignas(struct inotify_event) char bytes[4096];
+    ssize_t got;
+
+    while ((got = read(watch->news, bytes, sizeof bytes)) > 0)
+        for (char *at = bytes; at < bytes + got;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            take(watch, event);
+            at += sizeof *event + event->len;
+        }
+}
+
+/* Milliseconds; below 0: until there is news. */
+static int patience(const struct th_watch *watch)
+{
+    int64_t wait = watch->incomplete ? retry : INT64_MAX;
+    int64_t left = watch->due - th_clock_real_monotonic();
+
+    if (watch->due != INT64_MAX && left < wait)
+        wait = left > 0 ? left : 0;
+    return wait == INT64_MAX ? -1 : (int)((wait + MILLISECOND - 1) / MILLISECOND);
+}
+
+/* True: it is over. */
+static bool was_woken(struct th_watch *watch)
+{
+    uint64_t times;
+
+    watch->incomplete |= read(watch->wake, &times, sizeof times) > 0;
+    return atomic_load_explicit(&watch->over, memory_order_relaxed);
+}
+
+static void watch_all_along(struct th_watch *watch)
+{
+    struct pollfd polled[] = {{watch->news, POLLIN, 0}, {watch->wake, POLLIN, 0}};
+
+    for (;;) {
+        poll(polled, 2, patience(watch));
+        if (polled[1].revents && was_woken(watch))
+            return;
+        read_news(watch);
+        if (watch->incomplete && watch_folders(watch)) {
+            watch->incomplete = false;
+            look_soon(watch);
+        }
+        if (th_clock_real_monotonic() >= watch->due) {
+            watch->due = INT64_MAX;
+            renew_all(watch);
+        }
+    }
+}
+
+/* --- Its life --------------------------------------------------------------------------------- */
+
+static void *run(void *context)
+{
+    th_guard_thread_begin();
+    watch_all_along(context);
+    th_guard_thread_end();
+    return NULL;
+}
+
+/* Signals are for others. */
+static int start(struct th_watch *watch)
+{
+    sigset_t all, old;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    error = pthread_create(&watch->thread, NULL, run, watch);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return error;
+}
+
+static void release(struct th_watch *watch)
+{
+    if (watch->news >= 0)
+        close(watch->news);
+    if (watch->wake >= 0)
+        close(watch->wake);
+    th_free(watch->refusals);
+    pthread_mutex_destroy(&watch->own_lock);
+}
+
+enum th_status th_watch_begin(struct th_watch *watch)
+{
+    int error = 0;
+
+    pthread_mutex_init(&watch->own_lock, NULL);
+    if (!watch->lock)
+        watch->lock = &watch->own_lock;
+    atomic_init(&watch->over, false);
+    watch->due = INT64_MAX;
+    watch->news = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    watch->wake = eventfd(0, EFD_CLOEXEC);
+    if (watch->news < 0 || watch->wake < 0)
+        error = errno;
+    if (!error) {
+        watch->incomplete = !watch_folders(watch);
+        error = start(watch);
+    }
+    watch->begun = !error;
+    if (!error)
+        return TH_OK;
+    release(watch);
+    return th_error_raise(TH_FAILED, "cannot watch the tracers' files: %s", strerror(error));
+}
+
+void th_watch_look(struct th_watch *watch)
+{
+    uint64_t one = 1;
+
+    while (watch->begun && write(watch->wake, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+void th_watch_end(struct th_watch *watch)
+{
+    if (!watch->begun)
+        return;
+    atomic_store_explicit(&watch->over, true, memory_order_relaxed);
+    th_watch_look(watch);
+    pthread_join(watch->thread, NULL);
+    release(watch);
+    watch->begun = false;
+}
+
+bool th_watch_stop(struct th_watch *watch)
+{
+    struct timespec until;
+
+    if (!watch->begun)
+        return true;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    return pthread_mutex_clocklock(watch->lock, CLOCK_MONOTONIC, &until) == 0;
+}

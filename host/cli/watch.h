@@ -1,0 +1,57 @@
+/*
+ * --watch: tracers whose files change while they are at work are replaced.
+ *
+ *   watch = {.command = "run", .tracing = tracing};
+ *   th_watch_begin(&watch);        the sessions are there
+ *   ... events ...
+ *   th_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
+ *
+ * A thread looks at the folders in which the tracers were found, through inotify: a file there that
+ * was closed after writing, or moved there, and whose name is that of a tracer at work, is looked
+ * at when nothing has happened to it for a while, so that a burst of writes is one change. If it is
+ * another one than is at work, the tracer is replaced, by that thread: th_tracer_renew(). What came
+ * of it is told on stderr; a file that was refused is not tried again before it changes.
+ */
+#ifndef TH_WATCH_H
+#define TH_WATCH_H
+
+#include "host/trace/trace.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct th_watch {
+    const char *command;        /* for messages */
+    struct th_tracing *tracing; /* shared */
+    /* Around what is done to sessions; others take it while they destroy any, or load libraries.
+     * NULL: nobody else does. */
+    pthread_mutex_t *lock;
+
+    /* Its own: the thread's, but for what is said. */
+    pthread_t thread;
+    pthread_mutex_t own_lock;
+    bool begun;                        /* the beginner's */
+    atomic_bool over;                  /* relaxed: it is woken after that */
+    int news, wake;                    /* of inotify; to be written when it is over */
+    bool incomplete;                   /* the file of a tracer is not there */
+    struct th_watch_refusal *refusals; /* by session */
+    size_t refusal_count, refusal_capacity;
+    int64_t due;    /* when all are looked at; INT64_MAX: nothing has happened */
+    int64_t latest; /* but then at last */
+};
+
+/* TH_FAILED if there is no inotify or no thread for it. */
+enum th_status th_watch_begin(struct th_watch *watch);
+
+/* There are other sessions than there were, or other tracers: looks where their files are. Any
+ * thread that knows that it has begun, and not ended. */
+void th_watch_look(struct th_watch *watch);
+
+/* Waits for what is being done. Nothing, if it has not begun. */
+void th_watch_end(struct th_watch *watch);
+
+/* For who cannot wait for that, as the program is to end: nothing more is done to sessions from now
+ * on. False: something is, and takes long. */
+bool th_watch_stop(struct th_watch *watch);
+
+#endif

@@ -1,0 +1,193 @@
+#!/bin/sh
+# --watch: a tracer is edited and compiled while the host runs.
+. tests/cli/report
+
+folder=$work/made
+mkdir "$folder"
+tracer=$folder/edited.so
+
+cat >"$work/edited.c" <<'EOF'
+#include <erl_nif.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#ifndef ANSWER
+#define ANSWER 0
+#endif
+#ifndef TRACE
+#define TRACE "trace"
+#endif
+
+static ERL_NIF_TERM enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc, (void)argv;
+    return enif_make_atom(env, "trace");
+}
+
+static ERL_NIF_TERM trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc, (void)argv;
+    dprintf(1, "%s %s\n", WORD, (const char *)enif_priv_data(env));
+    return enif_make_atom(env, "ok");
+}
+
+static int load(ErlNifEnv *env, void **private_data, ERL_NIF_TERM info)
+{
+    (void)env, (void)info;
+    *private_data = "loaded";
+    return ANSWER;
+}
+
+#ifdef UPGRADES
+static int upgrade(ErlNifEnv *env, void **private_data, void **old, ERL_NIF_TERM info)
+{
+    (void)env, (void)info;
+    dprintf(1, "%s upgrades %s\n", WORD, (const char *)*old);
+    *private_data = "upgraded";
+    return ANSWER;
+}
+#else
+#define upgrade NULL
+#endif
+
+static void unload(ErlNifEnv *env, void *private_data)
+{
+    (void)env, (void)private_data;
+    dprintf(1, "%s ends\n", WORD);
+}
+
+static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {TRACE, 5, trace, 0}};
+ERL_NIF_INIT(edited, functions, load, NULL, upgrade, unload)
+EOF
+
+# make FILE WORD [FLAG...]
+make() {
+    made=$1
+    word=$2
+    shift 2
+    "$CC" -fPIC -shared -Iplugin_api -DWORD="\"$word\"" "$@" -o "$made" "$work/edited.c"
+}
+
+# wait_for TEXT FILE [TIMES]: as many lines have it.
+wait_for() {
+    for _ in $(seq 600); do
+        [ "$(grep -c -- "$1" "$2")" -ge "${3:-1}" ] && return 0
+        kill -0 "$host" 2>/dev/null || break
+        sleep 0.05
+    done
+    echo "no '$1' in:"
+    tail -5 "$2"
+    return 1
+}
+
+# Some more events.
+goes_on() {
+    wait_for "^$1 " "$work/out" $(($(grep -c "^$1 " "$work/out") + 3))
+}
+
+# --- a run ---
+
+for _ in $(seq 20000); do
+    echo 'json:encode(1). receive after 10 -> ok end.'
+done >"$work/long"
+make "$tracer" one
+"$tracehost" run --watch -t "$tracer" -p json:_/_ -f "$work/long" json >"$work/out" 2>"$work/err" &
+host=$!
+
+replaced() {
+    wait_for "^$1 $2" "$work/out" && wait_for 'is at work' "$work/err" "$3"
+}
+
+check 'the first one is told' wait_for '^one loaded' "$work/out"
+make "$tracer" two -DUPGRADES
+check 'compiled anew, it is upgraded' replaced two upgraded 1
+check 'with the private data of the old one' grep -q '^two upgrades loaded' "$work/out"
+check 'which is unloaded' wait_for '^one ends' "$work/out"
+make "$folder/fresh.so" three
+mv "$folder/fresh.so" "$tracer"
+check 'one that was moved there is loaded' replaced three loaded 2
+check 'in its turn' wait_for '^two ends' "$work/out"
+
+refused() {
+    wait_for "$1" "$work/err" && goes_on three
+}
+echo 'no library' >"$folder/broken"
+mv "$folder/broken" "$tracer"
+check 'what is no library leaves the old one' refused 'is not used'
+make "$tracer" four -DANSWER=7
+check 'so does one with a veto' refused 'its load() returned 7'
+make "$tracer" five -DTRACE='"show"'
+check 'and one that lacks a callback' refused 'trace/5'
+check 'nothing else is said' test "$(grep -c '^tracehost' "$work/err")" = 5
+
+make "$tracer" six
+check 'the next good one is taken' replaced six loaded 3
+printf x >>"$tracer"
+check 'one that was written in place is refused' wait_for 'was written in place' "$work/err"
+check 'and stays' goes_on six
+
+i=0
+while [ $i -lt 20 ]; do
+    cp "$tracer" "$folder/copy$i"
+    i=$((i + 1))
+done
+rename_all() {
+    "${PYTHON:-python3}" - "$folder" <<'EOF'
+import os, sys
+for i in range(20):
+    os.rename('%s/copy%d' % (sys.argv[1], i), sys.argv[1] + '/edited.so')
+EOF
+}
+rename_all
+check 'a burst is replaced' wait_for 'is at work' "$work/err" 4
+goes_on six >/dev/null
+check 'a few times at most' test "$(grep -c 'is at work' "$work/err")" -lt 8
+
+before=$(grep -c 'is at work' "$work/err")
+rm -r "$folder"
+mkdir "$folder"
+make "$tracer" seven
+check 'in a folder that was made again' replaced seven loaded $((before + 1))
+kill -TERM $host
+wait $host
+check 'the run ends as without' test $? = 143
+check 'the last one is unloaded' grep -q '^seven ends' "$work/out"
+
+# --- a replay ---
+
+"$tracehost" dump --format=jsonl "$recordings/s01_seed_local_caller.trace" >"$work/events"
+mkfifo "$work/stream"
+make "$tracer" one
+"$tracehost" replay --watch -t "$tracer" - <"$work/stream" >"$work/out" 2>"$work/err" &
+host=$!
+exec 3>"$work/stream"
+head -1 "$work/events" >&3
+
+# More events all the time, as of a node that runs.
+{
+    while tail -n +2 "$work/events" >&3 2>/dev/null && [ ! -e "$work/enough" ]; do
+        sleep 0.02
+    done
+} &
+feeder=$!
+check 'a replay begins' wait_for '^one loaded' "$work/out"
+make "$tracer" two
+check 'and goes on with the new one' replaced two loaded 1
+check 'the old one has gone' wait_for '^one ends' "$work/out"
+touch "$work/enough"
+wait $feeder
+exec 3>&-
+wait $host
+check 'it ends' test $? = 0
+check 'with the new one' grep -q '^two ends' "$work/out"
+
+# --- what cannot be watched ---
+
+expect 'nothing changes' "$tracehost" run --watch json 'json:encode(1)' <<'EOF'
+<0.1.4096> call json:encode(1)
+<0.1.4096> exit normal
+<<"1">>
+EOF
+
+finish
