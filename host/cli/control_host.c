@@ -55,6 +55,16 @@ void th_control_host_end(struct th_control_host *host)
     host->server = NULL;
 }
 
+enum th_status th_control_host_attach(struct th_control_host *host)
+{
+    enum th_status status;
+
+    th_control_host_lock(host);
+    status = th_trace_options_attach(host->options, host->tracing);
+    th_control_host_unlock(host);
+    return status;
+}
+
 void th_control_host_lock(struct th_control_host *host)
 {
     pthread_mutex_lock(&host->lock);

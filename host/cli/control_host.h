@@ -4,6 +4,7 @@
  *
  *   host = {.program = "run", .tracing = tracing, ...};
  *   th_control_host_begin(&host, path);
+ *   th_control_host_attach(&host);
  *   ... it runs ...
  *   th_control_host_end(&host);        before sessions are looked at without the lock
  *
@@ -51,6 +52,10 @@ struct th_control_host {
 enum th_status th_control_host_begin(struct th_control_host *host, const char *path);
 void th_control_host_end(struct th_control_host *host);
 
+/* th_trace_options_attach() of host->options. After the beginning, as tracers must not have begun
+ * to write where the socket is another host's. */
+enum th_status th_control_host_attach(struct th_control_host *host);
+
 /* Around what other threads than the server's do to sessions in between. */
 void th_control_host_lock(struct th_control_host *host);
 void th_control_host_unlock(struct th_control_host *host);
@@ -93,7 +98,8 @@ enum th_status th_control_no_words(int count, char **words);
     X(tracers, "", "the tracers that can be attached, and where they are")                     \
     X(attach,                                                                                  \
       "TRACER [--session=TITLE] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN " \
-      "...]...",                                                                               \
+      "[--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "                 \
+      "[--meta-tracer=TRACER]]...",                                                            \
       "loads a tracer and has it trace, as -t does with the options behind it")                \
     X(detach, "SESSION", "ends a session: its number, its title or its tracer")                \
     X(sessions, "", "the sessions, what they trace, and what became of their events")          \

@@ -228,13 +228,14 @@ static void add_names(struct place *place)
     add_functions(place, false);
 }
 
-/* A flag list, then on or off and whom. */
+/* A list of flags, then on or off and whom. */
 static void add_flag_words(struct place *place)
 {
     static const char *const modes[] = {"on", "off", NULL};
 
     add_words(place, modes);
-    add_flags(place);
+    add_whom(place);
+    add_words(place, flags);
 }
 
 /* A word that is no option. */

@@ -416,11 +416,15 @@ static int run(struct replay *replay)
     if (replay->recorded_callers)
         th_tracing_use_recorded_callers(tracing);
     th_tracing_use_execution(tracing, &replay->execution);
-    if (th_trace_options_attach(&replay->trace, tracing) == TH_OK &&
-        begin_control(replay, tracing) == TH_OK && begin_watch(replay, tracing) == TH_OK)
+    status = begin_control(replay, tracing);
+    if (status == TH_OK)
+        status = th_control_host_attach(&replay->control);
+    if (status == TH_OK)
+        status = begin_watch(replay, tracing);
+    if (status == TH_OK)
         status = play_all(replay, tracing);
     else
-        status = th_command_fail("replay");
+        th_command_fail("replay");
     th_control_host_end(&replay->control);
     th_library_halt();
     th_select_end();          /* what is selected keeps its tracer loaded */

@@ -429,13 +429,17 @@ static enum th_status run_traced(struct running *running)
 
     running->work = (struct th_call_work){.rounds = 1, .sessions = 1};
     th_call_session_start(&running->session, &running->work, 1);
-    if (th_trace_options_attach(&run->trace, running->tracing) == TH_OK &&
-        begin_control(running) == TH_OK && begin_watch(running) == TH_OK) {
+    status = begin_control(running);
+    if (status == TH_OK)
+        status = th_control_host_attach(&running->control);
+    if (status == TH_OK)
+        status = begin_watch(running);
+    if (status == TH_OK) {
         began = th_clock_real_monotonic();
         status = run_process(running);
         tell(running, (double)(th_clock_real_monotonic() - began) / 1e9);
     } else {
-        status = th_command_fail("run");
+        th_command_fail("run");
         th_control_host_end(&running->control);
         th_run_exit(running->session.process, TH_AM(normal));
     }

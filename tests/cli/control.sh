@@ -1,0 +1,338 @@
+#!/bin/sh
+# tracehost run --control and tracehost ctl: what hosts answer. How sockets come and go stands in control_socket.sh, the
+# prompt in control_prompt.sh.
+. tests/cli/report
+. tests/cli/controlled
+
+# plain: figures that are another each time.
+plain() {
+    "$@" | sed "s|pid [0-9]*|pid N|; s|for [0-9.]* s|for N s|; s|rate  .*|rate  N|; s|[0-9]* requests|N requests|
+        s|[0-9]* clients|N clients|; s|$BUILD_DIR|BUILD|"
+}
+
+# --- a host that runs functions ---
+
+a_bank
+expect 'status' plain ctl status <<'EOF'
+run, pid N, tracehost 0.1.0, for N s
+processes   4, on 2 schedulers
+sessions    0
+events      none
+rate  N
+lost        nothing
+control     N clients, N requests
+EOF
+expect 'tracers' plain ctl tracers <<'EOF'
+tracer  found     path
+count   built in  BUILD/lib/tracehost/tracers/count.so
+msg     built in  BUILD/lib/tracehost/tracers/msg.so
+text    built in  BUILD/lib/tracehost/tracers/text.so
+EOF
+expect 'processes' ctl processes <<'EOF'
+pid         name   is       messages  reductions  words  links  function
+<0.1.4096>  -      waiting         0           5      0      0  -
+<0.2.4096>  bank   waiting         0           3     64      2  bank:run/0
+<0.3.4096>  alice  waiting         0           1      7      1  bank:account/3
+<0.4.4096>  bob    waiting         0           1      7      1  bank:account/3
+EOF
+expect 'no sessions' ctl sessions <<'EOF'
+no sessions
+EOF
+expect 'nothing to detach' ctl detach count <<'EOF'
+-- stderr
+tracehost ctl: there is no session or tracer 'count'
+-- status 2
+EOF
+expect 'attach' ctl attach count -p bank:balance/1 --kind=count,time,local --return <<'EOF'
+session 1, tracer 'count': flags call, 1 breakpoint
+EOF
+expect 'attach, in a session of a name, and only new processes' \
+    ctl attach "text=#{output => <<\"$work/text\">>}" --session=log --flags=send,procs --processes=new <<'EOF'
+session 2 'log', tracer 'text': flags existing -; new send,procs
+EOF
+expect 'sessions' ctl sessions <<'EOF'
+session  title  tracer  traced  discarded  breakpoints  flags
+      1  -      count        0          0            1  call
+      2  log    text         0          0            0  existing -; new send,procs
+EOF
+expect 'a title that is taken' ctl attach count --session=log <<'EOF'
+-- stderr
+tracehost ctl: there is a session 'log' already
+-- status 2
+EOF
+expect 'which session?' ctl pattern bank:open/2 <<'EOF'
+-- stderr
+tracehost ctl: there are 2 sessions: say which one, with --session=NUMBER, as `sessions` lists them
+-- status 2
+EOF
+expect 'a pattern' ctl pattern bank:o_/_ --session=1 <<'EOF'
+session 1, tracer 'count': bank:o_/_: 0 functions, as there is none of that name
+EOF
+expect 'a pattern, of the session by its tracer' ctl pattern bank:open/_ --kind=count,time --session=count <<'EOF'
+session 1, tracer 'count': bank:open/_: 1 function
+EOF
+expect 'a pattern for messages' ctl pattern send "--match-spec=[{[alice,'_'],[],[]}]" --session=log <<'EOF'
+session 2 'log', tracer 'text': send
+EOF
+expect 'paused' ctl pattern bank:open/2 --match-spec=pause --kind=count --session=1 <<'EOF'
+session 1, tracer 'count': bank:open/2: 1 function
+EOF
+expect 'functions' ctl functions bank:_/_ <<'EOF'
+function         can have      calls  sessions have set
+bank:account/3   local,global      -  -
+bank:audit/0     local,global      -  -
+bank:balance/1   local,global      0  1 local,count,time
+bank:close/1     local,global      -  -
+bank:crash/1     local,global      -  -
+bank:deposit/2   local,global      -  -
+bank:freeze/2    local,global      -  -
+bank:names/0     local,global      -  -
+bank:open/2      local,global      0  1 count,time (active: time)
+bank:run/0       local,global      -  -
+bank:start/0     local,global      -  -
+bank:stop/0      local,global      -  -
+bank:transfer/3  local,global      -  -
+bank:withdraw/2  local,global      -  -
+EOF
+expect 'info' ctl info bank:balance/1 <<'EOF'
+bank:balance/1 can have breakpoints: local,global
+session 1, tracer 'count'
+  kinds           local,count,time
+  active          local,count,time
+  match_spec      [{'_',[],[{return_trace},true]}]
+  call_count      0
+EOF
+expect 'flags, taken of all' ctl flags send off --session=log <<'EOF'
+session 2 'log', tracer 'text': flags existing -; new procs
+EOF
+expect 'flags, given to one by its name' ctl flags send,receive on alice --session=log <<'EOF'
+session 2 'log', tracer 'text': flags existing -; new procs
+EOF
+expect 'flags of one by its pid' ctl flags receive off '<0.3.4096>' --session=log <<'EOF'
+session 2 'log', tracer 'text': flags existing -; new procs
+EOF
+expect 'a name that nobody has' ctl flags send on carol --session=log <<'EOF'
+-- stderr
+tracehost ctl: nobody has the name carol
+-- status 2
+EOF
+expect 'detach, with what was counted' ctl detach 1 <<'EOF'
+session 1, tracer 'count' has ended
+events      none
+calls   seconds  function
+    0  0.000000  bank:balance/1
+    0  0.000000  bank:open/2
+EOF
+expect 'detach by the title' ctl detach log <<'EOF'
+session 2 'log', tracer 'text' has ended
+events      none
+EOF
+
+# --- what is wrong ---
+
+# wrong NAME WORD... <<EOF: the answer is an error, and nothing is left behind.
+wrong() {
+    name=$1
+    shift
+    expect "$name" ctl "$@"
+}
+wrong 'a command that there is not' atach count <<'EOF'
+-- stderr
+tracehost ctl: there is no command atach; `help` lists them
+-- status 2
+EOF
+wrong 'attach nobody' attach <<'EOF'
+-- stderr
+tracehost ctl: attach which TRACER? `tracers` lists them
+-- status 2
+EOF
+wrong 'attach two' attach count text <<'EOF'
+-- stderr
+tracehost ctl: what is 'text' for? it is one word too many
+-- status 2
+EOF
+missing() {
+    ctl attach nobody 2>&1 | sed '1q'
+}
+wrong_tracer() {
+    ctl attach ./nobody.so >/dev/null 2>&1
+    echo $?
+    missing
+}
+expect 'attach a tracer that there is not' wrong_tracer <<'EOF'
+5
+tracehost ctl: no library "nobody" was found
+EOF
+wrong 'an option of the command line that is not for this' attach count --stats <<'EOF'
+-- stderr
+tracehost ctl: this command has no option --stats
+-- status 2
+EOF
+wrong 'an option that there is not' attach count --falgs=call <<'EOF'
+-- stderr
+tracehost ctl: there is no option --falgs=call
+-- status 2
+EOF
+wrong 'an option without its value' attach count --flags <<'EOF'
+-- stderr
+tracehost ctl: --flags wants a value
+-- status 2
+EOF
+wrong 'a value that an option does not have' pattern bank:open/2 --return=yes <<'EOF'
+-- stderr
+tracehost ctl: --return has no value
+-- status 2
+EOF
+wrong 'flags that trace nothing' attach count --flags=arity <<'EOF'
+-- stderr
+tracehost ctl: --flags=arity lets no event pass; add what to trace, such as call or send
+-- status 2
+EOF
+wrong 'a pattern that cannot be set: the session does not stay' attach count -p bank:open/2 --match-spec=7 <<'EOF'
+-- stderr
+tracehost ctl: -p bank:open/2 cannot be set
+  Match programs are not in a list.
+-- status 3
+EOF
+wrong 'a pattern that is none' pattern bank <<'EOF'
+-- stderr
+tracehost ctl: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not 'bank'
+-- status 2
+EOF
+wrong 'a process that there is not' attach count --processes='<0.99.4096>' <<'EOF'
+-- stderr
+tracehost ctl: --processes cannot be traced
+  only a process or port that has not ended can be traced
+-- status 2
+EOF
+wrong 'no flags' flags <<'EOF'
+-- stderr
+tracehost ctl: which flags? a LIST such as call,send
+-- status 2
+EOF
+wrong 'a function that there is not' info bank:opne/2 <<'EOF'
+-- stderr
+tracehost ctl: there is no function bank:opne/2
+-- status 2
+EOF
+wrong 'info of many' info bank:_/_ <<'EOF'
+-- stderr
+tracehost ctl: 'bank:_/_' is no M:F/A
+-- status 2
+EOF
+wrong 'a word too many' status now <<'EOF'
+-- stderr
+tracehost ctl: what is 'now' for? it is one word too many
+-- status 2
+EOF
+expect 'nothing was left by all that' ctl sessions <<'EOF'
+no sessions
+EOF
+expect '--json of an error' ctl --json sessions please <<'EOF'
+{"id":1,"ok":false,"status":2,"error":["what is 'please' for? it is one word too many"]}
+-- status 2
+EOF
+
+# --- a script ---
+
+script() {
+    cat <<'END' | ctl
+# a comment, and an empty line
+
+attach count -p bank:open/2
+bogus
+detach 'count
+  sessions
+detach "count"
+END
+}
+expect 'a script: each line, and the status of the first that failed' script <<'EOF'
+session 5, tracer 'count': flags call, 1 breakpoint
+session  tracer  traced  discarded  breakpoints  flags
+      5  count        0          0            1  call
+session 5, tracer 'count' has ended
+events      none
+-- stderr
+tracehost ctl: there is no command bogus; `help` lists them
+tracehost ctl: a quote does not end
+-- status 2
+EOF
+
+# --- the schema ---
+
+commands_are_all() {
+    ctl --json help | python3 -c 'import json, sys
+print("\n".join(c["command"] for c in json.load(sys.stdin)["result"]["commands"]))' >"$work/commands" &&
+        tests/cli/conforms "$schema" --commands | cmp - "$work/commands"
+}
+check 'the schema has the commands that there are, in their order' commands_are_all
+
+# answers COMMAND WORD...: of the host, and whether it is what the schema says.
+answers() {
+    name=$1
+    ctl --json "$@" | conforms "$name"
+}
+all_conform() {
+    answers attach count -p bank:open/2 --kind=local,count,time,memory --return --session=x || return 1
+    for command in status tracers sessions processes functions help 'info bank:open/2' 'pattern bank:_/_ --kind=global' \
+        'pattern send' 'flags silent on existing' 'detach x'; do
+        # shellcheck disable=SC2086
+        answers $command || return 1
+    done
+    ctl --json nonsense | conforms failure && ctl --json status | conforms answer
+}
+check 'answers are what the schema says' all_conform
+greeting() {
+    python3 - "$socket" <<'END' | conforms greeting
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+sys.stdout.write(s.makefile().readline())
+END
+}
+check 'the greeting, too' greeting
+mutations() {
+    ctl --json sessions >"$work/good" && conforms sessions <"$work/good" &&
+        ctl --json status | sed 's/"pid":[0-9]*/"pid":"x"/' | { ! conforms status; } &&
+        ctl --json status | sed 's/"sessions":[0-9]*,//' | { ! conforms status; } &&
+        ctl --json status | sed 's/"pid"/"more":1,"pid"/' | { ! conforms status; } &&
+        ctl --json status | { ! conforms tracers; }
+}
+check 'the checker refuses what does not conform' mutations
+
+# --- how it ends ---
+
+expect 'stop' end <<'EOF'
+ok
+stderr: tracehost run: a client's stop came
+status 0
+EOF
+check 'the socket is gone' test ! -e "$socket"
+expect 'nobody is there' ctl status <<'EOF'
+-- stderr
+tracehost ctl: there is no WORK/socket: start tracehost run or replay with --control=WORK/socket
+-- status 2
+EOF
+
+# --- events ---
+
+traced() {
+    begin "$tracehost" run --control="$socket" bank 'bank:start(), bank:open(alice, 1).' 'timer:sleep(2000).' \
+        'bank:deposit(alice, 10).'
+    ctl attach "text=#{output => <<\"$work/text\">>}" -p bank:deposit/2 --return
+    ctl flags procs on
+    ended
+    sed 's/^[^ ]* *//' "$work/text"
+}
+expect 'a tracer that is attached while it runs' traced <<'EOF'
+session 1, tracer 'text': flags call, 1 breakpoint
+session 1, tracer 'text': flags call,procs, 1 breakpoint
+ok
+ok
+11
+status 0
+call bank:deposit(alice,10)
+return bank:deposit/2 -> 11
+exit normal
+EOF
+finish

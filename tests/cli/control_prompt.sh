@@ -1,0 +1,132 @@
+#!/bin/sh
+# The prompt of tracehost ctl, at a terminal, as a person uses it.
+. tests/cli/report
+. tests/cli/controlled
+
+if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+    echo 'no terminals can be opened here (is /dev/pts mounted?)'
+    exit 77
+fi
+export TERM=xterm
+
+# typed TEXT: what the terminal shows at last, as tests/cli/screen has it, of what is typed after each other.
+typed() {
+    tests/cli/screen "$1" "$tracehost" ctl "$socket"
+}
+
+a_bank
+expect 'a command' typed 'sessions\n' <<'EOF'
+run> sessions
+no sessions
+run>
+EOF
+expect 'commands are completed' typed 'ses\t\n' <<'EOF'
+run> sessions
+no sessions
+run>
+EOF
+expect 'two tabs list what there is' typed 'fu\tbank:\t\t' <<'EOF'
+run> functions bank:
+bank:_/_         bank:account/3   bank:audit/0     bank:balance/1
+bank:close/1     bank:crash/1     bank:deposit/2   bank:freeze/2
+bank:names/0     bank:open/2      bank:run/0       bank:start/0
+bank:stop/0      bank:transfer/3  bank:withdraw/2
+run> functions bank:
+EOF
+expect 'tracers, options, functions and kinds are completed' typed 'att\tcou\t-p bank:ope\t --k\tti\t\n' <<'EOF'
+run> attach count -p bank:open/2  --kind=time
+session 1, tracer 'count': flags call, 1 breakpoint
+run>
+EOF
+expect 'sessions are completed' typed 'attach msg --session=mine --flags=proc\t\ndet\tmi\t\n' <<'EOF'
+run> attach msg --session=mine --flags=procs
+session 2 'mine', tracer 'msg': flags procs
+run> detach mine
+session 2 'mine', tracer 'msg' has ended
+events      none
+run>
+EOF
+expect 'names of processes and flags in a list' typed 'flags send,rec\ton ali\t--se\t1\n' <<'EOF'
+run> flags send,receive on alice --session=1
+session 1, tracer 'count': flags call, 1 breakpoint
+run>
+EOF
+expect 'editing: begin, end, words, kills' typed 'x sessionz\001\033[3~\033[3~\005\177s\n' <<'EOF'
+run> sessions
+session  tracer  traced  discarded  breakpoints  flags
+      1  count        0          0            1  call
+run>
+EOF
+expect 'editing: killed words, and from the cursor to the end' typed 'info one two\027\027bank:stop/0 rest\033b\013\n' <<'EOF'
+run> info bank:stop/0
+bank:stop/0 can have breakpoints: local,global
+run>
+EOF
+expect 'editing: characters of several bytes' typed 'ää\033[D\177sessions\013\n' <<'EOF'
+run> sessions
+session  tracer  traced  discarded  breakpoints  flags
+      1  count        0          0            1  call
+run>
+EOF
+expect 'history' typed 'bogus\nsessions\n\033[A\033[A\033[B\n\020\020x\n' <<'EOF'
+run> bogus
+tracehost ctl: there is no command bogus; `help` lists them
+run> sessions
+session  tracer  traced  discarded  breakpoints  flags
+      1  count        0          0            1  call
+run> sessions
+session  tracer  traced  discarded  breakpoints  flags
+      1  count        0          0            1  call
+run> bogusx
+tracehost ctl: there is no command bogusx; `help` lists them
+run>
+EOF
+expect 'Ctrl-C forgets the line' typed 'sess\003sessions\n' <<'EOF'
+run> ^C
+run> sessions
+session  tracer  traced  discarded  breakpoints  flags
+      1  count        0          0            1  call
+run>
+EOF
+expect 'Ctrl-D ends' typed 'sess\004\004\025\004' <<'EOF'
+run>
+
+status 0
+EOF
+expect 'a long line scrolls' typed 'pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eighty_columns],[],[]}]\001' <<'EOF'
+run> |pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eig
+EOF
+expect 'quotes' typed 'detach "mi'"'"'ne"\ndetach "mine\n' <<'EOF'
+run> detach "mi'ne"
+tracehost ctl: there is no session or tracer 'mi'ne'
+run> detach "mine
+tracehost ctl: a quote does not end
+run>
+EOF
+
+# after SECONDS SIGNAL TEXT: the host gets SIGNAL meanwhile.
+after() {
+    { sleep "$1" && kill "-$2" "$host"; } &
+    typed "$3"
+    kill -CONT "$host" 2>/dev/null
+}
+expect 'Ctrl-C gives the prompt back, though the host does not answer' after 1 STOP \
+    'stop\025sess\t\w\w\w\w\w\w\n\w\003' <<'EOF'
+run> sessions
+^Cnot waited for any more; the host does it for all that
+run>
+EOF
+expect 'what was abandoned is not mistaken for an answer' typed 'sessions\n' <<'EOF'
+run> sessions
+session  tracer  traced  discarded  breakpoints  flags
+      1  count        0          0            1  call
+run>
+EOF
+expect 'that the host ends is said' after 1 TERM 'sess\w\w\w\w\w\w' <<'EOF'
+run> sess
+tracehost ctl: the host has ended
+
+status 1
+-- status 1
+EOF
+finish

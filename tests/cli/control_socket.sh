@@ -1,0 +1,205 @@
+#!/bin/sh
+# How control sockets come and go, with the hosts that serve them; and control of a replay.
+. tests/cli/report
+. tests/cli/controlled
+ulimit -c 0
+
+recording=samples/recordings/s04_genserver_pingpong.trace
+
+# no_pid COMMAND...: all that it says, with its status, without numbers of processes.
+no_pid() {
+    "$@" >"$work/all" 2>&1
+    status=$?
+    sed 's/process [0-9]*/process N/' "$work/all"
+    return $status
+}
+
+# --- sockets ---
+
+a_bank
+again() {
+    no_pid "$tracehost" run --control="$socket" -t "count,output=$work/counts" bank 'bank:start().'
+}
+expect 'a second host at the same socket' again <<'EOF'
+tracehost run: cannot serve --control=WORK/socket
+  process N serves WORK/socket already; choose another name
+-- status 2
+EOF
+check 'its tracers have not begun to write' test ! -e "$work/counts"
+check 'the first one still serves it' ctl status
+mode() {
+    stat -c '%a %F' "$socket"
+}
+expect 'only the user can reach it' mode <<'EOF'
+600 socket
+EOF
+# ends_by SIGNAL
+ends_by() {
+    kill "-$1" "$host"
+    ended
+    test ! -e "$socket" && echo 'the socket is gone'
+}
+expect 'SIGTERM removes the socket' ends_by TERM <<'EOF'
+ok
+stderr: tracehost run: SIGTERM came
+status 143
+the socket is gone
+EOF
+a_bank
+expect 'so does SIGHUP' ends_by HUP <<'EOF'
+ok
+stderr: tracehost run: SIGHUP came
+status 129
+the socket is gone
+EOF
+interrupted() {
+    tests/cli/signalled INT "$recording" 100000 "$tracehost" replay --control="$socket" -
+    echo "status $?"
+    test ! -e "$socket" && echo 'the socket is gone'
+}
+expect 'and SIGINT' interrupted <<'EOF'
+status 130
+the socket is gone
+-- stderr
+tracehost replay: stdin: SIGINT came after 572 records
+EOF
+a_bank
+killed() {
+    kill -KILL "$host"
+    wait "$host" 2>/dev/null
+    test -S "$socket" && echo 'a dead socket is left'
+    ctl status
+    a_bank
+    ctl sessions
+    end
+}
+expect 'a dead socket is replaced' killed <<'EOF'
+a dead socket is left
+no sessions
+ok
+stderr: tracehost run: a client's stop came
+status 0
+-- stderr
+tracehost ctl: nobody serves WORK/socket any more: that tracehost has ended
+EOF
+
+# A tracer that is attached, and crashes: the host ends at once, as ever.
+crashed() {
+    begin "$tracehost" run --control="$socket" bank 'bank:start(), bank:open(alice, 1).' 'timer:sleep(1500).' \
+        'bank:balance(alice).'
+    ctl attach "$samples/crash_tracer.so,how=abort" -p bank:balance/1
+    wait "$host"
+    echo "status $?"
+    head -1 "$work/host.err"
+    test -S "$socket" && echo 'a dead socket is left'
+    a_bank
+    ctl sessions
+    end
+}
+expect 'a tracer that crashes leaves a dead socket, which is replaced' crashed <<'EOF'
+session 1, tracer 'BUILD/samples/crash_tracer.so': flags call, 1 breakpoint
+status 6
+tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGABRT, it called abort(), in trace_call
+a dead socket is left
+no sessions
+ok
+stderr: tracehost run: a client's stop came
+status 0
+EOF
+
+mkdir -m 777 "$work/open"
+expect 'a folder that others may write to' "$tracehost" run --control="$work/open/socket" bank 'ok.' <<'EOF'
+-- stderr
+tracehost run: cannot serve --control=WORK/open/socket
+  others may write to the folder of WORK/open/socket; choose another, or take that away from them (chmod go-w)
+-- status 2
+EOF
+echo 'not a socket' >"$work/file"
+expect 'a file that is no socket' "$tracehost" replay --control="$work/file" "$recording" <<'EOF'
+-- stderr
+tracehost replay: cannot serve --control=WORK/file
+  WORK/file is there, and is no socket; choose another name
+-- status 2
+EOF
+gone() {
+    a_bank
+    {
+        echo sessions
+        until_so test -s "$work/first"
+        kill -TERM "$host"
+        until_so test ! -e "$socket"
+        echo sessions
+    } | ctl >"$work/first"
+    status=$?
+    cat "$work/first"
+    return $status
+}
+expect 'the host goes away between two commands' gone <<'EOF'
+no sessions
+-- stderr
+tracehost ctl: the host has ended, or has let go of this client
+-- status 1
+EOF
+
+# --- replay ---
+
+# replayed ARGUMENT...: of a stream whose second half comes when its pipe, descriptor 9, gets it.
+mkfifo "$work/pipe"
+replayed() {
+    "$tracehost" replay --control="$socket" "$@" - <"$work/pipe" >"$work/host.out" 2>"$work/host.err" &
+    host=$!
+    exec 9>"$work/pipe"
+    head -c 60000 "$recording" >&9
+    until_so position 59941
+}
+# position BYTES: the replay has come that far.
+position() {
+    ctl status | grep "byte $1[, ]"
+}
+rest() {
+    tail -c +60001 "$recording" >&9
+    exec 9>&-
+    ended
+}
+status_of_replay() {
+    ctl status | grep -v '^control\|^rate\|^replay'
+}
+replayed
+expect 'status of a replay' status_of_replay <<'EOF'
+stream      -: byte 59941, 331 records, 0 played
+sessions    0
+events      none
+lost        nothing
+EOF
+expect 'attach to a replay' ctl attach count,top=2 --flags=send,receive,procs <<'EOF'
+session 1, tracer 'count': flags existing send,receive,procs,set_on_spawn; new -
+EOF
+expect 'a process of the recording is for the thread that replays' \
+    ctl attach "text,output=$work/text" --processes='<0.80.0>' --session=one <<'EOF'
+session 2 'one', tracer 'text': flags -
+EOF
+expect 'flags of a process of the recording' ctl flags call off '<0.80.0>' --session=one <<'EOF'
+session 2 'one', tracer 'text': flags -
+EOF
+expect 'patterns of recorded functions' ctl pattern 'gen_server:loop/7' --kind=count --session=count <<'EOF'
+session 1, tracer 'count': gen_server:loop/7: 1 function
+EOF
+replay_conforms() {
+    for command in status processes sessions functions; do
+        ctl --json $command | conforms $command || return 1
+    done
+}
+check 'answers of a replay are what the schema says' replay_conforms
+expect 'the rest is traced' rest <<'EOF'
+tracer 'count'
+       calls  function
+          20  gen_server:loop/7
+      events       %  tag
+          44   52.38  receive
+          38   45.24  send
+           1    1.19  exit
+           1    1.19  getting_unlinked
+          84  100.00  all
+status 0
+EOF
+finish
