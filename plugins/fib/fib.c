@@ -6,8 +6,8 @@
  *     fib(1) -> 1;
  *     fib(N) -> fib(N - 1) + fib(N - 2).
  *
- *     quick(N) -> loop(N, 0, 1).            local tail calls
- *     loop(0, A, _) -> A;
+ *     quick(N) -> loop(N, 1, 0).            local tail calls
+ *     loop(0, _, B) -> B;
  *     loop(N, A, B) -> loop(N - 1, B, A + B).
  *
  *     depth(N) -> down(N).                  local calls, as deep as N
@@ -83,7 +83,7 @@ TH_FUNCTION(loop, 3)(ErlNifEnv *env, ERL_NIF_TERM count, ERL_NIF_TERM a, ERL_NIF
     ErlNifSInt64 n = number_of(env, count, MOST);
 
     if (n == 0)
-        return a;
+        return b;
     return TH_SELF(loop)(env, enif_make_int64(env, n - 1), b, sum_of(env, a, b));
 }
 
@@ -92,7 +92,7 @@ static ERL_NIF_TERM quick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argc;
     if (number_of(env, argv[0], MOST) < 0)
         return enif_make_badarg(env);
-    return loop(env, argv[0], enif_make_int(env, 0), enif_make_int(env, 1));
+    return loop(env, argv[0], enif_make_int(env, 1), enif_make_int(env, 0));
 }
 
 /* --- Depth ------------------------------------------------------------------------------------ */

@@ -36,9 +36,9 @@ expect 'callers' of_fib 'fib:depth(2)' -p fib:_/_ --caller --flags=call,return_t
 EOF
 expect 'tail calls' of_fib 'fib:quick(2)' -p fib:_/_ --return --caller --flags=call,return_to <<'EOF'
 <0.1.4096> call fib:quick(2) [result undefined]
-<0.1.4096> call fib:loop(2,0,1) [result undefined]
-<0.1.4096> call fib:loop(1,1,1) [result undefined]
-<0.1.4096> call fib:loop(0,1,2) [result undefined]
+<0.1.4096> call fib:loop(2,1,0) [result undefined]
+<0.1.4096> call fib:loop(1,0,1) [result undefined]
+<0.1.4096> call fib:loop(0,1,1) [result undefined]
 <0.1.4096> return fib:loop/3 -> 1
 <0.1.4096> return fib:loop/3 -> 1
 <0.1.4096> return fib:loop/3 -> 1
@@ -99,10 +99,10 @@ expect 'two sessions' of_fib 'fib:depth(4)' --session a -t count -p fib:down/1 \
 EOF
 
 expect 'an argument of three' of_fib 'fib:quick(9)' -p fib:loop/3 --match-spec="[{['\$1','_','\$2'],[{'=:=',{'rem','\$1',3},0}],[{message,'\$2'}]}]" <<'EOF'
-<0.1.4096> call fib:loop(9,0,1) [result 1]
-<0.1.4096> call fib:loop(6,2,3) [result 3]
-<0.1.4096> call fib:loop(3,8,13) [result 13]
-<0.1.4096> call fib:loop(0,34,55) [result 55]
+<0.1.4096> call fib:loop(9,1,0) [result 0]
+<0.1.4096> call fib:loop(6,1,2) [result 2]
+<0.1.4096> call fib:loop(3,5,8) [result 8]
+<0.1.4096> call fib:loop(0,21,34) [result 34]
 34
 EOF
 

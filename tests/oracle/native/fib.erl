@@ -6,8 +6,8 @@ fib(0) -> 0;
 fib(1) -> 1;
 fib(N) -> fib(N - 1) + fib(N - 2).
 
-quick(N) -> loop(N, 0, 1).
-loop(0, A, _) -> A;
+quick(N) -> loop(N, 1, 0).
+loop(0, _, B) -> B;
 loop(N, A, B) -> loop(N - 1, B, A + B).
 
 depth(N) -> down(N).
