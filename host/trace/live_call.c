@@ -161,6 +161,15 @@ static inline void tell(struct question *question, th_term result, uint32_t flag
     th_thread_tell(attachment, question->argv, th_is_local_pid(id) ? id : TH_NONE);
 }
 
+/* What the specification gives if that takes no run, else NULL. */
+static inline const struct th_match_result *match_quickly(const struct question *question)
+{
+    const struct th_live_call *call = question->call;
+
+    return th_match_quickly(((struct th_shared_spec *)question->spec)->spec, call->arguments,
+                            call->function->function.name.arity);
+}
+
 static bool match_slowly(const struct th_live_call *call, struct th_session *session,
                          const struct th_match_spec *spec, struct th_match_result *result)
 {
@@ -174,15 +183,16 @@ static bool match_slowly(const struct th_live_call *call, struct th_session *ses
     return result->end == TH_MATCH_YES;
 }
 
-/* *RESULT is ROOM, or what the specification always says. */
+/* *RESULT is ROOM, or the specification's. */
 static inline bool match(const struct question *question, struct th_session *session,
                          struct th_match_result *room, const struct th_match_result **result)
 {
-    const struct th_match_spec *spec = ((struct th_shared_spec *)question->spec)->spec;
-    const struct th_match_result *always = th_match_always(spec);
-
-    *result = always ? always : room;
-    return always || match_slowly(question->call, session, spec, room);
+    *result = match_quickly(question);
+    if (*result)
+        return (*result)->end == TH_MATCH_YES;
+    *result = room;
+    return match_slowly(question->call, session, ((struct th_shared_spec *)question->spec)->spec,
+                        room);
 }
 
 /* What the specification said, unless that is to say nothing. */
@@ -268,19 +278,28 @@ static __attribute__((noinline)) void go_on_slowly(struct question *question, th
     }
 }
 
-/* The answer was not discard. In place is what most are: `trace`, where neither a specification nor
- * a flag says anything else. */
+/* The answer was not discard. In place is what most are: `trace`, where a specification, if there
+ * is one, takes no run, and no flag says anything else. */
 static inline void go_on(struct question *question, th_term answer)
 {
+    static const struct th_match_result yes = {.end = TH_MATCH_YES, .message = TH_AM(true)};
     const uint32_t special = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_OPTS_FLAGS;
     struct th_session *session = question->attachment->session;
+    const struct th_match_result *result = NULL;
 
     th_thread_count_in(th_thread_here, session, TH_COUNTED(enabled));
-    if (answer == TH_AM(trace) && th_session_is_attached(session) && !question->spec &&
-        !(flags_in(question->call, session) & special))
-        tell(question, TH_NONE, TH_FLAG_NONE);
-    else
+    if (__builtin_expect(answer == TH_AM(trace) && th_session_is_attached(session), 1))
+        result = question->spec ? match_quickly(question) : &yes;
+    if (result && result->end == TH_MATCH_NO)
+        return;
+    if (__builtin_expect(!result || result->message != TH_AM(true) ||
+                             flags_in(question->call, session) & special,
+                         0)) {
         go_on_slowly(question, answer);
+        return;
+    }
+    want_of(question->wants, session, th_wants_of(result));
+    tell(question, TH_NONE, TH_FLAG_NONE);
 }
 
 /* A local or global breakpoint, KIND, of SESSION, which may have been left by all. */

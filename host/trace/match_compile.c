@@ -277,7 +277,7 @@ enum th_status th_match_compile(enum th_match_kind kind, th_term specification,
         th_match_free(c.spec);
         *spec = NULL;
     } else {
-        th_match_find_always(c.spec);
+        th_match_make_screens(c.spec);
     }
     if (faults)
         *faults = c.faults;
@@ -294,6 +294,8 @@ void th_match_free(struct th_match_spec *spec)
     th_free(spec->constants);
     th_free(spec->clauses);
     th_free(spec->marks);
+    th_free(spec->screens);
+    th_free(spec->tests);
     th_env_release(&spec->env);
     th_free(spec);
 }

@@ -55,7 +55,7 @@ bool th_match_descend(struct th_match_compiler *c, th_term t);
 void th_match_compile_head(struct th_match_compiler *c, th_term head);
 void th_match_compile_expression(struct th_match_compiler *c, th_term t, bool body);
 
-/* match_always.c: finds out whether SPEC, which is complete, always gives the same. */
-void th_match_find_always(struct th_match_spec *spec);
+/* match_screen.c: of SPEC, which is complete. */
+void th_match_make_screens(struct th_match_spec *spec);
 
 #endif

@@ -89,12 +89,31 @@ struct th_match_clause {
     size_t marks; /* index of the first of its marks */
 };
 
+/* An argument that has one of these relations to CONSTANT, as words, which is what terms with
+ * immediate tags have; or fails. */
+enum { TH_SCREEN_LESS = 1, TH_SCREEN_EQUAL = 2, TH_SCREEN_GREATER = 4 };
+struct th_match_screen_test {
+    th_term constant;  /* immediate */
+    uint32_t argument; /* one that there is, if there are as many as the screen says */
+    uint8_t accepted;
+    bool by_value; /* CONSTANT is a small integer, and nothing is known of other arguments */
+};
+
+/* What can be told of a clause at once (match_screen.c). */
+struct th_match_screen {
+    size_t first_test, test_count; /* in `tests` */
+    uint32_t least, most;          /* arguments */
+    bool whole;                    /* nothing else decides, and what it says is RESULT */
+    struct th_match_result result;
+};
+
 struct th_match_spec {
     th_env env; /* holds the source and the constants */
     th_term source;
     enum th_match_kind kind;
-    bool always; /* each run gives this: */
-    struct th_match_result result;
+    struct th_match_screen *screens; /* of the clauses */
+    struct th_match_screen_test *tests;
+    size_t test_count, test_capacity;
 
     struct th_match_instruction *code;
     size_t code_count, code_capacity;

@@ -4,7 +4,8 @@
  * unknown; then the arguments and the specification, as two terms of Erlang text, or, where they
  * begin with a '!', as steps that build them.
  *
- * What is sure with unknown arguments is so with the known ones.
+ * What is sure with unknown arguments is so with the known ones, and what is said without a run is
+ * what a run says.
  */
 #include "host/base/base.h"
 #include "host/term/term.h"
@@ -63,6 +64,7 @@ static void look_at(th_term t)
 static void match(const struct th_match_spec *spec, th_env *env, th_term list, uint8_t mask)
 {
     th_term known[ARGUMENTS], some[ARGUMENTS];
+    const struct th_match_result *quickly;
     struct th_match_result sure, whole;
     size_t count = 0;
 
@@ -71,6 +73,11 @@ static void match(const struct th_match_spec *spec, th_env *env, th_term list, u
         some[count] = mask >> count % 6 & 1 ? TH_NONE : known[count];
     }
     whole = run(spec, env, known, count);
+    quickly = th_match_quickly(spec, known, count);
+    check(!quickly || (quickly->end == whole.end && quickly->clause == whole.clause &&
+                       th_compare(quickly->message, whole.message) == 0 &&
+                       quickly->return_trace == whole.return_trace &&
+                       quickly->exception_trace == whole.exception_trace));
     sure = run(spec, env, mask & 64 ? NULL : some, count);
     look_at(whole.message);
     look_at(sure.message);

@@ -47,6 +47,28 @@ static inline struct th_match_spec *compile(enum th_match_kind kind, const char 
     return spec;
 }
 
+/* What is told at once of known arguments is what a run has told. */
+static inline void compare_quickly(const struct th_match_spec *spec,
+                                   const struct th_match_subject *subject,
+                                   const struct th_match_result *result)
+{
+    const struct th_match_result *quickly;
+
+    for (size_t i = 0; i < subject->count; i++)
+        if (subject->arguments[i] == TH_NONE)
+            return;
+    quickly = th_match_quickly(spec, subject->arguments, subject->count);
+    if (!quickly)
+        return;
+    assert_int_equal(quickly->end, result->end);
+    assert_int_equal(quickly->clause, result->clause);
+    assert_int_equal(th_compare(quickly->message, result->message), 0);
+    assert_int_equal(quickly->return_trace, result->return_trace);
+    assert_int_equal(quickly->exception_trace, result->exception_trace);
+    assert_int_equal(quickly->callers_unknown + quickly->unsure, 0);
+    assert_int_equal(result->callers_unknown + result->unsure, 0);
+}
+
 /* Runs a specification on a list in which the atom `unknown` stands for what is not known; all that
  * the result says as one text: "no", "unknown 1", or "yes CLAUSE MESSAGE FLAGS...". The text is
  * static. */
@@ -62,6 +84,7 @@ static inline const char *run_with(enum th_match_kind kind, const char *text, co
     for (th_term l = parse(list); th_is_list(l); l = th_cell(l)[1])
         arguments[subject.count++] = th_cell(l)[0] == unknown ? TH_NONE : th_cell(l)[0];
     th_match_run(spec, &subject, surroundings, &env, &result);
+    compare_quickly(spec, &subject, &result);
     out.size = 0;
     if (result.end == TH_MATCH_NO)
         th_buffer_add_text(&out, "no");

@@ -70,44 +70,97 @@ static void the_first_clause_that_matches_decides(void **state)
     assert_string_equal(run(spec, "[a,b]"), "yes 3 3");
 }
 
-/* What a specification always gives, with the same flags as run(); "" where that depends. */
-static const char *always(const char *text)
+/* What is said at once of ARGUMENTS, which run() compares with what a run says; "" where it takes a
+ * run. */
+static const char *at_once(const char *text, const char *arguments)
 {
-    static struct th_buffer out;
     struct th_match_spec *spec = compile(TH_MATCH_CALL, text);
-    const struct th_match_result *result = th_match_always(spec);
+    th_term terms[16];
+    size_t count = 0;
+    bool known;
 
-    out.size = 0;
-    if (result) {
-        assert_int_equal(result->end, TH_MATCH_YES);
-        assert_int_equal(result->clause, 1);
-        assert_int_equal(result->unsure + result->callers_unknown, 0);
-        th_text_print(&out, result->message);
-        th_buffer_add_text(&out, result->return_trace ? " return_trace" : "");
-        th_buffer_add_text(&out, result->exception_trace ? " exception_trace" : "");
-    }
+    for (th_term l = parse(arguments); th_is_list(l); l = th_cell(l)[1])
+        terms[count++] = th_cell(l)[0];
+    known = th_match_quickly(spec, terms, count);
     th_match_free(spec);
-    return th_buffer_text(&out);
+    return known ? run(text, arguments) : "";
 }
 
-static void what_says_the_same_of_all_is_known(void **state)
+static void bodies_that_say_the_same_of_all_are_known(void **state)
 {
     (void)state;
-    assert_string_equal(always("[{'_',[],[]}]"), "true");
-    assert_string_equal(always("[{'$1',[],[true]},{['_'],[],[{message,2}]}]"), "true");
-    assert_string_equal(always("[{'_',[],[{return_trace}]}]"), "true return_trace");
-    assert_string_equal(always("[{'_',[],[{exception_trace},{message,false}]}]"),
-                        "false exception_trace");
-    assert_string_equal(always("[{'_',[],[{message,[a|b]},{return_trace}]}]"),
-                        "[a|b] return_trace");
-    assert_string_equal(always("[{[],[],[]}]"), "");
-    assert_string_equal(always("[{['_'],[],[]}]"), "");
-    assert_string_equal(always("[{'_',[{is_atom,a}],[]}]"), "");
-    assert_string_equal(always("[{'$1',[],[{message,'$1'}]}]"), "");
-    assert_string_equal(always("[{'_',[],[{message,{caller}}]}]"), "");
-    assert_string_equal(always("[{'_',[],[{message,{self}}]}]"), "");
-    assert_string_equal(always("[{'_',[],[{silent,true}]}]"), "");
-    assert_string_equal(always("[{'_',[],[{'andalso',true,{return_trace}}]}]"), "");
+    assert_string_equal(at_once("[{'_',[],[]}]", "[]"), "yes 1 true");
+    assert_string_equal(at_once("[{'$1',[],[true]},{['_'],[],[{message,2}]}]", "[1]"),
+                        "yes 1 true");
+    assert_string_equal(at_once("[{'_',[],[{return_trace}]}]", "[1]"), "yes 1 true return_trace");
+    assert_string_equal(at_once("[{'_',[],[{exception_trace},{message,false}]}]", "[1]"),
+                        "yes 1 false exception_trace");
+    assert_string_equal(at_once("[{'_',[],[{message,[a|b]},{return_trace}]}]", "[]"),
+                        "yes 1 [a|b] return_trace");
+    assert_string_equal(
+        at_once("[{['_'],[],[{message,1}]},{['_','$1'],[],[{message,2}]}]", "[a,b]"), "yes 2 2");
+    assert_string_equal(at_once("[{'$1',[],[{message,'$1'}]}]", "[1]"), "");
+    assert_string_equal(at_once("[{'_',[],[{message,{caller}}]}]", "[1]"), "");
+    assert_string_equal(at_once("[{'_',[],[{message,{self}}]}]", "[1]"), "");
+    assert_string_equal(at_once("[{'_',[],[{silent,true}]}]", "[1]"), "");
+    assert_string_equal(at_once("[{'_',[],[{'andalso',true,{return_trace}}]}]", "[1]"), "");
+}
+
+/* Each comparison of each of VALUES with each of CONSTANTS, either way round: what is said at once
+ * is what a run says. Returns of how many that was. */
+static size_t compare_all(const char *const values[], const char *const constants[])
+{
+    static const char *const relations[] = {"<", ">", "=<", ">=", "==", "/=", "=:=", "=/="};
+    char spec[128], list[128];
+    size_t known = 0;
+
+    for (size_t v = 0; values[v]; v++)
+        for (size_t c = 0; constants[c]; c++)
+            for (size_t i = 0; i < 2 * sizeof relations / sizeof *relations; i++) {
+                snprintf(list, sizeof list, "[x,%s]", values[v]);
+                snprintf(spec, sizeof spec,
+                         i % 2 ? "[{['_','$1'],[{'%s','$1',{const,%s}}],[]}]"
+                               : "[{['_','$1'],[{'%s',{const,%s},'$1'}],[]}]",
+                         relations[i / 2], constants[c]);
+                known += *at_once(spec, list) != '\0';
+            }
+    return known;
+}
+
+static void comparisons_are_made_at_once(void **state)
+{
+    static const char *const small[] = {"-576460752303423488", "-1", "0", "5", "6",
+                                        "576460752303423487",  NULL};
+    static const char *const others[] = {
+        "5.0",     "a",     "[]", "{5}", "[5]", "576460752303423488", "-576460752303423489",
+        "<0.1.0>", "<<5>>", NULL};
+
+    (void)state;
+    assert_int_equal(compare_all(small, small), 6 * 6 * 16);
+    /* If they are identical to integers; if they are equal to atoms, [], local pids. */
+    assert_int_equal(compare_all(others, small), 9 * 6 * 4);
+    assert_int_equal(compare_all(small, others), 6 * 3 * 8);
+    assert_int_equal(compare_all(others, others), 9 * 3 * 8);
+}
+
+static void clauses_that_fail_for_sure_are_passed_at_once(void **state)
+{
+    (void)state;
+    assert_string_equal(at_once("[{[a,'$1'],[],[]}]", "[b,c]"), "no");
+    assert_string_equal(at_once("[{[a,'$1'],[],[]}]", "[a,c]"), "yes 1 true");
+    assert_string_equal(at_once("[{[a,'$1'],[],[]}]", "[a]"), "no");
+    assert_string_equal(at_once("[{['$1','$1'],[{'>','$1',5}],[]}]", "[5,5]"), "no");
+    assert_string_equal(at_once("[{['$1','$1'],[{'>','$1',5}],[]}]", "[6,6]"), "");
+    assert_string_equal(at_once("[{['$1'],[{'>',{'+','$1',1},5}],[]}]", "[1]"), "");
+    assert_string_equal(at_once("[{[{'$1','_'}],[{'>','$1',5}],[]}]", "[1]"), "");
+    assert_string_equal(at_once("[{['$1'],[{is_list,'$1'},{'>','$1',5}],[]}]", "[1]"), "no");
+    assert_string_equal(at_once("[{['$1'],['$1',{'>','$1',5}],[{self}]}]", "[1]"), "no");
+    assert_string_equal(at_once("[{['$1'],[{'<','$1',0}],[{self}]},{['$1'],[{'>','$1',5}],"
+                                "[{message,large}]},{'_',[],[{message,small}]}]",
+                                "[6]"),
+                        "yes 2 large");
+    assert_string_equal(at_once("[{['$1'],[{'<','$1',0}],[{message,{self}}]},{'_',[],[]}]", "[-1]"),
+                        "");
 }
 
 /* Integers of any size and floats have one order; nothing else is an integer. */
@@ -352,7 +405,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(functions_newer_than_otp_25, begin, end),
         cmocka_unit_test_setup_teardown(the_first_clause_that_matches_decides, begin, end),
-        cmocka_unit_test_setup_teardown(what_says_the_same_of_all_is_known, begin, end),
+        cmocka_unit_test_setup_teardown(bodies_that_say_the_same_of_all_are_known, begin, end),
+        cmocka_unit_test_setup_teardown(comparisons_are_made_at_once, begin, end),
+        cmocka_unit_test_setup_teardown(clauses_that_fail_for_sure_are_passed_at_once, begin, end),
         cmocka_unit_test_setup_teardown(guards_compare_as_ordered, begin, end),
         cmocka_unit_test_setup_teardown(kinds_have_their_own_subjects, begin, end),
         cmocka_unit_test_setup_teardown(faults_name_their_place, begin, end),

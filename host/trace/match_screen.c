@@ -1,0 +1,269 @@
+/*
+ * Specifications of which most calls can be decided without a run. Most that are written look at
+ * arguments alone, each of them as a whole, and compare it with a constant; and say the same of
+ * each call that they match: `[{'_',[],[{return_trace}]}]`, `[{['$1'],[{'>','$1',100}],[]}]`.
+ *
+ * The screen of a clause has those of its comparisons that a processor makes with one instruction.
+ * An argument for which the clause is sure to fail is found by them, whatever else the clause has;
+ * if it has nothing else, so is one that matches. All else takes a run.
+ */
+#include "match_compiler.h"
+#include "match_function.h"
+
+enum { NOWHERE = UINT32_MAX };
+
+/* --- Tests ------------------------------------------------------------------------------------ */
+
+static void add_test(struct th_match_spec *spec, struct th_match_screen *screen,
+                     struct th_match_screen_test test)
+{
+    TH_ARRAY_GROW(spec->tests, spec->test_count, spec->test_capacity);
+    spec->tests[spec->test_count++] = test;
+    screen->test_count++;
+}
+
+/* The same with its sides exchanged. */
+static uint32_t turn_round(uint32_t accepted)
+{
+    return (accepted & TH_SCREEN_EQUAL) | (accepted & TH_SCREEN_LESS ? TH_SCREEN_GREATER : 0) |
+           (accepted & TH_SCREEN_GREATER ? TH_SCREEN_LESS : 0);
+}
+
+/* What the comparison FUNCTION accepts; 0: it is none. BY_VALUE: numbers are compared. */
+static uint32_t accepted_by(th_match_implementation *function, bool *by_value)
+{
+    const uint32_t less = TH_SCREEN_LESS, equal = TH_SCREEN_EQUAL, greater = TH_SCREEN_GREATER;
+    const struct {
+        th_match_implementation *function;
+        uint32_t accepted;
+        bool by_value;
+    } all[] = {
+        {th_match_identical, equal, false}, {th_match_different, less | greater, false},
+        {th_match_equal, equal, true},      {th_match_unequal, less | greater, true},
+        {th_match_less, less, true},        {th_match_at_most, less | equal, true},
+        {th_match_greater, greater, true},  {th_match_at_least, greater | equal, true},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].function == function) {
+            *by_value = all[i].by_value;
+            return all[i].accepted;
+        }
+    return 0;
+}
+
+/* What is equal to a constant that is immediate, and no integer, is identical to it; whether
+ * something else comes before or after it, its word does not tell. */
+static bool can_test(th_term constant, uint32_t accepted)
+{
+    bool ordered = accepted != TH_SCREEN_EQUAL && accepted != (TH_SCREEN_LESS | TH_SCREEN_GREATER);
+
+    return th_is_small(constant) || (th_is_immediate(constant) && !ordered);
+}
+
+/* --- Reading a clause ------------------------------------------------------------------------- */
+
+struct reader {
+    struct th_match_spec *spec;
+    struct th_match_screen *screen;
+    const struct th_match_instruction *at;
+    uint32_t *arguments; /* which one a variable is, NOWHERE: it is a part of one */
+};
+
+/* Element ARGUMENT of the head is a constant. True: that is all that is said of it. */
+static bool read_constant(struct reader *r)
+{
+    const struct th_match_instruction *next = r->at + 1;
+    th_term constant;
+
+    if (next->code != TH_CODE_IDENTICAL)
+        return false;
+    constant = r->spec->constants[next->operand];
+    if (!can_test(constant, TH_SCREEN_EQUAL))
+        return false;
+    add_test(r->spec, r->screen,
+             (struct th_match_screen_test){constant, r->at->level, TH_SCREEN_EQUAL, false});
+    r->at = next;
+    return true;
+}
+
+/* True: the screen has all of it. */
+static bool read_head(struct reader *r)
+{
+    bool whole = true;
+
+    r->screen->most = UINT32_MAX;
+    for (; r->at->code != TH_CODE_HEAD_DONE; r->at++)
+        switch (r->at->code) {
+        case TH_CODE_ARITY:
+            r->screen->most = r->at->operand;
+            /* fall through */
+        case TH_CODE_ARITY_LEAST:
+            r->screen->least = r->at->operand;
+            break;
+        case TH_CODE_BIND_ARGUMENT:
+            r->arguments[r->at->operand] = r->at->level;
+            break;
+        case TH_CODE_ARGUMENT:
+            whole &= read_constant(r);
+            break;
+        default:
+            whole = false;
+        }
+    r->at++;
+    return whole;
+}
+
+/* The guard is CALL with VARIABLE and CONSTANT, the sides in that order, or else turned round. */
+static bool read_comparison(struct reader *r, const struct th_match_instruction *constant,
+                            const struct th_match_instruction *variable, bool in_order)
+{
+    const struct th_match_instruction *called = r->at + 2;
+    struct th_match_screen_test test;
+
+    if (constant->code != TH_CODE_CONSTANT || variable->code != TH_CODE_VARIABLE ||
+        r->arguments[variable->operand] == NOWHERE)
+        return false;
+    test.constant = r->spec->constants[constant->operand];
+    test.argument = r->arguments[variable->operand];
+    test.accepted = accepted_by(th_match_functions[called->operand].implementation, &test.by_value);
+    if (!test.accepted || !can_test(test.constant, test.accepted))
+        return false;
+    test.by_value &= th_is_small(test.constant);
+    if (!in_order)
+        test.accepted = turn_round(test.accepted);
+    add_test(r->spec, r->screen, test);
+    return true;
+}
+
+/* Operands are computed from the last to the first. */
+static bool read_guard(struct reader *r)
+{
+    const struct th_match_instruction *at = r->at;
+    bool read =
+        at[1].code != TH_CODE_TEST && at[2].code == TH_CODE_CALL && at[3].code == TH_CODE_TEST &&
+        (read_comparison(r, &at[0], &at[1], true) || read_comparison(r, &at[1], &at[0], false));
+
+    while (r->at->code != TH_CODE_TEST)
+        r->at++;
+    r->at++;
+    return read;
+}
+
+static bool read_guards(struct reader *r)
+{
+    bool whole = true;
+
+    while (r->at->code != TH_CODE_GUARDS_DONE)
+        whole &= read_guard(r);
+    r->at++;
+    return whole;
+}
+
+/* --- Bodies ----------------------------------------------------------------------------------- */
+
+static bool is_constant_call(const struct th_match_instruction *i)
+{
+    th_match_implementation *called = th_match_functions[i->operand].implementation;
+
+    return called == th_match_message || called == th_match_return_trace ||
+           called == th_match_exception_trace;
+}
+
+static bool is_constant(const struct th_match_instruction *i)
+{
+    return i->code == TH_CODE_CONSTANT || i->code == TH_CODE_DROP ||
+           (i->code == TH_CODE_CALL && is_constant_call(i));
+}
+
+/* True if the body, at r->at, always says the same: messages that are constants, return_trace,
+ * exception_trace. Then one run, of a clause without a head, tells what. */
+static bool read_body(struct reader *r, size_t clause)
+{
+    const struct th_match_subject nothing = {TH_NIL, NULL, 0};
+    const struct th_match_surroundings nowhere = {NULL, NULL};
+    struct th_match_spec alone = *r->spec;
+    struct th_match_clause first = {0, 0};
+    size_t length = 1;
+
+    for (; r->at[length - 1].code != TH_CODE_END; length++)
+        if (!is_constant(&r->at[length - 1]))
+            return false;
+    alone.code = th_alloc((length + 2) * sizeof *alone.code);
+    alone.code[0] = (struct th_match_instruction){TH_CODE_HEAD_DONE, 0, 0};
+    alone.code[1] = (struct th_match_instruction){TH_CODE_GUARDS_DONE, 0, 0};
+    memcpy(alone.code + 2, r->at, length * sizeof *alone.code);
+    alone.clauses = &first;
+    alone.clause_count = 1;
+    th_match_run(&alone, &nothing, &nowhere, &r->spec->env, &r->screen->result);
+    r->screen->result.clause = clause + 1;
+    th_free(alone.code);
+    return true;
+}
+
+void th_match_make_screens(struct th_match_spec *spec)
+{
+    struct reader reader = {.spec = spec};
+    bool whole;
+
+    spec->screens = th_alloc_zero((spec->clause_count + 1) * sizeof *spec->screens);
+    reader.arguments = th_alloc((spec->variables + 1) * sizeof *reader.arguments);
+    for (size_t i = 0; i < spec->clause_count; i++) {
+        for (size_t v = 0; v < spec->variables; v++)
+            reader.arguments[v] = NOWHERE;
+        reader.at = spec->code + spec->clauses[i].pc;
+        reader.screen = &spec->screens[i];
+        reader.screen->first_test = spec->test_count;
+        whole = read_head(&reader);
+        whole &= read_guards(&reader);
+        reader.screen->whole = whole && read_body(&reader, i);
+    }
+    th_free(reader.arguments);
+}
+
+/* --- The face --------------------------------------------------------------------------------- */
+
+enum verdict { FAILS, PASSES, UNSURE };
+
+static inline enum verdict compare(const struct th_match_screen_test *test, th_term t)
+{
+    const int64_t a = (int64_t)t, b = (int64_t)test->constant;
+    uint32_t found = a < b ? TH_SCREEN_LESS : a == b ? TH_SCREEN_EQUAL : TH_SCREEN_GREATER;
+
+    if (test->by_value && !th_is_small(t))
+        return UNSURE;
+    return test->accepted & found ? PASSES : FAILS;
+}
+
+static inline enum verdict screen_clause(const struct th_match_spec *spec,
+                                         const struct th_match_screen *screen,
+                                         const th_term arguments[], size_t count)
+{
+    const struct th_match_screen_test *test = spec->tests + screen->first_test;
+    enum verdict all = screen->whole ? PASSES : UNSURE;
+
+    if (count < screen->least || count > screen->most)
+        return FAILS;
+    for (const struct th_match_screen_test *end = test + screen->test_count; test < end; test++) {
+        enum verdict one = compare(test, arguments[test->argument]);
+        if (one == FAILS)
+            return FAILS;
+        if (one == UNSURE)
+            all = UNSURE;
+    }
+    return all;
+}
+
+const struct th_match_result *th_match_quickly(const struct th_match_spec *spec,
+                                               const th_term arguments[], size_t count)
+{
+    static const struct th_match_result no = {.end = TH_MATCH_NO, .message = TH_AM(true)};
+    const struct th_match_screen *screen = spec->screens;
+
+    for (const struct th_match_screen *end = screen + spec->clause_count; screen < end; screen++) {
+        enum verdict verdict = screen_clause(spec, screen, arguments, count);
+        if (verdict != FAILS)
+            return verdict == PASSES ? &screen->result : NULL;
+    }
+    return &no;
+}
