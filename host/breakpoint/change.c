@@ -163,9 +163,9 @@ static bool allocate(struct th_change *change)
 
 /* --- 3. Stage --------------------------------------------------------------------------------- */
 
-static int is_active(const struct th_generic_bp *bp, unsigned generation)
+static uint32_t active_kinds(const struct th_generic_bp *bp, unsigned generation)
 {
-    return th_bp_active(&bp->data[generation]) != 0;
+    return th_bp_active(&bp->data[generation]);
 }
 
 static uint32_t staged_kinds(const struct th_generic_bp *bp)
@@ -183,19 +183,20 @@ static void touch(struct th_change *change, struct th_generic_bp *bp)
     change->counts.visited++;
 }
 
-/* In the staging generation, the site has one active breakpoint more, or one less. */
-static void tell_count(struct th_site *site, int more)
+/* In the staging generation, a breakpoint of the site has become active, or inactive, as such. */
+static void tell_count(struct th_site *site, uint32_t before, uint32_t after)
 {
-    if (more != 0 && site->operations->count)
-        site->operations->count(site, !th_bp_generation(), more);
+    if (before != after && site->operations->count)
+        site->operations->count(site, !th_bp_generation(), before, after);
 }
 
-static void count_active(struct th_change *change, struct th_site *site, int more)
+static void count_active(struct th_change *change, struct th_site *site, uint32_t before,
+                         uint32_t after)
 {
     unsigned had = site->active;
 
-    tell_count(site, more);
-    site->active = had + (unsigned)more;
+    tell_count(site, before, after);
+    site->active = had + (after != 0) - (before != 0);
     if (site->listed || (had != 0) == (site->active != 0))
         return;
     site->listed = true;
@@ -207,8 +208,7 @@ static void stage_one(struct th_change *change, struct th_generic_bp *bp,
                       const struct th_bp_setting *setting)
 {
     uint32_t there = staged_kinds(bp);
-    int was_active = is_active(bp, !th_bp_generation());
-    int more;
+    uint32_t before = active_kinds(bp, !th_bp_generation());
 
     if (!(setting->set | ((setting->clear | setting->pause | setting->restart) & there)))
         return;
@@ -218,9 +218,7 @@ static void stage_one(struct th_change *change, struct th_generic_bp *bp,
         th_bp_set(bp, setting, change->serial);
     th_bp_pause(bp, setting->pause);
     th_bp_restart(bp, setting->restart, change->serial);
-    more = is_active(bp, !th_bp_generation()) - was_active;
-    if (more != 0)
-        count_active(change, bp->site, more);
+    count_active(change, bp->site, before, active_kinds(bp, !th_bp_generation()));
 }
 
 static void stage_session(struct th_change *change, const struct item *item)
@@ -348,8 +346,8 @@ static bool consolidate(struct th_change *change)
     for (size_t i = 0; i < change->touched.count; i++) {
         struct th_generic_bp *bp = change->touched.items[i];
         bp->listed = false;
-        tell_count(bp->site,
-                   is_active(bp, th_bp_generation()) - is_active(bp, !th_bp_generation()));
+        tell_count(bp->site, active_kinds(bp, !th_bp_generation()),
+                   active_kinds(bp, th_bp_generation()));
         if (!is_removed(bp))
             th_bp_consolidate(bp);
     }

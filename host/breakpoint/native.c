@@ -254,12 +254,19 @@ static bool is_armed(const struct th_site *site)
 
 /* Relaxed, as whoever reads it reads what it decides about again; written with the permission
  * alone. */
-static void count_active(struct th_site *site, unsigned generation, int more)
+static void count_one(_Atomic uint32_t *count, bool before, bool after)
+{
+    uint32_t had = atomic_load_explicit(count, memory_order_relaxed);
+
+    atomic_store_explicit(count, had + after - before, memory_order_relaxed);
+}
+
+static void count_active(struct th_site *site, unsigned generation, uint32_t before, uint32_t after)
 {
     struct th_native *native = site->place;
-    uint32_t had = atomic_load_explicit(&native->active[generation], memory_order_relaxed);
 
-    atomic_store_explicit(&native->active[generation], had + (uint32_t)more, memory_order_relaxed);
+    count_one(&native->active[generation], before, after);
+    count_one(&native->others[generation], before & ~TH_BP_LOCAL, after & ~TH_BP_LOCAL);
 }
 
 const struct th_site_operations th_site_native = {.kind = "native",

@@ -31,6 +31,7 @@
 #ifndef TH_NATIVE_H
 #define TH_NATIVE_H
 
+#include "generic_bp.h"
 #include "site.h"
 
 struct th_library;
@@ -59,14 +60,25 @@ struct th_native {
     _Alignas(64) _Atomic uint32_t active[2];
     void *handler; /* for the entry's form, as below; constant while there is a site */
     void *body;    /* label + 8 */
-    void *owner;   /* of whoever created it */
+    union {
+        void *owner;            /* of whoever created it */
+        struct th_native *next; /* native_near.c's: of those that are free */
+    };
     /* native*.c's: */
-    const void *thunk;      /* the form's */
-    uint64_t jump;          /* the entry word's other form */
-    uint32_t armed;         /* sites that are; with the permission */
-    int protection;         /* of the memory that the entry word is in, PROT_... */
-    struct th_native *next; /* of those that are free */
+    const void *thunk; /* the form's */
+    uint64_t jump;     /* the entry word's other form */
+    uint32_t armed;    /* sites that are; with the permission */
+    int protection;    /* of the memory that the entry word is in, PROT_... */
+    /* As `active`: those that are not local alone. */
+    _Atomic uint32_t others[2];
 };
+
+/* Perhaps false: all that its entry has now are local breakpoints, which are for those whose calls
+ * are traced. As the thunk reads `active`, after which a handler asks. */
+static inline bool th_native_has_others(const struct th_native *native)
+{
+    return atomic_load_explicit(&native->others[th_bp_generation()], memory_order_relaxed) != 0;
+}
 
 /*
  * Handlers are called in the function's place, with its arguments, and must return what the body

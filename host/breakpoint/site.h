@@ -38,10 +38,10 @@ struct th_site_operations {
     void (*arm)(struct th_site *const *sites, size_t count);
     void (*disarm)(struct th_site *const *sites, size_t count);
     bool (*is_armed)(const struct th_site *site);
-    /* NULL, or: in GENERATION, the one that hits do not obey now, the site has MORE active
-     * breakpoints, 1 or -1. As it is staged and as it is consolidated (change.c, steps 3 and 11);
-     * with the permission. */
-    void (*count)(struct th_site *site, unsigned generation, int more);
+    /* NULL, or: in GENERATION, the one that hits do not obey now, a breakpoint of the site is
+     * active as AFTER, of enum th_bp_kind, says, and no more as BEFORE does. As it is staged and as
+     * it is consolidated (change.c, steps 3 and 11); with the permission. */
+    void (*count)(struct th_site *site, unsigned generation, uint32_t before, uint32_t after);
 };
 
 /* Of a function that is known only from a recording. */

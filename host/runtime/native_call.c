@@ -73,15 +73,18 @@ static traced_function *choose(traced_function *first, const struct th_call *cal
     return chosen;
 }
 
-static inline traced_function *function_of(const struct th_native *native,
-                                           const struct th_call *call, int argc, uintptr_t at)
+/* FIRST is meant by ARGC arguments, and no other is the same code. */
+static inline bool is_only(const traced_function *first, int argc)
+{
+    return argc < 0 || (!first->same && (int)first->live.function.name.arity == argc);
+}
+
+static traced_function *function_of(const struct th_native *native, const struct th_call *call,
+                                    int argc, uintptr_t at)
 {
     traced_function *first = native->owner;
 
-    if (__builtin_expect(argc < 0 || (!first->same && (int)first->live.function.name.arity == argc),
-                         1))
-        return first;
-    return choose(first, call, argc, at);
+    return is_only(first, argc) ? first : choose(first, call, argc, at);
 }
 
 /* The thread runs no process, or is at such work already. */
@@ -116,30 +119,36 @@ static bool has_room(const struct th_process_run *process, uintptr_t at)
     return at >= stack->lowest && at < stack->end && process->native_bytes < th_native_stack();
 }
 
-/* The end of the call is wanted: true if it needs a frame for that. Then the thread is still at
- * that work, until the frame has begun. */
-static __attribute__((noinline)) bool keep(struct th_call *call, struct th_open_call *made,
-                                           uintptr_t at)
+/* The end of the call of FUNCTION is wanted: true if it needs a frame for that. Then the thread is
+ * still at that work, until the frame has begun. */
+static __attribute__((noinline)) bool keep(const struct th_live_function *function,
+                                           struct th_live_wants *wants)
 {
+    const struct th_call *call = th_call_current;
     struct th_process_run *process = call->process;
+    const uintptr_t at = th_traced_busy;
     const struct th_open_call *top;
+    struct th_open_call *made;
+    bool framed;
 
     th_open_drop_below(process, at);
     top = th_open_top(process);
+    framed = at != call->sp && !(top && top->native == at);
+    if (framed && __builtin_expect(!has_room(process, at), 0)) {
+        th_open_refuse(process, wants);
+        th_traced_busy = 0;
+        return false;
+    }
+    made = th_open_add(process);
+    made->function = function;
     made->outer = call->outer;
     made->frames = process->frame_count;
     made->native = at == call->sp ? 0 : at;
     made->below = process->native_bytes;
-    if (at == call->sp || (top && top->native == at)) {
-        th_open_keep(process, made);
-    } else if (has_room(process, at)) {
-        th_open_keep(process, made);
-        return true;
-    } else {
-        th_open_refuse(process, &made->wants);
-    }
-    th_traced_busy = 0;
-    return false;
+    th_live_wants_move(&made->wants, wants);
+    if (!framed)
+        th_traced_busy = 0;
+    return framed;
 }
 
 /* True: it is the entry of what goes on in a function's place. */
@@ -154,36 +163,59 @@ static __attribute__((noinline)) bool is_resumed(struct th_call *call,
     return true;
 }
 
-bool th_native_met(struct th_native *native, int argc, const th_term argv[], uintptr_t at)
+/* FUNCTION is called. What is needed when that has been told is in memory, so that no register is
+ * saved for it. */
+static inline bool tell(const struct th_call *call, const traced_function *function,
+                        const th_term argv[], uintptr_t at)
 {
-    struct th_call *call = th_call_current;
     struct th_live_call met;
-    struct th_open_call made; /* filled in once it is wanted */
-    traced_function *function;
+    struct th_live_wants wants;
 
-    if (__builtin_expect(!call || th_traced_busy != 0, 0))
-        return met_oddly(native, argc, argv, at);
-    if (__builtin_expect(call->resumed != NULL, 0) && is_resumed(call, native, at))
-        return false;
-    function = function_of(native, call, argc, at);
-    if (__builtin_expect(!function, 0))
-        return false;
     th_traced_busy = at;
-    if (__builtin_expect(th_live_is_returning(&call->process->live), 0))
-        th_caught_by_caller(call->process, at);
     met.process = &call->process->live;
     met.function = &function->live;
     met.site = function->live.function.local;
     met.arguments = argv;
     met.external = false;
     met.caller = NULL;
-    th_live_call(&met, &made.wants);
-    if (__builtin_expect(made.wants.count > 0, 0)) {
-        made.function = &function->live;
-        return keep(call, &made, at);
-    }
+    th_live_call(&met, &wants);
+    if (__builtin_expect(wants.count > 0, 0))
+        return keep(met.function, &wants);
     th_traced_busy = 0;
     return false;
+}
+
+/* Where there is more to do than to tell a call. */
+static __attribute__((noinline)) bool met_slowly(const struct th_native *native, int argc,
+                                                 const th_term argv[], uintptr_t at)
+{
+    struct th_call *call = th_call_current;
+    const traced_function *function;
+
+    if (!call || th_traced_busy)
+        return met_oddly(native, argc, argv, at);
+    if (call->resumed && is_resumed(call, native, at))
+        return false;
+    function = function_of(native, call, argc, at);
+    if (!function)
+        return false;
+    if (th_live_is_returning(&call->process->live)) {
+        th_traced_busy = at;
+        th_caught_by_caller(call->process, at);
+    }
+    return tell(call, function, argv, at);
+}
+
+bool th_native_met(struct th_native *native, int argc, const th_term argv[], uintptr_t at)
+{
+    const struct th_call *call = th_call_current;
+    const traced_function *function = native->owner;
+
+    if (__builtin_expect(!call || th_traced_busy || call->resumed ||
+                             th_live_is_returning(&call->process->live) || !is_only(function, argc),
+                         0))
+        return met_slowly(native, argc, argv, at);
+    return tell(call, function, argv, at);
 }
 
 /* --- Frames ---------------------------------------------------------------------------------- */
@@ -263,11 +295,24 @@ static bool leave(const struct th_native_frame *frame)
     return true;
 }
 
-void th_native_frame_over(struct th_native_frame *frame, th_term answer)
+/* The body has returned a term, and its call is the only one of its frame; nothing else is at hand.
+ */
+static inline bool just_returned(const struct th_native_frame *frame, th_term answer)
+{
+    const struct th_call *call = frame->call;
+    const struct th_process_run *process = call->process;
+
+    return __builtin_expect(answer != TH_NONE && call->env->exception == TH_NONE &&
+                                !th_live_is_returning(&process->live) && !th_traced_busy &&
+                                th_open_is_single(process, frame->at),
+                            1);
+}
+
+static __attribute__((noinline)) void end_slowly(const struct th_native_frame *frame,
+                                                 th_term answer)
 {
     struct ending ending;
 
-    frame->over = true;
     if (!leave(frame))
         return;
     ending = ending_of(frame, answer);
@@ -275,6 +320,27 @@ void th_native_frame_over(struct th_native_frame *frame, th_term answer)
         th_open_hand_over(frame->call->process, frame->at);
     else
         end_frame(frame, ending);
+    th_traced_busy = 0;
+}
+
+void th_native_frame_over(struct th_native_frame *frame, th_term answer)
+{
+    const struct th_call *call = frame->call;
+    struct th_process_run *process = call->process;
+    struct th_open_call *last;
+
+    frame->over = true;
+    if (!just_returned(frame, answer)) {
+        end_slowly(frame, answer);
+        return;
+    }
+    th_traced_busy = TH_BUSY;
+    last = th_open_top(process);
+    process->native_bytes = frame->below;
+    process->open.count--;
+    th_live_return(&process->live, last->function, &last->wants, answer);
+    if (__builtin_expect(th_live_is_returning(&process->live), 0))
+        th_return_to_caller(process, frame->at);
     th_traced_busy = 0;
 }
 

@@ -30,10 +30,21 @@
 #define TH_NATIVE_CALL_H
 
 #include "running.h"
+#include "traced_call.h"
 
 #include "host/breakpoint/breakpoint.h"
 
 extern void *const th_native_handlers[TH_NATIVE_FORMS];
+
+/* True: nothing comes of that NATIVE's entry is met; which is so for most processes, where others
+ * are traced. */
+static inline bool th_native_may_pass(const struct th_native *native)
+{
+    const struct th_call *call = th_call_current;
+
+    return __builtin_expect(call != NULL, 1) && th_live_may_pass(&call->process->live) &&
+           !call->resumed && !th_traced_busy && !th_native_has_others(native);
+}
 
 /* NATIVE's entry was met with ARGC arguments (below 0: as many as its function has), with the stack
  * pointer AT before the call. True: the body is to be called by a frame of its own, at once. */

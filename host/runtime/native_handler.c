@@ -40,12 +40,19 @@ static PLAIN th_term frame_nif(th_env *env, int argc, const th_term argv[],
     return answer;
 }
 
-static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
-                                struct th_native *native)
+static PLAIN th_term tell_nif(th_env *env, int argc, const th_term argv[], struct th_native *native)
 {
     if (__builtin_expect(th_native_met(native, argc, argv, BEFORE_CALL), 0))
         return frame_nif(env, argc, argv, native);
     return ((nif_body *)native->body)(env, argc, argv);
+}
+
+static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
+                                struct th_native *native)
+{
+    if (th_native_may_pass(native))
+        return ((nif_body *)native->body)(env, argc, argv);
+    return tell_nif(env, argc, argv, native);
 }
 
 /* --- (env, terms) ---------------------------------------------------------------------------- */
@@ -53,8 +60,9 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
 #define TERMS(...) __VA_ARGS__
 
 /*
- * meet_N is apart, as a function which has given away the address of an array of its own does not
- * end with a jump. RECORD is the last parameter, NATIVE_ what it tells.
+ * tell_N is apart, so that a call that is of no interest saves no register; meet_N, as a function
+ * which has given away the address of an array of its own does not end with a jump. RECORD is the
+ * last parameter, NATIVE_ what it tells.
  */
 #define HANDLER(N, PARAMETERS, ARGUMENTS, VALUES, RECORD, NATIVE_)                \
     typedef th_term body_##N(th_env *env PARAMETERS);                             \
@@ -74,11 +82,17 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
         th_native_frame_over(&frame, answer);                                     \
         return answer;                                                            \
     }                                                                             \
-    static PLAIN th_term handle_##N(th_env *env PARAMETERS, RECORD)               \
+    static PLAIN th_term tell_##N(th_env *env PARAMETERS, RECORD)                 \
     {                                                                             \
         if (__builtin_expect(meet_##N(NATIVE_, BEFORE_CALL ARGUMENTS), 0))        \
             return frame_##N(env ARGUMENTS, record);                              \
         return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                      \
+    }                                                                             \
+    static PLAIN th_term handle_##N(th_env *env PARAMETERS, RECORD)               \
+    {                                                                             \
+        if (th_native_may_pass(NATIVE_))                                          \
+            return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                  \
+        return tell_##N(env ARGUMENTS, record);                                   \
     }
 
 #define POINTER struct th_native *record

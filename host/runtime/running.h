@@ -57,6 +57,7 @@ struct th_frame_kept {
 struct th_open_calls {
     struct th_open_call *ring;
     size_t bottom, count, capacity; /* a power of two, or 0 */
+    size_t limit;                   /* of COUNT: where that has come to it, room is to be made */
 };
 
 /* A function that waits, as it is found on a stack (caller.h). */

@@ -45,11 +45,6 @@ void th_traced_calls_end(void)
     th_traced_functions_end();
 }
 
-static struct th_open_call *at(const struct th_open_calls *open, size_t i)
-{
-    return &open->ring[(open->bottom + i) & (open->capacity - 1)];
-}
-
 static void free_room(struct th_open_calls *open)
 {
     atomic_fetch_sub_explicit(&room, open->capacity, memory_order_relaxed);
@@ -69,9 +64,10 @@ static bool make_room(struct th_open_calls *open)
         atomic_load_explicit(&room, memory_order_relaxed) + capacity > MOST_OF_ALL)
         return false;
     atomic_fetch_add_explicit(&room, capacity, memory_order_relaxed);
+    larger.limit = capacity < most ? capacity : most;
     larger.ring = th_alloc(capacity * sizeof *larger.ring);
     for (size_t i = 0; i < open->count; i++)
-        larger.ring[i] = *at(open, i);
+        larger.ring[i] = *th_open_at(open, i);
     if (open->capacity)
         free_room(open);
     *open = larger;
@@ -82,7 +78,7 @@ static void forget_oldest(struct th_process_run *process)
 {
     struct th_open_calls *open = &process->open;
 
-    th_live_drop(&process->live, &at(open, 0)->wants);
+    th_live_drop(&process->live, &th_open_at(open, 0)->wants);
     open->bottom++;
     open->count--;
     atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
@@ -94,20 +90,10 @@ void th_open_refuse(struct th_process_run *process, struct th_live_wants *wants)
     atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);
 }
 
-struct th_open_call *th_open_top(const struct th_process_run *process)
+void th_open_make_room(struct th_process_run *process)
 {
-    const struct th_open_calls *open = &process->open;
-
-    return open->count > 0 ? at(open, open->count - 1) : NULL;
-}
-
-void th_open_keep(struct th_process_run *process, const struct th_open_call *call)
-{
-    struct th_open_calls *open = &process->open;
-
-    if ((open->count == open->capacity || open->count >= most) && !make_room(open))
+    if (!make_room(&process->open))
         forget_oldest(process);
-    *at(open, open->count++) = *call;
 }
 
 /* --- Native frames --------------------------------------------------------------------------- */
@@ -115,18 +101,16 @@ void th_open_keep(struct th_process_run *process, const struct th_open_call *cal
 /* The call, which is the last one, is given up, as its native frame is gone. */
 static void drop_left(struct th_process_run *process)
 {
-    struct th_open_call *call = at(&process->open, --process->open.count);
+    struct th_open_call *call = th_open_at(&process->open, --process->open.count);
 
     process->native_bytes = call->below;
     th_live_drop(&process->live, &call->wants);
     atomic_fetch_add_explicit(&left, 1, memory_order_relaxed);
 }
 
-void th_open_drop_below(struct th_process_run *process, uintptr_t native)
+void th_open_drop_left(struct th_process_run *process, uintptr_t native)
 {
-    const struct th_open_call *top;
-
-    while ((top = th_open_top(process)) && top->native != 0 && top->native < native)
+    while (th_open_is_below(th_open_top(process), native))
         drop_left(process);
 }
 
@@ -145,9 +129,9 @@ static size_t behind(const struct th_process_run *process, uintptr_t native)
     const struct th_open_calls *open = &process->open;
     size_t i = open->count;
 
-    while (i > 0 && at(open, i - 1)->native == 0)
+    while (i > 0 && th_open_at(open, i - 1)->native == 0)
         i--;
-    return i > 0 && at(open, i - 1)->native == native ? i : 0;
+    return i > 0 && th_open_at(open, i - 1)->native == native ? i : 0;
 }
 
 void th_open_end_native(struct th_process_run *process, uintptr_t native, th_open_end *end,
@@ -158,17 +142,17 @@ void th_open_end_native(struct th_process_run *process, uintptr_t native, th_ope
 
     if (later == 0)
         return;
-    while (i > 0 && at(open, i - 1)->native == native)
-        end(context, process, at(open, --i));
+    while (i > 0 && th_open_at(open, i - 1)->native == native)
+        end(context, process, th_open_at(open, --i));
     for (; later < open->count; later++)
-        *at(open, i++) = *at(open, later);
+        *th_open_at(open, i++) = *th_open_at(open, later);
     open->count = i;
 }
 
 void th_open_hand_over(struct th_process_run *process, uintptr_t native)
 {
     for (size_t i = behind(process, native); i > 0; i--) {
-        struct th_open_call *call = at(&process->open, i - 1);
+        struct th_open_call *call = th_open_at(&process->open, i - 1);
         if (call->native != native)
             return;
         call->native = 0;
@@ -186,20 +170,22 @@ void th_traced_call(struct th_process_run *process, const struct th_export *entr
                                 .site = traced->live.function.site,
                                 .arguments = argv,
                                 .external = true};
-    struct th_open_call made;
+    struct th_live_wants wants;
+    struct th_open_call *made;
 
     if (th_traced_busy)
         return;
     th_traced_busy = TH_BUSY;
     if (th_live_is_returning(&process->live))
         th_caught_by_caller(process, TH_FROM_KEPT);
-    th_live_call(&call, &made.wants);
-    if (made.wants.count > 0) {
-        made.function = &traced->live;
-        made.outer = outer;
-        made.frames = process->frame_count;
-        made.native = 0;
-        th_open_keep(process, &made);
+    th_live_call(&call, &wants);
+    if (wants.count > 0) {
+        made = th_open_add(process);
+        made->function = &traced->live;
+        made->outer = outer;
+        made->frames = process->frame_count;
+        made->native = 0;
+        th_live_wants_move(&made->wants, &wants);
     }
     th_traced_busy = 0;
 }
@@ -261,7 +247,7 @@ void th_traced_calls_drop(struct th_process_run *process)
     struct th_open_calls *open = &process->open;
 
     while (open->count > 0)
-        th_live_drop(&process->live, &at(open, --open->count)->wants);
+        th_live_drop(&process->live, &th_open_at(open, --open->count)->wants);
     if (open->capacity)
         free_room(open);
 }

@@ -68,16 +68,57 @@ struct th_open_call {
     struct th_live_wants wants;
 };
 
+static inline struct th_open_call *th_open_at(const struct th_open_calls *open, size_t i)
+{
+    return &open->ring[(open->bottom + i) & (open->capacity - 1)];
+}
+
 /* The call that was kept last, NULL: there is none. */
-struct th_open_call *th_open_top(const struct th_process_run *process);
-void th_open_keep(struct th_process_run *process, const struct th_open_call *call);
+static inline struct th_open_call *th_open_top(const struct th_process_run *process)
+{
+    const struct th_open_calls *open = &process->open;
+
+    return open->count > 0 ? th_open_at(open, open->count - 1) : NULL;
+}
+
+/* Makes room for a call, if need be at the cost of the oldest. */
+void th_open_make_room(struct th_process_run *process);
+
+/* A call that is to be kept: the caller sets all of it. */
+static inline struct th_open_call *th_open_add(struct th_process_run *process)
+{
+    struct th_open_calls *open = &process->open;
+
+    if (__builtin_expect(open->count == open->limit, 0))
+        th_open_make_room(process);
+    return th_open_at(open, open->count++);
+}
 
 /* The wants of a call cannot be kept. */
 void th_open_refuse(struct th_process_run *process, struct th_live_wants *wants);
 
+static inline bool th_open_is_below(const struct th_open_call *call, uintptr_t at)
+{
+    return call && call->native != 0 && call->native < at;
+}
+
 /* Drops those of native frames that are not there any more: below the stack pointer AT. Until the
  * first that is still there. */
-void th_open_drop_below(struct th_process_run *process, uintptr_t at);
+void th_open_drop_left(struct th_process_run *process, uintptr_t at);
+static inline void th_open_drop_below(struct th_process_run *process, uintptr_t at)
+{
+    if (__builtin_expect(th_open_is_below(th_open_top(process), at), 0))
+        th_open_drop_left(process, at);
+}
+
+/* The last one is the only one of the native frame AT, and was kept last. */
+static inline bool th_open_is_single(const struct th_process_run *process, uintptr_t at)
+{
+    const struct th_open_calls *open = &process->open;
+
+    return open->count > 0 && th_open_at(open, open->count - 1)->native == at &&
+           (open->count == 1 || th_open_at(open, open->count - 2)->native != at);
+}
 
 /* Ends those of the native frame AT, with what END(CONTEXT, ...) does; those that were kept later
  * are of the runtime's frame, and stay. */

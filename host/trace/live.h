@@ -31,6 +31,7 @@
 #ifndef TH_LIVE_H
 #define TH_LIVE_H
 
+#include "callback.h"
 #include "event.h"
 #include "execution.h"
 #include "functions.h"
@@ -173,6 +174,18 @@ struct th_live_wants {
     uint64_t *many;               /* all of them, once there are more; else not set */
 };
 
+/* *TO, which was empty, has what *FROM had: an assignment of what is set. */
+static inline void th_live_wants_move(struct th_live_wants *to, const struct th_live_wants *from)
+{
+    to->count = from->count;
+    to->capacity = from->capacity;
+    if (__builtin_expect(from->capacity != 0, 0))
+        to->many = from->many;
+    else
+        for (uint32_t i = 0; i < from->count; i++)
+            to->few[i] = from->few[i];
+}
+
 /*
  * False: nobody traces calls of PROCESS, so that a call of it needs to be told only where it meets
  * breakpoints that are neither local nor global: meta ones, which are for whoever calls, and
@@ -184,6 +197,13 @@ static inline bool th_live_is_calling(const struct th_live_process *process)
         atomic_load_explicit(&process->traced.flags, memory_order_acquire);
 
     return atomic_load_explicit(flags, memory_order_relaxed) & TH_FLAG_CALL;
+}
+
+/* True: who runs PROCESS may leave out a call that meets local and global breakpoints alone, as
+ * nobody traces its calls; nor is there anything to be counted. */
+static inline bool th_live_may_pass(const struct th_live_process *process)
+{
+    return !th_live_is_calling(process) && !th_callback_current.session && !process->returning_to;
 }
 
 /* The function is called; that site is armed. Sets *WANTS. */

@@ -131,10 +131,14 @@ static void the_handlers_caller_is_the_functions(void **state)
 
 /* --- The counts that the thunk looks at ------------------------------------------------------- */
 
-static void expect_active(const struct meeting *meeting, unsigned active)
+/* OTHERS: of them, those that are more than local. */
+static void expect_active(const struct meeting *meeting, unsigned active, unsigned others)
 {
-    assert_int_equal(atomic_load(&meeting->native->active[0]), active);
-    assert_int_equal(atomic_load(&meeting->native->active[1]), active);
+    for (int generation = 0; generation < 2; generation++) {
+        assert_int_equal(atomic_load(&meeting->native->active[generation]), active);
+        assert_int_equal(atomic_load(&meeting->native->others[generation]), others);
+    }
+    assert_int_equal(th_native_has_others(meeting->native), others > 0);
 }
 
 static void pause_kinds(struct meeting *meeting, struct noting *noting, uint32_t kinds)
@@ -150,31 +154,35 @@ static void counts_follow_what_is_active(void **state)
     struct meeting *one = &meetings[2];
 
     (void)state;
-    expect_active(one, 0);
+    expect_active(one, 0, 0);
     set_kinds(one->site, a, TH_BP_LOCAL | TH_BP_COUNT, 0);
-    expect_active(one, 1);
+    expect_active(one, 1, 1);
     set_kinds(one->site, b, TH_BP_COUNT, 0);
-    expect_active(one, 2);
+    expect_active(one, 2, 2);
     set_kinds(one->site, a, TH_BP_LOCAL, 7);
-    expect_active(one, 2);
+    expect_active(one, 2, 2);
     pause_kinds(one, a, TH_BP_LOCAL);
-    expect_active(one, 2);
+    expect_active(one, 2, 2);
     pause_kinds(one, a, TH_BP_COUNT);
-    expect_active(one, 1);
+    expect_active(one, 1, 1);
+    set_kinds(one->site, a, TH_BP_LOCAL, 7);
+    expect_active(one, 2, 1);
     clear_kinds(one->site, b, TH_BP_ALL);
-    expect_active(one, 0);
+    expect_active(one, 1, 0);
+    clear_kinds(one->site, a, TH_BP_LOCAL);
+    expect_active(one, 0, 0);
     assert_false(th_site_is_armed(one->site));
-    set_kinds(one->site, a, TH_BP_COUNT, 0);
-    expect_active(one, 1);
+    set_kinds(one->site, a, TH_BP_META, 0);
+    expect_active(one, 1, 1);
     noting_end(a);
     noting_end(b);
-    expect_active(one, 0);
+    expect_active(one, 0, 0);
 }
 
-static void count_in(unsigned generation, int more)
+static void count_in(unsigned generation, uint32_t before, uint32_t after)
 {
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
-        th_site_native.count(meetings[i].site, generation, more);
+        th_site_native.count(meetings[i].site, generation, before, after);
 }
 
 /* As between steps 5 and 7 of a change: the entry leads away, and nothing is in force yet. */
@@ -186,13 +194,13 @@ static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
         th_site_native.arm(&meetings[i].site, 1);
     expect_met(0);
-    count_in(staging, 1);
+    count_in(staging, 0, TH_BP_LOCAL);
     expect_met(0);
-    count_in(!staging, 1);
+    count_in(!staging, 0, TH_BP_LOCAL);
     expect_met(1);
-    count_in(!staging, -1);
+    count_in(!staging, TH_BP_LOCAL, 0);
     expect_met(0);
-    count_in(staging, -1);
+    count_in(staging, TH_BP_LOCAL, 0);
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
         th_site_native.disarm(&meetings[i].site, 1);
 }
@@ -257,9 +265,9 @@ static void sites_share_an_entry(void **state)
     armed = entry_word(one);
     assert_false(th_site_is_armed(other));
     set_kinds(other, a, TH_BP_LOCAL, 0);
-    expect_active(one, 2);
+    expect_active(one, 2, 0);
     clear_kinds(one->site, a, TH_BP_ALL);
-    expect_active(one, 1);
+    expect_active(one, 1, 0);
     assert_false(th_site_is_armed(one->site));
     assert_true(th_site_is_armed(other));
     assert_true(entry_word(one) == armed);

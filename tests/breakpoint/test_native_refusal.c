@@ -67,10 +67,10 @@ static int refused(struct th_library *library, const char *part)
             th_native_create(library, (void *)meeting.code, TH_NATIVE_NIF, meet_nif, &meeting);
         meeting.site = th_site_create(&th_site_native, NULL, meeting.native);
         th_site_native.arm(&meeting.site, 1);
-        th_site_native.count(meeting.site, 0, 1);
+        th_site_native.count(meeting.site, 0, 0, TH_BP_LOCAL);
         assert_int_equal(call(meeting.code), 2 + i);
         assert_int_equal(atomic_load(&meeting.met), 1);
-        th_site_native.count(meeting.site, 0, -1);
+        th_site_native.count(meeting.site, 0, TH_BP_LOCAL, 0);
         th_site_native.disarm(&meeting.site, 1);
         th_native_drop(meeting.native);
         th_site_drop(meeting.site);

@@ -129,12 +129,12 @@ static void each_instruction_knows_its_caller(void **state)
         step(&meeting, i);
         assert_int_equal(steps[STUB], 2);
         assert_int_equal(steps[THUNK], 4);
-        th_site_native.count(meeting.site, th_bp_generation(), 1);
+        th_site_native.count(meeting.site, th_bp_generation(), 0, TH_BP_LOCAL);
         step(&meeting, i);
         assert_int_equal(steps[STUB], 2);
         assert_int_equal(steps[THUNK], 5);
         assert_int_equal(atomic_load(&meeting.met), 1);
-        th_site_native.count(meeting.site, th_bp_generation(), -1);
+        th_site_native.count(meeting.site, th_bp_generation(), TH_BP_LOCAL, 0);
         th_site_native.disarm(&meeting.site, 1);
         th_native_drop(meeting.native);
         th_site_drop(meeting.site);
