@@ -227,5 +227,6 @@ void th_trace_stats(const struct th_tracing *tracing)
     tell_live(NULL, th_live_counts(tracing));
     th_trace_stats_row(th_mail_dropped(), UNREAD);
     for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
-        show_session(th_tracing_session(tracing, i));
+        if (th_session_has_tracer(th_tracing_session(tracing, i)))
+            show_session(th_tracing_session(tracing, i));
 }

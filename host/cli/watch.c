@@ -66,7 +66,11 @@ static bool watch_folders(struct th_watch *watch)
 
     pthread_mutex_lock(watch->lock);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++) {
-        const char *path = path_of(th_tracing_session(watch->tracing, i));
+        const struct th_session *session = th_tracing_session(watch->tracing, i);
+        const char *path;
+        if (!th_session_has_tracer(session))
+            continue;
+        path = path_of(session);
         watch_folder(watch, path);
         complete &= access(path, F_OK) == 0;
     }

@@ -106,6 +106,20 @@ bool th_attachment_ask_first_status(struct th_attachment *attachment)
 
 /* --- One of them ------------------------------------------------------------------------------ */
 
+static ERL_NIF_TERM want_nothing(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)env;
+    (void)argc;
+    (void)argv;
+    return TH_AM(discard);
+}
+
+/* In the place of a tracer's, where there is none. */
+static const struct th_slots no_tracer = {
+    .functions = {[0 ... TH_SLOTS - 1] = want_nothing},
+    .filled_by = {[0 ... TH_SLOTS - 1] = "no tracer"},
+};
+
 struct th_attachment *th_attachment_create(struct th_session *session,
                                            const struct th_session_setup *setup, th_term state)
 {
@@ -113,7 +127,7 @@ struct th_attachment *th_attachment_create(struct th_session *session,
 
     attachment->session = session;
     attachment->library = setup->library;
-    attachment->slots = th_library_slots(setup->library);
+    attachment->slots = setup->library ? th_library_slots(setup->library) : &no_tracer;
     attachment->name = th_strdup(setup->name);
     th_env_init(&attachment->state_env, TH_ENV_PLAIN);
     attachment->state = th_copy(&attachment->state_env, state);
@@ -124,7 +138,8 @@ struct th_attachment *th_attachment_create(struct th_session *session,
 
 void th_attachment_free(struct th_attachment *attachment)
 {
-    th_library_release(attachment->library);
+    if (attachment->library)
+        th_library_release(attachment->library);
     th_env_release(&attachment->env);
     th_env_release(&attachment->state_env);
     th_free(attachment->name);

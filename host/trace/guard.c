@@ -31,6 +31,8 @@ static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded
 /* Set by the guarded thread, read at exit. */
 static volatile bool armed;
 static bool others_may_exit;
+/* Released with what it looks at, which it finds by acquiring it. */
+static void (*_Atomic restore)(void);
 
 /* Both relaxed, as nothing else is ordered by them: signals of the watchdog that the guarded thread
  * took; a report has begun, and other threads have nothing more to say. */
@@ -136,6 +138,14 @@ static void report_event(struct th_event *event)
     dprintf(STDERR_FILENO, "  event: %s\n", th_buffer_text(&text));
 }
 
+static void restore_stderr(void)
+{
+    void (*function)(void) = atomic_load_explicit(&restore, memory_order_acquire);
+
+    if (function)
+        function();
+}
+
 static void give_up(int number)
 {
     (void)number;
@@ -161,6 +171,7 @@ static void begin_report(void)
         sigaddset(&needed, crash_signals[i]);
     pthread_sigmask(SIG_UNBLOCK, &needed, NULL);
     alarm(REPORT_SECONDS);
+    restore_stderr();
 }
 
 /* What the callback that runs is about; NULL: no event. */
@@ -214,6 +225,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
         tell_signal(number, info);
         end_report();
     }
+    restore_stderr();
     /* Not a tracer's: do what would have been done without this handler, when it happens again. */
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
         if (crash_signals[i] == number)
@@ -299,6 +311,11 @@ void th_guard_install(void)
 void th_guard_end(void)
 {
     armed = false;
+}
+
+void th_guard_set_restore(void (*function)(void))
+{
+    atomic_store_explicit(&restore, function, memory_order_release);
 }
 
 void th_guard_allow_exit(void)

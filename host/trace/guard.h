@@ -54,6 +54,11 @@ void th_guard_end(void);
  */
 enum th_status th_guard_set_timeout(int64_t nanoseconds);
 
+/* Calls FUNCTION before the first report, in a signal handler or as the program exits; and before a
+ * crash that is not reported. It makes stderr what the user reads, and may use async-signal-safe
+ * functions alone. NULL: nothing. Any thread. */
+void th_guard_set_restore(void (*function)(void));
+
 /* *NAME names the file whose records the report counts; it may change at any time. NULL: none. */
 void th_guard_set_stream(const char *const *name);
 

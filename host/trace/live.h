@@ -203,7 +203,8 @@ static inline bool th_live_is_calling(const struct th_live_process *process)
  * nobody traces its calls; nor is there anything to be counted. */
 static inline bool th_live_may_pass(const struct th_live_process *process)
 {
-    return !th_live_is_calling(process) && !th_callback_current.session && !process->returning_to;
+    return !th_live_is_calling(process) && !th_callback_current.attachment &&
+           !process->returning_to;
 }
 
 /* The function is called; that site is armed. Sets *WANTS. */

@@ -128,8 +128,11 @@ enum th_status th_tracer_replace(struct th_session *session, const struct th_sea
 
 bool th_tracer_is_outdated(const struct th_session *session)
 {
-    const struct th_examination *facts = th_library_examination(th_session_library(session));
+    const struct th_examination *facts;
 
+    if (!th_session_has_tracer(session))
+        return false;
+    facts = th_library_examination(th_session_library(session));
     return access(facts->path, F_OK) == 0 && !th_examination_is_current(facts);
 }
 

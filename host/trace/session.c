@@ -242,6 +242,11 @@ struct th_library *th_session_library(const struct th_session *session)
     return th_session_attachment(session)->library;
 }
 
+bool th_session_has_tracer(const struct th_session *session)
+{
+    return th_session_attachment(session)->library != NULL;
+}
+
 const char *th_session_title(const struct th_session *session)
 {
     return session->title;

@@ -36,11 +36,13 @@ struct th_session;
 enum { TH_SESSIONS_LIMIT = 64 /* at a time: sets of sessions are 64 bits */ };
 
 struct th_session_setup {
-    const char *name;           /* of the tracer, as the user gave it */
-    struct th_library *library; /* loaded, a tracer; the session takes over the caller's share */
-    th_term state;              /* copied */
-    uint32_t flags;             /* enum th_flag; for th_session_attach() alone */
-    const char *title;          /* the session's own name; NULL: it has none */
+    const char *name; /* of the tracer, as the user gave it */
+    /* Loaded, a tracer; the session takes over the caller's share. NULL: there is no tracer, and
+     * the session is for what its breakpoints count (pattern.h); it wants no event. */
+    struct th_library *library;
+    th_term state;     /* copied */
+    uint32_t flags;    /* enum th_flag; for th_session_attach() alone */
+    const char *title; /* the session's own name; NULL: it has none */
 };
 
 /* What became of a session's events. */
@@ -165,6 +167,8 @@ bool th_session_status(struct th_session *session);
 
 /* False once its tracer has answered `remove` to a trace_status of its own. */
 bool th_session_attached(const struct th_session *session);
+
+bool th_session_has_tracer(const struct th_session *session);
 
 /* All three are the tracer's, good until that is replaced. */
 const char *th_session_name(const struct th_session *session);

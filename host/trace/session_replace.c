@@ -145,6 +145,10 @@ enum th_status th_session_replace(struct th_session *session, const struct th_se
     struct th_tracing *tracing = session->tracing;
     enum th_status status;
 
+    if (!th_session_has_tracer(session)) {
+        th_library_release(setup->library);
+        return th_error_raise(TH_USAGE, "the session has no tracer that could be replaced");
+    }
     if (!note(&replacement, setup)) {
         th_library_release(setup->library);
         return refuse(setup->name,

@@ -321,6 +321,32 @@ static void calls_without_a_time_are_told(void **state)
     assert_int_equal(th_session_pattern_counts(session).untimed, 1);
 }
 
+/* It wants no event, though it has flags; what others are told is none of its business. */
+static void a_session_without_a_tracer_counts(void **state)
+{
+    struct th_session_setup setup = {.name = "counts", .state = TH_NIL};
+    struct th_session *told = session;
+
+    (void)state;
+    assert_int_equal(th_session_create(scene_tracing(), &setup, &session), TH_OK);
+    assert_false(th_session_has_tracer(session));
+    assert_true(th_session_has_tracer(told));
+    th_session_trace(session, TH_PROCESSES_ALL, true,
+                     TH_FLAG_CALL | TH_FLAG_SEND | TH_FLAG_RUNNING);
+    set("m", "_", TH_ANY_ARITY, "true", TH_BP_COUNT | TH_BP_TIME | TH_BP_LOCAL, 0);
+    th_session_trace(told, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
+    expect(AT("call,{m,a,[]}", "0"), "");
+    expect(AT("send,x,<0.2.0>", "5"), "");
+    expect(AT("out,{m,a,0}", "10"), "");
+    expect(AT("in,{m,a,0}", "20"), "");
+    expect(AT("return_from,{m,a,0},ok", "40"), "");
+    assert_int_equal(calls_of("m", "a", 0), 1);
+    assert_int_equal(time_of("a", 1), 30000);
+    assert_int_equal(th_session_counts(session).removed, 0);
+    assert_true(th_session_status(session));
+    th_session_destroy(session);
+}
+
 static void a_session_tells_what_it_has_set(void **state)
 {
     struct th_bp_info info;
@@ -389,6 +415,7 @@ int main(void)
         TEST(time_is_that_of_the_records),
         TEST(time_goes_on_until_the_exit),
         TEST(calls_without_a_time_are_told),
+        TEST(a_session_without_a_tracer_counts),
         TEST(a_session_tells_what_it_has_set),
         TEST(what_makes_no_sense_is_refused),
     };
