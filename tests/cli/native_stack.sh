@@ -81,8 +81,8 @@ fi
 
 if ! command -v perf >/dev/null; then
     skip 'perf' 'there is no perf here'
-elif ! perf record -q --call-graph dwarf -e cpu-clock:u -o "$work/perf.data" "$tracehost" run --schedulers=1 \
-    -t count,output=/dev/null -p fib:fib/1 --return "$work/fib.so" 'fib:fib(25)' >"$work/perf" 2>&1; then
+elif ! perf record -q --call-graph dwarf,32768 -e cpu-clock:u -o "$work/perf.data" "$tracehost" run --schedulers=1 \
+    -t count,output=/dev/null -p fib:fib/1 --return "$work/fib.so" 'fib:fib(23)' >"$work/perf" 2>&1; then
     skip 'perf' "it may not sample here: $(head -n 1 "$work/perf")"
 else
     check "perf's samples have whole stacks" samples_are_whole
