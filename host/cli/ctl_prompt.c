@@ -41,7 +41,7 @@ static void do_line(struct th_ctl *ctl, const char *line, const sigset_t *open)
     status = th_ctl_tell(th_ctl_do_line(ctl, line));
     hold_signals(SIG_BLOCK, NULL);
     if (status == TH_END && !th_interrupt_came())
-        fputs("not waited for any more; the host does it for all that\n", stderr);
+        fputs("\nnot waited for any more; the host does it for all that\n", stderr);
 }
 
 static void complete(void *context, const char *line, struct th_completions *completions)

@@ -108,12 +108,13 @@ EOF
 after() {
     { sleep "$1" && kill "-$2" "$host"; } &
     typed "$3"
-    kill -CONT "$host" 2>/dev/null
+    kill -CONT "$host" 2>/dev/null || true
 }
 expect 'Ctrl-C gives the prompt back, though the host does not answer' after 1 STOP \
     'stop\025sess\t\w\w\w\w\w\w\n\w\003' <<'EOF'
 run> sessions
-^Cnot waited for any more; the host does it for all that
+^C
+not waited for any more; the host does it for all that
 run>
 EOF
 expect 'what was abandoned is not mistaken for an answer' typed 'sessions\n' <<'EOF'
@@ -127,6 +128,5 @@ run> sess
 tracehost ctl: the host has ended
 
 status 1
--- status 1
 EOF
 finish
