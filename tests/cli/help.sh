@@ -37,6 +37,10 @@ the other.
                              installed
   -t, --tracer=TRACER        NAME, NAME=STATE or NAME,key=value,...; may be
                              given more than once (default: text)
+      --watch                When the file of a tracer of -t is compiled anew,
+                             or another is moved there, go on with that one,
+                             with all that is set; one that is refused leaves
+                             the old one at work
       --clock=CLOCK          recorded (the default): tracers that ask for the
                              time get that of the event; wall: they get the
                              real time

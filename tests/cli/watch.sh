@@ -182,7 +182,36 @@ wait $host
 check 'it ends' test $? = 0
 check 'with the new one' grep -q '^two ends' "$work/out"
 
-# --- what cannot be watched ---
+# --- as told, without a file that changes ---
+
+make "$folder/first.so" first
+make "$folder/second.so" second -DUPGRADES
+"$tracehost" run --watch --control="$work/socket" -L "$folder" -t first -p json:_/_ -f "$work/long" json \
+    >"$work/out" 2>"$work/err" &
+host=$!
+ctl() {
+    "$tracehost" ctl "$work/socket" "$@"
+}
+check 'a run under control' wait_for '^first loaded' "$work/out"
+check 'replace' ctl replace first second
+check 'the new one is told' wait_for '^second upgraded' "$work/out"
+make "$folder/second.so" third
+check 'and watched' wait_for '^third loaded' "$work/out"
+expect 'a session that is not there' ctl replace nobody second <<'EOF'
+-- stderr
+tracehost ctl: there is no session or tracer 'nobody'
+-- status 2
+EOF
+expect 'which tracer?' ctl replace second <<'EOF'
+-- stderr
+tracehost ctl: replace the tracer of which SESSION by which TRACER?
+-- status 2
+EOF
+check 'stop' ctl stop
+wait $host
+check 'the last one is unloaded, too' grep -q '^third ends' "$work/out"
+
+# --- where nothing changes ---
 
 expect 'nothing changes' "$tracehost" run --watch json 'json:encode(1)' <<'EOF'
 <0.1.4096> call json:encode(1)
