@@ -73,18 +73,12 @@ static traced_function *choose(traced_function *first, const struct th_call *cal
     return chosen;
 }
 
-/* FIRST is meant by ARGC arguments, and no other is the same code. */
-static inline bool is_only(const traced_function *first, int argc)
-{
-    return argc < 0 || (!first->same && (int)first->live.function.name.arity == argc);
-}
-
 static traced_function *function_of(const struct th_native *native, const struct th_call *call,
                                     int argc, uintptr_t at)
 {
     traced_function *first = native->owner;
 
-    return is_only(first, argc) ? first : choose(first, call, argc, at);
+    return th_native_is_only(first, argc) ? first : choose(first, call, argc, at);
 }
 
 /* The thread runs no process, or is at such work already. */
@@ -119,10 +113,8 @@ static bool has_room(const struct th_process_run *process, uintptr_t at)
     return at >= stack->lowest && at < stack->end && process->native_bytes < th_native_stack();
 }
 
-/* The end of the call of FUNCTION is wanted: true if it needs a frame for that. Then the thread is
- * still at that work, until the frame has begun. */
-static __attribute__((noinline)) bool keep(const struct th_live_function *function,
-                                           struct th_live_wants *wants)
+/* Where it needs a frame the thread is still at that work, until the frame has begun. */
+bool th_native_keep(const struct th_live_function *function, struct th_live_wants *wants)
 {
     const struct th_call *call = th_call_current;
     struct th_process_run *process = call->process;
@@ -163,34 +155,11 @@ static __attribute__((noinline)) bool is_resumed(struct th_call *call,
     return true;
 }
 
-/* FUNCTION is called. What is needed when that has been told is in memory, so that no register is
- * saved for it. */
-static inline bool tell(const struct th_call *call, const traced_function *function,
-                        const th_term argv[], uintptr_t at)
-{
-    struct th_live_call met;
-    struct th_live_wants wants;
-
-    th_traced_busy = at;
-    met.process = &call->process->live;
-    met.function = &function->live;
-    met.site = function->live.function.local;
-    met.arguments = argv;
-    met.external = false;
-    met.caller = NULL;
-    th_live_call(&met, &wants);
-    if (__builtin_expect(wants.count > 0, 0))
-        return keep(met.function, &wants);
-    th_traced_busy = 0;
-    return false;
-}
-
-/* Where there is more to do than to tell a call. */
-static __attribute__((noinline)) bool met_slowly(const struct th_native *native, int argc,
-                                                 const th_term argv[], uintptr_t at)
+bool th_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
+                          uintptr_t at)
 {
     struct th_call *call = th_call_current;
-    const traced_function *function;
+    traced_function *function;
 
     if (!call || th_traced_busy)
         return met_oddly(native, argc, argv, at);
@@ -203,19 +172,7 @@ static __attribute__((noinline)) bool met_slowly(const struct th_native *native,
         th_traced_busy = at;
         th_caught_by_caller(call->process, at);
     }
-    return tell(call, function, argv, at);
-}
-
-bool th_native_met(struct th_native *native, int argc, const th_term argv[], uintptr_t at)
-{
-    const struct th_call *call = th_call_current;
-    const traced_function *function = native->owner;
-
-    if (__builtin_expect(!call || th_traced_busy || call->resumed ||
-                             th_live_is_returning(&call->process->live) || !is_only(function, argc),
-                         0))
-        return met_slowly(native, argc, argv, at);
-    return tell(call, function, argv, at);
+    return th_native_tell(call, function, argv, at);
 }
 
 /* --- Frames ---------------------------------------------------------------------------------- */

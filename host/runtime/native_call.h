@@ -31,6 +31,7 @@
 
 #include "running.h"
 #include "traced_call.h"
+#include "traced_function.h"
 
 #include "host/breakpoint/breakpoint.h"
 
@@ -47,8 +48,13 @@ static inline bool th_native_may_pass(const struct th_native *native)
 }
 
 /* NATIVE's entry was met with ARGC arguments (below 0: as many as its function has), with the stack
- * pointer AT before the call. True: the body is to be called by a frame of its own, at once. */
-bool th_native_met(struct th_native *native, int argc, const th_term argv[], uintptr_t at);
+ * pointer AT before the call. True: the body is to be called by a frame of its own, at once. In
+ * place of each handler is what most calls are; where there is more to do than to tell a call that
+ * is th_native_met_slowly()'s. */
+static inline bool th_native_met(const struct th_native *native, int argc, const th_term argv[],
+                                 uintptr_t at);
+bool th_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
+                          uintptr_t at);
 
 /* A frame that calls a body, for the call that was met. */
 struct th_native_frame {
@@ -68,5 +74,54 @@ size_t th_native_stack(void);
 
 /* Has a child that is forked from now on tell nothing. */
 void th_native_calls_begin(void);
+
+/* --- Inline parts ----------------------------------------------------------------------------- */
+
+/* FIRST is meant by ARGC arguments, and no other function is the same code. */
+static inline bool th_native_is_only(const struct th_traced_module_function *first, int argc)
+{
+    return argc < 0 || (!first->same && (int)first->live.function.name.arity == argc);
+}
+
+/* The end of the call of FUNCTION that is being told is wanted: true if it needs a frame for that.
+ */
+bool th_native_keep(const struct th_live_function *function, struct th_live_wants *wants);
+
+/* FUNCTION is called. What is needed when that has been told is in memory, so that no register is
+ * saved for it. */
+static inline bool th_native_tell(const struct th_call *call,
+                                  const struct th_traced_module_function *function,
+                                  const th_term argv[], uintptr_t at)
+{
+    struct th_live_call met;
+    struct th_live_wants wants;
+
+    th_traced_busy = at;
+    met.process = &call->process->live;
+    met.function = &function->live;
+    met.site = function->live.function.local;
+    met.arguments = argv;
+    met.external = false;
+    met.caller = NULL;
+    th_live_call(&met, &wants);
+    if (__builtin_expect(wants.count > 0, 0))
+        return th_native_keep(met.function, &wants);
+    th_traced_busy = 0;
+    return false;
+}
+
+static inline bool th_native_met(const struct th_native *native, int argc, const th_term argv[],
+                                 uintptr_t at)
+{
+    const struct th_call *call = th_call_current;
+    const struct th_traced_module_function *function = native->owner;
+
+    if (__builtin_expect(!call || th_traced_busy || call->resumed ||
+                             th_live_is_returning(&call->process->live) ||
+                             !th_native_is_only(function, argc),
+                         0))
+        return th_native_met_slowly(native, argc, argv, at);
+    return th_native_tell(call, function, argv, at);
+}
 
 #endif

@@ -40,9 +40,15 @@ static PLAIN th_term frame_nif(th_env *env, int argc, const th_term argv[],
     return answer;
 }
 
+static PLAIN bool meet_nif(const struct th_native *native, int argc, const th_term argv[],
+                           uintptr_t at)
+{
+    return th_native_met(native, argc, argv, at);
+}
+
 static PLAIN th_term tell_nif(th_env *env, int argc, const th_term argv[], struct th_native *native)
 {
-    if (__builtin_expect(th_native_met(native, argc, argv, BEFORE_CALL), 0))
+    if (__builtin_expect(meet_nif(native, argc, argv, BEFORE_CALL), 0))
         return frame_nif(env, argc, argv, native);
     return ((nif_body *)native->body)(env, argc, argv);
 }

@@ -3,23 +3,21 @@
 #include <pthread.h>
 #include <stddef.h>
 
-const struct th_thread_stack *th_thread_stack(void)
+_Thread_local struct th_thread_stack th_thread_stack_own;
+
+void th_thread_stack_find(void)
 {
-    static _Thread_local struct th_thread_stack own;
-    static _Thread_local bool known;
+    struct th_thread_stack *own = &th_thread_stack_own;
     pthread_attr_t attributes;
     void *stack = NULL;
     size_t size = 0, guard = 0;
 
-    if (known)
-        return &own;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         pthread_attr_getstack(&attributes, &stack, &size);
         pthread_attr_getguardsize(&attributes, &guard);
         pthread_attr_destroy(&attributes);
-        own.lowest = (uintptr_t)stack + guard + TH_STACK_RESERVE;
-        own.end = (uintptr_t)stack + size;
+        own->lowest = (uintptr_t)stack + guard + TH_STACK_RESERVE;
+        own->end = (uintptr_t)stack + size;
     }
-    known = true;
-    return &own;
+    own->known = true;
 }

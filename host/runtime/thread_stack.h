@@ -11,11 +11,20 @@ enum { TH_STACK_RESERVE = 256 * 1024 };
 
 struct th_thread_stack {
     uintptr_t lowest; /* what is below is in reserve, or not the stack's */
-    uintptr_t end;    /* above all of it; 0: it is not known, and LOWEST is 0 */
+    uintptr_t end;    /* above all of it; 0: it could not be found out, and LOWEST is 0 */
+    bool known;       /* it has been tried */
 };
 
-/* Found when it is first asked for. */
-const struct th_thread_stack *th_thread_stack(void);
+/* Found when it is first asked for. (Initial-exec: looking is no call.) */
+extern _Thread_local struct th_thread_stack th_thread_stack_own
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+__attribute__((cold)) void th_thread_stack_find(void);
+static inline const struct th_thread_stack *th_thread_stack(void)
+{
+    if (__builtin_expect(!th_thread_stack_own.known, 0))
+        th_thread_stack_find();
+    return &th_thread_stack_own;
+}
 
 /* The stack pointer of the function that this is a part of: what it is wherever that calls, as long
  * as it takes no memory of variable size and has no more arguments than registers hold. */

@@ -174,16 +174,16 @@ struct th_live_wants {
     uint64_t *many;               /* all of them, once there are more; else not set */
 };
 
-/* *TO, which was empty, has what *FROM had: an assignment of what is set. */
+/* *TO has what *FROM, which is not empty, had: an assignment of what is set. */
 static inline void th_live_wants_move(struct th_live_wants *to, const struct th_live_wants *from)
 {
     to->count = from->count;
     to->capacity = from->capacity;
-    if (__builtin_expect(from->capacity != 0, 0))
+    to->few[0] = from->few[0];
+    if (__builtin_expect(from->count > 1, 0)) {
+        memcpy(to->few, from->few, sizeof to->few);
         to->many = from->many;
-    else
-        for (uint32_t i = 0; i < from->count; i++)
-            to->few[i] = from->few[i];
+    }
 }
 
 /*

@@ -111,7 +111,8 @@ struct th_match_spec {
     th_env env; /* holds the source and the constants */
     th_term source;
     enum th_match_kind kind;
-    struct th_match_screen *screens; /* of the clauses */
+    struct th_match_screen *screens;      /* of the clauses */
+    const struct th_match_result *always; /* what all calls give; NULL: they differ */
     struct th_match_screen_test *tests;
     size_t test_count, test_capacity;
 

@@ -219,6 +219,10 @@ void th_match_make_screens(struct th_match_spec *spec)
         reader.screen->whole = whole && read_body(&reader, i);
     }
     th_free(reader.arguments);
+    reader.screen = &spec->screens[0];
+    if (reader.screen->whole && reader.screen->test_count == 0 && reader.screen->least == 0 &&
+        reader.screen->most == UINT32_MAX)
+        spec->always = &reader.screen->result;
 }
 
 /* --- The face --------------------------------------------------------------------------------- */
@@ -260,6 +264,8 @@ const struct th_match_result *th_match_quickly(const struct th_match_spec *spec,
     static const struct th_match_result no = {.end = TH_MATCH_NO, .message = TH_AM(true)};
     const struct th_match_screen *screen = spec->screens;
 
+    if (spec->always)
+        return spec->always;
     for (const struct th_match_screen *end = screen + spec->clause_count; screen < end; screen++) {
         enum verdict verdict = screen_clause(spec, screen, arguments, count);
         if (verdict != FAILS)
