@@ -8,6 +8,8 @@
 
 volatile int th_interrupted;
 static sem_t news; /* a signal has come, or there is something else to look at */
+/* Whom else to wake; released with what it looks at, which it finds by acquiring it. */
+static void (*tell)(void);
 
 static void on_signal(int number)
 {
@@ -62,7 +64,16 @@ void th_interrupt_wait(int64_t deadline)
 
 void th_interrupt_wake(void)
 {
+    void (*function)(void) = __atomic_load_n(&tell, __ATOMIC_ACQUIRE);
+
     sem_post(&news);
+    if (function)
+        function();
+}
+
+void th_interrupt_tell(void (*function)(void))
+{
+    __atomic_store_n(&tell, function, __ATOMIC_RELEASE);
 }
 
 /* A signal that has come stays. */
@@ -84,7 +95,7 @@ const char *th_interrupt_name(void)
 {
     switch (th_interrupt_came()) {
     case TH_INTERRUPT_STOP:
-        return "a client's stop";
+        return "a request to stop";
     case SIGINT:
         return "SIGINT";
     case SIGTERM:

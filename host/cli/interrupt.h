@@ -25,13 +25,17 @@ void th_interrupt_wait(int64_t deadline);
 /* Any thread. What was written before is seen by the thread that waits. */
 void th_interrupt_wake(void);
 
+/* Has FUNCTION called, too, at each of these, in a signal handler perhaps. NULL: nothing. Any
+ * thread. */
+void th_interrupt_tell(void (*function)(void));
+
 /* Asks the work to end as a signal does, though none came. Any thread. */
 void th_interrupt_stop(void);
 
-/* The name of what came: a signal, or "a client's stop". */
+/* The name of what came: a signal, or "a request to stop". */
 const char *th_interrupt_name(void);
 
-/* STATUS, or 128 + the signal that came. A client's stop leaves it as it is. */
+/* STATUS, or 128 + the signal that came. A request to stop leaves it as it is. */
 int th_interrupt_status(int status);
 
 #endif

@@ -41,9 +41,10 @@ static char *folder_of(const char *path)
     return length ? th_printf("%.*s", (int)length, path) : th_strdup("./");
 }
 
+/* "" where there is no tracer: no file is called that. */
 static const char *path_of(const struct th_session *session)
 {
-    return th_library_path(th_session_library(session));
+    return th_session_has_tracer(session) ? th_library_path(th_session_library(session)) : "";
 }
 
 /* One that is watched already, and is still the same, stays so. */
@@ -67,12 +68,10 @@ static bool watch_folders(struct th_watch *watch)
     pthread_mutex_lock(watch->lock);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++) {
         const struct th_session *session = th_tracing_session(watch->tracing, i);
-        const char *path;
         if (!th_session_has_tracer(session))
             continue;
-        path = path_of(session);
-        watch_folder(watch, path);
-        complete &= access(path, F_OK) == 0;
+        watch_folder(watch, path_of(session));
+        complete &= access(path_of(session), F_OK) == 0;
     }
     pthread_mutex_unlock(watch->lock);
     return complete;
