@@ -127,7 +127,8 @@ static bool is_any(const struct th_session *session, const char *which)
     return true;
 }
 
-/* How many sessions WHICH IS; *FOUND is the last of them. */
+/* How many sessions WHICH IS; *FOUND is the last of them. One without a tracer is the live view's
+ * (top.h), and nobody else's to change. */
 static size_t find(const struct th_control_host *host, const char *which,
                    bool (*is)(const struct th_session *session, const char *which),
                    struct th_session **found)
@@ -136,7 +137,7 @@ static size_t find(const struct th_control_host *host, const char *which,
 
     for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
         struct th_session *session = th_tracing_session(host->tracing, i);
-        if (!session || !is(session, which))
+        if (!session || !th_session_has_tracer(session) || !is(session, which))
             continue;
         *found = session;
         count++;

@@ -13,12 +13,25 @@ enum {
     TITLE_LEAST = 12
 };
 
+static void (*instead)(const char *title, const struct th_reader_info *info);
+
+void th_progress_divert(void (*show_instead)(const char *title, const struct th_reader_info *info))
+{
+    instead = show_instead;
+}
+
+void th_progress_last(const char *title, const struct th_reader_info *info)
+{
+    if (instead)
+        instead(title, info);
+}
+
 void th_progress_begin(struct th_progress *progress)
 {
     int64_t now = th_clock_real_monotonic();
 
     *progress = (struct th_progress){
-        .possible = isatty(STDERR_FILENO),
+        .possible = instead || isatty(STDERR_FILENO),
         .next = now + FIRST_NS,
         .left = STEPS,
         .since = now,
@@ -111,6 +124,10 @@ void th_progress_look(struct th_progress *progress, const char *title,
 
     if (!progress->possible)
         return;
+    if (instead) {
+        instead(title, info);
+        return;
+    }
     now = th_clock_real_monotonic();
     if (now < progress->next)
         return;

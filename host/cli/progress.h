@@ -22,6 +22,13 @@ struct th_progress {
 
 void th_progress_begin(struct th_progress *progress);
 
+/* From the next th_progress_begin() on SHOW is told instead, more often, and wherever stderr goes;
+ * NULL: as above. The thread that reads streams. */
+void th_progress_divert(void (*show)(const char *title, const struct th_reader_info *info));
+
+/* It has ended: for who is told instead. */
+void th_progress_last(const char *title, const struct th_reader_info *info);
+
 /* After each record, or every so many: TITLE's reader has come to INFO. */
 void th_progress_step(struct th_progress *progress, const char *title,
                       const struct th_reader_info *info);

@@ -2,6 +2,7 @@
 #include "control_host.h"
 #include "interrupt.h"
 #include "stream.h"
+#include "top.h"
 #include "trace_options.h"
 #include "trace_summary.h"
 #include "watch.h"
@@ -318,8 +319,10 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
     }
     th_control_host_end(&replay->control);
     th_watch_end(&replay->watch); /* results look at sessions */
-    th_trace_results(tracing, replay->trace.json);
     totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
+    th_top_wait();
+    th_top_end();
+    th_trace_results(tracing, replay->trace.json);
     th_command_flush();
     if (replay->trace.stats)
         show_stats(tracing, &totals);
@@ -403,14 +406,26 @@ static enum th_status begin_watch(struct replay *replay, struct th_tracing *trac
     return replay->trace.watch ? th_watch_begin(&replay->watch) : TH_OK;
 }
 
+/* Its session comes while the socket is served. */
+static enum th_status begin_top(struct replay *replay, struct th_tracing *tracing)
+{
+    struct th_top_setup top = {"replay", tracing, &replay->trace};
+    enum th_status status;
+
+    th_control_host_lock(&replay->control);
+    status = th_top_begin(&top);
+    th_control_host_unlock(&replay->control);
+    return status;
+}
+
 static int run(struct replay *replay)
 {
     struct th_tracing *tracing = th_tracing_create();
     int status;
 
     th_guard_install();
-    if (replay->trace.control || replay->trace.watch)
-        th_tracing_share(tracing); /* with the thread that changes what is traced */
+    if (replay->trace.control || replay->trace.watch || replay->trace.top)
+        th_tracing_share(tracing); /* with the thread that changes, or shows, what is traced */
     if (replay->wall_clock)
         th_tracing_use_wall_clock(tracing);
     if (replay->recorded_callers)
@@ -421,6 +436,8 @@ static int run(struct replay *replay)
         status = th_control_host_attach(&replay->control);
     if (status == TH_OK)
         status = begin_watch(replay, tracing);
+    if (status == TH_OK)
+        status = begin_top(replay, tracing);
     if (status == TH_OK)
         status = play_all(replay, tracing);
     else

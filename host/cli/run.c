@@ -18,6 +18,7 @@
 #include "control_host.h"
 #include "interrupt.h"
 #include "run_limit.h"
+#include "top.h"
 #include "trace_options.h"
 #include "trace_summary.h"
 #include "watch.h"
@@ -240,6 +241,7 @@ static void stop(void *context)
 
     atomic_store_explicit(&running->work.stopped, true, memory_order_relaxed);
     th_control_host_lock(&running->control);
+    th_top_end();
     th_sessions_rest(running->tracing);
     th_control_host_unlock(&running->control);
     th_run_kill(running->session.process);
@@ -307,10 +309,11 @@ static enum th_status run_process(struct running *running)
     evaluate(running);
     if (!th_run_limit_pass(&limit))
         running->raised = false;
-    if (running->raised)
-        th_exception_print(&running->session.evaluation, &running->exception);
     th_control_host_end(&running->control);
     th_watch_end(&running->watch);
+    th_top_end();
+    if (running->raised)
+        th_exception_print(&running->session.evaluation, &running->exception);
     th_run_exit(running->session.process, end_reason(running));
     th_sessions_rest(running->tracing);
     th_runtime_kill_all();
@@ -421,6 +424,18 @@ static enum th_status begin_watch(struct running *running)
     return running->run->trace.watch ? th_watch_begin(&running->watch) : TH_OK;
 }
 
+/* Its session comes while the socket is served. */
+static enum th_status begin_top(struct running *running)
+{
+    struct th_top_setup top = {"run", running->tracing, &running->run->trace};
+    enum th_status status;
+
+    th_control_host_lock(&running->control);
+    status = th_top_begin(&top);
+    th_control_host_unlock(&running->control);
+    return status;
+}
+
 static enum th_status run_traced(struct running *running)
 {
     const struct run *run = running->run;
@@ -434,6 +449,8 @@ static enum th_status run_traced(struct running *running)
         status = th_control_host_attach(&running->control);
     if (status == TH_OK)
         status = begin_watch(running);
+    if (status == TH_OK)
+        status = begin_top(running);
     if (status == TH_OK) {
         began = th_clock_real_monotonic();
         status = run_process(running);

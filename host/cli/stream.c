@@ -197,6 +197,7 @@ static void tell_recovery(const struct th_stream *stream)
 int th_stream_close(struct th_stream *stream)
 {
     th_progress_hide(&stream->progress);
+    th_progress_last(th_stream_title(stream->name), th_reader_info(stream->reader));
     th_command_flush();
     if (stream->status != TH_OK)
         tell_recovery(stream);

@@ -1,5 +1,7 @@
 #include "trace_options.h"
 
+#include "top.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@ enum {
     COLOR,
     CONTROL,
     WATCH,
+    TOP,
     PATTERN_FIRST, /* enum th_pattern_key from here on */
     PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_META_TRACER
 };
@@ -61,6 +64,11 @@ const struct argp_option th_trace_option_table[] = {
      "Do what `tracehost ctl SOCKET` says while it runs; without -t, -p and the like nothing is "
      "traced at first",
      4},
+    {"top", TOP, "T", OPTION_ARG_OPTIONAL,
+     "Show the functions that are called most on the terminal, anew every T (1s): of -p, else all; "
+     "without -t no tracer is told. Keys: c and t sort, arrows scroll, r restarts the counts, p "
+     "pauses, q ends with status 0 what Ctrl-C ends with 130",
+     4},
     {"color", COLOR, "WHEN", 0,
      "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed", 4},
     {0},
@@ -96,6 +104,24 @@ bool th_trace_option_is_pattern(int key, enum th_pattern_key *option)
 {
     *option = key - PATTERN_FIRST;
     return key >= PATTERN_FIRST && key <= PATTERN_LAST;
+}
+
+static void set_top(struct th_trace_options *trace, const char *value, struct argp_state *state)
+{
+    const int64_t least = 100000000; /* 100 ms */
+
+    trace->top = th_option_time(value ? value : "1s", state, "--top");
+    if (trace->top < least)
+        argp_error(state, "--top wants a time from 100ms on, not '%s'", value);
+}
+
+static enum th_status check(struct th_trace_options *trace)
+{
+    enum th_status status;
+
+    trace->sessions.optional = trace->top > 0;
+    status = th_session_options_check(&trace->sessions);
+    return status == TH_OK && trace->top ? th_top_check(trace) : status;
 }
 
 static enum th_status take_pattern(struct th_trace_options *trace, int key, const char *value)
@@ -157,11 +183,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case COLOR:
         set_color(value, state);
         return 0;
+    case TOP:
+        set_top(trace, value, state);
+        return 0;
     case TH_OPTION_FORMAT:
         set_format(trace, value, state);
         return 0;
     case ARGP_KEY_END:
-        return th_option_check(th_session_options_check(&trace->sessions), state);
+        return th_option_check(check(trace), state);
     default:
         return parse_session(key, value, state);
     }

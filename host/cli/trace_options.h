@@ -22,6 +22,7 @@ struct th_trace_options {
     bool watch;          /* tracers are replaced when their files are */
     int64_t timeout;     /* of a callback, in nanoseconds; 0: none */
     const char *control; /* of --control; NULL: not given */
+    int64_t top;         /* --top: how often it is shown anew, in nanoseconds; 0: not at all */
 };
 
 /* The keys of options that others than argp take. */

@@ -214,7 +214,7 @@ enum th_status th_session_options_check(struct th_session_options *options)
     const char *loose = first->flag_list ? "--flags" : first->patterns.count ? "-p" : first->chosen;
     enum th_status status = TH_OK;
 
-    if (options->count > 1 && !first->tracer_count && loose)
+    if (options->count > 1 && !first->tracer_count && !options->optional && loose)
         return th_error_raise(TH_USAGE, "%s stands before the first --session, and belongs to none",
                               loose);
     for (size_t i = 0; i < options->count && status == TH_OK; i++)
@@ -377,7 +377,7 @@ static enum th_status attach_all_of(const struct th_session_option *option, bool
 enum th_status th_session_options_attach(const struct th_session_options *options,
                                          const struct th_search *search, struct th_tracing *tracing)
 {
-    bool skip_first = options->count > 1 && !options->items[0].tracer_count;
+    bool skip_first = (options->count > 1 || options->optional) && !options->items[0].tracer_count;
     enum th_status status = TH_OK;
 
     for (size_t i = skip_first; i < options->count && status == TH_OK; i++)

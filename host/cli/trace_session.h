@@ -29,6 +29,8 @@ struct th_session_options {
     size_t count, capacity;
     bool live;    /* of this host, not of a recording */
     bool running; /* and that runs already: its processes may be named */
+    /* The first session is none unless it has a tracer: what it says is for another (--top). */
+    bool optional;
 };
 
 /* Begins with the one that has no title. */

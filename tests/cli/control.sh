@@ -304,7 +304,7 @@ check 'the checker refuses what does not conform' mutations
 
 expect 'stop' end <<'EOF'
 ok
-stderr: tracehost run: a client's stop came
+stderr: tracehost run: a request to stop came
 status 0
 EOF
 check 'the socket is gone' test ! -e "$socket"

@@ -47,7 +47,7 @@ changed() {
 expect 'changes at full load' changed <<'EOF'
 numbered: many calls in several accounts, 0 lost, 0 doubled
 4
-stderr: tracehost run: a client's stop came
+stderr: tracehost run: a request to stop came
 status 0
 all sessions have ended
 EOF
@@ -69,7 +69,7 @@ session tracer traced discarded breakpoints flags
  1 numbered N 0 1 call
 numbered: many calls in few accounts, 0 lost, 0 doubled
 4
-stderr: tracehost run: a client's stop came
+stderr: tracehost run: a request to stop came
 status 0
 EOF
 finish

@@ -77,7 +77,7 @@ expect 'a dead socket is replaced' killed <<'EOF'
 a dead socket is left
 no sessions
 ok
-stderr: tracehost run: a client's stop came
+stderr: tracehost run: a request to stop came
 status 0
 -- stderr
 tracehost ctl: nobody serves WORK/socket any more: that tracehost has ended
@@ -103,7 +103,7 @@ tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGABRT, it called ab
 a dead socket is left
 no sessions
 ok
-stderr: tracehost run: a client's stop came
+stderr: tracehost run: a request to stop came
 status 0
 EOF
 

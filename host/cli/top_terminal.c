@@ -1,0 +1,292 @@
+#include "top_terminal.h"
+
+#include "top_held.h"
+
+#include "host/term/term.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The alternate screen, no cursor, no wrapped lines; and back. */
+#define ENTER "\033[?1049h\033[?25l\033[?7l\033[H\033[2J"
+#define LEAVE "\033[?7h\033[?25h\033[?1049l"
+
+enum state {
+    OUT,     /* the terminal is as it was */
+    SHOWN,   /* the screen is ours */
+    DRAWING, /* and is written to */
+    HIDDEN   /* stopped: as it was, but what others write is held back */
+};
+
+/* Who takes it out of SHOWN or HIDDEN has what follows. Acquire and release. */
+static _Atomic enum state state;
+static int terminal = -1;
+static int wake[2] = {-1, -1}; /* a pipe: its end to read, its end to write */
+static struct termios before;
+/* Set by handlers, taken by who waits; relaxed, as the pipe's byte comes after them. */
+static atomic_bool resized, stopping, going_on;
+
+/* --- signals --- */
+
+void th_terminal_wake(void)
+{
+    int error = errno;
+
+    if (write(wake[1], "", 1) < 0) /* it is full: then a byte is there */
+        errno = error;
+}
+
+static void on_news(int number)
+{
+    atomic_bool *news = number == SIGWINCH ? &resized : number == SIGTSTP ? &stopping : &going_on;
+
+    atomic_store_explicit(news, true, memory_order_relaxed);
+    th_terminal_wake();
+}
+
+static void on_quit(int number)
+{
+    th_terminal_leave(); /* which brings back what the signal did before */
+    raise(number);
+}
+
+static const struct handled {
+    int number;
+    void (*handler)(int);
+} handled[] = {{SIGWINCH, on_news}, {SIGTSTP, on_news}, {SIGCONT, on_news}, {SIGQUIT, on_quit}};
+enum { HANDLED = sizeof handled / sizeof handled[0] };
+static struct sigaction old_actions[HANDLED];
+
+/* What is ignored stays so. */
+static void handle(void)
+{
+    for (size_t i = 0; i < HANDLED; i++) {
+        struct sigaction action = {.sa_handler = handled[i].handler, .sa_flags = SA_RESTART};
+        sigaction(handled[i].number, NULL, &old_actions[i]);
+        if (old_actions[i].sa_handler != SIG_IGN)
+            sigaction(handled[i].number, &action, NULL);
+    }
+}
+
+static void handle_no_more(void)
+{
+    for (size_t i = 0; i < HANDLED; i++)
+        sigaction(handled[i].number, &old_actions[i], NULL);
+}
+
+/* --- the screen --- */
+
+static void put(const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(terminal, bytes, size);
+        if (written < 0 && errno != EINTR)
+            return; /* it is gone, which th_terminal_wait() tells */
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+}
+
+/* Ctrl-C, Ctrl-Z and Ctrl-\ stay signals. */
+static void show(void)
+{
+    struct termios raw = before;
+
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
+    raw.c_cc[VMIN] = 0;
+    raw.c_cc[VTIME] = 0;
+    tcsetattr(terminal, TCSANOW, &raw);
+    put(ENTER, strlen(ENTER));
+}
+
+static void hide(void)
+{
+    put(LEAVE, strlen(LEAVE));
+    tcsetattr(terminal, TCSANOW, &before);
+}
+
+static bool change(enum state from, enum state to)
+{
+    return atomic_compare_exchange_strong_explicit(&state, &from, to, memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
+
+/* What it was. A frame is waited for, but not for ever: who draws may be who has crashed, and a
+ * terminal may take nothing (Ctrl-S). */
+static enum state take_out(void)
+{
+    const struct timespec millisecond = {0, 1000000};
+
+    for (int patience = 500; patience > 0; patience--) {
+        if (change(SHOWN, OUT))
+            return SHOWN;
+        if (change(HIDDEN, OUT))
+            return HIDDEN;
+        if (atomic_load_explicit(&state, memory_order_acquire) == OUT)
+            return OUT;
+        nanosleep(&millisecond, NULL);
+    }
+    return atomic_exchange_explicit(&state, OUT, memory_order_acq_rel);
+}
+
+void th_terminal_leave(void)
+{
+    int error = errno;
+    enum state was = take_out();
+
+    if (was == OUT)
+        return;
+    if (was != HIDDEN)
+        hide();
+    handle_no_more();
+    th_held_end();
+    errno = error;
+}
+
+void th_terminal_draw(const void *bytes, size_t size)
+{
+    if (!change(SHOWN, DRAWING))
+        return;
+    put(bytes, size);
+    change(DRAWING, SHOWN);
+}
+
+struct th_terminal_size th_terminal_size(void)
+{
+    struct winsize size;
+
+    if (ioctl(terminal, TIOCGWINSZ, &size) != 0 || !size.ws_col || !size.ws_row)
+        return (struct th_terminal_size){80, 24};
+    return (struct th_terminal_size){size.ws_col, size.ws_row};
+}
+
+/* --- beginning --- */
+
+enum th_status th_terminal_check(void)
+{
+    const char *type = getenv("TERM");
+
+    if (!isatty(STDERR_FILENO))
+        return th_error_raise(TH_USAGE, "--top is shown on stderr, which is no terminal");
+    if (!type || !*type || strcmp(type, "dumb") == 0)
+        return th_error_raise(TH_USAGE,
+                              "--top moves the cursor, which a terminal of type '%s' "
+                              "cannot: what is it, in TERM?",
+                              type ? type : "");
+    return TH_OK;
+}
+
+/* Stderr's, to read from as well, wherever stdin comes from. */
+static int open_terminal(void)
+{
+    char name[256];
+
+    if (ttyname_r(STDERR_FILENO, name, sizeof name) != 0)
+        return -1;
+    return open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+}
+
+static enum th_status open_all(void)
+{
+    terminal = open_terminal();
+    if (terminal < 0 || tcgetattr(terminal, &before) != 0)
+        return th_error_raise(TH_FAILED, "cannot use the terminal: %s", strerror(errno));
+    if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        return th_error_raise(TH_FAILED, "cannot make a pipe: %s", strerror(errno));
+    return th_held_begin();
+}
+
+enum th_status th_terminal_enter(void)
+{
+    enum th_status status = open_all();
+
+    if (status != TH_OK)
+        return status;
+    handle();
+    show();
+    atomic_store_explicit(&state, SHOWN, memory_order_release);
+    return TH_OK;
+}
+
+/* --- news --- */
+
+static bool take(atomic_bool *news)
+{
+    return atomic_exchange_explicit(news, false, memory_order_relaxed);
+}
+
+/* Stops the program as the signal would have done, until SIGCONT; a shell that has no job control
+ * lets it go on at once. */
+static void stop(void)
+{
+    struct sigaction ours, by_default = {.sa_handler = SIG_DFL};
+
+    if (!change(SHOWN, HIDDEN))
+        return;
+    hide();
+    sigaction(SIGTSTP, &by_default, &ours);
+    raise(SIGTSTP);
+    sigaction(SIGTSTP, &ours, NULL);
+    atomic_store_explicit(&going_on, true, memory_order_relaxed);
+}
+
+/* Whoever stopped it, the terminal may have been used since. */
+static void go_on(void)
+{
+    if (change(HIDDEN, DRAWING) || change(SHOWN, DRAWING)) {
+        show();
+        change(DRAWING, SHOWN);
+    }
+}
+
+static void read_keys(struct th_terminal_news *news)
+{
+    ssize_t count = read(terminal, news->keys, sizeof news->keys);
+
+    if (count > 0)
+        news->key_count = (size_t)count;
+    news->gone = count < 0 && errno != EINTR && errno != EAGAIN;
+}
+
+static void look(struct th_terminal_news *news)
+{
+    char bytes[64];
+
+    while (read(wake[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
+        continue;
+    if (take(&stopping))
+        stop();
+    if (take(&going_on)) {
+        go_on();
+        news->redraw = true;
+    }
+    news->redraw |= take(&resized);
+}
+
+void th_terminal_wait(int64_t deadline, struct th_terminal_news *news)
+{
+    struct pollfd from[] = {{.fd = terminal, .events = POLLIN}, {.fd = wake[0], .events = POLLIN}};
+    int64_t left = deadline - th_clock_real_monotonic();
+    struct timespec timeout = {.tv_sec = left > 0 ? left / 1000000000 : 0,
+                               .tv_nsec = left > 0 ? left % 1000000000 : 0};
+
+    *news = (struct th_terminal_news){0};
+    if (ppoll(from, 2, &timeout, NULL) <= 0)
+        return;
+    if (from[0].revents & POLLIN)
+        read_keys(news);
+    news->gone |= (from[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+    if (from[1].revents)
+        look(news);
+}

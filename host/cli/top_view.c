@@ -1,0 +1,227 @@
+#include "top_view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    HEADING = 1 + TH_TOP_ABOUT, /* the line that the columns begin with */
+    AROUND = HEADING + 2,       /* lines that are no rows: those, the heading, the help */
+    NAME_LEAST = 30,            /* a column goes rather than that names have less */
+    COLUMNS = 5
+};
+
+/* --- columns --- */
+
+static void print_rate(struct th_buffer *out, const struct th_top_model *model,
+                       const struct th_top_row *row)
+{
+    (void)model;
+    th_top_print_number(out, row->rate);
+}
+
+static void print_calls(struct th_buffer *out, const struct th_top_model *model,
+                        const struct th_top_row *row)
+{
+    const uint64_t wide = 1000000000000; /* more digits than the column has */
+
+    (void)model;
+    if (row->shown.calls < wide)
+        th_buffer_printf(out, "%" PRIu64, row->shown.calls);
+    else
+        th_top_print_number(out, (double)row->shown.calls);
+}
+
+static void print_time(struct th_buffer *out, const struct th_top_model *model,
+                       const struct th_top_row *row)
+{
+    double seconds = (double)row->shown.time / 1e9;
+
+    (void)model;
+    th_buffer_printf(out, seconds < 1000 ? "%.6f" : "%.3f", seconds);
+}
+
+/* Of the time, or of the calls where there is none. */
+static void print_share(struct th_buffer *out, const struct th_top_model *model,
+                        const struct th_top_row *row)
+{
+    double part = model->timed ? (double)row->shown.time : (double)row->shown.calls;
+    double all = model->timed ? (double)model->all.time : (double)model->all.calls;
+
+    th_buffer_printf(out, "%.1f", all > 0 ? 100 * part / all : 0);
+}
+
+static void print_each(struct th_buffer *out, const struct th_top_model *model,
+                       const struct th_top_row *row)
+{
+    double calls = (double)row->shown.calls;
+
+    (void)model;
+    th_buffer_printf(out, "%.3f", calls > 0 ? (double)row->shown.time / 1e3 / calls : 0);
+}
+
+/* In the order in which they stand. LEFT: how soon they go where it is narrow. */
+static const struct column {
+    const char *title, *untimed; /* untimed: where no time is known; NULL: then it is not shown */
+    unsigned width, left;
+    void (*print)(struct th_buffer *out, const struct th_top_model *model,
+                  const struct th_top_row *row);
+} columns[COLUMNS] = {
+    {"calls/s", "calls/s", 7, 3, print_rate}, {"calls", "calls", 12, 5, print_calls},
+    {"own seconds", NULL, 12, 4, print_time}, {"% time", "% calls", 7, 2, print_share},
+    {"us a call", NULL, 10, 1, print_each},
+};
+
+static const char *title_of(const struct column *column, const struct th_top_model *model)
+{
+    return model->timed ? column->title : column->untimed;
+}
+
+/* The columns that there is room for: a bit each. */
+static unsigned choose(const struct th_top_view *view)
+{
+    unsigned chosen = 0, taken = 0;
+
+    for (unsigned left = COLUMNS; left > 0; left--)
+        for (unsigned i = 0; i < COLUMNS; i++) {
+            if (columns[i].left != left || !title_of(&columns[i], view->model))
+                continue;
+            taken += columns[i].width + 1;
+            if (left < COLUMNS && taken + 1 + NAME_LEAST > view->width)
+                return chosen;
+            chosen |= 1u << i;
+        }
+    return chosen;
+}
+
+/* --- lines --- */
+
+/* Ends the line that begins at START: no longer than the view is wide. A character is what begins
+ * with a byte that goes on with no other. */
+static void end_line(struct th_buffer *out, size_t start, const struct th_top_view *view)
+{
+    unsigned characters = 0;
+    size_t i = start;
+
+    for (; i < out->size; i++)
+        if ((out->data[i] & 0xC0) != 0x80 && ++characters > view->width)
+            break;
+    out->size = i;
+    while (out->size > start && out->data[out->size - 1] == ' ')
+        out->size--;
+    th_buffer_add_byte(out, '\n');
+}
+
+static void add_right(struct th_buffer *out, const char *text, unsigned width)
+{
+    th_buffer_printf(out, "%*s ", (int)width, text);
+}
+
+static void print_heading(struct th_buffer *out, const struct th_top_view *view, unsigned chosen)
+{
+    size_t start = out->size;
+
+    for (unsigned i = 0; i < COLUMNS; i++)
+        if (chosen >> i & 1)
+            add_right(out, title_of(&columns[i], view->model), columns[i].width);
+    th_buffer_add_text(out, " function");
+    end_line(out, start, view);
+}
+
+static void print_row(struct th_buffer *out, const struct th_top_view *view, unsigned chosen,
+                      const struct th_top_row *row)
+{
+    size_t start = out->size;
+
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        struct th_buffer cell = {0};
+        if (!(chosen >> i & 1))
+            continue;
+        columns[i].print(&cell, view->model, row);
+        add_right(out, th_buffer_text(&cell), columns[i].width);
+        th_buffer_free(&cell);
+    }
+    th_buffer_printf(out, " %s", row->name);
+    end_line(out, start, view);
+}
+
+static void print_first(struct th_buffer *out, const struct th_top_view *view)
+{
+    const struct th_top_model *model = view->model;
+    int64_t seconds = view->elapsed / 1000000000;
+    size_t start = out->size;
+
+    th_buffer_printf(out, "tracehost %s  %" PRId64 ":%02d  ", view->command, seconds / 60,
+                     (int)(seconds % 60));
+    th_top_print_number(out, model->rate);
+    th_buffer_printf(out, " calls/s  %" PRIu64 " calls  %zu of %zu functions called%s%s",
+                     model->all.calls, model->called, model->count, view->paused ? "  PAUSED" : "",
+                     view->ended ? "  ENDED" : "");
+    end_line(out, start, view);
+}
+
+static void print_help(struct th_buffer *out, const struct th_top_view *view)
+{
+    size_t start = out->size;
+
+    th_buffer_printf(out, "q end %s  c by calls  t by time  r restart  p %s  arrows scroll",
+                     view->command, view->paused ? "go on" : "pause");
+    end_line(out, start, view);
+}
+
+static void print_rows(struct th_buffer *out, const struct th_top_view *view, unsigned chosen)
+{
+    size_t rows = th_top_view_rows(view);
+    size_t i = view->first;
+
+    for (size_t line = 0; line < rows; line++, i++)
+        if (i < view->model->called)
+            print_row(out, view, chosen, view->model->rows[i]);
+        else
+            th_buffer_add_byte(out, '\n');
+}
+
+/* What is too much for the height is left out from the end of the text, but for the help. */
+size_t th_top_view_print(struct th_buffer *out, const struct th_top_view *view)
+{
+    unsigned chosen = choose(view);
+    unsigned lines = 0;
+
+    if (lines++ < view->height)
+        print_first(out, view);
+    for (size_t i = 0; i < TH_TOP_ABOUT && lines < view->height; i++, lines++) {
+        size_t start = out->size;
+        th_buffer_add_text(out, view->about[i]);
+        end_line(out, start, view);
+    }
+    if (lines < view->height)
+        print_heading(out, view, chosen);
+    print_rows(out, view, chosen);
+    if (view->height >= AROUND)
+        print_help(out, view);
+    return HEADING;
+}
+
+size_t th_top_view_rows(const struct th_top_view *view)
+{
+    return view->height > AROUND ? view->height - AROUND : 0;
+}
+
+size_t th_top_view_last(const struct th_top_view *view)
+{
+    size_t rows = th_top_view_rows(view);
+
+    return view->model->called > rows ? view->model->called - rows : 0;
+}
+
+void th_top_print_number(struct th_buffer *out, double number)
+{
+    static const char units[] = {' ', 'k', 'M', 'G', 'T'};
+    unsigned unit = 0;
+
+    for (; number >= 9999.5 && unit + 1 < sizeof units; unit++)
+        number /= 1000;
+    if (unit)
+        th_buffer_printf(out, "%.0f %c", number, units[unit]);
+    else
+        th_buffer_printf(out, "%.0f", number);
+}

@@ -1,0 +1,290 @@
+#!/bin/sh
+# --top, as a person sees it: in tmux, whose panes are terminals that can be read.
+. tests/cli/report
+
+if ! command -v tmux >/dev/null; then
+    echo 'no tmux here'
+    exit 77
+fi
+
+# --- a terminal ---
+
+tmux() {
+    command tmux -L "tracehost-$$" -f /dev/null "$@"
+}
+trap 'tmux kill-server 2>/dev/null; rm -rf "$work"' EXIT
+export PATH="$BUILD_DIR/bin:$PATH" TRACEHOST_PATH="$tracers:$BUILD_DIR/tests/plugins" PS1='$ '
+unset ENV TMUX
+
+screen() {
+    tmux capture-pane -p
+}
+
+# sees PATTERN: waits until a line of the screen matches, for half a minute at most.
+sees() {
+    for _ in $(seq 300); do
+        screen | grep -q -- "$1" && return
+        sleep 0.1
+    done
+    echo "nowhere: $1"
+    screen
+    return 1
+}
+
+# opens COMMAND: in a terminal of 80 columns and 16 lines, and then says its status and how it left the terminal.
+opens() {
+    tmux kill-server 2>/dev/null
+    cat >"$work/script" <<EOF
+stty -g >$work/before
+sh -c 'echo \$\$ >$work/pid; ulimit -c 0; exec "\$@"' sh $1
+status=\$?
+stty -g >$work/after
+echo status \$status
+EOF
+    for _ in $(seq 100); do # the one before may not have gone yet
+        tmux new-session -d -x "${2:-80}" -y "${3:-16}" "exec sh" 2>/dev/null && break
+        sleep 0.1
+    done
+    tmux send-keys " clear; . $work/script" Enter
+}
+
+# left STATUS: the command has ended so, and the terminal is as it was before.
+left() {
+    sees "^status $1\$" && cmp "$work/before" "$work/after" && shows_the_shell
+}
+shows_the_shell() {
+    flags=$(tmux display-message -p '#{alternate_on} #{cursor_flag} #{wrap_flag}')
+    [ "$flags" = '0 1 1' ] || {
+        echo "alternate screen, cursor, wrap: $flags"
+        return 1
+    }
+}
+
+presses() {
+    tmux send-keys "$@"
+}
+
+# --- refusals ---
+
+expect 'not without a terminal' "$tracehost" run --top fib 'fib:fib(1)' <<'EOF'
+-- stderr
+tracehost run: --top is shown on stderr, which is no terminal
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+expect 'no patterns that only a tracer could obey' "$tracehost" run --top -p fib:_ --return fib 'fib:fib(1)' <<'EOF'
+-- stderr
+tracehost run: --top counts calls and their time: --return and --exception needs a tracer, and no -t names one
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+expect 'no times that nobody could see' "$tracehost" run --top=10ms fib 'fib:fib(1)' <<'EOF'
+-- stderr
+tracehost run: --top wants a time from 100ms on, not '10ms'
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+dumb() {
+    opens "env TERM=dumb tracehost replay --top $recordings/s13_procs.trace" 120
+    sees "cannot: what is it, in TERM" && left 2
+}
+check 'not on a dumb terminal' dumb
+
+# --- a recording ---
+
+# The time that it took is not the same each time.
+at_the_end() {
+    sees '  0 calls/s .* ENDED' && sees ', 0/s: ' &&
+        screen | sed '1s/[0-9]*:[0-9][0-9]/N:NN/; 2s|[^ ]*/samples|SOURCE/samples|'
+}
+pingpong=samples/recordings/s04_genserver_pingpong.trace
+plays() {
+    opens "tracehost replay --top=100ms $* $pingpong" && at_the_end
+}
+expect 'a recording, at its end' plays <<'EOF'
+tracehost replay  N:NN  0 calls/s  437 calls  30 of 30 functions called  ENDED
+100% of 0.1 MB, 719 records, 0/s: samples/recordings/s04_genserver_pingpong.trac
+
+calls/s        calls  own seconds  % time  function
+      0           41     0.000070     3.5  gen_server:decode_msg/9
+      0           41     0.000577    28.5  gen_server:loop/7
+      0           40     0.000063     3.1  gen_server:handle_msg/6
+      0           21     0.000026     1.3  wl:'-pingpong/1-lc$^0/1-0-'/2
+      0           21     0.000023     1.1  wl:'-pingpong/1-lc$^1/1-1-'/2
+      0           21     0.000320    15.8  wl:'-pingpong/1-lc$^2/1-2-'/1
+      0           20     0.000436    21.5  gen_server:call/2
+      0           20     0.000022     1.1  gen_server:cast/2
+      0           20     0.000021     1.0  gen_server:cast_msg/1
+      0           20     0.000023     1.1  gen_server:do_cast/2
+      0           20     0.000069     3.4  gen_server:do_send/2
+q end replay  c by calls  t by time  r restart  p pause  arrows scroll
+EOF
+by_time() {
+    presses t
+    sees '28.5  gen_server:loop' && screen | sed -n '5,7p'
+}
+expect 't sorts by time' by_time <<'EOF'
+      0           41     0.000577    28.5  gen_server:loop/7
+      0           20     0.000436    21.5  gen_server:call/2
+      0           21     0.000320    15.8  wl:'-pingpong/1-lc$^2/1-2-'/1
+EOF
+scrolled() {
+    presses c End
+    sees 'wl:terminate/2' && presses Up Up k j Up && sees 'wl:handle_call/3' && screen | sed -n '5,6p;15,$p'
+}
+expect 'c and keys that scroll' scrolled <<'EOF'
+      0           20     0.000026     1.3  wl:handle_call/3
+      0           20     0.000041     2.0  wl:handle_cast/2
+      0            1     0.000008     0.4  gen_server:try_terminate/3
+q end replay  c by calls  t by time  r restart  p pause  arrows scroll
+EOF
+resized() {
+    tmux resize-window -x 40 -y 8
+    sees '^       calls  function' && presses Home && sees decode_msg && screen | sed '1s/[0-9]*:[0-9][0-9]/N:NN/'
+}
+expect 'in a small window there are fewer columns and lines' resized <<'EOF'
+tracehost replay  N:NN  0 calls/s  437 c
+100% of 0.1 MB, 719 records, 0/s: sample
+
+       calls  function
+          41  gen_server:decode_msg/9
+          41  gen_server:loop/7
+          40  gen_server:handle_msg/6
+q end replay  c by calls  t by time  r r
+EOF
+ends() {
+    tmux resize-window -x 80 -y 40
+    presses q
+    left 0 && screen | grep -A3 function
+}
+expect 'q ends it, and the counts stand on stdout' ends <<'EOF'
+       calls       seconds  function
+          41      0.000070  gen_server:decode_msg/9
+          41      0.000577  gen_server:loop/7
+          40      0.000063  gen_server:handle_msg/6
+EOF
+some() {
+    plays "-p wl:_ --kind=count" | sed -n '1p;4,11p;16p'
+    presses r
+    sees ' 0 calls  0 of 8 functions' && presses q && left 0
+}
+expect 'chosen functions, counted only, and again from 0' some <<'EOF'
+tracehost replay  N:NN  0 calls/s  106 calls  8 of 8 functions called  ENDED
+calls/s        calls % calls  function
+      0           21    19.8  wl:'-pingpong/1-lc$^0/1-0-'/2
+      0           21    19.8  wl:'-pingpong/1-lc$^1/1-1-'/2
+      0           21    19.8  wl:'-pingpong/1-lc$^2/1-2-'/1
+      0           20    18.9  wl:handle_call/3
+      0           20    18.9  wl:handle_cast/2
+      0            1     0.9  wl:init/1
+      0            1     0.9  wl:pingpong/1
+q end replay  c by calls  t by time  r restart  p pause  arrows scroll
+EOF
+interrupted() {
+    plays >/dev/null && presses C-c && left 130
+}
+check 'Ctrl-C ends it as a signal' interrupted
+
+# --- what others print ---
+
+beside() {
+    opens "tracehost replay --top -t text --flags=call --max-events=3 $recordings/s01_seed_local_caller.trace" &&
+        sees ENDED && screen | grep call.ex
+    presses q
+    left 0 && screen | grep 'call ex'
+}
+expect 'what a tracer prints on the same terminal comes afterwards' beside <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+EOF
+aside() {
+    opens "tracehost replay --top -t text --flags=call --max-events=3 $recordings/s01_seed_local_caller.trace >$work/out" &&
+        sees ENDED && presses q && left 0 && grep 'call ex' "$work/out"
+}
+expect 'what it prints elsewhere is there at once' aside <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+EOF
+torn() {
+    opens "tracehost replay --top $recordings/s22_killed_vm.trace" 100 && sees 'not told: 1 places that are damaged' &&
+        presses q && left 4 && sees 'recovered 1156 records'
+}
+check 'damage is told in the view, and afterwards' torn
+
+connected() {
+    cat >"$work/connect" <<'EOF'
+exec tracehost replay --top=100ms -t count "tcp://127.0.0.1:$1" >/dev/tty 2>&1
+EOF
+    opens "tests/cli/served $pingpong:60 -- sh $work/connect PORT" 100
+    sees '  437 calls  30 of 30' && sees '0.1 MB, 719 records, 0/s: tcp://127.0.0.1:' && ! screen | grep ENDED &&
+        presses q && left 0 && sees 'request to stop came after 719 records'
+}
+check 'what a node sends, while it is connected' connected
+
+# --- a run ---
+
+# The first process waits, so that there is something to see.
+waits="'bank:start(), bank:open(rent, 100), bank:open(food, 0), [bank:deposit(rent, 1), bank:deposit(food, 2)], timer:sleep(100000)'"
+runs() {
+    opens "tracehost run --top=200ms --schedulers=2 $* bank $waits" && sees 'bank:deposit/2' && sees '  0 calls/s' &&
+        screen | sed '1s/[0-9]*:[0-9][0-9]/N:NN/; s/ [0-9.]* *[0-9.]*  bank/ ...  bank/'
+}
+expect 'functions that run' runs -p bank:_ <<'EOF'
+tracehost run  N:NN  0 calls/s  10 calls  5 of 14 functions called
+4 processes, 2 schedulers
+
+calls/s        calls  own seconds  % time  function
+      0            4     ...  bank:account/3
+      0            2     ...  bank:deposit/2
+      0            2     ...  bank:open/2
+      0            1     ...  bank:run/0
+      0            1     ...  bank:start/0
+
+
+
+
+
+
+q end run  c by calls  t by time  r restart  p pause  arrows scroll
+EOF
+pauses() {
+    presses p
+    sees 'PAUSED' && presses p && sees 'p pause' && ! screen | grep PAUSED
+}
+check 'p pauses, and goes on' pauses
+stops() {
+    presses C-z
+    sees 'Stopped' && shows_the_shell && presses fg Enter && sees 'bank:deposit/2' &&
+        kill -CONT "$(cat "$work/pid")" && presses t && sees '^q end run' && presses q &&
+        sees 'a request to stop came' && shows_the_shell
+}
+check 'Ctrl-Z stops it, fg goes on, q ends it' stops
+busy() {
+    opens "tracehost run --top=100ms -t count --duration=1500ms fib 'fib:fib(92)' --grace=0" &&
+        sees '[1-9][0-9]* k calls/s .* calls  1 of 5' && sees 'has not returned' && left 6 &&
+        sees 'call$'
+}
+check 'beside a tracer, while a function runs that never returns' busy
+
+# --- endings ---
+
+signalled() {
+    runs >/dev/null && kill "-$1" "$(cat "$work/pid")" && left "$2"
+}
+check 'SIGTERM' signalled TERM 143
+check 'SIGHUP' signalled HUP 129
+check 'SIGQUIT' signalled QUIT 131
+
+# crashes COMMAND HOW: a tracer does, with a text held back.
+crashes() {
+    opens "tracehost $1 --top -t text -t crash_tracer,how=$2,after=2 $3" 120 30 && sees "$4" && left 6 &&
+        sees 'call '
+}
+check 'a tracer that crashes in a run' crashes "run -L $samples" segv \
+    "fib 'fib:fib(1)' 'fib:fib(1)' 'fib:fib(1)'" "'crash_tracer' crashed: SIGSEGV"
+check 'in a replay' crashes "replay -L $samples" abort "$pingpong" "'crash_tracer' crashed: SIGABRT"
+check 'that ends the program' crashes "replay -L $samples" exit "$pingpong" "'crash_tracer' ended the program"
+
+finish
