@@ -92,6 +92,11 @@ the other.
       --format=FORMAT        How counts are shown: text (the default) or json
       --stats                Show what became of all events, at the end on
                              stderr
+      --top[=T]              Show the functions that are called most on the
+                             terminal, anew every T (1s): of -p, else all;
+                             without -t no tracer is told. Keys: c and t sort,
+                             arrows scroll, r restarts the counts, p pauses, q
+                             ends with status 0 what Ctrl-C ends with 130
       --verify               Decode every term of every record, wanted or not
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)

@@ -219,7 +219,7 @@ exec tracehost replay --top=100ms -t count "tcp://127.0.0.1:$1" >/dev/tty 2>&1
 EOF
     opens "tests/cli/served $pingpong:60 -- sh $work/connect PORT" 100
     sees '  437 calls  30 of 30' && sees '0.1 MB, 719 records, 0/s: tcp://127.0.0.1:' && ! screen | grep ENDED &&
-        presses q && left 0 && sees 'request to stop came after 719 records'
+        presses q && left 0
 }
 check 'what a node sends, while it is connected' connected
 
