@@ -249,11 +249,9 @@ static void stop(void *context)
 
 static void tell_stop(const struct running *running)
 {
-    if (!atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
-        return;
-    if (th_interrupt_came())
+    if (th_interrupt_came()) /* a wait may have ended by it before the limit's thread has looked */
         fprintf(stderr, "tracehost run: %s came\n", th_interrupt_name());
-    else
+    else if (atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
         fprintf(stderr, "tracehost run: stopped after %g s, before the end\n",
                 (double)running->run->duration / 1e9);
 }
