@@ -6,9 +6,13 @@
 erlc -Wall -Werror -o "$work" tests/oracle/native/*.erl || exit 1
 
 # Without optimisation clang makes no call a jump, as Erlang's tail calls are.
-for made in gcc-O0 gcc-O2 clang-O2; do
+# Sanitizers see to the host, to which these plugins are much the same: one of them will do.
+for made in gcc-O2 gcc-O0 clang-O2; do
     plugins=$BUILD_DIR/tests/plugins/$made
     [ -e "$plugins/frames.so" ] || continue
+    case $compared$BUILD_DIR in
+    yes*san) break ;;
+    esac
     compared=yes
     in_node 1 native main "$TRACEHOST" "$libraries" "$work" "$plugins" >"$work/said" || failed=yes
     sed "s/^ok /ok $made: /; s/^not ok /not ok $made: /" "$work/said" | tee -a "$work/all" | sed '/ passed, /d'
