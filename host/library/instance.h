@@ -3,10 +3,12 @@
 #define TH_LIBRARY_INSTANCE_H
 
 #include "code_map.h"
+#include "line.h"
 #include "load.h"
 #include "memory.h"
 #include "option.h"
 
+struct th_library_lines;
 struct th_opened_type;
 
 enum th_library_state {
@@ -34,6 +36,7 @@ struct th_library {
     struct th_examination facts;
     struct th_memory memory;
     struct th_code_map code;
+    struct th_library_lines *lines; /* NULL: nobody has asked; guarded by the lock in line.c */
     struct th_entry entry;
     struct th_slots slots;
     struct th_names remarks;
@@ -73,6 +76,9 @@ void th_code_map_read(struct th_code_map *map, const struct th_memory *memory,
 void th_code_map_yield(struct th_code_map *map, const struct th_entry *entry,
                        struct th_names *remarks);
 void th_code_map_free(struct th_code_map *map);
+
+/* What th_library_line() has read; NULL is allowed. */
+void th_library_lines_free(struct th_library_lines *lines);
 
 /* LIBRARY's constructors have run: reads its memory and map, calls whoever watches. */
 void th_library_map(struct th_library *library, bool threads_started);

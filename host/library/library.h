@@ -1,7 +1,8 @@
 /*
  * The face of library/: shared objects. Found (find.h), examined as data (examine.h), opened,
- * loaded and unloaded (load.h), where their code is (code_map.h), what they ask for (option.h),
- * their callbacks (slots.h), the resources that they make (resource.h).
+ * loaded and unloaded (load.h), where their code is (code_map.h) and which lines it comes from
+ * (line.h), what they ask for (option.h), their callbacks (slots.h), the resources that they make
+ * (resource.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H
@@ -10,6 +11,7 @@
 #include "entry.h"
 #include "examine.h"
 #include "find.h"
+#include "line.h"
 #include "load.h"
 #include "names.h"
 #include "option.h"

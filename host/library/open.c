@@ -214,6 +214,7 @@ void th_library_free(struct th_library *library)
     th_examination_free(&library->facts);
     th_names_free(&library->remarks);
     th_code_map_free(&library->code);
+    th_library_lines_free(library->lines);
     th_memory_free(&library->memory);
     th_free(library);
 }

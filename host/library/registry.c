@@ -83,3 +83,17 @@ struct th_library *th_registry_find(const void *handle, bool *in_use)
     pthread_mutex_unlock(&lock);
     return library;
 }
+
+struct th_library *th_library_at(uintptr_t address)
+{
+    struct th_library *library;
+
+    pthread_mutex_lock(&lock);
+    for (library = all; library; library = library->next)
+        if (library->users > 0 && th_library_executes(library, address, 1))
+            break;
+    if (library)
+        library->users++;
+    pthread_mutex_unlock(&lock);
+    return library;
+}

@@ -1,0 +1,27 @@
+/*
+ * The files that tell where a library's code comes from: the library itself, and the one into which
+ * its debug information was put when it was stripped. Inner header of library/.
+ *
+ * They are read, not mapped, as somebody may write to them, and closed again at once: their content
+ * is in memory then.
+ */
+#ifndef TH_DEBUG_FILE_H
+#define TH_DEBUG_FILE_H
+
+#include "examine.h"
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+struct th_debug_file {
+    Elf *elf;     /* NULL: there is none */
+    Dwarf *dwarf; /* NULL: it has no lines */
+};
+
+/* OWN is the library that was examined, if that file is still there; SEPARATE what was stripped
+ * from it, looked for below FOLDER, too, if OWN has no lines. */
+void th_debug_files_open(const struct th_examination *facts, const char *folder,
+                         struct th_debug_file *own, struct th_debug_file *separate);
+void th_debug_file_close(struct th_debug_file *file);
+
+#endif
