@@ -6,9 +6,9 @@
 static const char help[] =
     "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
     "breakpoints "
-    "they can have, which of them are for dirty schedulers, its NIF version, the functions it "
-    "imports "
-    "and the version that has them all. What is shown as Module:Function/Arity can be called with "
+    "they can have, which of them are for dirty schedulers, where they are in the source if there "
+    "is debug information, its NIF version, the functions it imports and the version that has them "
+    "all. What is shown as Module:Function/Arity can be called with "
     "`tracehost call`, and traced; local functions can be traced.\v"
     "A global breakpoint sees calls that come from outside, a local one also those that the "
     "library "
@@ -110,10 +110,20 @@ static void print_function(const struct th_library *library, struct refusals *re
 {
     const char *why = th_native_refusal(library, code);
     const char *kinds = why ? without : with;
+    struct th_buffer text = {0};
+    struct th_line line;
 
     if (why)
         note_refusal(refusals, why, name);
-    printf(*flags ? "  %-40s  %-13s  %s\n" : "  %-40s  %s\n", name, kinds, flags);
+    th_buffer_printf(&text, "  %-40s  %-12s", name, kinds);
+    if (*flags)
+        th_buffer_printf(&text, "  %s", flags);
+    if (th_library_line(library, (uintptr_t)code, &line) && line.file)
+        th_buffer_printf(&text, "  %s:%u", line.file, line.line);
+    while (text.data[text.size - 1] == ' ')
+        text.size--;
+    puts(th_buffer_text(&text));
+    th_buffer_free(&text);
     th_free(name);
 }
 

@@ -50,6 +50,8 @@ const struct argp_option th_trace_option_table[] = {
     {"exception", PATTERN_FIRST + TH_PATTERN_EXCEPTION, NULL, 0, "With what they return or raise",
      3},
     {"caller", PATTERN_FIRST + TH_PATTERN_CALLER, NULL, 0, "With their callers", 3},
+    {"caller-line", PATTERN_FIRST + TH_PATTERN_CALLER_LINE, NULL, 0,
+     "With their callers, and the file and line of the call where that is known", 3},
     {"kind", PATTERN_FIRST + TH_PATTERN_KIND, "LIST", 0,
      "local (the default); global: only external calls; meta: whoever makes them; count: they are "
      "counted; time: how long they take",

@@ -65,9 +65,14 @@ static enum th_status set_kinds(struct th_pattern_option *option, const char *li
     }
 }
 
+static bool asks_more(const struct th_pattern_option *option)
+{
+    return option->returns || option->exceptions || option->callers || option->lines;
+}
+
 static enum th_status check_one(const struct th_pattern_option *option)
 {
-    if (option->spec && (option->returns || option->exceptions || option->callers))
+    if (option->spec && asks_more(option))
         return th_error_raise(TH_USAGE, "-p %s has --match-spec: say the rest there", option->text);
     if (option->kind_list && option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
         return th_error_raise(TH_USAGE, "-p %s: global goes with no other kind", option->text);
@@ -85,8 +90,8 @@ enum th_status th_pattern_option_check(const struct th_pattern_option *option)
 enum th_status th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
                                       const char *value)
 {
-    static const char *const names[] = {"match-spec", "return", "exception",
-                                        "caller",     "kind",   "meta-tracer"};
+    static const char *const names[] = {"match-spec",  "return", "exception",  "caller",
+                                        "caller-line", "kind",   "meta-tracer"};
     struct th_pattern_option *option;
     enum th_status status = TH_OK;
 
@@ -111,6 +116,7 @@ enum th_status th_pattern_options_add(struct th_pattern_options *options, enum t
         option->returns |= key == TH_PATTERN_RETURN;
         option->exceptions |= key == TH_PATTERN_EXCEPTION;
         option->callers |= key == TH_PATTERN_CALLER;
+        option->lines |= key == TH_PATTERN_CALLER_LINE;
     }
     return status == TH_OK ? check_one(option) : status;
 }
@@ -144,13 +150,15 @@ void th_pattern_display(th_term term)
 
 /* --- setting --- */
 
-/* The specification that --return, --exception and --caller ask for. */
+/* The specification that --return, --exception, --caller and --caller-line ask for. */
 static char *spec_text(const struct th_pattern_option *option)
 {
     const char *end = option->exceptions ? "{exception_trace}," : "{return_trace},";
 
     return th_printf("[{'_',[],[%s%s]}]", option->exceptions || option->returns ? end : "",
-                     option->callers ? "{message,{caller}}" : "true");
+                     option->lines     ? "{message,{caller_line}}"
+                     : option->callers ? "{message,{caller}}"
+                                       : "true");
 }
 
 static enum th_status read_spec(const struct th_pattern_option *option, th_env *env, th_term *spec)
@@ -164,7 +172,7 @@ static enum th_status read_spec(const struct th_pattern_option *option, th_env *
         return *spec != TH_NONE ? TH_OK
                                 : th_text_parse(env, option->spec, strlen(option->spec), spec);
     }
-    if (!option->returns && !option->exceptions && !option->callers)
+    if (!asks_more(option))
         return TH_OK;
     text = spec_text(option);
     status = th_text_parse(env, text, strlen(text), spec);

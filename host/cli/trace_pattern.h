@@ -13,7 +13,7 @@ struct th_pattern_option {
     enum th_pattern_object object;
     struct th_pattern pattern; /* TH_PATTERN_FUNCTIONS */
     const char *spec;          /* of --match-spec; NULL: not given */
-    bool returns, exceptions, callers;
+    bool returns, exceptions, callers, lines;
     const char *kind_list; /* of --kind; NULL: not given */
     uint32_t kinds;
     const char *meta_tracer; /* of --meta-tracer; NULL: not given */
@@ -31,6 +31,7 @@ enum th_pattern_key {
     TH_PATTERN_RETURN,
     TH_PATTERN_EXCEPTION,
     TH_PATTERN_CALLER,
+    TH_PATTERN_CALLER_LINE,
     TH_PATTERN_KIND,
     TH_PATTERN_META_TRACER
 };

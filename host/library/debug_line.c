@@ -162,9 +162,38 @@ static const char *shorten(Dwarf_Die *unit, const char *file)
     return file;
 }
 
+/* The first of the rows that begin at ADDRESS: of a function that is its head, although its first
+ * instruction may be of another line as well. NULL: none does. */
+static Dwarf_Line *first_row(Dwarf_Die *unit, Dwarf_Addr address)
+{
+    size_t low = 0, count, high;
+    Dwarf_Addr start = 0;
+    Dwarf_Lines *lines;
+    Dwarf_Line *row = NULL;
+    bool outside;
+
+    if (dwarf_getsrclines(unit, &lines, &count) != 0)
+        return NULL;
+    for (high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &start) == 0 && start < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count; low++) { /* one that ends what lies before it may come first */
+        row = dwarf_onesrcline(lines, low);
+        if (dwarf_lineaddr(row, &start) != 0 || start != address ||
+            dwarf_lineendsequence(row, &outside) != 0 || !outside)
+            break;
+    }
+    return low < count && start == address ? row : NULL;
+}
+
 static bool find_row(Dwarf_Die *unit, Dwarf_Addr address, const char **file, unsigned *line)
 {
-    Dwarf_Line *row = dwarf_getsrc_die(unit, address);
+    Dwarf_Line *first = first_row(unit, address);
+    Dwarf_Line *row = first ? first : dwarf_getsrc_die(unit, address);
     bool outside = true;
     int number;
 

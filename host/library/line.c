@@ -152,8 +152,10 @@ static const struct th_line *find(struct th_library_lines *lines, uintptr_t offs
     return line;
 }
 
-bool th_library_line(struct th_library *library, uintptr_t address, struct th_line *line)
+bool th_library_line(const struct th_library *library, uintptr_t address, struct th_line *line)
 {
+    struct th_library_lines **lines =
+        &((struct th_library *)library)->lines; /* what it remembers */
     uintptr_t offset = address - library->memory.base;
     const struct th_line *known;
 
@@ -161,10 +163,10 @@ bool th_library_line(struct th_library *library, uintptr_t address, struct th_li
     if (!th_library_executes(library, address, 1))
         return false;
     pthread_mutex_lock(&lock);
-    if (!library->lines)
-        library->lines = open_lines(&library->facts);
-    known = th_table_get(&library->lines->found, offset + 1);
-    *line = known ? *known : *find(library->lines, offset);
+    if (!*lines)
+        *lines = open_lines(&library->facts);
+    known = th_table_get(&(*lines)->found, offset + 1);
+    *line = known ? *known : *find(*lines, offset);
     pthread_mutex_unlock(&lock);
     return true;
 }

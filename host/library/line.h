@@ -8,7 +8,8 @@
  * there is more.
  *
  * A line is one of the function's own source: for code that was inlined into it, it is where it
- * would have been called, so that it does not depend on what the compiler has inlined.
+ * would have been called, so that it does not depend on what the compiler has inlined. Where a
+ * function begins it is that of its head, or of the brace after it, as the compiler sees that.
  *
  * This is for reports and for who asks for lines, not for the way of an event: the first question
  * of a library reads all of its debug information, and the first of an address may take
@@ -38,7 +39,7 @@ struct th_line {
  * ADDRESS is in an instruction of LIBRARY, which is in use: of a caller, that is one byte before
  * where a call returns to. False if it is none of its code; then only the offset, 0, is set.
  */
-bool th_library_line(struct th_library *library, uintptr_t address, struct th_line *line);
+bool th_library_line(const struct th_library *library, uintptr_t address, struct th_line *line);
 
 /* The library in use whose code ADDRESS is in, with one user more; NULL: there is none. Any
  * thread. */

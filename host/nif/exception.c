@@ -10,12 +10,12 @@ ERL_NIF_TERM th_nif_raise(ErlNifEnv *env, ERL_NIF_TERM reason)
 
 ERL_NIF_TERM enif_make_badarg(ErlNifEnv *env)
 {
-    return th_nif_raise(env, TH_AM(badarg));
+    return th_call_raise_at(env, TH_RAISED_ERROR, TH_AM(badarg), __builtin_return_address(0));
 }
 
 ERL_NIF_TERM enif_raise_exception(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
-    return th_nif_raise(env, reason);
+    return th_call_raise_at(env, TH_RAISED_ERROR, reason, __builtin_return_address(0));
 }
 
 int enif_is_exception(ErlNifEnv *env, ERL_NIF_TERM term)

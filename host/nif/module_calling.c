@@ -7,7 +7,7 @@
 ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
                      const ERL_NIF_TERM argv[])
 {
-    return th_call_nested(env, module, function, argc, argv);
+    return th_call_nested(env, module, function, argc, argv, __builtin_return_address(0));
 }
 
 const ThExport *th_export_entry(ERL_NIF_TERM module, ERL_NIF_TERM function, int arity)
@@ -19,7 +19,7 @@ const ThExport *th_export_entry(ERL_NIF_TERM module, ERL_NIF_TERM function, int 
 
 ERL_NIF_TERM th_call_export(ErlNifEnv *env, const ThExport *entry, const ERL_NIF_TERM argv[])
 {
-    return th_call_nested_entry(env, entry, argv);
+    return th_call_nested_entry(env, entry, argv, __builtin_return_address(0));
 }
 
 static const ERL_NIF_TERM classes[] = {
@@ -39,7 +39,7 @@ int th_catch(ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason, ERL_NIF
     if (reason)
         *reason = exception.reason;
     if (stacktrace)
-        *stacktrace = exception.stack;
+        *stacktrace = th_call_stack(env, &exception);
     return 1;
 }
 
@@ -63,7 +63,7 @@ ERL_NIF_TERM th_call_then(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM func
 ERL_NIF_TERM th_raise(ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM reason,
                       ERL_NIF_TERM stacktrace)
 {
-    struct th_exception_raised exception = {TH_RAISED_NOTHING, reason, stacktrace};
+    struct th_exception_raised exception = {.reason = reason, .stack = stacktrace};
 
     for (enum th_raised class = TH_RAISED_ERROR; class <= TH_RAISED_THROW; class ++)
         if (classes[class] == class_)
@@ -73,10 +73,10 @@ ERL_NIF_TERM th_raise(ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM reason,
 
 ERL_NIF_TERM th_throw(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
-    return th_call_raise(env, TH_RAISED_THROW, reason);
+    return th_call_raise_at(env, TH_RAISED_THROW, reason, __builtin_return_address(0));
 }
 
 ERL_NIF_TERM th_exit(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
-    return th_call_raise(env, TH_RAISED_EXIT, reason);
+    return th_call_raise_at(env, TH_RAISED_EXIT, reason, __builtin_return_address(0));
 }

@@ -151,16 +151,23 @@ static void resolve(struct th_process_run *process, struct th_call *outer)
     }
 }
 
+/* In the place of what the function of CALL has not said. */
+static struct th_exception_raised raised_by_host(struct th_call *call, th_term reason)
+{
+    call->raised_at = 0;
+    return (struct th_exception_raised){.class = TH_RAISED_ERROR, .reason = reason};
+}
+
 /* What the function of CALL has left to be done. */
 static void interpret(struct th_process_run *process, struct th_call *call, th_term answer,
                       struct th_exception_raised own)
 {
     if (own.class == TH_RAISED_NOTHING && answer == TH_NONE && process->next.step != TH_STEP_NONE &&
         th_library_halting())
-        own = (struct th_exception_raised){TH_RAISED_ERROR, th_atom("halting"), TH_NONE};
+        own = raised_by_host(call, th_atom("halting"));
     else if (own.class == TH_RAISED_NOTHING && answer == TH_NONE &&
              process->next.step == TH_STEP_NONE && !call->passed.class)
-        own = (struct th_exception_raised){TH_RAISED_ERROR, TH_AM(badarg), TH_NONE};
+        own = raised_by_host(call, TH_AM(badarg));
     if (own.class != TH_RAISED_NOTHING) {
         th_exception_of_call(process, call, own.class, own.reason);
         conclude(process, TH_NONE);
@@ -214,6 +221,7 @@ static inline th_term call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL
     running.tell = tell_call;
     if (checked)
         th_check_begin(call);
+    call->code = (const void *)(uintptr_t)code;
     call->sp = th_stack_pointer();
     answer = code(call->env, call->argc, call->argv);
     if (checked)
@@ -228,9 +236,10 @@ static inline th_term call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL
 /* What was raised in ENV, which forgets it. */
 static struct th_exception_raised take_exception(th_env *env)
 {
-    struct th_exception_raised own = {env->exception == TH_NONE ? TH_RAISED_NOTHING
-                                                                : env->exception_class + 1u,
-                                      env->exception, TH_NONE};
+    struct th_exception_raised own = {
+        .class = env->exception == TH_NONE ? TH_RAISED_NOTHING : env->exception_class + 1u,
+        .reason = env->exception,
+    };
 
     env->exception = TH_NONE;
     return own;
@@ -322,6 +331,7 @@ th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uin
     call.frames = process->base = process->frame_count;
     call.goes_on = false;
     call.resumed = NULL;
+    call.calls_at = 0;
     call.passed.class = TH_RAISED_NOTHING;
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
         th_traced_call(process, entry, argv, outer);

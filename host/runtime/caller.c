@@ -1,5 +1,6 @@
 #include "caller.h"
 
+#include "source_line.h"
 #include "traced_call.h"
 
 #include <unwind.h>
@@ -9,24 +10,28 @@ struct walk {
     const struct th_call *call; /* whose C frames are looked at */
     uintptr_t from;             /* frames with a stack pointer below it are passed over */
     size_t kept;                /* kept frames that are still to come */
+    uintptr_t at;               /* the code of the last frame of CALL */
     bool seen, known;           /* there was a frame of CALL; the last one was a function's */
     struct th_waiter *unplaced; /* what was found last, if its frame's place is to come */
     struct th_waiter *found;
     size_t count, limit;
 };
 
-static struct th_waiter *add(struct walk *walk, const struct th_callee *callee, uintptr_t frame)
+static struct th_waiter *add(struct walk *walk, const struct th_callee *callee, uintptr_t frame,
+                             uintptr_t at)
 {
     struct th_waiter *place = &walk->found[walk->count++];
 
-    *place = (struct th_waiter){.callee = callee, .frame = frame};
+    *place = (struct th_waiter){.callee = callee, .frame = frame, .at = at};
     return place;
 }
 
 static void add_kept(struct walk *walk, size_t down_to)
 {
-    for (; walk->kept > down_to && walk->count < walk->limit; walk->kept--)
-        add(walk, walk->process->frames[walk->kept - 1].then.callee, 0);
+    for (; walk->kept > down_to && walk->count < walk->limit; walk->kept--) {
+        const struct th_continuation *then = &walk->process->frames[walk->kept - 1].then;
+        add(walk, then->callee, 0, (uintptr_t)then->code);
+    }
 }
 
 /* All C frames of the call were seen. What the runtime called is its function, but for what has
@@ -36,10 +41,11 @@ static void leave_call(struct walk *walk)
     const struct th_call *call = walk->call;
 
     if (walk->seen && !walk->known && walk->count < walk->limit)
-        add(walk, call->callee, call->sp)->outermost = true;
+        add(walk, call->callee, call->sp, walk->at)->outermost = true;
     add_kept(walk, call->frames);
     walk->call = call->outer;
     walk->from = 0;
+    walk->at = 0;
     walk->seen = walk->known = false;
 }
 
@@ -61,6 +67,7 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
     struct walk *walk = argument;
     uintptr_t pointer = _Unwind_GetCFA(context);
     const struct th_callee *callee;
+    int interrupted;
 
     if (walk->unplaced) {
         walk->unplaced->frame = pointer;
@@ -76,8 +83,10 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
     callee = function_at(walk, _Unwind_GetRegionStart(context));
     walk->seen = true;
     walk->known = callee != NULL;
+    walk->at = _Unwind_GetIPInfo(context, &interrupted) - 1;
+    walk->at += (uintptr_t)interrupted; /* where it was, by a signal; else it has called */
     if (callee)
-        walk->unplaced = add(walk, callee, 0);
+        walk->unplaced = add(walk, callee, 0, walk->at);
     return _URC_NO_REASON;
 }
 
@@ -178,28 +187,51 @@ static uintptr_t call_at_hand(void)
     return th_traced_busy > TH_BUSY ? th_traced_busy : TH_FROM_KEPT;
 }
 
+/* {M, F, Arity} as three terms. */
+static void name_terms(const struct th_callee *callee, th_term terms[3])
+{
+    struct th_function name = th_callee_name(callee);
+
+    terms[0] = name.module;
+    terms[1] = name.function;
+    terms[2] = th_small((int)name.arity);
+}
+
 th_term th_traced_caller(void *context, th_env *env)
 {
     struct th_waiter caller;
-    struct th_function name;
+    th_term n[3];
 
     if (th_callers_find(th_process_of_live(context), call_at_hand(), &caller, 1) == 0)
         return TH_AM(undefined);
-    name = th_callee_name(caller.callee);
-    return th_make_tuple_of(env, name.module, name.function, th_small((int)name.arity));
+    name_terms(caller.callee, n);
+    return th_make_tuple_of(env, n[0], n[1], n[2]);
+}
+
+th_term th_traced_caller_line(void *context, th_env *env)
+{
+    struct th_waiter caller;
+    th_term n[3];
+
+    if (th_callers_find(th_process_of_live(context), call_at_hand(), &caller, 1) == 0)
+        return TH_AM(undefined);
+    name_terms(caller.callee, n);
+    return th_make_tuple_of(env, n[0], n[1], n[2],
+                            th_source_place(env, caller.callee->library, caller.at));
 }
 
 th_term th_traced_stack(void *context, th_env *env, size_t depth)
 {
     struct th_waiter callers[TH_EXECUTION_CALLERS];
-    th_term entries[TH_EXECUTION_CALLERS];
+    th_term entries[TH_EXECUTION_CALLERS], n[3];
     size_t count = th_callers_find(th_process_of_live(context), call_at_hand(), callers,
                                    depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
 
     for (size_t i = 0; i < count; i++) {
-        struct th_function name = th_callee_name(callers[i].callee);
+        name_terms(callers[i].callee, n);
         entries[i] =
-            th_make_tuple_of(env, name.module, name.function, th_small((int)name.arity), TH_NIL);
+            th_make_tuple_of(env, n[0], n[1], n[2],
+                             th_source_location(env, callers[i].callee->library, callers[i].at));
     }
     return th_make_list(env, entries, count);
 }

@@ -47,9 +47,14 @@ void th_caught_at(struct th_process_run *process, uintptr_t frame);
 void th_caught_by(struct th_process_run *process, const struct th_callee *callee);
 void th_caught_by_code(struct th_process_run *process);
 
-/* What match specifications ask for: who called, {M, F, Arity} or `undefined`; and who called that
- * one, and so on, as a list without lines. CONTEXT is the process' struct th_live_process. */
+/*
+ * What match specifications ask for: who called, {M, F, Arity} or `undefined`; that with {File,
+ * Line}, or `undefined`, of the call; and who called that one, and so on, as a stack trace. The
+ * line of a function that waits in a kept frame, and has returned, is where its continuation
+ * begins. CONTEXT is the process' struct th_live_process.
+ */
 th_term th_traced_caller(void *context, th_env *env);
+th_term th_traced_caller_line(void *context, th_env *env);
 th_term th_traced_stack(void *context, th_env *env, size_t depth);
 
 #endif

@@ -10,8 +10,12 @@ enum {
 
 th_term th_call_raise(th_env *env, enum th_raised class, th_term reason)
 {
+    struct th_call *call = th_call_of(env);
+
     env->exception = reason;
     env->exception_class = (unsigned char)(class - TH_RAISED_ERROR);
+    if (call)
+        call->raised_at = 0;
     return TH_NONE;
 }
 
@@ -72,9 +76,11 @@ th_term th_call_pass(th_env *env, const struct th_exception_raised *exception)
         !th_get_list_length(exception->stack, &length))
         return refuse(env);
     set_next(call, &(struct th_continuation){.step = TH_STEP_NONE});
-    call->passed = (struct th_exception_raised){exception->class,
-                                                th_check_term(env, exception->reason, "th_raise"),
-                                                th_check_term(env, exception->stack, "th_raise")};
+    call->passed = (struct th_exception_raised){
+        .class = exception->class,
+        .reason = th_check_term(env, exception->reason, "th_raise"),
+        .stack = th_check_term(env, exception->stack, "th_raise"),
+    };
     return TH_NONE;
 }
 

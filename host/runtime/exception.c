@@ -4,8 +4,14 @@
  * The stack begins with the function that raised it, with its arguments. Who comes after that is
  * known, too: the functions that wait for it, in nested calls and in continuations that are kept.
  * Those that have made tail calls are not there any more.
+ *
+ * Lines are looked for when somebody looks at the stack: who catches and wants it, or is told why a
+ * process ended. Of the function that raised it is the line where it did so; of one that waits in a
+ * nested call where it made that. Where neither is known, and of a continuation that is kept, it is
+ * the line where its code begins.
  */
 #include "running.h"
+#include "source_line.h"
 
 #include <string.h>
 
@@ -26,20 +32,31 @@ struct trace {
     size_t count;
 };
 
-static void add(struct trace *trace, th_term module, th_term function, th_term arguments)
+/* AT: its code, of which the line is due. */
+static void add(struct trace *trace, th_term module, th_term function, th_term arguments,
+                uintptr_t at)
 {
     if (trace->count < DEPTH)
         trace->entries[trace->count++] =
-            th_make_tuple_of(trace->env, module, function, arguments, TH_NIL);
+            th_make_tuple_of(trace->env, module, function, arguments, th_source_due(at));
 }
 
 /* A function that waits, as it was called. */
 static void add_waiting(struct trace *trace, const struct th_callee *callee, const char *name,
-                        bool goes_on, int argc)
+                        bool goes_on, int argc, uintptr_t at)
 {
     add(trace, th_library_name(callee->library),
         th_name_atom(goes_on ? callee->function->name : name),
-        th_small(goes_on ? (int)callee->function->arity : argc));
+        th_small(goes_on ? (int)callee->function->arity : argc), at);
+}
+
+/* Before the return address RETURNS, if that is in the library of CALL: not if its code has ended
+ * with a jump to the host, as optimised code does. Else where what runs begins. */
+static uintptr_t place_in(const struct th_call *call, uintptr_t returns)
+{
+    return returns && th_library_executes(call->callee->library, returns - 1, 1)
+               ? returns - 1
+               : (uintptr_t)call->code;
 }
 
 /* The frames that are kept from the newest down to FROM, then CALL, which waits for them; and so
@@ -52,11 +69,13 @@ static void add_outer(struct trace *trace, const struct th_process_run *process,
     for (;;) {
         for (; i > from && trace->count < DEPTH; i--) {
             const struct th_continuation *then = &process->frames[i - 1].then;
-            add_waiting(trace, then->callee, then->name, then->goes_on, then->argc);
+            add_waiting(trace, then->callee, then->name, then->goes_on, then->argc,
+                        (uintptr_t)then->code);
         }
         if (!call || trace->count == DEPTH)
             return;
-        add_waiting(trace, call->callee, call->function, call->goes_on, call->argc);
+        add_waiting(trace, call->callee, call->function, call->goes_on, call->argc,
+                    place_in(call, call->calls_at));
         from = call->frames;
         call = call->outer;
     }
@@ -71,14 +90,15 @@ void th_exception_of_call(struct th_process_run *process, const struct th_call *
                           enum th_raised class, th_term reason)
 {
     struct trace trace = {.env = call->env};
+    uintptr_t at = place_in(call, call->raised_at);
 
     if (call->goes_on)
-        add_waiting(&trace, call->callee, NULL, true, 0);
+        add_waiting(&trace, call->callee, NULL, true, 0, at);
     else
         add(&trace, th_library_name(call->callee->library), th_name_atom(call->function),
-            th_make_list(call->env, call->argv, (size_t)call->argc));
+            th_make_list(call->env, call->argv, (size_t)call->argc), at);
     add_outer(&trace, process, call->frames, call->outer);
-    process->raised = (struct th_exception_raised){class, reason, stack_of(&trace)};
+    process->raised = (struct th_exception_raised){class, true, reason, stack_of(&trace)};
 }
 
 void th_exception_of_callee(struct th_process_run *process, struct th_call *outer, th_term error,
@@ -88,9 +108,14 @@ void th_exception_of_callee(struct th_process_run *process, struct th_call *oute
     struct trace trace = {.env = env};
 
     add(&trace, callee->module, callee->function,
-        th_make_list(env, callee->argv, (size_t)callee->argc));
+        th_make_list(env, callee->argv, (size_t)callee->argc), 0);
     add_outer(&trace, process, process->base, outer);
-    process->raised = (struct th_exception_raised){TH_RAISED_ERROR, error, stack_of(&trace)};
+    process->raised = (struct th_exception_raised){TH_RAISED_ERROR, true, error, stack_of(&trace)};
+}
+
+th_term th_call_stack(th_env *env, const struct th_exception_raised *exception)
+{
+    return exception->lines_due ? th_source_locate_all(env, exception->stack) : exception->stack;
 }
 
 /* --- Ends of processes ----------------------------------------------------------------------- */
@@ -103,7 +128,7 @@ th_term th_exception_exit_reason(th_env *env, const struct th_exception_raised *
         return reason;
     if (exception->class == TH_RAISED_THROW)
         reason = th_make_tuple_of(env, TH_AM(nocatch), reason);
-    return th_make_tuple_of(env, reason, exception->stack);
+    return th_make_tuple_of(env, reason, th_call_stack(env, exception));
 }
 
 static _Atomic bool reports = true; /* relaxed: a setting */

@@ -89,7 +89,8 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
     return process->outcome;
 }
 
-th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[])
+th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
+                             const void *at)
 {
     struct th_call *call = th_call_of(env);
     const struct th_callee *callee;
@@ -99,6 +100,7 @@ th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const t
         return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
     word = th_export_word(entry);
     callee = th_export_reached(word);
+    call->calls_at = (uintptr_t)at;
     call->passed.class = TH_RAISED_NOTHING;
     if (__builtin_expect(callee && callee->function->flags == 0 &&
                              call->process->next.step == TH_STEP_NONE &&
@@ -110,26 +112,27 @@ th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const t
 
 /* Of a name that has no entry, if it is one. */
 static __attribute__((cold)) th_term call_unknown(th_env *env, th_term module, th_term function,
-                                                  int argc, const th_term argv[])
+                                                  int argc, const th_term argv[], const void *at)
 {
     struct th_call *call = th_call_of(env);
 
     if (!call || !th_is_atom(module) || !th_is_atom(function) || argc < 0 ||
         argc > TH_MOST_ARGUMENTS)
         return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+    call->calls_at = (uintptr_t)at;
     call->passed.class = TH_RAISED_NOTHING;
     return call_any(call, module, function, argc, argv);
 }
 
 /* What has an entry are names, and argc is its arity. */
 th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
-                       const th_term argv[])
+                       const th_term argv[], const void *at)
 {
     const struct th_export *entry = th_export_find(module, function, (unsigned)argc);
 
     if (__builtin_expect(entry != NULL, 1))
-        return th_call_nested_entry(env, entry, argv);
-    return call_unknown(env, module, function, argc, argv);
+        return th_call_nested_entry(env, entry, argv, at);
+    return call_unknown(env, module, function, argc, argv, at);
 }
 
 bool th_call_catch(th_env *env, struct th_exception_raised *exception)

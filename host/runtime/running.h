@@ -64,6 +64,7 @@ struct th_open_calls {
 struct th_waiter {
     const struct th_callee *callee;
     uintptr_t frame; /* the stack pointer before it was called; 0: it waits in a kept frame */
+    uintptr_t at;    /* its code that has called, or that will go on; 0: not known */
     bool outermost;  /* the runtime has called it */
 };
 

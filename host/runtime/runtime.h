@@ -143,9 +143,11 @@ enum th_call_end th_run_call(struct th_process_run *process, const struct th_cal
 
 enum th_raised { TH_RAISED_NOTHING, TH_RAISED_ERROR, TH_RAISED_EXIT, TH_RAISED_THROW };
 
-/* STACK is a list of {Module, Function, Arity or arguments, []}. */
+/* STACK is a list of {Module, Function, Arity or arguments, Location}; until somebody looks at it
+ * it may have something else for the locations (th_call_stack()). */
 struct th_exception_raised {
     enum th_raised class;
+    bool lines_due;
     th_term reason, stack;
 };
 
@@ -166,7 +168,11 @@ struct th_call {
     /* What runs, if it does so in the place of a function that was called before: when it is met as
      * a function that has a breakpoint, that is no call. NULL from then on. */
     const void *resumed;
-    uintptr_t sp;                      /* the stack pointer with which it was called */
+    const void *code; /* what runs */
+    uintptr_t sp;     /* the stack pointer with which it was called */
+    /* Where in the function its exception was raised, and where it made the nested call that it is
+     * in: return addresses, 0 or the host's own where that is not known. */
+    uintptr_t raised_at, calls_at;
     struct th_exception_raised passed; /* by what it called, until it is taken */
 };
 extern _Thread_local struct th_call *th_call_current
@@ -200,11 +206,13 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
 bool th_call_consume(th_env *env, int percent);
 
 /* For the functions of nif_module.h that have such names, with the contracts that these have in
- * module_functions.h. */
+ * module_functions.h. AT: the return address of who calls. */
 th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
-                       const th_term argv[]);
-th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[]);
+                       const th_term argv[], const void *at);
+th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
+                             const void *at);
 bool th_call_catch(th_env *env, struct th_exception_raised *exception);
+th_term th_call_stack(th_env *env, const struct th_exception_raised *exception);
 th_term th_call_pass(th_env *env, const struct th_exception_raised *exception); /* th_raise() */
 th_term th_call_tail(th_env *env, th_term module, th_term function, int argc, const th_term argv[]);
 
@@ -222,6 +230,18 @@ th_term th_call_skip(th_env *env);
 
 /* Raises REASON in ENV; TH_NONE. */
 th_term th_call_raise(th_env *env, enum th_raised class, th_term reason);
+
+/* The same by a function that code of a library has called from AT, a return address. */
+static inline th_term th_call_raise_at(th_env *env, enum th_raised class, th_term reason,
+                                       const void *at)
+{
+    struct th_call *call = th_call_of(env);
+
+    th_call_raise(env, class, reason);
+    if (call)
+        call->raised_at = (uintptr_t)at;
+    return TH_NONE;
+}
 
 /* What is pending in ENV: raised by the function itself, or passed by what it called. */
 bool th_call_pending(const th_env *env, th_term *reason);

@@ -50,20 +50,28 @@ static th_term caller(void *context, th_env *env)
     return known->kind == TH_CALLER_UNDEFINED ? TH_AM(undefined) : TH_NONE;
 }
 
-/* Where no line is known, it is `undefined`, as in a BEAM. */
-static th_term caller_line(void *context, th_env *env)
+static th_term caller_with_line(void *context, th_env *env)
 {
     th_term found;
     const th_term *e;
 
-    if (asked(context)->caller_line)
+    if (!of(context)->call->caller && asked(context)->caller_line)
         return asked(context)->caller_line(process_of(context), env);
     found = caller(context, env);
     if (found == TH_NONE || !th_is_tuple(found))
         return found;
-    th_session_count(of(context)->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
     e = th_tuple_elements(found);
     return th_make_tuple_of(env, e[0], e[1], e[2], TH_AM(undefined));
+}
+
+/* Where no line is known, it is `undefined`, as in a BEAM. */
+static th_term caller_line(void *context, th_env *env)
+{
+    th_term found = caller_with_line(context, env);
+
+    if (found != TH_NONE && th_is_tuple(found) && th_tuple_elements(found)[3] == TH_AM(undefined))
+        th_session_count(of(context)->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
+    return found;
 }
 
 static th_term stack(void *context, th_env *env, size_t depth)

@@ -3,6 +3,8 @@
 #ifndef PARTIES_H
 #define PARTIES_H
 
+#include "tests/support/lines.h"
+
 #include "host/runtime/running.h"
 
 #include <setjmp.h>
@@ -38,6 +40,8 @@ static inline void stop_party(void)
     assert_int_equal(th_runtime_processes(), 0);
 }
 
+static bool lines_shown; /* those of stack traces */
+
 static inline const char *show(const char *prefix, th_term term)
 {
     static _Thread_local char last[8192];
@@ -47,6 +51,8 @@ static inline const char *show(const char *prefix, th_term term)
     th_text_print(&text, term);
     assert_true(text.size < sizeof last);
     strcpy(last, th_buffer_text(&text));
+    if (!lines_shown)
+        drop_lines(last);
     th_buffer_free(&text);
     return last;
 }

@@ -36,7 +36,7 @@ static void who_is_not_called_is_not_met(void **state)
     assert_string_equal(call("call", "[party,nowhere,[]]"), "error: undef");
     assert_string_equal(call("local", "[1]"), "5"); /* calls C functions */
     assert_log("");
-    assert_null(th_call_nested(&env, th_atom("party"), th_atom("echo"), 1, &env.self));
+    assert_null(th_call_nested(&env, th_atom("party"), th_atom("echo"), 1, &env.self, NULL));
     env.exception = TH_NONE;
     assert_log("");
     assert_int_equal(th_live_counts(scene_tracing()).strangers, 0);
@@ -53,10 +53,6 @@ static void stacks_are_of_those_that_wait(void **state)
     set("echo", 1, "[{'_',[],[{message,{current_stacktrace,1}}]}]", TH_BP_GLOBAL);
     call("call", "[party,call,[party,echo,[3]]]");
     assert_log("call {party,echo,[3]} [{party,call,3,[]}]\n");
-    set("echo", 1, "[{'_',[],[{message,{caller_line}}]}]", TH_BP_GLOBAL);
-    call("call", "[party,echo,[4]]");
-    assert_log("call {party,echo,[4]} {party,call,3,undefined}\n");
-    assert_int_equal(th_session_pattern_counts(session).lines_unknown, 1);
 }
 
 /* --- Returns --------------------------------------------------------------------------------- */
