@@ -25,6 +25,12 @@ void th_buffer_add_text(struct th_buffer *b, const char *text);
 void th_buffer_printf(struct th_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The end of the word that follows a count. */
+static inline const char *th_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* The content as a string: a 0 byte is put after the last byte, not counted in size. */
 const char *th_buffer_text(struct th_buffer *b);
 

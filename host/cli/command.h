@@ -50,12 +50,6 @@ int th_command_fail(const char *command);
  * through. */
 int th_command_finish(const char *command, int status);
 
-/* The end of the word that follows a count. */
-static inline const char *th_plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* The keys of long options that have no letter. Each command may use those from TH_OPTION_OWN on as
  * it likes. */
 enum th_option {

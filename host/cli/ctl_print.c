@@ -49,8 +49,8 @@ static void print_position(const json_t *replay, FILE *out)
     fprintf(out, "stream      %s: byte %lld", text_of(replay, "stream"), bytes);
     if (size > 0)
         fprintf(out, " of %lld (%.0f%%)", size, 100.0 * (double)bytes / (double)size);
-    fprintf(out, ", %lld records, %lld played\n", number_of(replay, "records"),
-            number_of(replay, "played"));
+    fprintf(out, ", %lld record%s, %lld played\n", number_of(replay, "records"),
+            th_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
 }
 
 /* Those counts of an object that are not 0: "3 dropped, 1 refused". */

@@ -130,8 +130,8 @@ static void print_head(const struct info *info, const struct th_census *census,
     printf("stream      %s (%s)\n", th_stream_title(info->name), reader->format);
     if (reader->node.node)
         printf("node        %s\n", node->text);
-    printf("records     %llu, %llu bytes\n", (unsigned long long)census->total,
-           (unsigned long long)reader->bytes);
+    printf("records     %llu, %llu byte%s\n", (unsigned long long)census->total,
+           (unsigned long long)reader->bytes, th_plural(reader->bytes));
     print_times(census);
     if (census->drops > reader->gaps)
         printf("dropped     %llu event%s, in %llu place%s\n", (unsigned long long)census->lost,
@@ -185,8 +185,9 @@ static void print_text(const struct info *info, struct th_census *census,
                census->rows[i].tuple_size);
     snprintf(title, sizeof title, "   records  tracee (%zu)", tracees.count);
     print_list(title, &tracees, info->top, th_text_print);
-    snprintf(title, sizeof title, "     calls  function (%llu calls of %zu functions)",
-             (unsigned long long)census->calls, functions.count);
+    snprintf(title, sizeof title, "     calls  function (%llu call%s of %zu function%s)",
+             (unsigned long long)census->calls, th_plural(census->calls), functions.count,
+             th_plural(functions.count));
     print_list(title, &functions, info->top, add_function);
     th_free(functions.items);
     th_free(tracees.items);

@@ -108,7 +108,8 @@ static void show(struct th_progress *progress, const char *title, const struct t
     struct th_buffer line = {0};
 
     add_place(&line, info);
-    th_buffer_printf(&line, ", %llu records", (unsigned long long)info->records);
+    th_buffer_printf(&line, ", %llu record%s", (unsigned long long)info->records,
+                     th_plural(info->records));
     add_rate(&line, rate(progress, info, now));
     add_losses(&line, info);
     put_title(title, COLUMNS - (int)line.size);

@@ -141,7 +141,7 @@ static void show(const struct th_session *session, const struct counts *counts, 
     for (size_t i = 0; i < shown; i++)
         show_counted(&out, counts, &counts->items[i]);
     if (shown < counts->count)
-        th_buffer_printf(&out, "%12d  %zu functions more\n", 0, counts->count - shown);
+        th_buffer_printf(&out, "%12d  %zu more functions\n", 0, counts->count - shown);
     fputs(th_buffer_text(&out), stdout);
     th_buffer_free(&out);
 }

@@ -217,7 +217,8 @@ static void tell_left_out(const struct th_pattern_option *option, const struct t
         told += refusals.items[i].functions;
     }
     if (told < refusals.functions && sets)
-        th_warn("-p %s leaves out %zu functions more", option->text, refusals.functions - told);
+        th_warn("-p %s leaves out %zu more function%s", option->text, refusals.functions - told,
+                th_plural(refusals.functions - told));
 }
 
 static enum th_status set_function(const struct th_pattern_option *option,

@@ -104,7 +104,7 @@ static void begin_attempts(struct th_reader *reader)
     connection->ended = th_clock_real_monotonic();
     connection->pause = FIRST_PAUSE_MS * MS;
     tell(reader, "the connection was %s after %llu record%s; trying for %g s to take it up again",
-         connection->lost ? "lost" : "closed", records, records == 1 ? "" : "s",
+         connection->lost ? "lost" : "closed", records, th_plural(records),
          (double)reader->options.reconnect_ns / SECOND);
 }
 

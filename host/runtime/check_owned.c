@@ -277,7 +277,7 @@ static void tell_leaks(const struct leak *leaks, size_t count)
         th_buffer_printf(&line, leaks[0].kind == TH_CHECK_RESOURCE ? " of type '%s'" : " '%s'",
                          first->name);
     if (bytes > 0)
-        th_buffer_printf(&line, " (%zu byte%s)", bytes, bytes == 1 ? "" : "s");
+        th_buffer_printf(&line, " (%zu byte%s)", bytes, th_plural(bytes));
     th_buffer_printf(&line, " that %s got from %s()", origin->where, first->function);
     if (strcmp(origin->where, origin->text) != 0)
         th_buffer_printf(&line, "%s in %s", count > 1 ? ", first" : ",", origin->text);

@@ -86,7 +86,7 @@ expect '--kind=count' foo --kind=count <<'EOF'
            1  spec_example:indirections/0
            1  spec_example:lots/0
            1  spec_example:'of'/0
-           0  5 functions more
+           0  5 more functions
 ok
 EOF
 expect 'all at once, each its own' foo --kind=local,meta,count --meta-tracer=count -t text,color=never <<EOF
@@ -97,7 +97,7 @@ $(sed '$d' "$work/without_times")
            1  spec_example:indirections/0
            1  spec_example:lots/0
            1  spec_example:'of'/0
-           0  5 functions more
+           0  5 more functions
       events       %  tag
           15  100.00  call
           15  100.00  all
