@@ -183,8 +183,8 @@ static const struct argp argp = {
     "  tracehost replay -t msg -t count,output=counts.txt calls.trace\n"
     "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace\n"
     "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n"
-    "  tracehost replay --session a -t msg --processes=new --session b -t count a.trace\n"
-    "  tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count a.trace\n"
+    "  tracehost replay --session a -t msg --processes=new --session b a.trace\n"
+    "  tracehost replay -p lists:map/2 --return -p ets:_ --kind=count a.trace\n"
     "  tracehost replay -t count --reconnect=30s tcp://localhost:4711\n"
     "  tracehost replay -p send --match-spec \"[{['_',{stop,'_'}],[],[]}]\" a.trace\n",
     children,

@@ -40,7 +40,8 @@ const struct argp_option th_trace_option_table[] = {
      "alone",
      2},
     {"pattern", 'p', "PATTERN", 0,
-     "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, whatever the recording was made "
+     "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), whatever the "
+     "recording was made "
      "for, and, without --flags, nothing but calls; of all messages sent (send) or received "
      "(receive) those that --match-spec says; the options of this group are for the -p before them",
      3},
@@ -227,7 +228,8 @@ static const struct {
     {TH_TRACE_PROCESSES,
      "Only these: all; existing (who evaluates the expressions); new (whoever is "
      "spawned) (default: all, unless --ports is given)"},
-    {'p', "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_, and, without --flags, nothing "
+    {'p', "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), and, "
+          "without --flags, nothing "
           "but calls; of all messages sent (send) or received (receive) those that --match-spec "
           "says; the options of this group are for the -p before them (default: all calls)"},
     {PATTERN_FIRST + TH_PATTERN_KIND,

@@ -235,7 +235,7 @@ static void raise_remedy(const struct th_search *search, const char *name)
     char *nearest = nearest_found(search, name);
 
     if (nearest)
-        th_error_raise(TH_REFUSED, "did you mean \"%s\"?", nearest);
+        th_error_raise(TH_REFUSED, "did you mean '%s'?", nearest);
     else if (is_file(name))
         th_error_raise(TH_REFUSED, "a path needs a '/': ./%s is there", name);
     else
@@ -259,7 +259,7 @@ static enum th_status refuse_missing(const struct th_search *search, const char 
     th_error_context("looked for %s.so in %s", name, places.count ? joined : "no folder at all");
     th_free(joined);
     th_names_free(&places);
-    return th_error_context("no library \"%s\" was found", name);
+    return th_error_context("no library '%s' was found", name);
 }
 
 static enum th_status find_path(const char *name, char **path)

@@ -44,7 +44,7 @@ EOF
 expect 'a variable alone' call V <<'EOF'
 -- stderr
 tracehost call: 'V' is taken for a library; as an expression it ends in a full stop
-  no library "V" was found
+  no library 'V' was found
   looked for V.so in BUILD/lib/tracehost/plugins (built in)
   add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists what is found
 -- status 5

@@ -72,11 +72,11 @@ the other.
       --meta-tracer=TRACER   With --kind=meta: calls go to this tracer, not to
                              that of -t
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
-                             _:_/_, whatever the recording was made for, and,
-                             without --flags, nothing but calls; of all
-                             messages sent (send) or received (receive) those
-                             that --match-spec says; the options of this group
-                             are for the -p before them
+                             _:_/_ (/_ may be left out), whatever the recording
+                             was made for, and, without --flags, nothing but
+                             calls; of all messages sent (send) or received
+                             (receive) those that --match-spec says; the
+                             options of this group are for the -p before them
       --recorded-callers     For all -p: the recording was made with
                              {message,{caller}}, so that its results are
                              callers
@@ -128,10 +128,8 @@ Examples:
   tracehost replay -t msg -t count,output=counts.txt calls.trace
   tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace
   tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl
-  tracehost replay --session a -t msg --processes=new --session b -t count
-a.trace
-  tracehost replay -p lists:reverse/1 --return -p gen_server:_/_ --kind=count
-a.trace
+  tracehost replay --session a -t msg --processes=new --session b a.trace
+  tracehost replay -p lists:map/2 --return -p ets:_ --kind=count a.trace
   tracehost replay -t count --reconnect=30s tcp://localhost:4711
   tracehost replay -p send --match-spec "[{['_',{stop,'_'}],[],[]}]" a.trace
 

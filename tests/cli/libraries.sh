@@ -13,16 +13,16 @@ replay() {
 
 expect 'a name that is not found' replay nothing <<'EOF'
 -- stderr
-tracehost replay: no library "nothing" was found
+tracehost replay: no library 'nothing' was found
   looked for nothing.so in BUILD/lib/tracehost/tracers (built in)
   add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
 -- status 5
 EOF
 expect 'a name that is misspelt' replay coutn <<'EOF'
 -- stderr
-tracehost replay: no library "coutn" was found
+tracehost replay: no library 'coutn' was found
   looked for coutn.so in BUILD/lib/tracehost/tracers (built in)
-  did you mean "count"?
+  did you mean 'count'?
 -- status 5
 EOF
 everywhere() {
@@ -30,7 +30,7 @@ everywhere() {
 }
 expect 'all places are told, in the order of the search' everywhere <<'EOF'
 -- stderr
-tracehost replay: no library "nothing" was found
+tracehost replay: no library 'nothing' was found
   looked for nothing.so in WORK (-L), /three (-L), /one ($TRACEHOST_PATH), /two ($TRACEHOST_PATH) and BUILD/lib/tracehost/tracers (built in)
   add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
 -- status 5
@@ -41,7 +41,7 @@ here() {
 }
 expect 'a file name is no path' here <<'EOF'
 -- stderr
-tracehost replay: no library "here.so" was found
+tracehost replay: no library 'here.so' was found
   looked for here.so.so in BUILD/lib/tracehost/tracers (built in)
   a path needs a '/': ./here.so is there
 -- status 5
@@ -456,7 +456,7 @@ tracehost tracers: WORK/other.so was refused
 EOF
 expect 'one that is not there' "$tracehost" tracers nothing <<'EOF'
 -- stderr
-tracehost tracers: no library "nothing" was found
+tracehost tracers: no library 'nothing' was found
   looked for nothing.so in BUILD/lib/tracehost/tracers (built in)
   add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
 -- status 5

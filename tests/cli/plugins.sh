@@ -205,7 +205,7 @@ tracehost plugins: WORK/later.so was refused
 EOF
 expect 'one that is not there' "$tracehost" plugins nothing <<'EOF'
 -- stderr
-tracehost plugins: no library "nothing" was found
+tracehost plugins: no library 'nothing' was found
   looked for nothing.so in BUILD/lib/tracehost/plugins (built in)
   add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists what is found
 -- status 5

@@ -325,11 +325,11 @@ while tracers are told what happens.
       --meta-tracer=TRACER   With --kind=meta: calls go to this tracer, not to
                              that of -t
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
-                             _:_/_, and, without --flags, nothing but calls; of
-                             all messages sent (send) or received (receive)
-                             those that --match-spec says; the options of this
-                             group are for the -p before them (default: all
-                             calls)
+                             _:_/_ (/_ may be left out), and, without --flags,
+                             nothing but calls; of all messages sent (send) or
+                             received (receive) those that --match-spec says;
+                             the options of this group are for the -p before
+                             them (default: all calls)
       --return               With what they return
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers
@@ -399,16 +399,16 @@ Try `tracehost run --help' or `tracehost run --usage' for more information.
 EOF
 expect 'no such library' run jsn 'jsn:x()' <<'EOF'
 -- stderr
-tracehost run: no library "jsn" was found
+tracehost run: no library 'jsn' was found
   looked for jsn.so in BUILD/lib/tracehost/plugins (built in)
-  did you mean "json"?
+  did you mean 'json'?
 -- status 5
 EOF
 expect 'no such tracer' run -t txt json 'json:encode(1)' <<'EOF'
 -- stderr
-tracehost run: no library "txt" was found
+tracehost run: no library 'txt' was found
   looked for txt.so in BUILD/lib/tracehost/tracers (built in)
-  did you mean "text"?
+  did you mean 'text'?
 -- status 5
 EOF
 expect 'what cannot be read' run json 'json:encode(' <<'EOF'

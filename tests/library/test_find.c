@@ -128,15 +128,15 @@ static void a_missing_one_is_told_with_places_and_remedy(void **state)
                              in_folder("a"), in_folder("b"), in_folder("c"));
 
     (void)state;
-    refuse("cuont", "no library \"cuont\" was found");
+    refuse("cuont", "no library 'cuont' was found");
     refuse("cuont", places);
     refuse("cuont", "(built in)");
-    refuse("cuont", "did you mean \"count\"?");
-    refuse("message", "did you mean \"messages\"?");
+    refuse("cuont", "did you mean 'count'?");
+    refuse("message", "did you mean 'messages'?");
     refuse("wholly_different", "-L DIR");
     refuse("SConstruct", "a path needs a '/': ./SConstruct is there");
-    refuse("dir", "no library \"dir\" was found");
-    refuse("", "no library \"\" was found");
+    refuse("dir", "no library 'dir' was found");
+    refuse("", "no library '' was found");
     th_free(places);
 }
 

@@ -396,7 +396,7 @@ static void names_are_searched_for(void **state)
     assert_string_equal(th_library_path(library), in_folder("found.so"));
     th_library_release(library);
     assert_int_equal(th_library_find(&search, "fuond", &library), TH_REFUSED);
-    assert_error_has("did you mean \"found\"?");
+    assert_error_has("did you mean 'found'?");
     th_search_free(&search);
 }
 
