@@ -13,13 +13,12 @@
  *
  * Results are shown at the end of all, when tracers have written what they have.
  */
-#include "call_arguments.h"
 #include "call_session.h"
 #include "control_host.h"
 #include "interrupt.h"
 #include "run_limit.h"
+#include "run_options.h"
 #include "top.h"
-#include "trace_options.h"
 #include "trace_summary.h"
 #include "watch.h"
 
@@ -30,30 +29,9 @@
 #define LEFT "calls whose return is not told, as longjmp() left them"
 #define NO_CALLS "local calls left out, as they were of no arity of the function"
 
-enum {
-    SCHEDULERS = TH_OPTION_OWN,
-    DURATION,
-    GRACE,
-    LOAD_INFO,
-    CHECK,
-    MAX_FRAMES,
-    FAIL_ON_LOSS,
-    MOST_SCHEDULERS = 1024
-};
-
-struct run {
-    struct th_trace_options trace;
-    struct th_call_arguments arguments;
-    unsigned schedulers; /* 0: as many as processors */
-    int64_t duration;    /* nanoseconds; below 0: as long as it takes */
-    int64_t grace;       /* the same, for functions that run in the end */
-    size_t open_calls;   /* of a process; 0: the runtime's own bound */
-    bool check, fail_on_loss;
-};
-
 /* What there is while it runs, and what came of it. */
 struct running {
-    const struct run *run;
+    const struct th_run_options *run;
     const struct th_program *programs;
     size_t program_count;
     struct th_tracing *tracing;
@@ -65,115 +43,6 @@ struct running {
     struct th_buffer exception; /* what stderr gets */
     bool raised;
     struct th_control_host control;
-};
-
-static const struct argp_option options[] = {
-    {NULL, 'f', "FILE", 0, "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", 0},
-    {"grace", GRACE, "T", 0, TH_GRACE_HELP, 0},
-    {"load-info", LOAD_INFO, "TERM", 0,
-     "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)", 0},
-    {"schedulers", SCHEDULERS, "N", 0, "Run on N schedulers (default: as many as processors)", 0},
-    {"duration", DURATION, "T", 0, "Stop after T, if the expressions take longer", 0},
-    {"check", CHECK, NULL, 0,
-     "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden", 0},
-    {"fail-on-loss", FAIL_ON_LOSS, NULL, 0,
-     "Exit with 4 if calls or events happened that could not be told", 0},
-    {"max-frames", MAX_FRAMES, "N", 0,
-     "For all -p: remember at most N calls of a process that have not returned (default: 1000000)",
-     3},
-    {0},
-};
-
-static unsigned count_schedulers(const char *value, struct argp_state *state)
-{
-    uint64_t count = th_option_count(value, state, "--schedulers");
-
-    if (count < 1 || count > MOST_SCHEDULERS)
-        argp_error(state, "--schedulers wants a number from 1 to %d, not '%s'", MOST_SCHEDULERS,
-                   value);
-    return (unsigned)count;
-}
-
-static error_t parse_own(int key, char *value, struct argp_state *state)
-{
-    struct run *run = state->input;
-
-    switch (key) {
-    case 'f':
-        th_call_arguments_add_file(&run->arguments, value);
-        return 0;
-    case LOAD_INFO:
-        run->arguments.info = value;
-        return 0;
-    case SCHEDULERS:
-        run->schedulers = count_schedulers(value, state);
-        return 0;
-    case DURATION:
-        run->duration = th_option_wait(value, state, "--duration");
-        return 0;
-    case GRACE:
-        run->grace = th_option_wait(value, state, "--grace");
-        return 0;
-    case MAX_FRAMES:
-        run->open_calls = th_option_count(value, state, "--max-frames");
-        if (run->open_calls < 1)
-            argp_error(state, "--max-frames is from 1 on");
-        return 0;
-    case CHECK:
-        run->check = true;
-        return 0;
-    case FAIL_ON_LOSS:
-        run->fail_on_loss = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct run *run = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &run->trace;
-        return 0;
-    case ARGP_KEY_ARG:
-        th_call_arguments_add(&run->arguments, value);
-        return 0;
-    case ARGP_KEY_END:
-        if (run->arguments.library_count == 0)
-            argp_error(state, "which LIBRARY?");
-        if (run->arguments.text_count == 0)
-            argp_error(state, "which EXPRESSION?");
-        return 0;
-    default:
-        return parse_own(key, value, state);
-    }
-}
-
-static const struct argp_child children[] = {{&th_trace_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    "LIBRARY... EXPRESSION...",
-    "Loads NIF libraries and evaluates Erlang expressions that call their functions, while tracers "
-    "are told what happens.\v" TH_CALL_ARGUMENTS_HELP
-    " They are evaluated as `tracehost call` does, by one process; the first exception ends it. "
-    "With that process ends the run.\n\n"
-    "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every callback "
-    "gets, is an Erlang term: STATE; the map of the keys, whose values are integers, true, false "
-    "or else binaries; or #{}. `console` stands for a process that prints what it is sent.\n\n"
-    "T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.\n\n"
-    "Values are printed on stdout, behind what tracers have printed, an exception on stderr; then "
-    "the exit status is 1.\n\n"
-    "Examples:\n"
-    "  tracehost run json 'json:decode(<<\"[1,2]\">>)'\n"
-    "  tracehost run -p json:_/_ --return json 'json:encode([1,2])'\n"
-    "  tracehost run -t count --duration=10s ./my_server.so 'my_server:loop()'\n",
-    children,
-    NULL,
-    NULL,
 };
 
 /* --- The first process ------------------------------------------------------------------------ */
@@ -436,7 +305,7 @@ static enum th_status begin_top(struct running *running)
 
 static enum th_status run_traced(struct running *running)
 {
-    const struct run *run = running->run;
+    const struct th_run_options *run = running->run;
     enum th_status status;
     int64_t began;
 
@@ -467,7 +336,7 @@ static enum th_status run_traced(struct running *running)
 /* From the first library to when the last one has no users any more. */
 static enum th_status run_libraries(struct running *running)
 {
-    const struct run *run = running->run;
+    const struct th_run_options *run = running->run;
     struct th_call_libraries libraries = {0};
     enum th_status status = th_call_arguments_load(&run->arguments, run->trace.folders,
                                                    run->trace.folder_count, &libraries);
@@ -484,7 +353,7 @@ static enum th_status run_libraries(struct running *running)
 
 static enum th_status run_host(struct running *running)
 {
-    const struct run *run = running->run;
+    const struct th_run_options *run = running->run;
     struct th_runtime_setup setup = {.schedulers = run->schedulers, .open_calls = run->open_calls};
     enum th_status status;
 
@@ -507,7 +376,8 @@ static enum th_status run_host(struct running *running)
     return status;
 }
 
-static enum th_status run_programs(const struct run *run, struct th_program *programs, size_t count)
+static enum th_status run_programs(const struct th_run_options *run, struct th_program *programs,
+                                   size_t count)
 {
     struct running running = {.run = run, .programs = programs, .program_count = count};
     enum th_status status = run_host(&running);
@@ -524,13 +394,13 @@ static enum th_status run_programs(const struct run *run, struct th_program *pro
 
 int th_command_run(int argc, char **argv)
 {
-    struct run run = {.duration = -1, .grace = TH_GRACE};
+    struct th_run_options run = {.duration = -1, .grace = TH_GRACE};
     struct th_program *programs;
     size_t count;
     enum th_status status;
 
     th_trace_options_init(&run.trace, true);
-    th_command_parse(&argp, argc, argv, &run);
+    th_command_parse(&th_run_argp, argc, argv, &run);
     th_interrupt_install();
     programs = th_alloc((run.arguments.text_count + 1) * sizeof *programs);
     status = th_call_arguments_read(&run.arguments, programs, &count);
