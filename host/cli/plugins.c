@@ -115,7 +115,7 @@ static void print_function(const struct th_library *library, struct refusals *re
 
     if (why)
         note_refusal(refusals, why, name);
-    th_buffer_printf(&text, "  %-40s  %-12s", name, kinds);
+    th_buffer_printf(&text, "  %-40s  %-13s", name, kinds);
     if (*flags)
         th_buffer_printf(&text, "  %s", flags);
     if (th_library_line(library, (uintptr_t)code, &line) && line.file)

@@ -57,6 +57,8 @@ the other.
                              --ports and -p that follow are for it alone
       --to=T                 Leave out events after T
       --caller               With their callers
+      --caller-line          With their callers, and the file and line of the
+                             call where that is known
       --each-returns         For all -p: tail calls have returns of their own
                              in the recording, though it tells that they are
                              tail calls
@@ -264,10 +266,11 @@ EOF
 expect 'plugins --help' cat "$work/plugins" <<'EOF'
 Usage: tracehost plugins [OPTION...] [NAME]
 Lists the libraries in the plugin path; or shows what is in one: its functions,
-what breakpoints they can have, which of them are for dirty schedulers, its NIF
-version, the functions it imports and the version that has them all. What is
-shown as Module:Function/Arity can be called with `tracehost call`, and traced;
-local functions can be traced.
+what breakpoints they can have, which of them are for dirty schedulers, where
+they are in the source if there is debug information, its NIF version, the
+functions it imports and the version that has them all. What is shown as
+Module:Function/Arity can be called with `tracehost call`, and traced; local
+functions can be traced.
 
   -L DIR                     Look in DIR first, then in $TRACEHOST_PATH, then
                              where tracehost is installed

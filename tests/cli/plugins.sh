@@ -57,6 +57,28 @@ remarks
   the module in it is called Elixir.Shapes
 EOF
 
+# With debug information each has its place.
+places() {
+    (cd "$work" && "$CC" -g "$@" -fPIC -shared -I"$OLDPWD/plugin_api" -o placed.so shapes.c)
+    "$tracehost" plugins "$work/placed.so" | sed -n '/^functions/,/^$/p'
+}
+expect 'where functions are in the source' places <<'EOF'
+functions: 4
+  'Elixir.Shapes':area/1                    global         shapes.c:4
+  'Elixir.Shapes':area/2                    global         dirty, CPU bound  shapes.c:4
+  'Elixir.Shapes':'is round?'/1             global         shapes.c:4
+  'Elixir.Shapes':'Save'/3                  global         dirty, I/O bound  shapes.c:4
+
+EOF
+expect 'without debug information' places -s <<'EOF'
+functions: 4
+  'Elixir.Shapes':area/1                    global
+  'Elixir.Shapes':area/2                    global         dirty, CPU bound
+  'Elixir.Shapes':'is round?'/1             global
+  'Elixir.Shapes':'Save'/3                  global         dirty, I/O bound
+
+EOF
+
 # Functions of the table and the library's own; some with room at their entry, some without, each in
 # its way.
 compile mixed <<'EOF'
@@ -118,7 +140,7 @@ no local breakpoints
 EOF
 shipped() {
     for library in "$BUILD_DIR"/lib/tracehost/plugins/*.so; do
-        "$tracehost" plugins "$library" >"$work/shown" && grep -q 'local, global$' "$work/shown" &&
+        "$tracehost" plugins "$library" >"$work/shown" && grep -q 'local, global\( \|$\)' "$work/shown" &&
             ! grep -q 'no local breakpoints' "$work/shown" || echo "$library: $(cat "$work/shown")"
     done
 }
@@ -137,10 +159,10 @@ form        NIF library, compiled for NIF 2.4
 callbacks   load
 
 functions: 4
-  old_entry:add/2                           local, global
-  old_entry:info/0                          local, global
-  old_entry:enabled/3                       local, global
-  old_entry:trace/5                         local, global
+  old_entry:add/2                           local, global  tests/tracers/old/entry.c:58
+  old_entry:info/0                          local, global  tests/tracers/old/entry.c:67
+  old_entry:enabled/3                       local, global  tests/tracers/old/entry.c:73
+  old_entry:trace/5                         local, global  tests/tracers/old/entry.c:79
 
 imports of the NIF API: 4, all in NIF 2.0
   enif_get_int enif_make_badarg enif_make_int enif_priv_data

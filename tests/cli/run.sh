@@ -312,6 +312,8 @@ while tracers are told what happens.
       --session=NAME         Begins a session: -t (one), --flags, --processes,
                              --ports and -p that follow are for it alone
       --caller               With their callers
+      --caller-line          With their callers, and the file and line of the
+                             call where that is known
       --exception            With what they return or raise
       --kind=LIST            local: all calls; global: only those from other
                              libraries; meta: whoever makes them; count: they

@@ -299,4 +299,55 @@ EOF
     ;;
 esac
 
+# --- lines ---
+
+cat >"$work/lined.c" <<'EOF'
+#include <nif_module.h>
+
+static ERL_NIF_TERM fails(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return enif_raise_exception(env, argv[0]);
+}
+
+static ERL_NIF_TERM calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM result = th_call(env, argv[0], argv[1], 1, argv + 2);
+
+    return result ? result : 0;
+}
+
+static ErlNifFunc functions[] = {{"fails", 1, fails, 0}, {"calls", 3, calls, 0}};
+
+ERL_NIF_INIT(lined, functions, NULL, NULL, NULL, NULL)
+EOF
+# lined FLAGS ARGUMENT...
+lined() {
+    (cd "$work" && "$CC" -O0 "$1" -fPIC -shared -I"$OLDPWD/plugin_api" -o lined.so lined.c)
+    shift
+    run "$@"
+}
+sorted_lined() {
+    lined "$@" >"$work/run"
+    sort -r "$work/run"
+}
+expect '--caller-line' lined -g -p lined:_/_ --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
+<0.1.4096> call lined:calls(lined,fails,1) [result undefined]
+<0.1.4096> call lined:fails(1) [result {lined,calls,3,{"lined.c",10}}]
+{'EXIT',{1,[{lined,calls,[lined,fails,1],[]}]}}
+EOF
+expect 'a line that is not known' lined -g0 -p lined:fails/1 --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
+<0.1.4096> call lined:fails(1) [result {lined,calls,3,undefined}]
+{'EXIT',{1,[{lined,calls,[lined,fails,1],[]}]}}
+-- stderr
+tracehost run: tracer 'text': lines of callers unknown: 1
+EOF
+expect 'a process that ends' sorted_lined -g --flags=exiting "$party" "$work/lined.so" \
+    'party:spawn(lined, calls, [lined, fails, why], 2), receive {_, _, _, _, Why} -> Why end' <<'EOF'
+{why,[{lined,fails,[why],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}
+<0.2.4096> out_exited
+<0.1.4096> out_exited
+-- stderr
+tracehost: warning: Error in process <0.2.4096> with exit value: {why,[{lined,fails,[why],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}
+EOF
+
 finish
