@@ -2,6 +2,7 @@
 
 #include "guard_stack.h"
 #include "guard_threads.h"
+#include "guard_walk.h"
 #include "live_hit.h"
 #include "tracing.h"
 
@@ -191,7 +192,7 @@ static struct th_event *event_at_hand(void)
 
 /* Who did it is told already. Never returns: the code that crashed cannot go on, and that which
  * hangs will not. */
-static _Noreturn void end_report(void)
+static _Noreturn void end_report(const void *context)
 {
     struct th_event *event = event_at_hand();
     const struct th_library_call *lone = th_library_running;
@@ -203,6 +204,7 @@ static _Noreturn void end_report(void)
         report_event(event);
     else if (lone && lone->tell)
         lone->tell(STDERR_FILENO, lone);
+    th_guard_walk(STDERR_FILENO, context);
     _exit(TH_CRASHED);
 }
 
@@ -219,11 +221,10 @@ static bool is_own(const siginfo_t *info)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    (void)context;
     if (in_tracer() && is_own(info)) {
         begin_report();
         tell_signal(number, info);
-        end_report();
+        end_report(context);
     }
     restore_stderr();
     /* Not a tracer's: do what would have been done without this handler, when it happens again. */
@@ -250,7 +251,7 @@ static void on_program_exit(int status, void *unused)
         dprintf(STDERR_FILENO, "tracehost: a thread of a %s ended the program: exit(%d)\n", kind,
                 status);
     }
-    end_report();
+    end_report(NULL);
 }
 
 static uint64_t calls_begun(void)
@@ -272,13 +273,12 @@ static bool is_still_in(uint64_t calls)
 /* What was seen to hang may have ended just before the signal came. */
 static void on_timeout(int number, siginfo_t *info, void *context)
 {
-    (void)context;
     atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* a sign of life, no more */
     if (reporter || !is_still_in((uint64_t)(uintptr_t)info->si_value.sival_ptr))
         return;
     begin_report();
     tell_signal(number, info);
-    end_report();
+    end_report(context);
 }
 
 /* SA_RESTART, as a timeout that came too late must not disturb anybody. */

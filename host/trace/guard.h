@@ -5,10 +5,10 @@
  * SIGSEGV, SIGBUS, SIGFPE, SIGILL, an abort or an exit inside a library's code (callbacks, load(),
  * destructors, functions that were called, ...) ends the program with TH_CRASHED, after a report on
  * stderr: the tracer or library, the function; then record number and byte, the event as text, or
- * what th_library_call.tell has to say. What stdio buffers hold is flushed before. Outside of a
- * library's code these signals do what they always do. This holds for the thread that installs the
- * guard and for those that th_guard_thread_begin() was called in; elsewhere, a stack that is used
- * up is not told.
+ * what th_library_call.tell has to say; then the frames of the stack, as addresses in files. What
+ * stdio buffers hold is flushed before. Outside of a library's code these signals do what they
+ * always do. This holds for the thread that installs the guard and for those that
+ * th_guard_thread_begin() was called in; elsewhere, a stack that is used up is not told.
  *
  * The report is made in the signal handler, on a stack of its own, in a process whose heap may be
  * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to

@@ -400,4 +400,42 @@ information.
 -- status 2
 EOF
 
+# --- where it was ---
+
+cat >"$work/deep.c" <<'EOF'
+#include <erl_nif.h>
+
+static volatile int *nowhere;
+
+static __attribute__((noinline)) void deeper(int n)
+{
+    *nowhere = n;
+    nowhere++;
+}
+
+static ERL_NIF_TERM falls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    deeper(argc);
+    return argv[0];
+}
+
+static ErlNifFunc functions[] = {{"falls", 1, falls, 0}};
+
+ERL_NIF_INIT(deep, functions, NULL, NULL, NULL, NULL)
+EOF
+(cd "$work" && "$CC" -g -O1 -fPIC -shared -I"$OLDPWD/plugin_api" -o deep.so deep.c)
+fallen() {
+    "$tracehost" call "$work/deep.so" 'deep:falls(1)' 2>"$work/report"
+    sed -n 's/+0x[0-9a-f]*/+OFFSET/; s/^  \(at .*\)/\1/p' "$work/report"
+    eval "$(sed -n 's/^  lines: //p' "$work/report")"
+}
+expect 'frames, and the command that tells their lines' fallen <<'EOF'
+at WORK/deep.so+OFFSET
+at deep:falls/1 (WORK/deep.so+OFFSET)
+deeper
+WORK/deep.c:7
+falls
+WORK/deep.c:13
+EOF
+
 finish

@@ -1,0 +1,99 @@
+#include "guard_walk.h"
+
+#include "host/base/base.h"
+#include "host/code/code.h"
+#include "host/progress/progress.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unwind.h>
+
+enum { MOST_FRAMES = 128, MOST_TOLD = 12 };
+
+struct frame {
+    uintptr_t at;    /* in its code: what it does, or the last byte of what has called */
+    uintptr_t start; /* of the function; 0: not known */
+};
+
+struct walk {
+    uintptr_t from; /* the first frame is there; 0: all that is found */
+    struct frame frames[MOST_FRAMES];
+    size_t count;
+};
+
+static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
+{
+    struct walk *walk = argument;
+    int interrupted = 0;
+    uintptr_t at = _Unwind_GetIPInfo(context, &interrupted);
+
+    if (walk->count == 0 && walk->from && at != walk->from)
+        return _URC_NO_REASON; /* of the handler */
+    if (walk->count == MOST_FRAMES)
+        return _URC_END_OF_STACK; /* it ends the walk */
+    walk->frames[walk->count++] =
+        (struct frame){interrupted ? at : at - 1, _Unwind_GetRegionStart(context)};
+    return _URC_NO_REASON;
+}
+
+static bool is_host(const Dl_info *info)
+{
+    Dl_info own;
+
+    return dladdr(th_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
+}
+
+static void tell_frame(int output, const struct frame *frame, const Dl_info *info)
+{
+    const struct th_callee *callee;
+    const char *name;
+
+    th_progress_enter();
+    callee = th_code_at(frame->start);
+    th_progress_leave();
+    name = callee ? callee->name : info->dli_sname;
+    dprintf(output, name ? "  at %s (%s+%#lx)\n" : "  at %s%s+%#lx\n", name ? name : "",
+            info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase));
+}
+
+/* Of what was told, those of the library that is the innermost. */
+static void tell_command(int output, const struct frame *frames, size_t count)
+{
+    Dl_info first, info;
+
+    if (count == 0 || !dladdr((void *)frames[0].at, &first))
+        return;
+    dprintf(output, "  lines: addr2line -Cfie %s", first.dli_fname);
+    for (size_t i = 0; i < count; i++)
+        if (dladdr((void *)frames[i].at, &info) && info.dli_fbase == first.dli_fbase)
+            dprintf(output, " %#lx", (unsigned long)(frames[i].at - (uintptr_t)first.dli_fbase));
+    dprintf(output, "\n");
+}
+
+/* Up to the host, which has called them. What is of the host before that is its functions that they
+ * have called, of the C library what is beneath abort(). */
+void th_guard_walk(int output, const void *context)
+{
+    struct walk walk = {0};
+    struct frame told[MOST_TOLD];
+    size_t count = 0;
+    Dl_info info;
+
+    if (context)
+        walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    _Unwind_Backtrace(look, &walk);
+    for (size_t i = 0; i < walk.count && count < MOST_TOLD; i++) {
+        bool known = dladdr((void *)walk.frames[i].at, &info) && info.dli_fname;
+        if (known && is_host(&info) && count > 0)
+            break;
+        if (!known || is_host(&info) || strstr(info.dli_fname, "/libc.so"))
+            continue;
+        if (count > 0 && told[count - 1].at == walk.frames[i].at)
+            continue; /* it has called itself */
+        tell_frame(output, &walk.frames[i], &info);
+        told[count++] = walk.frames[i];
+    }
+    tell_command(output, told, count);
+}
