@@ -2,6 +2,7 @@
 #ifndef TH_CLI_H
 #define TH_CLI_H
 
+#include "control_host.h"
 #include "evaluation.h"
 #include "expression.h"
 

@@ -141,23 +141,49 @@ static void add_counts(json_t *object, const struct th_bp_info *info)
         json_object_set_new(object, "words", json_integer(memory.amount));
 }
 
+struct counted {
+    json_t **items;
+    size_t count, capacity;
+};
+
 static void add_counted(void *context, const struct th_function *function,
                         const struct th_bp_info *info)
 {
+    struct counted *counted = context;
     json_t *object;
 
     if (!(info->kinds & TH_BP_COUNTING))
         return;
     object = json_pack("{s:o}", "function", th_control_function(function));
     add_counts(object, info);
-    json_array_append_new(context, object);
+    TH_ARRAY_GROW(counted->items, counted->count, counted->capacity);
+    counted->items[counted->count++] = object;
+}
+
+/* Most calls first, then by name. */
+static int by_calls(const void *a, const void *b)
+{
+    const json_t *one = *(json_t *const *)a, *other = *(json_t *const *)b;
+    json_int_t calls = json_integer_value(json_object_get(one, "calls"));
+    json_int_t others = json_integer_value(json_object_get(other, "calls"));
+
+    if (calls != others)
+        return calls < others ? 1 : -1;
+    return strcmp(json_string_value(json_object_get(one, "function")),
+                  json_string_value(json_object_get(other, "function")));
 }
 
 json_t *th_control_counted(const struct th_session *session)
 {
+    struct counted counted = {0};
     json_t *functions = json_array();
 
-    th_session_functions(session, add_counted, functions);
+    th_session_functions(session, add_counted, &counted);
+    if (counted.count > 0)
+        qsort(counted.items, counted.count, sizeof *counted.items, by_calls);
+    for (size_t i = 0; i < counted.count; i++)
+        json_array_append_new(functions, counted.items[i]);
+    th_free(counted.items);
     return functions;
 }
 

@@ -26,14 +26,10 @@ static const struct th_control_command commands[] = {
 
 /* --- The host --------------------------------------------------------------------------------- */
 
-enum th_status th_control_host_begin(struct th_control_host *host, const char *path)
+void th_control_host_prepare(struct th_control_host *host, const char *path)
 {
-    enum th_status status;
-
     host->server = NULL;
     pthread_mutex_init(&host->lock, NULL);
-    if (!path)
-        return TH_OK;
     host->began = host->rate.time = th_clock_real_monotonic();
     host->setup = (struct th_control_setup){
         .path = path,
@@ -43,6 +39,15 @@ enum th_status th_control_host_begin(struct th_control_host *host, const char *p
         .command_count = sizeof commands / sizeof commands[0],
         .context = host,
     };
+}
+
+enum th_status th_control_host_begin(struct th_control_host *host, const char *path)
+{
+    enum th_status status;
+
+    th_control_host_prepare(host, path);
+    if (!path)
+        return TH_OK;
     status = th_control_begin(&host->setup, &host->server);
     return status == TH_OK ? TH_OK : th_error_context("cannot serve --control=%s", path);
 }

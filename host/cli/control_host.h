@@ -48,6 +48,9 @@ struct th_control_host {
     pthread_mutex_t lock;
 };
 
+/* Sets host->setup and what is its own: the first half of the beginning. */
+void th_control_host_prepare(struct th_control_host *host, const char *path);
+
 /* Begins to serve PATH; NULL: does not, and all else does nothing. See th_control_begin(). */
 enum th_status th_control_host_begin(struct th_control_host *host, const char *path);
 void th_control_host_end(struct th_control_host *host);
@@ -85,7 +88,7 @@ json_int_t th_control_session_number(const struct th_session *session);
 /* {"number": .., "tracer": .., "title": ..}, by which other objects refer to it. */
 json_t *th_control_session_name(const struct th_session *session);
 
-/* What SESSION has counted, by function: an array. */
+/* What SESSION has counted: an array of functions, most calls first. */
 json_t *th_control_counted(const struct th_session *session);
 
 /* TH_USAGE: a command has words that it has no use for. */

@@ -1,0 +1,94 @@
+/* Lines of a control socket: each is answered by one line, whatever it is, and what it says is done
+ * by the commands of a host that runs, or replays, without harm. The first byte chooses. */
+#include "host/cli/cli.h"
+#include "host/control/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct hosting {
+    struct th_control_host host;
+    struct th_trace_options options;
+    struct th_between between; /* nobody looks: what is asked there is refused */
+};
+
+static void stop(void *context)
+{
+    (void)context;
+}
+
+static void tell(void *context, json_t *status)
+{
+    (void)context;
+    (void)status;
+}
+
+static json_t *no_processes(void)
+{
+    return json_array();
+}
+
+/* One that lasts for all inputs. */
+static struct hosting *hosting_of(bool live)
+{
+    static struct hosting hostings[2];
+    struct hosting *hosting = &hostings[live];
+
+    if (hosting->host.tracing)
+        return hosting;
+    th_trace_options_init(&hosting->options, live);
+    th_between_begin(&hosting->between);
+    th_between_end(&hosting->between);
+    hosting->host = (struct th_control_host){
+        .program = live ? "run" : "replay",
+        .tracing = th_tracing_create(),
+        .options = &hosting->options,
+        .stop = stop,
+        .tell = tell,
+        .processes = no_processes,
+        .between = live ? NULL : &hosting->between,
+    };
+    th_tracing_share(hosting->host.tracing);
+    th_control_host_prepare(&hosting->host, "socket");
+    return hosting;
+}
+
+static void end_sessions(struct th_tracing *tracing)
+{
+    struct th_session *session;
+
+    while ((session = th_tracing_session(tracing, 0)))
+        th_session_destroy(session);
+}
+
+/* One line, which is JSON. */
+static void check(const struct th_buffer *out)
+{
+    json_error_t error;
+    json_t *answer = json_loadb((const char *)out->data, out->size, 0, &error);
+
+    if (!answer || !json_object_get(answer, "id") || !json_object_get(answer, "ok") ||
+        memchr(out->data, '\n', out->size) != out->data + out->size - 1)
+        abort();
+    json_decref(answer);
+}
+
+/* A name with a slash would be a file of this machine. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct th_buffer out = {0};
+    struct hosting *hosting;
+
+    if (size < 1 || memchr(data, '\n', size) || memmem(data, size, "./", 2) ||
+        memmem(data, size, "\"/", 2) || memmem(data, size, "\\", 1))
+        return 0;
+    hosting = hosting_of(data[0] & 1);
+    th_wire_answer(&hosting->host.setup, (const char *)data + 1, size - 1, &out);
+    check(&out);
+    if (th_error_status() != TH_OK)
+        abort();
+    end_sessions(hosting->host.tracing);
+    th_buffer_free(&out);
+    return 0;
+}
