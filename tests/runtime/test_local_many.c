@@ -3,7 +3,7 @@
 #include "tests/tracers/hooked.h"
 
 #include <dlfcn.h>
-#include <sys/resource.h>
+#include <pthread.h>
 #include <unistd.h>
 
 static long calls, ends;
@@ -35,11 +35,18 @@ static int begin_counting(void **state)
 
 static long depth_to_use(void)
 {
-    struct rlimit limit;
-    enum { BYTES = 16 }; /* of a frame of locals:thin/1, with its return address */
+    pthread_attr_t attributes;
+    size_t size; /* of a thread's stack */
+    enum {
+        BYTES = 16, /* of a frame of locals:thin/1, with its return address */
+        /* For whoever calls it, what it calls, and the thread's variables: sanitizers have many. */
+        LEFT = 1024 * 1024
+    };
 
-    getrlimit(RLIMIT_STACK, &limit);
-    return (long)limit.rlim_cur / BYTES / 8 * 7;
+    pthread_attr_init(&attributes);
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_destroy(&attributes);
+    return ((long)size - LEFT) / BYTES;
 }
 
 /* As deep as a function that is not traced may go, it may go if it is; then the rest of the room
