@@ -2,10 +2,9 @@
  * scheduler, the clock. */
 #include "host/nif/nif.h"
 #include "host/process/process.h"
+#include "tests/support/loaded.h"
 #include "tests/support/scene.h"
-#include "tests/tracers/hooked.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,20 +30,13 @@ static ERL_NIF_TERM callback(const char *name, ErlNifEnv *env, int argc, const E
 /* Runs WHAT in the callback for the event TUPLE. */
 static void in_callback(const char *tuple, void (*what)(ErlNifEnv *env, const ERL_NIF_TERM argv[]))
 {
-    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
-    void *handle;
-
     act = what;
     acted = 0;
     scene_begin(NULL);
-    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-    assert_non_null(handle);
-    *(hooked_variable *)dlsym(handle, "hooked") = callback;
-    dlclose(handle);
+    loaded_hook(callback);
     assert_int_equal(scene_trace(tuple), TH_OK);
     assert_int_equal(acted, 1);
     scene_end();
-    th_free(path);
 }
 
 static ErlNifPid pid_of(ERL_NIF_TERM term)

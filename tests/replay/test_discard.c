@@ -4,9 +4,8 @@
  */
 #include "host/process/process.h"
 #include "host/replay/replay.h"
-#include "tests/tracers/hooked.h"
+#include "tests/support/loaded.h"
 
-#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,17 +30,12 @@ static struct th_tracing *attach_discarder(void)
     struct th_tracing *tracing = th_tracing_create();
     struct th_session_setup setup = {
         .name = "hooked", .state = TH_NIL, .flags = TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED};
-    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
     struct th_session *session;
-    void *handle;
 
     unsetenv(HOOKED_SLOTS);
-    assert_int_equal(th_library_open(path, &setup.library), TH_OK);
-    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-    *(hooked_variable *)dlsym(handle, "hooked") = discard;
-    dlclose(handle);
+    setup.library = loaded_open("tests/tracers/hooked.so");
+    loaded_hook(discard);
     assert_int_equal(th_session_attach(tracing, &setup, &session), TH_OK);
-    th_free(path);
     return tracing;
 }
 

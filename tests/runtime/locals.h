@@ -8,14 +8,11 @@ static struct th_library *locals;
 
 static inline struct th_library *add_module(const char *made_by, const char *name)
 {
-    char *path = th_printf("%s/tests/plugins/%s/%s.so", getenv("BUILD_DIR"), made_by, name);
-    struct th_library *library = NULL;
+    char *file = th_printf("tests/plugins/%s/%s.so", made_by, name);
+    struct th_library *library = loaded_plugin(file, th_small(0));
 
-    if (th_library_open(path, &library) != TH_OK ||
-        th_library_load(library, NULL, th_small(0)) != TH_OK)
-        fail_msg("%s", th_error_link(0));
     th_module_add(library);
-    th_free(path);
+    th_free(file);
     return library;
 }
 

@@ -4,6 +4,7 @@
 #define PARTIES_H
 
 #include "tests/support/lines.h"
+#include "tests/support/loaded.h"
 
 #include "host/runtime/running.h"
 
@@ -20,15 +21,10 @@ static struct th_runtime_setup party_setup;
 
 static inline void start_party(unsigned schedulers)
 {
-    char *path = th_printf("%s/tests/plugins/party.so", getenv("BUILD_DIR"));
-
     party_setup.schedulers = schedulers;
     th_runtime_start(&party_setup);
-    if (th_library_open(path, &party) != TH_OK ||
-        th_library_load(party, NULL, th_small(0)) != TH_OK)
-        fail_msg("%s", th_error_link(0));
+    party = loaded_plugin("tests/plugins/party.so", th_small(0));
     th_module_add(party);
-    th_free(path);
 }
 
 static inline void stop_party(void)

@@ -3,6 +3,7 @@
 #ifndef PLAYS_H
 #define PLAYS_H
 
+#include "tests/support/loaded.h"
 #include "tests/support/scene.h"
 
 #include "host/runtime/tracepoint.h"
@@ -23,7 +24,6 @@ static struct th_process_run *player;
 
 static inline void begin_plays(unsigned schedulers)
 {
-    char *path = th_printf("%s/tests/plugins/play.so", getenv("BUILD_DIR"));
     struct th_runtime_setup setup = {.schedulers = schedulers};
 
     scene_begin_empty(NULL);
@@ -31,11 +31,8 @@ static inline void begin_plays(unsigned schedulers)
     setup.tracing = scene_tracing();
     th_runtime_start(&setup);
     th_runtime_set_reports(false);
-    if (th_library_open(path, &play_library) != TH_OK ||
-        th_library_load(play_library, NULL, th_small(0)) != TH_OK)
-        fail_msg("%s", th_error_link(0));
+    play_library = loaded_plugin("tests/plugins/play.so", th_small(0));
     th_module_add(play_library);
-    th_free(path);
     session = scene_create("s");
     player = th_run_start();
     scene_log();

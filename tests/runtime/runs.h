@@ -4,8 +4,8 @@
 
 #include "host/runtime/queue.h"
 #include "tests/plugins/runner.h"
+#include "tests/support/loaded.h"
 
-#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,18 +20,11 @@ static struct runner *runner_state;
 /* Opens FOLDER/runner.so. */
 static inline void open_runner(const char *folder)
 {
-    char *path = th_printf("%s/tests/plugins/%s/runner.so", getenv("BUILD_DIR"), folder);
-    void *handle;
+    char *file = th_printf("tests/plugins/%s/runner.so", folder);
 
-    if (th_library_open(path, &runner_library) != TH_OK ||
-        th_library_load(runner_library, NULL, th_small(0)) != TH_OK)
-        fail_msg("%s", th_error_link(0));
-    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-    assert_non_null(handle);
-    runner_state = dlsym(handle, "runner");
-    assert_non_null(runner_state);
-    dlclose(handle);
-    th_free(path);
+    runner_library = loaded_plugin(file, th_small(0));
+    runner_state = loaded_variable(file, "runner");
+    th_free(file);
 }
 
 static inline void start_runner(unsigned schedulers)

@@ -1,8 +1,6 @@
 /* Local calls, more of them than can be kept, and on more stack than there is. */
 #include "tests/runtime/locals.h"
-#include "tests/tracers/hooked.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -21,14 +19,8 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ER
 
 static int begin_counting(void **state)
 {
-    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
-    void *handle;
-
     begin_locals(state);
-    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-    *(hooked_variable *)dlsym(handle, "hooked") = note;
-    dlclose(handle);
-    th_free(path);
+    loaded_hook(note);
     calls = ends = 0;
     return 0;
 }

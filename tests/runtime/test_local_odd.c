@@ -1,9 +1,7 @@
 /* Local calls where it is not a matter of course that they are told: by threads that run no
  * process, in signal handlers, in children that were forked, and where C++ throws. */
 #include "tests/runtime/locals.h"
-#include "tests/tracers/hooked.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -75,14 +73,8 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ER
 
 static hooked_function *set_hook(hooked_function *hook)
 {
-    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
-    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-    hooked_variable *variable = (hooked_variable *)dlsym(handle, "hooked");
-    hooked_function *old = *variable;
+    hooked_function *old = loaded_hook(hook);
 
-    *variable = hook;
-    dlclose(handle);
-    th_free(path);
     parent = getpid();
     calls = ends = same_calls = in_child = 0;
     return old;

@@ -91,14 +91,7 @@ static void an_entry_without_a_function_is_undefined(void **state)
 
 static struct th_library *load_runner(void)
 {
-    char *path = th_printf("%s/tests/plugins/runner.so", getenv("BUILD_DIR"));
-    struct th_library *runner;
-
-    if (th_library_open(path, &runner) != TH_OK ||
-        th_library_load(runner, NULL, th_small(0)) != TH_OK)
-        fail_msg("%s", th_error_link(0));
-    th_free(path);
-    return runner;
+    return loaded_plugin("tests/plugins/runner.so", th_small(0));
 }
 
 static void an_entry_waits_for_its_function(void **state)

@@ -6,14 +6,9 @@ static struct th_library *example;
 
 static int begin_example(void **state)
 {
-    char *path = th_printf("%s/lib/tracehost/plugins/spec_example.so", getenv("BUILD_DIR"));
-
     begin(state);
-    if (th_library_open(path, &example) != TH_OK ||
-        th_library_load(example, NULL, th_small(0)) != TH_OK)
-        fail_msg("%s", th_error_link(0));
+    example = loaded_plugin("lib/tracehost/plugins/spec_example.so", th_small(0));
     th_module_add(example);
-    th_free(path);
     return 0;
 }
 

@@ -11,9 +11,7 @@
  * Runs for a second, or for STRESS_SECONDS.
  */
 #include "tests/runtime/locals.h"
-#include "tests/tracers/hooked.h"
 
-#include <dlfcn.h>
 #include <time.h>
 
 enum { DRIVERS = 4, EACH = 4, DEEP = 64, SESSIONS = 2 };
@@ -80,16 +78,6 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ER
             told->stack[told->depth++] = function_of(argv[3]);
     }
     return TH_AM(ok);
-}
-
-static void hook(void)
-{
-    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
-    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-
-    *(hooked_variable *)dlsym(handle, "hooked") = note;
-    dlclose(handle);
-    th_free(path);
 }
 
 /* --- Calls ----------------------------------------------------------------------------------- */
@@ -198,7 +186,7 @@ static void start(void)
     set(NULL, TH_ANY_ARITY, EXCEPTIONS, TH_BP_GLOBAL);
     session = scene_create("changed");
     th_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
-    hook();
+    loaded_hook(note);
 }
 
 static void run(uint64_t *changes)

@@ -1,5 +1,7 @@
 #include "checked.h"
 
+#include "loaded.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,17 +18,12 @@ FILE *checked_said;
 
 void checked_begin(const char *info)
 {
-    char *path = th_printf("%s/tests/plugins/sins.so", getenv("BUILD_DIR"));
-
     checked_said = tmpfile();
     assert_non_null(checked_said);
     saved_stderr = dup(2);
     dup2(fileno(checked_said), 2);
     th_check_start();
-    if (th_library_open(path, &library) != TH_OK ||
-        th_library_load(library, NULL, th_atom(info)) != TH_OK)
-        fail_msg("%s", th_error_link(0));
-    th_free(path);
+    library = loaded_plugin("tests/plugins/sins.so", th_atom(info));
 }
 
 int checked_begin_clean(void **state)

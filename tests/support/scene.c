@@ -1,9 +1,9 @@
 #include "scene.h"
 
-#include "host/process/process.h"
-#include "tests/tracers/hooked.h"
+#include "loaded.h"
 
-#include <dlfcn.h>
+#include "host/process/process.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,20 +81,9 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
 
 struct th_library *scene_library(void)
 {
-    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
-    struct th_library *library;
-    hooked_variable *hooked;
-    void *handle;
+    struct th_library *library = loaded_open("tests/tracers/hooked.so");
 
-    if (th_library_open(path, &library) != TH_OK)
-        fail_msg("%s", th_error_link(0));
-    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-    assert_non_null(handle);
-    hooked = dlsym(handle, "hooked");
-    if (*hooked != note) /* a callback of another session may be reading it */
-        *hooked = note;
-    dlclose(handle);
-    th_free(path);
+    loaded_hook(note);
     assert_int_equal(th_library_check_tracer(library), TH_OK);
     return library;
 }

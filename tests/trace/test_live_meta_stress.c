@@ -12,12 +12,11 @@
  * Runs for a second, or for STRESS_SECONDS.
  */
 #include "tests/support/alive.h"
+#include "tests/support/loaded.h"
 
 #include "host/base/base.h"
 #include "host/progress/progress.h"
-#include "tests/tracers/hooked.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -210,14 +209,8 @@ static unsigned seconds(void)
 
 static void load(void)
 {
-    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
-    void *handle;
-
     library = scene_library();
-    handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-    *(hooked_variable *)dlsym(handle, "hooked") = note;
-    dlclose(handle);
-    th_free(path);
+    loaded_hook(note);
 }
 
 static void run(void)

@@ -13,13 +13,12 @@
  *
  * Runs for a second, or for STRESS_SECONDS; on a slow machine until there was something to see.
  */
+#include "tests/support/loaded.h"
 #include "tests/support/sited.h"
 
 #include "host/base/base.h"
 #include "host/process/process.h"
-#include "tests/tracers/hooked.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -315,13 +314,9 @@ static unsigned seconds(void)
 
 static struct th_library *load(void)
 {
-    char *path = th_printf("%s/tests/tracers/hooked.so", getenv("BUILD_DIR"));
     struct th_library *library = scene_library();
-    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
 
-    *(hooked_variable *)dlsym(handle, "hooked") = note;
-    dlclose(handle);
-    th_free(path);
+    loaded_hook(note);
     return library;
 }
 
