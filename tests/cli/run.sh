@@ -303,6 +303,10 @@ while tracers are told what happens.
                              installed
   -t, --tracer=TRACER        NAME, NAME=STATE or NAME,key=value,...; may be
                              given more than once (default: text)
+      --watch                When the file of a tracer of -t is compiled anew,
+                             or another is moved there, go on with that one,
+                             with all that is set; one that is refused leaves
+                             the old one at work
       --flags=LIST           What to trace, as in erlang:trace/3, separated by
                              commas (default: call,send,receive,procs,ports)
       --ports=LIST           The same of ports (default: likewise)
@@ -342,6 +346,11 @@ while tracers are told what happens.
       --format=FORMAT        How counts are shown: text (the default) or json
       --stats                Show what became of all events, at the end on
                              stderr
+      --top[=T]              Show the functions that are called most on the
+                             terminal, anew every T (1s): of -p, else all;
+                             without -t no tracer is told. Keys: c and t sort,
+                             arrows scroll, r restarts the counts, p pauses, q
+                             ends with status 0 what Ctrl-C ends with 130
   -?, --help                 Give this help list
       --usage                Give a short usage message
   -V, --version              Print program version
