@@ -268,6 +268,19 @@ busy() {
 }
 check 'beside a tracer, while a function runs that never returns' busy
 
+controlled() {
+    runs --control="$work/socket" >/dev/null
+    "$tracehost" ctl "$work/socket" sessions
+    "$tracehost" ctl "$work/socket" detach 1
+    sees 'bank:deposit/2' >/dev/null && presses q && left 0
+}
+expect 'under control, which leaves its session alone' controlled <<'EOF'
+session  tracer  traced  discarded  breakpoints  flags
+      1  --top        0          0           14  call
+-- stderr
+tracehost ctl: there is no session or tracer '1'
+EOF
+
 # --- endings ---
 
 signalled() {
