@@ -104,7 +104,7 @@ static int print_terms(const struct dump *dump)
     }
     print_records(&stream, &out);
     status = th_stream_close(&stream);
-    if (th_interrupted && out.name && !stream.live) {
+    if (th_interrupt_came() && out.name && !stream.live) {
         fprintf(stderr, "tracehost dump: %s was not written\n", out.name);
         th_output_abandon(&out);
         return status;

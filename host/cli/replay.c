@@ -312,7 +312,7 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
     int64_t began = th_clock_real_monotonic();
     int worst = TH_OK;
 
-    for (size_t i = 0; i < replay->stream_count && !th_interrupted; i++) {
+    for (size_t i = 0; i < replay->stream_count && !th_interrupt_came(); i++) {
         int status = play_stream(replay, tracing, replay->streams[i], &totals);
         if (worst == TH_OK || status == TH_MALFORMED)
             worst = status;

@@ -68,7 +68,7 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
     stream.idle_context = writer;
     written = !some || add_all(&stream, writer, &event, &how.here);
     status = th_stream_close(&stream);
-    if (written && !(th_interrupted && is_file(output) && !stream.live))
+    if (written && !(th_interrupt_came() && is_file(output) && !stream.live))
         return th_writer_commit(writer) == TH_OK ? status : th_command_fail(command);
     th_writer_abandon(writer);
     if (!written)

@@ -150,7 +150,7 @@ bool th_stream_next(struct th_stream *stream, struct th_event *event)
     uint64_t limit = stream->options->max_events;
 
     for (;;) {
-        if (th_interrupted || (limit && th_reader_info(stream->reader)->records >= limit))
+        if (th_interrupt_came() || (limit && th_reader_info(stream->reader)->records >= limit))
             return false;
         th_stream_step(stream);
         switch (th_reader_next(stream->reader, event)) {
@@ -201,7 +201,7 @@ int th_stream_close(struct th_stream *stream)
     th_command_flush();
     if (stream->status != TH_OK)
         tell_recovery(stream);
-    if (th_interrupted)
+    if (th_interrupt_came())
         tell_interrupt(stream);
     th_reader_close(stream->reader);
     return th_interrupt_status(stream->options->allow_partial ? TH_OK : stream->status);

@@ -255,7 +255,8 @@ void th_play(struct th_tracing *tracing, struct th_reader *reader,
     enum th_status status = TH_OK;
 
     begin(&player);
-    while (!(stop && *stop) && (status = step(&player)) != TH_END) {
+    while (!(stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) &&
+           (status = step(&player)) != TH_END) {
         if (__builtin_expect(status != TH_OK, 0)) {
             if (complain)
                 complain(context);
