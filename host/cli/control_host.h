@@ -16,6 +16,7 @@
 
 #include "between.h"
 #include "trace_options.h"
+#include "watch.h"
 
 #include "host/control/control.h"
 
@@ -35,6 +36,9 @@ struct th_control_host {
     /* What there is of processes; by the thread that may name them. */
     json_t *(*processes)(void);
     void *context;
+    /* What is to know of sessions that begin and tracers that are replaced, once it has begun; set
+     * with the lock. NULL: nothing. */
+    struct th_watch *watch;
 
     /* Its own. */
     struct th_control *server; /* NULL: it has no socket */
@@ -96,27 +100,29 @@ enum th_status th_control_no_words(int count, char **words);
 
 /* --- The commands: see control_host.c --------------------------------------------------------- */
 
-#define TH_CONTROL_COMMANDS(X)                                                                 \
-    X(status, "", "how the host fares: time, events, rates, losses")                           \
-    X(tracers, "", "the tracers that can be attached, and where they are")                     \
-    X(attach,                                                                                  \
-      "TRACER [--session=TITLE] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN " \
-      "[--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "                 \
-      "[--meta-tracer=TRACER]]...",                                                            \
-      "loads a tracer and has it trace, as -t does with the options behind it")                \
-    X(detach, "SESSION", "ends a session: its number, its title or its tracer")                \
-    X(sessions, "", "the sessions, what they trace, and what became of their events")          \
-    X(pattern,                                                                                 \
-      "PATTERN [--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "         \
-      "[--meta-tracer=TRACER] [--session=SESSION]",                                            \
-      "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are for "    \
-      "counts")                                                                                \
-    X(flags, "LIST [on|off] [WHOM] [--ports=WHOM] [--session=SESSION]",                        \
-      "gives trace flags, or takes them: of all, existing, new, pids or names")                \
-    X(functions, "[PATTERN]", "the functions, their breakpoints and counts")                   \
-    X(info, "M:F/A", "what each session has set for a function, and counted")                  \
-    X(processes, "", "who there is, and what they do")                                         \
-    X(stop, "", "ends the host, as a signal does")                                             \
+#define TH_CONTROL_COMMANDS(X)                                                                     \
+    X(status, "", "how the host fares: time, events, rates, losses")                               \
+    X(tracers, "", "the tracers that can be attached, and where they are")                         \
+    X(attach,                                                                                      \
+      "TRACER [--session=TITLE] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN "     \
+      "[--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "                     \
+      "[--meta-tracer=TRACER]]...",                                                                \
+      "loads a tracer and has it trace, as -t does with the options behind it")                    \
+    X(detach, "SESSION", "ends a session: its number, its title or its tracer")                    \
+    X(replace, "SESSION TRACER",                                                                   \
+      "another tracer, or new code of the same, takes the session over; without a state it stays") \
+    X(sessions, "", "the sessions, what they trace, and what became of their events")              \
+    X(pattern,                                                                                     \
+      "PATTERN [--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "             \
+      "[--meta-tracer=TRACER] [--session=SESSION]",                                                \
+      "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are for "        \
+      "counts")                                                                                    \
+    X(flags, "LIST [on|off] [WHOM] [--ports=WHOM] [--session=SESSION]",                            \
+      "gives trace flags, or takes them: of all, existing, new, pids or names")                    \
+    X(functions, "[PATTERN]", "the functions, their breakpoints and counts")                       \
+    X(info, "M:F/A", "what each session has set for a function, and counted")                      \
+    X(processes, "", "who there is, and what they do")                                             \
+    X(stop, "", "ends the host, as a signal does")                                                 \
     X(help, "", "this list")
 
 #define X(name, arguments, help) \

@@ -164,9 +164,12 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
     else if (status == TH_OK)
         status = attach(&attaching);
     th_trace_options_free(&attaching.trace);
-    if (status == TH_OK)
-        *result = session_of(latest(attaching.host));
-    return status;
+    if (status != TH_OK)
+        return status;
+    if (attaching.host->watch)
+        th_watch_look(attaching.host->watch);
+    *result = session_of(latest(attaching.host));
+    return TH_OK;
 }
 
 /* --- detach ----------------------------------------------------------------------------------- */
@@ -188,6 +191,44 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
     *result = session_of(session);
     json_object_set_new(*result, "functions", th_control_counted(session));
     th_session_destroy(session);
+    return TH_OK;
+}
+
+/* --- replace ---------------------------------------------------------------------------------- */
+
+static enum th_status replace(const struct th_control_host *host, struct th_session *session,
+                              const char *text)
+{
+    struct th_search search;
+    enum th_status status;
+
+    th_search_init(&search, TH_SEARCH_TRACERS, host->options->folders, host->options->folder_count);
+    status = th_tracer_replace(session, &search, text);
+    th_search_free(&search);
+    return status;
+}
+
+enum th_status th_control_do_replace(void *context, int count, char **words, json_t **result)
+{
+    const struct th_control_host *host = context;
+    struct th_session *session;
+    enum th_status status;
+
+    if (count < 2)
+        return th_error_raise(TH_USAGE, "replace which SESSION's tracer, by which TRACER?");
+    status = th_control_no_words(count - 2, words + 2);
+    if (status == TH_OK)
+        status = th_control_session(host, words[0], &session);
+    if (status != TH_OK)
+        return status;
+    if (!th_session_has_tracer(session))
+        return th_error_raise(TH_USAGE, "this session only counts: it has no tracer");
+    status = replace(host, session, words[1]);
+    if (status != TH_OK)
+        return th_error_context("the session keeps the tracer that it has");
+    if (host->watch)
+        th_watch_look(host->watch);
+    *result = session_of(session);
     return TH_OK;
 }
 

@@ -238,16 +238,23 @@ static void add_flag_words(struct place *place)
     add_words(place, flags);
 }
 
+/* A session, then a tracer: which of them is told by what there is of either. */
+static void add_replacing(struct place *place)
+{
+    add_sessions(place);
+    add_tracers(place);
+}
+
 /* A word that is no option. */
 static void add_argument(struct place *place, bool is_pattern)
 {
     static const struct {
         const char *command;
         void (*add)(struct place *place);
-    } arguments[] = {{"", add_commands},          {"attach", add_tracers},
-                     {"detach", add_sessions},    {"pattern", add_patterns},
-                     {"functions", add_patterns}, {"info", add_names},
-                     {"flags", add_flag_words}};
+    } arguments[] = {{"", add_commands},        {"attach", add_tracers},
+                     {"detach", add_sessions},  {"replace", add_replacing},
+                     {"pattern", add_patterns}, {"functions", add_patterns},
+                     {"info", add_names},       {"flags", add_flag_words}};
 
     for (size_t i = 0; !is_pattern && i < sizeof arguments / sizeof arguments[0]; i++)
         if (strcmp(arguments[i].command, place->command) == 0)

@@ -388,10 +388,11 @@ static const struct {
     const char *command;
     void (*print)(const json_t *result, FILE *out);
 } printers[] = {
-    {"status", print_status},       {"tracers", print_tracers},     {"attach", print_session},
-    {"detach", print_detached},     {"sessions", print_sessions},   {"pattern", print_pattern},
-    {"flags", print_session},       {"functions", print_functions}, {"info", print_info},
-    {"processes", print_processes}, {"stop", print_stop},           {"help", print_help},
+    {"status", print_status},   {"tracers", print_tracers},     {"attach", print_session},
+    {"detach", print_detached}, {"replace", print_session},     {"sessions", print_sessions},
+    {"pattern", print_pattern}, {"flags", print_session},       {"functions", print_functions},
+    {"info", print_info},       {"processes", print_processes}, {"stop", print_stop},
+    {"help", print_help},
 };
 
 /* A command that only the host knows, of another version, is shown as it is. */

@@ -401,9 +401,17 @@ static enum th_status begin_control(struct replay *replay, struct th_tracing *tr
 
 static enum th_status begin_watch(struct replay *replay, struct th_tracing *tracing)
 {
+    enum th_status status;
+
     replay->watch =
         (struct th_watch){.command = "replay", .tracing = tracing, .lock = &replay->control.lock};
-    return replay->trace.watch ? th_watch_begin(&replay->watch) : TH_OK;
+    if (!replay->trace.watch)
+        return TH_OK;
+    status = th_watch_begin(&replay->watch);
+    th_control_host_lock(&replay->control);
+    replay->control.watch = status == TH_OK ? &replay->watch : NULL;
+    th_control_host_unlock(&replay->control);
+    return status;
 }
 
 /* Its session comes while the socket is served. */

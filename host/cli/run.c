@@ -286,9 +286,17 @@ static bool has_lost(const struct th_tracing *tracing)
 
 static enum th_status begin_watch(struct running *running)
 {
+    enum th_status status;
+
     running->watch = (struct th_watch){
         .command = "run", .tracing = running->tracing, .lock = &running->control.lock};
-    return running->run->trace.watch ? th_watch_begin(&running->watch) : TH_OK;
+    if (!running->run->trace.watch)
+        return TH_OK;
+    status = th_watch_begin(&running->watch);
+    th_control_host_lock(&running->control);
+    running->control.watch = status == TH_OK ? &running->watch : NULL;
+    th_control_host_unlock(&running->control);
+    return status;
 }
 
 /* Its session comes while the socket is served. */

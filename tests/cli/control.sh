@@ -116,6 +116,21 @@ expect 'a name that nobody has' ctl flags send on carol --session=log <<'EOF'
 tracehost ctl: nobody has the name carol
 -- status 2
 EOF
+expect 'replace, by its own code: the state stays' ctl replace log text <<'EOF'
+session 2 'log', tracer 'text': flags existing -; new procs
+EOF
+expect 'replace by what is no tracer' ctl replace log ./nobody.so <<'EOF'
+-- stderr
+tracehost ctl: the session keeps the tracer that it has
+  ./nobody.so cannot be opened
+  No such file or directory
+-- status 5
+EOF
+expect 'replace whom?' ctl replace log <<'EOF'
+-- stderr
+tracehost ctl: replace which SESSION's tracer, by which TRACER?
+-- status 2
+EOF
 expect 'detach, with what was counted' ctl detach 1 <<'EOF'
 session 1, tracer 'count' has ended
 events      none
@@ -161,7 +176,7 @@ wrong_tracer() {
 }
 expect 'attach a tracer that there is not' wrong_tracer <<'EOF'
 5
-tracehost ctl: no library "nobody" was found
+tracehost ctl: no library 'nobody' was found
 EOF
 wrong 'an option of the command line that is not for this' attach count --stats <<'EOF'
 -- stderr
@@ -274,7 +289,7 @@ answers() {
 }
 all_conform() {
     answers attach count -p bank:open/2 --kind=local,count,time,memory --return --session=x || return 1
-    for command in status tracers sessions processes functions help 'info bank:open/2' 'pattern bank:_/_ --kind=global' \
+    for command in status 'replace x count' tracers sessions processes functions help 'info bank:open/2' 'pattern bank:_/_ --kind=global' \
         'pattern send' 'flags silent on existing' 'detach x'; do
         # shellcheck disable=SC2086
         answers $command || return 1
