@@ -449,7 +449,7 @@ static int run(struct replay *replay)
     if (status == TH_OK)
         status = play_all(replay, tracing);
     else
-        th_command_fail("replay");
+        status = th_command_fail("replay");
     th_control_host_end(&replay->control);
     th_library_halt();
     th_select_end();          /* what is selected keeps its tracer loaded */

@@ -331,7 +331,7 @@ static enum th_status run_traced(struct running *running)
         status = run_process(running);
         tell(running, (double)(th_clock_real_monotonic() - began) / 1e9);
     } else {
-        th_command_fail("run");
+        status = th_command_fail("run");
         th_control_host_end(&running->control);
         th_run_exit(running->session.process, TH_AM(normal));
     }
