@@ -77,13 +77,13 @@ meta() ->
      || {How, Body} <- [{"callers", [{message, {caller}}]}, {"exceptions", [{exception_trace}]}],
         Run <- [{all, []}, {again, [exit, 1]}, {hands, [2]}]].
 
-%% Each must differ, but for what `unlike' does.
+%% Each must differ, but for what `unlike' does to the BEAM's lines, and `alike' to the others.
 differences() ->
     [#{name => "a function that cannot be traced is no caller, and is not returned to", run => {helped, [1]},
        set => [{Function, 1, [{'_', [], [{message, {caller}}]}]} || Function <- [helped, leaf]],
        flags => [call, return_to], unlike => fun without_helper/1},
-     #{name => "lines of callers are unknown", run => {nests, [1]}, set => all([{message, {caller_line}}]),
-       unlike => fun without_line/1}] ++
+     #{name => "lines of callers are those of C", run => {nests, [1]}, set => all([{message, {caller_line}}]),
+       unlike => fun some_line/1, alike => fun some_line/1}] ++
     [#{name => ["that nobody will catch what is thrown is not known: ", show(Run)], run => Run,
        set => all([{exception_trace}]), flags => [call, return_to], unlike => fun thrown/1} || Run <- thrown()].
 
@@ -95,9 +95,9 @@ replaced(Old, New, Terms) when is_list(Terms) -> [replaced(Old, New, Term) || Te
 replaced(Old, New, Map) when is_map(Map) -> maps:map(fun(_, Value) -> replaced(Old, New, Value) end, Map);
 replaced(_, _, Term) -> Term.
 
-without_line({Callback, Tag, [Tracee, Term, #{match_spec_result := {M, F, A, {_, _}}} = Options]}) ->
-    {Callback, Tag, [Tracee, Term, Options#{match_spec_result := {M, F, A, undefined}}]};
-without_line(Line) -> Line.
+some_line({Callback, Tag, [Tracee, Term, #{match_spec_result := {M, F, A, {[_ | _], L}}} = Options]}) when L > 0 ->
+    {Callback, Tag, [Tracee, Term, Options#{match_spec_result := {M, F, A, {file, line}}}]};
+some_line(Line) -> Line.
 
 thrown({Callback, Tag, [Tracee, Term, #{extra := {error, {nocatch, Value}}} = Options]}) ->
     {Callback, Tag, [Tracee, Term, Options#{extra => {throw, Value}}]};
@@ -126,13 +126,16 @@ compared(#{folder := Folder} = Setup, Case) ->
         {[], _, _} -> "the BEAM has called nothing";
         {Same, Same, #{unlike := _}} -> "they do not differ any more";
         {Beam, Here, #{unlike := Unlike}} ->
-            Changed = comparison:changed(Unlike, comparison:lines(Name ++ ".beam", all)),
-            comparison:difference(if Beam =/= Here -> comparison:renumbered(Changed) end, Here);
+            Alike = maps:get(alike, Case, fun(Line) -> Line end),
+            comparison:difference(if Beam =/= Here -> lines(Unlike, Name ++ ".beam") end, lines(Alike, Name ++ ".here"));
         {Beam, Here, _} -> comparison:difference(Beam, Here)
     end.
 
 lines(File) ->
     comparison:renumbered(comparison:lines(File, all)).
+
+lines(How, File) ->
+    comparison:renumbered(comparison:changed(How, comparison:lines(File, all))).
 
 in_beam(#{run := {Function, Arguments}, kind := Kind, set := Set} = Case, Log) ->
     tracing:logged(#{flags => maps:get(flags, Case), run => fun() -> apply(frames, Function, Arguments) end,
