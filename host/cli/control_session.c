@@ -215,7 +215,7 @@ enum th_status th_control_do_replace(void *context, int count, char **words, jso
     enum th_status status;
 
     if (count < 2)
-        return th_error_raise(TH_USAGE, "replace which SESSION's tracer, by which TRACER?");
+        return th_error_raise(TH_USAGE, "replace the tracer of which SESSION by which TRACER?");
     status = th_control_no_words(count - 2, words + 2);
     if (status == TH_OK)
         status = th_control_session(host, words[0], &session);

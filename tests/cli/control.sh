@@ -128,7 +128,7 @@ tracehost ctl: the session keeps the tracer that it has
 EOF
 expect 'replace whom?' ctl replace log <<'EOF'
 -- stderr
-tracehost ctl: replace which SESSION's tracer, by which TRACER?
+tracehost ctl: replace the tracer of which SESSION by which TRACER?
 -- status 2
 EOF
 expect 'detach, with what was counted' ctl detach 1 <<'EOF'

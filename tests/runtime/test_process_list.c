@@ -1,0 +1,158 @@
+/* Processes as those see them who ask from outside, while they run, wait, come and go. */
+#include "parties.h"
+
+#include <pthread.h>
+
+static struct th_process_run *process;
+static char *self;
+
+#define call(...) call_in(process, __VA_ARGS__)
+
+static struct th_process_seen *seen;
+static size_t seen_count;
+
+static void look(void)
+{
+    th_free(seen);
+    seen_count = th_runtime_list(&seen);
+}
+
+static const struct th_process_seen *find(const char *pid)
+{
+    for (size_t i = 0; i < seen_count; i++)
+        if (strcmp(show("", seen[i].pid), pid) == 0)
+            return &seen[i];
+    return NULL;
+}
+
+/* Looks until PID does that. */
+static const struct th_process_seen *await(const char *pid, enum th_process_doing doing)
+{
+    const struct th_process_seen *one;
+
+    for (int i = 0; i < 10000; i++) {
+        look();
+        one = find(pid);
+        if (one && one->doing == doing)
+            return one;
+        usleep(1000);
+    }
+    fail_msg("%s never does %d", pid, (int)doing);
+    return NULL;
+}
+
+static void who_waits_shows_its_function_and_its_mail(void **state)
+{
+    char *pid = th_strdup(call("spawn", "[party,select,[never,-1],1]"));
+    const struct th_process_seen *one = await(pid, TH_PROCESS_WAITING);
+
+    (void)state;
+    assert_string_equal(one->function, "party:select/2");
+    assert_int_equal(one->messages, 0);
+    assert_int_equal(one->links, 1);
+    assert_true(one->name == TH_NONE);
+    call("sends", "[%s,[a,b,c]]", pid);
+    do
+        one = await(pid, TH_PROCESS_WAITING);
+    while (one->messages != 3 || one->reductions < 4); /* it has looked at each */
+    call("register", "[someone,%s]", pid);
+    look();
+    assert_true(find(pid)->name == th_atom("someone"));
+    call("sends", "[%s,[{never,1}]]", pid);
+    while (find(pid))
+        look();
+    th_free(pid);
+}
+
+static void who_runs_shows_its_work(void **state)
+{
+    char *pid = th_strdup(call("spawn", "[party,loop,[4000000000000],0]"));
+    uint64_t before = await(pid, TH_PROCESS_RUNNING)->reductions;
+
+    (void)state;
+    assert_string_equal(find(pid)->function, "party:loop/1");
+    while (find(pid)->reductions <= before)
+        look();
+    call("signal", "[%s,kill]", pid);
+    while (find(pid))
+        look();
+    th_free(pid);
+}
+
+static void who_is_told_has_no_function_between_two_calls(void **state)
+{
+    const struct th_process_seen *one = await(self, TH_PROCESS_WAITING);
+
+    (void)state;
+    assert_null(one->function);
+    assert_true(one->reductions > 0);
+}
+
+/* --- Many come and go ------------------------------------------------------------------------- */
+
+static atomic_bool over; /* relaxed: it stands for itself */
+
+static void *look_on(void *context)
+{
+    struct th_process_seen *all;
+    size_t *most = context;
+
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        size_t count = th_runtime_list(&all);
+        for (size_t i = 0; i < count; i++)
+            if (all[i].doing > TH_PROCESS_WAITING || (all[i].function && !*all[i].function))
+                abort();
+        *most = count > *most ? count : *most;
+        th_free(all);
+    }
+    return NULL;
+}
+
+static void they_are_listed_while_they_come_and_go(void **state)
+{
+    pthread_t threads[2];
+    size_t most[2] = {0};
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, look_on, &most[i]);
+    for (int round = 0; round < 30; round++) {
+        call("spawns", "[100,party,loop,[200]]");
+        call("spawns", "[10,party,select,[never,2]]");
+    }
+    atomic_store_explicit(&over, true, memory_order_relaxed);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(most[0] > 1 && most[1] > 1);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    start_party(2);
+    process = th_run_start();
+    self = th_strdup(show("", th_run_pid(process)));
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    stop_party();
+    th_free(self);
+    th_free(seen);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_shows_its_function_and_its_mail),
+        cmocka_unit_test(who_runs_shows_its_work),
+        cmocka_unit_test(who_is_told_has_no_function_between_two_calls),
+        cmocka_unit_test(they_are_listed_while_they_come_and_go),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
