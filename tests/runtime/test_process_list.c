@@ -2,6 +2,7 @@
 #include "parties.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 static struct th_process_run *process;
 static char *self;
