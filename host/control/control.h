@@ -70,7 +70,7 @@ enum th_status th_control_begin(const struct th_control_setup *setup, struct th_
  * this one. NULL is allowed. Not in a command. */
 void th_control_end(struct th_control *control);
 
-/* What the server has seen since it began. Any thread. */
+/* What the server has seen since it began; zeros for NULL. Any thread. */
 struct th_control_counts {
     uint64_t clients, requests;
     uint64_t refused;   /* clients of another user, or above the limit */

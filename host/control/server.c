@@ -331,6 +331,8 @@ void th_control_end(struct th_control *control)
 
 struct th_control_counts th_control_counts(const struct th_control *control)
 {
+    if (!control)
+        return (struct th_control_counts){0};
     return (struct th_control_counts){
         .clients = counted(&control->accepted),
         .requests = counted(&control->requests),
