@@ -243,12 +243,12 @@ static inline enum verdict screen_clause(const struct th_match_spec *spec,
                                          const struct th_match_screen *screen,
                                          const th_term arguments[], size_t count)
 {
-    const struct th_match_screen_test *test = spec->tests + screen->first_test;
     enum verdict all = screen->whole ? PASSES : UNSURE;
 
     if (count < screen->least || count > screen->most)
         return FAILS;
-    for (const struct th_match_screen_test *end = test + screen->test_count; test < end; test++) {
+    for (size_t i = 0; i < screen->test_count; i++) {
+        const struct th_match_screen_test *test = &spec->tests[screen->first_test + i];
         enum verdict one = compare(test, arguments[test->argument]);
         if (one == FAILS)
             return FAILS;

@@ -1,7 +1,7 @@
 /*
  * How long each thread that runs processes is kept from the next call that is traced: a histogram,
- * printed at unload. Line N tells how many gaps took from 2^(N-1) to 2^N microseconds, the first one
- * those below one; the last line the longest gap, in nanoseconds.
+ * printed at unload. Line N tells how many gaps took from 2^(N-1) to 2^N microseconds, the first
+ * one those below one; the last line the longest gap, in nanoseconds.
  */
 #include <erl_nif.h>
 
