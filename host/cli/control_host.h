@@ -123,7 +123,7 @@ enum th_status th_control_no_words(int count, char **words);
     X(info, "M:F/A", "what each session has set for a function, and counted")                      \
     X(processes, "", "who there is, and what they do")                                             \
     X(stop, "", "ends the host, as a signal does")                                                 \
-    X(help, "", "this list")
+    X(help, "[COMMAND]", "what a command does; without one this list")
 
 #define X(name, arguments, help) \
     enum th_status th_control_do_##name(void *context, int count, char **words, json_t **result);

@@ -185,20 +185,30 @@ enum th_status th_control_do_stop(void *context, int count, char **words, json_t
     return status;
 }
 
+static json_t *help_of(const struct th_control_command *command)
+{
+    return json_pack("{s:s, s:s, s:s}", "command", command->name, "arguments", command->arguments,
+                     "help", command->help);
+}
+
+/* Of all commands, or of the one that is named. */
 enum th_status th_control_do_help(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    enum th_status status = th_control_no_words(count, words);
+    const char *only = count == 1 ? words[0] : NULL;
+    enum th_status status = only ? TH_OK : th_control_no_words(count, words);
     json_t *commands;
 
     if (status != TH_OK)
         return status;
     commands = json_array();
     for (size_t i = 0; i < host->setup.command_count; i++)
-        json_array_append_new(commands,
-                              json_pack("{s:s, s:s, s:s}", "command", host->setup.commands[i].name,
-                                        "arguments", host->setup.commands[i].arguments, "help",
-                                        host->setup.commands[i].help));
-    *result = json_pack("{s:o}", "commands", commands);
-    return TH_OK;
+        if (!only || strcmp(only, host->setup.commands[i].name) == 0)
+            json_array_append_new(commands, help_of(&host->setup.commands[i]));
+    if (json_array_size(commands) > 0) {
+        *result = json_pack("{s:o}", "commands", commands);
+        return TH_OK;
+    }
+    json_decref(commands);
+    return th_error_raise(TH_USAGE, "there is no command %.60s; `help` lists them", only);
 }

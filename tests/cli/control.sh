@@ -273,6 +273,16 @@ tracehost ctl: a quote does not end
 -- status 2
 EOF
 
+expect 'help of one command' ctl help stop <<'EOF'
+stop
+    ends the host, as a signal does
+EOF
+expect 'help of none' ctl help halt <<'EOF'
+-- stderr
+tracehost ctl: there is no command halt; `help` lists them
+-- status 2
+EOF
+
 # --- the schema ---
 
 commands_are_all() {
