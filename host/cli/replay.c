@@ -143,11 +143,22 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
     }
 }
 
+/* Of the same kind, they can be compared before there is a time. */
+static void check_bounds(const struct th_player_options *play, struct argp_state *state)
+{
+    if (play->from.set && play->to.set && play->from.relative == play->to.relative &&
+        play->from.ns > play->to.ns)
+        argp_error(state, "--from is after --to: no event is between them");
+}
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct replay *replay = state->input;
 
     switch (key) {
+    case ARGP_KEY_END:
+        check_bounds(&replay->play, state);
+        return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &replay->trace;
         state->child_inputs[1] = &replay->stream;

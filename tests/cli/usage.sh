@@ -32,6 +32,13 @@ tracehost dump: unrecognized option '--colour'
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 -- status 2
 EOF
+expect 'times between which nothing is' "$tracehost" replay --from=5 --to=1 x <<'EOF'
+-- stderr
+tracehost replay: --from is after --to: no event is between them
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
 expect 'an option without its value' "$tracehost" replay --from <<'EOF'
 -- stderr
 tracehost replay: option '--from' requires an argument
