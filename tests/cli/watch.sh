@@ -204,7 +204,7 @@ tracehost ctl: there is no session or tracer 'nobody'
 EOF
 expect 'which tracer?' ctl replace second <<'EOF'
 -- stderr
-tracehost ctl: replace which SESSION's tracer, by which TRACER?
+tracehost ctl: replace the tracer of which SESSION by which TRACER?
 -- status 2
 EOF
 check 'stop' ctl stop
