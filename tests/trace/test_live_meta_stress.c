@@ -32,10 +32,11 @@ static atomic_bool over;
 static struct th_session *session;
 static struct th_library *library;
 
-/* CHANGING while a control call about the function is under way; above that the number of the meta
- * tracer, 0: none. Release before a control call and after it; acquire. `left` likewise, and
- * `leaving`, which is said before the answer. */
-enum { CHANGING = 1, NUMBER = 2 };
+/* CHANGING while a control call about the function is under way; ON where it has a meta tracer;
+ * above that how many changes there were, which is the meta tracer's number: so no phase comes
+ * twice. Release before a control call and after it; acquire. `left` and `leaving`, which is said
+ * before the answer, are numbers, likewise. */
+enum { CHANGING = 1, ON = 2, NUMBER = 4 };
 static _Atomic uint64_t phases[ALIVE_FUNCTIONS], left[ALIVE_FUNCTIONS], leaving[ALIVE_FUNCTIONS];
 
 struct caller {
@@ -103,7 +104,7 @@ static void check(unsigned f, uint64_t number, bool had_left)
 static void call(unsigned f)
 {
     uint64_t before = atomic_load_explicit(&phases[f], memory_order_acquire), after;
-    uint64_t number = before / NUMBER;
+    uint64_t number = before & ON ? before / NUMBER : 0;
     bool had_left = number && atomic_load_explicit(&left[f], memory_order_acquire) == number;
     struct th_live_wants wants;
 
@@ -157,7 +158,7 @@ static uint64_t change_one(uint64_t number, uint32_t random, th_term match)
         set_meta(&one, number, match);
     else
         th_session_function(session, &one, TH_AM(false), TH_BP_META, NULL);
-    atomic_store_explicit(&phases[f], on ? number * NUMBER : 0, memory_order_release);
+    atomic_store_explicit(&phases[f], number * NUMBER | (on ? ON : 0), memory_order_release);
     return on;
 }
 
