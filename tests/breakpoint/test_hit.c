@@ -35,9 +35,7 @@ static int end(void **state)
     (void)state;
     noting_end(a);
     noting_end(b);
-    for (int i = 0; i < 1000 && things_alive() > 0; i++)
-        th_progress_settle();
-    return th_site_is_armed(site) || atomic_load(&site->first) || things_alive() != 0;
+    return !things_remain(0) || th_site_is_armed(site) || atomic_load(&site->first);
 }
 
 /* --- Who is asked ----------------------------------------------------------------------------- */
@@ -324,7 +322,7 @@ static void nothing_is_freed_under_a_hook(void **state)
     pthread_join(thread, NULL);
     a = noting_create('A');
     set_kinds(site, a, TH_BP_LOCAL, 0); /* comes after it */
-    assert_int_equal(things_alive(), 2);
+    assert_true(things_remain(2));
 }
 
 /* --- Meta tracers that go --------------------------------------------------------------------- */
@@ -346,7 +344,7 @@ static void a_meta_tracer_that_is_to_go_is_never_asked_again(void **state)
     } while (info.kinds & TH_BP_META);
     assert_int_equal(info.kinds, TH_BP_COUNT);
     set_kinds(site, b, TH_BP_COUNT, 0); /* comes after it */
-    assert_int_equal(things_alive(), 2);
+    assert_true(things_remain(2));
 }
 
 static void a_meta_breakpoint_of_nobody_goes_by_itself(void **state)
@@ -415,7 +413,7 @@ static void threads_meet_a_tracer_that_goes(void **state)
         pthread_join(threads[i], NULL);
     assert_int_equal(atomic_load(&metas_removed), 1);
     set_kinds(site, a, TH_BP_COUNT, 0); /* comes after it */
-    assert_int_equal(things_alive(), 2);
+    assert_true(things_remain(2));
     assert_int_equal(session.count, 0);
     for (int i = 0; i < 1000 && atomic_load(&session.shared.shares) > 1; i++)
         th_progress_settle(); /* somebody asked once more */

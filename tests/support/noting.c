@@ -35,6 +35,13 @@ int things_alive(void)
     return atomic_load(&alive);
 }
 
+bool things_remain(int count)
+{
+    for (int i = 0; i < 10000 && things_alive() > count; i++)
+        usleep(1000);
+    return things_alive() == count;
+}
+
 /* --- Noting ----------------------------------------------------------------------------------- */
 
 static struct th_buffer notes;

@@ -13,6 +13,10 @@ struct th_shared *thing_create(int number);
 /* How many things and sessions there are that have not ended. */
 int things_alive(void);
 
+/* Waits until only COUNT of them are left, a while at most: a change lets go of what it was handed
+ * after its turn is over, as the next one may have begun. False if it is another number then. */
+bool things_remain(int count);
+
 struct noting {
     struct th_bp_session session; /* the first member */
     char name;
