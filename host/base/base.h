@@ -8,5 +8,6 @@
 #include "log.h"
 #include "memory.h"
 #include "output.h"
+#include "thread.h"
 
 #endif

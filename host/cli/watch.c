@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -231,19 +230,6 @@ static void *run(void *context)
     return NULL;
 }
 
-/* Signals are for others. */
-static int start(struct th_watch *watch)
-{
-    sigset_t all, old;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    error = pthread_create(&watch->thread, NULL, run, watch);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return error;
-}
-
 static void release(struct th_watch *watch)
 {
     if (watch->news >= 0)
@@ -269,7 +255,7 @@ enum th_status th_watch_begin(struct th_watch *watch)
         error = errno;
     if (!error) {
         watch->incomplete = !watch_folders(watch);
-        error = start(watch);
+        error = th_thread_start(&watch->thread, NULL, run, watch);
     }
     watch->begun = !error;
     if (!error)

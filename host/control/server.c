@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -263,18 +262,6 @@ static void *run(void *context)
     }
 }
 
-static int start_thread(struct th_control *control)
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&control->thread, NULL, run, control);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 static enum th_status start(struct th_control *control)
 {
     int error;
@@ -282,7 +269,7 @@ static enum th_status start(struct th_control *control)
     control->ended = eventfd(0, EFD_CLOEXEC);
     if (control->ended < 0)
         return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(errno));
-    error = start_thread(control);
+    error = th_thread_start(&control->thread, NULL, run, control);
     if (error == 0)
         return TH_OK;
     close(control->ended);

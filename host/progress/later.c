@@ -17,7 +17,6 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -79,14 +78,10 @@ static void *work(void *unused)
 static void start(void)
 {
     pthread_t worker;
-    sigset_t all, old;
     int error;
 
     sem_init(&handed_in, 0, 0);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    error = pthread_create(&worker, NULL, work, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    error = th_thread_start(&worker, NULL, work, NULL);
     if (error)
         th_bug("cannot start the thread that works later: %s", strerror(error));
     pthread_detach(worker);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
@@ -62,16 +61,12 @@ static void *answer(void *context)
 static void begin_answer(struct question *question)
 {
     pthread_attr_t detached;
-    sigset_t all, before;
     pthread_t thread;
     int error;
 
-    sigfillset(&all);
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &detached, answer, question);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    error = th_thread_start(&thread, &detached, answer, question);
     pthread_attr_destroy(&detached);
     if (error)
         answer(question);

@@ -16,7 +16,6 @@
 
 #include "host/trace/trace.h"
 
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -152,7 +151,6 @@ static void *run_thread(void *context)
 int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *context)
 {
     pthread_attr_t attributes;
-    sigset_t all, old;
     size_t size;
     int error;
 
@@ -160,10 +158,7 @@ int th_thread_create(pthread_t *thread, void *(*run)(void *context), void *conte
     pthread_attr_getstacksize(&attributes, &size);
     pthread_attr_setstacksize(&attributes, size + th_native_stack());
     pthread_attr_setguardsize(&attributes, GUARD_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    error = pthread_create(thread, &attributes, run, context);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    error = th_thread_start(thread, &attributes, run, context);
     pthread_attr_destroy(&attributes);
     return error;
 }

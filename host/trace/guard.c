@@ -407,15 +407,11 @@ static void *watch(void *unused)
 enum th_status th_guard_set_timeout(int64_t nanoseconds)
 {
     pthread_t watchdog;
-    sigset_t all, old;
     int error;
 
     timeout = nanoseconds < LOOKS ? LOOKS : nanoseconds;
     handle(TH_GUARD_TIMEOUT_SIGNAL, on_timeout, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* no signal is for the watchdog */
-    error = pthread_create(&watchdog, NULL, watch, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    error = th_thread_start(&watchdog, NULL, watch, NULL);
     if (error)
         return th_error_raise(TH_FAILED, "cannot start the watchdog thread: %s", strerror(error));
     pthread_detach(watchdog);
