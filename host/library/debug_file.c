@@ -190,8 +190,8 @@ void th_debug_files_open(const struct th_examination *facts, const char *folder,
                          struct th_debug_file *own, struct th_debug_file *separate)
 {
     struct stat status;
-    int fd = open_file(facts->path, &status);
-    bool good = fd >= 0 && is_examined(&status, facts) && read_content(fd, own);
+    int fd = open_file(facts->copy ? facts->copy : facts->path, &status);
+    bool good = fd >= 0 && (facts->copy || is_examined(&status, facts)) && read_content(fd, own);
 
     if (fd >= 0)
         close(fd);

@@ -19,7 +19,8 @@ struct th_debug_file {
 };
 
 /* OWN is the library that was examined, if that file is still there; SEPARATE what was stripped
- * from it, looked for below FOLDER, too, if OWN has no lines. */
+ * from it, if OWN has no lines: looked for below FOLDER, and beside the library, or beside what the
+ * library is a copy of. */
 void th_debug_files_open(const struct th_examination *facts, const char *folder,
                          struct th_debug_file *own, struct th_debug_file *separate);
 void th_debug_file_close(struct th_debug_file *file);

@@ -208,28 +208,28 @@ uint64_t th_elf_flags(const struct th_elf *elf, int64_t tag)
 
 /* --- Opening --------------------------------------------------------------------------------- */
 
-static enum th_status open_file(struct th_elf *elf, const char *path)
+enum th_status th_elf_open_file(const char *path, int *fd, struct stat *identity)
 {
     Elf64_Ehdr header = {0};
     ssize_t got;
 
     /* O_NONBLOCK: a pipe of that name must not hang the host. */
-    elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (elf->fd < 0 || fstat(elf->fd, &elf->identity) != 0)
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 || fstat(*fd, identity) != 0)
         return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
-    if (S_ISDIR(elf->identity.st_mode))
+    if (S_ISDIR(identity->st_mode))
         return th_error_raise(TH_REFUSED, "it is a folder; add it with -L and give the name alone");
-    if (!S_ISREG(elf->identity.st_mode))
+    if (!S_ISREG(identity->st_mode))
         return th_error_raise(TH_REFUSED, "it is no ordinary file");
-    got = pread(elf->fd, &header, sizeof header, 0);
+    got = pread(*fd, &header, sizeof header, 0);
     if (got < 0)
         return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
-    return th_elf_check_header(&header, (size_t)got, (uint64_t)elf->identity.st_size);
+    return th_elf_check_header(&header, (size_t)got, (uint64_t)identity->st_size);
 }
 
 static enum th_status read_file(struct th_elf *elf, const char *path)
 {
-    enum th_status status = open_file(elf, path);
+    enum th_status status = th_elf_open_file(path, &elf->fd, &elf->identity);
 
     if (status)
         return status;

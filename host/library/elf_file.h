@@ -44,6 +44,10 @@ struct th_elf {
     bool *referred;      /* for each symbol: a relocation refers to it */
 };
 
+/* Opens the file for reading and looks at its header. *FD is -1 if it cannot be opened; the caller
+ * closes it, also on failure. */
+enum th_status th_elf_open_file(const char *path, int *fd, struct stat *identity);
+
 /*
  * Opens and checks the file. On failure ELF holds nothing but, perhaps, the identity; on success
  * th_elf_close() ends it.

@@ -221,17 +221,22 @@ static enum th_status examine(struct th_examination *e, struct th_elf *elf)
     return status ? status : th_imports_check(e);
 }
 
-enum th_status th_examine(const char *path, struct th_examination *result)
+/* COPY, or PATH itself; ORIGINAL NULL: what is found there. */
+static enum th_status examine_file(const char *path, const char *copy, const struct stat *original,
+                                   struct th_examination *result)
 {
     struct th_elf elf;
-    enum th_status status = th_elf_open(&elf, path);
+    enum th_status status = th_elf_open(&elf, copy ? copy : path);
 
+    if (!original)
+        original = &elf.identity;
     *result = (struct th_examination){
         .path = th_strdup(path),
-        .device = elf.identity.st_dev,
-        .inode = elf.identity.st_ino,
-        .size = elf.identity.st_size,
-        .changed = elf.identity.st_mtim,
+        .copy = copy ? th_strdup(copy) : NULL,
+        .device = original->st_dev,
+        .inode = original->st_ino,
+        .size = original->st_size,
+        .changed = original->st_mtim,
     };
     if (!status) {
         status = examine(result, &elf);
@@ -240,12 +245,24 @@ enum th_status th_examine(const char *path, struct th_examination *result)
     return status ? th_error_context("%s was refused", path) : TH_OK;
 }
 
+enum th_status th_examine(const char *path, struct th_examination *result)
+{
+    return examine_file(path, NULL, NULL, result);
+}
+
+enum th_status th_examine_copy(const char *path, const char *copy, const struct stat *original,
+                               struct th_examination *result)
+{
+    return examine_file(path, copy, original, result);
+}
+
 void th_examination_free(struct th_examination *e)
 {
     for (size_t i = 0; i < e->import_count; i++)
         th_free(e->imports[i].name);
     th_free(e->imports);
     th_free(e->path);
+    th_free(e->copy);
     th_free(e->patchable.items);
     th_free(e->locals.items);
     th_free(e->unique);

@@ -15,6 +15,7 @@
 #include "plugin_api/erl_tracer.h"
 
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -52,8 +53,9 @@ struct th_extents {
 
 struct th_examination {
     char *path;
+    char *copy; /* NULL, or the private copy of it that was examined (copy.h) */
 
-    /* Which file it was, to see if it has changed since. */
+    /* Which file lay at the path, to see if it has changed since. */
     dev_t device;
     ino_t inode;
     off_t size;
@@ -92,6 +94,11 @@ struct th_examination {
  */
 enum th_status th_examine(const char *path, struct th_examination *result);
 void th_examination_free(struct th_examination *e);
+
+/* Likewise, of COPY, a private copy of the file PATH when it was as ORIGINAL says. Messages name
+ * PATH. */
+enum th_status th_examine_copy(const char *path, const char *copy, const struct stat *original,
+                               struct th_examination *result);
 
 /* False if another file lies at the path now, or that one was written to. */
 bool th_examination_is_current(const struct th_examination *e);

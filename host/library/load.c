@@ -153,6 +153,11 @@ const struct th_examination *th_library_examination(const struct th_library *lib
     return &library->facts;
 }
 
+const char *th_library_file(const struct th_library *library)
+{
+    return library->facts.copy ? library->facts.copy : library->facts.path;
+}
+
 const struct th_entry *th_library_entry(const struct th_library *library)
 {
     return &library->entry;

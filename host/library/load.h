@@ -42,6 +42,23 @@ struct th_library;
  */
 enum th_status th_library_open(const char *path, struct th_library **library);
 
+/*
+ * Likewise, but opens a private copy of the file, NAME.GEN.so with a GEN that counts up in the
+ * program; always a new instance, also of a file that is open. So versions of one module are open
+ * at once, and whatever happens to PATH from now on does not matter: that it is written to, cut
+ * short, replaced or removed. The copy lies in a folder of the program's own, below $TMPDIR, /tmp
+ * or $XDG_RUNTIME_DIR (copy_folder.h), where debuggers find it as long as the library is open; that
+ * folder is removed when the program exits, or by the next host if this one is killed.
+ *
+ * Messages and th_library_path() name PATH, th_library_file() the copy. What dladdr() tells the
+ * library about itself is the copy, too. Debug information that was stripped from the file is
+ * looked for beside PATH.
+ *
+ * TH_REFUSED as th_library_open(), and if PATH changed while it was copied; TH_FAILED if there is
+ * no place for a copy, or no room.
+ */
+enum th_status th_library_open_copy(const char *path, struct th_library **library);
+
 /* th_search_find() and th_library_open(). */
 enum th_status th_library_find(const struct th_search *search, const char *name,
                                struct th_library **library);
@@ -72,6 +89,9 @@ void th_library_release(struct th_library *library);
 /* The module's name, an atom: what its entry says, in the plain form the file's name. */
 th_term th_library_name(const struct th_library *library);
 static inline const char *th_library_path(const struct th_library *library);
+
+/* What the loader has opened: the path, or a private copy of what was there. */
+const char *th_library_file(const struct th_library *library);
 const struct th_examination *th_library_examination(const struct th_library *library);
 const struct th_entry *th_library_entry(const struct th_library *library);
 

@@ -1,5 +1,6 @@
 #include "instance.h"
 
+#include "copy.h"
 #include "generation.h"
 #include "started_threads.h"
 
@@ -9,21 +10,24 @@
 
 /* --- The loader ------------------------------------------------------------------------------ */
 
-static enum th_status refuse_by_loader(const char *message)
+/* The loader begins with the file that it speaks of; for a copy, that it is a copy of is said. */
+static enum th_status refuse_by_loader(const struct th_examination *facts, const char *message)
 {
     static const char missing[] = "cannot open shared object file";
+    size_t length = facts->copy ? strlen(facts->copy) : 0;
+    const char *path = "", *remedy = "";
 
     if (!message)
         message = "it does not say why";
+    if (length > 0 && strncmp(message, facts->copy, length) == 0) {
+        path = facts->path;
+        message += length;
+    }
     if (strstr(message, missing))
-        return th_error_raise(TH_REFUSED,
-                              "the loader says: %s; install the library that is missing, or tell "
-                              "where it is with $LD_LIBRARY_PATH",
-                              message);
-    if (strstr(message, "undefined symbol"))
-        return th_error_raise(TH_REFUSED,
-                              "the loader says: %s; link it with the library that has it", message);
-    return th_error_raise(TH_REFUSED, "the loader says: %s", message);
+        remedy = "; install the library that is missing, or tell where it is with $LD_LIBRARY_PATH";
+    else if (strstr(message, "undefined symbol"))
+        remedy = "; link it with the library that has it";
+    return th_error_raise(TH_REFUSED, "the loader says: %s%s%s", path, message, remedy);
 }
 
 /* *BUSY: threads may run its code already. */
@@ -31,8 +35,9 @@ static enum th_status open_handle(struct th_library *library, bool *busy)
 {
     struct th_started_threads started;
     struct th_library_call call;
-    bool before;
-    char *name = th_generation_name(&library->facts, &before);
+    bool before = false;
+    char *name = library->facts.copy ? th_strdup(library->facts.copy)
+                                     : th_generation_name(&library->facts, &before);
 
     th_library_begin(&call, library->facts.path, "a constructor");
     th_started_threads_begin(&started);
@@ -40,7 +45,7 @@ static enum th_status open_handle(struct th_library *library, bool *busy)
     *busy = th_started_threads_end(&started) || before;
     th_library_end(&call);
     th_free(name);
-    return library->handle ? TH_OK : refuse_by_loader(dlerror());
+    return library->handle ? TH_OK : refuse_by_loader(&library->facts, dlerror());
 }
 
 /* --- The entry ------------------------------------------------------------------------------- */
@@ -53,7 +58,7 @@ static enum th_status read_entry(struct th_library *library)
     ErlNifEntry *entry;
 
     if (!init)
-        return refuse_by_loader(dlerror());
+        return refuse_by_loader(&library->facts, dlerror());
     th_library_begin(&call, library->facts.path, library->facts.init);
     entry = init();
     th_library_end(&call);
@@ -176,6 +181,18 @@ static enum th_status check_opened(struct th_library *library, bool in_use,
                                       "file there instead, as linkers, install and mv do");
 }
 
+/* The library is in memory. */
+static enum th_status begin_use(struct th_library *library, bool busy)
+{
+    enum th_status status;
+
+    th_library_map(library, busy);
+    status = fill_in(library);
+    if (!status)
+        th_registry_add(library);
+    return status;
+}
+
 /* Opens LIBRARY, whose facts are known, or finds the instance that was opened before. */
 static enum th_status open_or_find(struct th_library *library, struct th_library **result)
 {
@@ -189,13 +206,10 @@ static enum th_status open_or_find(struct th_library *library, struct th_library
         return check_opened(*result, in_use, &library->facts);
     if (!th_examination_is_current(&library->facts))
         return th_error_raise(TH_REFUSED, "another file was put there while it was opened");
-    th_library_map(library, busy);
-    status = fill_in(library);
-    if (status)
-        return status;
-    th_registry_add(library);
-    *result = library;
-    return TH_OK;
+    status = begin_use(library, busy);
+    if (!status)
+        *result = library;
+    return status;
 }
 
 void th_library_close(struct th_library *library)
@@ -206,6 +220,8 @@ void th_library_close(struct th_library *library)
     if (library->handle)
         dlclose(library->handle);
     th_library_end(&call);
+    if (library->facts.copy)
+        th_copy_remove(library->facts.copy);
 }
 
 void th_library_free(struct th_library *library)
@@ -219,13 +235,20 @@ void th_library_free(struct th_library *library)
     th_free(library);
 }
 
-enum th_status th_library_open(const char *path, struct th_library **result)
+static struct th_library *new_instance(void)
 {
     struct th_library *library = th_alloc_zero(sizeof *library);
-    enum th_status status = th_examine(path, &library->facts);
 
     atomic_init(&library->shares, 1);
     library->users = 1;
+    return library;
+}
+
+enum th_status th_library_open(const char *path, struct th_library **result)
+{
+    struct th_library *library = new_instance();
+    enum th_status status = th_examine(path, &library->facts);
+
     library->head.path = library->facts.path;
     if (!status) {
         status = open_or_find(library, result);
@@ -236,6 +259,40 @@ enum th_status th_library_open(const char *path, struct th_library **result)
         th_library_close(library);
         th_library_free(library);
     }
+    return status;
+}
+
+static enum th_status open_examined(struct th_library *library)
+{
+    bool busy;
+    enum th_status status = open_handle(library, &busy);
+
+    if (!status)
+        status = begin_use(library, busy);
+    return status ? th_error_context("%s was refused", library->facts.path) : TH_OK;
+}
+
+enum th_status th_library_open_copy(const char *path, struct th_library **result)
+{
+    struct th_library *library;
+    struct stat original;
+    enum th_status status;
+    char *copy;
+
+    if (th_copy_make(path, &copy, &original))
+        return th_error_context("%s was refused", path);
+    library = new_instance();
+    status = th_examine_copy(path, copy, &original, &library->facts);
+    th_free(copy);
+    library->head.path = library->facts.path;
+    if (!status)
+        status = open_examined(library);
+    if (!status) {
+        *result = library;
+        return TH_OK;
+    }
+    th_library_close(library);
+    th_library_free(library);
     return status;
 }
 

@@ -1,0 +1,32 @@
+/*
+ * Private copies of libraries, from which modules are opened that are loaded into a running host.
+ *
+ * A copy is a file NAME.GEN.so in the program's own folder (copy_folder.h), GEN counting up in the
+ * program: so the loader takes each for another library, and nobody writes to it, truncates or
+ * replaces it while its code runs. It is a real file, for debuggers and profilers, as long as the
+ * library is open.
+ *
+ * A copy is of one moment: the file is looked at before and after it is read, and may not have
+ * changed. What is written within one tick of the kernel's clock has the same times; so the copying
+ * begins in a tick after the file's last change.
+ *
+ * Any thread. Inner header of library/.
+ */
+#ifndef TH_LIBRARY_COPY_H
+#define TH_LIBRARY_COPY_H
+
+#include "host/base/base.h"
+
+#include <sys/stat.h>
+
+/*
+ * Copies the file PATH; *COPY is the copy's path, which the caller frees, and ORIGINAL what was
+ * copied. TH_REFUSED if PATH cannot be read, changes meanwhile, or has not the header of a library
+ * of this machine; TH_FAILED if there is no room for copies.
+ */
+enum th_status th_copy_make(const char *path, char **copy, struct stat *original);
+
+/* Removes the file, of which the loader may still have the content. */
+void th_copy_remove(const char *copy);
+
+#endif
