@@ -61,6 +61,21 @@ static inline int th_host_present(void)
 }
 
 /*
+ * Not of the host: a function that a library may define, to be asked whether it can take over from
+ * the version that is loaded, before its upgrade() or that of any module loaded along with it is
+ * called. OLD_PRIVATE_DATA is that version's, which goes on using it: it may be read as far as both
+ * versions know how to, and is not to be changed. LOAD_INFO is what upgrade() will get. Nothing of
+ * the new version has run but constructors and nif_init(); resource types cannot be opened here.
+ *
+ * 0: it can. Anything else refuses the upgrade, and all stays as it is; so it costs less to refuse
+ * here than in upgrade(), after which those that were upgraded before must be handed back. It must
+ * be defined in the library itself, and be visible, which this declaration says. A BEAM does not
+ * call it: upgrade() is still to refuse what it cannot take over.
+ */
+extern int th_upgrade_check(ErlNifEnv *env, void *old_private_data, ERL_NIF_TERM load_info)
+    __attribute__((weak, visibility("default")));
+
+/*
  * Functions that can be traced where they are called in C, by others of the library; such a call is
  * a local call. Of two kinds.
  *

@@ -78,6 +78,8 @@ static void note_function(struct th_examination *e, const char *name)
         e->upgrade = true;
     else if (strcmp(name, "unload") == 0)
         e->unload = true;
+    else if (strcmp(name, "th_upgrade_check") == 0)
+        e->upgrade_check = true;
     else if (is_doubtful(name))
         th_names_add(&e->doubtful, name);
 }

@@ -63,10 +63,11 @@ struct th_examination {
 
     /* What it is. A function counts only if the file itself defines it. */
     enum th_library_form form;
-    const char *init;     /* "nif_init" or "_nif_init", NULL in the plain form */
-    bool plain[TH_SLOTS]; /* callbacks that are exported as symbols */
-    bool load, upgrade, unload;
-    struct th_names doubtful; /* functions named like a callback that are none; plain form only */
+    const char *init;           /* "nif_init" or "_nif_init", NULL in the plain form */
+    bool plain[TH_SLOTS];       /* callbacks that are exported as symbols */
+    bool load, upgrade, unload; /* these in the plain form only */
+    bool upgrade_check;         /* th_upgrade_check(), in both */
+    struct th_names doubtful;   /* functions named like a callback that are none; plain form only */
 
     /* What it needs. */
     struct th_import *imports; /* by name */

@@ -8,12 +8,13 @@
 #include "memory.h"
 #include "option.h"
 
+#include <stdatomic.h>
+
 struct th_library_lines;
 struct th_opened_type;
 
 enum th_library_state {
-    TH_LIBRARY_OPEN,    /* nif_init() has returned */
-    TH_LIBRARY_LOADING, /* in load() or upgrade(): the only time to open resource types */
+    TH_LIBRARY_OPEN, /* nif_init() has returned */
     TH_LIBRARY_LOADED
 };
 
@@ -29,9 +30,11 @@ struct th_library {
      */
     _Atomic size_t shares;
 
+    /* Written by who loads and unloads it, read by who halts (loading.c). */
+    enum th_library_state _Atomic state;
+
     /* Written while opening and loading, constant while there is more than one user. */
     void *handle; /* the loader's */
-    enum th_library_state state;
     th_term name;
     struct th_examination facts;
     struct th_memory memory;
@@ -41,7 +44,9 @@ struct th_library {
     struct th_slots slots;
     struct th_names remarks;
     void *private_data;
-    const th_env *loading; /* what load() or upgrade() was given, while it runs */
+    /* What load() or upgrade() was given, while it runs. Others may ask meanwhile whether it is
+     * theirs: relaxed, as it is not. */
+    const th_env *_Atomic loading;
     struct th_library_options {
         ErlNifOnHaltCallback *on_halt;
         ErlNifOnUnloadThreadCallback *on_unload_thread;
@@ -54,6 +59,7 @@ struct th_library {
     struct th_library *predecessor; /* during upgrade(): the old instance */
     struct th_opened_type *opened;  /* during load() or upgrade(): what it opened, latest first */
     struct enif_resource_type_t *types; /* its own; guarded by the lock in resource_type.c */
+    struct th_opened_type *taken;       /* what it has from its predecessor, as it was there */
 };
 
 /* One share more, by somebody who knows that there is one. */
@@ -61,6 +67,9 @@ void th_library_hold(struct th_library *library);
 
 /* One share less; with the last, unload() is called and the library closed and freed. */
 void th_library_drop(struct th_library *library);
+
+/* Calls unload(), if the library is loaded. */
+void th_library_unload(struct th_library *library);
 
 /* Closes what the loader opened, runs destructors of the library; frees the instance. */
 void th_library_close(struct th_library *library);
@@ -101,6 +110,9 @@ struct th_library *th_registry_find(const void *handle, bool *in_use);
 
 /* Calls the callback that it has set for that on the scheduler threads, before unload(). */
 void th_library_leave_threads(struct th_library *library);
+
+/* True if the calling thread is in its load() or upgrade(). */
+bool th_library_is_loading(const struct th_library *library);
 
 /* An environment for one call of LIBRARY's code. */
 void th_library_init_env(th_env *env, struct th_library *library);

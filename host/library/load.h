@@ -79,6 +79,41 @@ enum th_status th_library_check_tracer(const struct th_library *library);
  */
 enum th_status th_library_load(struct th_library *library, struct th_library *old, th_term info);
 
+/*
+ * Asks LIBRARY whether it may take over from OLD: calls th_upgrade_check() (nif_module.h) if the
+ * file itself defines it, with OLD's private data and INFO. Nothing is changed, OLD may be in use.
+ *
+ * TH_REFUSED if that returned anything but 0; and, asking nobody, if th_library_load() with OLD
+ * could only refuse: it is another module, or has no upgrade(). LIBRARY is open, OLD is loaded.
+ */
+enum th_status th_library_upgrade_check(struct th_library *library, struct th_library *old,
+                                        th_term info);
+
+/*
+ * Undoes th_library_load(LIBRARY, NULL, ...): unload() is called, and the resource types are
+ * forgotten, as after a load() that refused: resources that are left of them get no destructor any
+ * more. The library is open, not loaded; it can be loaded again or released.
+ *
+ * Only while nobody but the caller uses it: no code of it is running, apart from threads that it
+ * will end in unload(), and no other library has taken over from it.
+ */
+void th_library_undo_load(struct th_library *library);
+
+/*
+ * Undoes th_library_load(NEW, OLD, ...), which succeeded: OLD takes over from NEW, by its own
+ * upgrade(), which is called with its private data and NEW's. All resource types come back that NEW
+ * took over: with new callbacks those that upgrade() opens with ERL_NIF_RT_TAKEOVER, with those
+ * that they had the others. Types of NEW's own that upgrade() does not open are forgotten, as by
+ * th_library_undo_load(). Then NEW's unload() is called with what is left of its private data, and
+ * it is open, not loaded.
+ *
+ * OLD may be in use, threads may be in its code; of NEW nobody but the caller is a user.
+ *
+ * TH_REFUSED if OLD has no upgrade(), or if that returned anything but 0. Then types and private
+ * data are NEW's as before, and both are loaded.
+ */
+enum th_status th_library_hand_back(struct th_library *old, struct th_library *new_, th_term info);
+
 /* One more user. */
 void th_library_keep(struct th_library *library);
 

@@ -2,6 +2,7 @@
 
 #include "copy.h"
 #include "generation.h"
+#include "resource_type.h"
 #include "started_threads.h"
 
 #include <dlfcn.h>
@@ -232,6 +233,7 @@ void th_library_free(struct th_library *library)
     th_code_map_free(&library->code);
     th_library_lines_free(library->lines);
     th_memory_free(&library->memory);
+    th_resource_types_settle(library);
     th_free(library);
 }
 

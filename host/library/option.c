@@ -21,7 +21,8 @@ static struct th_library *loading(const th_env *env)
 {
     struct th_library *library = env ? env->library : NULL;
 
-    return library && library->loading == env ? library : NULL;
+    return library && atomic_load_explicit(&library->loading, memory_order_relaxed) == env ? library
+                                                                                           : NULL;
 }
 
 bool th_library_delay_halt(th_env *env)

@@ -60,7 +60,9 @@ size_t th_registry_keep_all(struct th_library ***libraries)
     *libraries = NULL;
     pthread_mutex_lock(&lock);
     for (struct th_library *library = all; library; library = library->next) {
-        if (library->users == 0 || library->state != TH_LIBRARY_LOADED)
+        /* Acquire: with what load() has left. */
+        if (library->users == 0 ||
+            atomic_load_explicit(&library->state, memory_order_acquire) != TH_LIBRARY_LOADED)
             continue;
         library->users++;
         TH_ARRAY_GROW(*libraries, count, capacity);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What a library has opened in load() or upgrade(). */
+/* What a library has opened in load() or upgrade(); or what it has taken, as that was before. */
 struct th_opened_type {
     struct th_opened_type *next;
     ErlNifResourceType *type;
@@ -170,7 +170,7 @@ ErlNifResourceType *th_resource_type_open(struct th_library *library, const char
 
     if (tried)
         *tried = flags;
-    if (!library || library->state != TH_LIBRARY_LOADING || !name ||
+    if (!library || !th_library_is_loading(library) || !name ||
         !read_callbacks(&callbacks, library, init, members) ||
         (atom = th_atom_latin1(name, strlen(name))) == TH_NONE)
         return NULL;
@@ -189,31 +189,52 @@ ErlNifResourceType *th_resource_type_open(struct th_library *library, const char
 
 /* --- Afterwards ------------------------------------------------------------------------------ */
 
-static void commit(struct th_library *library, const struct th_opened_type *opened)
+/* TYPE becomes LIBRARY's, with these CALLBACKS; returns those that it had, as another's. */
+static struct th_resource_callbacks take_over(struct th_library *library, ErlNifResourceType *type,
+                                              const struct th_resource_callbacks *callbacks)
 {
-    struct th_resource_callbacks old = {0};
+    struct th_resource_callbacks old;
 
-    if (is_any_set(&opened->callbacks))
+    if (is_any_set(callbacks))
         th_library_hold(library);
-    if (opened->takeover) {
-        old = set_callbacks(opened->type, &opened->callbacks);
-        unlink_type(old.library, opened->type);
-    }
-    link_type(library, opened->type);
+    old = set_callbacks(type, callbacks);
+    unlink_type(old.library, type);
+    link_type(library, type);
     if (is_any_set(&old))
         th_library_drop(old.library);
+    return old;
+}
+
+/* OPENED is LIBRARY's. */
+static void commit(struct th_library *library, struct th_opened_type *opened)
+{
+    if (!opened->takeover) {
+        if (is_any_set(&opened->callbacks))
+            th_library_hold(library);
+        link_type(library, opened->type);
+        th_free(opened);
+        return;
+    }
+    opened->callbacks = take_over(library, opened->type, &opened->callbacks);
+    opened->next = library->taken;
+    library->taken = opened;
 }
 
 /* Resources that are there of a type that will never be: their destructor is not called, as its
  * library goes. */
-static void rollback(const struct th_opened_type *opened)
+static struct th_resource_callbacks forget(ErlNifResourceType *type)
 {
     static const struct th_resource_callbacks none;
+    struct th_resource_callbacks callbacks = set_callbacks(type, &none);
 
-    if (opened->takeover)
-        return;
-    set_callbacks(opened->type, &none);
-    th_resource_type_release(opened->type);
+    th_resource_type_release(type);
+    return callbacks;
+}
+
+static void rollback(const struct th_opened_type *opened)
+{
+    if (!opened->takeover)
+        forget(opened->type);
 }
 
 static struct th_opened_type *take_opened(struct th_library *library)
@@ -229,10 +250,8 @@ void th_resource_types_commit(struct th_library *library)
 {
     struct th_opened_type *opened;
 
-    while ((opened = take_opened(library))) {
+    while ((opened = take_opened(library)))
         commit(library, opened);
-        th_free(opened);
-    }
 }
 
 void th_resource_types_rollback(struct th_library *library)
@@ -263,4 +282,47 @@ void th_resource_types_orphan(struct th_library *library)
 
     while ((type = take_type(library)))
         th_resource_type_release(type);
+}
+
+void th_resource_types_forget(struct th_library *library)
+{
+    ErlNifResourceType *type;
+
+    while ((type = take_type(library))) {
+        struct th_resource_callbacks callbacks = forget(type);
+        if (is_any_set(&callbacks))
+            th_library_drop(callbacks.library);
+    }
+}
+
+/* --- Taking back ----------------------------------------------------------------------------- */
+
+static bool has_type(struct th_library *library, const ErlNifResourceType *wanted)
+{
+    const ErlNifResourceType *type;
+
+    pthread_mutex_lock(&lists);
+    for (type = library->types; type && type != wanted; type = type->next)
+        ;
+    pthread_mutex_unlock(&lists);
+    return type != NULL;
+}
+
+/* Those that OLD's upgrade() has opened are OLD's already. */
+void th_resource_types_give_back(struct th_library *library, struct th_library *old)
+{
+    for (struct th_opened_type *taken = library->taken; taken; taken = taken->next)
+        if (taken->callbacks.library == old && has_type(library, taken->type))
+            take_over(old, taken->type, &taken->callbacks);
+    th_resource_types_settle(library);
+}
+
+void th_resource_types_settle(struct th_library *library)
+{
+    struct th_opened_type *taken;
+
+    while ((taken = library->taken)) {
+        library->taken = taken->next;
+        th_free(taken);
+    }
 }

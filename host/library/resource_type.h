@@ -42,6 +42,16 @@ struct enif_resource_type_t {
 void th_resource_types_commit(struct th_library *library);
 void th_resource_types_rollback(struct th_library *library);
 
+/* Forgets the library's own types, as if they had never been opened: none of their callbacks will
+ * be called any more. Those that run keep shares of the library. */
+void th_resource_types_forget(struct th_library *library);
+
+/* What LIBRARY has of OLD's is OLD's again, as it was. */
+void th_resource_types_give_back(struct th_library *library, struct th_library *old);
+
+/* LIBRARY will not give anything back. */
+void th_resource_types_settle(struct th_library *library);
+
 /* The library has no users any more: its types go with their last resources. */
 void th_resource_types_orphan(struct th_library *library);
 
