@@ -9,6 +9,7 @@
 #include "host/term/term.h"
 #include "plugin_api/nif_module.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,6 +247,9 @@ bool th_code_map_lists(const struct th_code_map *map, uintptr_t first_nop)
 
 static void (*watcher)(const struct th_library *library); /* set while there is one thread */
 
+/* One call of it at a time. It calls no library. */
+static pthread_mutex_t watching = PTHREAD_MUTEX_INITIALIZER;
+
 void th_library_watch_opened(void (*opened)(const struct th_library *library))
 {
     watcher = opened;
@@ -256,8 +260,11 @@ void th_library_map(struct th_library *library, bool threads_started)
     th_memory_of(&library->memory, library->handle);
     th_code_map_read(&library->code, &library->memory, &library->facts, &library->remarks);
     library->code.threads_started = threads_started;
-    if (watcher)
-        watcher(library);
+    if (!watcher)
+        return;
+    pthread_mutex_lock(&watching);
+    watcher(library);
+    pthread_mutex_unlock(&watching);
 }
 
 const struct th_code_map *th_library_code_map(const struct th_library *library)

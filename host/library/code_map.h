@@ -55,8 +55,9 @@ bool th_library_executes(const struct th_library *library, uintptr_t address, si
 /*
  * Called for each library that is opened from now on: its constructors have run, no other code of
  * it has; so its map still has functions that are like those of its table, which is not read yet.
- * The library may be refused after that, and closed again. By the thread that opens it. NULL:
- * nothing is called. Set it before there are other threads.
+ * The library may be refused after that, and closed again. By the thread that opens it, one call at
+ * a time; OPENED runs no code of libraries. NULL: nothing is called. Set it before there are other
+ * threads.
  */
 void th_library_watch_opened(void (*opened)(const struct th_library *library));
 

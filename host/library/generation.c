@@ -1,10 +1,12 @@
 #include "generation.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 
 /* Which file the loader was given under each name. Names stay: libraries that cannot be unloaded
- * keep them. */
+ * keep them. Guarded by the lock, which is not held while the loader is asked. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct given {
     char *name;
     dev_t device;
@@ -50,8 +52,10 @@ static struct given *find(const char *name)
 
 static void note(const char *name, const struct th_examination *facts)
 {
-    struct given *given = find(name);
+    struct given *given;
 
+    pthread_mutex_lock(&lock);
+    given = find(name);
     if (!given) {
         TH_ARRAY_GROW(all, count, capacity);
         given = &all[count++];
@@ -59,14 +63,20 @@ static void note(const char *name, const struct th_examination *facts)
     }
     given->device = facts->device;
     given->inode = facts->inode;
+    pthread_mutex_unlock(&lock);
 }
 
 /* Nobody is known to have given it to the loader: what it has is what others brought along. */
 static bool is_other(const char *name, const struct th_examination *facts)
 {
-    const struct given *given = find(name);
+    const struct given *given;
+    bool other;
 
-    return given && (given->device != facts->device || given->inode != facts->inode);
+    pthread_mutex_lock(&lock);
+    given = find(name);
+    other = given && (given->device != facts->device || given->inode != facts->inode);
+    pthread_mutex_unlock(&lock);
+    return other;
 }
 
 char *th_generation_name(const struct th_examination *facts, bool *in_memory)

@@ -8,10 +8,11 @@
  * all see what is there; the loader does notice one file under two paths.
  *
  * One that was written in place is the same file to the loader, and its code has changed under
- * whoever runs it. A private copy of each library would bear that, but would hide the file from all
- * of these.
+ * whoever runs it. A private copy bears that (copy.h), but hides the file from all of these. So
+ * modules that are loaded into a running host are opened from copies; tracers, and what is named
+ * when the host starts, as here.
  *
- * Inner header of library/. One thread at a time.
+ * Inner header of library/. One thread at a time for each path: see opening.h.
  */
 #ifndef TH_LIBRARY_GENERATION_H
 #define TH_LIBRARY_GENERATION_H

@@ -104,9 +104,10 @@ bool th_registry_leave(struct th_library *library);
  * has one user more. */
 size_t th_registry_keep_all(struct th_library ***libraries);
 
-/* The instance that the loader knows by HANDLE, NULL if there is none. It gets one user more; if it
- * has none any more, it is returned with *IN_USE false. */
-struct th_library *th_registry_find(const void *handle, bool *in_use);
+/* The instance whose handle the loader has also given for WANTED, which is not in the list; NULL if
+ * there is none. It gets one user more; if it has none any more, it is returned with *IN_USE false.
+ */
+struct th_library *th_registry_find(const struct th_library *wanted, bool *in_use);
 
 /* Calls the callback that it has set for that on the scheduler threads, before unload(). */
 void th_library_leave_threads(struct th_library *library);

@@ -18,7 +18,12 @@
  * library is closed. The order is OTP's: resources that outlive their users are destroyed before
  * unload() is called, however late that is.
  *
- * Opening and loading run code of the library: one thread at a time. Keeping and releasing may be
+ * Opening runs code of the library, its constructors and nif_init(), in the thread that opens it.
+ * Any number of threads may open libraries at once, also the same file: who opens it in place waits
+ * for who does so already. The loader lets one constructor run at a time. A constructor can open
+ * libraries, too; it is refused one that is being opened in place meanwhile, as that waits for it.
+ *
+ * Loading, upgrading, undoing: one thread at a time for each library. Keeping and releasing may be
  * done by any thread.
  */
 #ifndef TH_LIBRARY_LOAD_H

@@ -5,6 +5,32 @@
 #include <dlfcn.h>
 #include <link.h>
 
+/* The loader has a lock, of which the thread sanitizer does not know, and frees with the last
+ * handle what others have read of a library. */
+#ifdef __SANITIZE_THREAD__
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+static char loader;
+
+static void note_read(void)
+{
+    __tsan_release(&loader);
+}
+
+void th_memory_before_close(void)
+{
+    __tsan_acquire(&loader);
+}
+#else
+static void note_read(void)
+{
+}
+
+void th_memory_before_close(void)
+{
+}
+#endif
+
 struct question {
     const struct link_map *library;
     struct th_memory *memory;
@@ -45,6 +71,7 @@ void th_memory_of(struct th_memory *memory, void *handle)
         return;
     question.library = library;
     dl_iterate_phdr(add_parts, &question);
+    note_read();
 }
 
 void th_memory_free(struct th_memory *memory)

@@ -2,6 +2,7 @@
 
 #include "copy.h"
 #include "generation.h"
+#include "opening.h"
 #include "resource_type.h"
 #include "started_threads.h"
 
@@ -40,11 +41,11 @@ static enum th_status open_handle(struct th_library *library, bool *busy)
     char *name = library->facts.copy ? th_strdup(library->facts.copy)
                                      : th_generation_name(&library->facts, &before);
 
+    th_started_threads_begin(&started); /* which looks whether this is in another's constructor */
     th_library_begin(&call, library->facts.path, "a constructor");
-    th_started_threads_begin(&started);
     library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    *busy = th_started_threads_end(&started) || before;
     th_library_end(&call);
+    *busy = th_started_threads_end(&started) || before;
     th_free(name);
     return library->handle ? TH_OK : refuse_by_loader(&library->facts, dlerror());
 }
@@ -202,7 +203,7 @@ static enum th_status open_or_find(struct th_library *library, struct th_library
 
     if (status)
         return status;
-    *result = th_registry_find(library->handle, &in_use);
+    *result = th_registry_find(library, &in_use);
     if (*result)
         return check_opened(*result, in_use, &library->facts);
     if (!th_examination_is_current(&library->facts))
@@ -213,11 +214,25 @@ static enum th_status open_or_find(struct th_library *library, struct th_library
     return status;
 }
 
+/* Of two that open one file the second must find what the first has made. */
+static enum th_status open_alone(struct th_library *library, struct th_library **result)
+{
+    struct th_opening opening;
+    enum th_status status = th_opening_begin(&opening, &library->facts);
+
+    if (status)
+        return status;
+    status = open_or_find(library, result);
+    th_opening_end(&opening);
+    return status;
+}
+
 void th_library_close(struct th_library *library)
 {
     struct th_library_call call;
 
     th_library_begin(&call, library->facts.path, "a destructor of the library");
+    th_memory_before_close();
     if (library->handle)
         dlclose(library->handle);
     th_library_end(&call);
@@ -253,7 +268,7 @@ enum th_status th_library_open(const char *path, struct th_library **result)
 
     library->head.path = library->facts.path;
     if (!status) {
-        status = open_or_find(library, result);
+        status = open_alone(library, result);
         if (status)
             th_error_context("%s was refused", path);
     }

@@ -1,9 +1,13 @@
 #include "started_threads.h"
 
+#include "load.h"
+
 #include <dirent.h>
 #include <linux/ioprio.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,17 +28,46 @@ static int at_level(int level)
     return IOPRIO_CLASS_BE << IOPRIO_CLASS_SHIFT | level;
 }
 
-/* Calls EACH for the threads of this process; false if they are not told. */
+/* The folder of threads has a link for each, besides two. */
+static unsigned long count_threads(DIR *folder)
+{
+    struct stat st;
+
+    return fstat(dirfd(folder), &st) == 0 && st.st_nlink > 2 ? st.st_nlink - 2 : 0;
+}
+
+static unsigned long visit(DIR *folder, void (*each)(long thread, void *context), void *context)
+{
+    unsigned long visited = 0;
+    struct dirent *entry;
+
+    rewinddir(folder);
+    while ((entry = readdir(folder)))
+        if (entry->d_name[0] != '.') {
+            each(strtol(entry->d_name, NULL, 10), context);
+            visited++;
+        }
+    return visited;
+}
+
+/*
+ * Calls EACH for the threads of this process, for some more than once; false if they are not told.
+ * Where threads end while the folder is read, the kernel may leave out others; so it is read again
+ * then, but not for ever.
+ */
 static bool for_threads(void (*each)(long thread, void *context), void *context)
 {
+    enum { TRIES = 20 };
     DIR *folder = opendir("/proc/self/task");
-    struct dirent *entry;
 
     if (!folder)
         return false;
-    while ((entry = readdir(folder)))
-        if (entry->d_name[0] != '.')
-            each(strtol(entry->d_name, NULL, 10), context);
+    for (int i = 0; i < TRIES; i++) {
+        unsigned long before = count_threads(folder);
+        unsigned long visited = visit(folder, each, context);
+        if (visited == before && before == count_threads(folder))
+            break;
+    }
     closedir(folder);
     return true;
 }
@@ -50,6 +83,12 @@ static void note_level(long thread, void *context)
         taken[level] |= priority == at_level(level);
 }
 
+/* Guards `used`: the levels that openers have now. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t given_back = PTHREAD_COND_INITIALIZER;
+static bool used[LEVELS];
+static size_t used_count;
+
 /* The free level that is next to what threads have that were not given any, which is 4. */
 static int free_level(const bool taken[LEVELS])
 {
@@ -61,16 +100,61 @@ static int free_level(const bool taken[LEVELS])
     return -1;
 }
 
+/* The lock is held. -1: there is none, or threads are not told. */
+static int find_level(void)
+{
+    bool taken[LEVELS];
+
+    for (int level = 0; level < LEVELS; level++)
+        taken[level] = used[level];
+    return for_threads(note_level, taken) ? free_level(taken) : -1;
+}
+
+/*
+ * Openers mostly wait for each other anyhow, in the loader, which has a lock for all. One that is
+ * in a constructor has that lock, so that nobody whom it waits for could go on: it does not wait.
+ * Nor do others for ever, as they may be in a constructor that we know nothing of.
+ */
+static int take_level(bool *crowded)
+{
+    enum { LONGEST = 10 }; /* seconds */
+    struct timespec end;
+    int level, error = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += LONGEST;
+    pthread_mutex_lock(&lock);
+    while ((level = find_level()) < 0 && used_count > 0 && !th_library_running && error == 0)
+        error = pthread_cond_clockwait(&given_back, &lock, CLOCK_MONOTONIC, &end);
+    *crowded = level < 0 && used_count > 0;
+    if (level >= 0) {
+        used[level] = true;
+        used_count++;
+    }
+    pthread_mutex_unlock(&lock);
+    return level;
+}
+
+static void give_level_back(int level)
+{
+    pthread_mutex_lock(&lock);
+    used[level] = false;
+    used_count--;
+    pthread_cond_broadcast(&given_back);
+    pthread_mutex_unlock(&lock);
+}
+
 void th_started_threads_begin(struct th_started_threads *started)
 {
-    bool taken[LEVELS] = {false};
     int level;
 
     *started = (struct th_started_threads){.before = priority_of(0)};
-    if (started->before < 0 || !for_threads(note_level, taken) || (level = free_level(taken)) < 0)
+    if (started->before < 0 || (level = take_level(&started->crowded)) < 0)
         return;
     if (set_priority(0, at_level(level)))
         started->mark = at_level(level);
+    else
+        give_level_back(level);
     /* Of a thread that was given none, some kernels tell a level, which they do not take back. */
     if (started->before >> IOPRIO_CLASS_SHIFT == IOPRIO_CLASS_NONE)
         started->before = 0;
@@ -98,8 +182,9 @@ bool th_started_threads_end(const struct th_started_threads *started)
     struct search search = {.started = started};
 
     if (!started->mark)
-        return false;
+        return started->crowded;
     set_priority(0, started->before);
     for_threads(note_marked, &search);
+    give_level_back(started->mark & (LEVELS - 1));
     return search.found;
 }

@@ -8,7 +8,10 @@
  * it is of no effect but for the reading and writing of disks; and it is taken back. Libraries have
  * no reason to set one.
  *
- * By one thread at a time. Inner header of library/.
+ * There are eight levels. So as many threads may open libraries at once; others wait for one of
+ * them, or, where that might last for ever, are told that threads may have been started.
+ *
+ * Any thread. Inner header of library/.
  */
 #ifndef TH_LIBRARY_STARTED_THREADS_H
 #define TH_LIBRARY_STARTED_THREADS_H
@@ -17,7 +20,8 @@
 
 /* What the calling thread was marked with. */
 struct th_started_threads {
-    int before, mark; /* I/O priorities; mark 0: the system has none */
+    int before, mark; /* I/O priorities; mark 0: the system has none, or all are in use */
+    bool crowded;     /* in use by others: nobody knows */
 };
 
 void th_started_threads_begin(struct th_started_threads *started);
