@@ -95,21 +95,41 @@ static enum th_status copy_content(int from, off_t size, int to, const char *cop
     return status;
 }
 
-static enum th_status copy_unchanged(int from, const struct stat *original, const char *copy)
+static enum th_status create(const char *copy, int *to)
 {
-    int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-    enum th_status status;
+    *to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    if (*to >= 0)
+        return TH_OK;
+    return th_error_raise(TH_FAILED, "its private copy %s cannot be made: %s", copy,
+                          strerror(errno));
+}
 
-    if (to < 0)
-        return th_error_raise(TH_FAILED, "its private copy %s cannot be made: %s", copy,
-                              strerror(errno));
-    status = copy_content(from, original->st_size, to, copy);
+/* STATUS is that of what was written. */
+static enum th_status finish(int to, const char *copy, enum th_status status)
+{
     if (close(to) != 0 && !status)
         status = th_error_raise(TH_FAILED, "its private copy %s cannot be written: %s", copy,
                                 strerror(errno));
-    if (!status && !is_unchanged(from, original))
-        status = refuse_changed();
     return status;
+}
+
+enum th_status th_copy_write(const char *copy, const void *bytes, size_t size)
+{
+    int to;
+    enum th_status status = create(copy, &to);
+
+    return status ? status : finish(to, copy, write_all(to, bytes, size, copy));
+}
+
+static enum th_status copy_unchanged(int from, const struct stat *original, const char *copy)
+{
+    int to;
+    enum th_status status = create(copy, &to);
+
+    if (status)
+        return status;
+    status = finish(to, copy, copy_content(from, original->st_size, to, copy));
+    return status || is_unchanged(from, original) ? status : refuse_changed();
 }
 
 /* --- The file -------------------------------------------------------------------------------- */

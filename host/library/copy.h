@@ -26,6 +26,9 @@
  */
 enum th_status th_copy_make(const char *path, char **copy, struct stat *original);
 
+/* Writes a file COPY of SIZE bytes, which must be below the folder of copies. TH_FAILED. */
+enum th_status th_copy_write(const char *copy, const void *bytes, size_t size);
+
 /* Removes the file, of which the loader may still have the content. */
 void th_copy_remove(const char *copy);
 

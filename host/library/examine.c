@@ -130,6 +130,19 @@ static void note_symbols(struct th_examination *e, const struct th_elf *elf)
         qsort(e->imports, e->import_count, sizeof *e->imports, compare_imports);
 }
 
+/* Of the two the loader looks at DT_RUNPATH only, if there is one. */
+static void note_places(struct th_examination *e, const struct th_elf *elf)
+{
+    const char *places;
+    uint64_t value;
+
+    e->inherited_places = !th_elf_dynamic(elf, DT_RUNPATH, &value);
+    if (e->inherited_places && !th_elf_dynamic(elf, DT_RPATH, &value))
+        return;
+    places = th_elf_string(elf, value);
+    e->places = places ? th_strdup(places) : NULL;
+}
+
 static void note_dynamic(struct th_examination *e, const struct th_elf *elf)
 {
     uint64_t flags = th_elf_flags(elf, DT_FLAGS);
@@ -215,6 +228,7 @@ static enum th_status examine(struct th_examination *e, struct th_elf *elf)
     enum th_status status = check_flags(elf);
 
     note_dynamic(e, elf);
+    note_places(e, elf);
     note_symbols(e, elf);
     note_sections(e, elf, TH_SECTION_PATCHABLE, sizeof(uint64_t), &e->patchable);
     note_sections(e, elf, TH_SECTION_LOCALS, sizeof(struct th_local_function), &e->locals);
@@ -267,6 +281,7 @@ void th_examination_free(struct th_examination *e)
     th_free(e->copy);
     th_free(e->patchable.items);
     th_free(e->locals.items);
+    th_free(e->places);
     th_free(e->unique);
     th_names_free(&e->damaged);
     th_names_free(&e->doubtful);

@@ -73,6 +73,8 @@ struct th_examination {
     struct th_import *imports; /* by name */
     size_t import_count, import_capacity;
     struct th_names needed; /* libraries it depends on, as it names them */
+    char *places;           /* where the loader is to look for these, "DIR:DIR"; NULL: no place */
+    bool inherited_places;  /* and for what they need in turn (DT_RPATH, not DT_RUNPATH) */
 
     /* Where its code map is (code_map.h): the file's sections of those names. */
     struct th_extents patchable, locals;

@@ -35,6 +35,7 @@ struct th_library {
 
     /* Written while opening and loading, constant while there is more than one user. */
     void *handle; /* the loader's */
+    void *needs;  /* what keeps open what a copy needs (origin.h); NULL: nothing */
     th_term name;
     struct th_examination facts;
     struct th_memory memory;

@@ -56,8 +56,9 @@ enum th_status th_library_open(const char *path, struct th_library **library);
  * folder is removed when the program exits, or by the next host if this one is killed.
  *
  * Messages and th_library_path() name PATH, th_library_file() the copy. What dladdr() tells the
- * library about itself is the copy, too. Debug information that was stripped from the file is
- * looked for beside PATH.
+ * library about itself is the copy, too. Libraries that it needs, and looks for beside itself
+ * ($ORIGIN in DT_RUNPATH or DT_RPATH), are found beside PATH, and are in memory once for all copies
+ * (origin.h). Debug information that was stripped from the file is looked for beside PATH.
  *
  * TH_REFUSED as th_library_open(), and if PATH changed while it was copied; TH_FAILED if there is
  * no place for a copy, or no room.

@@ -3,6 +3,7 @@
 #include "copy.h"
 #include "generation.h"
 #include "opening.h"
+#include "origin.h"
 #include "resource_type.h"
 #include "started_threads.h"
 
@@ -227,6 +228,21 @@ static enum th_status open_alone(struct th_library *library, struct th_library *
     return status;
 }
 
+/* Of a copy. */
+static void remove_files(const struct th_library *library)
+{
+    char *carrier;
+
+    if (!library->facts.copy)
+        return;
+    if (library->needs) {
+        carrier = th_origin_file(&library->facts);
+        th_copy_remove(carrier);
+        th_free(carrier);
+    }
+    th_copy_remove(library->facts.copy);
+}
+
 void th_library_close(struct th_library *library)
 {
     struct th_library_call call;
@@ -235,9 +251,10 @@ void th_library_close(struct th_library *library)
     th_memory_before_close();
     if (library->handle)
         dlclose(library->handle);
+    if (library->needs)
+        dlclose(library->needs);
     th_library_end(&call);
-    if (library->facts.copy)
-        th_copy_remove(library->facts.copy);
+    remove_files(library);
 }
 
 void th_library_free(struct th_library *library)
@@ -279,11 +296,25 @@ enum th_status th_library_open(const char *path, struct th_library **result)
     return status;
 }
 
+/* Constructors of what it needs are not its own: threads that they start do not run its code. */
+static enum th_status open_needs(struct th_library *library)
+{
+    struct th_library_call call;
+    enum th_status status;
+
+    th_library_begin(&call, library->facts.path, "a constructor of a library that it needs");
+    status = th_origin_open(&library->facts, &library->needs);
+    th_library_end(&call);
+    return status;
+}
+
 static enum th_status open_examined(struct th_library *library)
 {
     bool busy;
-    enum th_status status = open_handle(library, &busy);
+    enum th_status status = open_needs(library);
 
+    if (!status)
+        status = open_handle(library, &busy);
     if (!status)
         status = begin_use(library, busy);
     return status ? th_error_context("%s was refused", library->facts.path) : TH_OK;

@@ -1,0 +1,248 @@
+#include "origin.h"
+
+#include "copy.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- $ORIGIN --------------------------------------------------------------------------------- */
+
+/* The length of $ORIGIN or ${ORIGIN} at the beginning of TEXT, 0 if it is something else. */
+static size_t origin_at(const char *text)
+{
+    static const char name[] = "ORIGIN";
+    size_t length = sizeof name - 1;
+
+    if (strncmp(text, "${ORIGIN}", length + 3) == 0)
+        return length + 3;
+    if (text[0] != '$' || strncmp(text + 1, name, length) != 0)
+        return 0;
+    text += 1 + length;
+    return *text == 0 || *text == '/' || *text == ':' ? 1 + length : 0;
+}
+
+static bool has_origin(const char *text)
+{
+    for (; text && *text; text++)
+        if (origin_at(text) > 0)
+            return true;
+    return false;
+}
+
+static char *spell_out(const char *text, const char *folder)
+{
+    struct th_buffer spelt = {0};
+    char *result;
+
+    while (*text) {
+        size_t length = origin_at(text);
+        if (length > 0)
+            th_buffer_add_text(&spelt, folder);
+        else
+            th_buffer_add(&spelt, text, length = 1);
+        text += length;
+    }
+    result = th_strdup(th_buffer_text(&spelt));
+    th_buffer_free(&spelt);
+    return result;
+}
+
+/* As the loader understands it; the caller frees it with free(). NULL: it is gone. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? th_printf("%.*s", (int)(slash - path + 1), path) : th_strdup(".");
+    char *absolute = realpath(folder, NULL);
+
+    th_free(folder);
+    return absolute;
+}
+
+/* --- The carrier ----------------------------------------------------------------------------- */
+
+/* A library as the loader sees it: one segment, which is the whole file. */
+struct carrier {
+    Elf64_Ehdr header;
+    Elf64_Phdr segments[3];
+    Elf64_Sym symbols[1]; /* the first is none */
+    uint32_t hash[4];     /* a table of one chain, which is empty */
+    Elf64_Dyn dynamic[];  /* then the strings */
+};
+
+struct dynamic {
+    Elf64_Dyn *items;
+    size_t count, capacity;
+};
+
+static void add_entry(struct dynamic *dynamic, Elf64_Sxword tag, uint64_t value)
+{
+    TH_ARRAY_GROW(dynamic->items, dynamic->count, dynamic->capacity);
+    dynamic->items[dynamic->count++] = (Elf64_Dyn){.d_tag = tag, .d_un.d_val = value};
+}
+
+static uint64_t add_string(struct th_buffer *strings, const char *text)
+{
+    uint64_t offset = strings->size;
+
+    th_buffer_add(strings, text, strlen(text) + 1);
+    return offset;
+}
+
+/* The entries, but for where the strings are. */
+static void list_needed(const struct th_examination *facts, const char *places,
+                        struct dynamic *dynamic, struct th_buffer *strings)
+{
+    add_string(strings, "");
+    add_entry(dynamic, facts->inherited_places ? DT_RPATH : DT_RUNPATH,
+              add_string(strings, places));
+    for (size_t i = 0; i < facts->needed.count; i++)
+        add_entry(dynamic, DT_NEEDED, add_string(strings, facts->needed.items[i]));
+    add_entry(dynamic, DT_SYMTAB, offsetof(struct carrier, symbols));
+    add_entry(dynamic, DT_SYMENT, sizeof(Elf64_Sym));
+    add_entry(dynamic, DT_HASH, offsetof(struct carrier, hash));
+    add_entry(dynamic, DT_STRSZ, strings->size);
+}
+
+static void fill_in(struct carrier *carrier, const Elf64_Ehdr *like, size_t entries, uint64_t size)
+{
+    uint64_t at = offsetof(struct carrier, dynamic), length = entries * sizeof(Elf64_Dyn);
+
+    *carrier = (struct carrier){.header = *like, .hash = {1, 1, 0, 0}};
+    carrier->header.e_type = ET_DYN;
+    carrier->header.e_entry = carrier->header.e_shoff = 0;
+    carrier->header.e_shnum = carrier->header.e_shstrndx = carrier->header.e_shentsize = 0;
+    carrier->header.e_phoff = offsetof(struct carrier, segments);
+    carrier->header.e_phnum = 3;
+    /* Writable, as the loader relocates the dynamic section. */
+    carrier->segments[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                        .p_flags = PF_R | PF_W,
+                                        .p_filesz = size,
+                                        .p_memsz = size,
+                                        .p_align = (uint64_t)sysconf(_SC_PAGESIZE)};
+    carrier->segments[1] = (Elf64_Phdr){.p_type = PT_DYNAMIC,
+                                        .p_flags = PF_R | PF_W,
+                                        .p_offset = at,
+                                        .p_vaddr = at,
+                                        .p_paddr = at,
+                                        .p_filesz = length,
+                                        .p_memsz = length,
+                                        .p_align = sizeof(uint64_t)};
+    carrier->segments[2] =
+        (Elf64_Phdr){.p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W, .p_align = sizeof(uint64_t)};
+}
+
+/* Of the machine of the library whose header is LIKE. */
+static void make_carrier(const struct th_examination *facts, const char *places,
+                         const Elf64_Ehdr *like, struct th_buffer *file)
+{
+    struct dynamic dynamic = {0};
+    struct th_buffer strings = {0};
+    struct carrier carrier;
+    uint64_t start;
+
+    list_needed(facts, places, &dynamic, &strings);
+    start = sizeof carrier + (dynamic.count + 2) * sizeof(Elf64_Dyn);
+    add_entry(&dynamic, DT_STRTAB, start);
+    add_entry(&dynamic, DT_NULL, 0);
+    fill_in(&carrier, like, dynamic.count, start + strings.size);
+    th_buffer_add(file, &carrier, sizeof carrier);
+    th_buffer_add(file, dynamic.items, dynamic.count * sizeof *dynamic.items);
+    th_buffer_add(file, strings.data, strings.size);
+    th_buffer_free(&strings);
+    th_free(dynamic.items);
+}
+
+/* --- Opening --------------------------------------------------------------------------------- */
+
+static bool read_header(const char *path, Elf64_Ehdr *header)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool whole = fd >= 0 && pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header;
+
+    if (fd >= 0)
+        close(fd);
+    return whole;
+}
+
+static enum th_status open_carrier(const struct th_examination *facts, const char *places,
+                                   const char *path, void **handle)
+{
+    struct th_buffer file = {0};
+    enum th_status status;
+    Elf64_Ehdr like;
+
+    if (!read_header(facts->copy, &like))
+        return th_error_raise(TH_FAILED, "its private copy %s cannot be read", facts->copy);
+    make_carrier(facts, places, &like, &file);
+    status = th_copy_write(path, file.data, file.size);
+    th_buffer_free(&file);
+    if (status)
+        return status;
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return *handle ? TH_OK
+                   : th_error_raise(TH_REFUSED,
+                                    "the loader says: %s; it needs that, and looks for it in %s",
+                                    dlerror(), places);
+}
+
+/* Of what the loader would split or replace it makes something else. */
+static enum th_status check_folder(const char *folder)
+{
+    if (!folder)
+        return th_error_raise(TH_REFUSED, "its folder is gone, in which it looks for what it "
+                                          "needs ($ORIGIN)");
+    if (strpbrk(folder, ":$"))
+        return th_error_raise(TH_REFUSED,
+                              "it looks for what it needs in its own folder ($ORIGIN), and a copy "
+                              "of it cannot be told of one with '%c' in its name: %s",
+                              *strpbrk(folder, ":$"), folder);
+    return TH_OK;
+}
+
+static enum th_status open_for(const struct th_examination *facts, const char *folder,
+                               void **handle)
+{
+    enum th_status status = check_folder(folder);
+    char *places, *path;
+
+    if (status)
+        return status;
+    places = spell_out(facts->places, folder);
+    path = th_origin_file(facts);
+    status = open_carrier(facts, places, path, handle);
+    if (status)
+        th_copy_remove(path);
+    th_free(path);
+    th_free(places);
+    return status;
+}
+
+char *th_origin_file(const struct th_examination *facts)
+{
+    return th_printf("%s.needs", facts->copy);
+}
+
+enum th_status th_origin_open(const struct th_examination *facts, void **handle)
+{
+    enum th_status status;
+    char *folder;
+
+    *handle = NULL;
+    for (size_t i = 0; i < facts->needed.count; i++)
+        if (has_origin(facts->needed.items[i]))
+            return th_error_raise(TH_REFUSED,
+                                  "it needs %s by that name, which a copy of it would look for "
+                                  "beside the copy; link it with -rpath '$ORIGIN' instead",
+                                  facts->needed.items[i]);
+    if (facts->needed.count == 0 || !has_origin(facts->places))
+        return TH_OK;
+    folder = folder_of(facts->path);
+    status = open_for(facts, folder, handle);
+    free(folder);
+    return status;
+}
