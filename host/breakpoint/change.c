@@ -34,43 +34,10 @@
  * unlinks nothing does not wait in 10. So adding waits three times, updating once, removing twice,
  * and what does both four times. Breakpoints that the change is not about are not visited.
  */
-#include "change.h"
-
-#include "generic_bp.h"
+#include "changing.h"
 #include "request.h"
 
 #include "host/base/base.h"
-#include "host/code/code.h"
-
-struct item {
-    struct th_bp_setting setting; /* site NULL: all breakpoints of the session, to be cleared */
-    struct th_generic_bp *bp;     /* NULL: there is none */
-    uint64_t serial;              /* not 0: only if the breakpoint is of this setting */
-    bool end;                     /* the session's end */
-};
-
-struct th_change {
-    struct th_modification modification; /* the first member */
-    void (*done)(struct th_change *change, void *context);
-    void *context;
-    unsigned step;
-    bool of_requests; /* takes them when it has the permission */
-    bool arms;        /* there are sites to be armed */
-    uint64_t serial;  /* of what it sets */
-    struct {
-        struct item *items;
-        size_t count, capacity;
-    } settings;
-    struct {
-        struct th_generic_bp **items;
-        size_t count, capacity;
-    } touched; /* breakpoints that it is about, each once */
-    struct {
-        struct th_site **items;
-        size_t count, capacity;
-    } sites; /* of which the number of active breakpoints came to 0, or from 0, each once */
-    struct th_change_counts counts;
-};
 
 /* With the permission. */
 static uint64_t latest_serial;
@@ -90,14 +57,18 @@ struct th_change *th_change_of_requests(void)
     return change;
 }
 
-static struct item *add_item(struct th_change *change, const struct th_bp_setting *setting)
+static struct th_change_item *add_item(struct th_change *change,
+                                       const struct th_bp_setting *setting)
 {
-    struct item *item;
+    struct th_change_item *item;
 
     TH_ARRAY_GROW(change->settings.items, change->settings.count, change->settings.capacity);
     item = &change->settings.items[change->settings.count++];
-    *item = (struct item){.setting = *setting};
-    th_shared_take(&setting->session->shared);
+    *item = (struct th_change_item){.setting = *setting};
+    if (setting->site)
+        item->ends = setting->site->ends;
+    if (setting->session)
+        th_shared_take(&setting->session->shared);
     th_shared_take(setting->spec);
     th_shared_take(setting->meta_spec);
     th_shared_take(setting->meta_tracer);
@@ -109,6 +80,11 @@ void th_change_add(struct th_change *change, const struct th_bp_setting *setting
     if (setting->set & TH_BP_LOCAL && setting->set & TH_BP_GLOBAL)
         th_bug("a breakpoint is set to be local and global");
     add_item(change, setting);
+}
+
+void th_change_clear_site(struct th_change *change, struct th_site *site)
+{
+    add_item(change, &(struct th_bp_setting){.site = site, .clear = TH_BP_ALL});
 }
 
 void th_change_clear_session(struct th_change *change, struct th_bp_session *session)
@@ -131,12 +107,17 @@ struct th_change_counts th_change_counts(const struct th_change *change)
 
 /* --- 2. Allocate ------------------------------------------------------------------------------ */
 
+bool th_change_is_void(const struct th_change_item *item)
+{
+    return item->setting.site && item->ends != item->setting.site->ends;
+}
+
 static void take_request(void *context, const struct th_bp_setting *setting, uint64_t serial)
 {
     add_item(context, setting)->serial = serial;
 }
 
-static void find_or_create(struct th_change *change, struct item *item)
+static void find_or_create(struct th_change *change, struct th_change_item *item)
 {
     const struct th_bp_setting *setting = &item->setting;
 
@@ -146,6 +127,7 @@ static void find_or_create(struct th_change *change, struct item *item)
     if (item->bp || !setting->set || setting->session->ended)
         return;
     item->bp = th_bp_create(setting->site, setting->session);
+    th_bp_link(item->bp);
     change->counts.allocated++;
 }
 
@@ -154,8 +136,8 @@ static bool allocate(struct th_change *change)
     if (change->of_requests)
         th_request_take(take_request, change);
     for (size_t i = 0; i < change->settings.count; i++) {
-        struct item *item = &change->settings.items[i];
-        if (item->setting.site)
+        struct th_change_item *item = &change->settings.items[i];
+        if (item->setting.site && item->setting.session && !th_change_is_void(item))
             find_or_create(change, item);
     }
     return false;
@@ -190,12 +172,11 @@ static void tell_count(struct th_site *site, uint32_t before, uint32_t after)
         site->operations->count(site, !th_bp_generation(), before, after);
 }
 
-static void count_active(struct th_change *change, struct th_site *site, uint32_t before,
-                         uint32_t after)
+void th_change_follow_active(struct th_change *change, struct th_site *site, uint32_t before,
+                             uint32_t after)
 {
     unsigned had = site->active;
 
-    tell_count(site, before, after);
     site->active = had + (after != 0) - (before != 0);
     if (site->listed || (had != 0) == (site->active != 0))
         return;
@@ -208,20 +189,22 @@ static void stage_one(struct th_change *change, struct th_generic_bp *bp,
                       const struct th_bp_setting *setting)
 {
     uint32_t there = staged_kinds(bp);
-    uint32_t before = active_kinds(bp, !th_bp_generation());
+    uint32_t before = active_kinds(bp, !th_bp_generation()), after;
 
     if (!(setting->set | ((setting->clear | setting->pause | setting->restart) & there)))
         return;
     touch(change, bp);
     th_bp_clear(bp, setting->clear);
-    if (setting->set && !setting->session->ended)
+    if (setting->set && !bp->session->ended)
         th_bp_set(bp, setting, change->serial);
     th_bp_pause(bp, setting->pause);
     th_bp_restart(bp, setting->restart, change->serial);
-    count_active(change, bp->site, before, active_kinds(bp, !th_bp_generation()));
+    after = active_kinds(bp, !th_bp_generation());
+    tell_count(bp->site, before, after);
+    th_change_follow_active(change, bp->site, before, after);
 }
 
-static void stage_session(struct th_change *change, const struct item *item)
+static void stage_session(struct th_change *change, const struct th_change_item *item)
 {
     struct th_bp_session *session = item->setting.session;
 
@@ -230,13 +213,29 @@ static void stage_session(struct th_change *change, const struct item *item)
     session->ended |= item->end;
 }
 
+static void stage_site(struct th_change *change, const struct th_change_item *item)
+{
+    struct th_generic_bp *bp =
+        atomic_load_explicit(&item->setting.site->first, memory_order_relaxed);
+
+    for (; bp; bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
+        stage_one(change, bp, &item->setting);
+}
+
+uint64_t th_change_next_serial(void)
+{
+    return ++latest_serial;
+}
+
 static bool stage(struct th_change *change)
 {
-    change->serial = ++latest_serial;
+    change->serial = th_change_next_serial();
     for (size_t i = 0; i < change->settings.count; i++) {
-        const struct item *item = &change->settings.items[i];
+        const struct th_change_item *item = &change->settings.items[i];
         if (!item->setting.site)
             stage_session(change, item);
+        else if (!item->setting.session && !th_change_is_void(item))
+            stage_site(change, item);
         else if (item->bp)
             stage_one(change, item->bp, &item->setting);
     }
@@ -259,8 +258,7 @@ static void write_batch(struct th_change *change, struct th_site *const *sites, 
     change->counts.sites_written += count;
 }
 
-/* Arms, or disarms, those that are not yet; as many of one kind at once as stand together. */
-static void write_sites(struct th_change *change, bool arm)
+void th_change_write_sites(struct th_change *change, bool arm)
 {
     struct th_site **batch =
         change->sites.count ? th_alloc(change->sites.count * sizeof *batch) : NULL;
@@ -290,7 +288,7 @@ static bool wait_for_staged(struct th_change *change)
 static bool arm(struct th_change *change)
 {
     if (change->arms)
-        write_sites(change, true);
+        th_change_write_sites(change, true);
     return false;
 }
 
@@ -321,11 +319,16 @@ static bool is_removed(const struct th_generic_bp *bp)
     return !th_bp_kinds(&bp->data[th_bp_generation()]);
 }
 
-static bool uninstall(struct th_change *change)
+void th_change_unlist_sites(struct th_change *change)
 {
-    write_sites(change, false);
     for (size_t i = 0; i < change->sites.count; i++)
         change->sites.items[i]->listed = false;
+}
+
+static bool uninstall(struct th_change *change)
+{
+    th_change_write_sites(change, false);
+    th_change_unlist_sites(change);
     for (size_t i = 0; i < change->touched.count; i++)
         if (is_removed(change->touched.items[i])) {
             th_bp_unlink(change->touched.items[i]);
@@ -388,14 +391,13 @@ static void drop_settings(struct th_change *change)
         th_shared_drop(setting->spec);
         th_shared_drop(setting->meta_spec);
         th_shared_drop(setting->meta_tracer);
-        th_shared_drop(&setting->session->shared);
+        if (setting->session)
+            th_shared_drop(&setting->session->shared);
     }
 }
 
-static void finish(struct th_modification *self)
+void th_change_finish(struct th_change *change)
 {
-    struct th_change *change = (struct th_change *)self;
-
     drop_settings(change);
     if (change->done)
         change->done(change, change->context);
@@ -403,6 +405,11 @@ static void finish(struct th_modification *self)
     th_free(change->touched.items);
     th_free(change->sites.items);
     th_free(change);
+}
+
+static void finish(struct th_modification *self)
+{
+    th_change_finish((struct th_change *)self);
 }
 
 static void prepare(struct th_change *change, void (*done)(struct th_change *change, void *context),
@@ -432,4 +439,18 @@ bool th_change_start(struct th_change *change,
 {
     prepare(change, done, context);
     return th_modification_start(&change->modification);
+}
+
+static void keep_counts(struct th_change *change, void *counts)
+{
+    *(struct th_change_counts *)counts = th_change_counts(change);
+}
+
+struct th_change_counts th_change_run_held(struct th_change *change)
+{
+    struct th_change_counts counts;
+
+    prepare(change, keep_counts, &counts);
+    th_modification_run_held(&change->modification);
+    return counts;
 }

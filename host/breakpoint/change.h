@@ -43,12 +43,15 @@ struct th_change *th_change_create(void);
  * they were added. */
 void th_change_add(struct th_change *change, const struct th_bp_setting *setting);
 
+/* Removes all breakpoints that the site has when it is the change's turn, whosever they are. */
+void th_change_clear_site(struct th_change *change, struct th_site *site);
+
 /* Removes all breakpoints that the session has when it is the change's turn. Afterwards, END: it
  * never gets any again, from no other change. */
 void th_change_clear_session(struct th_change *change, struct th_bp_session *session);
 void th_change_end_session(struct th_change *change, struct th_bp_session *session);
 
-/* What a change cost. */
+/* What a change costs. */
 struct th_change_counts {
     size_t visited;       /* breakpoints that were looked at after they had been found */
     size_t allocated;     /* breakpoints */
@@ -79,5 +82,20 @@ bool th_change_run(struct th_change *change, void (*done)(struct th_change *chan
 void th_change_queue(struct th_change *change);
 bool th_change_start(struct th_change *change,
                      void (*done)(struct th_change *change, void *context), void *context);
+
+/* The same as th_change_run() for who has the code modification permission already, and keeps it:
+ * it comes before all that are queued. Only where the thread may wait. */
+struct th_change_counts th_change_run_held(struct th_change *change);
+
+/*
+ * The same, at once and without a round of thread progress, for sites of functions that no call can
+ * reach yet: it is all in force when this returns, so that the first call obeys it. It adds
+ * breakpoints; those that were there before it leaves as they are, whatever the change says of
+ * them. By who has the permission.
+ *
+ * Where calls can come to the sites after all, they meet what is added, the one sooner, the other
+ * later, and nothing is wrong with that.
+ */
+struct th_change_counts th_change_set_unreached(struct th_change *change);
 
 #endif

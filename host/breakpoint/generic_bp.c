@@ -44,8 +44,20 @@ struct th_generic_bp *th_bp_create(struct th_site *site, struct th_bp_session *s
         bp->of_session->place = &bp->of_session;
     session->breakpoints = bp;
     session->count++;
-    atomic_store_explicit(link_of(site, NULL), bp, memory_order_release);
     return bp;
+}
+
+void th_bp_link(struct th_generic_bp *bp)
+{
+    atomic_store_explicit(link_of(bp->site, NULL), bp, memory_order_release);
+}
+
+void th_bp_forget(struct th_generic_bp *bp)
+{
+    *bp->place = bp->of_session;
+    if (bp->of_session)
+        bp->of_session->place = bp->place;
+    bp->session->count--;
 }
 
 void th_bp_unlink(struct th_generic_bp *bp)
@@ -54,10 +66,7 @@ void th_bp_unlink(struct th_generic_bp *bp)
 
     /* Release, as it publishes NEXT to those who did not come by BP. */
     atomic_store_explicit(link_of(bp->site, bp), next, memory_order_release);
-    *bp->place = bp->of_session;
-    if (bp->of_session)
-        bp->of_session->place = bp->place;
-    bp->session->count--;
+    th_bp_forget(bp);
 }
 
 static struct th_shared *shared_of(struct th_bp_meta *meta)
@@ -94,17 +103,27 @@ void th_bp_free(struct th_generic_bp *bp)
     th_free(bp);
 }
 
+static void copy(struct th_bp_data *to, const struct th_bp_data *from)
+{
+    release(to, from);
+    *to = *from;
+    th_shared_take(to->spec);
+    th_shared_take(to->meta_spec);
+    th_shared_take(shared_of(to->meta));
+}
+
 void th_bp_consolidate(struct th_generic_bp *bp)
 {
     unsigned active = th_bp_generation();
-    const struct th_bp_data *now = &bp->data[active];
-    struct th_bp_data *old = &bp->data[!active];
 
-    release(old, now);
-    *old = *now;
-    th_shared_take(old->spec);
-    th_shared_take(old->meta_spec);
-    th_shared_take(shared_of(old->meta));
+    copy(&bp->data[!active], &bp->data[active]);
+}
+
+void th_bp_complete(struct th_generic_bp *bp)
+{
+    unsigned active = th_bp_generation();
+
+    copy(&bp->data[active], &bp->data[!active]);
 }
 
 /* --- Staging ---------------------------------------------------------------------------------- */

@@ -79,17 +79,25 @@ struct th_generic_bp *th_bp_find(struct th_site *site, const struct th_bp_sessio
 
 /* --- With the code modification permission ---------------------------------------------------- */
 
-/* A breakpoint that does nothing in either generation, the last of its site and of its session. */
+/* A breakpoint that does nothing in either generation, of its session; and the last of its site,
+ * once it is linked there. */
 struct th_generic_bp *th_bp_create(struct th_site *site, struct th_bp_session *session);
+void th_bp_link(struct th_generic_bp *bp);
 
-/* Takes it from its site and session; it still leads on to the site's next. */
+/* Takes it from its site and session; it still leads on to the site's next. Forget: one that was
+ * never linked from its session alone. */
 void th_bp_unlink(struct th_generic_bp *bp);
+void th_bp_forget(struct th_generic_bp *bp);
 
 /* After thread progress. */
 void th_bp_free(struct th_generic_bp *bp);
 
 /* Makes the staging generation what the active one is. No hit may be in the former. */
 void th_bp_consolidate(struct th_generic_bp *bp);
+
+/* The other way round: what is staged is what the active generation does, too. No hit may have
+ * found it. */
+void th_bp_complete(struct th_generic_bp *bp);
 
 /* What may be done to the data of the staging generation. A setting activates, with SERIAL. */
 void th_bp_clear(struct th_generic_bp *bp, uint32_t kinds);

@@ -55,6 +55,11 @@ struct th_site *th_site_create(const struct th_site_operations *operations, void
     return site;
 }
 
+void th_site_end(struct th_site *site)
+{
+    site->ends++;
+}
+
 static void drop(struct th_later *later)
 {
     struct th_site *site = (struct th_site *)((char *)later - offsetof(struct th_site, later));

@@ -68,11 +68,22 @@ struct th_site {
     void *function;        /* what the site is of: its owner's */
     void *place;           /* where that kind of site is armed: its own */
     struct th_later later; /* when it is dropped */
+    /* How often it has ended. Written by who has the permission and, besides, the lock under which
+     * the owner puts changes together; read by who has one of them. */
+    uint32_t ends;
 };
 
 /* FUNCTION and PLACE are what the owner wants to find there. Any thread. */
 struct th_site *th_site_create(const struct th_site_operations *operations, void *function,
                                void *place);
+
+/*
+ * What it is of is gone, or comes to be again: what the changes that are put together already say
+ * of it is not to be done when it is their turn, which may be after the site has become another.
+ * With the permission; and with the lock, if the owner has one, under which it puts changes
+ * together.
+ */
+void th_site_end(struct th_site *site);
 
 /* Nobody will look for the site any more, and it has no breakpoints. It may be created again, as
  * another, after thread progress. */

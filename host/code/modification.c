@@ -1,5 +1,7 @@
 #include "modification.h"
 
+#include "host/base/base.h"
+
 #include <stddef.h>
 
 #define OF(pointer, member) \
@@ -15,12 +17,17 @@ static bool step(struct th_modification *self)
     return more;
 }
 
-static void end(struct th_modification *self)
+static void is_done(struct th_modification *self)
 {
-    th_permission_release();
     th_permission_begin();
     self->done(self);
     th_permission_end();
+}
+
+static void end(struct th_modification *self)
+{
+    th_permission_release();
+    is_done(self);
 }
 
 /* --- Going on by itself ----------------------------------------------------------------------- */
@@ -67,6 +74,14 @@ void th_modification_queue(struct th_modification *self)
     th_permission_queue(&self->turn);
 }
 
+static void take_all_steps(struct th_modification *self)
+{
+    while (step(self)) {
+        self->rounds++;
+        th_progress_wait();
+    }
+}
+
 bool th_modification_run(struct th_modification *self)
 {
     if (!self->queued && !th_permission_may_wait())
@@ -74,10 +89,15 @@ bool th_modification_run(struct th_modification *self)
     if (!self->queued)
         th_modification_queue(self);
     th_permission_await(&self->turn);
-    while (step(self)) {
-        self->rounds++;
-        th_progress_wait();
-    }
+    take_all_steps(self);
     end(self);
     return true;
+}
+
+void th_modification_run_held(struct th_modification *self)
+{
+    if (!th_permission_may_wait())
+        th_bug("a modification is to be waited for in a read section or a continuation");
+    take_all_steps(self);
+    is_done(self);
 }

@@ -35,6 +35,10 @@ bool th_modification_start(struct th_modification *self);
  */
 bool th_modification_run(struct th_modification *self);
 
+/* The same for who has the permission already, and keeps it: it is done when this returns. Only
+ * where the thread may wait. */
+void th_modification_run_held(struct th_modification *self);
+
 /* Takes its place among the modifications now, th_modification_run() following soon: for who keeps
  * them in order by a lock that must not be held while waiting. Only where the thread may wait. */
 void th_modification_queue(struct th_modification *self);
