@@ -220,21 +220,38 @@ static uint64_t value_of(const struct th_native *native, bool arm)
     return th_entry_keeping_int3(*word_of(native), arm ? native->jump : TH_ENTRY_NOP);
 }
 
+/* Entry words that are to be written together. */
+struct writing {
+    struct th_text_word *words;
+    size_t count;
+};
+
+static void write_later(struct writing *writing, struct th_native *native, bool arm)
+{
+    if (count_armed(native, arm))
+        writing->words[writing->count++] =
+            (struct th_text_word){word_of(native), value_of(native, arm), native->protection};
+}
+
+static void write_now(struct writing *writing)
+{
+    if (!th_text_write(writing->words, writing->count))
+        th_bug("code that was writable no longer is: %s", strerror(errno));
+    th_free(writing->words);
+}
+
 static void write_entries(struct th_site *const *sites, size_t count, bool arm)
 {
-    struct th_text_word *words = th_alloc(count * sizeof *words);
-    size_t written = 0;
+    struct writing writing = {th_alloc(count * TH_NATIVE_INSTANCES * sizeof *writing.words), 0};
 
     for (size_t i = 0; i < count; i++) {
-        struct th_native *native = sites[i]->place;
+        const struct th_native_place *place = sites[i]->place;
         atomic_store_explicit(&sites[i]->armed, arm, memory_order_relaxed);
-        if (count_armed(native, arm))
-            words[written++] =
-                (struct th_text_word){word_of(native), value_of(native, arm), native->protection};
+        for (int j = 0; j < TH_NATIVE_INSTANCES; j++)
+            if (place->records[j])
+                write_later(&writing, place->records[j], arm);
     }
-    if (!th_text_write(words, written))
-        th_bug("code that was writable no longer is: %s", strerror(errno));
-    th_free(words);
+    write_now(&writing);
 }
 
 static void arm_entries(struct th_site *const *sites, size_t count)
@@ -261,12 +278,20 @@ static void count_one(_Atomic uint32_t *count, bool before, bool after)
     atomic_store_explicit(count, had + after - before, memory_order_relaxed);
 }
 
-static void count_active(struct th_site *site, unsigned generation, uint32_t before, uint32_t after)
+static void count_record(struct th_native *native, unsigned generation, uint32_t before,
+                         uint32_t after)
 {
-    struct th_native *native = site->place;
-
     count_one(&native->active[generation], before, after);
     count_one(&native->others[generation], before & ~TH_BP_LOCAL, after & ~TH_BP_LOCAL);
+}
+
+static void count_active(struct th_site *site, unsigned generation, uint32_t before, uint32_t after)
+{
+    const struct th_native_place *place = site->place;
+
+    for (int i = 0; i < TH_NATIVE_INSTANCES; i++)
+        if (place->records[i])
+            count_record(place->records[i], generation, before, after);
 }
 
 const struct th_site_operations th_site_native = {.kind = "native",
@@ -275,3 +300,59 @@ const struct th_site_operations th_site_native = {.kind = "native",
                                                   .disarm = disarm_entries,
                                                   .is_armed = is_armed,
                                                   .count = count_active};
+
+/* --- Records of a site ------------------------------------------------------------------------ */
+
+/* All that is active at SITE counts for NATIVE, or no more. */
+static void count_all(const struct th_site *site, struct th_native *native, bool counts)
+{
+    const struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_relaxed);
+
+    for (; bp; bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
+        for (unsigned generation = 0; generation < 2; generation++) {
+            uint32_t active = th_bp_active(&bp->data[generation]);
+            count_record(native, generation, counts ? 0 : active, counts ? active : 0);
+        }
+}
+
+/* Where OLD stands becomes NEW. */
+static void replace_record(struct th_site *site, const struct th_native *old, struct th_native *new)
+{
+    struct th_native_place *place = site->place;
+
+    for (int i = 0; i < TH_NATIVE_INSTANCES; i++)
+        if (place->records[i] == old) {
+            place->records[i] = new;
+            return;
+        }
+    th_bug(new ? "a native site gets more records than there are instances"
+               : "a record is taken from a native site that has it not");
+}
+
+void th_native_attach(struct th_site *const sites[], struct th_native *const natives[],
+                      size_t count)
+{
+    struct writing writing = {th_alloc((count + 1) * sizeof *writing.words), 0};
+
+    for (size_t i = 0; i < count; i++) {
+        replace_record(sites[i], NULL, natives[i]);
+        count_all(sites[i], natives[i], true);
+        if (th_site_is_armed(sites[i]))
+            write_later(&writing, natives[i], true);
+    }
+    write_now(&writing);
+}
+
+void th_native_detach(struct th_site *const sites[], struct th_native *const natives[],
+                      size_t count)
+{
+    struct writing writing = {th_alloc((count + 1) * sizeof *writing.words), 0};
+
+    for (size_t i = 0; i < count; i++) {
+        replace_record(sites[i], natives[i], NULL);
+        count_all(sites[i], natives[i], false);
+        if (th_site_is_armed(sites[i]))
+            write_later(&writing, natives[i], false);
+    }
+    write_now(&writing);
+}

@@ -131,8 +131,28 @@ struct th_native *th_native_find(const void *code);
  * them until the library is closed, which it must not be before this has returned. */
 void th_native_drop(struct th_native *native);
 
-/* Of a function with an entry: `place` is the record. Several sites may share one, those of
- * functions with the same code: a hit decides whose it is. It has no global breakpoints. */
+/*
+ * Of a function with entries: `place` is a struct th_native_place of the owner's, with the records
+ * that are met in its name: one for each instance of its module, as old code runs on beside the
+ * new; all are armed and counted alike. It may have none, and be armed. Several sites may share a
+ * record, those of functions with the same code: a hit decides whose it is. It has no global
+ * breakpoints.
+ */
+enum { TH_NATIVE_INSTANCES = 2 };
+struct th_native_place {
+    struct th_native *records[TH_NATIVE_INSTANCES]; /* NULL: none. With the permission. */
+};
 extern const struct th_site_operations th_site_native;
+
+/*
+ * Each of NATIVES becomes a record of the native site at its place in SITES, in which it is not
+ * yet: so it is counted, in both generations, and armed if the site is; or is one no more, after it
+ * was disarmed. What is written is written at once for all. With the code modification permission,
+ * and while the code is mapped; for records whose code nobody runs that would have to obey at once.
+ */
+void th_native_attach(struct th_site *const sites[], struct th_native *const natives[],
+                      size_t count);
+void th_native_detach(struct th_site *const sites[], struct th_native *const natives[],
+                      size_t count);
 
 #endif

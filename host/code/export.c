@@ -4,6 +4,7 @@
  */
 #include "export.h"
 
+#include "permission.h"
 #include "start.h"
 
 #include "host/base/base.h"
@@ -190,11 +191,15 @@ void th_module_add(struct th_library *library)
         add_exported(module, name, &entry->functions[i]);
     add_locals(module, name, map);
     th_code_starts_add(module->callees, module->count);
+    if (watching && watching->prepare)
+        watching->prepare(module->callees, module->count);
+    th_permission_wait();
     if (watching)
         watching->begin(module->callees, module->count);
     for (size_t i = 0; i < module->count; i++)
         if (module->callees[i].entry)
             set_callee(module->callees[i].entry, &module->callees[i]);
+    th_permission_release();
     th_table_set(&modules, name, module);
 }
 
@@ -202,11 +207,13 @@ void th_module_remove(struct th_library *library)
 {
     struct module *module = th_table_remove(&modules, th_library_name(library));
 
+    th_permission_wait();
     for (size_t i = 0; i < module->count; i++)
         if (module->callees[i].entry)
             set_callee(module->callees[i].entry, NULL);
     if (watching)
         watching->end(module->callees, module->count);
+    th_permission_release();
     th_code_starts_remove(module->callees, module->count);
     for (size_t i = 0; i < module->count; i++)
         th_free((char *)module->callees[i].name);
@@ -227,10 +234,12 @@ void th_module_watch(const struct th_module_watcher *watcher)
     const struct th_module_watcher *const both[] = {watching, watcher};
     const struct th_slot *slot;
 
+    th_permission_wait();
     for (int i = 0; i < 2; i++) /* the end of the one, the beginning of the other */
         for (size_t at = 0; both[i] && (slot = th_table_next(&modules, &at));) {
             const struct module *module = slot->value;
             (i == 0 ? both[i]->end : both[i]->begin)(module->callees, module->count);
         }
+    th_permission_release();
     watching = watcher;
 }

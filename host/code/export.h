@@ -100,16 +100,25 @@ void th_module_remove(struct th_library *library);
 struct th_library *th_module_find(th_term name);
 
 /*
- * Who is told of the functions of modules, those that are there now included: begin() before calls
- * can reach them, end() when none can any more (for NULL, or another watcher, as well). First those
- * of the library's table, in its order, then the local ones. An entry may be that of two CALLEES,
- * as a function may stand twice in the table: calls reach the later one. By the thread that adds
- * and removes; it may wait.
+ * Who is told of the functions of modules, those that are there now included. First those of the
+ * library's table, in its order, then the local ones. An entry may be that of two CALLEES, as a
+ * function may stand twice in the table: calls reach the later one.
+ *
+ * prepare(), which may be left out: before begin(), while nothing of the host's is touched; by any
+ * thread, several at once. begin(), before calls can reach them; and end(), when none can any more
+ * and no thread is in their code (for NULL, or another watcher, as well), or what was prepared is
+ * not to begin: with the code modification permission, which the caller keeps. CALLEES is the same
+ * each time.
+ *
+ * Functions of the same names may be there already: those of the module's instance that is about to
+ * become old code, or, when that ends, of the one which took its place; never more than two.
  */
 struct th_module_watcher {
+    void (*prepare)(const struct th_callee callees[], size_t count); /* NULL: nothing */
     void (*begin)(const struct th_callee callees[], size_t count);
     void (*end)(const struct th_callee callees[], size_t count);
 };
+/* By the thread that adds and removes; it may wait. */
 void th_module_watch(const struct th_module_watcher *watcher);
 
 /*

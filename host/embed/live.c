@@ -1,6 +1,8 @@
 /* What the program itself does, traced while it does it. */
 #include "host.h"
 
+#include "host/code/code.h"
+
 #include <string.h>
 
 struct tracehost_live_process {
@@ -130,7 +132,9 @@ enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const 
     (*made)->host = host;
     begun = &(*made)->function;
     begun->function.name = (struct th_function){name.module, name.function, (uint32_t)name.arity};
+    th_permission_wait();
     th_live_functions_begin(host->tracing, &begun, 1);
+    th_permission_release();
     atomic_fetch_add_explicit(&host->live, 1, memory_order_relaxed);
     return TRACEHOST_OK;
 }
@@ -143,7 +147,9 @@ enum tracehost_status tracehost_live_function_end(tracehost_live_function *funct
     if (status != TH_OK || !function)
         return th_answer(status);
     ended = &function->function;
+    th_permission_wait();
     th_live_functions_end(function->host->tracing, &ended, 1);
+    th_permission_release();
     atomic_fetch_sub_explicit(&function->host->live, 1, memory_order_relaxed);
     th_free(function);
     return TRACEHOST_OK;

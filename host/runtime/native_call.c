@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-typedef const struct th_traced_module_function traced_function;
+typedef const struct th_traced_code traced_code;
 
 static _Atomic uint64_t no_calls; /* since the runtime was started; relaxed */
 
@@ -56,13 +56,12 @@ size_t th_native_stack(void)
 
 /* Of the functions that are one code: the one that the runtime calls, or else the one that has as
  * many arguments. NULL: none. */
-static traced_function *choose(traced_function *first, const struct th_call *call, int argc,
-                               uintptr_t at)
+static traced_code *choose(traced_code *first, const struct th_call *call, int argc, uintptr_t at)
 {
-    traced_function *chosen = NULL;
+    traced_code *chosen = NULL;
 
-    for (traced_function *one = first; one; one = one->same)
-        if ((int)one->live.function.name.arity == argc) {
+    for (traced_code *one = first; one; one = one->same)
+        if ((int)one->arity == argc) {
             if (call && at == call->sp && one->callee == call->callee)
                 return one;
             if (!chosen)
@@ -73,10 +72,10 @@ static traced_function *choose(traced_function *first, const struct th_call *cal
     return chosen;
 }
 
-static traced_function *function_of(const struct th_native *native, const struct th_call *call,
-                                    int argc, uintptr_t at)
+static traced_code *code_of(const struct th_native *native, const struct th_call *call, int argc,
+                            uintptr_t at)
 {
-    traced_function *first = native->owner;
+    traced_code *first = native->owner;
 
     return th_native_is_only(first, argc) ? first : choose(first, call, argc, at);
 }
@@ -87,7 +86,7 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
 {
     struct th_live_call met = {.arguments = argv};
     struct th_live_wants wants;
-    traced_function *function;
+    traced_code *code;
 
     if (forked)
         return false;
@@ -95,13 +94,12 @@ static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *na
         th_live_call_suppressed();
         return false;
     }
-    function = function_of(native, NULL, argc, at);
-    if (!function)
+    code = code_of(native, NULL, argc, at);
+    if (!code)
         return false;
-    met.function = &function->live;
-    met.site = function->live.function.local;
-    if (met.site)
-        th_live_call(&met, &wants);
+    met.function = &code->function->live;
+    met.site = code->site;
+    th_live_call(&met, &wants);
     return false;
 }
 
@@ -147,9 +145,9 @@ bool th_native_keep(const struct th_live_function *function, struct th_live_want
 static __attribute__((noinline)) bool is_resumed(struct th_call *call,
                                                  const struct th_native *native, uintptr_t at)
 {
-    const struct th_callee *callee = ((traced_function *)native->owner)->callee;
+    const traced_code *code = native->owner;
 
-    if (at != call->sp || call->resumed != callee->code)
+    if (at != call->sp || call->resumed != code->start)
         return false;
     call->resumed = NULL;
     return true;
@@ -159,20 +157,20 @@ bool th_native_met_slowly(const struct th_native *native, int argc, const th_ter
                           uintptr_t at)
 {
     struct th_call *call = th_call_current;
-    traced_function *function;
+    traced_code *code;
 
     if (!call || th_traced_busy)
         return met_oddly(native, argc, argv, at);
     if (call->resumed && is_resumed(call, native, at))
         return false;
-    function = function_of(native, call, argc, at);
-    if (!function)
+    code = code_of(native, call, argc, at);
+    if (!code)
         return false;
     if (th_live_is_returning(&call->process->live)) {
         th_traced_busy = at;
         th_caught_by_caller(call->process, at);
     }
-    return th_native_tell(call, function, argv, at);
+    return th_native_tell(call, code, argv, at);
 }
 
 /* --- Frames ---------------------------------------------------------------------------------- */

@@ -78,19 +78,18 @@ void th_native_calls_begin(void);
 /* --- Inline parts ----------------------------------------------------------------------------- */
 
 /* FIRST is meant by ARGC arguments, and no other function is the same code. */
-static inline bool th_native_is_only(const struct th_traced_module_function *first, int argc)
+static inline bool th_native_is_only(const struct th_traced_code *first, int argc)
 {
-    return argc < 0 || (!first->same && (int)first->live.function.name.arity == argc);
+    return argc < 0 || (!first->same && (int)first->arity == argc);
 }
 
 /* The end of the call of FUNCTION that is being told is wanted: true if it needs a frame for that.
  */
 bool th_native_keep(const struct th_live_function *function, struct th_live_wants *wants);
 
-/* FUNCTION is called. What is needed when that has been told is in memory, so that no register is
- * saved for it. */
-static inline bool th_native_tell(const struct th_call *call,
-                                  const struct th_traced_module_function *function,
+/* CODE's function is called. What is needed when that has been told is in memory, so that no
+ * register is saved for it. */
+static inline bool th_native_tell(const struct th_call *call, const struct th_traced_code *code,
                                   const th_term argv[], uintptr_t at)
 {
     struct th_live_call met;
@@ -98,8 +97,8 @@ static inline bool th_native_tell(const struct th_call *call,
 
     th_traced_busy = at;
     met.process = &call->process->live;
-    met.function = &function->live;
-    met.site = function->live.function.local;
+    met.function = &code->function->live;
+    met.site = code->site;
     met.arguments = argv;
     met.external = false;
     met.caller = NULL;
@@ -114,14 +113,14 @@ static inline bool th_native_met(const struct th_native *native, int argc, const
                                  uintptr_t at)
 {
     const struct th_call *call = th_call_current;
-    const struct th_traced_module_function *function = native->owner;
+    const struct th_traced_code *code = native->owner;
 
     if (__builtin_expect(!call || th_traced_busy || call->resumed ||
                              th_live_is_returning(&call->process->live) ||
-                             !th_native_is_only(function, argc),
+                             !th_native_is_only(code, argc),
                          0))
         return th_native_met_slowly(native, argc, argv, at);
-    return th_native_tell(call, function, argv, at);
+    return th_native_tell(call, code, argv, at);
 }
 
 #endif

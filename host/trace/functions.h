@@ -20,7 +20,19 @@ struct th_traced_function {
     struct th_site *site;  /* virtual, or of an export; its `function` is this. NULL: none */
     struct th_site *local; /* native; likewise */
     const char *no_local;  /* why there is none, a sentence that stays; NULL: not said */
+    /*
+     * It has got the native site, or lost it, with newer code. What was set before then is where it
+     * was set: so what is changed is changed at both. One that is lost stays in `local`, with its
+     * breakpoints, besides `no_local`.
+     */
+    bool strays;
 };
+
+/* The site where local calls are met now. */
+static inline struct th_site *th_function_local_site(const struct th_traced_function *function)
+{
+    return function->no_local ? NULL : function->local;
+}
 
 /* Start it as {0}. */
 struct th_functions {

@@ -105,32 +105,51 @@ void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function
                              size_t count)
 {
     struct th_change *change = th_change_create();
-    bool waits;
 
     th_tracing_lock(tracing);
     for (size_t i = 0; i < count; i++) {
         enlist(tracing, functions[i]);
-        th_patterns_add(tracing, change, &functions[i]->function, false);
+        th_patterns_add(tracing, change, &functions[i]->function, TH_NEWS_LOADED);
     }
-    waits = th_patterns_hand_in(change);
     th_tracing_unlock(tracing);
-    if (waits)
-        th_change_run(change, NULL, NULL);
+    th_change_set_unreached(change);
 }
 
-/* Whatever has been asked for before is done when this change is. */
-static void add_clearing(struct th_change *change, struct th_tracing *tracing,
-                         const struct th_traced_function *function)
+static void renew(struct th_tracing *tracing, struct th_change *change,
+                  const struct th_live_renewal *renewal)
 {
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
-        struct th_points *points =
-            session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
-        if (points)
-            th_pattern_set_at(change, function,
-                              &(struct th_bp_setting){.session = &points->base, .clear = TH_BP_ALL},
-                              false);
-    }
+    struct th_traced_function *function = &renewal->function->function;
+    bool had = th_function_local_site(function), has;
+
+    function->local = renewal->local;
+    function->no_local = renewal->no_local;
+    has = th_function_local_site(function);
+    if (had == has)
+        return;
+    function->strays = true;
+    if (has)
+        th_patterns_add(tracing, change, function, TH_NEWS_LOCAL);
+}
+
+void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_renewal renewals[],
+                             size_t count)
+{
+    struct th_change *change = th_change_create();
+
+    th_tracing_lock(tracing);
+    for (size_t i = 0; i < count; i++)
+        renew(tracing, change, &renewals[i]);
+    th_tracing_unlock(tracing);
+    th_change_set_unreached(change);
+}
+
+/* From now on nothing is asked of SITE, and what was asked for and not done yet is void. */
+static void end_site(struct th_change *change, struct th_site *site)
+{
+    if (!site)
+        return;
+    th_site_end(site);
+    th_change_clear_site(change, site);
 }
 
 void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *const functions[],
@@ -141,11 +160,12 @@ void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *
     th_tracing_lock(tracing);
     for (size_t i = 0; i < count; i++) {
         strike(functions[i]);
-        add_clearing(change, tracing, &functions[i]->function);
+        end_site(change, functions[i]->function.site);
+        end_site(change, functions[i]->function.local);
+        functions[i]->function.strays = false;
     }
-    th_change_queue(change);
     th_tracing_unlock(tracing);
-    th_change_run(change, NULL, NULL);
+    th_change_run_held(change);
     th_progress_wait(); /* for those who look at a site and find nothing */
     for (size_t i = 0; i < count; i++)
         if (functions[i]->own_site)

@@ -129,13 +129,35 @@ struct th_live_function {
     bool own_site;                          /* the virtual one is trace/'s, too */
 };
 
-/* What on_load patterns say of them is in force when this returns; where the thread may not wait,
- * soon after. */
+/*
+ * The caller of these has the code modification permission (code/), and keeps it. So whoever sets a
+ * pattern meanwhile does that after it, and finds the functions that have begun by then; or was
+ * seen by begin(), if the pattern waits for code. And what was asked for before, of functions that
+ * have ended, is void.
+ */
+
+/* Before calls can reach them. What on_load patterns say of them is in force when this returns. It
+ * waits for nothing. */
 void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function *const functions[],
                              size_t count);
 
+/*
+ * A function that has begun has newer code, which no call can reach yet: it gets the native site
+ * that it has not had, as its first or again; or has none any more. What was set stays as it is,
+ * also at a site that has no code now. A site that is new gets what on_load patterns say of local
+ * calls, but for what is met at the export entry already; a pattern of one function that was set
+ * before then is not for it. It waits for nothing.
+ */
+struct th_live_renewal {
+    struct th_live_function *function;
+    struct th_site *local; /* NULL: there has never been one */
+    const char *no_local;  /* NULL: the site is of use */
+};
+void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_renewal renewals[],
+                             size_t count);
+
 /* Their breakpoints are removed; then no call is at their sites, and the structs are the owner's
- * again. Not in a callback. */
+ * again. Waits for at most three rounds of thread progress; not in a callback. */
 void th_live_functions_end(struct th_tracing *tracing, struct th_live_function *const functions[],
                            size_t count);
 

@@ -105,24 +105,31 @@ static bool names_one(const struct th_pattern *pattern)
 
 /* Under the lock. */
 static void add_defaults(struct th_change *change, const struct th_points *points,
-                         const struct th_traced_function *function, bool recorded)
+                         const struct th_traced_function *function, enum th_pattern_news news)
 {
+    bool recorded = news == TH_NEWS_RECORDED;
+
     for (size_t i = 0; i < points->count; i++) {
-        const struct th_pattern *pattern = &points->defaults[i].pattern;
-        if ((recorded || pattern->on_load) && th_pattern_concerns(pattern, &function->name))
-            th_pattern_set_at(change, function, &points->defaults[i].setting, recorded);
+        const struct th_pattern_default *one = &points->defaults[i];
+        if (!(recorded || one->pattern.on_load) ||
+            !th_pattern_concerns(&one->pattern, &function->name))
+            continue;
+        if (news == TH_NEWS_LOCAL)
+            th_pattern_set_at_local(change, function, &one->setting);
+        else
+            th_pattern_set_at(change, function, &one->setting, recorded);
     }
 }
 
 void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
-                     const struct th_traced_function *function, bool recorded)
+                     const struct th_traced_function *function, enum th_pattern_news news)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
         const struct th_points *points =
             session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
         if (points)
-            add_defaults(change, points, function, recorded);
+            add_defaults(change, points, function, news);
     }
 }
 
@@ -151,7 +158,7 @@ struct th_traced_function *th_patterns_meet(struct th_tracing *tracing,
     if (!function) {
         function = th_functions_add(&tracing->functions, name);
         change = th_change_create();
-        th_patterns_add(tracing, change, function, true);
+        th_patterns_add(tracing, change, function, TH_NEWS_RECORDED);
         waits = th_patterns_hand_in(change);
     }
     th_tracing_unlock(tracing);

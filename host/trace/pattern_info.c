@@ -68,7 +68,7 @@ static struct th_traceable traceable(const struct functions_seen *seen, size_t i
     return (struct th_traceable){
         .name = function->name,
         .live = live,
-        .local = !live || function->local,
+        .local = !live || th_function_local_site(function),
         .global = function->site != NULL,
         .no_local = function->no_local,
     };

@@ -22,7 +22,7 @@ static uint32_t kinds_at_site(const struct th_traced_function *function)
 {
     if (!function->site)
         return 0;
-    return function->local ? TH_BP_GLOBAL : TH_BP_ALL;
+    return th_function_local_site(function) ? TH_BP_GLOBAL : TH_BP_ALL;
 }
 
 static uint32_t possible_kinds(const struct th_traced_function *function)
@@ -31,7 +31,7 @@ static uint32_t possible_kinds(const struct th_traced_function *function)
 
     if (function->site)
         possible = kinds_at_site(function) & function->site->operations->kinds;
-    if (function->local)
+    if (th_function_local_site(function))
         possible |= NATIVE & function->local->operations->kinds;
     return possible;
 }
@@ -63,21 +63,67 @@ static bool add_at(struct th_change *change, struct th_site *site,
     return true;
 }
 
+/* What SETTING does to breakpoints of other kinds than KINDS, which were set at SITE before. What
+ * is set is so at the function's other site now. */
+static void add_for_strays(struct th_change *change, struct th_site *site,
+                           const struct th_bp_setting *setting, uint32_t kinds)
+{
+    struct th_bp_setting here = {
+        .clear = setting->clear | setting->set,
+        .pause = setting->pause,
+        .restart = setting->restart & ~setting->set,
+        .session = setting->session,
+    };
+
+    if (site)
+        add_at(change, site, &here, ~kinds);
+}
+
 bool th_pattern_set_at(struct th_change *change, const struct th_traced_function *function,
                        const struct th_bp_setting *setting, bool recorded)
 {
     uint32_t possible = possible_kinds(function) & (recorded ? ~(uint32_t)TH_BP_MEMORY : TH_BP_ALL);
+    uint32_t at_local = th_function_local_site(function) ? NATIVE : 0;
     struct th_bp_setting here = *setting;
     bool added;
 
     here.set = choose(setting->set, possible);
-    here.restart &= possible;
     if (here.set & TH_BP_LOCAL)
         here.clear |= TH_BP_GLOBAL;
     if (here.set & TH_BP_GLOBAL)
         here.clear |= TH_BP_LOCAL;
+    if (function->strays) {
+        add_for_strays(change, function->site, &here, kinds_at_site(function));
+        add_for_strays(change, function->local, &here, at_local);
+    }
+    here.restart &= possible;
     added = add_at(change, function->site, &here, kinds_at_site(function));
-    return (function->local && add_at(change, function->local, &here, NATIVE)) || added;
+    return add_at(change, function->local, &here, at_local) || added;
+}
+
+/* Of KINDS, those that a session does not have already at SITE, which NULL is not. */
+static uint32_t without_there(uint32_t kinds, struct th_site *site,
+                              const struct th_bp_session *session)
+{
+    struct th_bp_info info;
+
+    if (site && th_breakpoint_info(site, session, &info)) {
+        kinds &= ~info.kinds;
+        if (info.kinds & TH_BP_GLOBAL)
+            kinds &= ~(uint32_t)TH_BP_LOCAL;
+        th_bp_info_free(&info);
+    }
+    return kinds;
+}
+
+void th_pattern_set_at_local(struct th_change *change, const struct th_traced_function *function,
+                             const struct th_bp_setting *setting)
+{
+    struct th_bp_setting here = *setting;
+
+    here.set = without_there(choose(setting->set, possible_kinds(function)) & NATIVE,
+                             function->site, setting->session);
+    add_at(change, function->local, &here, NATIVE);
 }
 
 /* --- what it cannot --- */

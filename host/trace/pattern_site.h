@@ -20,6 +20,12 @@ bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_funct
 bool th_pattern_set_at(struct th_change *change, const struct th_traced_function *function,
                        const struct th_bp_setting *setting, bool recorded);
 
+/* Adds to CHANGE, of sites that no call can reach, what SETTING says of local calls to FUNCTION,
+ * whose native site has come with newer code. Not what is met at its export entry already: whoever
+ * traces calls from outside goes on to do so there, and hears of no call twice. */
+void th_pattern_set_at_local(struct th_change *change, const struct th_traced_function *function,
+                             const struct th_bp_setting *setting);
+
 /* A pattern that is set is refused where this host has functions that it is for, and none of them
  * can have such breakpoints: who asks for local calls is not to wait for them in vain. Under the
  * lock. */

@@ -28,10 +28,16 @@ struct th_shared_spec {
 
 extern const struct th_bp_hooks th_pattern_hooks;
 
-/* Adds to CHANGE what the patterns say of FUNCTION, a new one: of a RECORDED one all that is kept,
- * of one that is loaded now what waits for that. Under the lock. */
+/* What is new. */
+enum th_pattern_news {
+    TH_NEWS_RECORDED, /* a function of a recording: it gets all that is kept */
+    TH_NEWS_LOADED,   /* one of this host: what waits for that */
+    TH_NEWS_LOCAL,    /* its native site: likewise, of local calls */
+};
+
+/* Adds to CHANGE what the patterns say of FUNCTION. Under the lock. */
 void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
-                     const struct th_traced_function *function, bool recorded);
+                     const struct th_traced_function *function, enum th_pattern_news news);
 
 /* Puts a change into its queue. Under the lock. True: th_change_run() is to follow, without it. */
 bool th_patterns_hand_in(struct th_change *change);

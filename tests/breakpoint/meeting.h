@@ -10,10 +10,18 @@
 struct meeting {
     struct th_site *site;
     struct th_native *native;
+    struct th_native_place place; /* the site's */
     const void *code;
     atomic_uint met;      /* how often a handler was called; relaxed */
     const void *returner; /* where the latest would have returned to */
 };
+
+/* MEETING->native is the one record of its site. */
+static inline void meet_at_site(struct meeting *meeting)
+{
+    meeting->place = (struct th_native_place){{meeting->native}};
+    meeting->site = th_site_create(&th_site_native, meeting, &meeting->place);
+}
 
 /* Each form's function, without and with the record; ENV and the terms are any words. */
 typedef uintptr_t word;

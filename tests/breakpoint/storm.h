@@ -148,7 +148,7 @@ static void meet_function(struct meeting *meeting, struct th_library *library, c
     meeting->native =
         th_native_create(library, (void *)meeting->code, form, storm_handlers[form], meeting);
     assert_non_null(meeting->native);
-    meeting->site = th_site_create(&th_site_native, meeting, meeting->native);
+    meet_at_site(meeting);
 }
 
 static void drop_meeting(struct meeting *meeting)

@@ -32,7 +32,7 @@ static void meet_function(struct meeting *meeting, const char *name, enum th_nat
     meeting->native =
         th_native_create(library, (void *)meeting->code, form, meet_handlers[form], meeting);
     assert_non_null(meeting->native);
-    meeting->site = th_site_create(&th_site_native, meeting, meeting->native);
+    meet_at_site(meeting);
 }
 
 static int open_forms(void **state)
@@ -239,7 +239,7 @@ static void what_is_staged_is_not_met(void **state)
     operations.arm = arm_and_call;
     operations.disarm = call_and_disarm;
     watched = &meetings[TH_NATIVE_NIF];
-    site = th_site_create(&operations, watched, watched->native);
+    site = th_site_create(&operations, watched, &watched->place);
     for (unsigned i = 1; i <= 3; i++) { /* either generation */
         set_kinds(site, a, TH_BP_LOCAL, 0);
         atomic_store(&watched->met, 0);
@@ -257,7 +257,7 @@ static void sites_share_an_entry(void **state)
 {
     struct noting *a = noting_create('A');
     struct meeting *one = &meetings[4];
-    struct th_site *other = th_site_create(&th_site_native, one, one->native);
+    struct th_site *other = th_site_create(&th_site_native, one, &one->place);
     word before = entry_word(one), armed;
 
     (void)state;

@@ -65,7 +65,7 @@ static int refused(struct th_library *library, const char *part)
         }
         meeting.native =
             th_native_create(library, (void *)meeting.code, TH_NATIVE_NIF, meet_nif, &meeting);
-        meeting.site = th_site_create(&th_site_native, NULL, meeting.native);
+        meet_at_site(&meeting);
         th_site_native.arm(&meeting.site, 1);
         th_site_native.count(meeting.site, 0, 0, TH_BP_LOCAL);
         assert_int_equal(call(meeting.code), 2 + i);

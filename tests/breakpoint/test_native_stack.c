@@ -30,6 +30,7 @@ static th_env env;
 static struct th_library *library;
 static call_nif *descend, *burn;
 static struct th_native *plunge;
+static struct th_native_place place;
 static struct th_site *site;
 static struct noting *noting;
 
@@ -96,7 +97,8 @@ static int arm(void **state)
     plunge =
         th_native_create(library, map->locals[0].code, TH_NATIVE_TERMS_1, (void *)handle, NULL);
     assert_non_null(plunge);
-    site = th_site_create(&th_site_native, NULL, plunge);
+    place.records[0] = plunge;
+    site = th_site_create(&th_site_native, NULL, &place);
     noting = noting_create('A');
     set_kinds(site, noting, TH_BP_LOCAL, 0);
     descend = function_of_table("descend");

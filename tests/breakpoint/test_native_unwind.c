@@ -109,7 +109,7 @@ static void make_meeting(struct meeting *meeting, struct th_library *library,
     meeting->native =
         th_native_create(library, (void *)meeting->code, form, meet_handlers[form], meeting);
     assert_non_null(meeting->native);
-    meeting->site = th_site_create(&th_site_native, meeting, meeting->native);
+    meet_at_site(meeting);
 }
 
 static void each_instruction_knows_its_caller(void **state)

@@ -175,7 +175,7 @@ static void note_end(const struct th_callee callees[], size_t count)
 
 static void a_watcher_is_told_before_there_are_calls_and_after(void **state)
 {
-    static const struct th_module_watcher watcher = {note_begin, note_end};
+    static const struct th_module_watcher watcher = {NULL, note_begin, note_end};
     char *path = path_of("party");
     struct th_library *library = load(path);
     size_t count =

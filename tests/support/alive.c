@@ -20,12 +20,12 @@ void alive_begin(void)
         };
         all[i] = &alive_functions[i];
     }
-    th_live_functions_begin(scene_tracing(), all, ALIVE_FUNCTIONS);
+    scene_begin_functions(all, ALIVE_FUNCTIONS);
 }
 
 void alive_end(void)
 {
-    th_live_functions_end(scene_tracing(), all, ALIVE_FUNCTIONS);
+    scene_end_functions(all, ALIVE_FUNCTIONS);
     scene_end();
 }
 

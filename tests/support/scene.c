@@ -2,6 +2,7 @@
 
 #include "loaded.h"
 
+#include "host/code/code.h"
 #include "host/process/process.h"
 
 #include <setjmp.h>
@@ -273,4 +274,18 @@ const char *scene_log(void)
 unsigned scene_decoded(void)
 {
     return decoded;
+}
+
+void scene_begin_functions(struct th_live_function *const functions[], size_t count)
+{
+    th_permission_wait();
+    th_live_functions_begin(scene_tracing(), functions, count);
+    th_permission_release();
+}
+
+void scene_end_functions(struct th_live_function *const functions[], size_t count)
+{
+    th_permission_wait();
+    th_live_functions_end(scene_tracing(), functions, count);
+    th_permission_release();
 }

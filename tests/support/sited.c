@@ -54,7 +54,7 @@ void sited_begin(void)
     sited_init(&sited_functions[SHOWN], th_atom("m"), "shown", true, false);
     sited_init(&sited_functions[HIDDEN], th_atom("m"), "hidden", false, true);
     get_all(functions);
-    th_live_functions_begin(scene_tracing(), functions, SITED_FUNCTIONS);
+    scene_begin_functions(functions, SITED_FUNCTIONS);
     begun = true;
 }
 
@@ -66,7 +66,7 @@ void sited_end(void)
         return;
     begun = false;
     get_all(functions);
-    th_live_functions_end(scene_tracing(), functions, SITED_FUNCTIONS);
+    scene_end_functions(functions, SITED_FUNCTIONS);
     for (int i = 0; i < SITED_FUNCTIONS; i++)
         sited_release(&sited_functions[i]);
 }

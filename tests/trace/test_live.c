@@ -323,7 +323,7 @@ static void local_patterns_are_refused_where_there_are_export_sites_alone(void *
 
     (void)state;
     f.function.site = th_site_create(&th_site_export, &f, &entry);
-    th_live_functions_begin(scene_tracing(), functions, 1);
+    scene_begin_functions(functions, 1);
     assert_int_equal(th_session_function(session, &one, TH_AM(true), TH_BP_LOCAL, &matched),
                      TH_USAGE);
     assert_string_equal(th_error_link(0),
@@ -347,7 +347,7 @@ static void local_patterns_are_refused_where_there_are_export_sites_alone(void *
                      TH_OK);
     assert_int_equal(th_export_word(&entry), 0);
     th_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL);
-    th_live_functions_end(scene_tracing(), functions, 1);
+    scene_end_functions(functions, 1);
     th_site_drop(f.function.site);
 }
 

@@ -300,18 +300,18 @@ static void functions_that_come_meet_what_waits_for_them(void **state)
     (void)state;
     th_session_function(session, &now, TH_AM(true), TH_BP_LOCAL, &matched);
     assert_int_equal(matched, 0);
-    th_live_functions_begin(scene_tracing(), one, 1);
+    scene_begin_functions(one, 1);
     assert_false(th_live_function_is_armed(&f));
     th_session_function(session, &later, TH_AM(true), TH_BP_LOCAL, &matched);
     assert_false(th_live_function_is_armed(&f));
-    th_live_functions_begin(scene_tracing(), two, 1);
+    scene_begin_functions(two, 1);
     assert_true(th_live_function_is_armed(&g));
     assert_ptr_equal(th_live_function_find(scene_tracing(), &f.function.name), &g);
     th_session_function(session, &now, TH_AM(true), TH_BP_LOCAL, &matched);
     assert_int_equal(matched, 2);
     assert_true(th_live_function_is_armed(&f));
-    th_live_functions_end(scene_tracing(), two, 1);
-    th_live_functions_end(scene_tracing(), one, 1);
+    scene_end_functions(two, 1);
+    scene_end_functions(one, 1);
     assert_null(th_live_function_find(scene_tracing(), &f.function.name));
 }
 

@@ -115,14 +115,14 @@ static void functions_to_come_have_it(void **state)
     assert_int_equal(th_session_meta_function(session, &on_load, TH_AM(true), &setup, &matched),
                      TH_OK);
     assert_int_equal(matched, 0);
-    th_live_functions_begin(scene_tracing(), functions, 1);
+    scene_begin_functions(functions, 1);
     scene_log();
     made.site = f.function.site;
     th_live_call(&made, &wants);
     assert_string_equal(scene_log(), ASKED_OF("[]") "trace_call(call,[]," ME
                                                     ",{late,f,[]},#{timestamp => timestamp}) "
                                                     "self\n");
-    th_live_functions_end(scene_tracing(), functions, 1);
+    scene_end_functions(functions, 1);
     assert_int_equal(counts_of(0).present, 1); /* there may be more to come */
 }
 
@@ -491,7 +491,7 @@ static void it_is_shared_with_its_tracing(void **state)
     assert_int_equal(counts_of(0).counts.traced, 2);
     th_session_function(session, &f0, TH_AM(false), TH_BP_META, NULL);
     assert_true(is_unloaded_soon());
-    th_live_functions_begin(scene_tracing(), functions, 1);
+    scene_begin_functions(functions, 1);
     th_live_process_begin(&process, scene_tracing(), NULL, false);
     setup.library = scene_library();
     f0.function = th_atom("f0");
@@ -500,7 +500,7 @@ static void it_is_shared_with_its_tracing(void **state)
     th_live_call(&made, &wants);
     assert_int_equal(counts_of(0).counts.traced, 3);
     th_live_process_end(&process);
-    th_live_functions_end(scene_tracing(), functions, 1);
+    scene_end_functions(functions, 1);
     scene_end();
     begin(state);
 }

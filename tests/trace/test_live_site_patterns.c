@@ -87,10 +87,10 @@ static void load(struct th_pattern pattern, uint32_t kinds, bool exported, bool 
     pattern.on_load = true;
     assert_int_equal(th_session_function(session, &pattern, TH_AM(true), kinds, NULL), TH_OK);
     sited_init(&late, th_atom("late"), "f", exported, native);
-    th_live_functions_begin(scene_tracing(), functions, 1);
+    scene_begin_functions(functions, 1);
     assert_int_equal(sited_armed(&late), expected);
     assert_int_equal(kinds_of(&late), expected);
-    th_live_functions_end(scene_tracing(), functions, 1);
+    scene_end_functions(functions, 1);
     assert_int_equal(sited_armed(&late), 0);
     sited_release(&late);
     assert_int_equal(th_session_function(session, &pattern, TH_AM(false), kinds, NULL), TH_OK);
@@ -173,7 +173,7 @@ static void one_without_any_is_refused(void **state)
     (void)state;
     sited_init(&sealed, th_atom("m"), "sealed", false, false);
     function->function.no_local = "it stands in stone";
-    th_live_functions_begin(scene_tracing(), &function, 1);
+    scene_begin_functions(&function, 1);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         assert_int_equal(try(session, "sealed", "true", kinds[i]), TH_USAGE);
         assert_string_equal(th_error_link(1), "m:sealed/1: it stands in stone");
@@ -183,7 +183,7 @@ static void one_without_any_is_refused(void **state)
     assert_string_equal(th_error_link(1), "m:sealed/1: no other modules call it");
     th_error_clear();
     set(session, "sealed", "false", TH_PATTERN_EITHER);
-    th_live_functions_end(scene_tracing(), &function, 1);
+    scene_end_functions(&function, 1);
     sited_release(&sealed);
 }
 
@@ -205,7 +205,7 @@ static void reasons_are_told_together(void **state)
         items[i].live.function.no_local = i < 3 ? "a" : reasons[i - 2];
         functions[i] = &items[i].live;
     }
-    th_live_functions_begin(scene_tracing(), functions, MANY);
+    scene_begin_functions(functions, MANY);
     assert_int_equal(th_session_function(session, &each, TH_AM(true), TH_BP_LOCAL, NULL), TH_USAGE);
     assert_int_equal(th_error_status(), TH_USAGE);
     assert_string_equal(th_error_link(1), "n:f0/1 and 2 more: a");
@@ -217,7 +217,7 @@ static void reasons_are_told_together(void **state)
     assert_int_equal(refusals.count, TH_PATTERN_REFUSALS);
     th_session_pattern_refusals(session, &each, TH_PATTERN_EITHER, &refusals);
     assert_int_equal(refusals.functions, 0);
-    th_live_functions_end(scene_tracing(), functions, MANY);
+    scene_end_functions(functions, MANY);
     for (int i = 0; i < MANY; i++)
         sited_release(&items[i]);
 }

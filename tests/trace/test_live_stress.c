@@ -332,7 +332,7 @@ static void add_functions(void)
         sited_init(&functions[i], module, name, has_two_sites(i), has_two_sites(i));
         all[i] = &functions[i].live;
     }
-    th_live_functions_begin(scene_tracing(), all, FUNCTIONS);
+    scene_begin_functions(all, FUNCTIONS);
 }
 
 static void add_processes(void)
@@ -454,7 +454,7 @@ static void calls_are_seen_by_whoever_traces_them(void **state)
     for (int i = 0; i < CALLERS; i++)
         for (int k = 0; k < PROCESSES; k++)
             th_live_process_end(&callers[i].processes[k]);
-    th_live_functions_end(scene_tracing(), all, FUNCTIONS);
+    scene_end_functions(all, FUNCTIONS);
     for (uint32_t f = 0; f < FUNCTIONS; f++) {
         assert_int_equal(sited_armed(&functions[f]), 0);
         sited_release(&functions[f]);

@@ -7,6 +7,7 @@
 #include "measure.h"
 
 #include "host/base/base.h"
+#include "host/code/code.h"
 #include "host/process/process.h"
 #include "host/trace/trace.h"
 
@@ -372,7 +373,9 @@ static void begin(const char *path)
             functions[i].function.name.arity = 3;
         all[i] = &functions[i];
     }
+    th_permission_wait();
     th_live_functions_begin(tracing, all, FUNCTIONS);
+    th_permission_release();
     discarding = create("discard");
     tracing_all = create("trace");
     for (int i = 0; i < 3; i++)
@@ -416,7 +419,9 @@ int main(int argc, char **argv)
     th_live_process_end(&process);
     th_live_process_end(&idle);
     th_live_process_end(&unseen);
+    th_permission_wait();
     th_live_functions_end(tracing, all, FUNCTIONS);
+    th_permission_release();
     th_tracing_free(tracing);
     th_library_release(library);
     th_env_release(&env);

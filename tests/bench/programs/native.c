@@ -19,6 +19,7 @@ typedef uint64_t function(uint64_t env, uint64_t a);
 
 static function *plain, *patchable;
 static struct th_native *native;
+static struct th_native_place place;
 static struct th_site *site;
 
 /* --- What a tracer has ------------------------------------------------------------------------ */
@@ -250,7 +251,8 @@ static void open_library(const char *path)
     native = th_native_create(library, code, TH_NATIVE_TERMS_1, (void *)handle, NULL);
     if (!native && th_error_raise(TH_FAILED, "no native site"))
         fail();
-    site = th_site_create(&th_site_native, NULL, native);
+    place.records[0] = native;
+    site = th_site_create(&th_site_native, NULL, &place);
     native->owner = site;
 }
 

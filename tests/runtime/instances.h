@@ -1,0 +1,169 @@
+/* For tests of code that takes the place of other code: instances of the module `twin` (twin.c),
+ * which come and go as loading has them do it, step by step. */
+#ifndef INSTANCES_H
+#define INSTANCES_H
+
+#include "tests/runtime/traced.h"
+#include "tests/support/compiled.h"
+
+#include "host/runtime/traced_function.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* How the versions are compiled: with native sites, or with none. */
+#define PATCHABLE "-fpatchable-function-entry=16,8 -falign-functions=16 -fcf-protection=none"
+#define UNPATCHABLE "-fcf-protection=full"
+
+struct instance {
+    struct th_library *library;
+    struct th_callee *callees;
+    ErlNifFunc *locals;
+    size_t count;
+};
+
+/* The file, made once. */
+static inline const char *twin_file(int generation, bool patchable)
+{
+    static char *files[3][2];
+    char **file = &files[generation][patchable];
+    char *flags;
+
+    if (*file)
+        return *file;
+    flags = th_printf("-O2 -DGENERATION=%d %s", generation, patchable ? PATCHABLE : UNPATCHABLE);
+    *file = compiled_file(NULL, flags, "tests/runtime/twin.c");
+    th_free(flags);
+    return *file;
+}
+
+static inline int remove_twin_files(void **state)
+{
+    (void)state;
+    for (int generation = 1; generation <= 2; generation++)
+        for (int patchable = 0; patchable <= 1; patchable++) {
+            const char *file = twin_file(generation, patchable);
+            unlink(file);
+            th_free((char *)file);
+        }
+    return 0;
+}
+
+static inline void add_callee(struct instance *instance, const ErlNifFunc *function, void *code,
+                              bool exported)
+{
+    struct th_callee *callee = &instance->callees[instance->count++];
+
+    *callee = (struct th_callee){
+        .library = instance->library,
+        .function = function,
+        .name = th_printf("twin:%s/%u", function->name, function->arity),
+        .entry = exported ? th_export_get(th_atom("twin"), th_atom(function->name), function->arity)
+                          : NULL,
+        .code = code,
+    };
+}
+
+/* Prepares. */
+static inline struct instance *open_instance(int generation, bool patchable)
+{
+    struct instance *instance = th_alloc_zero(sizeof *instance);
+    const struct th_entry *entry;
+    const struct th_code_map *map;
+
+    if (th_library_open(twin_file(generation, patchable), &instance->library) != TH_OK ||
+        th_library_load(instance->library, NULL, th_small(0)) != TH_OK)
+        fail_msg("%s", th_error_link(0));
+    entry = th_library_entry(instance->library);
+    map = th_library_code_map(instance->library);
+    instance->callees =
+        th_alloc((entry->function_count + map->local_count) * sizeof *instance->callees);
+    instance->locals = th_alloc_zero(map->local_count * sizeof *instance->locals);
+    for (size_t i = 0; i < entry->function_count; i++)
+        add_callee(instance, &entry->functions[i], (void *)(uintptr_t)entry->functions[i].fptr,
+                   true);
+    for (size_t i = 0; i < map->local_count; i++) {
+        instance->locals[i].name = map->locals[i].name;
+        instance->locals[i].arity = map->locals[i].arity;
+        add_callee(instance, &instance->locals[i], map->locals[i].code, false);
+    }
+    th_traced_functions_watcher.prepare(instance->callees, instance->count);
+    return instance;
+}
+
+static inline void close_instance(struct instance *instance)
+{
+    for (size_t i = 0; i < instance->count; i++)
+        th_free((char *)instance->callees[i].name);
+    th_free(instance->callees);
+    th_free(instance->locals);
+    th_library_release(instance->library);
+    th_free(instance);
+}
+
+/* With the permission: */
+
+static inline void begin_instance(const struct instance *instance)
+{
+    th_traced_functions_watcher.begin(instance->callees, instance->count);
+}
+
+static inline void end_instance(const struct instance *instance)
+{
+    th_traced_functions_watcher.end(instance->callees, instance->count);
+}
+
+static inline void set_reached(struct th_export *entry, const struct th_callee *callee)
+{
+    uintptr_t old = atomic_load_explicit(&entry->word, memory_order_relaxed);
+
+    while (!atomic_compare_exchange_weak_explicit(&entry->word, &old,
+                                                  (uintptr_t)callee | (old & TH_EXPORT_ARMED),
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+}
+
+/* From now on calls reach NEXT; what OLD has and it has not they do not reach. NULL: none. */
+static inline void reach_instance(const struct instance *old, const struct instance *next)
+{
+    for (size_t i = 0; next && i < next->count; i++)
+        if (next->callees[i].entry)
+            set_reached(next->callees[i].entry, &next->callees[i]);
+    for (size_t i = 0; old && i < old->count; i++)
+        if (old->callees[i].entry && th_export_callee(old->callees[i].entry) == &old->callees[i])
+            set_reached(old->callees[i].entry, NULL);
+}
+
+/* By themselves: */
+
+/* Takes the place of OLD (NULL: there was none), as its new code. */
+static inline struct instance *replace_instance(struct instance *old, int generation,
+                                                bool patchable)
+{
+    struct instance *next = open_instance(generation, patchable);
+
+    th_permission_wait();
+    begin_instance(next);
+    reach_instance(old, next);
+    th_permission_release();
+    return next;
+}
+
+static inline void purge_instance(struct instance *old)
+{
+    th_permission_wait();
+    end_instance(old);
+    th_permission_release();
+    close_instance(old);
+}
+
+static inline void delete_instance(struct instance *now)
+{
+    th_permission_wait();
+    reach_instance(now, NULL);
+    th_permission_release();
+    th_progress_wait(); /* nobody is in it: the tests see to that */
+    purge_instance(now);
+}
+
+#endif

@@ -1,0 +1,496 @@
+/* Code takes the place of other code: breakpoints, their counters and what waits for code to come
+ * are the functions', not the code's. */
+#include "tests/runtime/instances.h"
+
+#include "host/runtime/native_call.h"
+
+#include <pthread.h>
+#include <time.h>
+
+static struct instance *now;
+
+static int begin_twin(void **state)
+{
+    begin(state);
+    th_tracing_replay_nothing(scene_tracing());
+    now = replace_instance(NULL, 1, true);
+    return 0;
+}
+
+static int end_twin(void **state)
+{
+    delete_instance(now);
+    return end(state);
+}
+
+/* What twin:FUNCTION gives. */
+static const char *twin(const char *function, const char *arguments)
+{
+    return call_in(process, "call", "[twin,%s,%s]", function, arguments);
+}
+
+static struct th_pattern pattern_of(const char *function, int arity, bool on_load)
+{
+    return (struct th_pattern){th_atom("twin"), function ? th_atom(function) : TH_NONE, arity,
+                               on_load};
+}
+
+static void set_on_load(const char *function, const char *match, uint32_t kinds)
+{
+    struct th_pattern pattern = pattern_of(function, TH_ANY_ARITY, true);
+    th_term term;
+
+    assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
+    assert_int_equal(th_session_function(session, &pattern, term, kinds, NULL), TH_OK);
+}
+
+static void set_twin(const char *function, int arity, const char *match, uint32_t kinds)
+{
+    assert_int_equal(try_in("twin", function, arity, match, kinds), TH_OK);
+}
+
+static uint32_t kinds_of(const char *function, int arity, uint64_t *counted)
+{
+    struct th_function name = {th_atom("twin"), th_atom(function), (uint32_t)arity};
+    struct th_bp_info info;
+    uint32_t kinds;
+
+    th_session_function_info(session, &name, &info);
+    kinds = info.kinds;
+    if (counted)
+        *counted = info.calls;
+    th_bp_info_free(&info);
+    return kinds;
+}
+
+static uint64_t count_of(const char *function, int arity)
+{
+    uint64_t counted;
+
+    assert_true(kinds_of(function, arity, &counted) & TH_BP_COUNT);
+    return counted;
+}
+
+static void replace_and_purge(int generation, bool patchable)
+{
+    struct instance *old = now;
+
+    now = replace_instance(old, generation, patchable);
+    purge_instance(old);
+}
+
+/* --- What both have --------------------------------------------------------------------------- */
+
+static void breakpoints_stay(void **state)
+{
+    struct instance *old = now;
+
+    (void)state;
+    set_twin("inner", 1, RETURNS, TH_BP_LOCAL);
+    set_twin("plain", 1, RETURNS, TH_BP_GLOBAL);
+    assert_string_equal(twin("outer", "[a]"), "1");
+    assert_string_equal(twin("plain", "[a]"), "1");
+    assert_log("call {twin,inner,[a]}\nreturn_from {twin,inner,1} 1\n"
+               "call {twin,plain,[a]}\nreturn_from {twin,plain,1} 1\n");
+    now = replace_instance(old, 2, true);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(twin("outer", "[b]"), "2");
+        assert_string_equal(twin("plain", "[b]"), "2");
+        assert_log("call {twin,inner,[b]}\nreturn_from {twin,inner,1} 2\n"
+                   "call {twin,plain,[b]}\nreturn_from {twin,plain,1} 2\n");
+        if (i == 0)
+            purge_instance(old);
+    }
+    set_twin("inner", 1, "false", TH_BP_LOCAL);
+    set_twin("plain", 1, "false", TH_BP_GLOBAL);
+    twin("outer", "[c]");
+    twin("plain", "[c]");
+    assert_log("");
+}
+
+/* What was set between, and what is set while there are two instances. */
+static void what_changes_changes_for_both(void **state)
+{
+    struct instance *old = now;
+    long words[2] = {0, 1};
+    char stay[64];
+
+    (void)state;
+    now = replace_instance(old, 2, true);
+    set_twin("inner", 1, "true", TH_BP_LOCAL);
+    twin("outer", "[a]");
+    assert_log("call {twin,inner,[a]}\n");
+    th_permission_wait();
+    reach_instance(now, old); /* as if it were called by old code */
+    th_permission_release();
+    snprintf(stay, sizeof stay, "[%lu]", (unsigned long)words);
+    assert_string_equal(twin("stay", stay), "1");
+    assert_int_equal(words[0], 1);
+    free(callbacks());
+    set_twin("inner", 1, "false", TH_BP_LOCAL);
+    twin("outer", "[a]");
+    assert_log("");
+    th_permission_wait();
+    reach_instance(old, now);
+    th_permission_release();
+    twin("outer", "[a]");
+    assert_log("");
+    purge_instance(old);
+}
+
+static void counting_goes_on(void **state)
+{
+    struct instance *old = now;
+
+    (void)state;
+    set_twin("inner", 1, "true", TH_BP_COUNT);
+    set_twin("plain", 1, "true", TH_BP_COUNT | TH_BP_TIME);
+    for (int i = 1; i <= 3; i++) {
+        twin("outer", "[a]");
+        twin("plain", "[a]");
+        assert_int_equal(count_of("inner", 1), 2 * i - 1);
+        if (i == 3)
+            break;
+        old = now;
+        now = replace_instance(old, 3 - i, true);
+        twin("outer", "[a]");
+        assert_int_equal(count_of("inner", 1), 2 * i);
+        purge_instance(old);
+        assert_int_equal(count_of("inner", 1), 2 * i);
+    }
+    assert_int_equal(count_of("plain", 1), 3);
+    set_twin("inner", 1, "restart", TH_BP_COUNT);
+    twin("outer", "[a]");
+    assert_int_equal(count_of("inner", 1), 1);
+}
+
+/* Functions that are one code in the old instance are two in the new one. */
+static void who_is_one_code_may_change(void **state)
+{
+    (void)state;
+    set_twin("one", 2, "true", TH_BP_LOCAL);
+    set_twin("other", 2, "true", TH_BP_LOCAL);
+    for (int i = 1; i <= 3; i++) {
+        assert_string_equal(twin("one", "[a,b]"), "{a,b}");
+        assert_log("call {twin,one,[a,b]}\n");
+        assert_string_equal(twin("other", "[a,b]"), i == 2 ? "{b,a}" : "{a,b}");
+        assert_log("call {twin,other,[a,b]}\n");
+        if (i < 3)
+            replace_and_purge(3 - i, true);
+    }
+}
+
+/* --- Who is in old code ----------------------------------------------------------------------- */
+
+static struct {
+    _Atomic long made, over; /* as twin:stay/1 has them */
+} staying;
+
+static _Atomic long told_inner, told_plain;
+
+static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)callback;
+    (void)in;
+    if (argc == 3)
+        return TH_AM(trace);
+    if (argv[0] == TH_AM(call) && th_tuple_elements(argv[3])[1] == th_atom("inner"))
+        atomic_fetch_add(&told_inner, 1);
+    if (argv[0] == TH_AM(call) && th_tuple_elements(argv[3])[1] == th_atom("plain"))
+        atomic_fetch_add(&told_plain, 1);
+    return TH_AM(ok);
+}
+
+static void *stay(void *context)
+{
+    return (void *)(uintptr_t)(strcmp(call_in(context, "call", "[twin,stay,[%lu]]",
+                                              (unsigned long)&staying),
+                                      "1") == 0);
+}
+
+/* At least COUNT more calls are made. */
+static void await_calls(long count)
+{
+    long least = atomic_load(&staying.made) + count;
+
+    for (int i = 0; i < 60000 && atomic_load(&staying.made) < least; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_true(atomic_load(&staying.made) >= least);
+}
+
+static void old_code_is_traced_while_it_runs(void **state)
+{
+    struct th_process_run *other = th_run_start();
+    hooked_function *hook = loaded_hook(note);
+    struct instance *old = now;
+    pthread_t thread;
+    void *was_old;
+    long new = 0;
+
+    (void)state;
+    th_session_trace_one(session, th_run_pid(other), true, TH_FLAG_CALL);
+    set_twin("inner", 1, RETURNS, TH_BP_LOCAL);
+    set_twin("inner", 1, "true", TH_BP_COUNT);
+    pthread_create(&thread, NULL, stay, other);
+    await_calls(10);
+    now = open_instance(2, true);
+    th_permission_wait();
+    begin_instance(now);
+    await_calls(10);
+    reach_instance(old, now);
+    th_permission_release();
+    for (; new < 10; new ++)
+        assert_string_equal(twin("outer", "[a]"), "2");
+    await_calls(10);
+    atomic_store(&staying.over, 1);
+    pthread_join(thread, &was_old);
+    assert_non_null(was_old);
+    purge_instance(old);
+    for (; new < 20; new ++)
+        assert_string_equal(twin("outer", "[a]"), "2");
+    assert_int_equal(atomic_load(&told_inner), atomic_load(&staying.made) + new);
+    assert_int_equal(count_of("inner", 1), atomic_load(&staying.made) + new);
+    loaded_hook(hook);
+    th_run_exit(other, TH_AM(normal));
+}
+
+/* --- What one has alone ----------------------------------------------------------------------- */
+
+static void on_load_is_for_what_comes(void **state)
+{
+    struct instance *old = now;
+
+    (void)state;
+    set_on_load(NULL, "true", TH_BP_LOCAL);
+    twin("outer", "[a]");
+    twin("only_old", "[a]");
+    assert_log("");
+    now = open_instance(2, true);
+    th_permission_wait();
+    begin_instance(now);
+    assert_int_equal(kinds_of("only_new", 1, NULL), TH_BP_LOCAL);
+    assert_int_equal(kinds_of("inner_new", 1, NULL), TH_BP_LOCAL);
+    assert_int_equal(kinds_of("outer", 1, NULL), 0); /* it was there */
+    reach_instance(old, now);
+    th_permission_release();
+    assert_string_equal(twin("only_new", "[b]"), "b");
+    assert_log("call {twin,only_new,[b]}\ncall {twin,inner_new,[b]}\n");
+    purge_instance(old);
+    twin("outer", "[a]");
+    twin("only_new", "[c]");
+    assert_log("call {twin,only_new,[c]}\ncall {twin,inner_new,[c]}\n");
+}
+
+static bool is_armed(const char *function, unsigned arity)
+{
+    return th_export_word(th_export_find(th_atom("twin"), th_atom(function), arity)) &
+           TH_EXPORT_ARMED;
+}
+
+static void what_is_gone_keeps_its_breakpoints_until_the_purge(void **state)
+{
+    struct instance *old = now;
+
+    (void)state;
+    set_twin("only_old", 1, "true", TH_BP_GLOBAL);
+    set_twin("inner_old", 1, "true", TH_BP_COUNT);
+    twin("only_old", "[a]");
+    assert_log("call {twin,only_old,[a]}\n");
+    now = replace_instance(old, 2, true);
+    assert_int_equal(kinds_of("only_old", 1, NULL), TH_BP_GLOBAL);
+    assert_int_equal(count_of("inner_old", 1), 1);
+    assert_true(is_armed("only_old", 1));
+    assert_string_equal(twin("only_old", "[a]"), "error: undef");
+    free(callbacks());
+    purge_instance(old);
+    assert_int_equal(kinds_of("only_old", 1, NULL) | kinds_of("inner_old", 1, NULL), 0);
+    assert_false(is_armed("only_old", 1));
+    replace_and_purge(1, true);
+    assert_string_equal(twin("only_old", "[a]"), "a");
+    assert_log("");
+    assert_int_equal(kinds_of("only_old", 1, NULL) | kinds_of("inner_old", 1, NULL), 0);
+}
+
+static void what_is_not_to_begin_leaves_nothing(void **state)
+{
+    struct instance *never = open_instance(2, true);
+
+    (void)state;
+    set_on_load("only_new", "true", TH_BP_LOCAL);
+    set_twin("outer", 1, "true", TH_BP_LOCAL);
+    th_permission_wait();
+    begin_instance(never);
+    assert_int_equal(kinds_of("only_new", 1, NULL), TH_BP_LOCAL);
+    th_permission_release();
+    purge_instance(never);
+    assert_int_equal(kinds_of("only_new", 1, NULL), 0);
+    assert_string_equal(twin("outer", "[a]"), "1");
+    assert_log("call {twin,outer,[a]}\n");
+    never = open_instance(2, false); /* not even begun */
+    purge_instance(never);
+    assert_string_equal(twin("outer", "[a]"), "1");
+    assert_log("call {twin,outer,[a]}\n");
+}
+
+/* --- Native sites that come and go ------------------------------------------------------------ */
+
+static void a_native_site_that_comes_gets_what_waits_for_code(void **state)
+{
+    struct instance *old;
+
+    (void)state;
+    replace_and_purge(1, false);
+    set_on_load(NULL, "true", TH_PATTERN_EITHER);
+    set_twin("outer", 1, "true", TH_PATTERN_EITHER);
+    set_twin("outer", 1, "true", TH_BP_COUNT);
+    twin("outer", "[a]");
+    assert_log("call {twin,outer,[a]}\n");
+    assert_int_equal(kinds_of("outer", 1, NULL), TH_BP_GLOBAL | TH_BP_COUNT);
+    old = now;
+    now = replace_instance(old, 2, true);
+    for (int i = 0; i < 2; i++) {
+        twin("outer", "[b]"); /* once, though it has two sites now */
+        assert_log("call {twin,outer,[b]}\ncall {twin,inner,[b]}\n");
+        if (i == 0)
+            purge_instance(old);
+    }
+    assert_int_equal(kinds_of("inner", 1, NULL), TH_BP_LOCAL);
+    assert_int_equal(count_of("outer", 1), 3);
+    twin("plain", "[c]"); /* was there, and was not traced: from now on it is */
+    assert_log("call {twin,plain,[c]}\n");
+}
+
+/* What is set anew is set where it belongs, and what is cleared is cleared where it is. */
+static void what_was_set_elsewhere_is_not_left_there(void **state)
+{
+    (void)state;
+    replace_and_purge(1, false);
+    for (int i = 0; i < 3; i++) {
+        set_twin("outer", 1, "true", TH_PATTERN_EITHER);
+        set_twin("outer", 1, "true", TH_BP_COUNT);
+        set_twin("plain", 1, "true", TH_BP_COUNT);
+        replace_and_purge(2 - i % 2, i % 2 == 0);
+        assert_int_equal(kinds_of("outer", 1, NULL),
+                         (i % 2 == 0 ? TH_BP_GLOBAL : TH_BP_LOCAL) | TH_BP_COUNT);
+        set_twin("plain", 1, "pause", TH_BP_COUNT);
+        twin("plain", "[a]");
+        assert_int_equal(count_of("plain", 1), 0);
+        set_twin("plain", 1, "restart", TH_BP_COUNT);
+        set_twin("outer", 1, "true", TH_PATTERN_EITHER);
+        set_twin("outer", 1, "true", TH_BP_COUNT);
+        assert_int_equal(kinds_of("outer", 1, NULL),
+                         (i % 2 == 0 ? TH_BP_LOCAL : TH_BP_GLOBAL) | TH_BP_COUNT);
+        twin("outer", "[a]");
+        assert_log("call {twin,outer,[a]}\n");
+        assert_int_equal(count_of("outer", 1), 1);
+        set_twin("outer", 1, "false", TH_PATTERN_EITHER);
+        set_twin("outer", 1, "false", TH_BP_COUNT);
+        set_twin("plain", 1, "false", TH_BP_COUNT);
+        assert_int_equal(kinds_of("outer", 1, NULL) | kinds_of("plain", 1, NULL), 0);
+        twin("outer", "[a]");
+        assert_log("");
+    }
+}
+
+static void a_native_site_that_goes_keeps_what_it_had(void **state)
+{
+    struct instance *old = now;
+
+    (void)state;
+    set_twin("inner", 1, "true", TH_BP_LOCAL | TH_BP_COUNT);
+    twin("outer", "[a]");
+    assert_log("call {twin,inner,[a]}\n");
+    now = replace_instance(old, 2, false);
+    twin("outer", "[a]");
+    assert_log(""); /* there is no room for a breakpoint */
+    assert_int_equal(kinds_of("inner", 1, NULL), TH_BP_LOCAL | TH_BP_COUNT);
+    assert_int_equal(try_in("twin", "inner", 1, "true", TH_BP_LOCAL), TH_USAGE);
+    th_error_clear();
+    purge_instance(old);
+    assert_int_equal(count_of("inner", 1), 1);
+    replace_and_purge(1, true);
+    twin("outer", "[a]");
+    assert_log("call {twin,inner,[a]}\n");
+    assert_int_equal(count_of("inner", 1), 2);
+}
+
+/* --- Others who change patterns meanwhile ----------------------------------------------------- */
+
+/* What is asked for in a section waits for nothing, and stands in the queue when this returns. */
+static size_t ask_meanwhile(struct th_pattern pattern)
+{
+    size_t matched;
+
+    th_progress_enter();
+    assert_int_equal(th_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched),
+                     TH_OK);
+    th_progress_leave();
+    return matched;
+}
+
+/* The permission is released, and what stood in the queue is done. */
+static void release_and_wait(void)
+{
+    th_permission_release();
+    th_permission_wait();
+    th_permission_release();
+}
+
+static void who_asks_meanwhile_finds_what_comes(void **state)
+{
+    struct instance *old = now;
+
+    (void)state;
+    now = open_instance(2, true);
+    th_permission_wait();
+    begin_instance(now);
+    ask_meanwhile(pattern_of(NULL, TH_ANY_ARITY, false));
+    assert_int_equal(kinds_of("only_new", 1, NULL), 0);
+    reach_instance(old, now);
+    release_and_wait();
+    assert_int_equal(kinds_of("only_new", 1, NULL), TH_BP_LOCAL);
+    assert_int_equal(kinds_of("only_old", 1, NULL), TH_BP_LOCAL);
+    purge_instance(old);
+    twin("only_new", "[a]");
+    assert_log("call {twin,only_new,[a]}\ncall {twin,inner_new,[a]}\n");
+}
+
+static void what_was_asked_of_who_is_gone_by_then_is_void(void **state)
+{
+    struct instance *old = now;
+
+    (void)state;
+    now = replace_instance(old, 2, true);
+    th_permission_wait();
+    assert_int_equal(ask_meanwhile(pattern_of("only_old", 1, false)), 1);
+    end_instance(old);
+    release_and_wait();
+    close_instance(old);
+    assert_int_equal(kinds_of("only_old", 1, NULL), 0);
+    replace_and_purge(1, true);
+    twin("only_old", "[a]");
+    assert_log("");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_twin, end_twin)
+        TEST(breakpoints_stay),
+        TEST(what_changes_changes_for_both),
+        TEST(counting_goes_on),
+        TEST(who_is_one_code_may_change),
+        TEST(old_code_is_traced_while_it_runs),
+        TEST(on_load_is_for_what_comes),
+        TEST(what_is_gone_keeps_its_breakpoints_until_the_purge),
+        TEST(what_is_not_to_begin_leaves_nothing),
+        TEST(a_native_site_that_comes_gets_what_waits_for_code),
+        TEST(what_was_set_elsewhere_is_not_left_there),
+        TEST(a_native_site_that_goes_keeps_what_it_had),
+        TEST(who_asks_meanwhile_finds_what_comes),
+        TEST(what_was_asked_of_who_is_gone_by_then_is_void),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, remove_twin_files);
+}
