@@ -326,6 +326,17 @@ static void what_is_not_to_begin_leaves_nothing(void **state)
     assert_int_equal(kinds_of("only_new", 1, NULL), 0);
     assert_string_equal(twin("outer", "[a]"), "1");
     assert_log("call {twin,outer,[a]}\n");
+    never = open_instance(2, false); /* would have had no native sites */
+    th_permission_wait();
+    begin_instance(never);
+    th_permission_release();
+    assert_int_equal(try_in("twin", "inner", 1, "true", TH_BP_LOCAL), TH_USAGE);
+    th_error_clear();
+    purge_instance(never);
+    set_twin("inner", 1, "true", TH_BP_LOCAL);
+    twin("outer", "[a]");
+    assert_log("call {twin,outer,[a]}\ncall {twin,inner,[a]}\n");
+    set_twin("inner", 1, "false", TH_BP_LOCAL);
     never = open_instance(2, false); /* not even begun */
     purge_instance(never);
     assert_string_equal(twin("outer", "[a]"), "1");
