@@ -1,9 +1,12 @@
 #include "control_host.h"
 
+#include "top.h"
+
 #include "host/term/term.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A command is carried out with the lock. */
 #define X(name, arguments, help)                                                                 \
@@ -30,6 +33,8 @@ void th_control_host_prepare(struct th_control_host *host, const char *path)
 {
     host->server = NULL;
     pthread_mutex_init(&host->lock, NULL);
+    host->watch =
+        (struct th_watch){.command = host->program, .tracing = host->tracing, .lock = &host->lock};
     host->began = host->rate.time = th_clock_real_monotonic();
     host->setup = (struct th_control_setup){
         .path = path,
@@ -41,15 +46,37 @@ void th_control_host_prepare(struct th_control_host *host, const char *path)
     };
 }
 
-enum th_status th_control_host_begin(struct th_control_host *host, const char *path)
+static enum th_status serve(struct th_control_host *host)
+{
+    if (!host->setup.path || th_control_begin(&host->setup, &host->server) == TH_OK)
+        return TH_OK;
+    return th_error_context("cannot serve --control=%s", host->setup.path);
+}
+
+/* Commands come already, so with the lock. */
+static enum th_status trace(struct th_control_host *host)
+{
+    struct th_top_setup top = {host->program, host->tracing, host->options};
+    enum th_status status = th_trace_options_attach(host->options, host->tracing);
+
+    if (status == TH_OK && host->options->watch)
+        status = th_watch_begin(&host->watch);
+    return status == TH_OK ? th_top_begin(&top) : status;
+}
+
+/* Tracers must not begin to write where the socket is another host's, so it comes first. */
+enum th_status th_control_host_start(struct th_control_host *host)
 {
     enum th_status status;
 
-    th_control_host_prepare(host, path);
-    if (!path)
-        return TH_OK;
-    status = th_control_begin(&host->setup, &host->server);
-    return status == TH_OK ? TH_OK : th_error_context("cannot serve --control=%s", path);
+    th_control_host_prepare(host, host->options->control);
+    status = serve(host);
+    if (status != TH_OK)
+        return status;
+    th_control_host_lock(host);
+    status = trace(host);
+    th_control_host_unlock(host);
+    return status;
 }
 
 void th_control_host_end(struct th_control_host *host)
@@ -58,21 +85,21 @@ void th_control_host_end(struct th_control_host *host)
         th_between_end(host->between);
     th_control_end(host->server);
     host->server = NULL;
-}
-
-enum th_status th_control_host_attach(struct th_control_host *host)
-{
-    enum th_status status;
-
-    th_control_host_lock(host);
-    status = th_trace_options_attach(host->options, host->tracing);
-    th_control_host_unlock(host);
-    return status;
+    th_watch_end(&host->watch); /* commands tell it of sessions */
 }
 
 void th_control_host_lock(struct th_control_host *host)
 {
     pthread_mutex_lock(&host->lock);
+}
+
+bool th_control_host_lock_soon(struct th_control_host *host)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    return pthread_mutex_clocklock(&host->lock, CLOCK_MONOTONIC, &until) == 0;
 }
 
 void th_control_host_unlock(struct th_control_host *host)

@@ -1,15 +1,15 @@
 /*
- * --control=SOCKET: a host that is told what to do while it runs. What its commands need to know of
- * it, and what their files share.
+ * A host that is told what to do while it runs, by a socket (--control=SOCKET), by files that
+ * change (--watch), and by who looks at it (--top). What its commands need to know of it, and what
+ * their files share.
  *
  *   host = {.program = "run", .tracing = tracing, ...};
- *   th_control_host_begin(&host, path);
- *   th_control_host_attach(&host);
+ *   th_control_host_start(&host);
  *   ... it runs ...
  *   th_control_host_end(&host);        before sessions are looked at without the lock
  *
- * Commands are carried out by the server's thread, one at a time, with host->lock held: so nobody
- * else destroys a session that one of them uses.
+ * Commands are carried out by the server's thread, one at a time, with host->lock held, which the
+ * watch takes, too: so nobody else destroys a session that one of them uses.
  */
 #ifndef TH_CONTROL_HOST_H
 #define TH_CONTROL_HOST_H
@@ -36,12 +36,10 @@ struct th_control_host {
     /* What there is of processes; by the thread that may name them. */
     json_t *(*processes)(void);
     void *context;
-    /* What is to know of sessions that begin and tracers that are replaced, once it has begun; set
-     * with the lock. NULL: nothing. */
-    struct th_watch *watch;
 
     /* Its own. */
     struct th_control *server; /* NULL: it has no socket */
+    struct th_watch watch;     /* begins with the lock */
     struct th_control_setup setup;
     int64_t began;
     struct th_control_rate { /* at the last `status` */
@@ -52,19 +50,22 @@ struct th_control_host {
     pthread_mutex_t lock;
 };
 
-/* Sets host->setup and what is its own: the first half of the beginning. */
+/* Sets host->setup and what is its own: the first part of the start. */
 void th_control_host_prepare(struct th_control_host *host, const char *path);
 
-/* Begins to serve PATH; NULL: does not, and all else does nothing. See th_control_begin(). */
-enum th_status th_control_host_begin(struct th_control_host *host, const char *path);
-void th_control_host_end(struct th_control_host *host);
+/* What host->options ask for: serves the socket, attaches the tracers, watches their files, shows
+ * the view. th_control_host_end() comes after it in any case. */
+enum th_status th_control_host_start(struct th_control_host *host);
 
-/* th_trace_options_attach() of host->options. After the beginning, as tracers must not have begun
- * to write where the socket is another host's. */
-enum th_status th_control_host_attach(struct th_control_host *host);
+/* No command is carried out and no tracer replaced any more; the view stays: see top.h. Waits for
+ * what has begun, so without the lock. Again: nothing. */
+void th_control_host_end(struct th_control_host *host);
 
 /* Around what other threads than the server's do to sessions in between. */
 void th_control_host_lock(struct th_control_host *host);
+/* For who cannot wait, as the program is to end. False: others have had it for a second, and may
+ * have it for ever, as they are in a function of a tracer. */
+bool th_control_host_lock_soon(struct th_control_host *host);
 void th_control_host_unlock(struct th_control_host *host);
 
 /* --- What commands share ---------------------------------------------------------------------- */

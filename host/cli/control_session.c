@@ -166,8 +166,7 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
     th_trace_options_free(&attaching.trace);
     if (status != TH_OK)
         return status;
-    if (attaching.host->watch)
-        th_watch_look(attaching.host->watch);
+    th_watch_look(&attaching.host->watch);
     *result = session_of(latest(attaching.host));
     return TH_OK;
 }
@@ -221,13 +220,10 @@ enum th_status th_control_do_replace(void *context, int count, char **words, jso
         status = th_control_session(host, words[0], &session);
     if (status != TH_OK)
         return status;
-    if (!th_session_has_tracer(session))
-        return th_error_raise(TH_USAGE, "this session only counts: it has no tracer");
     status = replace(host, session, words[1]);
     if (status != TH_OK)
         return th_error_context("the session keeps the tracer that it has");
-    if (host->watch)
-        th_watch_look(host->watch);
+    th_watch_look(&host->watch);
     *result = session_of(session);
     return TH_OK;
 }

@@ -5,7 +5,6 @@
 #include "top.h"
 #include "trace_options.h"
 #include "trace_summary.h"
-#include "watch.h"
 
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
@@ -18,7 +17,6 @@ struct replay {
     struct th_stream_options stream;
     struct th_player_options play;
     struct th_trace_options trace;
-    struct th_watch watch;
     bool wall_clock, fail_on_loss, recorded_callers;
     struct th_execution_options execution;
     char **streams;
@@ -328,8 +326,7 @@ static int play_all(struct replay *replay, struct th_tracing *tracing)
         if (worst == TH_OK || status == TH_MALFORMED)
             worst = status;
     }
-    th_control_host_end(&replay->control);
-    th_watch_end(&replay->watch); /* results look at sessions */
+    th_control_host_end(&replay->control); /* results look at sessions */
     totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_top_wait();
     th_top_end();
@@ -394,7 +391,7 @@ static json_t *list_processes(void)
     return list;
 }
 
-static enum th_status begin_control(struct replay *replay, struct th_tracing *tracing)
+static enum th_status start_control(struct replay *replay, struct th_tracing *tracing)
 {
     th_between_begin(&replay->between);
     replay->control = (struct th_control_host){
@@ -407,34 +404,7 @@ static enum th_status begin_control(struct replay *replay, struct th_tracing *tr
         .processes = list_processes,
         .context = replay,
     };
-    return th_control_host_begin(&replay->control, replay->trace.control);
-}
-
-static enum th_status begin_watch(struct replay *replay, struct th_tracing *tracing)
-{
-    enum th_status status;
-
-    replay->watch =
-        (struct th_watch){.command = "replay", .tracing = tracing, .lock = &replay->control.lock};
-    if (!replay->trace.watch)
-        return TH_OK;
-    status = th_watch_begin(&replay->watch);
-    th_control_host_lock(&replay->control);
-    replay->control.watch = status == TH_OK ? &replay->watch : NULL;
-    th_control_host_unlock(&replay->control);
-    return status;
-}
-
-/* Its session comes while the socket is served. */
-static enum th_status begin_top(struct replay *replay, struct th_tracing *tracing)
-{
-    struct th_top_setup top = {"replay", tracing, &replay->trace};
-    enum th_status status;
-
-    th_control_host_lock(&replay->control);
-    status = th_top_begin(&top);
-    th_control_host_unlock(&replay->control);
-    return status;
+    return th_control_host_start(&replay->control);
 }
 
 static int run(struct replay *replay)
@@ -450,13 +420,7 @@ static int run(struct replay *replay)
     if (replay->recorded_callers)
         th_tracing_use_recorded_callers(tracing);
     th_tracing_use_execution(tracing, &replay->execution);
-    status = begin_control(replay, tracing);
-    if (status == TH_OK)
-        status = th_control_host_attach(&replay->control);
-    if (status == TH_OK)
-        status = begin_watch(replay, tracing);
-    if (status == TH_OK)
-        status = begin_top(replay, tracing);
+    status = start_control(replay, tracing);
     if (status == TH_OK)
         status = play_all(replay, tracing);
     else

@@ -20,7 +20,6 @@
 #include "run_options.h"
 #include "top.h"
 #include "trace_summary.h"
-#include "watch.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,7 +36,6 @@ struct running {
     struct th_tracing *tracing;
     struct th_call_work work;
     struct th_call_session session;
-    struct th_watch watch;
     char *values; /* what stdout gets */
     size_t values_size;
     struct th_buffer exception; /* what stderr gets */
@@ -107,12 +105,14 @@ static th_term end_reason(struct running *running)
 static void stop(void *context)
 {
     struct running *running = context;
+    bool mine;
 
     atomic_store_explicit(&running->work.stopped, true, memory_order_relaxed);
-    th_control_host_lock(&running->control);
+    mine = th_control_host_lock_soon(&running->control);
     th_top_end();
     th_sessions_rest(running->tracing);
-    th_control_host_unlock(&running->control);
+    if (mine)
+        th_control_host_unlock(&running->control);
     th_run_kill(running->session.process);
 }
 
@@ -139,17 +139,21 @@ static void show_hanging(void *context, const char *function)
 static void give_up(void *context)
 {
     struct running *running = context;
+    bool mine = th_control_host_lock_soon(&running->control);
 
     th_sessions_rest(running->tracing);
     th_trace_results(running->tracing, running->run->trace.json);
-    for (bool mine = th_watch_stop(&running->watch);
-         mine && th_tracing_sessions(running->tracing) > 0;)
+    while (mine && th_tracing_sessions(running->tracing) > 0)
         th_session_destroy(th_tracing_session(running->tracing, 0));
     th_progress_settle();
     if (running->values)
         fwrite(running->values, 1, running->values_size, stdout);
     fflush(NULL);
     tell_stop(running);
+    if (!mine)
+        fprintf(stderr,
+                "tracehost run: a command, or the replacing of a tracer, has not ended, and "
+                "is not waited for\n");
     th_runtime_each_running(show_hanging, running);
     _exit(th_interrupt_status(TH_CRASHED));
 }
@@ -170,14 +174,12 @@ static enum th_status run_process(struct running *running)
     if (status != TH_OK) {
         th_command_fail("run");
         th_control_host_end(&running->control);
-        th_watch_end(&running->watch);
         return status;
     }
     evaluate(running);
     if (!th_run_limit_pass(&limit))
         running->raised = false;
     th_control_host_end(&running->control);
-    th_watch_end(&running->watch);
     th_top_end();
     if (running->raised)
         th_exception_print(&running->session.evaluation, &running->exception);
@@ -232,7 +234,7 @@ static json_t *list_processes(void)
     return list;
 }
 
-static enum th_status begin_control(struct running *running)
+static enum th_status start_control(struct running *running)
 {
     running->control = (struct th_control_host){
         .program = "run",
@@ -243,7 +245,7 @@ static enum th_status begin_control(struct running *running)
         .processes = list_processes,
         .context = running,
     };
-    return th_control_host_begin(&running->control, running->run->trace.control);
+    return th_control_host_start(&running->control);
 }
 
 /* --- The run ---------------------------------------------------------------------------------- */
@@ -284,33 +286,6 @@ static bool has_lost(const struct th_tracing *tracing)
            th_runtime_calls_left() || th_runtime_no_calls();
 }
 
-static enum th_status begin_watch(struct running *running)
-{
-    enum th_status status;
-
-    running->watch = (struct th_watch){
-        .command = "run", .tracing = running->tracing, .lock = &running->control.lock};
-    if (!running->run->trace.watch)
-        return TH_OK;
-    status = th_watch_begin(&running->watch);
-    th_control_host_lock(&running->control);
-    running->control.watch = status == TH_OK ? &running->watch : NULL;
-    th_control_host_unlock(&running->control);
-    return status;
-}
-
-/* Its session comes while the socket is served. */
-static enum th_status begin_top(struct running *running)
-{
-    struct th_top_setup top = {"run", running->tracing, &running->run->trace};
-    enum th_status status;
-
-    th_control_host_lock(&running->control);
-    status = th_top_begin(&top);
-    th_control_host_unlock(&running->control);
-    return status;
-}
-
 static enum th_status run_traced(struct running *running)
 {
     const struct th_run_options *run = running->run;
@@ -319,13 +294,7 @@ static enum th_status run_traced(struct running *running)
 
     running->work = (struct th_call_work){.rounds = 1, .sessions = 1};
     th_call_session_start(&running->session, &running->work, 1);
-    status = begin_control(running);
-    if (status == TH_OK)
-        status = th_control_host_attach(&running->control);
-    if (status == TH_OK)
-        status = begin_watch(running);
-    if (status == TH_OK)
-        status = begin_top(running);
+    status = start_control(running);
     if (status == TH_OK) {
         began = th_clock_real_monotonic();
         status = run_process(running);

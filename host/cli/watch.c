@@ -8,7 +8,6 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MILLISECOND = 1000 * 1000 };
@@ -237,26 +236,20 @@ static void release(struct th_watch *watch)
     if (watch->wake >= 0)
         close(watch->wake);
     th_free(watch->refusals);
-    pthread_mutex_destroy(&watch->own_lock);
 }
 
 enum th_status th_watch_begin(struct th_watch *watch)
 {
     int error = 0;
 
-    pthread_mutex_init(&watch->own_lock, NULL);
-    if (!watch->lock)
-        watch->lock = &watch->own_lock;
     atomic_init(&watch->over, false);
     watch->due = INT64_MAX;
     watch->news = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    watch->wake = eventfd(0, EFD_CLOEXEC);
+    watch->wake = eventfd(1, EFD_CLOEXEC); /* it looks at once */
     if (watch->news < 0 || watch->wake < 0)
         error = errno;
-    if (!error) {
-        watch->incomplete = !watch_folders(watch);
+    if (!error)
         error = th_thread_start(&watch->thread, NULL, run, watch);
-    }
     watch->begun = !error;
     if (!error)
         return TH_OK;
@@ -264,7 +257,7 @@ enum th_status th_watch_begin(struct th_watch *watch)
     return th_error_raise(TH_FAILED, "cannot watch the tracers' files: %s", strerror(error));
 }
 
-void th_watch_look(struct th_watch *watch)
+void th_watch_look(const struct th_watch *watch)
 {
     uint64_t one = 1;
 
@@ -281,15 +274,4 @@ void th_watch_end(struct th_watch *watch)
     pthread_join(watch->thread, NULL);
     release(watch);
     watch->begun = false;
-}
-
-bool th_watch_stop(struct th_watch *watch)
-{
-    struct timespec until;
-
-    if (!watch->begun)
-        return true;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec++;
-    return pthread_mutex_clocklock(watch->lock, CLOCK_MONOTONIC, &until) == 0;
 }

@@ -1,7 +1,7 @@
 /*
  * --watch: tracers whose files change while they are at work are replaced.
  *
- *   watch = {.command = "run", .tracing = tracing};
+ *   watch = {.command = "run", .tracing = tracing, .lock = &lock};
  *   th_watch_begin(&watch);        the sessions are there
  *   ... events ...
  *   th_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
@@ -23,13 +23,11 @@
 struct th_watch {
     const char *command;        /* for messages */
     struct th_tracing *tracing; /* shared */
-    /* Around what is done to sessions; others take it while they destroy any, or load libraries.
-     * NULL: nobody else does. */
+    /* Around what is done to sessions; others take it while they destroy any, or load libraries. */
     pthread_mutex_t *lock;
 
     /* Its own: the thread's, but for what is said. */
     pthread_t thread;
-    pthread_mutex_t own_lock;
     bool begun;                        /* the beginner's */
     atomic_bool over;                  /* relaxed: it is woken after that */
     int news, wake;                    /* of inotify; to be written when it is over */
@@ -40,18 +38,14 @@ struct th_watch {
     int64_t latest; /* but then at last */
 };
 
-/* TH_FAILED if there is no inotify or no thread for it. */
+/* TH_FAILED if there is no inotify or no thread for it. With the lock or without. */
 enum th_status th_watch_begin(struct th_watch *watch);
 
-/* There are other sessions than there were, or other tracers: looks where their files are. Any
- * thread that knows that it has begun, and not ended. */
-void th_watch_look(struct th_watch *watch);
+/* There are other sessions than there were, or other tracers: looks where their files are. Nothing,
+ * if it has not begun. Any thread, neither while it begins nor while it ends. */
+void th_watch_look(const struct th_watch *watch);
 
-/* Waits for what is being done. Nothing, if it has not begun. */
+/* Waits for what is being done, without the lock. Nothing, if it has not begun. */
 void th_watch_end(struct th_watch *watch);
-
-/* For who cannot wait for that, as the program is to end: nothing more is done to sessions from now
- * on. False: something is, and takes long. */
-bool th_watch_stop(struct th_watch *watch);
 
 #endif

@@ -360,4 +360,62 @@ call bank:deposit(alice,10)
 return bank:deposit/2 -> 11
 exit normal
 EOF
+
+# --- tracers that hang, or crash ---
+
+cat >"$work/bad.c" <<'EOF'
+#include <erl_tracer.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+TH_TRACER_LOAD()
+{
+#ifdef HANGS
+    dprintf(1, "loading\n");
+    for (;;)
+        pause();
+#endif
+#ifdef CRASHES
+    abort();
+#endif
+    return 0;
+}
+
+TH_TRACER_UNLOAD()
+{
+    dprintf(1, "unloaded\n");
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(generic)
+{
+}
+EOF
+for kind in GOOD HANGS CRASHES; do
+    "$CC" -fPIC -shared -Iplugin_api -D$kind -o "$work/$kind.so" "$work/bad.c"
+done
+hangs() {
+    begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
+        'bank:start().' 'timer:sleep(600000).'
+    ctl attach "$work/HANGS.so" >/dev/null 2>&1 &
+    client=$!
+    until_so grep loading "$work/host.out"
+    kill -TERM "$host"
+    ended
+    wait "$client"
+}
+expect 'a command that hangs keeps no host from ending, and sessions are not taken from under it' hangs <<'EOF'
+loading
+ok
+stderr: tracehost run: SIGTERM came
+stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
+status 143
+-- status 1
+EOF
 finish
