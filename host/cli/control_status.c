@@ -81,14 +81,15 @@ enum th_status th_control_do_status(void *context, int count, char **words, json
 
 /* --- tracers ---------------------------------------------------------------------------------- */
 
-/* The numbers of NAME's sessions. */
+/* The numbers of NAME's sessions. The live view's has no tracer. */
 static json_t *sessions_of(const struct th_control_host *host, const char *name)
 {
     json_t *numbers = json_array();
 
     for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
         const struct th_session *session = th_tracing_session(host->tracing, i);
-        if (session && strcmp(th_session_name(session), name) == 0)
+        if (session && th_session_has_tracer(session) &&
+            strcmp(th_session_name(session), name) == 0)
             json_array_append_new(numbers, json_integer(th_control_session_number(session)));
     }
     return numbers;
@@ -116,7 +117,7 @@ static void add_others(json_t *tracers, const struct th_control_host *host,
 {
     for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
         const struct th_session *session = th_tracing_session(host->tracing, i);
-        if (session && !is_listed(list, th_session_name(session)))
+        if (session && th_session_has_tracer(session) && !is_listed(list, th_session_name(session)))
             add_tracer(tracers, host, th_session_name(session), th_session_name(session), "path");
     }
 }

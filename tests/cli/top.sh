@@ -272,6 +272,7 @@ controlled() {
     runs --control="$work/socket" >/dev/null
     "$tracehost" ctl "$work/socket" sessions
     "$tracehost" ctl "$work/socket" detach 1
+    "$tracehost" ctl "$work/socket" tracers | grep -e --top
     sees 'bank:deposit/2' >/dev/null && presses q && left 0
 }
 expect 'under control, which leaves its session alone' controlled <<'EOF'
