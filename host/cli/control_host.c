@@ -43,6 +43,8 @@ void th_control_host_prepare(struct th_control_host *host, const char *path)
         .commands = commands,
         .command_count = sizeof commands / sizeof commands[0],
         .context = host,
+        .begin = th_guard_thread_begin, /* commands load tracers, and ask them */
+        .end = th_guard_thread_end,
     };
 }
 

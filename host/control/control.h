@@ -55,6 +55,9 @@ struct th_control_setup {
     const struct th_control_command *commands;
     size_t command_count;
     void *context;
+    /* Called by the thread that carries them out, at its beginning and end. NULL: nothing. */
+    void (*begin)(void);
+    void (*end)(void);
 };
 
 /*

@@ -242,9 +242,8 @@ static int fill_in(const struct th_control *control, struct pollfd *waits)
     return time;
 }
 
-static void *run(void *context)
+static void serve_all(struct th_control *control)
 {
-    struct th_control *control = context;
     struct pollfd waits[FIRST_CLIENT + TH_CONTROL_CLIENTS + 1];
 
     for (;;) {
@@ -253,13 +252,26 @@ static void *run(void *context)
         if (poll(waits, FIRST_CLIENT + clients, time) < 0)
             continue;
         if (waits[ENDED].revents)
-            return NULL;
+            return;
         for (size_t i = clients; i-- > 0;) /* whoever is let go leaves the place to the last */
             if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
                 let_go(control, i);
         if (waits[LISTENING].revents)
             accept_client(control);
     }
+}
+
+static void *run(void *context)
+{
+    struct th_control *control = context;
+    const struct th_control_setup *setup = control->setup;
+
+    if (setup->begin)
+        setup->begin();
+    serve_all(control);
+    if (setup->end)
+        setup->end();
+    return NULL;
 }
 
 static enum th_status start(struct th_control *control)

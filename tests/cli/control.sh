@@ -367,7 +367,6 @@ cat >"$work/bad.c" <<'EOF'
 #include <erl_tracer.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 TH_TRACER_LOAD()
@@ -378,7 +377,7 @@ TH_TRACER_LOAD()
         pause();
 #endif
 #ifdef CRASHES
-    abort();
+    *(volatile int *)16 = 0;
 #endif
     return 0;
 }
@@ -417,5 +416,20 @@ stderr: tracehost run: SIGTERM came
 stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
 status 143
 -- status 1
+EOF
+# crashes COMMAND WORD...: what the host says of it, without addresses.
+crashes() {
+    begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(60000).'
+    ctl "$@" >/dev/null 2>&1
+    ended >"$work/ended"
+    sed '/^stderr:   at .*+0x/d; /^stderr:   lines: addr2line/d' "$work/ended"
+}
+expect 'a tracer that crashes when a command attaches it is named' crashes attach "$work/CRASHES.so" <<'EOF'
+stderr: tracehost: library 'WORK/CRASHES.so' crashed: SIGSEGV, a bad memory access at address 0x10, in load
+status 6
+EOF
+expect '... or puts it in the place of another' crashes replace 1 "$work/CRASHES.so" <<'EOF'
+stderr: tracehost: library 'WORK/CRASHES.so' crashed: SIGSEGV, a bad memory access at address 0x10, in load
+status 6
 EOF
 finish
