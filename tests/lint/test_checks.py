@@ -13,6 +13,7 @@ import exports
 import function_table
 import names
 import paths
+import probe_table
 import rooms
 import scripts
 import sizes
@@ -42,6 +43,7 @@ class Checks(unittest.TestCase):
                    '#include "plugin_api/erl_nif.h"\n#include <stdio.h>\n')
         self.write('host/cli/main.c', '#include "host/replay/replay.h"\n')
         self.write('host/base/log.c', '#include "host/probe/probe.h"\n')
+        self.write('host/probe/probe.h', '#include "plugin_api/probe_table.h"\n')
         self.write('tests/term/test_etf.c', '#include "host/term/etf.h"\n'
                    '#include "host/replay/replay.h"\n')
         self.write('plugin_api/erl_nif.h', '#include "erl_drv_nif.h"\n')
@@ -54,11 +56,13 @@ class Checks(unittest.TestCase):
         self.write('host/term/own.c', '#include "host/term/etf.h"\n#include "../base/base.h"\n'
                    '#include "nowhere.h"\n#include <host/base/base.h>\n')
         self.write('host/attic/old.c', '')
+        self.write('host/progress/inner.c', '#include "host/probe/watcher.h"\n')
         self.write('plugin_api/erl_nif.h', '  # include "host/term/term.h"\n')
         self.write('tracers/text/text.c', '#include "host/base/base.h"\n')
         self.write('tests/cli/test_x.c', '#include "host/term/etf.h"\n')
         self.assertEqual(self.found(rooms), [
-            'host/attic/old.c:1', 'host/base/up.c:1', 'host/cli/inner.c:2', 'host/replay/beside.c:1',
+            'host/attic/old.c:1', 'host/base/up.c:1', 'host/cli/inner.c:2',
+            'host/progress/inner.c:1', 'host/replay/beside.c:1',
             'host/term/own.c:1', 'host/term/own.c:2', 'host/term/own.c:3', 'host/term/own.c:4',
             'plugin_api/erl_nif.h:1', 'tests/cli/test_x.c:1', 'tracers/text/text.c:1'])
 
@@ -130,6 +134,23 @@ class Checks(unittest.TestCase):
                          ['plugin_api/nif_functions.h:10', 'plugin_api/README.md:3'])
         self.write('plugin_api/README.md', '')
         self.assertEqual(self.found(function_table)[1], 'plugin_api/README.md:1')
+
+    PROBES = ('#define TH_PROBES(X) \\\n    X(copy__struct, live, "it is copied", \\\n      (uint32, size)) \\\n'
+              '    X(port__busy, never, "no port is", \\\n      (string, port), \\\n      (int64, size))\n')
+
+    def test_probe_table(self):
+        self.write('plugin_api/probe_table.h', self.PROBES)
+        self.write('host/probe/README.md', 'x\n%s\n%s\n' % (probe_table.BEGIN, probe_table.END))
+        self.write('host/a.c', '    TH_PROBE(copy__struct, size());\n')
+        self.assertEqual(self.found(probe_table), ['host/probe/README.md:3'])
+        probe_table.fix(Tree(self.folder.name))
+        self.assertEqual(self.found(probe_table), [])
+        with open(os.path.join(self.folder.name, 'host/probe/README.md')) as file:
+            self.assertIn('| `port__busy(char *port, int64_t size)` | never | no port is |\n', file.read())
+        self.write('host/a.c', '\n    TH_PROBE(port__busy, name, 0);\n')
+        self.assertEqual(self.found(probe_table), ['host/a.c:2'])
+        self.write('host/probe/README.md', 'x\n')
+        self.assertEqual(self.found(probe_table), ['host/a.c:2', 'host/probe/README.md:1'])
 
     def test_exports(self):
         listed, defined = {'enif_a', 'enif_b'}, {'enif_a', 'enif_b', 'th_x'}

@@ -1,0 +1,117 @@
+/*
+ * The face of probe/: the USDT probes of provider `erlang`. Any room may include this header; it
+ * needs nothing of the others.
+ *
+ *     if (TH_PROBE_ENABLED(message__send)) {
+ *         ... make the texts and sizes ...
+ *         TH_PROBE(message__send, sender, receiver, size, label, previous, current);
+ *     }
+ *
+ * or TH_PROBE() alone, as its arguments are evaluated only if the probe is enabled. The probes,
+ * with their arguments and types, stand in plugin_api/probe_table.h.
+ *
+ * Cost. A probe that nobody watches is a load of its semaphore and a branch that is not taken; its
+ * NOP is behind that. A probe is one function (notes.c), however many places it fires from: so it
+ * has one note, and its arguments are where the calling convention has them.
+ *
+ * Threads. Any. Firing neither blocks nor allocates, unless the host's own watcher (below) says so.
+ * Texts need be good only for the call; NULL is none.
+ *
+ * With TH_NO_PROBES defined the macros are empty: for measuring what the probes cost.
+ */
+#ifndef TH_PROBE_H
+#define TH_PROBE_H
+
+#include "plugin_api/probe_table.h"
+#include <stddef.h>
+#include <stdint.h>
+
+typedef const char *th_probe_string;
+typedef int th_probe_int;
+typedef uint32_t th_probe_uint32;
+typedef int64_t th_probe_int64;
+
+#define TH_PROBE_PARAMETER(type, name) th_probe_##type name
+
+/*
+ * erlang_NAME_semaphore: how many watch. Whoever does writes it from outside: the kernel for perf
+ * and bpftrace, gdb, SystemTap; inside it is only read, but for watch.c. It orders nothing: who
+ * begins to watch sees what is hit soon after.
+ *
+ * th_probe_NAME(): the probe is hit, whether or not it is watched.
+ */
+#define TH_PROBE_DECLARE(name, fires, where, ...)                        \
+    extern unsigned short erlang_##name##_semaphore                      \
+        __attribute__((section(".probes"), visibility("hidden")));       \
+    void th_probe_##name(TH_PROBE_EACH(TH_PROBE_PARAMETER, __VA_ARGS__)) \
+        __attribute__((visibility("hidden")));
+
+TH_PROBES(TH_PROBE_DECLARE)
+
+#ifdef TH_NO_PROBES
+#define TH_PROBE_ENABLED(name) 0
+#else
+#define TH_PROBE_ENABLED(name) \
+    __builtin_expect(__atomic_load_n(&erlang_##name##_semaphore, __ATOMIC_RELAXED) != 0, 0)
+#endif
+
+#define TH_PROBE(name, ...)               \
+    do {                                  \
+        if (TH_PROBE_ENABLED(name))       \
+            th_probe_##name(__VA_ARGS__); \
+    } while (0)
+
+/* --- The probes as data ------------------------------------------------------------------------
+ */
+
+#define TH_PROBE_ID(name, fires, where, ...) TH_PROBE_##name,
+enum th_probe_id { TH_PROBES(TH_PROBE_ID) TH_PROBE_COUNT_OF_ALL };
+
+enum th_probe_type { TH_PROBE_string, TH_PROBE_int, TH_PROBE_uint32, TH_PROBE_int64 };
+enum th_probe_fires { TH_PROBE_FIRES_live, TH_PROBE_FIRES_replay, TH_PROBE_FIRES_never };
+
+struct th_probe {
+    const char *name;
+    enum th_probe_fires fires;
+    const char *where; /* it fires, or why it never does */
+    unsigned count;    /* of arguments */
+    const struct th_probe_argument {
+        enum th_probe_type type;
+        const char *name;
+    } * arguments;
+    unsigned short *semaphore;
+};
+
+extern const struct th_probe th_probes[TH_PROBE_COUNT_OF_ALL];
+
+/* The row of a NAME as it stands in notes; NULL: there is none. */
+const struct th_probe *th_probe_find(const char *name);
+
+/* char *, int, uint32_t, int64_t; bytes, negative where it is signed, as in notes. */
+const char *th_probe_type_name(enum th_probe_type type);
+int th_probe_type_size(enum th_probe_type type);
+
+/* --- The host as its own watcher ---------------------------------------------------------------
+ */
+
+union th_probe_value {
+    const char *string;
+    int64_t integer;
+};
+
+/* PROBE was hit; as many VALUES as it has arguments, good for the call. In the thread that hit it,
+ * which may hold locks of the host's: nothing of the host may be called but base/. */
+typedef void (*th_probe_watcher)(const struct th_probe *probe, const union th_probe_value *values);
+
+/* WATCHER is called for each hit of a probe with a semaphore that is not 0, whoever raised it. One
+ * for the whole process, NULL: none; hits at that time may still reach the one before. */
+void th_probe_watch(th_probe_watcher watcher);
+
+/* One more watches PROBE, or one less. */
+void th_probe_raise(const struct th_probe *probe);
+void th_probe_lower(const struct th_probe *probe);
+
+/* Raises the probes whose names match PATTERN, of `*`, `?` and `[...]`; how many. */
+size_t th_probe_raise_matching(const char *pattern);
+
+#endif

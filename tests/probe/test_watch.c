@@ -1,0 +1,108 @@
+/* The host as its own watcher: what it is handed, and when. */
+#include "host/base/base.h"
+#include "host/probe/probe.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct th_buffer seen;
+static int evaluated;
+
+static void note(const struct th_probe *probe, const union th_probe_value *values)
+{
+    th_buffer_add_text(&seen, probe->name);
+    for (unsigned i = 0; i < probe->count; i++)
+        if (probe->arguments[i].type != TH_PROBE_string)
+            th_buffer_printf(&seen, " %lld", (long long)values[i].integer);
+        else
+            th_buffer_printf(&seen, " %s", values[i].string ? values[i].string : "-");
+    th_buffer_add_text(&seen, "\n");
+}
+
+static int evaluate(int value)
+{
+    evaluated++;
+    return value;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    seen.size = 0;
+    evaluated = 0;
+    th_probe_watch(note);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    th_probe_watch(NULL);
+    th_buffer_free(&seen);
+    return 0;
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    assert_int_equal(th_probe_raise_matching("efile_drv__entry"), 1);
+    TH_PROBE(efile_drv__entry, evaluate(3), 83, "some-user-tag", 12, "old-name", NULL, -1,
+             INT64_MIN, INT64_MAX, 0, "#Port<0.59>");
+    th_probe_lower(th_probe_find("efile_drv__entry"));
+    TH_PROBE(efile_drv__entry, evaluate(3), 84, "", 12, "", "", 0, 0, 0, 0, "");
+    assert_int_equal(evaluated, 1);
+    assert_string_equal(th_buffer_text(&seen),
+                        "efile_drv__entry 3 83 some-user-tag 12 old-name - -1 -9223372036854775808 "
+                        "9223372036854775807 0 #Port<0.59>\n");
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(th_probe_raise_matching("message__queued"), 1);
+    TH_PROBE(message__queued, "<0.84.0>", UINT32_MAX, 1, -1, -2, INT32_MAX);
+    th_probe_lower(th_probe_find("message__queued"));
+    assert_string_equal(th_buffer_text(&seen),
+                        "message__queued <0.84.0> 4294967295 1 -1 -2 2147483647\n");
+}
+
+static void test_patterns(void **state)
+{
+    size_t raised = 0;
+
+    (void)state;
+    assert_int_equal(th_probe_raise_matching("nothing__*"), 0);
+    assert_int_equal(th_probe_raise_matching("efile_drv__*"), 4);
+    for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
+        if (*th_probes[i].semaphore) {
+            assert_memory_equal(th_probes[i].name, "efile_drv__", 11);
+            th_probe_lower(&th_probes[i]);
+            raised++;
+        }
+    assert_int_equal(raised, 4);
+}
+
+/* Others may have raised the semaphore: then there may be nobody here. */
+static void test_no_watcher(void **state)
+{
+    (void)state;
+    th_probe_watch(NULL);
+    th_probe_raise(th_probe_find("copy__struct"));
+    TH_PROBE(copy__struct, (uint32_t)evaluate(3));
+    th_probe_lower(th_probe_find("copy__struct"));
+    assert_int_equal(evaluated, 1);
+    assert_int_equal(seen.size, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_arguments, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_patterns, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_watcher, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
