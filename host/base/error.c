@@ -3,12 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One chain a thread. links[0] is the first cause, links[count - 1] the outermost view. */
-static _Thread_local struct {
-    enum th_status status;
-    size_t count;
-    char links[TH_ERROR_LINKS][TH_ERROR_TEXT];
-} chain;
+static _Thread_local struct th_error_chain chain;
 
 static void add_link(const char *format, va_list args)
 {
@@ -56,6 +51,16 @@ const char *th_error_link(size_t i)
 void th_error_clear(void)
 {
     chain.count = 0;
+}
+
+void th_error_save(struct th_error_chain *kept)
+{
+    *kept = chain;
+}
+
+void th_error_restore(const struct th_error_chain *kept)
+{
+    chain = *kept;
 }
 
 void th_error_print(FILE *out, const char *prefix)

@@ -50,6 +50,15 @@ const char *th_error_link(size_t i);
 /* Forgets the thread's chain. */
 void th_error_clear(void);
 
+/* A chain that is kept while another begins, and is the thread's again. */
+struct th_error_chain {
+    enum th_status status;
+    size_t count;
+    char links[TH_ERROR_LINKS][TH_ERROR_TEXT]; /* the first cause first */
+};
+void th_error_save(struct th_error_chain *chain);
+void th_error_restore(const struct th_error_chain *chain);
+
 /* Prints the chain: "PREFIX: outermost", then each cause on a line of its own, indented. */
 void th_error_print(FILE *out, const char *prefix);
 

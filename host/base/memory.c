@@ -28,6 +28,11 @@ void *th_alloc_zero(size_t size)
     return checked(calloc(1, size ? size : 1), size);
 }
 
+void *th_alloc_aligned(size_t alignment, size_t size)
+{
+    return checked(aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment), size);
+}
+
 void *th_realloc(void *old, size_t size)
 {
     return checked(realloc(old, size), size);

@@ -25,6 +25,10 @@ void *th_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1
 /* SIZE bytes of zeros. */
 void *th_alloc_zero(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 
+/* SIZE bytes, aligned to ALIGNMENT, a power of two; not cleared. */
+void *th_alloc_aligned(size_t alignment, size_t size)
+    __attribute__((malloc, returns_nonnull, alloc_size(2)));
+
 /* Grows or shrinks OLD (NULL: allocates) to SIZE bytes, which must not be 0. */
 void *th_realloc(void *old, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
 
