@@ -411,7 +411,7 @@ static void calls_obey_what_is_in_force(void **state)
     all = sum_up();
     print_message("%lu calls, %lu checked; %lu and %lu changes\n", all.calls, all.checked,
                   changer.number, noise.number);
-    assert_true(all.checked > 0 && changer.number > 1 && noise.number > 1);
+    assert_true(all.checked > 0 && changer.number > 0 && noise.number > 0);
     assert_int_equal(all.lost, 0);
     assert_int_equal(all.twice, 0);
     assert_int_equal(all.wrong, 0);
