@@ -178,11 +178,9 @@ static void give_up(void *context)
 /* From the first library to when the last one has no users any more. */
 static enum th_status work_with_libraries(const struct call *call, struct th_call_work *work)
 {
-    struct th_call_libraries libraries = {0};
     enum th_status status;
 
-    status =
-        th_call_arguments_load(&call->arguments, call->folders, call->folder_count, &libraries);
+    status = th_call_arguments_load(&call->arguments, call->folders, call->folder_count);
     if (status == TH_OK)
         status = evaluate_all(call, work);
     else
@@ -191,7 +189,7 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
     th_runtime_kill_all();
     if (work->ends)
         th_run_limit_end(work->ending);
-    th_call_libraries_free(&libraries);
+    th_code_end();
     return status;
 }
 

@@ -127,8 +127,7 @@ static enum th_status read_info(const struct th_call_arguments *arguments, th_en
 /* --- Libraries -------------------------------------------------------------------------------- */
 
 enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
-                                      const char *const folders[], size_t folder_count,
-                                      struct th_call_libraries *libraries)
+                                      const char *const folders[], size_t folder_count)
 {
     struct th_search search;
     th_env env;
@@ -140,7 +139,7 @@ enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
     status = read_info(arguments, &env, &info);
     for (size_t i = 0; status == TH_OK && i < arguments->library_count; i++) {
         const char *name = arguments->libraries[i];
-        status = th_call_library_add(libraries, &search, name, info);
+        status = th_call_library_add(&search, name, info);
         if (status != TH_OK && *name >= 'A' && *name <= 'Z' && !strchr(name, '/'))
             th_error_context("'%s' is taken for a library; as an expression it ends in a full stop",
                              name);

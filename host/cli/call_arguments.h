@@ -38,10 +38,9 @@ void th_call_arguments_add_file(struct th_call_arguments *arguments, const char 
 enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
                                       struct th_program programs[], size_t *count);
 
-/* Loads all libraries; FOLDERS are looked in first. */
+/* Loads all libraries, until th_code_end(); FOLDERS are looked in first. */
 enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
-                                      const char *const folders[], size_t folder_count,
-                                      struct th_call_libraries *libraries);
+                                      const char *const folders[], size_t folder_count);
 
 void th_call_arguments_free(struct th_call_arguments *arguments);
 

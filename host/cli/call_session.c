@@ -19,12 +19,15 @@ static enum th_called call(void *context, th_term module, th_term function, size
         [TH_CALL_ENDED] = TH_CALLED_ENDED,
     };
     struct th_call_session *session = context;
-    const struct th_callee *callee =
-        th_export_callee(th_export_find(module, function, (unsigned)count));
+    const struct th_export *entry = th_export_find(module, function, (unsigned)count);
+    bool defined;
 
-    if (!callee)
+    th_progress_enter();
+    defined = th_export_callee(entry) != NULL;
+    th_progress_leave();
+    if (!defined)
         return TH_CALLED_UNDEFINED;
-    return ends[th_run_call(session->process, callee, arguments, env, result)];
+    return ends[th_run_call_export(session->process, entry, arguments, env, result)];
 }
 
 static struct th_message *receive(void *context, int64_t nanoseconds)

@@ -314,9 +314,8 @@ static enum th_status run_traced(struct running *running)
 static enum th_status run_libraries(struct running *running)
 {
     const struct th_run_options *run = running->run;
-    struct th_call_libraries libraries = {0};
-    enum th_status status = th_call_arguments_load(&run->arguments, run->trace.folders,
-                                                   run->trace.folder_count, &libraries);
+    enum th_status status =
+        th_call_arguments_load(&run->arguments, run->trace.folders, run->trace.folder_count);
 
     if (status == TH_OK)
         status = run_traced(running);
@@ -324,7 +323,7 @@ static enum th_status run_libraries(struct running *running)
         th_command_fail("run");
     th_library_halt();
     th_runtime_kill_all();
-    th_call_libraries_free(&libraries);
+    th_code_end();
     return status;
 }
 

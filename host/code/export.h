@@ -9,21 +9,26 @@
 #ifndef TH_EXPORT_H
 #define TH_EXPORT_H
 
+#include "index.h"
+
 #include "host/library/library.h"
 #include "plugin_api/erl_nif.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
+struct th_instance;
+
 /*
- * What is called. The name is "module:function/arity", for reports; it must stay.
+ * What is called. The name is "module:function/arity", for reports; it must stay for ever.
  *
  * A function of a library that only its own C code calls (TH_FUNCTION) is one, too, so that it can
  * be traced and named: with no entry, and a `function` that tells its name and arity but no code of
  * the NIF signature.
  */
 struct th_callee {
-    struct th_library *library; /* loaded; whoever calls is a user of it */
+    struct th_library *library;   /* loaded */
+    struct th_instance *instance; /* whose function it is, see instance.h; NULL: of no module's */
     const ErlNifFunc *function;
     const char *name;
     struct th_export *entry; /* that it was made for, NULL: none */
@@ -36,9 +41,9 @@ static inline bool th_callee_is_local(const struct th_callee *callee)
 }
 
 /*
- * One word says what a call has to know: a struct th_callee's address, 0 while it is undefined, and
- * TH_EXPORT_ARMED while calls are to be told to somebody first. It is changed in parts, by whoever
- * adds modules and whoever arms. Release: what it stands for is complete; acquire.
+ * One word of each code index says what a call has to know: a struct th_callee's address, 0 while
+ * it is undefined, and TH_EXPORT_ARMED while calls are to be told to somebody first. The address
+ * changes with the index, the bit at once in the words of all.
  */
 enum { TH_EXPORT_ARMED = 1 };
 
@@ -47,8 +52,8 @@ enum { TH_EXPORT_ARITY_MAX = 255 };
 struct th_export {
     th_term module, function; /* atoms */
     unsigned arity;
-    _Atomic uintptr_t word;
-    void *known; /* the watcher's own, see below; written before it is armed */
+    struct th_code_word word;
+    void *known; /* the watcher's own (loading.h); written before it is armed */
 };
 
 /* The entry, NULL if none was made. Any thread, without a lock. */
@@ -62,10 +67,23 @@ struct th_export *th_export_get(th_term module, th_term function, unsigned arity
  * to go along. */
 size_t th_export_longest_search(void);
 
-/* The word, 0 where there is no entry; and what a call that has read it reaches, NULL: nothing. */
+/* What a name is called in reports, "module:function/arity"; it stays for ever, as atoms do. Any
+ * thread. */
+const char *th_export_name(th_term module, th_term function, unsigned arity);
+
+/*
+ * The word, 0 where there is no entry; and what a call that has read it reaches, NULL: nothing. In
+ * a read section (progress/), at the end of which the callee may go, unless it was entered
+ * (instance.h). th_export_word_in(): with the index that was read for several.
+ */
+static inline uintptr_t th_export_word_in(const struct th_export *entry, unsigned index)
+{
+    return entry ? th_code_word(&entry->word, index) : 0;
+}
+
 static inline uintptr_t th_export_word(const struct th_export *entry)
 {
-    return entry ? atomic_load_explicit(&entry->word, memory_order_acquire) : 0;
+    return th_export_word_in(entry, th_code_index());
 }
 
 static inline const struct th_callee *th_export_reached(uintptr_t word)
@@ -78,55 +96,25 @@ static inline const struct th_callee *th_export_callee(const struct th_export *e
     return th_export_reached(th_export_word(entry));
 }
 
-/* Arms the entry, or disarms it. Whoever has the code modification permission. */
+/* Arms the entry, or disarms it. Whoever has the code modification permission. Release: what is
+ * to be found then is there; who reads the word acquires. */
 static inline void th_export_arm(struct th_export *entry, bool armed)
 {
-    if (armed)
-        atomic_fetch_or_explicit(&entry->word, TH_EXPORT_ARMED, memory_order_release);
-    else
-        atomic_fetch_and_explicit(&entry->word, ~(uintptr_t)TH_EXPORT_ARMED, memory_order_release);
+    for (unsigned i = 0; i < TH_CODE_INDICES; i++)
+        if (armed)
+            atomic_fetch_or_explicit(&entry->word.of[i], TH_EXPORT_ARMED, memory_order_release);
+        else
+            atomic_fetch_and_explicit(&entry->word.of[i], ~(uintptr_t)TH_EXPORT_ARMED,
+                                      memory_order_release);
 }
 
 /*
- * Makes the functions of LIBRARY, which is loaded, the exports of its module; takes them away. Who
- * calls them in between must have returned before they are taken away. No other library may be the
- * module of that name: th_module_check() is TH_USAGE if one is. One thread at a time.
- */
-enum th_status th_module_check(const struct th_library *library);
-void th_module_add(struct th_library *library);
-void th_module_remove(struct th_library *library);
-
-/* The library that is the module NAME, an atom; NULL: none. By the thread that adds and removes. */
-struct th_library *th_module_find(th_term name);
-
-/*
- * Who is told of the functions of modules, those that are there now included. First those of the
- * library's table, in its order, then the local ones. An entry may be that of two CALLEES, as a
- * function may stand twice in the table: calls reach the later one.
- *
- * prepare(), which may be left out: before begin(), while nothing of the host's is touched; by any
- * thread, several at once. begin(), before calls can reach them; and end(), when none can any more
- * and no thread is in their code (for NULL, or another watcher, as well), or what was prepared is
- * not to begin: with the code modification permission, which the caller keeps. CALLEES is the same
- * each time.
- *
- * Functions of the same names may be there already: those of the module's instance that is about to
- * become old code, or, when that ends, of the one which took its place; never more than two.
- */
-struct th_module_watcher {
-    void (*prepare)(const struct th_callee callees[], size_t count); /* NULL: nothing */
-    void (*begin)(const struct th_callee callees[], size_t count);
-    void (*end)(const struct th_callee callees[], size_t count);
-};
-/* By the thread that adds and removes; it may wait. */
-void th_module_watch(const struct th_module_watcher *watcher);
-
-/*
  * The function that begins at ADDRESS, for who has met it on a stack: of those that are one and the
- * same code, the first. NULL: none of a module does. In a read section (progress/); the callee
- * stays as long as its module. Any thread, without a lock.
+ * same code, the first. NULL: none of a module does. In a read section; the callee stays until old
+ * code is purged, which is not while anybody is in it. Any thread, without a lock.
  */
 const struct th_callee *th_code_at(uintptr_t address);
+
 /* --- Inline parts ---------------------------------------------------------------------------- */
 
 /* The table: open addressing, read without a lock (export.c). */

@@ -276,3 +276,19 @@ bool th_library_executes(const struct th_library *library, uintptr_t address, si
 {
     return size > 0 && th_memory_after(&library->memory, address, TH_MEMORY_EXECUTABLE) >= size;
 }
+
+void th_library_code_range(const struct th_library *library, uintptr_t *begin, uintptr_t *end)
+{
+    const struct th_memory *memory = &library->memory;
+
+    *begin = *end = 0;
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct th_memory_part *part = &memory->parts[i];
+        if (!(part->rights & TH_MEMORY_EXECUTABLE) || part->size == 0)
+            continue;
+        if (*end == 0 || part->start < *begin)
+            *begin = part->start;
+        if (part->start + part->size > *end)
+            *end = part->start + part->size;
+    }
+}

@@ -52,6 +52,9 @@ bool th_code_map_lists(const struct th_code_map *map, uintptr_t first_nop);
 /* True if SIZE bytes from ADDRESS on are executable memory of LIBRARY itself. */
 bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size);
 
+/* From where to where its executable memory is, *END being beyond; both 0 if it has none. */
+void th_library_code_range(const struct th_library *library, uintptr_t *begin, uintptr_t *end);
+
 /*
  * Called for each library that is opened from now on: its constructors have run, no other code of
  * it has; so its map still has functions that are like those of its table, which is not read yet.

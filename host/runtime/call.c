@@ -127,13 +127,56 @@ static void conclude(struct th_process_run *process, th_term outcome)
     clear_next(process, TH_STEP_CONCLUDE);
 }
 
+/*
+ * Who is in the code of an instance (code/): what is next, where that is code and no name, each
+ * function that runs, each frame that is kept. A function that ends hands its place there on to
+ * what goes on in it, if anything does.
+ */
+static bool hands_on(const struct th_process_run *process, size_t frames)
+{
+    return process->next.step == TH_STEP_RUN || process->next.step == TH_STEP_AWAIT ||
+           process->next.step == TH_STEP_SKIP || process->frame_count > frames;
+}
+
+void th_steps_drop(struct th_process_run *process)
+{
+    if (process->next.step == TH_STEP_RUN || process->next.step == TH_STEP_AWAIT)
+        th_instance_leave(process->next.callee->instance);
+    for (size_t i = 0; i < process->frame_count; i++)
+        th_instance_leave(process->frames[i].then.callee->instance);
+    process->frame_count = 0;
+}
+
+bool th_steps_are_in(const struct th_process_run *process, uint64_t instance)
+{
+    for (size_t i = 0; i < process->frame_count; i++)
+        if (th_callee_is_of(process->frames[i].then.callee, instance))
+            return true;
+    return (process->next.step == TH_STEP_RUN || process->next.step == TH_STEP_AWAIT) &&
+           th_callee_is_of(process->next.callee, instance);
+}
+
+/* What the external call NOW reaches, which is entered; NULL: nothing. */
+static const struct th_callee *reach(const struct th_continuation *now, uintptr_t *word)
+{
+    const struct th_callee *callee = now->callee;
+
+    th_progress_enter();
+    *word = th_export_word(callee ? callee->entry : th_step_reach(now));
+    if (!callee)
+        callee = th_export_reached(*word);
+    if (callee)
+        th_instance_enter(callee->instance);
+    th_progress_leave();
+    return callee;
+}
+
 /* The external call that is next becomes the code that it reaches. */
 static void resolve(struct th_process_run *process, struct th_call *outer)
 {
     struct th_continuation now = process->next;
-    struct th_export *entry = now.callee ? now.callee->entry : th_step_reach(&now);
-    uintptr_t word = th_export_word(entry);
-    const struct th_callee *callee = now.callee ? now.callee : th_export_reached(word);
+    uintptr_t word;
+    const struct th_callee *callee = reach(&now, &word);
     int here = th_scheduler_current->type;
 
     if (!callee) {
@@ -146,8 +189,9 @@ static void resolve(struct th_process_run *process, struct th_call *outer)
         process->next.where != here) {
         th_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
         conclude(process, TH_NONE);
+        th_instance_leave(callee->instance);
     } else if (__builtin_expect(word & TH_EXPORT_ARMED, 0)) {
-        th_traced_call(process, entry, now.argv, outer);
+        th_traced_call(process, callee->entry, now.argv, outer);
     }
 }
 
@@ -256,6 +300,7 @@ static __attribute__((noinline)) void interpret_all(struct surroundings *s, stru
 {
     struct th_exception_raised own = take_exception(call->env);
     struct th_call left = *call;
+    size_t frames = call->process->frame_count;
 
     if (__builtin_expect(call->process->open.count != 0, 0))
         th_traced_code_over(call->process, call->outer);
@@ -263,6 +308,8 @@ static __attribute__((noinline)) void interpret_all(struct surroundings *s, stru
     left.env = s->keeps;
     left.argv = argv;
     interpret(call->process, &left, answer, own);
+    if (!hands_on(call->process, frames))
+        th_instance_leave(call->callee->instance);
 }
 
 void th_step_run(struct th_process_run *process, struct th_call *outer,
@@ -292,7 +339,7 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
     process->reductions--;
     if (!outer) {
         th_thread_runs(now->callee->name);
-        atomic_store_explicit(&process->shown.callee, now->callee, memory_order_relaxed);
+        atomic_store_explicit(&process->shown.function, now->callee->name, memory_order_relaxed);
     }
     answer = call_code(now->code, &call, th_check_on());
     if (!outer)
@@ -303,6 +350,7 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
         give_back(&s);
         process->then_is_set = false;
         conclude(process, answer);
+        th_instance_leave(now->callee->instance);
     } else {
         interpret_all(&s, &call, now->argv, answer);
     }
@@ -310,8 +358,7 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
         th_check_retire(s.own);
 }
 
-th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uintptr_t word,
-                       const th_term *argv)
+th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv)
 {
     struct th_process_run *process = outer->process;
     const struct th_callee *callee = th_export_reached(word);
@@ -334,7 +381,7 @@ th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uin
     call.calls_at = 0;
     call.passed.class = TH_RAISED_NOTHING;
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
-        th_traced_call(process, entry, argv, outer);
+        th_traced_call(process, callee->entry, argv, outer);
     process->reductions--;
     answer = call_code(callee->function->fptr, &call, false);
     if (!just_returns(env, answer)) {
@@ -342,6 +389,7 @@ th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uin
                       answer);
         return th_nested_end(outer, base);
     }
+    th_instance_leave(callee->instance);
     env->library = library;
     if (__builtin_expect(process->next.step != TH_STEP_NONE, 0)) {
         clear_next(process, TH_STEP_NONE); /* a term counts more */
@@ -369,6 +417,7 @@ static void unwind(struct th_process_run *process, const struct th_call *outer)
             process->next.argv[0] = process->outcome;
             return;
         }
+        th_instance_leave(frame->then.callee->instance);
         th_traced_frame_over(process, outer);
     }
 }

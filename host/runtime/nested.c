@@ -89,24 +89,37 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
     return process->outcome;
 }
 
+/* What a call of ENTRY reaches now is entered, if it is code that runs on any thread. One read
+ * section: from reading the index until the entering is counted. */
+static inline bool enter_usual(const struct th_export *entry, uintptr_t *word)
+{
+    const struct th_callee *callee;
+    bool usual;
+
+    th_progress_enter();
+    *word = th_export_word(entry);
+    callee = th_export_reached(*word);
+    usual = callee && callee->function->flags == 0;
+    if (usual)
+        th_instance_enter(callee->instance);
+    th_progress_leave();
+    return usual;
+}
+
 th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
                              const void *at)
 {
     struct th_call *call = th_call_of(env);
-    const struct th_callee *callee;
     uintptr_t word;
 
     if (__builtin_expect(!call || !entry, 0))
         return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
-    word = th_export_word(entry);
-    callee = th_export_reached(word);
     call->calls_at = (uintptr_t)at;
     call->passed.class = TH_RAISED_NOTHING;
-    if (__builtin_expect(callee && callee->function->flags == 0 &&
-                             call->process->next.step == TH_STEP_NONE &&
-                             env->exception == TH_NONE && !th_check_on() && !stack_is_low(),
+    if (__builtin_expect(call->process->next.step == TH_STEP_NONE && env->exception == TH_NONE &&
+                             !th_check_on() && !stack_is_low() && enter_usual(entry, &word),
                          1))
-        return th_step_nested(call, entry, word, argv);
+        return th_step_nested(call, word, argv);
     return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
 }
 

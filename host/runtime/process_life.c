@@ -116,7 +116,8 @@ static bool conclude(struct th_process_run *process)
         end_of_itself(process);
         return false;
     }
-    atomic_store_explicit(&process->shown.callee, NULL, memory_order_relaxed); /* it has returned */
+    atomic_store_explicit(&process->shown.function, NULL,
+                          memory_order_relaxed); /* it has returned */
     if (process->outcome != TH_NONE)
         th_request_finish(process, TH_CALL_RETURNED, process->outcome);
     else
@@ -226,6 +227,7 @@ static void release(struct th_process_run *process)
     th_heap_end(process);
     th_check_retire(process->env);
     process->env = NULL;
+    th_steps_drop(process);
     th_free(process->frames);
     process->frames = NULL;
     th_seq_end(&process->seq);

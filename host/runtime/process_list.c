@@ -15,8 +15,6 @@ static void see(void *context, void *what, th_term pid)
 {
     struct list *list = context;
     struct th_process_run *process = what;
-    const struct th_callee *callee =
-        atomic_load_explicit(&process->shown.callee, memory_order_relaxed);
 
     TH_ARRAY_GROW(list->items, list->count, list->capacity);
     list->items[list->count++] = (struct th_process_seen){
@@ -24,7 +22,7 @@ static void see(void *context, void *what, th_term pid)
         .name = TH_NONE,
         .doing = (enum th_process_doing)atomic_load_explicit(&process->shown.doing,
                                                              memory_order_relaxed),
-        .function = callee ? callee->name : NULL,
+        .function = atomic_load_explicit(&process->shown.function, memory_order_relaxed),
         .messages = shown(&process->shown.inbox) + th_host_process_mail(pid),
         .reductions = shown(&process->shown.reductions),
         .words = shown(&process->shown.words),
@@ -41,4 +39,32 @@ size_t th_runtime_list(struct th_process_seen **processes)
         list.items[i].name = th_name_of(list.items[i].pid);
     *processes = list.items;
     return list.count;
+}
+
+/* --- Purging ---------------------------------------------------------------------------------- */
+
+struct pids {
+    th_term *items;
+    size_t count, capacity;
+};
+
+static void note_pid(void *context, void *what, th_term pid)
+{
+    struct pids *pids = context;
+
+    (void)what;
+    TH_ARRAY_GROW(pids->items, pids->count, pids->capacity);
+    pids->items[pids->count++] = pid;
+}
+
+/* Each looks itself, between two functions. */
+void th_processes_purge(const struct th_instance *instance)
+{
+    struct pids pids = {0};
+
+    th_host_process_each(th_mailbox_arrived, note_pid, &pids);
+    for (size_t i = 0; i < pids.count; i++)
+        th_signal_send(pids.items[i], TH_SIGNAL_PURGE, TH_NONE, instance->serial,
+                       th_atom("killed"));
+    th_free(pids.items);
 }

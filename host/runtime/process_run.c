@@ -40,18 +40,32 @@ static bool ask(struct th_process_run *process, struct th_request *request)
     return asked;
 }
 
+static enum th_call_end ask_call(struct th_process_run *process, struct th_request *request,
+                                 th_term *result)
+{
+    request->what = TH_REQUEST_CALL;
+    if (!ask(process, request)) {
+        *result = th_copy(request->env, process->end_message->term);
+        return TH_CALL_ENDED;
+    }
+    *result = request->result;
+    return request->end;
+}
+
 enum th_call_end th_run_call(struct th_process_run *process, const struct th_callee *callee,
                              const th_term argv[], th_env *env, th_term *result)
 {
-    struct th_request request = {
-        .what = TH_REQUEST_CALL, .callee = callee, .argv = argv, .env = env};
+    struct th_request request = {.callee = callee, .argv = argv, .env = env};
 
-    if (!ask(process, &request)) {
-        *result = th_copy(env, process->end_message->term);
-        return TH_CALL_ENDED;
-    }
-    *result = request.result;
-    return request.end;
+    return ask_call(process, &request, result);
+}
+
+enum th_call_end th_run_call_export(struct th_process_run *process, const struct th_export *entry,
+                                    const th_term argv[], th_env *env, th_term *result)
+{
+    struct th_request request = {.entry = entry, .argv = argv, .env = env};
+
+    return ask_call(process, &request, result);
 }
 
 struct th_message *th_run_receive(struct th_process_run *process, int64_t nanoseconds)
@@ -84,20 +98,22 @@ void th_run_exit(struct th_process_run *process, th_term reason)
 static void begin_call(struct th_process_run *process, const struct th_request *request)
 {
     const struct th_callee *callee = request->callee;
-    int argc = (int)callee->function->arity;
+    const struct th_export *entry = request->entry;
+    int argc = (int)(callee ? callee->function->arity : entry->arity);
     th_term *argv = th_env_take(process->env, (size_t)argc);
 
     for (int i = 0; i < argc; i++)
         argv[i] = th_copy(process->env, request->argv[i]);
     process->env->self = process->pid;
     th_heap_start(process);
-    process->next = (struct th_continuation){.step = TH_STEP_CALL,
-                                             .where = ERL_NIF_THR_NORMAL_SCHEDULER,
-                                             .callee = callee,
-                                             .module = th_library_name(callee->library),
-                                             .function = th_name_atom(callee->function->name),
-                                             .argc = argc,
-                                             .argv = argv};
+    process->next = (struct th_continuation){
+        .step = TH_STEP_CALL,
+        .where = ERL_NIF_THR_NORMAL_SCHEDULER,
+        .callee = callee,
+        .module = callee ? th_library_name(callee->library) : entry->module,
+        .function = callee ? th_name_atom(callee->function->name) : entry->function,
+        .argc = argc,
+        .argv = argv};
 }
 
 void th_request_begin(struct th_process_run *process, struct th_request *request)

@@ -15,9 +15,9 @@
 #include <stdatomic.h>
 
 struct th_process_shown {
-    _Atomic uint32_t doing; /* enum th_process_doing */
-    const struct th_callee *_Atomic callee;
-    _Atomic uint64_t inbox; /* messages that were taken out of the mailbox */
+    _Atomic uint32_t doing;       /* enum th_process_doing */
+    const char *_Atomic function; /* "module:function/arity"; stays */
+    _Atomic uint64_t inbox;       /* messages that were taken out of the mailbox */
     _Atomic uint64_t reductions, words, links;
 };
 

@@ -72,7 +72,8 @@ struct th_waiter {
  * this points to. */
 struct th_request {
     enum { TH_REQUEST_CALL, TH_REQUEST_RECEIVE, TH_REQUEST_END } what;
-    const struct th_callee *callee;
+    const struct th_callee *callee; /* of a call; NULL: what ENTRY reaches then */
+    const struct th_export *entry;
     const th_term *argv;
     th_env *env; /* for the result */
     th_term result;
@@ -226,12 +227,17 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
                  const struct th_continuation *now);
 
 /*
- * A nested call that OUTER makes, of ENTRY, whose WORD reaches code that runs on any thread: its
- * result, or what th_nested_end() says. For the usual case: OUTER has nothing to be done after
- * itself and has raised nothing, and the checker is off.
+ * A nested call that OUTER makes, of an entry whose WORD reaches code that runs on any thread, and
+ * which was entered: its result, or what th_nested_end() says. For the usual case: OUTER has
+ * nothing to be done after itself and has raised nothing, and the checker is off.
  */
-th_term th_step_nested(struct th_call *outer, const struct th_export *entry, uintptr_t word,
-                       const th_term *argv);
+th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv);
+
+/* PROCESS has ended, with steps that are left: it is in their code no more. */
+void th_steps_drop(struct th_process_run *process);
+
+/* What PROCESS does next, or a frame that it keeps, is code of the instance with that serial. */
+bool th_steps_are_in(const struct th_process_run *process, uint64_t instance);
 
 /* --- Nested calls (nested.c) --- */
 
@@ -270,6 +276,7 @@ enum th_signal {
     TH_SIGNAL_DOWN,
     TH_SIGNAL_NAMED,   /* TERM is the name, NUMBER the tag of the event: to be told */
     TH_SIGNAL_REQUEST, /* NUMBER is a struct th_request's address */
+    TH_SIGNAL_PURGE,   /* NUMBER is the serial of an instance that is not to be in use any more */
     TH_SIGNAL_END      /* to end with TERM, whatever it traps */
 };
 
@@ -309,6 +316,11 @@ bool th_mailbox_wait(struct th_process_run *process);
 /* Under the mailbox's lock: the mailbox's hook; a timer's. */
 void th_mailbox_arrived(void *context);
 void th_mailbox_timed_out(void *context);
+
+/* --- Purging (process_list.c) --- */
+
+/* Has the processes killed that are in INSTANCE's code, once they are between two functions. */
+void th_processes_purge(const struct th_instance *instance);
 
 /* --- Timers (timer.c) --- */
 

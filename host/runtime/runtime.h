@@ -125,9 +125,9 @@ enum th_call_end {
 };
 
 /*
- * Has PROCESS call CALLEE with as many terms of ARGV as it has arguments, and waits until it has
- * returned for good, and the destructors of what it let go of have run. *RESULT is copied into ENV,
- * by another thread.
+ * Has PROCESS call CALLEE, which must stay until this returns, with as many terms of ARGV as it has
+ * arguments, and waits until it has returned for good, and the destructors of what it let go of
+ * have run. *RESULT is copied into ENV, by another thread.
  *
  * What a function said last counts, as in a BEAM: of an exception and a continuation the later; an
  * exception more than a term that is returned as well, and a term more than a continuation. One
@@ -137,6 +137,11 @@ enum th_call_end {
  */
 enum th_call_end th_run_call(struct th_process_run *process, const struct th_callee *callee,
                              const th_term argv[], th_env *env, th_term *result);
+
+/* The same, an external call: of what ENTRY reaches when the process comes to it. Raises `undef` if
+ * that is nothing. */
+enum th_call_end th_run_call_export(struct th_process_run *process, const struct th_export *entry,
+                                    const th_term argv[], th_env *env, th_term *result);
 
 /* --- Functions that run ------------------------------------------------------------------------
  */

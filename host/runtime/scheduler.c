@@ -136,6 +136,7 @@ static void *run_thread(void *context)
     pthread_setname_np(pthread_self(), name);
     th_guard_thread_begin();
     th_scheduler_current = &thread->self;
+    th_code_slot = thread->self.number;
     if (thread->self.type == ERL_NIF_THR_NORMAL_SCHEDULER)
         run_normal(queue, thread);
     else
@@ -269,6 +270,8 @@ void th_runtime_start(const struct th_runtime_setup *setup)
         threads.processes = PROCESSES;
     if (!threads.dirty_io)
         threads.dirty_io = DIRTY_IO;
+    th_code_slots(1 + threads.schedulers + threads.dirty_cpu + threads.dirty_io);
+    th_code_kill_users = th_processes_purge;
     th_run_queues_open(threads.schedulers);
     open_queue(ERL_NIF_THR_NORMAL_SCHEDULER, threads.schedulers, 1);
     open_queue(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, threads.dirty_cpu, 1 + threads.schedulers);

@@ -268,6 +268,8 @@ static bool act(struct th_process_run *self, struct th_message *signal)
     case TH_SIGNAL_REQUEST:
         th_request_begin(self, (struct th_request *)(uintptr_t)signal->number);
         return false;
+    case TH_SIGNAL_PURGE:
+        return th_steps_are_in(self, signal->number);
     default:
         return true; /* TH_SIGNAL_END */
     }

@@ -74,7 +74,7 @@ static void a_dropped_site_is_another_after_progress(void **state)
 static void an_export_site_is_a_bit_of_its_entry(void **state)
 {
     static const struct th_callee callee = {.name = "m:f/0"};
-    struct th_export entry = {.word = (uintptr_t)&callee};
+    struct th_export entry = {.word.of[0] = (uintptr_t)&callee};
     struct th_site *site = th_site_create(&th_site_export, NULL, &entry);
     struct noting *a = noting_create('A');
 
@@ -87,7 +87,7 @@ static void an_export_site_is_a_bit_of_its_entry(void **state)
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A global 3");
     clear_kinds(site, a, TH_BP_GLOBAL);
     assert_int_equal(th_export_word(&entry), (uintptr_t)&callee);
-    entry.word = 0;
+    entry.word.of[0] = 0;
     set_kinds(site, a, TH_BP_COUNT | TH_BP_META, 0);
     assert_null(th_export_callee(&entry));
     assert_int_equal(th_export_word(&entry), TH_EXPORT_ARMED);

@@ -77,30 +77,6 @@ static void an_entry_can_be_had_before_its_function(void **state)
     th_free(path);
 }
 
-static void a_module_is_one_library(void **state)
-{
-    char *path = path_of("party");
-    char *copy = th_printf("%s/tests/plugins/party.copy.so", getenv("BUILD_DIR"));
-    char *command = th_printf("cp %s %s", path, copy);
-    struct th_library *first = load(path);
-    struct th_library *second;
-
-    (void)state;
-    assert_int_equal(system(command), 0);
-    second = load(copy);
-    th_module_add(first);
-    assert_int_equal(th_module_check(first), TH_OK);
-    assert_int_equal(th_module_check(second), TH_USAGE);
-    th_module_remove(first);
-    assert_int_equal(th_module_check(second), TH_OK);
-    th_library_release(second);
-    th_library_release(first);
-    assert_int_equal(remove(copy), 0);
-    th_free(command);
-    th_free(copy);
-    th_free(path);
-}
-
 /* --- Where functions begin --- */
 
 static const struct th_callee *at(const void *code)
@@ -351,7 +327,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_outlives_its_function),
         cmocka_unit_test(an_entry_can_be_had_before_its_function),
-        cmocka_unit_test(a_module_is_one_library),
         cmocka_unit_test(functions_are_found_by_where_they_begin),
         cmocka_unit_test(a_watcher_is_told_before_there_are_calls_and_after),
         cmocka_unit_test(readers_see_what_is_there_while_it_grows),

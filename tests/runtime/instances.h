@@ -113,14 +113,17 @@ static inline void end_instance(const struct instance *instance)
     th_traced_functions_watcher.end(instance->callees, instance->count);
 }
 
+/* In all code indices at once. */
 static inline void set_reached(struct th_export *entry, const struct th_callee *callee)
 {
-    uintptr_t old = atomic_load_explicit(&entry->word, memory_order_relaxed);
-
-    while (!atomic_compare_exchange_weak_explicit(&entry->word, &old,
-                                                  (uintptr_t)callee | (old & TH_EXPORT_ARMED),
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    for (int i = 0; i < TH_CODE_INDICES; i++) {
+        _Atomic uintptr_t *word = &entry->word.of[i];
+        uintptr_t old = atomic_load_explicit(word, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak_explicit(word, &old,
+                                                      (uintptr_t)callee | (old & TH_EXPORT_ARMED),
+                                                      memory_order_release, memory_order_relaxed))
+            ;
+    }
 }
 
 /* From now on calls reach NEXT; what OLD has and it has not they do not reach. NULL: none. */

@@ -1,0 +1,113 @@
+/*
+ * Instances: the code of one module, as one load has brought it. A module has a current instance,
+ * which external calls reach, and perhaps an old one, which they reach no more, but whose code is
+ * run by those who were in it already.
+ *
+ * Whoever runs code of an instance, or keeps a continuation of it, is counted as one who is in it,
+ * so that it is known when it may go. Counting is for each thread by itself, as it is done in each
+ * call; one may come in on one thread and leave on another.
+ */
+#ifndef TH_INSTANCE_H
+#define TH_INSTANCE_H
+
+#include "export.h"
+#include "module.h"
+
+#include "host/progress/progress.h"
+
+struct th_instance {
+    struct th_library *library; /* loaded, or still to be loaded: see loading.h */
+    struct th_module *module;
+    uint64_t serial;           /* among all that there ever were, from 1 */
+    uint64_t generation;       /* of the module's: 1 is the first that was loaded */
+    struct th_callee *callees; /* one for each function that has a name */
+    size_t count;
+    ErlNifFunc *locals;  /* what the callees of local functions tell */
+    uintptr_t low, high; /* from where to where its code is; the same if it has none */
+    struct th_code_start {
+        uintptr_t address;
+        const struct th_callee *callee;
+    } * starts; /* ascending; of functions that are one and the same code the first */
+    size_t start_count;
+    struct th_later later; /* since it is old, or until it is freed */
+    _Atomic bool settled;  /* release: there was progress since it is old; acquire */
+    unsigned slots;
+    struct th_entered {
+        /* Written by one thread, but for those of slot 0. Relaxed, and release: what was done
+         * inside, and coming in before it, is seen by who sees that somebody left; acquire. */
+        _Alignas(64) _Atomic uint64_t entered;
+        _Atomic uint64_t left;
+    } by_slot[];
+};
+
+/* Of LIBRARY, which is open, with the export entries of its functions; nothing finds it yet.
+ * Any thread. */
+struct th_instance *th_instance_create(struct th_library *library);
+void th_instance_free(struct th_instance *instance);
+
+/* CALLEE's instance has that serial. */
+static inline bool th_callee_is_of(const struct th_callee *callee, uint64_t serial)
+{
+    return callee->instance && callee->instance->serial == serial;
+}
+
+/* The callee that begins at ADDRESS, NULL if none does. */
+const struct th_callee *th_instance_start(const struct th_instance *instance, uintptr_t address);
+
+/* The instance whose code is at ADDRESS; NULL: none. As th_code_at(). */
+const struct th_instance *th_code_instance_at(uintptr_t address);
+
+/*
+ * How many are in it; at most so many, if that is not 0. 0 is exact, and final, once no external
+ * call can reach it and there was thread progress since: then only who is in it can come in again.
+ */
+uint64_t th_instance_users(const struct th_instance *instance);
+
+/* --- Counting --------------------------------------------------------------------------------- */
+
+/*
+ * Threads that run functions have slots, numbered from 1, each its own; all others share slot 0,
+ * which costs them atomic additions. By the room that has threads: how many slots there are, before
+ * modules are loaded; and which is the calling thread's.
+ */
+void th_code_slots(unsigned count);
+extern _Thread_local unsigned th_code_slot
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+void th_instance_enter_shared(struct th_instance *instance);
+void th_instance_leave_shared(struct th_instance *instance);
+
+/* Somebody comes in: in the read section in which the instance was found, or being in it already;
+ * leaves. INSTANCE NULL: a callee of no module. */
+static inline void th_instance_enter(struct th_instance *instance)
+{
+    struct th_entered *own;
+
+    if (__builtin_expect(!instance, 0))
+        return;
+    if (__builtin_expect(th_code_slot - 1 >= instance->slots - 1, 0)) {
+        th_instance_enter_shared(instance);
+        return;
+    }
+    own = &instance->by_slot[th_code_slot];
+    atomic_store_explicit(&own->entered,
+                          atomic_load_explicit(&own->entered, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+static inline void th_instance_leave(struct th_instance *instance)
+{
+    struct th_entered *own;
+
+    if (__builtin_expect(!instance, 0))
+        return;
+    if (__builtin_expect(th_code_slot - 1 >= instance->slots - 1, 0)) {
+        th_instance_leave_shared(instance);
+        return;
+    }
+    own = &instance->by_slot[th_code_slot];
+    atomic_store_explicit(&own->left, atomic_load_explicit(&own->left, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
+#endif

@@ -1,0 +1,448 @@
+/* Finishing, deleting and purging: what is done with the permission. */
+#include "loading.h"
+
+#include "old_code.h"
+#include "permission.h"
+#include "range.h"
+#include "stage.h"
+
+#include "host/base/base.h"
+
+struct th_prepared {
+    struct th_instance *instance;
+};
+
+struct th_prepared *th_code_prepare(struct th_library *library)
+{
+    struct th_prepared *prepared = th_alloc(sizeof *prepared);
+
+    struct th_instance *instance = th_instance_create(library);
+    const struct th_module_watcher *watcher = th_module_watcher();
+
+    prepared->instance = instance;
+    if (watcher && watcher->prepare)
+        watcher->prepare(instance->callees, instance->count);
+    return prepared;
+}
+
+void th_prepared_drop(struct th_prepared *prepared)
+{
+    struct th_instance *instance = prepared->instance;
+
+    th_permission_wait();
+    if (th_module_watcher())
+        th_module_watcher()->end(instance->callees, instance->count);
+    th_permission_release();
+    th_library_release(instance->library);
+    th_instance_free(instance);
+    th_free(prepared);
+}
+
+th_term th_prepared_name(const struct th_prepared *prepared)
+{
+    return prepared->instance->module->name;
+}
+
+struct th_library *th_prepared_library(const struct th_prepared *prepared)
+{
+    return prepared->instance->library;
+}
+
+/* --- What is at hand -------------------------------------------------------------------------- */
+
+/* A module whose code changes. */
+struct change {
+    struct th_module *module;
+    struct th_instance *now; /* its current one, NULL: none */
+    struct th_instance *new; /* NULL: it is deleted */
+    bool failed;             /* NEW has what NOW had, and would not give it back */
+    struct th_instance *purged;
+};
+
+struct changes {
+    struct change *items;
+    size_t count;
+    th_term info;
+    unsigned *rounds;
+};
+
+static unsigned active(void)
+{
+    return atomic_load_explicit(&th_code_active, memory_order_relaxed);
+}
+
+/* --- Libraries' code -------------------------------------------------------------------------- */
+
+/* As far as COUNT, the latest first. */
+static void undo_loads(const struct changes *changes, size_t count)
+{
+    for (size_t i = count; i-- > 0;)
+        if (!changes->items[i].now)
+            th_library_undo_load(changes->items[i].new->library);
+}
+
+static enum th_status run_loads(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->items[i];
+        if (change->now || th_library_load(change->new->library, NULL, changes->info) == TH_OK)
+            continue;
+        undo_loads(changes, i);
+        return th_error_status();
+    }
+    return TH_OK;
+}
+
+static enum th_status run_checks(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->items[i];
+        if (change->now && th_library_upgrade_check(change->new->library, change->now->library,
+                                                    changes->info) != TH_OK)
+            return th_error_status();
+    }
+    return TH_OK;
+}
+
+/* The error says so, too, where that is refused. */
+static void hand_back(const struct changes *changes, struct change *change)
+{
+    struct th_error_chain first;
+
+    th_error_save(&first);
+    change->failed =
+        th_library_hand_back(change->now->library, change->new->library, changes->info) != TH_OK;
+    th_error_restore(&first);
+    if (change->failed)
+        th_error_context("module %s is deleted: it was upgraded before, and its code before, %s, "
+                         "would not have it back",
+                         th_atom_name(change->module->name)->text,
+                         th_library_path(change->now->library));
+}
+
+static enum th_status run_upgrades(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->items[i];
+        if (!change->now ||
+            th_library_load(change->new->library, change->now->library, changes->info) == TH_OK)
+            continue;
+        while (i-- > 0)
+            if (changes->items[i].now)
+                hand_back(changes, &changes->items[i]);
+        return th_error_status();
+    }
+    return TH_OK;
+}
+
+/* Callbacks may want breakpoints: then nobody is to wait for them here. */
+static enum th_status run_libraries(const struct changes *changes)
+{
+    enum th_status status;
+
+    th_permission_begin();
+    status = run_loads(changes);
+    if (status == TH_OK) {
+        status = run_checks(changes);
+        if (status == TH_OK)
+            status = run_upgrades(changes);
+        if (status != TH_OK)
+            undo_loads(changes, changes->count);
+    }
+    th_permission_end();
+    return status;
+}
+
+/* --- Staging ---------------------------------------------------------------------------------- */
+
+/* What calls of ENTRY reach, whether it is armed or not. */
+static void stage_callee(struct th_export *entry, const struct th_callee *callee)
+{
+    uintptr_t armed = th_stage_read(&entry->word) & TH_EXPORT_ARMED;
+
+    _Static_assert(_Alignof(struct th_callee) > TH_EXPORT_ARMED, "the bit is not of the address");
+    th_stage_word(&entry->word, (uintptr_t)callee | armed);
+}
+
+/* Of what INSTANCE has and the code that follows it has not. */
+static void stage_undefined(const struct th_instance *instance)
+{
+    for (size_t i = 0; i < instance->count; i++) {
+        struct th_export *entry = instance->callees[i].entry;
+        const struct th_callee *staged =
+            entry ? th_export_reached(th_stage_read(&entry->word)) : NULL;
+        if (staged && staged->instance == instance)
+            stage_callee(entry, NULL);
+    }
+}
+
+static void stage_change(struct change *change)
+{
+    change->purged = th_old_stage_end(change->module);
+    if (change->new) {
+        change->new->generation = change->module->generations + 1;
+        for (size_t i = 0; i < change->new->count; i++)
+            if (change->new->callees[i].entry)
+                stage_callee(change->new->callees[i].entry, &change->new->callees[i]);
+        th_ranges_add(change->new);
+    }
+    if (change->now)
+        stage_undefined(change->now);
+    th_stage_word(&change->module->current, (uintptr_t)change->new);
+}
+
+/* Old code goes first, so that of no module more than two have begun. */
+static void tell(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        th_old_tell(changes->items[i].module);
+    for (size_t i = 0; th_module_watcher() && i < changes->count; i++) {
+        const struct th_instance *new = changes->items[i].new;
+        if (new)
+            th_module_watcher()->begin(new->callees, new->count);
+    }
+}
+
+/* Makes the changes, for which all that can refuse was asked. */
+static void make(struct changes *changes)
+{
+    tell(changes);
+    th_stage_begin();
+    for (size_t i = 0; i < changes->count; i++)
+        stage_change(&changes->items[i]);
+    th_progress_wait();
+    ++*changes->rounds;
+    th_stage_commit();
+    for (size_t i = 0; i < changes->count; i++) {
+        struct change *change = &changes->items[i];
+        change->module->generations += change->new != NULL;
+        if (change->now)
+            th_old_begin(change->now);
+    }
+}
+
+/* --- Changes ---------------------------------------------------------------------------------- */
+
+static enum th_status check_old(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (th_old_check(changes->items[i].module, changes->rounds) != TH_OK)
+            return th_error_context("module %s was not loaded",
+                                    th_atom_name(changes->items[i].module->name)->text);
+    return TH_OK;
+}
+
+static void look_up(struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        changes->items[i].now = th_module_current(changes->items[i].module, active());
+}
+
+static void free_purged(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        th_old_free(changes->items[i].purged);
+}
+
+static void kill_users(const struct changes *changes)
+{
+    struct th_module **modules = th_alloc((changes->count + 1) * sizeof(struct th_module *));
+
+    for (size_t i = 0; i < changes->count; i++)
+        modules[i] = changes->items[i].module;
+    th_old_kill(modules, changes->count);
+    th_free(modules);
+}
+
+/* Those that cannot be handed back: what has their data would be called by nobody. */
+static void delete_failed(struct changes *changes)
+{
+    struct changes failed = *changes;
+
+    failed.items = th_alloc((changes->count + 1) * sizeof *failed.items);
+    failed.count = 0;
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].failed)
+            failed.items[failed.count++] =
+                (struct change){.module = changes->items[i].module, .now = changes->items[i].now};
+    if (failed.count > 0) {
+        make(&failed);
+        th_permission_release();
+        free_purged(&failed);
+        th_permission_wait();
+    }
+    th_free(failed.items);
+}
+
+static enum th_status finish(struct changes *changes)
+{
+    enum th_status status;
+
+    th_permission_wait();
+    look_up(changes);
+    status = check_old(changes);
+    if (status == TH_OK)
+        status = run_libraries(changes);
+    if (status == TH_OK)
+        make(changes);
+    else
+        delete_failed(changes);
+    th_permission_release();
+    if (status == TH_OK)
+        free_purged(changes);
+    return status;
+}
+
+static enum th_status check_names(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (changes->items[i].module == changes->items[k].module)
+                return th_error_raise(TH_USAGE,
+                                      "%s and %s are both module %s; one at a time, "
+                                      "please",
+                                      th_library_path(changes->items[k].new->library),
+                                      th_library_path(changes->items[i].new->library),
+                                      th_atom_name(changes->items[i].module->name)->text);
+    return TH_OK;
+}
+
+enum th_status th_code_finish(struct th_finish *f)
+{
+    struct changes changes = {.count = f->count, .info = f->info, .rounds = &f->rounds};
+    enum th_status status;
+
+    f->rounds = 0;
+    changes.items = th_alloc_zero((f->count + 1) * sizeof *changes.items);
+    for (size_t i = 0; i < f->count; i++) {
+        changes.items[i].new = f->prepared[i]->instance;
+        changes.items[i].module = f->prepared[i]->instance->module;
+    }
+    status = check_names(&changes);
+    if (status == TH_OK && f->purge == TH_PURGE_HARD)
+        kill_users(&changes);
+    if (status == TH_OK)
+        status = finish(&changes);
+    for (size_t i = 0; status == TH_OK && i < f->count; i++)
+        th_free(f->prepared[i]);
+    th_free(changes.items);
+    return status;
+}
+
+/* --- Deleting and purging --------------------------------------------------------------------- */
+
+enum th_status th_code_delete(th_term name, enum th_purge purge)
+{
+    unsigned rounds = 0;
+    struct change change = {.module = th_module_known(name)};
+    struct changes changes = {.items = &change, .count = 1, .rounds = &rounds};
+    enum th_status status = TH_OK;
+
+    if (change.module && purge == TH_PURGE_HARD)
+        kill_users(&changes);
+    th_permission_wait();
+    if (change.module)
+        look_up(&changes);
+    if (!change.now)
+        status = th_error_raise(TH_USAGE, "no module %s is loaded", th_atom_name(name)->text);
+    else if (th_old_check(change.module, &rounds) != TH_OK)
+        status = th_error_context("module %s was not deleted", th_atom_name(name)->text);
+    else
+        make(&changes);
+    th_permission_release();
+    if (status == TH_OK)
+        free_purged(&changes);
+    return status;
+}
+
+/* Nobody is in it. */
+static struct th_instance *purge_old(struct th_module *module)
+{
+    struct th_instance *old;
+
+    th_old_tell(module);
+    th_stage_begin();
+    old = th_old_stage_end(module);
+    th_progress_wait();
+    th_stage_commit();
+    return old;
+}
+
+enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had)
+{
+    struct th_module *module = th_module_known(name);
+    struct th_instance *old = NULL;
+    enum th_status status = TH_OK;
+    unsigned rounds = 0;
+    bool there = false;
+
+    if (module && purge == TH_PURGE_HARD)
+        th_old_kill(&module, 1);
+    th_permission_wait();
+    if (module) {
+        there = module->old != NULL;
+        status = th_old_check(module, &rounds);
+    }
+    if (there && status == TH_OK)
+        old = purge_old(module);
+    th_permission_release();
+    th_old_free(old);
+    if (had)
+        *had = there;
+    return status == TH_OK ? TH_OK
+                           : th_error_context("module %s was not purged", th_atom_name(name)->text);
+}
+
+/* With the permission; what is to be freed without it. */
+static void remove_module(struct th_module *module, struct th_instance *removed[2])
+{
+    unsigned rounds = 0;
+    struct change change = {.module = module, .now = th_module_current(module, active())};
+    struct changes changes = {.items = &change, .count = 1, .rounds = &rounds};
+
+    removed[0] = removed[1] = NULL;
+    if (change.now) {
+        make(&changes);
+        removed[0] = change.purged;
+    }
+    if (module->old) {
+        th_progress_settle(); /* it may be freed */
+        removed[1] = purge_old(module);
+    }
+}
+
+static void end_module(struct th_module *module)
+{
+    struct th_instance *removed[2];
+
+    th_permission_wait();
+    remove_module(module, removed);
+    th_permission_release();
+    th_old_free(removed[0]);
+    th_old_free(removed[1]);
+}
+
+void th_code_end(void)
+{
+    struct th_module *module = atomic_load_explicit(&th_modules, memory_order_acquire);
+
+    for (; module; module = module->next)
+        end_module(module);
+    th_progress_settle();
+}
+
+void th_module_add(struct th_library *library)
+{
+    struct th_prepared *prepared;
+    struct th_finish add = {.prepared = &prepared, .count = 1, .info = TH_NIL};
+
+    th_library_keep(library);
+    prepared = th_code_prepare(library);
+    if (th_code_finish(&add) != TH_OK)
+        th_bug("%s cannot be added: %s", th_library_path(library), th_error_link(0));
+}
+
+void th_module_remove(struct th_library *library)
+{
+    end_module(th_module_get(th_library_name(library)));
+}

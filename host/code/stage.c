@@ -1,0 +1,88 @@
+#include "stage.h"
+
+#include "range.h"
+
+#include "host/base/base.h"
+
+_Atomic unsigned th_code_active;
+
+struct words {
+    struct th_code_word **items;
+    size_t count, capacity;
+};
+
+/* Of each index, the words that are not up to date: others were made active with another value. A
+ * word can stand there twice. Then what is staged. */
+static struct words stale[TH_CODE_INDICES], staged;
+static unsigned long copied;
+
+static void add(struct words *words, struct th_code_word *word)
+{
+    TH_ARRAY_GROW(words->items, words->count, words->capacity);
+    words->items[words->count++] = word;
+}
+
+static void move_all(struct words *to, struct words *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        add(to, from->items[i]);
+    from->count = 0;
+}
+
+/* Relaxed: with the permission, and nobody reads it before the commit. */
+static void write(struct th_code_word *word, unsigned index, uintptr_t value)
+{
+    atomic_store_explicit(&word->of[index], value, memory_order_relaxed);
+}
+
+unsigned th_stage_index(void)
+{
+    return (atomic_load_explicit(&th_code_active, memory_order_relaxed) + 1) % TH_CODE_INDICES;
+}
+
+void th_stage_begin(void)
+{
+    unsigned active = th_code_index(), next = th_stage_index();
+    struct words *old = &stale[next];
+
+    for (size_t i = 0; i < old->count; i++)
+        write(old->items[i], next, th_code_word(old->items[i], active));
+    copied = old->count + th_ranges_catch_up(next);
+    old->count = 0;
+}
+
+void th_stage_word(struct th_code_word *word, uintptr_t value)
+{
+    write(word, th_stage_index(), value);
+    add(&staged, word);
+}
+
+uintptr_t th_stage_read(const struct th_code_word *word)
+{
+    return th_code_word(word, th_stage_index());
+}
+
+void th_stage_commit(void)
+{
+    unsigned next = th_stage_index();
+
+    th_ranges_commit(next);
+    for (unsigned i = 0; i < TH_CODE_INDICES; i++)
+        for (size_t k = 0; i != next && k < staged.count; k++)
+            add(&stale[i], staged.items[k]);
+    staged.count = 0;
+    atomic_store_explicit(&th_code_active, next, memory_order_release);
+}
+
+void th_stage_drop(void)
+{
+    unsigned next = th_stage_index();
+
+    th_ranges_drop(next);
+    move_all(&stale[next], &staged);
+}
+
+unsigned long th_stage_copied(void)
+{
+    return copied;
+}

@@ -1,0 +1,320 @@
+/* Modules that are loaded, replaced and removed while processes call them. */
+#include "tests/support/lines.h"
+#include "tests/support/versions.h"
+
+#include "host/runtime/running.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char a[] = "version_000a", b[] = "version_000b", c[] = "version_000c";
+static struct th_process_run *process;
+
+static int start(void **state)
+{
+    static const struct th_runtime_setup setup = {.schedulers = 2};
+
+    (void)state;
+    th_runtime_start(&setup);
+    process = th_run_start();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    th_runtime_kill_all();
+    th_code_end();
+    th_runtime_stop();
+    return 0;
+}
+
+/* What MODULE:FUNCTION gives in BY, with the elements of the list ARGUMENTS, as text, valid until
+ * the next. */
+static const char *call_by(struct th_process_run *by, const char *module, const char *function,
+                           const char *arguments)
+{
+    static const char *const prefixes[] = {"", "error: ", "throw: ", "exit: ", "ended: "};
+    static _Thread_local char shown[1024];
+    struct th_buffer text = {0};
+    th_term argv[8], list, result;
+    enum th_call_end end;
+    unsigned argc = 0;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, arguments, strlen(arguments), &list), TH_OK);
+    for (; th_is_list(list); list = th_cell(list)[1])
+        argv[argc++] = th_cell(list)[0];
+    end = th_run_call_export(by, th_export_get(th_atom(module), th_atom(function), argc), argv,
+                             &env, &result);
+    th_buffer_add_text(&text, prefixes[end]);
+    th_text_print(&text, result);
+    snprintf(shown, sizeof shown, "%s", th_buffer_text(&text));
+    th_buffer_free(&text);
+    th_env_release(&env);
+    return shown;
+}
+
+static const char *call(const char *module, const char *function, const char *arguments)
+{
+    return call_by(process, module, function, arguments);
+}
+
+static void load(const char *name, long number)
+{
+    assert_int_equal(version_load(&name, 1, number), TH_OK);
+}
+
+static enum th_status purge(const char *name)
+{
+    bool had;
+
+    return th_code_purge(th_atom(name), TH_PURGE_SOFT, &had);
+}
+
+/* What there is of NAME, as "2 old 1"; users in parentheses, where there are any. */
+static const char *seen(const char *name)
+{
+    static char text[128];
+    struct th_module_code *list;
+    size_t count = th_code_list(&list), length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].name != th_atom(name))
+            continue;
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%d", length ? " " : "",
+                                   list[i].old ? "old " : "", (int)list[i].generation);
+        if (list[i].users)
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, " (%d)", (int)list[i].users);
+    }
+    th_code_list_free(list, count);
+    return text;
+}
+
+/* --- One module ------------------------------------------------------------------------------- */
+
+static void calls_reach_what_is_current(void **state)
+{
+    (void)state;
+    assert_string_equal(call(a, "number", "[]"), "error: undef");
+    load(a, 1);
+    assert_string_equal(call(a, "number", "[]"), "1");
+    load(a, 2);
+    assert_string_equal(call(a, "number", "[]"), "2");
+    assert_string_equal(call(a, "number_inside", "[]"), "2");
+    assert_string_equal(seen(a), "2 old 1");
+    load(a, 3);
+    assert_string_equal(seen(a), "3 old 2");
+    assert_string_equal(call(a, "upgrades", "[]"), "2");
+    assert_int_equal(th_code_delete(th_atom(a), TH_PURGE_SOFT), TH_OK);
+    assert_string_equal(call(a, "number", "[]"), "error: undef");
+    assert_string_equal(seen(a), "old 3");
+    assert_int_equal(th_code_delete(th_atom(a), TH_PURGE_SOFT), TH_USAGE);
+    assert_int_equal(purge(a), TH_OK);
+    assert_string_equal(seen(a), "");
+    assert_int_equal(purge(a), TH_OK);
+    load(a, 4);
+    assert_string_equal(call(a, "number", "[]"), "4");
+    assert_string_equal(call(a, "upgrades", "[]"), "0");
+}
+
+static struct th_process_run *waiter;
+static const char *waited;
+
+static void *wait_in_code(void *module)
+{
+    char arguments[32];
+
+    snprintf(arguments, sizeof arguments, "[%s]", (char *)module);
+    waited = th_strdup(call_by(waiter, module, "wait_for", arguments));
+    return NULL;
+}
+
+static bool is_seen(const char *name, const char *text)
+{
+    for (int i = 0; i < 10000; i++) {
+        if (strcmp(seen(name), text) == 0)
+            return true;
+        usleep(1000);
+    }
+    return false;
+}
+
+static pthread_t begin_to_wait(const char *module)
+{
+    pthread_t thread;
+
+    waiter = th_run_start();
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_code, (void *)module), 0);
+    return thread;
+}
+
+static void send_done(void)
+{
+    th_mail_send(th_run_pid(waiter), th_atom("done"));
+}
+
+static const char *end_of(pthread_t thread)
+{
+    static char text[1024];
+
+    pthread_join(thread, NULL);
+    snprintf(text, sizeof text, "%s", waited);
+    th_free((char *)waited);
+    th_run_exit(waiter, TH_AM(normal));
+    return text;
+}
+
+/* A frame that is kept, and what it waits for, are in the old code; both are counted. */
+static void old_code_goes_on_until_it_is_over(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    load(b, 1);
+    thread = begin_to_wait(b);
+    assert_true(is_seen(b, "1 (2)"));
+    load(b, 2);
+    assert_string_equal(seen(b), "2 old 1 (2)");
+    assert_int_equal(purge(b), TH_REFUSED);
+    assert_int_equal(version_load(&(const char *){b}, 1, 3), TH_REFUSED);
+    assert_non_null(strstr(th_error_link(1), "not_purged: 2 calls or continuations"));
+    assert_int_equal(th_code_delete(th_atom(b), TH_PURGE_SOFT), TH_REFUSED);
+    assert_string_equal(call(b, "number", "[]"), "2");
+    send_done();
+    assert_string_equal(end_of(thread), "{{done,1},1}");
+    assert_true(is_seen(b, "2 old 1"));
+    assert_int_equal(purge(b), TH_OK);
+    assert_string_equal(seen(b), "2");
+}
+
+static void a_hard_purge_kills_who_is_in_it(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    load(c, 1);
+    thread = begin_to_wait(c);
+    assert_true(is_seen(c, "1 (2)"));
+    load(c, 2);
+    assert_int_equal(th_code_purge(th_atom(c), TH_PURGE_HARD, NULL), TH_OK);
+    assert_string_equal(end_of(thread), "ended: killed");
+    assert_string_equal(seen(c), "2");
+}
+
+/* --- Several at once -------------------------------------------------------------------------- */
+
+static const char *const all[] = {a, b, c};
+
+static enum th_status load_all(const char *info)
+{
+    return version_load_info(all, 3, info);
+}
+
+/* Of all three, "1 2 3": what their numbers are; or of their upgrades. */
+static const char *of_all(const char *function)
+{
+    static char text[256];
+    size_t length = 0;
+
+    for (int i = 0; i < 3; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i ? " " : "",
+                                   call(all[i], function, "[]"));
+    return text;
+}
+
+static void a_list_becomes_visible_at_once(void **state)
+{
+    struct th_prepared *twice[2];
+    struct th_finish finish = {.prepared = twice, .count = 2, .info = th_small(9)};
+
+    (void)state;
+    assert_int_equal(load_all("1"), TH_OK);
+    assert_string_equal(of_all("number"), "1 1 1");
+    assert_int_equal(load_all("2"), TH_OK);
+    assert_string_equal(of_all("number"), "2 2 2");
+    assert_string_equal(of_all("upgrades"), "1 1 1");
+    for (int i = 0; i < 2; i++)
+        twice[i] = version_prepare(a);
+    assert_int_equal(th_code_finish(&finish), TH_USAGE);
+    for (int i = 0; i < 2; i++)
+        th_prepared_drop(twice[i]);
+    assert_string_equal(of_all("number"), "2 2 2");
+}
+
+static void assert_refused(const char *info, const char *why)
+{
+    assert_int_equal(load_all(info), TH_REFUSED);
+    for (size_t i = 0;; i++) {
+        if (!th_error_link(i))
+            fail_msg("no link has '%s'; the first is '%s'", why, th_error_link(0));
+        if (strstr(th_error_link(i), why))
+            return;
+    }
+}
+
+static void who_refuses_leaves_all_as_they_were(void **state)
+{
+    (void)state;
+    assert_refused("{1,[{version_000b,load}]}", "its load() returned 1");
+    assert_string_equal(of_all("number"), "error: undef error: undef error: undef");
+    assert_int_equal(load_all("1"), TH_OK);
+    assert_refused("{2,[{version_000b,check}]}", "its th_upgrade_check() returned 3");
+    assert_string_equal(of_all("number"), "1 1 1");
+    assert_string_equal(of_all("upgrades"), "0 0 0");
+    assert_refused("{2,[{version_000c,upgrade}]}", "its upgrade() returned 2");
+    assert_string_equal(of_all("number"), "1 1 1");
+    assert_string_equal(of_all("upgrades"), "0 0 0");
+    assert_int_equal(load_all("2"), TH_OK);
+    assert_string_equal(of_all("number"), "2 2 2");
+    assert_string_equal(of_all("upgrades"), "1 1 1");
+}
+
+/* One of the three was not there: what was loaded is unloaded. */
+static void loads_are_undone(void **state)
+{
+    (void)state;
+    assert_int_equal(version_load(all, 2, 1), TH_OK);
+    assert_refused("{2,[{version_000b,upgrade}]}", "its upgrade() returned 2");
+    assert_string_equal(of_all("number"), "1 1 error: undef");
+    assert_string_equal(call(a, "upgrades", "[]"), "0");
+    assert_int_equal(load_all("3"), TH_OK);
+    assert_string_equal(of_all("number"), "3 3 3");
+    assert_string_equal(of_all("upgrades"), "1 1 0");
+}
+
+static void what_is_not_taken_back_is_deleted(void **state)
+{
+    (void)state;
+    assert_int_equal(load_all("{1,[{version_000a,back}]}"), TH_OK);
+    assert_refused("{2,[{version_000c,upgrade}]}", "module version_000a is deleted");
+    assert_string_equal(of_all("number"), "error: undef 1 1");
+    assert_string_equal(call(b, "upgrades", "[]"), "0");
+    assert_int_equal(purge(a), TH_OK);
+    assert_int_equal(load_all("3"), TH_OK);
+    assert_string_equal(of_all("number"), "3 3 3");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(calls_reach_what_is_current),         TEST(old_code_goes_on_until_it_is_over),
+        TEST(a_hard_purge_kills_who_is_in_it),     TEST(a_list_becomes_visible_at_once),
+        TEST(who_refuses_leaves_all_as_they_were), TEST(loads_are_undone),
+        TEST(what_is_not_taken_back_is_deleted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
