@@ -20,7 +20,8 @@
     TH_MODULE_CALLING(X) \
     TH_MODULE_WAITING(X) \
     TH_MODULE_PROCESSES(X) \
-    TH_MODULE_SEQ_TOKENS(X)
+    TH_MODULE_SEQ_TOKENS(X) \
+    TH_MODULE_PROBES(X)
 
 /*
  * For tracers.
@@ -192,6 +193,24 @@
     X(seq_tokens, ERL_NIF_TERM, th_seq_get_token, (ErlNifEnv *env, ERL_NIF_TERM component)) \
     X(seq_tokens, int, th_seq_reset_token, (ErlNifEnv *env)) \
     X(seq_tokens, int, th_seq_print, (ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info))
+
+/*
+ * User probes: what a library says to whoever watches the host with SystemTap, bpftrace, perf or gdb, as
+ * OTP's module dyntrace has it. The arguments of the probes stand in probe_table.h.
+ *
+ * th_user_trace_enabled() tells what is watched now: TH_USER_TRACE_S1, TH_USER_TRACE_I4S4, both, or 0,
+ * after which there is no need to make a text. It takes some nanoseconds.
+ *
+ * th_user_trace_s1() hits user_trace__s1. th_user_trace_i4s4() hits user_trace__i4s4, with the
+ * process that runs in ENV, if there is one, as its first argument. Texts end with a 0 and are in UTF-8;
+ * NULL stands for "". They are needed during the call only.
+ *
+ * ENV may be NULL. Any thread, also in load() and outside of calls. 1: somebody watched; else 0.
+ */
+#define TH_MODULE_PROBES(X) \
+    X(probes, int, th_user_trace_enabled, (void)) \
+    X(probes, int, th_user_trace_s1, (const char *message)) \
+    X(probes, int, th_user_trace_i4s4, (ErlNifEnv *env, const char *user_tag, int i_1, int i_2, int i_3, int i_4, const char *s_1, const char *s_2, const char *s_3, const char *s_4))
 
 /* clang-format on */
 

@@ -46,7 +46,9 @@ enum {
     TH_SPAWN_LINK = 1,    /* th_spawn() */
     TH_SPAWN_MONITOR = 2, /* th_spawn() */
     TH_FLUSH = 1,         /* th_demonitor() */
-    TH_INFINITY = -1      /* th_await() */
+    TH_USER_TRACE_S1 = 1, /* th_user_trace_enabled() */
+    TH_USER_TRACE_I4S4 = 2,
+    TH_INFINITY = -1 /* th_await() */
 };
 
 /* Not 0 if the host has the function NAME. */

@@ -38,7 +38,7 @@
 
 /* Messages. */
 #define TH_PROBES_MESSAGES(X) \
-    X(message__send, live, "a process sends to a process or port of this host", \
+    X(message__send, live, "a process sends to a process", \
       (string, sender), (string, receiver), (uint32, size), (int, token_label), \
       (int, token_previous), (int, token_current)) \
     X(message__send__remote, never, "there are no other nodes", \
@@ -50,7 +50,7 @@
     X(message__receive, live, "a message is taken out of a mailbox", \
       (string, receiver), (uint32, size), (uint32, queue_len), (int, token_label), \
       (int, token_previous), (int, token_current)) \
-    X(copy__struct, live, "a message is copied for its receiver", \
+    X(copy__struct, live, "a message or a signal is copied for its receiver", \
       (uint32, size)) \
     X(copy__object, live, "the arguments of a new process are copied to its heap", \
       (string, proc), (uint32, size))
@@ -59,9 +59,9 @@
 #define TH_PROBES_FUNCTIONS(X) \
     X(global__function__entry, live, "an external call begins", \
       (string, p), (string, mfa), (int, depth)) \
-    X(local__function__entry, live, "a local call begins, of a function with a local breakpoint", \
+    X(local__function__entry, live, "a local call meets a local breakpoint", \
       (string, p), (string, mfa), (int, depth)) \
-    X(function__return, live, "a call ends with a value: an external one, or a local one as above", \
+    X(function__return, live, "a call ends with a value; a local one where a breakpoint wants to know", \
       (string, p), (string, mfa), (int, depth)) \
     X(bif__entry, never, "what is a BIF in Erlang, a library calls as a C function", \
       (string, p), (string, mfa)) \
@@ -85,11 +85,11 @@
 
 /* Processes. */
 #define TH_PROBES_PROCESSES(X) \
-    X(process__spawn, live, "a process is there, before its first call", \
+    X(process__spawn, live, "a process is there; mfa is its first call, empty where it does as it is told", \
       (string, p), (string, mfa)) \
     X(process__exit, live, "a process has ended", \
       (string, p), (string, reason)) \
-    X(process__exit_signal, live, "an exit signal reaches a process: of a link, or sent to it", \
+    X(process__exit_signal, live, "an exit signal is sent, also over a link that breaks", \
       (string, sender), (string, receiver), (string, reason)) \
     X(process__exit_signal__remote, never, "there are no other nodes", \
       (string, sender), (string, node_name), (string, receiver), (string, reason), \
@@ -102,9 +102,9 @@
       (string, p), (string, mfa)) \
     X(process__port_unblocked, never, "ports of this host are never busy", \
       (string, p), (string, port)) \
-    X(process__heap_grow, live, "a heap gets another block", \
+    X(process__heap_grow, live, "a collection is over: room until the next, in words, is more than it was", \
       (string, p), (int, old_size), (int, new_size)) \
-    X(process__heap_shrink, live, "a collection leaves less than there was", \
+    X(process__heap_shrink, live, "as heap_grow, but less", \
       (string, p), (int, old_size), (int, new_size))
 
 /* Distribution. */
@@ -131,7 +131,7 @@
       (string, process), (string, port), (string, port_name), (int, command_no)) \
     X(port__exit, live, "a port is closed; new_process is the reason", \
       (string, process), (string, port), (string, port_name), (string, new_process)) \
-    X(port__connect, replay, "ports of this host keep their owner", \
+    X(port__connect, never, "ports of this host keep their owner", \
       (string, process), (string, port), (string, port_name), (string, new_process)) \
     X(port__busy, never, "ports of this host are never busy", \
       (string, port)) \

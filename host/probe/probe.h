@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { TH_PROBE_TEXT = 256 /* bytes for a text, with its 0: what is longer is cut */ };
+
 typedef const char *th_probe_string;
 typedef int th_probe_int;
 typedef uint32_t th_probe_uint32;

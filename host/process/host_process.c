@@ -10,10 +10,40 @@
 #include "names.h"
 
 #include "host/base/base.h"
+#include "host/probe/probe.h"
 
 static bool is_here(struct th_host_process *slot, th_term id)
 {
     return atomic_load_explicit(&slot->id, memory_order_relaxed) == id;
+}
+
+/* What is in the mailbox, and what was taken out of it but not received. Under the lock. */
+static uint64_t length_of_queue(const struct th_host_process *slot)
+{
+    return slot->mail_count +
+           (slot->kept ? atomic_load_explicit(slot->kept, memory_order_relaxed) : 0);
+}
+
+uint64_t th_host_process_queue(struct th_host_process *process)
+{
+    uint64_t length;
+
+    pthread_mutex_lock(&process->lock);
+    length = length_of_queue(process);
+    pthread_mutex_unlock(&process->lock);
+    return length;
+}
+
+/* The probe message__queued. Under the lock, as the receiver may take and free MESSAGE then. */
+static __attribute__((cold, noinline)) void
+tell_queued(const struct th_host_process *slot, th_term id, const struct th_message *message)
+{
+    struct th_message_numbers numbers = th_message_numbers(message);
+    char receiver[TH_PROBE_TEXT];
+
+    if (message->kind == 0 && message->from != id)
+        TH_PROBE(message__queued, th_text_fit(receiver, sizeof receiver, id), numbers.words,
+                 (uint32_t)length_of_queue(slot), numbers.label, numbers.previous, numbers.serial);
 }
 
 static bool put(struct th_host_process *slot, th_term id, struct th_message *message)
@@ -27,6 +57,8 @@ static bool put(struct th_host_process *slot, th_term id, struct th_message *mes
         *slot->last = message;
         slot->last = &message->next;
         slot->mail_count++;
+        if (TH_PROBE_ENABLED(message__queued))
+            tell_queued(slot, id, message);
         if (was_empty || message->kind)
             slot->arrived(slot->context);
     }
@@ -99,6 +131,7 @@ static struct th_host_process *start(enum th_host_kind kind,
     slot->receive = receive;
     slot->arrived = arrived;
     slot->context = context;
+    slot->kept = NULL;
     take_all(slot);
     atomic_store_explicit(&slot->has_mailbox, !receive, memory_order_relaxed);
     atomic_store_explicit(&slot->id, th_host_slot_next_id(slot, kind), memory_order_release);
@@ -126,6 +159,13 @@ struct th_host_process *th_host_port_start(void (*receive)(void *context, th_ter
 th_term th_host_process_pid(const struct th_host_process *process)
 {
     return atomic_load_explicit(&process->id, memory_order_relaxed);
+}
+
+void th_host_process_keeps(struct th_host_process *process, const _Atomic uint64_t *kept)
+{
+    pthread_mutex_lock(&process->lock);
+    process->kept = kept;
+    pthread_mutex_unlock(&process->lock);
 }
 
 struct th_message *th_host_process_take(struct th_host_process *process)

@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include "host/base/base.h"
+#include "host/probe/probe.h"
 
 #include <limits.h>
 
@@ -22,6 +23,7 @@ struct th_message *th_message_create_with(th_term term, th_term token)
     size_t all = words + more;
     struct th_message *message = th_alloc(sizeof *message + all * sizeof message->words[0]);
 
+    TH_PROBE(copy__struct, (uint32_t)all);
     *message = (struct th_message){.words_count = all < UINT_MAX ? (unsigned)all : UINT_MAX};
     message->term = copy_to(message, message->words, words, term);
     message->token = copy_to(message, message->words + words, more, token);
@@ -43,4 +45,32 @@ void th_message_free(struct th_message *message)
         share = next;
     }
     th_free(message);
+}
+
+/* What a probe's `int` has of it. */
+static int number_of(th_term t)
+{
+    int64_t number = 0;
+
+    th_get_int64(t, &number);
+    return (int)number;
+}
+
+struct th_message_numbers th_message_numbers_of(th_term term, th_term token)
+{
+    struct th_message_numbers numbers = {.words = (uint32_t)words_of(term)};
+
+    if (token != TH_NONE && th_is(token, TH_TUPLE) && th_tuple_arity(token) == 5) {
+        const th_term *parts = th_tuple_elements(token);
+
+        numbers.label = th_is_small(parts[1]) ? number_of(parts[1]) : 0;
+        numbers.previous = number_of(parts[4]);
+        numbers.serial = number_of(parts[2]);
+    }
+    return numbers;
+}
+
+struct th_message_numbers th_message_numbers(const struct th_message *message)
+{
+    return th_message_numbers_of(message->term, message->token);
 }

@@ -17,6 +17,7 @@ struct port {
     struct th_output out;  /* under the lock of `process` */
     struct th_buffer line; /* likewise */
     struct port *next;
+    char *what; /* it was opened for */
 };
 
 /* Guards the list of the files' ports; nothing else is locked while it is held. */
@@ -24,7 +25,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct port *ports;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct th_host_process *console;
+/* Written once. Acquire: who asks what a port is need not have asked for the console. */
+static struct th_host_process *_Atomic console;
 
 /* A failure is remembered by the output, and told when it is committed. */
 static void write_command(void *context, th_term iodata)
@@ -60,6 +62,7 @@ enum th_status th_port_open_file(const char *path, th_term *id)
     port->process = th_host_port_start(write_command, port);
     port->id = th_host_process_pid(port->process);
     *id = port->id;
+    port->what = th_strdup(path);
     pthread_mutex_lock(&lock);
     port->next = ports;
     ports = port;
@@ -76,14 +79,16 @@ static void write_to_console(void *context, th_term iodata)
 
 static void start_console(void)
 {
-    console = th_host_port_start(write_to_console, NULL);
-    tell_opened(th_host_process_pid(console), "console");
+    struct th_host_process *started = th_host_port_start(write_to_console, NULL);
+
+    atomic_store_explicit(&console, started, memory_order_release);
+    tell_opened(th_host_process_pid(started), "console");
 }
 
 th_term th_port_console(void)
 {
     pthread_once(&once, start_console);
-    return th_host_process_pid(console);
+    return th_host_process_pid(atomic_load_explicit(&console, memory_order_acquire));
 }
 
 static void tell_command(th_term id, th_term iodata, bool written)
@@ -105,6 +110,20 @@ bool th_port_command(th_term id, th_term iodata)
     delivered = th_host_process_deliver(id, iodata, TH_NONE);
     tell_command(id, iodata, true);
     return delivered;
+}
+
+const char *th_port_what(th_term id, char *text, size_t size)
+{
+    const struct th_host_process *started = atomic_load_explicit(&console, memory_order_acquire);
+    const char *what = started && th_host_process_pid(started) == id ? "console" : "";
+
+    pthread_mutex_lock(&lock);
+    for (const struct port *port = ports; port; port = port->next)
+        if (port->id == id)
+            what = port->what;
+    snprintf(text, size, "%s", what);
+    pthread_mutex_unlock(&lock);
+    return text;
 }
 
 /* Takes the port ID, or if that is TH_NONE any, off the list. */
@@ -133,9 +152,10 @@ static enum th_status close_file(struct port *port)
     th_host_process_die(port->process, &remains);
     status = th_output_commit(&port->out);
     if (watcher)
-        watcher->port_closed(port->id, TH_AM(normal), remains.name);
+        watcher->port_closed(port->id, port->what, TH_AM(normal), remains.name);
     th_monitors_fire(port->id, TH_AM(normal));
     th_buffer_free(&port->line);
+    th_free(port->what);
     th_free(port);
     return status;
 }

@@ -95,7 +95,7 @@ struct th_process_watcher {
      * none. */
     void (*port_opened)(th_term port, const char *what);
     void (*port_commanded)(th_term port, th_term iodata, bool written);
-    void (*port_closed)(th_term port, th_term reason, th_term name);
+    void (*port_closed)(th_term port, const char *what, th_term reason, th_term name);
 };
 void th_process_watch(const struct th_process_watcher *watcher);
 const struct th_process_watcher *th_process_watcher(void);
@@ -127,6 +127,14 @@ struct th_message {
 };
 struct th_message *th_message_create(th_term term);
 struct th_message *th_message_create_with(th_term term, th_term token);
+
+/* What probes tell of it: the words of its term, and its token: 0, 0, 0 if there is none. */
+struct th_message_numbers {
+    uint32_t words;
+    int label, previous, serial; /* the label where that is a small integer, else 0 */
+};
+struct th_message_numbers th_message_numbers(const struct th_message *message);
+struct th_message_numbers th_message_numbers_of(th_term term, th_term token);
 void th_message_free(struct th_message *message);
 
 /*
@@ -150,6 +158,11 @@ th_term th_host_process_pid(const struct th_host_process *process);
 /* Puts MESSAGE, which this takes over, into the mailbox of PID. False, and it is freed, if PID is
  * no process of the host with a mailbox, or dead. Any thread. */
 bool th_host_process_post(th_term pid, struct th_message *message);
+
+/* KEPT counts, until the process stops, the messages that were taken out of its mailbox but are not
+ * received yet. How many there are with those in the mailbox; by who takes them out. */
+void th_host_process_keeps(struct th_host_process *process, const _Atomic uint64_t *kept);
+uint64_t th_host_process_queue(struct th_host_process *process);
 
 /* All that the mailbox holds, the oldest first, linked; NULL: it is empty. They are the caller's to
  * free. Any thread. */
@@ -229,6 +242,10 @@ enum th_status th_port_close_all(void);
 /* False, and nothing is written, if PORT is no open port of the host or IODATA is none. Failures to
  * write are told when the port is closed. */
 bool th_port_command(th_term port, th_term iodata);
+
+/* What PORT was opened for, as far as SIZE bytes of TEXT hold it; "" if it is none. Returns TEXT.
+ */
+const char *th_port_what(th_term port, char *text, size_t size);
 
 /*
  * Delivers MESSAGE to PID; any thread. False if the receiver is not alive. Mail to processes of a

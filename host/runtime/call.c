@@ -9,6 +9,7 @@
  * The same steps are taken for a process between two turns and in a nested call; what differs is
  * the environment (surroundings, below) and how many frames are one's own (`base`).
  */
+#include "probed.h"
 #include "queue.h"
 #include "thread_stack.h"
 #include "traced_call.h"
@@ -190,9 +191,11 @@ static void resolve(struct th_process_run *process, struct th_call *outer)
         th_exception_of_callee(process, outer, th_atom("nested_dirty"), &now);
         conclude(process, TH_NONE);
         th_instance_leave(callee->instance);
-    } else if (__builtin_expect(word & TH_EXPORT_ARMED, 0)) {
-        th_traced_call(process, callee->entry, now.argv, outer);
+        return;
     }
+    th_probed_external(process, callee, outer);
+    if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
+        th_traced_call(process, callee->entry, now.argv, outer);
 }
 
 /* In the place of what the function of CALL has not said. */
@@ -216,6 +219,7 @@ static void interpret(struct th_process_run *process, struct th_call *call, th_t
         th_exception_of_call(process, call, own.class, own.reason);
         conclude(process, TH_NONE);
     } else if (answer != TH_NONE) {
+        th_probed_return(call);
         conclude(process, answer);
     } else if (process->next.step == TH_STEP_NONE) {
         process->raised = call->passed;
@@ -267,10 +271,12 @@ static inline th_term call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL
         th_check_begin(call);
     call->code = (const void *)(uintptr_t)code;
     call->sp = th_stack_pointer();
+    th_probed_enter(call);
     answer = code(call->env, call->argc, call->argv);
     if (checked)
         answer = th_check_answer(call, answer,
                                  call->process->next.step != TH_STEP_NONE || call->passed.class);
+    th_probed_leave(call);
     th_library_end(&running);
     th_library_leave(library);
     th_call_current = outer;
@@ -349,6 +355,7 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
     if (just_returns(call.env, answer)) {
         give_back(&s);
         process->then_is_set = false;
+        th_probed_return(&call);
         conclude(process, answer);
         th_instance_leave(now->callee->instance);
     } else {
@@ -380,6 +387,7 @@ th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *arg
     call.resumed = NULL;
     call.calls_at = 0;
     call.passed.class = TH_RAISED_NOTHING;
+    th_probed_external(process, callee, outer);
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
         th_traced_call(process, callee->entry, argv, outer);
     process->reductions--;
@@ -389,8 +397,9 @@ th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *arg
                       answer);
         return th_nested_end(outer, base);
     }
-    th_instance_leave(callee->instance);
     env->library = library;
+    th_probed_return(&call);
+    th_instance_leave(callee->instance);
     if (__builtin_expect(process->next.step != TH_STEP_NONE, 0)) {
         clear_next(process, TH_STEP_NONE); /* a term counts more */
         process->then_is_set = false;

@@ -35,9 +35,11 @@ static size_t size_of(struct th_process_run *process)
            process->fragment_words * sizeof(th_term);
 }
 
-static void collect_later(struct th_process_run *process, size_t size)
+/* BEFORE is what it could have until now. */
+static void collect_later(struct th_process_run *process, size_t size, size_t before)
 {
     process->collect_at = 2 * size > LEAST ? 2 * size : LEAST;
+    th_probed_room(process, before, process->collect_at);
 }
 
 /* --- What is needed -------------------------------------------------------------------------- */
@@ -105,6 +107,8 @@ static void renew(struct th_process_run *process)
     th_env *fresh = th_env_create(TH_ENV_CALLBACK);
     size_t before = th_env_used(old) + process->fragment_words;
 
+    if (TH_PROBE_ENABLED(gc_major__start))
+        th_probed_tell_gc_start(process);
     th_tracepoint_gc(process, TH_TAG_gc_major_start, 0);
     fresh->self = old->self;
     fresh->library = old->library;
@@ -116,22 +120,25 @@ static void renew(struct th_process_run *process)
     free_fragments(process);
     th_check_retire(old);
     th_tracepoint_gc(process, TH_TAG_gc_major_end, reclaimed(before, process));
+    if (TH_PROBE_ENABLED(gc_major__end))
+        th_probed_tell_gc_end(process, reclaimed(before, process));
 }
 
 void th_heap_collect(struct th_process_run *process)
 {
     size_t size = th_check_on() ? SIZE_MAX : size_of(process);
     struct sum sum = {.most = size / sizeof(th_term)};
+    size_t before = process->collect_at;
 
-    if (size <= process->collect_at)
+    if (size <= before)
         return;
     each_root(process, add_words, &sum);
     if (sum.words > sum.most) {
-        collect_later(process, size);
+        collect_later(process, size, before);
         return;
     }
     renew(process);
-    collect_later(process, size_of(process));
+    collect_later(process, size_of(process), before);
 }
 
 void th_heap_end(struct th_process_run *process)

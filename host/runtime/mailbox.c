@@ -6,6 +6,7 @@
  * place in the inbox where looking goes on, so that each message is looked at once by each
  * th_await().
  */
+#include "probed.h"
 #include "tracepoint.h"
 
 /* --- Arriving -------------------------------------------------------------------------------- */
@@ -108,6 +109,16 @@ bool th_mailbox_wait(struct th_process_run *process)
 
 /* --- Offering -------------------------------------------------------------------------------- */
 
+/* The message that is offered is taken. */
+static struct th_message *receive(struct th_process_run *process)
+{
+    struct th_message *message = take_out(process, process->offer);
+
+    th_probed_receive(process, message);
+    process->receive_probed = false;
+    return message;
+}
+
 /* Goes on with the next message, or with none. */
 static void offer(struct th_process_run *process)
 {
@@ -119,12 +130,13 @@ static void offer(struct th_process_run *process)
         process->offer = &process->inbox;
     if (next->step == TH_STEP_RECEIVE) {
         if (process->offered)
-            process->request->message = take_out(process, process->offer);
+            process->request->message = receive(process);
         process->offered = NULL;
         th_request_finish(process, TH_CALL_RETURNED, TH_NONE);
         return;
     }
     process->offered_to = *next;
+    process->receive_probed = false;
     next->step = TH_STEP_RUN;
     if (!process->offered) {
         th_tracepoint_receive(process, TH_AM(clock_service), TH_AM(timeout));
@@ -194,6 +206,6 @@ void th_mailbox_offered(struct th_process_run *process)
         process->offer = &message->next;
         return;
     }
-    th_heap_attach(process, take_out(process, process->offer));
+    th_heap_attach(process, receive(process));
     process->offer = &process->inbox;
 }

@@ -166,6 +166,8 @@ bool th_native_met_slowly(const struct th_native *native, int argc, const th_ter
     code = code_of(native, call, argc, at);
     if (!code)
         return false;
+    if (TH_PROBE_ENABLED(local__function__entry) && at != call->sp)
+        th_probed_tell_local(call, &function->live.function.name);
     if (th_live_is_returning(&call->process->live)) {
         th_traced_busy = at;
         th_caught_by_caller(call->process, at);
@@ -220,6 +222,8 @@ static void end_one(void *context, struct th_process_run *process, struct th_ope
 {
     const struct ending *ending = context;
 
+    if (TH_PROBE_ENABLED(function__return) && ending->how == RETURNED)
+        th_probed_tell_local_return(th_call_current, &call->function->function.name);
     if (ending->how == RETURNED)
         th_live_return(&process->live, call->function, &call->wants, ending->value);
     else
@@ -293,6 +297,8 @@ void th_native_frame_over(struct th_native_frame *frame, th_term answer)
     last = th_open_top(process);
     process->native_bytes = frame->below;
     process->open.count--;
+    if (TH_PROBE_ENABLED(function__return))
+        th_probed_tell_local_return(call, &last->function->function.name);
     th_live_return(&process->live, last->function, &last->wants, answer);
     if (__builtin_expect(th_live_is_returning(&process->live), 0))
         th_return_to_caller(process, frame->at);

@@ -29,6 +29,7 @@
 #ifndef TH_NATIVE_CALL_H
 #define TH_NATIVE_CALL_H
 
+#include "probed.h"
 #include "running.h"
 #include "traced_call.h"
 #include "traced_function.h"
@@ -44,7 +45,8 @@ static inline bool th_native_may_pass(const struct th_native *native)
     const struct th_call *call = th_call_current;
 
     return __builtin_expect(call != NULL, 1) && th_live_may_pass(&call->process->live) &&
-           !call->resumed && !th_traced_busy && !th_native_has_others(native);
+           !call->resumed && !th_traced_busy && !th_native_has_others(native) &&
+           !TH_PROBE_ENABLED(local__function__entry);
 }
 
 /* NATIVE's entry was met with ARGC arguments (below 0: as many as its function has), with the stack
@@ -115,10 +117,10 @@ static inline bool th_native_met(const struct th_native *native, int argc, const
     const struct th_call *call = th_call_current;
     const struct th_traced_code *code = native->owner;
 
-    if (__builtin_expect(!call || th_traced_busy || call->resumed ||
-                             th_live_is_returning(&call->process->live) ||
-                             !th_native_is_only(code, argc),
-                         0))
+    if (__builtin_expect(
+            !call || th_traced_busy || call->resumed || TH_PROBE_ENABLED(local__function__entry) ||
+                th_live_is_returning(&call->process->live) || !th_native_is_only(code, argc),
+            0))
         return th_native_met_slowly(native, argc, argv, at);
     return th_native_tell(call, code, argv, at);
 }

@@ -1,4 +1,5 @@
 /* Processes that run: made, run for a turn, ended. */
+#include "probed.h"
 #include "traced_call.h"
 #include "tracepoint.h"
 
@@ -26,6 +27,7 @@ struct th_process_run *th_process_create(bool told, struct th_process_run *paren
     process->waiting = told;
     th_shown_doing(&process->shown, told ? TH_PROCESS_WAITING : TH_PROCESS_QUEUED);
     process->mailbox = th_host_process_start_mailbox(th_mailbox_arrived, process);
+    th_host_process_keeps(process->mailbox, &process->shown.inbox);
     process->pid = th_host_process_pid(process->mailbox);
     process->env->self = process->pid;
     th_heap_start(process);
@@ -83,6 +85,7 @@ th_term th_process_spawn(struct th_call *call, th_term module, th_term function,
     child->home = call->process->home;
     th_seq_spawn(call->process, child);
     join(call, child, options, monitor);
+    th_probed_spawn(child, call->process);
     th_tracepoint_spawn(call->process, child, options & TH_PROCESS_LINK);
     th_queue_add(child); /* from here on others may have it */
     return pid;
@@ -255,6 +258,7 @@ void th_process_end(struct th_process_run *process, th_term reason)
     struct th_request *request = process->request;
     struct th_host_remains remains;
 
+    th_probed_exit(process, reason);
     th_tracepoint_about(process, TH_TAG_exit, reason);
     th_timer_stop(process);
     if (process->told)
@@ -264,6 +268,7 @@ void th_process_end(struct th_process_run *process, th_term reason)
     if (request)
         th_request_end(request, reason);
     th_traced_calls_drop(process);
+    th_probed_out(process);
     th_tracepoint_end(process);
     release(process);
     th_resource_reap();

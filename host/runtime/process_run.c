@@ -4,12 +4,13 @@
  * What a process is to do is a signal to it, so that a scheduler does it, in order with all else
  * that arrives. Who asks waits: so the scheduler may use what the request points to.
  */
-#include "running.h"
+#include "probed.h"
 
 struct th_process_run *th_run_start(void)
 {
     struct th_process_run *process = th_process_create(true, NULL, false);
 
+    th_probed_spawn(process, NULL);
     sem_init(&process->over, 0, 0); /* nobody knows the pid yet, to end it */
     return process;
 }

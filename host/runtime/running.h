@@ -131,7 +131,8 @@ struct th_process_run {
     struct th_continuation offered_to; /* its step, to be repeated */
     struct th_seq seq_before;          /* the token before that message, if `seq_changed` */
     bool seq_changed;
-    bool seq_untold; /* see th_seq_taken() */
+    bool seq_untold;     /* see th_seq_taken() */
+    bool receive_probed; /* see th_probed_taken() */
 
     /* What it does with others; see signal.c. */
     struct th_table links;    /* pid -> a number, see there */

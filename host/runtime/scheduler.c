@@ -284,8 +284,7 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     pthread_mutex_unlock(&normal->lock);
     atomic_store_explicit(&th_resource_on_dying, on_due, memory_order_release);
     th_library_on_schedulers = th_errand;
-    if (threads.tracing)
-        th_process_watch(&th_tracepoint_watcher);
+    th_process_watch(&th_tracepoint_watcher);
     th_traced_calls_begin(setup);
 }
 

@@ -5,6 +5,7 @@
  *
  * A token travels as the tuple {Flags, Label, Serial, From, Previous}.
  */
+#include "probed.h"
 #include "tracepoint.h"
 
 /* The bits of Flags, as in a BEAM. */
@@ -159,6 +160,7 @@ void th_seq_exit(struct th_process_run *process, th_term to, th_term reason)
     th_env_release(&env);
     signal->kind = TH_SIGNAL_EXIT_LINKED;
     signal->from = process->pid;
+    th_probed_exit_signal(process->pid, to, reason);
     th_host_process_post(to, signal);
 }
 
@@ -189,6 +191,7 @@ bool th_process_send(th_env *env, th_term pid, th_term message)
     }
     th_tracepoint_send(process, pid, message);
     token = th_seq_send(process, env, pid, message);
+    th_probed_send(process, pid, message);
     if (token == TH_NONE)
         return th_mail_send_from(pid, message, process->pid);
     copy = th_message_create_with(message, token);

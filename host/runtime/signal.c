@@ -18,6 +18,7 @@
  * watched. The host's processes without a run queue (the console) never end, so that links and
  * monitors of them need no signal.
  */
+#include "probed.h"
 #include "tracepoint.h"
 
 /* The values of `links`: TH_LINKED, or the number of the unlink that was not answered yet. */
@@ -38,6 +39,8 @@ bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t numb
     signal->kind = kind;
     signal->from = from;
     signal->number = number;
+    if (kind == TH_SIGNAL_EXIT || kind == TH_SIGNAL_EXIT_LINKED)
+        th_probed_exit_signal(from, to, term);
     return th_host_process_post(to, signal);
 }
 

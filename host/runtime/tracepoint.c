@@ -68,6 +68,8 @@ static void named(th_term id, th_term name, bool given)
 {
     enum th_tracer_tag tag = given ? TH_TAG_register : TH_TAG_unregister;
 
+    if (!th_runtime_tracing())
+        return;
     if (th_is_port(id))
         th_tracepoint_port_named(id, tag, name);
     else if (th_call_current && th_call_current->process->pid == id)

@@ -9,6 +9,7 @@
 #ifndef TH_TRACEPOINT_H
 #define TH_TRACEPOINT_H
 
+#include "probed.h"
 #include "running.h"
 
 static inline bool th_tracepoint_is_there(const struct th_process_run *process)
@@ -35,7 +36,7 @@ void th_tracepoint_end(struct th_process_run *process);
 extern const struct th_process_watcher th_tracepoint_watcher;
 void th_tracepoint_port_opened(th_term port, const char *what);
 void th_tracepoint_port_commanded(th_term port, th_term iodata, bool written);
-void th_tracepoint_port_closed(th_term port, th_term reason, th_term name);
+void th_tracepoint_port_closed(th_term port, const char *what, th_term reason, th_term name);
 void th_tracepoint_port_named(th_term port, enum th_tracer_tag tag, th_term name);
 
 /* The runtime stops: ports that are still open are not known any more. */
@@ -83,11 +84,13 @@ void th_tracepoint_tell_in(struct th_process_run *process);
 void th_tracepoint_tell_out(struct th_process_run *process);
 static inline void th_tracepoint_in(struct th_process_run *process)
 {
+    th_probed_in(process);
     if (th_tracepoint_is_there(process))
         th_tracepoint_tell_in(process);
 }
 static inline void th_tracepoint_out(struct th_process_run *process)
 {
+    th_probed_out(process);
     if (th_tracepoint_is_there(process))
         th_tracepoint_tell_out(process);
 }

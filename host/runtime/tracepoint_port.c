@@ -32,11 +32,13 @@ static struct live_port *make(th_term id)
 }
 
 /* One that was opened while nothing was traced is made known when it is met. NULL: it was closed
- * meanwhile. ENDING: by who closes it. */
+ * meanwhile, or nothing is traced. ENDING: by who closes it. */
 static struct live_port *share(th_term id, bool ending)
 {
     struct live_port *port;
 
+    if (!th_runtime_tracing())
+        return NULL;
     pthread_mutex_lock(&lock);
     port = th_table_get(&ports, id);
     if (!port && (ending || th_process_alive(id)))
@@ -101,6 +103,8 @@ void th_tracepoint_port_opened(th_term id, const char *what)
     struct live_port *port = share(id, false);
     th_term name;
 
+    if (TH_PROBE_ENABLED(port__open))
+        th_probed_port_open(who(), what, id);
     if (!port)
         return;
     name = th_atom_utf8(what, strlen(what));
@@ -142,6 +146,8 @@ void th_tracepoint_port_commanded(th_term id, th_term iodata, bool written)
 {
     struct live_port *port = share(id, false);
 
+    if (TH_PROBE_ENABLED(port__command) && !written)
+        th_probed_port_command(who(), id);
     if (!port)
         return;
     tell(port, written ? TH_TAG_out : TH_TAG_in, th_atom("command"), TH_NONE);
@@ -150,10 +156,14 @@ void th_tracepoint_port_commanded(th_term id, th_term iodata, bool written)
     let_go(port);
 }
 
-void th_tracepoint_port_closed(th_term id, th_term reason, th_term name)
+void th_tracepoint_port_closed(th_term id, const char *what, th_term reason, th_term name)
 {
     struct live_port *port = share(id, true);
 
+    if (TH_PROBE_ENABLED(port__exit))
+        th_probed_port_exit(who(), id, what, reason);
+    if (!port)
+        return;
     tell(port, TH_TAG_closed, reason, TH_NONE);
     if (name != TH_NONE)
         tell(port, TH_TAG_unregister, name, TH_NONE);

@@ -22,6 +22,10 @@ void th_text_print(struct th_buffer *out, th_term t);
  * than that takes: a list is a string if its first LIMIT elements are characters. */
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit);
 
+/* T as a string in TEXT, which has SIZE bytes, cut off between two characters where it has no more
+ * room. Returns TEXT. */
+const char *th_text_fit(char *text, size_t size, th_term t);
+
 /* Appends an atom, quoted if it must be. */
 void th_text_print_atom(struct th_buffer *out, th_term atom);
 

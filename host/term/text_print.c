@@ -229,3 +229,19 @@ void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit)
 {
     print(out, t, limit < SIZE_MAX - out->size ? out->size + limit : SIZE_MAX);
 }
+
+const char *th_text_fit(char *text, size_t size, th_term t)
+{
+    struct th_buffer whole = {0};
+    size_t length;
+
+    th_text_print_limited(&whole, t, size);
+    length = whole.size;
+    if (length >= size)
+        for (length = size - 1; length > 0 && (whole.data[length] & 0xC0) == 0x80; length--)
+            ;
+    memcpy(text, whole.data, length);
+    text[length] = 0;
+    th_buffer_free(&whole);
+    return text;
+}

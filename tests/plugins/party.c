@@ -424,6 +424,23 @@ HOSTED(ping)
     return th_await(env, ponged, TH_INFINITY, 2, argv);
 }
 
+/* --- User probes ------------------------------------------------------------------------------ */
+
+/* user_trace(Atom, N): what is watched, and whether each of the probes was. */
+HOSTED(user_trace)
+{
+    char text[32];
+    int enabled = th_user_trace_enabled(), s_1, i_4;
+
+    if (!enif_get_atom(env, argv[0], text, sizeof text, ERL_NIF_LATIN1))
+        return enif_make_badarg(env);
+    s_1 = th_user_trace_s1(text);
+    i_4 = th_user_trace_i4s4(env, "tag", (int)integer(env, argv[1]), -1, 0, 1, text, NULL, "s3",
+                             "s4");
+    return enif_make_tuple3(env, enif_make_int(env, enabled), enif_make_int(env, s_1),
+                            enif_make_int(env, i_4));
+}
+
 /* --- Processes -------------------------------------------------------------------------------- */
 
 /* spawn(M, F, Args, Options): Pid, or {Pid, Monitor}. */
@@ -764,6 +781,7 @@ static ErlNifFunc functions[] = {
     {"seq_set", 2, seq_set, 0},
     {"seq_get", 1, seq_get, 0},
     {"seq_reset", 0, seq_reset, 0},
+    {"user_trace", 2, user_trace, 0},
     {"seq_print", 2, seq_print, 0},
 };
 ERL_NIF_INIT(party, functions, NULL, NULL, NULL, NULL)

@@ -1,0 +1,281 @@
+#include "probed.h"
+
+#include <string.h>
+
+/* What is told of something: texts, good for the call. */
+struct text {
+    char bytes[TH_PROBE_TEXT];
+};
+
+static const char *text_of(struct text *text, th_term t)
+{
+    return t == TH_NONE ? "" : th_text_fit(text->bytes, sizeof text->bytes, t);
+}
+
+/* Cut off like other texts; the arity goes with what is cut. */
+static const char *mfa_text(struct text *text, th_term module, th_term function, int arity)
+{
+    struct th_buffer whole = {0};
+    size_t most = sizeof text->bytes - 1;
+
+    th_text_print_atom(&whole, module);
+    th_buffer_add_byte(&whole, ':');
+    th_text_print_atom(&whole, function);
+    th_buffer_printf(&whole, "/%d", arity);
+    if (whole.size > most)
+        for (whole.size = most; (whole.data[whole.size] & 0xC0) == 0x80; whole.size--)
+            ;
+    memcpy(text->bytes, whole.data, whole.size);
+    text->bytes[whole.size] = 0;
+    th_buffer_free(&whole);
+    return text->bytes;
+}
+
+/* What goes on in a function's place is that function. */
+static const char *next_text(struct text *text, const struct th_continuation *next)
+{
+    const struct th_callee *callee = next->callee;
+
+    switch (next->step) {
+    case TH_STEP_CALL:
+        return mfa_text(text, next->module, next->function, next->argc);
+    case TH_STEP_RUN:
+    case TH_STEP_AWAIT:
+        return mfa_text(text, th_library_name(callee->library),
+                        th_name_atom(next->goes_on ? callee->function->name : next->name),
+                        next->goes_on ? (int)callee->function->arity : next->argc);
+    default:
+        return "";
+    }
+}
+
+static int words_of_bytes(size_t bytes)
+{
+    size_t words = bytes / sizeof(th_term);
+
+    return words < INT32_MAX ? (int)words : INT32_MAX;
+}
+
+/* --- Messages -------------------------------------------------------------------------------- */
+
+/* The token is the process' own, which travels with the message. */
+void th_probed_tell_send(struct th_process_run *process, th_term to, th_term message)
+{
+    struct text sender, receiver;
+    struct th_message_numbers numbers;
+    th_env env;
+
+    th_probed_taken(process);
+    th_env_init(&env, TH_ENV_PLAIN);
+    numbers = th_message_numbers_of(message, th_seq_token(process, &env));
+    th_env_release(&env);
+    TH_PROBE(message__send, text_of(&sender, process->pid), text_of(&receiver, to), numbers.words,
+             numbers.label, numbers.previous, numbers.serial);
+}
+
+/* STAYS: how many of the queue are not to be counted, as they were received. */
+static void tell_receive(const struct th_process_run *process, const struct th_message *message,
+                         uint64_t stays)
+{
+    struct th_message_numbers numbers = th_message_numbers(message);
+    struct text receiver;
+
+    TH_PROBE(message__receive, text_of(&receiver, process->pid), numbers.words,
+             (uint32_t)(th_host_process_queue(process->mailbox) - stays), numbers.label,
+             numbers.previous, numbers.serial);
+}
+
+void th_probed_tell_receive(struct th_process_run *process, const struct th_message *message)
+{
+    if (!process->receive_probed)
+        tell_receive(process, message, 0);
+}
+
+void th_probed_taken(struct th_process_run *process)
+{
+    if (!process->offered || process->receive_probed || !TH_PROBE_ENABLED(message__receive))
+        return;
+    process->receive_probed = true;
+    tell_receive(process, process->offered, 1);
+}
+
+/* --- Processes ------------------------------------------------------------------------------- */
+
+void th_probed_tell_spawn(const struct th_process_run *process)
+{
+    struct text p, mfa;
+
+    TH_PROBE(process__spawn, text_of(&p, process->pid), next_text(&mfa, &process->next));
+}
+
+void th_probed_tell_copied(const struct th_process_run *process)
+{
+    struct text p;
+    size_t words = 0;
+
+    for (int i = 0; i < process->next.argc; i++)
+        words += th_term_words(process->next.argv[i]);
+    TH_PROBE(copy__object, text_of(&p, process->pid), (uint32_t)words);
+}
+
+void th_probed_tell_exit(const struct th_process_run *process, th_term reason)
+{
+    struct text p, why;
+
+    TH_PROBE(process__exit, text_of(&p, process->pid), text_of(&why, reason));
+}
+
+void th_probed_tell_exit_signal(th_term from, th_term to, th_term reason)
+{
+    struct text sender, receiver, why;
+
+    TH_PROBE(process__exit_signal, text_of(&sender, from), text_of(&receiver, to),
+             text_of(&why, reason));
+}
+
+void th_probed_tell_in(const struct th_process_run *process)
+{
+    struct text p, mfa;
+
+    TH_PROBE(process__scheduled, text_of(&p, process->pid), next_text(&mfa, &process->next));
+}
+
+void th_probed_tell_out(const struct th_process_run *process)
+{
+    struct text p;
+
+    TH_PROBE(process__unscheduled, text_of(&p, process->pid));
+}
+
+/* --- Heaps ----------------------------------------------------------------------------------- */
+
+void th_probed_tell_gc_start(const struct th_process_run *process)
+{
+    struct text p;
+
+    TH_PROBE(gc_major__start, text_of(&p, process->pid), 0);
+}
+
+void th_probed_tell_gc_end(const struct th_process_run *process, size_t words)
+{
+    struct text p;
+
+    TH_PROBE(gc_major__end, text_of(&p, process->pid), words_of_bytes(words * sizeof(th_term)));
+}
+
+void th_probed_tell_room(const struct th_process_run *process, size_t before, size_t after)
+{
+    struct text p;
+
+    if (after > before)
+        TH_PROBE(process__heap_grow, text_of(&p, process->pid), words_of_bytes(before),
+                 words_of_bytes(after));
+    else if (after < before)
+        TH_PROBE(process__heap_shrink, text_of(&p, process->pid), words_of_bytes(before),
+                 words_of_bytes(after));
+}
+
+/* --- Functions ------------------------------------------------------------------------------- */
+
+/* The functions that wait: for the nested call that OUTER made, and on kept frames. */
+static int depth_in(const struct th_process_run *process, const struct th_call *outer)
+{
+    size_t depth = process->frame_count;
+
+    for (; outer; outer = outer->outer)
+        depth++;
+    return (int)depth;
+}
+
+static const char *callee_text(struct text *text, const struct th_callee *callee)
+{
+    return mfa_text(text, th_library_name(callee->library), th_name_atom(callee->function->name),
+                    (int)callee->function->arity);
+}
+
+/* What enif_schedule_nif() named goes by that name, unless it stands for the function itself. */
+static const char *running_text(struct text *text, const struct th_call *call)
+{
+    if (call->goes_on)
+        return callee_text(text, call->callee);
+    return mfa_text(text, th_library_name(call->callee->library), th_name_atom(call->function),
+                    call->argc);
+}
+
+static const char *function_text(struct text *text, const struct th_function *function)
+{
+    return mfa_text(text, function->module, function->function, (int)function->arity);
+}
+
+void th_probed_tell_external(const struct th_process_run *process, const struct th_callee *callee,
+                             const struct th_call *outer)
+{
+    struct text p, mfa;
+
+    TH_PROBE(global__function__entry, text_of(&p, process->pid), callee_text(&mfa, callee),
+             depth_in(process, outer));
+}
+
+/* It is in the code of CALL, so one deeper. */
+void th_probed_tell_local(const struct th_call *call, const struct th_function *function)
+{
+    struct text p, mfa;
+
+    TH_PROBE(local__function__entry, text_of(&p, call->process->pid), function_text(&mfa, function),
+             depth_in(call->process, call));
+}
+
+void th_probed_tell_local_return(const struct th_call *call, const struct th_function *function)
+{
+    struct text p, mfa;
+
+    TH_PROBE(function__return, text_of(&p, call->process->pid), function_text(&mfa, function),
+             depth_in(call->process, call));
+}
+
+void th_probed_tell_enter(const struct th_call *call)
+{
+    struct text p, mfa;
+
+    TH_PROBE(nif__entry, text_of(&p, call->process->pid), running_text(&mfa, call));
+}
+
+void th_probed_tell_leave(const struct th_call *call)
+{
+    struct text p, mfa;
+
+    TH_PROBE(nif__return, text_of(&p, call->process->pid), running_text(&mfa, call));
+}
+
+void th_probed_tell_return(const struct th_call *call)
+{
+    struct text p, mfa;
+
+    TH_PROBE(function__return, text_of(&p, call->process->pid), running_text(&mfa, call),
+             depth_in(call->process, call->outer));
+}
+
+/* --- Ports ----------------------------------------------------------------------------------- */
+
+void th_probed_port_open(th_term process, const char *name, th_term port)
+{
+    struct text who, which;
+
+    TH_PROBE(port__open, text_of(&who, process), name, text_of(&which, port));
+}
+
+void th_probed_port_command(th_term process, th_term port)
+{
+    struct text who, which, name;
+
+    TH_PROBE(port__command, text_of(&who, process), text_of(&which, port),
+             th_port_what(port, name.bytes, sizeof name.bytes), "command");
+}
+
+void th_probed_port_exit(th_term process, th_term port, const char *name, th_term reason)
+{
+    struct text who, which, why;
+
+    TH_PROBE(port__exit, text_of(&who, process), text_of(&which, port), name,
+             text_of(&why, reason));
+}

@@ -1,0 +1,385 @@
+/* Which probes a script hits, with which arguments, as the host's own watcher sees them. */
+#include "parties.h"
+
+#include "host/probe/probe.h"
+
+#include <pthread.h>
+
+static struct th_process_run *process;
+static char *self;
+
+#define call(...) call_in(process, __VA_ARGS__)
+
+/* Hits of the probes that are watched, a line each. Guarded by the lock, as they come from several
+ * threads. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct th_buffer hits;
+
+static void note(const struct th_probe *probe, const union th_probe_value *values)
+{
+    pthread_mutex_lock(&lock);
+    th_buffer_add_text(&hits, probe->name);
+    for (unsigned i = 0; i < probe->count; i++)
+        if (probe->arguments[i].type == TH_PROBE_string)
+            th_buffer_printf(&hits, " %s", values[i].string);
+        else
+            th_buffer_printf(&hits, " %lld", (long long)values[i].integer);
+    th_buffer_add_text(&hits, "\n");
+    pthread_mutex_unlock(&lock);
+}
+
+static void watch(const char *pattern)
+{
+    assert_true(th_probe_raise_matching(pattern) > 0);
+}
+
+/* Every TEXT becomes BY, which is not longer. */
+static void replace(char *in, const char *text, const char *by)
+{
+    size_t old = strlen(text), new = strlen(by);
+
+    while ((in = strstr(in, text))) {
+        memcpy(in, by, new);
+        memmove(in + new, in + old, strlen(in + old) + 1);
+    }
+}
+
+/* Nothing is watched any more. What was hit; `process` is P, OTHER (NULL: nobody) is Q. The
+ * caller's to free. */
+static char *seen(const char *other)
+{
+    char *text;
+
+    for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
+        while (*th_probes[i].semaphore > 0)
+            th_probe_lower(&th_probes[i]);
+    pthread_mutex_lock(&lock);
+    text = strdup(th_buffer_text(&hits));
+    hits.size = 0;
+    pthread_mutex_unlock(&lock);
+    replace(text, self, "P");
+    if (other)
+        replace(text, other, "Q");
+    return text;
+}
+
+static void assert_seen(const char *other, const char *expected)
+{
+    char *text = seen(other);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* Waits until PID is dead. */
+static void await_end(const char *pid)
+{
+    call("monitor", "[%s]", pid);
+    assert_non_null(strstr(call("select", "['DOWN',10000]"), pid));
+}
+
+/* --- Messages -------------------------------------------------------------------------------- */
+
+static void a_message_is_sent_queued_received(void **state)
+{
+    char *server = th_strdup(call("spawn", "[party,server,[],0]"));
+
+    (void)state;
+    watch("message__*");
+    assert_string_equal(call("ping", "[%s,1]", server), "done");
+    assert_seen(server, "message__send P Q 3 0 0 0\n"
+                        "message__queued Q 3 1 0 0 0\n"
+                        "message__receive Q 3 0 0 0 0\n"
+                        "message__send Q P 0 0 0 0\n"
+                        "message__queued P 0 1 0 0 0\n"
+                        "message__receive P 0 0 0 0 0\n");
+    call("sends", "[%s,[stop]]", server);
+    await_end(server);
+    th_free(server);
+}
+
+/* What a process sends to itself is not said to be queued; a list of two takes four words. */
+static void a_process_writes_to_itself(void **state)
+{
+    (void)state;
+    watch("message__*");
+    call("sends", "[%s,[a,{b,c},[1,2]]]", self);
+    assert_seen(NULL, "message__send P P 0 0 0 0\n"
+                      "message__send P P 3 0 0 0\n"
+                      "message__send P P 4 0 0 0\n");
+    watch("message__*");
+    assert_string_equal(call("select", "[b,0]"), "{b,c}");
+    assert_seen(NULL, "message__receive P 3 2 0 0 0\n");
+    watch("message__receive");
+    assert_string_equal(call("await", "[0]"), "a");
+    assert_string_equal(message_to(process), "[1,2]");
+    assert_seen(NULL, "message__receive P 0 1 0 0 0\nmessage__receive P 4 0 0 0 0\n");
+}
+
+static void a_token_travels(void **state)
+{
+    char *server = th_strdup(call("spawn", "[party,server,[],0]"));
+
+    (void)state;
+    call("seq_set", "[label,17]");
+    watch("message__*");
+    call("ping", "[%s,1]", server);
+    assert_seen(server, "message__send P Q 3 17 0 1\n"
+                        "message__queued Q 3 1 17 0 1\n"
+                        "message__receive Q 3 0 17 0 1\n"
+                        "message__send Q P 0 17 1 2\n"
+                        "message__queued P 0 1 17 1 2\n"
+                        "message__receive P 0 0 17 1 2\n");
+    call("seq_set", "[label,{no,number}]");
+    watch("message__send");
+    call("sends", "[%s,[stop]]", server);
+    assert_seen(server, "message__send P Q 0 0 2 3\n");
+    call("seq_reset", "[]");
+    await_end(server);
+    th_free(server);
+}
+
+static void terms_are_copied(void **state)
+{
+    (void)state;
+    watch("copy__struct");
+    call("sends", "[%s,[{b,c},a]]", self);
+    assert_seen(NULL, "copy__struct 0\ncopy__struct 3\ncopy__struct 0\n"); /* the first: the call */
+    call("await", "[0]");
+    call("await", "[0]");
+}
+
+/* --- Processes ------------------------------------------------------------------------------- */
+
+/* Scheduled once: its end is a part of the turn. */
+static void a_process_lives(void **state)
+{
+    char *child;
+
+    (void)state;
+    watch("process__spawn");
+    watch("process__exit*");
+    watch("copy__object");
+    child = th_strdup(call("spawn", "[party,exits,[{sad,[x]}],1]")); /* and is linked */
+    message_to(process);
+    assert_seen(child, "copy__object Q 5\n"
+                       "process__spawn Q party:exits/1\n"
+                       "process__exit Q {sad,[x]}\n"
+                       "process__exit_signal Q P {sad,[x]}\n");
+    th_free(child);
+}
+
+static void a_process_is_scheduled(void **state)
+{
+    char *child = th_strdup(call("spawn", "[party,server,[],0]"));
+
+    (void)state;
+    call("ping", "[%s,1]", child);
+    watch("process__scheduled");
+    watch("process__unscheduled");
+    call("sends", "[%s,[stop]]", child);
+    await_end(child);
+    call("self", "[]");
+    char *text = seen(child);
+    assert_non_null(strstr(text, "process__scheduled Q party:server/0\nprocess__unscheduled Q\n"));
+    assert_non_null(strstr(text, "process__scheduled P \n")); /* it waits to be told */
+    assert_non_null(strstr(text, "process__unscheduled P\n"));
+    free(text);
+    th_free(child);
+}
+
+static void a_signal_is_sent(void **state)
+{
+    char *child = th_strdup(call("spawn", "[party,server,[],0]"));
+
+    (void)state;
+    watch("process__exit*");
+    call("signal", "[%s,bad]", child);
+    await_end(child);
+    assert_seen(child, "process__exit_signal P Q bad\nprocess__exit Q bad\n");
+    th_free(child);
+}
+
+/* --- Heaps ----------------------------------------------------------------------------------- */
+
+/* The numbers of the first line of TEXT that begins with NAME. */
+static void numbers_of(const char *text, const char *name, int numbers[2], int count)
+{
+    const char *line = strstr(text, name);
+
+    if (!line)
+        fail_msg("no %s in: %s", name, text);
+    assert_int_equal(sscanf(line, "%*s P %d %d", &numbers[0], &numbers[1]), count);
+}
+
+/* A call of NAME/2 with N and a list of LENGTH elements. */
+static void call_with_list(const char *name, int n, int length)
+{
+    const struct th_callee *callee =
+        th_export_callee(th_export_find(th_atom("party"), th_atom(name), 2));
+    th_term argv[2] = {th_small(n), TH_NIL}, result;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    while (length-- > 0)
+        argv[1] = th_make_cons(&env, th_small(1), argv[1]);
+    assert_int_equal(th_run_call(process, callee, argv, &env, &result), TH_CALL_RETURNED);
+    th_env_release(&env);
+}
+
+/* A function makes garbage; and another keeps 10000 words, for which there must be more room. */
+static void a_heap_is_collected_and_grows(void **state)
+{
+    int numbers[2];
+    char *text;
+
+    (void)state;
+    watch("gc_*");
+    call("loop", "[10000]");
+    text = seen(NULL);
+    numbers_of(text, "gc_major__start ", numbers, 1);
+    assert_int_equal(numbers[0], 0);
+    numbers_of(text, "gc_major__end ", numbers, 1);
+    assert_true(numbers[0] > 1000);
+    assert_null(strstr(text, "minor"));
+    free(text);
+    watch("process__heap_*");
+    call_with_list("yields", 3, 5000);
+    text = seen(NULL);
+    numbers_of(text, "process__heap_grow ", numbers, 2);
+    assert_int_equal(numbers[0], 2048);
+    assert_true(numbers[1] > 20000 && numbers[1] < 100000);
+    free(text);
+}
+
+/* --- Functions ------------------------------------------------------------------------------- */
+
+static void calls_and_returns(void **state)
+{
+    (void)state;
+    watch("*function__*");
+    watch("nif__*");
+    assert_string_equal(call("call", "[party,call,[party,echo,[7]]]"), "7");
+    assert_seen(NULL, "global__function__entry P party:call/3 0\n"
+                      "nif__entry P party:call/3\n"
+                      "global__function__entry P party:call/3 1\n"
+                      "nif__entry P party:call/3\n"
+                      "global__function__entry P party:echo/1 2\n"
+                      "nif__entry P party:echo/1\n"
+                      "nif__return P party:echo/1\n"
+                      "function__return P party:echo/1 2\n"
+                      "nif__return P party:call/3\n"
+                      "function__return P party:call/3 1\n"
+                      "nif__return P party:call/3\n"
+                      "function__return P party:call/3 0\n");
+}
+
+/* A function that goes on has not returned; one that raises returns no value. */
+static void ends_of_calls(void **state)
+{
+    (void)state;
+    watch("*function__*");
+    watch("nif__*");
+    assert_string_equal(call("tail", "[party,echo,[7]]"), "7");
+    assert_seen(NULL, "global__function__entry P party:tail/3 0\n"
+                      "nif__entry P party:tail/3\n"
+                      "nif__return P party:tail/3\n"
+                      "global__function__entry P party:echo/1 0\n"
+                      "nif__entry P party:echo/1\n"
+                      "nif__return P party:echo/1\n"
+                      "function__return P party:echo/1 0\n");
+    watch("*function__*");
+    watch("nif__*");
+    assert_string_equal(call("fails", "[bad]"), "error: bad");
+    assert_seen(NULL, "global__function__entry P party:fails/1 0\n"
+                      "nif__entry P party:fails/1\n"
+                      "nif__return P party:fails/1\n");
+}
+
+/* --- Ports ----------------------------------------------------------------------------------- */
+
+static void a_port_is_written(void **state)
+{
+    char file[] = "/tmp/test_probed.XXXXXX", *expected, *name, *text;
+    int fd = mkstemp(file);
+    th_term port;
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    watch("port__*");
+    assert_int_equal(th_port_open_file(file, &port), TH_OK);
+    name = text_of_pid(port);
+    assert_true(th_port_command(port, TH_NIL));
+    assert_int_equal(th_port_close(port), TH_OK);
+    text = seen(name);
+    expected = th_printf("port__open undefined %s Q\n"
+                         "port__command undefined Q %s command\n"
+                         "port__exit undefined Q %s normal\n",
+                         file, file, file);
+    assert_string_equal(text, expected);
+    th_free(expected);
+    th_free(name);
+    free(text);
+    unlink(file);
+}
+
+/* --- User probes ----------------------------------------------------------------------------- */
+
+static void a_library_says_something(void **state)
+{
+    (void)state;
+    assert_string_equal(call("user_trace", "[hello,4711]"), "{0,0,0}");
+    watch("user_trace__s1");
+    assert_string_equal(call("user_trace", "[hello,4711]"), "{1,1,0}");
+    watch("user_trace__i4s4");
+    assert_string_equal(call("user_trace", "[hello,4711]"), "{3,1,1}");
+    assert_seen(NULL, "user_trace__s1 hello\n"
+                      "user_trace__s1 hello\n"
+                      "user_trace__i4s4 P tag 4711 -1 0 1 hello  s3 s4\n");
+}
+
+/* --- The tests ------------------------------------------------------------------------------- */
+
+static int setup(void **state)
+{
+    (void)state;
+    start_party(1);
+    process = th_run_start();
+    self = text_of_pid(th_run_pid(process));
+    call("trap", "[1]");
+    th_probe_watch(note);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(seen(NULL));
+    th_probe_watch(NULL);
+    th_free(self);
+    th_run_exit(process, TH_AM(normal));
+    stop_party();
+    th_buffer_free(&hits);
+    return 0;
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_message_is_sent_queued_received),
+        TEST(a_process_writes_to_itself),
+        TEST(a_token_travels),
+        TEST(terms_are_copied),
+        TEST(a_process_lives),
+        TEST(a_process_is_scheduled),
+        TEST(a_signal_is_sent),
+        TEST(a_heap_is_collected_and_grows),
+        TEST(calls_and_returns),
+        TEST(ends_of_calls),
+        TEST(a_port_is_written),
+        TEST(a_library_says_something),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
