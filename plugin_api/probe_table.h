@@ -61,7 +61,7 @@
       (string, p), (string, mfa), (int, depth)) \
     X(local__function__entry, live, "a local call meets a local breakpoint", \
       (string, p), (string, mfa), (int, depth)) \
-    X(function__return, live, "a call ends with a value; a local one where a breakpoint wants to know", \
+    X(function__return, live, "a call ends with a value; a local one where a breakpoint wants that", \
       (string, p), (string, mfa), (int, depth)) \
     X(bif__entry, never, "what is a BIF in Erlang, a library calls as a C function", \
       (string, p), (string, mfa)) \
@@ -85,7 +85,7 @@
 
 /* Processes. */
 #define TH_PROBES_PROCESSES(X) \
-    X(process__spawn, live, "a process is there; mfa is its first call, empty where it does as it is told", \
+    X(process__spawn, live, "a process is there; mfa is its first call, empty where it waits", \
       (string, p), (string, mfa)) \
     X(process__exit, live, "a process has ended", \
       (string, p), (string, reason)) \
@@ -102,7 +102,7 @@
       (string, p), (string, mfa)) \
     X(process__port_unblocked, never, "ports of this host are never busy", \
       (string, p), (string, port)) \
-    X(process__heap_grow, live, "a collection is over: room until the next, in words, is more than it was", \
+    X(process__heap_grow, live, "room until the next collection, in words, is more than it was", \
       (string, p), (int, old_size), (int, new_size)) \
     X(process__heap_shrink, live, "as heap_grow, but less", \
       (string, p), (int, old_size), (int, new_size))
@@ -176,9 +176,9 @@
 /* Asynchronous file I/O. {thread_id, tag} names an operation: the same in all four of its probes.
  * What the string and integer arguments are depends on the command. */
 #define TH_PROBES_FILES(X) \
-    X(aio_pool__add, live, "an operation is given to the I/O threads; length of the queue with it", \
+    X(aio_pool__add, live, "an operation is queued for the I/O threads; the length with it", \
       (string, port), (int, new_queue_length)) \
-    X(aio_pool__get, live, "an I/O thread takes one; length of the queue without it", \
+    X(aio_pool__get, live, "an I/O thread takes one; the length without it", \
       (string, port), (int, new_queue_length)) \
     X(efile_drv__entry, live, "a process asks for a file operation", \
       (int, thread_id), (int, tag), (string, user_tag), (int, command), (string, string_1), \

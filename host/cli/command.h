@@ -25,6 +25,7 @@ int th_command_plugins(int argc, char **argv);
 int th_command_call(int argc, char **argv);
 int th_command_match(int argc, char **argv);
 int th_command_run(int argc, char **argv);
+int th_command_probes(int argc, char **argv);
 int th_command_ctl(int argc, char **argv);
 
 /* What --version prints. */

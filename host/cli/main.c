@@ -13,6 +13,7 @@ static const struct th_command commands[] = {
     {"info", "count what is in a stream", th_command_info},
     {"tracers", "list the tracers that are found, or examine one", th_command_tracers},
     {"plugins", "list the plugins that are found, or examine one", th_command_plugins},
+    {"probes", "list the USDT probes of this program, or of any file", th_command_probes},
     {"match", "try a match specification on arguments or a message", th_command_match},
     {"call", "evaluate calls of functions of any NIF library", th_command_call},
     {"run", "run functions of NIF libraries under trace", th_command_run},

@@ -16,6 +16,7 @@
 #include "call_session.h"
 #include "control_host.h"
 #include "interrupt.h"
+#include "probe_lines.h"
 #include "run_limit.h"
 #include "run_options.h"
 #include "top.h"
@@ -340,12 +341,15 @@ static enum th_status run_host(struct running *running)
     th_tracing_share(running->tracing);
     th_tracing_replay_nothing(running->tracing);
     setup.tracing = running->tracing;
+    if (run->probes)
+        th_probe_lines_begin();
     th_runtime_start(&setup);
     status = run_libraries(running);
     if (th_port_close_all() != TH_OK && status == TH_OK)
         status = th_command_fail("run");
     th_runtime_stop(); /* the last destructors have run, and the last unload() ... */
     th_tracing_free(running->tracing); /* ... but for tracers', who write what they have left */
+    th_probe_lines_end();
     th_guard_end();
     if (run->check && th_check_end() > 0 && status == TH_OK)
         status = TH_FAILED;

@@ -1,6 +1,7 @@
 #include "run_options.h"
 
 #include "command.h"
+#include "probe_lines.h"
 #include "run_limit.h"
 
 enum {
@@ -10,6 +11,7 @@ enum {
     LOAD_INFO,
     CHECK,
     MAX_FRAMES,
+    PROBE,
     FAIL_ON_LOSS,
     MOST_SCHEDULERS = 1024
 };
@@ -23,6 +25,10 @@ static const struct argp_option options[] = {
     {"duration", DURATION, "T", 0, "Stop after T, if the expressions take longer", 0},
     {"check", CHECK, NULL, 0,
      "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden", 0},
+    {"probe", PROBE, "PATTERN", 0,
+     "Print when a USDT probe is hit whose name matches PATTERN, as `efile_drv__*`; may be given "
+     "more than once. `tracehost probes` lists them",
+     0},
     {"fail-on-loss", FAIL_ON_LOSS, NULL, 0,
      "Exit with 4 if calls or events happened that could not be told", 0},
     {"max-frames", MAX_FRAMES, "N", 0,
@@ -65,6 +71,11 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         run->open_calls = th_option_count(value, state, "--max-frames");
         if (run->open_calls < 1)
             argp_error(state, "--max-frames is from 1 on");
+        return 0;
+    case PROBE:
+        if (th_probe_lines_add(value) == 0)
+            argp_error(state, "--probe: no probe is called '%s'", value);
+        run->probes = true;
         return 0;
     case CHECK:
         run->check = true;
@@ -117,6 +128,7 @@ const struct argp th_run_argp = {
     "Examples:\n"
     "  tracehost run json 'json:decode(<<\"[1,2]\">>)'\n"
     "  tracehost run -p json:_/_ --return json 'json:encode([1,2])'\n"
+    "  tracehost run --probe='message__*' ./my_server.so 'my_server:loop()'\n"
     "  tracehost run -t count --duration=10s ./my_server.so 'my_server:loop()'\n",
     children,
     NULL,

@@ -13,6 +13,7 @@ struct th_run_options {
     int64_t grace;       /* the same, for functions that run in the end */
     size_t open_calls;   /* of a process; 0: the runtime's own bound */
     bool check, fail_on_loss;
+    bool probes; /* some are raised, to be printed (probe_lines.h) */
 };
 
 /* Its input is a struct th_run_options, whose `trace` th_trace_options_init() has begun. */

@@ -1,8 +1,8 @@
 /*
  * The face of library/: shared objects. Found (find.h), examined as data (examine.h), opened,
  * loaded and unloaded (load.h), where their code is (code_map.h) and which lines it comes from
- * (line.h), what they ask for (option.h), their callbacks (slots.h), the resources that they make
- * (resource.h).
+ * (line.h), which USDT probes are in them (probe_notes.h), what they ask for (option.h), their
+ * callbacks (slots.h), the resources that they make (resource.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H
@@ -15,6 +15,7 @@
 #include "load.h"
 #include "names.h"
 #include "option.h"
+#include "probe_notes.h"
 #include "resource.h"
 #include "slots.h"
 

@@ -23,6 +23,7 @@
 #define TH_PROBE_H
 
 #include "plugin_api/probe_table.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -113,7 +114,7 @@ void th_probe_watch(th_probe_watcher watcher);
 void th_probe_raise(const struct th_probe *probe);
 void th_probe_lower(const struct th_probe *probe);
 
-/* Raises the probes whose names match PATTERN, of `*`, `?` and `[...]`; how many. */
-size_t th_probe_raise_matching(const char *pattern);
+/* Whether PROBE's name matches PATTERN, of `*`, `?` and `[...]`. */
+bool th_probe_matches(const struct th_probe *probe, const char *pattern);
 
 #endif

@@ -20,16 +20,9 @@ void th_probe_lower(const struct th_probe *probe)
     __atomic_sub_fetch(probe->semaphore, 1, __ATOMIC_RELAXED);
 }
 
-size_t th_probe_raise_matching(const char *pattern)
+bool th_probe_matches(const struct th_probe *probe, const char *pattern)
 {
-    size_t raised = 0;
-
-    for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        if (fnmatch(pattern, th_probes[i].name, 0) == 0) {
-            th_probe_raise(&th_probes[i]);
-            raised++;
-        }
-    return raised;
+    return fnmatch(pattern, probe->name, 0) == 0;
 }
 
 const struct th_probe *th_probe_find(const char *name)

@@ -166,7 +166,8 @@ bool th_native_met_slowly(const struct th_native *native, int argc, const th_ter
     code = code_of(native, call, argc, at);
     if (!code)
         return false;
-    if (TH_PROBE_ENABLED(local__function__entry) && at != call->sp)
+    if (TH_PROBE_ENABLED(local__function__entry) &&
+        !(at == call->sp && function->callee == call->callee)) /* that one is the runtime's */
         th_probed_tell_local(call, &function->live.function.name);
     if (th_live_is_returning(&call->process->live)) {
         th_traced_busy = at;

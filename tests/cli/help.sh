@@ -13,6 +13,7 @@ Commands:
   info      count what is in a stream
   tracers   list the tracers that are found, or examine one
   plugins   list the plugins that are found, or examine one
+  probes    list the USDT probes of this program, or of any file
   match     try a match specification on arguments or a message
   call      evaluate calls of functions of any NIF library
   run       run functions of NIF libraries under trace

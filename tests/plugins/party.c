@@ -5,6 +5,7 @@
  */
 #include <erl_nif.h>
 #include <nif_module.h>
+#include <string.h>
 
 #define NIF(NAME) static ERL_NIF_TERM NAME(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 #define HOSTED(NAME)                                                                    \
@@ -274,6 +275,19 @@ HOSTED(loop)
         return atom(env, "done");
     enif_make_tuple4(env, next, next, next, next);
     return th_tail_call(env, atom(env, "party"), atom(env, "loop"), 1, &next);
+}
+
+/* sheds(N, Term): keeps Term for N functions, then makes a megabyte of garbage without it. */
+HOSTED(sheds)
+{
+    ERL_NIF_TERM next[2] = {enif_make_long(env, integer(env, argv[0]) - 1), argv[1]};
+    ERL_NIF_TERM rounds = enif_make_int(env, 2), garbage;
+
+    if (integer(env, argv[0]) == 0) {
+        memset(enif_make_new_binary(env, 1 << 20, &garbage), 0, 1 << 20);
+        return th_tail_call(env, atom(env, "party"), atom(env, "loop"), 1, &rounds);
+    }
+    return enif_schedule_nif(env, "sheds", 0, sheds, argc, next);
 }
 
 static ERL_NIF_TERM with_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -782,6 +796,7 @@ static ErlNifFunc functions[] = {
     {"seq_get", 1, seq_get, 0},
     {"seq_reset", 0, seq_reset, 0},
     {"user_trace", 2, user_trace, 0},
+    {"sheds", 2, sheds, 0},
     {"seq_print", 2, seq_print, 0},
 };
 ERL_NIF_INIT(party, functions, NULL, NULL, NULL, NULL)

@@ -1,0 +1,152 @@
+#include "probe_lines.h"
+
+#include <string.h>
+
+static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* how often, by the main thread */
+
+/* --- Lines ----------------------------------------------------------------------------------- */
+
+/* The commands of the files' probes, by number. */
+static const char *const commands[] = {
+    [1] = "OPEN",     [2] = "READ",      [3] = "LSEEK",      [4] = "WRITE",
+    [5] = "FSTAT",    [6] = "PWD",       [7] = "READDIR",    [8] = "CHDIR",
+    [9] = "FSYNC",    [10] = "MKDIR",    [11] = "DELETE",    [12] = "RENAME",
+    [13] = "RMDIR",   [14] = "TRUNCATE", [15] = "READ_FILE", [16] = "WRITE_INFO",
+    [19] = "LSTAT",   [20] = "READLINK", [21] = "LINK",      [22] = "SYMLINK",
+    [23] = "CLOSE",   [24] = "PWRITEV",  [25] = "PREADV",    [26] = "SETOPT",
+    [27] = "IPREAD",  [28] = "ALTNAME",  [29] = "READ_LINE", [30] = "FDATASYNC",
+    [31] = "FADVISE",
+};
+
+static const char *command_name(int64_t number)
+{
+    const char *name = NULL;
+
+    if (number >= 0 && number < (int64_t)(sizeof commands / sizeof commands[0]))
+        name = commands[number];
+    return name ? name : "?";
+}
+
+/* "tag={3,83} ", with the thread's number first. */
+static void add_tag(struct th_buffer *out, const char *who, const union th_probe_value *values)
+{
+    th_buffer_printf(out, "%s tag={%lld,%lld} ", who, (long long)values[0].integer,
+                     (long long)values[1].integer);
+}
+
+static void add_command(struct th_buffer *out, int64_t command)
+{
+    th_buffer_printf(out, "| %s (%lld) | ", command_name(command), (long long)command);
+}
+
+static const char *text_of(union th_probe_value value)
+{
+    return value.string ? value.string : "";
+}
+
+static void add_entry(struct th_buffer *out, const union th_probe_value *values)
+{
+    add_tag(out, "efile_drv enter", values);
+    th_buffer_printf(out, "user tag %s ", text_of(values[2]));
+    add_command(out, values[3].integer);
+    th_buffer_printf(out, "args: %s %s , %lld %lld", text_of(values[4]), text_of(values[5]),
+                     (long long)values[6].integer, (long long)values[7].integer);
+    if (values[8].integer || values[9].integer)
+        th_buffer_printf(out, " %lld %lld", (long long)values[8].integer,
+                         (long long)values[9].integer);
+    th_buffer_printf(out, " (port %s)", text_of(values[10]));
+}
+
+static void add_work(struct th_buffer *out, const char *which, const union th_probe_value *values)
+{
+    add_tag(out, "async I/O worker", values);
+    add_command(out, values[2].integer);
+    th_buffer_add_text(out, which);
+}
+
+static void add_return(struct th_buffer *out, const union th_probe_value *values)
+{
+    add_tag(out, "efile_drv return", values);
+    th_buffer_printf(out, "user tag %s ", text_of(values[2]));
+    add_command(out, values[3].integer);
+    if (values[4].integer)
+        th_buffer_add_text(out, "success");
+    else
+        th_buffer_printf(out, "errno %lld", (long long)values[5].integer);
+}
+
+static void add_any(struct th_buffer *out, const struct th_probe *probe,
+                    const union th_probe_value *values)
+{
+    th_buffer_add_text(out, probe->name);
+    for (unsigned i = 0; i < probe->count; i++) {
+        th_buffer_printf(out, " %s=", probe->arguments[i].name);
+        if (probe->arguments[i].type == TH_PROBE_string)
+            th_buffer_add_text(out, text_of(values[i]));
+        else
+            th_buffer_printf(out, "%lld", (long long)values[i].integer);
+    }
+}
+
+void th_probe_line(struct th_buffer *out, const struct th_probe *probe,
+                   const union th_probe_value *values)
+{
+    switch ((enum th_probe_id)(probe - th_probes)) {
+    case TH_PROBE_efile_drv__entry:
+        add_entry(out, values);
+        break;
+    case TH_PROBE_efile_drv__int_entry:
+        add_work(out, "efile_drv-int_entry", values);
+        break;
+    case TH_PROBE_efile_drv__int_return:
+        add_work(out, "efile_drv-int_return", values);
+        break;
+    case TH_PROBE_efile_drv__return:
+        add_return(out, values);
+        break;
+    default:
+        add_any(out, probe, values);
+    }
+}
+
+/* --- Printing -------------------------------------------------------------------------------- */
+
+/* One write of the stream's, which locks itself: lines stay whole. Only what was asked for: others
+ * may watch other probes, from outside. */
+static void print(const struct th_probe *probe, const union th_probe_value *values)
+{
+    struct th_buffer line = {0};
+
+    if (!raised[probe - th_probes])
+        return;
+    th_probe_line(&line, probe, values);
+    th_buffer_add_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, stdout);
+    th_buffer_free(&line);
+}
+
+size_t th_probe_lines_add(const char *pattern)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
+        if (th_probe_matches(&th_probes[i], pattern)) {
+            th_probe_raise(&th_probes[i]);
+            raised[i]++;
+            count++;
+        }
+    return count;
+}
+
+void th_probe_lines_begin(void)
+{
+    th_probe_watch(print);
+}
+
+void th_probe_lines_end(void)
+{
+    th_probe_watch(NULL);
+    for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
+        for (; raised[i] > 0; raised[i]--)
+            th_probe_lower(&th_probes[i]);
+}

@@ -1,0 +1,285 @@
+/* tracehost probes: the USDT probes of the program, or of any ELF file. */
+#include "command.h"
+
+#include "host/library/library.h"
+#include "host/probe/probe.h"
+
+#include <jansson.h>
+#include <string.h>
+
+struct probes {
+    bool json;
+    const char *folders[16]; /* of -L */
+    size_t folder_count;
+    const char *name; /* NULL: the program itself */
+};
+
+static const struct argp_option options[] = {
+    {"format", TH_OPTION_FORMAT, "FORMAT", 0, "text (the default) or json", 0},
+    {NULL, 'L', "DIR", 0, "Look for libraries in DIR first, then where tracers and plugins are", 0},
+    {0},
+};
+
+static void add_folder(struct probes *probes, const char *folder, struct argp_state *state)
+{
+    if (probes->folder_count == sizeof probes->folders / sizeof probes->folders[0])
+        argp_error(state, "too many -L");
+    probes->folders[probes->folder_count++] = folder;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct probes *probes = state->input;
+
+    switch (key) {
+    case TH_OPTION_FORMAT:
+        probes->json = strcmp(value, "json") == 0;
+        if (!probes->json && strcmp(value, "text") != 0)
+            argp_error(state, "--format is text or json, not '%s'", value);
+        return 0;
+    case 'L':
+        add_folder(probes, value, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            argp_error(state, "one LIBRARY or PROGRAM at a time, please");
+        probes->name = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "[LIBRARY|PROGRAM]",
+    "Lists the USDT probes of a file, from its notes, with what is known of their arguments; of "
+    "tracehost itself if none is given.\v"
+    "LIBRARY is a name, looked up as NAME.so among tracers and plugins, or a path with a '/'; so "
+    "is PROGRAM. It need not be one for tracehost, and none of its code is run. Arguments without "
+    "a name are told by their size.\n\n"
+    "Examples:\n"
+    "  tracehost probes\n"
+    "  tracehost probes usdt\n"
+    "  tracehost probes --format=json /lib/x86_64-linux-gnu/libc.so.6",
+    NULL,
+    NULL,
+    NULL,
+};
+
+/* --- Arguments --- */
+
+static unsigned count_arguments(const struct th_probe_note *note)
+{
+    const char *text = note->arguments, *where;
+    unsigned count = 0;
+    size_t length;
+    int size;
+
+    while (th_probe_next_argument(&text, &size, &where, &length))
+        count++;
+    return count;
+}
+
+/* The table's row for NOTE: of that name, number and sizes of arguments. NULL: it is another's. */
+static const struct th_probe *row_of(const struct th_probe_note *note)
+{
+    const struct th_probe *probe =
+        strcmp(note->provider, "erlang") == 0 ? th_probe_find(note->name) : NULL;
+    const char *text = note->arguments, *where;
+    size_t length;
+    int size;
+
+    if (!probe || count_arguments(note) != probe->count)
+        return NULL;
+    for (unsigned i = 0; th_probe_next_argument(&text, &size, &where, &length); i++)
+        if (size != th_probe_type_size(probe->arguments[i].type))
+            return NULL;
+    return probe;
+}
+
+/* The type of a size as C has it. */
+static const char *type_of(int size)
+{
+    static const struct {
+        int size;
+        const char *type;
+    } types[] = {{1, "uint8_t"},  {-1, "int8_t"},  {2, "uint16_t"}, {-2, "int16_t"},
+                 {4, "uint32_t"}, {-4, "int32_t"}, {8, "uint64_t"}, {-8, "int64_t"}};
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].size == size)
+            return types[i].type;
+    return "?";
+}
+
+/* --- Text --- */
+
+static void print_argument(const struct th_probe *row, unsigned i, int size)
+{
+    const char *type = row ? th_probe_type_name(row->arguments[i].type) : type_of(size);
+
+    printf("%s%s", i > 0 ? ", " : "", type);
+    if (row)
+        printf("%s%s", type[strlen(type) - 1] == '*' ? "" : " ", row->arguments[i].name);
+}
+
+/* One line for the COUNT places of a probe, which may have their arguments in different ones. */
+static void print_probe(const struct th_probe_note *note, size_t count)
+{
+    const struct th_probe *row = row_of(note);
+    const char *text = note->arguments, *where;
+    size_t length;
+    int size;
+
+    printf("%s:%s(", note->provider, note->name);
+    for (unsigned i = 0; th_probe_next_argument(&text, &size, &where, &length); i++)
+        print_argument(row, i, size);
+    printf(")");
+    if (count > 1)
+        printf(" in %zu places", count);
+    printf("\n");
+}
+
+/* --- JSON --- */
+
+static json_t *address(uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)value);
+    return json_string(text);
+}
+
+static json_t *place_of(const struct th_probe_note *note)
+{
+    json_t *place = json_object(), *arguments = json_array();
+    const char *text = note->arguments, *where;
+    size_t length;
+    int size;
+
+    while (th_probe_next_argument(&text, &size, &where, &length))
+        json_array_append_new(arguments, json_stringn(where, length));
+    json_object_set_new(place, "location", address(note->location));
+    json_object_set_new(place, "semaphore",
+                        note->semaphore ? address(note->semaphore) : json_null());
+    json_object_set_new(place, "arguments", arguments);
+    return place;
+}
+
+static json_t *json_of(const struct th_probe_note *notes, size_t count)
+{
+    const struct th_probe *row = row_of(notes);
+    json_t *arguments = json_array(), *places = json_array();
+    const char *text = notes->arguments, *where;
+    size_t length;
+    int size;
+
+    for (unsigned i = 0; th_probe_next_argument(&text, &size, &where, &length); i++)
+        json_array_append_new(
+            arguments,
+            json_pack("{s:s?, s:s, s:i}", "name", row ? row->arguments[i].name : NULL, "type",
+                      row ? th_probe_type_name(row->arguments[i].type) : type_of(size), "size",
+                      size));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(places, place_of(&notes[i]));
+    return json_pack("{s:s, s:s, s:o, s:o}", "provider", notes->provider, "name", notes->name,
+                     "arguments", arguments, "places", places);
+}
+
+/* --- All --- */
+
+/* How many notes from the first of NOTES on are of one probe. */
+static size_t same(const struct th_probe_note *notes, size_t count)
+{
+    size_t i = 1;
+
+    while (i < count && strcmp(notes[i].name, notes->name) == 0 &&
+           strcmp(notes[i].provider, notes->provider) == 0)
+        i++;
+    return i;
+}
+
+static void show(const struct probes *probes, const struct th_probe_notes *notes)
+{
+    json_t *list = json_array();
+    size_t i = 0;
+
+    while (i < notes->count) {
+        size_t count = same(&notes->notes[i], notes->count - i);
+
+        if (probes->json)
+            json_array_append_new(list, json_of(&notes->notes[i], count));
+        else
+            print_probe(&notes->notes[i], count);
+        i += count;
+    }
+    if (probes->json) {
+        json_dumpf(list, stdout, JSON_INDENT(2));
+        putchar('\n');
+    }
+    json_decref(list);
+}
+
+static enum th_status find_in(enum th_search_kind kind, const struct probes *probes, char **path)
+{
+    struct th_search search;
+    enum th_status status;
+
+    th_search_init(&search, kind, probes->folders, probes->folder_count);
+    status = th_search_find(&search, probes->name, path);
+    th_search_free(&search);
+    return status;
+}
+
+/* The path of what is asked for, the caller's to free. */
+static enum th_status find(const struct probes *probes, char **path)
+{
+    if (!probes->name) {
+        *path = th_strdup("/proc/self/exe");
+        return TH_OK;
+    }
+    if (strchr(probes->name, '/')) {
+        *path = th_strdup(probes->name);
+        return TH_OK;
+    }
+    if (find_in(TH_SEARCH_TRACERS, probes, path) == TH_OK)
+        return TH_OK;
+    th_error_clear();
+    return find_in(TH_SEARCH_PLUGINS, probes, path);
+}
+
+static enum th_status run(const struct probes *probes)
+{
+    struct th_probe_notes notes = {0};
+    char *path = NULL;
+    enum th_status status = find(probes, &path);
+
+    if (status == TH_OK) {
+        status = th_probe_notes_read(&notes, path);
+        if (status != TH_OK)
+            th_error_context("%s has no probes that can be read", probes->name);
+    }
+    if (status == TH_OK)
+        show(probes, &notes);
+    else
+        th_command_fail("probes");
+    if (notes.damaged) {
+        th_command_flush();
+        fprintf(stderr, "tracehost probes: %zu damaged note%s left out\n", notes.damaged,
+                notes.damaged == 1 ? " was" : "s were");
+        status = TH_PARTIAL;
+    }
+    th_probe_notes_free(&notes);
+    th_free(path);
+    return status;
+}
+
+int th_command_probes(int argc, char **argv)
+{
+    struct probes probes = {0};
+
+    th_command_parse(&argp, argc, argv, &probes);
+    return th_command_finish("probes", (int)run(&probes));
+}

@@ -1,0 +1,219 @@
+/*
+ * Notes of <sys/sdt.h>: three addresses (of the NOP, of .stapsdt.base as the linker knew it, of the
+ * semaphore), then provider, name and arguments, each ending with a 0. Where .stapsdt.base lies
+ * elsewhere now (prelink moves it), so do the other two.
+ */
+#include "probe_notes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STAPSDT = 3 /* the type of the notes */ };
+
+/* --- One note -------------------------------------------------------------------------------- */
+
+struct reader {
+    Elf *elf;
+    uint64_t base; /* where .stapsdt.base is; 0: it is not there */
+    struct th_probe_notes *notes;
+};
+
+/* The text at *PLACE, which moves behind it; NULL: it has no end. */
+static const char *take_text(const char **place, const char *end)
+{
+    const char *text = *place;
+    const char *zero = memchr(text, 0, (size_t)(end - text));
+
+    if (!zero)
+        return NULL;
+    *place = zero + 1;
+    return text;
+}
+
+/* Three addresses of the file's class and byte order. False: there are none. */
+static bool take_addresses(Elf *elf, const char **place, const char *end, uint64_t addresses[3])
+{
+    bool is_wide = gelf_getclass(elf) == ELFCLASS64;
+    size_t size = is_wide ? 8 : 4;
+    char bytes[24];
+    Elf_Data from = {.d_buf = (void *)*place, .d_type = ELF_T_ADDR, .d_version = EV_CURRENT};
+    Elf_Data to = {.d_buf = bytes, .d_type = ELF_T_ADDR, .d_version = EV_CURRENT};
+    const char *ident = elf_getident(elf, NULL);
+
+    if ((size_t)(end - *place) < 3 * size)
+        return false;
+    from.d_size = to.d_size = 3 * size;
+    if (!gelf_xlatetom(elf, &to, &from, (unsigned char)ident[EI_DATA]))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        uint32_t narrow;
+
+        memcpy(&narrow, bytes + i * size, sizeof narrow);
+        addresses[i] = narrow;
+        if (is_wide)
+            memcpy(&addresses[i], bytes + i * size, sizeof addresses[i]);
+    }
+    *place += 3 * size;
+    return true;
+}
+
+static void add(struct reader *reader, const char *place, const char *end)
+{
+    struct th_probe_notes *notes = reader->notes;
+    const char *provider, *name, *arguments;
+    uint64_t addresses[3], moved;
+
+    if (!take_addresses(reader->elf, &place, end, addresses) ||
+        !(provider = take_text(&place, end)) || !(name = take_text(&place, end)) ||
+        !(arguments = take_text(&place, end))) {
+        notes->damaged++;
+        return;
+    }
+    moved = reader->base ? reader->base - addresses[1] : 0;
+    TH_ARRAY_GROW(notes->notes, notes->count, notes->capacity);
+    notes->notes[notes->count++] = (struct th_probe_note){
+        .provider = th_strdup(provider),
+        .name = th_strdup(name),
+        .arguments = th_strdup(arguments),
+        .location = addresses[0] + moved,
+        .semaphore = addresses[2] ? addresses[2] + moved : 0,
+    };
+}
+
+/* --- A file ---------------------------------------------------------------------------------- */
+
+static void read_section(struct reader *reader, Elf_Scn *section)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t offset = 0, name_at, content_at;
+    GElf_Nhdr header;
+
+    while (data && (offset = gelf_getnote(data, offset, &header, &name_at, &content_at)) > 0) {
+        const char *bytes = data->d_buf;
+
+        if (header.n_type == STAPSDT && header.n_namesz == sizeof "stapsdt" &&
+            memcmp(bytes + name_at, "stapsdt", sizeof "stapsdt") == 0)
+            add(reader, bytes + content_at, bytes + content_at + header.n_descsz);
+    }
+}
+
+/* Calls FOUND for the sections NAME. */
+static void each_section(struct reader *reader, const char *name,
+                         void (*found)(struct reader *reader, Elf_Scn *section))
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(reader->elf, &names) != 0)
+        return;
+    while ((section = elf_nextscn(reader->elf, section))) {
+        GElf_Shdr header;
+        const char *its =
+            gelf_getshdr(section, &header) ? elf_strptr(reader->elf, names, header.sh_name) : NULL;
+
+        if (its && strcmp(its, name) == 0)
+            found(reader, section);
+    }
+}
+
+static void note_base(struct reader *reader, Elf_Scn *section)
+{
+    GElf_Shdr header;
+
+    if (gelf_getshdr(section, &header))
+        reader->base = header.sh_addr;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct th_probe_note *x = a, *y = b;
+    int order = strcmp(x->provider, y->provider);
+
+    if (order == 0)
+        order = strcmp(x->name, y->name);
+    return order ? order : (x->location > y->location) - (x->location < y->location);
+}
+
+static enum th_status read_elf(struct th_probe_notes *notes, Elf *elf)
+{
+    struct reader reader = {elf, 0, notes};
+
+    if (!elf || elf_kind(elf) != ELF_K_ELF)
+        return th_error_raise(TH_MALFORMED, "it is no ELF file");
+    each_section(&reader, ".stapsdt.base", note_base);
+    each_section(&reader, ".note.stapsdt", read_section);
+    if (notes->count > 1)
+        qsort(notes->notes, notes->count, sizeof *notes->notes, compare);
+    return TH_OK;
+}
+
+enum th_status th_probe_notes_read(struct th_probe_notes *notes, const char *path)
+{
+    enum th_status status;
+    Elf *elf;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    *notes = (struct th_probe_notes){0};
+    if (fd < 0)
+        return th_error_raise(TH_FAILED, "cannot open it: %s", strerror(errno));
+    elf_version(EV_CURRENT);
+    elf = elf_begin(fd, ELF_C_READ, NULL);
+    status = read_elf(notes, elf);
+    elf_end(elf);
+    close(fd);
+    return status;
+}
+
+enum th_status th_probe_notes_parse(struct th_probe_notes *notes, const void *bytes, size_t size)
+{
+    char *copy = th_alloc(size + 1);
+    enum th_status status;
+    Elf *elf;
+
+    *notes = (struct th_probe_notes){0};
+    memcpy(copy, bytes, size);
+    elf_version(EV_CURRENT);
+    elf = elf_memory(copy, size);
+    status = read_elf(notes, elf);
+    elf_end(elf);
+    th_free(copy);
+    return status;
+}
+
+void th_probe_notes_free(struct th_probe_notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        th_free(notes->notes[i].provider);
+        th_free(notes->notes[i].name);
+        th_free(notes->notes[i].arguments);
+    }
+    th_free(notes->notes);
+    *notes = (struct th_probe_notes){0};
+}
+
+/* --- Arguments ------------------------------------------------------------------------------- */
+
+/* Old notes have "%rdi", without a size. */
+bool th_probe_next_argument(const char **text, int *size, const char **where, size_t *length)
+{
+    const char *at;
+
+    *text += strspn(*text, " ");
+    if (!**text)
+        return false;
+    *length = strcspn(*text, " ");
+    *where = *text;
+    *size = 0;
+    at = memchr(*text, '@', *length);
+    if (at) {
+        *size = (int)strtol(*text, NULL, 10);
+        *length -= (size_t)(at + 1 - *where);
+        *where = at + 1;
+    }
+    *text = *where + *length;
+    return true;
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# tracehost probes, and run --probe.
+. tests/cli/report
+
+party=$BUILD_DIR/tests/plugins/party.so
+
+# --- what is in files ---
+
+listed() {
+    "$tracehost" probes "$@" >"$work/list" || return
+    grep -o '^erlang:[a-z_0-9]*' "$work/list" | sed 's/erlang://' | LC_ALL=C sort >"$work/names"
+    sed -n 's/^    X(\([a-z_0-9]*\), [a-z]*, ".*/\1/p' plugin_api/probe_table.h | LC_ALL=C sort |
+        diff - "$work/names"
+}
+check 'the program has all probes of the table' listed
+check 'so has the library' listed "$BUILD_DIR/lib/libtracehost.so"
+
+own() {
+    "$tracehost" probes | grep -e message__send'(' -e efile_drv__int_entry
+}
+expect 'arguments have names and types' own <<'END'
+erlang:efile_drv__int_entry(int thread_id, int tag, int command)
+erlang:message__send(char *sender, char *receiver, uint32_t size, int token_label, int token_previous, int token_current)
+END
+
+# A library with other probes: of no semaphore, in two places, of a name that the table has with other arguments.
+cat >"$work/mine.c" <<'END'
+#include <sys/sdt.h>
+void f(long a, short b)
+{
+    STAP_PROBE2(mine, two, a, b);
+    STAP_PROBE1(mine, one, (unsigned char)b);
+    STAP_PROBE1(mine, one, (unsigned char)a);
+    STAP_PROBE(mine, none);
+    STAP_PROBE2(erlang, copy__struct, a, b);
+}
+END
+"$CC" -shared -fPIC -O1 -o "$work/mine.so" "$work/mine.c"
+expect "another's probes" "$tracehost" probes "$work/mine.so" <<'END'
+erlang:copy__struct(int64_t, int16_t)
+mine:none()
+mine:one(uint8_t) in 2 places
+mine:two(int64_t, int16_t)
+END
+expect 'found with -L' "$tracehost" probes -L "$work" mine <<'END'
+erlang:copy__struct(int64_t, int16_t)
+mine:none()
+mine:one(uint8_t) in 2 places
+mine:two(int64_t, int16_t)
+END
+expect 'a file without probes' "$tracehost" probes "$party" </dev/null
+
+as_json() {
+    "$tracehost" probes --format=json "$@" >"$work/json" && python3 - "$work/json" <<'END'
+import json, sys
+for probe in json.load(open(sys.argv[1])):
+    if probe['name'] in ('copy__struct', 'one', 'none'):
+        print(probe['provider'], probe['name'], [(a['name'], a['type'], a['size']) for a in probe['arguments']],
+              [(p['location'][:2], p['semaphore'] is not None, len(p['arguments'])) for p in probe['places']])
+END
+}
+expect 'as JSON' as_json <<'END'
+erlang copy__struct [('size', 'uint32_t', 4)] [('0x', True, 1)]
+END
+expect "another's as JSON" as_json "$work/mine.so" <<'END'
+erlang copy__struct [(None, 'int64_t', -8), (None, 'int16_t', -2)] [('0x', False, 2)]
+mine none [] [('0x', False, 0)]
+mine one [(None, 'uint8_t', 1)] [('0x', False, 1), ('0x', False, 1)]
+END
+
+# --- what are no such files ---
+
+expect 'no ELF file' "$tracehost" probes tests/cli/report </dev/null <<'END'
+-- stderr
+tracehost probes: tests/cli/report has no probes that can be read
+  it is no ELF file
+-- status 3
+END
+expect 'no file' "$tracehost" probes ./nowhere <<'END'
+-- stderr
+tracehost probes: ./nowhere has no probes that can be read
+  cannot open it: No such file or directory
+-- status 1
+END
+
+# The name of the first note loses its end.
+damage() {
+    python3 - "$work/mine.so" "$work/damaged" <<'END'
+import sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+at = data.index(b'stapsdt\0')
+size = int.from_bytes(data[at - 8:at - 4], 'little')
+content = at + 8
+data[content + 24:content + size] = b'x' * (size - 24)
+open(sys.argv[2], 'wb').write(data)
+END
+    "$tracehost" probes "$work/damaged"
+}
+expect 'a damaged note' damage <<'END'
+erlang:copy__struct(int64_t, int16_t)
+mine:none()
+mine:one(uint8_t) in 2 places
+-- stderr
+tracehost probes: 1 damaged note was left out
+-- status 4
+END
+
+# --- run --probe ---
+
+run() {
+    "$tracehost" run --schedulers=1 -t "text,output=$work/trace" "$@" | sed 's/<0\.[0-9]*\.[0-9]*>/PID/g'
+}
+expect 'run --probe' run --probe=message__send --probe='nif__*' "$party" 'party:sends(self(), [a,{b}]).' <<'END'
+nif__entry p=PID mfa=party:sends/2
+message__send sender=PID receiver=PID size=0 token_label=0 token_previous=0 token_current=0
+message__send sender=PID receiver=PID size=2 token_label=0 token_previous=0 token_current=0
+nif__return p=PID mfa=party:sends/2
+ok
+END
+expect 'a pattern that no probe matches' "$tracehost" run --probe=message__sent "$party" 1 <<'END'
+-- stderr
+tracehost run: --probe: no probe is called 'message__sent'
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+END
+finish

@@ -1,0 +1,109 @@
+#!/bin/sh
+# Every probe that fires of what happens in the host, as gdb sees it, which reads the notes, raises the
+# semaphores and finds the arguments by itself. The probes of files are hit in tests/plugins.
+. tests/cli/report
+
+party=$BUILD_DIR/tests/plugins/party.so
+# LeakSanitizer wants to be the one that traces.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+ulimit -c 0
+
+# A list of 5000 numbers, for which a heap must grow.
+awk 'BEGIN { printf "L = ["; for (i = 1; i < 5000; i++) printf "1,"; print "1]." }' >"$work/list"
+cat >"$work/script" <<'END'
+party:trap(1).
+P = party:spawn(party, server, [], 0).
+party:seq_set(label, 17).
+party:ping(P, 1).
+party:seq_reset().
+party:sends(self(), [{a,b}]).
+party:await(0).
+party:local(1).
+party:call(party, echo, [7]).
+party:user_trace(hello, 4711).
+party:spawn(party, yields, [3, L], 1).
+party:select('EXIT', 10000).
+party:spawn(party, sheds, [3, L], 1).
+party:select('EXIT', 10000).
+F = tracehost:open_port("FILE").
+port_command(F, "text").
+port_close(F).
+party:signal(P, bad).
+END
+sed -i "s|FILE|$work/port|" "$work/script"
+
+in_gdb() {
+    gdb -q -nx -batch -iex 'set debuginfod enabled off' -iex 'set pagination off' \
+        -ex 'handle SIGUSR1 SIGUSR2 nostop noprint pass' -x tests/probe/watch_probes.py \
+        --args "$tracehost" run --schedulers=1 -t count "$@" -p party:_/_ --kind=local --return \
+        -f "$work/list" -f "$work/script" "$party" 'done.' </dev/null
+}
+
+# watched WHAT-GDB-SAYS WHAT-THE-HOST-SAYS ARGUMENT...: a run under gdb.
+watched() {
+    gdb_lines=$1
+    host_lines=$2
+    shift 2
+    HITS=$gdb_lines SAID=$work/said_by_it in_gdb "$@" >"$work/all" 2>&1
+    grep '^[a-z_]*__[a-z_0-9]* [a-z]*=' "$work/said_by_it" >"$host_lines"
+    grep -q 'exited normally' "$work/all" && [ -s "$gdb_lines" ] && return
+    tail -20 "$work/all"
+    return 1
+}
+
+# Threads may come to a probe at once, and to printing it in another order.
+same_arguments() {
+    watched "$work/gdb" "$work/host" --probe='*' || return
+    [ -s "$work/host" ] && sort "$work/gdb" >"$work/a" && sort "$work/host" >"$work/b" &&
+        diff "$work/a" "$work/b"
+}
+
+every_live_probe() {
+    sed -n 's/^    X(\([a-z_0-9]*\), live, .*/\1/p' plugin_api/probe_table.h | grep -v '^efile_\|^aio_' \
+        >"$work/live"
+    [ -s "$work/live" ] || return
+    while read -r probe; do
+        grep -q "^$probe " "$work/gdb" || echo "$probe was not hit"
+    done <"$work/live" >"$work/missed"
+    cat "$work/missed"
+    [ ! -s "$work/missed" ]
+}
+
+# Nobody but gdb watches.
+gdb_alone() {
+    watched "$work/alone" "$work/none" || return
+    [ ! -s "$work/none" ] && sed 's/<[0-9.]*>//g' "$work/alone" | sort -u | grep '^message__send' >"$work/c"
+    sed 's/<[0-9.]*>//g' "$work/gdb" | sort -u | grep '^message__send' | diff - "$work/c"
+}
+
+has() {
+    grep -q -x "$1" "$work/gdb" && return
+    echo "nothing is like $1"
+    return 1
+}
+
+pid='<0\.[0-9]*\.[0-9]*>'
+values() {
+    has "message__send sender=$pid receiver=$pid size=3 token_label=17 token_previous=0 token_current=1" &&
+        has "message__queued receiver=$pid size=3 queue_len=1 token_label=17 token_previous=0 token_current=1" &&
+        has "process__spawn p=$pid mfa=party:yields/2" &&
+        has "copy__object proc=$pid size=10000" &&
+        has "local__function__entry p=$pid mfa=party:sum_of/5 depth=1" &&
+        has "function__return p=$pid mfa=party:one/0 depth=1" &&
+        has "user_trace__i4s4 proc=$pid user_tag=tag i_1=4711 i_2=-1 i_3=0 i_4=1 s_1=hello s_2= s_3=s3 s_4=s4" &&
+        has "process__exit_signal sender=$pid receiver=$pid reason=bad"
+}
+
+if ! command -v gdb >/dev/null; then
+    skip 'probes in gdb' 'gdb is not installed'
+elif ! gdb -q -nx -batch -ex 'python print(1)' 2>/dev/null | grep -q 1; then
+    skip 'probes in gdb' 'this gdb has no Python'
+elif ! gdb -q -nx -batch -ex run --args true 2>&1 | grep -q 'exited normally'; then
+    skip 'probes in gdb' 'gdb cannot run a program here'
+else
+    check 'gdb finds the same arguments as the host' same_arguments
+    check 'every probe that fires live is hit' every_live_probe
+    check 'they have the values that they should have' values
+    check 'gdb raises the semaphores itself' gdb_alone
+fi
+finish
