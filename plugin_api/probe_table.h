@@ -194,7 +194,7 @@
 
 /* Trace events that have no probe of their own, and what programs say themselves. */
 #define TH_PROBES_TRACING(X) \
-    X(trace, replay, "any other recorded event", \
+    X(trace, replay, "any other recorded event: event is its tag, the others its terms", \
       (string, p), (string, event), (string, state), (string, arg_1), (string, arg_2)) \
     X(trace_seq, replay, "a recorded seq_trace event", \
       (string, state), (string, label), (string, seq_info)) \

@@ -53,7 +53,8 @@ enum {
     VERIFY,
     RECORDED_CALLERS,
     MAX_FRAMES,
-    EACH_RETURNS
+    EACH_RETURNS,
+    PROBES
 };
 
 static const struct argp_option options[] = {
@@ -74,6 +75,7 @@ static const struct argp_option options[] = {
      "For all -p: remember at most N calls of a process that have not returned, and 16 N of all "
      "together (default: 1000000)",
      3},
+    {"probes", PROBES, NULL, 0, "Events hit the USDT probes that they would hit in a host", 2},
     {"verify", VERIFY, NULL, 0, "Decode every term of every record, wanted or not", 4},
     {"fail-on-loss", FAIL_ON_LOSS, NULL, 0,
      "Exit with 4 if the recorder dropped events or calls were forgotten", 4},
@@ -123,6 +125,9 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         return 0;
     case FAIL_ON_LOSS:
         replay->fail_on_loss = true;
+        return 0;
+    case PROBES:
+        replay->play.probes = true;
         return 0;
     case VERIFY:
         replay->play.verify = true;

@@ -1,5 +1,7 @@
 #include "player.h"
 
+#include "event_probe.h"
+
 #include "host/process/process.h"
 
 enum { PROGRESS_RECORDS = 16 };
@@ -125,6 +127,8 @@ static enum th_status offer(struct th_player *player, struct th_event *event)
         status = world_before(player, event);
     if (player->options->verify && status == TH_OK)
         status = verify(player, event);
+    if (player->options->probes && status == TH_OK)
+        status = th_event_probe(event, &player->env);
     if (status == TH_OK)
         status = th_trace(player->tracing, event);
     if (status == TH_END && player->options->stays)

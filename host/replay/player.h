@@ -17,6 +17,7 @@ struct th_player_options {
     } from, to;  /* only events between these, both included; records without a time pass. What is
                     left out is not offered, but processes live and die in it all the same. */
     bool verify; /* decode every term of every record, wanted or not */
+    bool probes; /* events hit USDT probes, before the sessions are asked */
     bool stays;  /* go on where no session is left, as another thread may begin one: such events
                     are read, and processes live and die in them, but they are not played */
     void (*progress)(void *context); /* called every few records; NULL: not */

@@ -35,11 +35,10 @@ sed -i "s|FILE|$work/port|" "$work/script"
 in_gdb() {
     gdb -q -nx -batch -iex 'set debuginfod enabled off' -iex 'set pagination off' \
         -ex 'handle SIGUSR1 SIGUSR2 nostop noprint pass' -x tests/probe/watch_probes.py \
-        --args "$tracehost" run --schedulers=1 -t count "$@" -p party:_/_ --kind=local --return \
-        -f "$work/list" -f "$work/script" "$party" 'done.' </dev/null
+        --args "$tracehost" "$@" </dev/null
 }
 
-# watched WHAT-GDB-SAYS WHAT-THE-HOST-SAYS ARGUMENT...: a run under gdb.
+# watched WHAT-GDB-SAYS WHAT-THE-HOST-SAYS ARGUMENT...: under gdb.
 watched() {
     gdb_lines=$1
     host_lines=$2
@@ -51,27 +50,45 @@ watched() {
     return 1
 }
 
+# run_watched WHAT-GDB-SAYS WHAT-THE-HOST-SAYS OPTION...
+run_watched() {
+    gdb_lines=$1
+    host_lines=$2
+    shift 2
+    watched "$gdb_lines" "$host_lines" run --schedulers=1 -t count "$@" -p party:_/_ --kind=local --return \
+        -f "$work/list" -f "$work/script" "$party" 'done.'
+}
+
 # Threads may come to a probe at once, and to printing it in another order.
 same_arguments() {
-    watched "$work/gdb" "$work/host" --probe='*' || return
+    run_watched "$work/gdb" "$work/host" --probe='*' || return
     [ -s "$work/host" ] && sort "$work/gdb" >"$work/a" && sort "$work/host" >"$work/b" &&
         diff "$work/a" "$work/b"
 }
 
-every_live_probe() {
-    sed -n 's/^    X(\([a-z_0-9]*\), live, .*/\1/p' plugin_api/probe_table.h | grep -v '^efile_\|^aio_' \
-        >"$work/live"
-    [ -s "$work/live" ] || return
+# every_probe live|replay FILE: all such are hit in FILE.
+every_probe() {
+    sed -n "s/^    X(\([a-z_0-9]*\), $1, .*/\1/p" plugin_api/probe_table.h | grep -v '^efile_\|^aio_' \
+        >"$work/such"
+    [ -s "$work/such" ] || return
     while read -r probe; do
-        grep -q "^$probe " "$work/gdb" || echo "$probe was not hit"
-    done <"$work/live" >"$work/missed"
+        grep -q "^$probe " "$2" || echo "$probe was not hit"
+    done <"$work/such" >"$work/missed"
     cat "$work/missed"
     [ ! -s "$work/missed" ]
 }
 
+replayed() {
+    watched "$work/replayed" "$work/none" replay --probes -t count \
+        $recordings/s08_gc.trace $recordings/s10_seq_trace.trace $recordings/s03_exceptions_return_to.trace || return
+    every_probe replay "$work/replayed" || return
+    "$tracehost" dump $recordings/s08_gc.trace | grep -c '>,gc_minor_start,' >"$work/c"
+    grep -c '^gc_minor__start ' "$work/replayed" | diff "$work/c" -
+}
+
 # Nobody but gdb watches.
 gdb_alone() {
-    watched "$work/alone" "$work/none" || return
+    run_watched "$work/alone" "$work/none" || return
     [ ! -s "$work/none" ] && sed 's/<[0-9.]*>//g' "$work/alone" | sort -u | grep '^message__send' >"$work/c"
     sed 's/<[0-9.]*>//g' "$work/gdb" | sort -u | grep '^message__send' | diff - "$work/c"
 }
@@ -102,8 +119,9 @@ elif ! gdb -q -nx -batch -ex run --args true 2>&1 | grep -q 'exited normally'; t
     skip 'probes in gdb' 'gdb cannot run a program here'
 else
     check 'gdb finds the same arguments as the host' same_arguments
-    check 'every probe that fires live is hit' every_live_probe
+    check 'every probe that fires live is hit' every_probe live "$work/gdb"
     check 'they have the values that they should have' values
+    check 'every probe that fires in replay is hit' replayed
     check 'gdb raises the semaphores itself' gdb_alone
 fi
 finish

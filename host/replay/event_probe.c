@@ -1,0 +1,215 @@
+/*
+ * event                            probe
+ * call, external or not known      global__function__entry
+ * call, local                      local__function__entry
+ * return_from                      function__return
+ * send                             message__send
+ * receive, of a process            message__receive
+ * receive, of a port: a command    port__command
+ * spawn                            process__spawn, of the child
+ * exit                             process__exit
+ * in, out, of a process            process__scheduled, process__unscheduled
+ * gc_minor_start and so on         gc_minor__start and so on
+ * open, closed                     port__open, port__exit
+ * seq_trace                        trace_seq
+ * any other                        trace
+ */
+#include "event_probe.h"
+
+#include "host/probe/probe.h"
+
+struct text {
+    char bytes[TH_PROBE_TEXT];
+};
+
+static const char *text_of(struct text *text, th_term t)
+{
+    return t == TH_NONE ? "" : th_text_fit(text->bytes, sizeof text->bytes, t);
+}
+
+/* A function as probes tell it, {M, F, Args} and {M, F, Arity} alike; another term as it is. */
+static const char *function_text(struct text *text, th_term t)
+{
+    struct th_function f;
+    struct text module, name;
+
+    if (!th_event_function_from_term(t, &f))
+        return text_of(text, t);
+    snprintf(text->bytes, sizeof text->bytes, "%s:%s/%u", text_of(&module, f.module),
+             text_of(&name, f.function), f.arity);
+    return text->bytes;
+}
+
+static uint32_t words_of(th_term t)
+{
+    return t == TH_NONE || th_is_immediate(t) ? 0 : (uint32_t)th_term_words(t);
+}
+
+/* How many words were needed or reclaimed: `wordsize` in LIST, 0 if it is not there. */
+static int gc_words(th_term list)
+{
+    for (; th_is_list(list); list = th_cell(list)[1]) {
+        th_term pair = th_cell(list)[0];
+        int64_t words;
+
+        if (th_is(pair, TH_TUPLE) && th_tuple_arity(pair) == 2 &&
+            th_tuple_elements(pair)[0] == th_atom("wordsize") &&
+            th_get_int64(th_tuple_elements(pair)[1], &words))
+            return (int)words;
+    }
+    return 0;
+}
+
+/* --- Which probe ----------------------------------------------------------------------------- */
+
+/* The probe that EVENT hits. */
+static enum th_probe_id probe_of(const struct th_event *event)
+{
+    bool is_port = th_is_port(event->tracee);
+
+    if (event->kind == TH_EVENT_SEQ_TRACE)
+        return TH_PROBE_trace_seq;
+    switch (event->tag) {
+    case TH_TAG_call:
+        return event->external == TH_NO ? TH_PROBE_local__function__entry
+                                        : TH_PROBE_global__function__entry;
+    case TH_TAG_return_from:
+        return TH_PROBE_function__return;
+    case TH_TAG_send:
+        return TH_PROBE_message__send;
+    case TH_TAG_receive:
+        return is_port ? TH_PROBE_port__command : TH_PROBE_message__receive;
+    case TH_TAG_spawn:
+        return TH_PROBE_process__spawn;
+    case TH_TAG_exit:
+        return TH_PROBE_process__exit;
+    case TH_TAG_in:
+        return is_port ? TH_PROBE_trace : TH_PROBE_process__scheduled;
+    case TH_TAG_out:
+        return is_port ? TH_PROBE_trace : TH_PROBE_process__unscheduled;
+    case TH_TAG_gc_minor_start:
+        return TH_PROBE_gc_minor__start;
+    case TH_TAG_gc_minor_end:
+        return TH_PROBE_gc_minor__end;
+    case TH_TAG_gc_major_start:
+        return TH_PROBE_gc_major__start;
+    case TH_TAG_gc_major_end:
+        return TH_PROBE_gc_major__end;
+    case TH_TAG_open:
+        return TH_PROBE_port__open;
+    case TH_TAG_closed:
+        return TH_PROBE_port__exit;
+    default:
+        return TH_PROBE_trace;
+    }
+}
+
+/* --- Its arguments --------------------------------------------------------------------------- */
+
+/* {Process, {command, Data}}, or {Process, close} and the like. */
+static void tell_port_command(const char *port, th_term message)
+{
+    const th_term *parts = th_is(message, TH_TUPLE) && th_tuple_arity(message) == 2
+                               ? th_tuple_elements(message)
+                               : NULL;
+    struct text process, type;
+    th_term command = parts ? parts[1] : message;
+
+    if (th_is(command, TH_TUPLE) && th_tuple_arity(command) > 0)
+        command = th_tuple_elements(command)[0];
+    TH_PROBE(port__command, text_of(&process, parts ? parts[0] : TH_NONE), port, "",
+             text_of(&type, command));
+}
+
+static void tell_trace(const struct th_event *event, const char *tracee)
+{
+    struct text tag, term, extra;
+
+    TH_PROBE(trace, tracee, text_of(&tag, th_tag_atom(event->tag)), "", text_of(&term, event->term),
+             text_of(&extra, event->extra));
+}
+
+static void tell_seq(const struct th_event *event)
+{
+    struct text label, info;
+
+    TH_PROBE(trace_seq, "", text_of(&label, event->label), text_of(&info, event->term));
+}
+
+/* TRACEE is the event's, as text. */
+static void tell(enum th_probe_id probe, const struct th_event *event, const char *tracee)
+{
+    struct text text, more;
+
+    switch (probe) {
+    case TH_PROBE_global__function__entry:
+        TH_PROBE(global__function__entry, tracee, function_text(&text, event->term), 0);
+        break;
+    case TH_PROBE_local__function__entry:
+        TH_PROBE(local__function__entry, tracee, function_text(&text, event->term), 0);
+        break;
+    case TH_PROBE_function__return:
+        TH_PROBE(function__return, tracee, function_text(&text, event->term), 0);
+        break;
+    case TH_PROBE_message__send:
+        TH_PROBE(message__send, tracee, text_of(&text, event->extra), words_of(event->term), 0, 0,
+                 0);
+        break;
+    case TH_PROBE_message__receive:
+        TH_PROBE(message__receive, tracee, words_of(event->term), 0, 0, 0, 0);
+        break;
+    case TH_PROBE_port__command:
+        tell_port_command(tracee, event->term);
+        break;
+    case TH_PROBE_process__spawn:
+        TH_PROBE(process__spawn, text_of(&text, event->term), function_text(&more, event->extra));
+        break;
+    case TH_PROBE_process__exit:
+        TH_PROBE(process__exit, tracee, text_of(&text, event->term));
+        break;
+    case TH_PROBE_process__scheduled:
+        TH_PROBE(process__scheduled, tracee, function_text(&text, event->term));
+        break;
+    case TH_PROBE_process__unscheduled:
+        TH_PROBE(process__unscheduled, tracee);
+        break;
+    case TH_PROBE_gc_minor__start:
+        TH_PROBE(gc_minor__start, tracee, gc_words(event->term));
+        break;
+    case TH_PROBE_gc_minor__end:
+        TH_PROBE(gc_minor__end, tracee, gc_words(event->term));
+        break;
+    case TH_PROBE_gc_major__start:
+        TH_PROBE(gc_major__start, tracee, gc_words(event->term));
+        break;
+    case TH_PROBE_gc_major__end:
+        TH_PROBE(gc_major__end, tracee, gc_words(event->term));
+        break;
+    case TH_PROBE_port__open:
+        TH_PROBE(port__open, text_of(&text, event->term), text_of(&more, event->extra), tracee);
+        break;
+    case TH_PROBE_port__exit:
+        TH_PROBE(port__exit, "", tracee, "", text_of(&text, event->term));
+        break;
+    case TH_PROBE_trace_seq:
+        tell_seq(event);
+        break;
+    default:
+        tell_trace(event, tracee);
+    }
+}
+
+enum th_status th_event_probe(struct th_event *event, th_env *env)
+{
+    enum th_probe_id probe = probe_of(event);
+    struct text tracee;
+    enum th_status status;
+
+    /* Relaxed: see probe.h. */
+    if (!__atomic_load_n(th_probes[probe].semaphore, __ATOMIC_RELAXED))
+        return TH_OK;
+    status = th_event_decode(event, env);
+    if (status == TH_OK)
+        tell(probe, event, text_of(&tracee, event->tracee));
+    return status;
+}
