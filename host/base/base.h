@@ -3,6 +3,7 @@
 #define TH_BASE_H
 
 #include "buffer.h"
+#include "errno_name.h"
 #include "error.h"
 #include "hash.h"
 #include "log.h"
