@@ -84,7 +84,7 @@ static bool receive(struct th_host_process *slot, th_term id, th_term message)
     bool here;
 
     pthread_mutex_lock(&slot->lock);
-    here = is_here(slot, id);
+    here = is_here(slot, id) && slot->receive;
     if (here)
         slot->receive(slot->context, message);
     pthread_mutex_unlock(&slot->lock);
@@ -103,6 +103,19 @@ bool th_host_process_deliver(th_term id, th_term message, th_term from)
         return put(slot, id, copy);
     }
     return receive(slot, id, message);
+}
+
+bool th_host_port_takes(th_term id)
+{
+    struct th_host_process *slot = th_host_slot_of(id);
+    bool takes;
+
+    if (!th_is_local_port(id) || th_host_life(id) != TH_HOST_RUNNING)
+        return false;
+    pthread_mutex_lock(&slot->lock);
+    takes = is_here(slot, id) && slot->receive;
+    pthread_mutex_unlock(&slot->lock);
+    return takes;
 }
 
 /* What the mailbox holds; it is empty then. Under the lock. */
@@ -133,7 +146,7 @@ static struct th_host_process *start(enum th_host_kind kind,
     slot->context = context;
     slot->kept = NULL;
     take_all(slot);
-    atomic_store_explicit(&slot->has_mailbox, !receive, memory_order_relaxed);
+    atomic_store_explicit(&slot->has_mailbox, arrived != NULL, memory_order_relaxed);
     atomic_store_explicit(&slot->id, th_host_slot_next_id(slot, kind), memory_order_release);
     pthread_mutex_unlock(&slot->lock);
     return slot;

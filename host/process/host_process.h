@@ -10,9 +10,13 @@
  * host, or runs no more. */
 bool th_host_process_deliver(th_term id, th_term message, th_term from);
 
-/* Starts a port: as th_host_process_start(), but what is sent are commands. */
+/* Starts a port: as th_host_process_start(), but what is sent are commands. RECEIVE may be NULL: it
+ * takes none. */
 struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
                                            void *context);
+
+/* Whether ID is a port of the host that runs and takes commands. */
+bool th_host_port_takes(th_term id);
 
 /* The first half of th_host_process_exit(): all but telling those who watch it. The identifier that
  * it had; REMAINS is what it leaves behind. */

@@ -42,12 +42,12 @@ static void write_command(void *context, th_term iodata)
         th_buffer_free(&port->line);
 }
 
-static void tell_opened(th_term id, const char *what)
+static void tell_opened(th_term id, const char *what, th_term owner)
 {
     const struct th_process_watcher *watcher = th_process_watcher();
 
     if (watcher)
-        watcher->port_opened(id, what);
+        watcher->port_opened(id, what, owner);
 }
 
 enum th_status th_port_open_file(const char *path, th_term *id)
@@ -67,7 +67,7 @@ enum th_status th_port_open_file(const char *path, th_term *id)
     port->next = ports;
     ports = port;
     pthread_mutex_unlock(&lock);
-    tell_opened(*id, path);
+    tell_opened(*id, path, TH_NONE);
     return TH_OK;
 }
 
@@ -82,7 +82,7 @@ static void start_console(void)
     struct th_host_process *started = th_host_port_start(write_to_console, NULL);
 
     atomic_store_explicit(&console, started, memory_order_release);
-    tell_opened(th_host_process_pid(started), "console");
+    tell_opened(th_host_process_pid(started), "console", TH_NONE);
 }
 
 th_term th_port_console(void)
@@ -104,7 +104,7 @@ bool th_port_command(th_term id, th_term iodata)
     bool delivered;
     size_t size;
 
-    if (!th_is_local_port(id) || !th_process_alive(id) || !th_iodata_size(iodata, &size))
+    if (!th_host_port_takes(id) || !th_iodata_size(iodata, &size))
         return false;
     tell_command(id, iodata, false);
     delivered = th_host_process_deliver(id, iodata, TH_NONE);
@@ -142,18 +142,25 @@ static struct port *take(th_term id)
     return port;
 }
 
+/* ID, which was opened for WHAT, has ended; NAME is that which it had. */
+static void tell_closed(th_term id, const char *what, th_term reason, th_term name)
+{
+    const struct th_process_watcher *watcher = th_process_watcher();
+
+    if (watcher)
+        watcher->port_closed(id, what, reason, name);
+    th_monitors_fire(id, reason);
+}
+
 /* Those who watch it are told when the file is there. */
 static enum th_status close_file(struct port *port)
 {
-    const struct th_process_watcher *watcher = th_process_watcher();
     struct th_host_remains remains;
     enum th_status status;
 
     th_host_process_die(port->process, &remains);
     status = th_output_commit(&port->out);
-    if (watcher)
-        watcher->port_closed(port->id, port->what, TH_AM(normal), remains.name);
-    th_monitors_fire(port->id, TH_AM(normal));
+    tell_closed(port->id, port->what, TH_AM(normal), remains.name);
     th_buffer_free(&port->line);
     th_free(port->what);
     th_free(port);
@@ -181,4 +188,22 @@ enum th_status th_port_close_all(void)
             status = TH_FAILED;
     }
     return status;
+}
+
+/* --- For other rooms -------------------------------------------------------------------------- */
+
+th_term th_port_begin(const char *what, th_term owner)
+{
+    th_term id = th_host_process_pid(th_host_port_start(NULL, NULL));
+
+    tell_opened(id, what, owner);
+    return id;
+}
+
+void th_port_end(th_term id, const char *what, th_term reason)
+{
+    struct th_host_remains remains;
+
+    th_host_process_die(th_host_slot_of(id), &remains);
+    tell_closed(id, what, reason, remains.name);
 }

@@ -90,10 +90,10 @@ struct th_etf_node th_world_node(void);
 struct th_process_watcher {
     void (*named)(th_term id, th_term name, bool given); /* else taken away, while ID goes on */
 
-    /* A port was opened, for WHAT; is given a command, IODATA, before and after that is written,
-     * which other threads may do at the same time; was closed. NAME is that which it had, TH_NONE:
-     * none. */
-    void (*port_opened)(th_term port, const char *what);
+    /* A port was opened by OWNER, a process (TH_NONE: who runs), for WHAT; is given a command,
+     * IODATA, before and after that is written, which other threads may do at the same time; was
+     * closed. NAME is that which it had, TH_NONE: none. */
+    void (*port_opened)(th_term port, const char *what, th_term owner);
     void (*port_commanded)(th_term port, th_term iodata, bool written);
     void (*port_closed)(th_term port, const char *what, th_term reason, th_term name);
 };
@@ -239,8 +239,14 @@ th_term th_port_console(void);
 enum th_status th_port_close(th_term port);
 enum th_status th_port_close_all(void);
 
-/* False, and nothing is written, if PORT is no open port of the host or IODATA is none. Failures to
- * write are told when the port is closed. */
+/* A port for a room's own use, which takes no commands. It is there, and OWNER, a process, has
+ * opened it for WHAT; th_port_end(), with the same, ends it: those who watch it are told REASON.
+ * Any thread. */
+th_term th_port_begin(const char *what, th_term owner);
+void th_port_end(th_term port, const char *what, th_term reason);
+
+/* False, and nothing is written, if PORT is no open port of the host that takes commands or IODATA
+ * is none. Failures to write are told when the port is closed. */
 bool th_port_command(th_term port, th_term iodata);
 
 /* What PORT was opened for, as far as SIZE bytes of TEXT hold it; "" if it is none. Returns TEXT.

@@ -34,7 +34,7 @@ void th_tracepoint_end(struct th_process_run *process);
 
 /* Of names, and of ports (tracepoint_port.c). */
 extern const struct th_process_watcher th_tracepoint_watcher;
-void th_tracepoint_port_opened(th_term port, const char *what);
+void th_tracepoint_port_opened(th_term port, const char *what, th_term owner);
 void th_tracepoint_port_commanded(th_term port, th_term iodata, bool written);
 void th_tracepoint_port_closed(th_term port, const char *what, th_term reason, th_term name);
 void th_tracepoint_port_named(th_term port, enum th_tracer_tag tag, th_term name);

@@ -98,7 +98,7 @@ static th_term who(void)
 }
 
 /* What it is opened for, as an atom, as a BEAM tells the name of a driver. */
-void th_tracepoint_port_opened(th_term id, const char *what)
+void th_tracepoint_port_opened(th_term id, const char *what, th_term owner)
 {
     struct live_port *port = share(id, false);
     th_term name;
@@ -109,7 +109,8 @@ void th_tracepoint_port_opened(th_term id, const char *what)
         return;
     name = th_atom_utf8(what, strlen(what));
 
-    tell(port, TH_TAG_open, who(), name == TH_NONE ? TH_AM(undefined) : name);
+    tell(port, TH_TAG_open, owner == TH_NONE ? who() : owner,
+         name == TH_NONE ? TH_AM(undefined) : name);
     let_go(port);
 }
 

@@ -354,6 +354,33 @@ static void a_port_may_be_closed_while_others_command_it(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+static th_term end_reason;
+
+static void note_end(struct th_monitor *self, th_term reason)
+{
+    (void)self;
+    end_reason = reason;
+}
+
+/* It is there for others, and nothing can be sent to it. */
+static void a_port_may_take_no_commands(void **state)
+{
+    struct th_monitor monitor = {.down = note_end};
+    th_term port = th_port_begin("of a test", TH_NONE);
+
+    (void)state;
+    assert_true(th_process_alive(port));
+    assert_false(th_port_command(port, TH_NIL));
+    assert_true(th_name_register(th_atom("taker"), port));
+    assert_true(th_monitor_start(&monitor, port));
+    assert_int_equal(th_port_close(port), TH_FAILED); /* it is no file's */
+    th_port_end(port, "x", TH_AM(kill));
+    assert_int_equal(end_reason, TH_AM(kill));
+    assert_false(th_process_alive(port));
+    assert_int_equal(th_whereis(th_atom("taker")), TH_NONE);
+    assert_false(th_port_command(port, TH_NIL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +397,7 @@ int main(void)
         TEST(the_console_s_port_writes_where_the_console_prints),
         TEST(commands_of_several_threads_do_not_mix),
         TEST(a_port_may_be_closed_while_others_command_it),
+        TEST(a_port_may_take_no_commands),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
