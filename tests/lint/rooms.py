@@ -13,7 +13,7 @@ ORDER = [
     ['base'],
     ['term', 'progress'],
     ['process'],
-    ['library'],
+    ['library', 'file'],
     ['code'],
     ['breakpoint'],
     ['trace'],

@@ -1,0 +1,214 @@
+/* What all operations have in common, and those that need a path. */
+#include "carry_out.h"
+#include "open_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- Results ---------------------------------------------------------------------------------- */
+
+int th_file_gives(struct th_file_operation *operation, th_term term)
+{
+    operation->result = th_make_tuple_of(&operation->env, TH_AM(ok), term);
+    return 0;
+}
+
+int th_file_gives_eof(struct th_file_operation *operation)
+{
+    operation->result = th_atom("eof");
+    return 0;
+}
+
+static int outcome(int result)
+{
+    return result < 0 ? errno : 0;
+}
+
+/* What is queued for a file when it is closed is not carried out. */
+static bool is_closed(const struct th_file_operation *operation)
+{
+    return !operation->file ||
+           (operation->command != TH_FILE_CLOSE &&
+            atomic_load_explicit(&operation->file->closed, memory_order_relaxed));
+}
+
+void th_file_carry_out(struct th_file_operation *operation)
+{
+    operation->result = TH_AM(ok);
+    operation->error =
+        is_closed(operation) ? EBADF : th_file_rows[operation->command].carry_out(operation);
+    if (operation->error)
+        operation->result = th_make_tuple_of(&operation->env, TH_AM(error),
+                                             th_atom(th_errno_name(operation->error)));
+}
+
+th_term th_file_term_of(th_env *env, struct th_binary *binary, size_t size)
+{
+    struct th_binary *smaller = size < binary->size ? th_binary_resize(binary, size) : NULL;
+    th_term term;
+
+    if (smaller)
+        binary = smaller;
+    term = th_make_shared_binary(env, binary, binary->data, 8 * size);
+    th_binary_release(binary);
+    return term;
+}
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+int th_file_carry_out_mkdir(struct th_file_operation *operation)
+{
+    return outcome(mkdir(operation->paths[0], 0777));
+}
+
+int th_file_carry_out_delete(struct th_file_operation *operation)
+{
+    return outcome(unlink(operation->paths[0]));
+}
+
+int th_file_carry_out_rename(struct th_file_operation *operation)
+{
+    return outcome(rename(operation->paths[0], operation->paths[1]));
+}
+
+int th_file_carry_out_rmdir(struct th_file_operation *operation)
+{
+    return outcome(rmdir(operation->paths[0]));
+}
+
+int th_file_carry_out_link(struct th_file_operation *operation)
+{
+    return outcome(link(operation->paths[0], operation->paths[1]));
+}
+
+int th_file_carry_out_symlink(struct th_file_operation *operation)
+{
+    return outcome(symlink(operation->paths[0], operation->paths[1]));
+}
+
+int th_file_carry_out_readlink(struct th_file_operation *operation)
+{
+    char target[PATH_MAX];
+    ssize_t size = readlink(operation->paths[0], target, sizeof target);
+
+    if (size < 0)
+        return errno;
+    return th_file_gives(operation, th_make_binary(&operation->env, target, (size_t)size));
+}
+
+/* Short names, which only Windows has. */
+int th_file_carry_out_altname(struct th_file_operation *operation)
+{
+    (void)operation;
+    return ENOTSUP;
+}
+
+/* --- Folders ---------------------------------------------------------------------------------- */
+
+int th_file_carry_out_pwd(struct th_file_operation *operation)
+{
+    char path[PATH_MAX];
+
+    if (!getcwd(path, sizeof path))
+        return errno;
+    return th_file_gives(operation, th_make_binary(&operation->env, path, strlen(path)));
+}
+
+int th_file_carry_out_chdir(struct th_file_operation *operation)
+{
+    return outcome(chdir(operation->paths[0]));
+}
+
+static bool is_itself_or_above(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+int th_file_carry_out_readdir(struct th_file_operation *operation)
+{
+    DIR *folder = opendir(operation->paths[0]);
+    th_term names = TH_NIL;
+    const struct dirent *entry;
+    int error;
+
+    if (!folder)
+        return errno;
+    while (errno = 0, (entry = readdir(folder)))
+        if (!is_itself_or_above(entry->d_name))
+            names = th_make_cons(
+                &operation->env,
+                th_make_binary(&operation->env, entry->d_name, strlen(entry->d_name)), names);
+    error = errno;
+    closedir(folder);
+    return error ? error : th_file_gives(operation, names);
+}
+
+/* --- What is known of files ------------------------------------------------------------------- */
+
+static const char *type_of(mode_t mode)
+{
+    return S_ISREG(mode)                    ? "regular"
+           : S_ISDIR(mode)                  ? "directory"
+           : S_ISLNK(mode)                  ? "symlink"
+           : S_ISCHR(mode) || S_ISBLK(mode) ? "device"
+                                            : "other";
+}
+
+th_term th_file_info(th_env *env, const struct stat *info)
+{
+    const struct {
+        const char *key;
+        th_term value;
+    } pairs[] = {
+        {"size", th_make_int64(env, info->st_size)},
+        {"type", th_atom(type_of(info->st_mode))},
+        {"mode", th_make_uint64(env, info->st_mode)},
+        {"links", th_make_uint64(env, info->st_nlink)},
+        {"inode", th_make_uint64(env, info->st_ino)},
+        {"device", th_make_uint64(env, info->st_dev)},
+        {"rdev", th_make_uint64(env, info->st_rdev)},
+        {"uid", th_make_uint64(env, info->st_uid)},
+        {"gid", th_make_uint64(env, info->st_gid)},
+        {"atime", th_make_int64(env, info->st_atime)},
+        {"mtime", th_make_int64(env, info->st_mtime)},
+        {"ctime", th_make_int64(env, info->st_ctime)},
+    };
+    enum { COUNT = sizeof pairs / sizeof pairs[0] };
+    th_term keys[COUNT], values[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++) {
+        keys[i] = th_atom(pairs[i].key);
+        values[i] = pairs[i].value;
+    }
+    return th_make_map(env, keys, values, COUNT, false);
+}
+
+int th_file_carry_out_lstat(struct th_file_operation *operation)
+{
+    struct stat info;
+
+    if (lstat(operation->paths[0], &info) != 0)
+        return errno;
+    return th_file_gives(operation, th_file_info(&operation->env, &info));
+}
+
+/* The owner first, as who gives a file away may not change it any more, nor what a change of owner
+ * would clear. What is below 0 stays. */
+int th_file_carry_out_write_info(struct th_file_operation *operation)
+{
+    const int64_t mode = operation->given[0], uid = operation->given[1], gid = operation->given[2];
+    int error = 0;
+
+    if (uid > UINT32_MAX || gid > UINT32_MAX)
+        return EINVAL;
+    if (uid >= 0 || gid >= 0)
+        error = outcome(chown(operation->paths[0], uid < 0 ? (uid_t)-1 : (uid_t)uid,
+                              gid < 0 ? (gid_t)-1 : (gid_t)gid));
+    if (!error && mode >= 0)
+        error = outcome(chmod(operation->paths[0], (mode_t)mode & 07777));
+    return error;
+}

@@ -1,0 +1,488 @@
+/* Operations on open files. */
+#include "carry_out.h"
+#include "open_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ENOUGH = 1 << 20 /* bytes, for a read of a size that may be anything */ };
+
+static int fd_of(const struct th_file_operation *operation)
+{
+    return atomic_load_explicit(&operation->file->fd, memory_order_relaxed);
+}
+
+static int outcome(int result)
+{
+    return result < 0 ? errno : 0;
+}
+
+/* --- Bytes ------------------------------------------------------------------------------------ */
+
+int th_file_read_fully(int fd, unsigned char *to, size_t size, int64_t position, size_t *count)
+{
+    *count = 0;
+    while (*count < size) {
+        ssize_t got = position < 0
+                          ? read(fd, to + *count, size - *count)
+                          : pread(fd, to + *count, size - *count, position + (int64_t)*count);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return errno;
+        if (got == 0)
+            break;
+        *count += (size_t)got;
+    }
+    return 0;
+}
+
+int th_file_write_fully(int fd, const unsigned char *from, size_t size, int64_t position)
+{
+    size_t count = 0;
+
+    do { /* once for nothing, too: the system may refuse it */
+        ssize_t put = position < 0
+                          ? write(fd, from + count, size - count)
+                          : pwrite(fd, from + count, size - count, position + (int64_t)count);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return errno;
+        count += (size_t)put;
+    } while (count < size);
+    return 0;
+}
+
+/* Once: what comes from a pipe or a terminal is not waited for when there is some. */
+static ssize_t read_once(int fd, void *to, size_t size)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, to, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* --- What is gathered ------------------------------------------------------------------------- */
+
+static size_t offset_of(const struct th_file *file)
+{
+    return atomic_load_explicit(&file->ahead_offset, memory_order_relaxed);
+}
+
+static void set_offset(struct th_file *file, size_t offset)
+{
+    atomic_store_explicit(&file->ahead_offset, offset, memory_order_relaxed);
+}
+
+static size_t limit_of(const struct th_file *file)
+{
+    return atomic_load_explicit(&file->ahead_limit, memory_order_relaxed);
+}
+
+/* Of what has no position it stays: it would be lost. */
+void th_file_unread(struct th_file *file)
+{
+    size_t left = file->ahead.size - offset_of(file);
+    int fd = atomic_load_explicit(&file->fd, memory_order_relaxed);
+
+    if (left > 0 && lseek(fd, -(off_t)left, SEEK_CUR) < 0)
+        return;
+    file->ahead.size = 0;
+    set_offset(file, 0);
+}
+
+/* What could not be written is lost, and the error is that of whoever comes next. */
+int th_file_flush(struct th_file *file)
+{
+    int fd = atomic_load_explicit(&file->fd, memory_order_relaxed);
+    int error =
+        file->late.size > 0 ? th_file_write_fully(fd, file->late.data, file->late.size, -1) : 0;
+
+    file->late.size = 0;
+    return error;
+}
+
+/* For what goes by the descriptor's own position, or tells of the file. */
+static int settle(struct th_file_operation *operation)
+{
+    int error = th_file_flush(operation->file);
+
+    th_file_unread(operation->file);
+    return error;
+}
+
+int th_file_carry_out_setopt(struct th_file_operation *operation)
+{
+    struct th_file *file = operation->file;
+    int64_t value = operation->given[1];
+    int error;
+
+    if (value < 0 || value > INT32_MAX)
+        return EINVAL;
+    switch (operation->given[0]) {
+    case TH_FILE_DELAYED_WRITE:
+        error = th_file_flush(file);
+        file->late_limit = (size_t)value;
+        return error;
+    case TH_FILE_READ_AHEAD:
+        th_file_unread(file);
+        file->reads_ahead = value > 0;
+        if (value > 0)
+            atomic_store_explicit(&file->ahead_limit, (size_t)value, memory_order_relaxed);
+        return 0;
+    default:
+        return EINVAL;
+    }
+}
+
+/* --- Opening and closing ---------------------------------------------------------------------- */
+
+static int system_flags(int flags)
+{
+    bool reads = flags & TH_FILE_FOR_READING;
+    bool writes = flags & (TH_FILE_FOR_WRITING | TH_FILE_APPENDS);
+    bool cuts = writes && !reads && !(flags & (TH_FILE_APPENDS | TH_FILE_KEEPS));
+
+    return (reads && writes ? O_RDWR
+            : writes        ? O_WRONLY
+                            : O_RDONLY) |
+           (writes ? O_CREAT : 0) | (cuts ? O_TRUNC : 0) |
+           (flags & TH_FILE_APPENDS ? O_APPEND : 0) |
+           (flags & TH_FILE_IS_NEW ? O_CREAT | O_EXCL : 0) | (flags & TH_FILE_SYNC ? O_SYNC : 0) |
+           O_CLOEXEC;
+}
+
+int th_file_carry_out_open(struct th_file_operation *operation)
+{
+    int flags = (int)operation->given[0];
+    int fd;
+
+    if (operation->given[0] & ~(int64_t)TH_FILE_FLAGS)
+        return EINVAL;
+    fd = open(operation->paths[0], system_flags(flags), 0666);
+    if (fd < 0)
+        return errno;
+    atomic_store_explicit(&operation->file->fd, fd, memory_order_relaxed);
+    return th_file_gives(operation, operation->file->port);
+}
+
+/* The descriptor is gone, whatever comes of it. */
+int th_file_carry_out_close(struct th_file_operation *operation)
+{
+    int error = th_file_flush(operation->file);
+    int fd = atomic_exchange_explicit(&operation->file->fd, -1, memory_order_relaxed);
+    int closed = outcome(close(fd));
+
+    return error ? error : closed;
+}
+
+int th_file_carry_out_fstat(struct th_file_operation *operation)
+{
+    int error = th_file_flush(operation->file);
+    struct stat info;
+
+    if (error)
+        return error;
+    if (fstat(fd_of(operation), &info) != 0)
+        return errno;
+    return th_file_gives(operation, th_file_info(&operation->env, &info));
+}
+
+int th_file_carry_out_lseek(struct th_file_operation *operation)
+{
+    int error = settle(operation);
+    off_t position;
+
+    if (error)
+        return error;
+    position = lseek(fd_of(operation), operation->given[0], (int)operation->given[1]);
+    if (position < 0)
+        return errno;
+    return th_file_gives(operation, th_make_int64(&operation->env, position));
+}
+
+int th_file_carry_out_truncate(struct th_file_operation *operation)
+{
+    int error = settle(operation);
+    off_t position;
+
+    if (error)
+        return error;
+    position = lseek(fd_of(operation), 0, SEEK_CUR);
+    return position < 0 ? errno : outcome(ftruncate(fd_of(operation), position));
+}
+
+int th_file_carry_out_fsync(struct th_file_operation *operation)
+{
+    int error = th_file_flush(operation->file);
+
+    return error ? error : outcome(fsync(fd_of(operation)));
+}
+
+int th_file_carry_out_fdatasync(struct th_file_operation *operation)
+{
+    int error = th_file_flush(operation->file);
+
+    return error ? error : outcome(fdatasync(fd_of(operation)));
+}
+
+int th_file_carry_out_fadvise(struct th_file_operation *operation)
+{
+    return posix_fadvise(fd_of(operation), operation->given[0], operation->given[1],
+                         (int)operation->given[2]);
+}
+
+/* --- Writing ---------------------------------------------------------------------------------- */
+
+int th_file_carry_out_write(struct th_file_operation *operation)
+{
+    struct th_file *file = operation->file;
+    int error;
+
+    th_file_unread(file);
+    if (file->late_limit > 0 && file->late.size + operation->size <= file->late_limit) {
+        th_buffer_add(&file->late, operation->data, operation->size);
+        return 0;
+    }
+    error = th_file_flush(file);
+    if (error)
+        return error;
+    return th_file_write_fully(fd_of(operation), operation->data, operation->size, -1);
+}
+
+int th_file_carry_out_pwritev(struct th_file_operation *operation)
+{
+    int error = settle(operation);
+
+    for (size_t i = 0; !error && i < operation->piece_count; i++) {
+        const struct th_file_piece *piece = &operation->pieces[i];
+        error = th_file_write_fully(fd_of(operation), operation->data + piece->offset,
+                                    (size_t)piece->size, piece->position);
+    }
+    return error;
+}
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+/* Reads more behind what was read ahead. *GOT is 0 at the end. */
+static int read_ahead(struct th_file *file, size_t *got)
+{
+    int fd = atomic_load_explicit(&file->fd, memory_order_relaxed);
+    size_t limit = limit_of(file);
+    ssize_t count;
+
+    if (offset_of(file) > 0) {
+        size_t left = file->ahead.size - offset_of(file);
+        memmove(file->ahead.data, file->ahead.data + offset_of(file), left);
+        file->ahead.size = left;
+        set_offset(file, 0);
+    }
+    count = read_once(fd, th_buffer_reserve(&file->ahead, limit), limit);
+    if (count < 0)
+        return errno;
+    file->ahead.size += (size_t)count;
+    *got = (size_t)count;
+    return 0;
+}
+
+/* The next SIZE bytes of what was read ahead. */
+static int give_ahead(struct th_file_operation *operation, size_t size)
+{
+    struct th_file *file = operation->file;
+    size_t offset = offset_of(file);
+
+    set_offset(file, offset + size);
+    return th_file_gives(operation,
+                         th_make_binary(&operation->env, file->ahead.data + offset, size));
+}
+
+/* SIZE bytes from POSITION on, or as many as there can be: so much memory is enough. */
+static size_t bounded(int fd, size_t size, int64_t position)
+{
+    struct stat info;
+    off_t from = position < 0 ? lseek(fd, 0, SEEK_CUR) : position;
+
+    if (size <= ENOUGH)
+        return size;
+    if (from < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return ENOUGH;
+    if (info.st_size <= from)
+        return ENOUGH; /* as files that do not tell their size */
+    return size < (size_t)(info.st_size - from) ? size : (size_t)(info.st_size - from);
+}
+
+/* As much as one read(2) gives, or as is there from before. */
+static int read_through(struct th_file_operation *operation, size_t size)
+{
+    size_t room = bounded(fd_of(operation), size, -1);
+    struct th_binary *binary = th_binary_create(room);
+    ssize_t got;
+    int error;
+
+    if (!binary)
+        return ENOMEM;
+    got = read_once(fd_of(operation), binary->data, room);
+    error = errno;
+    if (got > 0)
+        return th_file_gives(operation, th_file_term_of(&operation->env, binary, (size_t)got));
+    th_binary_release(binary);
+    return got < 0 ? error : th_file_gives_eof(operation);
+}
+
+int th_file_carry_out_read(struct th_file_operation *operation)
+{
+    struct th_file *file = operation->file;
+    size_t size = (size_t)operation->given[0];
+    int error = th_file_flush(file);
+    size_t left = file->ahead.size - offset_of(file), got = 0;
+
+    if (error)
+        return error;
+    if (size == 0)
+        return th_file_gives(operation, th_make_binary(&operation->env, "", 0));
+    if (left < size && file->reads_ahead && size < limit_of(file)) {
+        error = read_ahead(file, &got);
+        if (error)
+            return error;
+        left += got;
+        if (left == 0)
+            return th_file_gives_eof(operation);
+    } else if (left == 0) {
+        return read_through(operation, size);
+    } else if (left < size) {
+        th_file_unread(file); /* what can be read at once is */
+        if (file->ahead.size == 0)
+            return read_through(operation, size);
+    }
+    return give_ahead(operation, size < left ? size : left);
+}
+
+int th_file_carry_out_read_line(struct th_file_operation *operation)
+{
+    struct th_file *file = operation->file;
+    size_t looked = 0, got = 1;
+    int error = th_file_flush(file);
+
+    while (!error && got > 0) {
+        size_t left = file->ahead.size - offset_of(file);
+        const unsigned char *begin = left ? file->ahead.data + offset_of(file) : NULL;
+        const unsigned char *end =
+            left > looked ? memchr(begin + looked, '\n', left - looked) : NULL;
+        if (end)
+            return give_ahead(operation, (size_t)(end - begin) + 1);
+        looked = left;
+        error = read_ahead(file, &got);
+    }
+    if (error)
+        return error;
+    return looked ? give_ahead(operation, looked) : th_file_gives_eof(operation);
+}
+
+/* What is at POSITION, `eof` if nothing is. */
+static int read_at(struct th_file_operation *operation, int64_t position, size_t size,
+                   th_term *term)
+{
+    size_t room = bounded(fd_of(operation), size, position), count;
+    struct th_binary *binary = th_binary_create(room);
+    int error;
+
+    if (!binary)
+        return ENOMEM;
+    error = th_file_read_fully(fd_of(operation), binary->data, room, position, &count);
+    if (!error && (count > 0 || size == 0)) {
+        *term = th_file_term_of(&operation->env, binary, count);
+        return 0;
+    }
+    th_binary_release(binary);
+    *term = th_atom("eof");
+    return error;
+}
+
+int th_file_carry_out_preadv(struct th_file_operation *operation)
+{
+    int error = th_file_flush(operation->file);
+    th_term list = TH_NIL, *terms = th_env_take(&operation->env, operation->piece_count + 1);
+
+    for (size_t i = 0; !error && i < operation->piece_count; i++)
+        error = read_at(operation, operation->pieces[i].position, (size_t)operation->pieces[i].size,
+                        &terms[i]);
+    if (error)
+        return error;
+    for (size_t i = operation->piece_count; i > 0; i--)
+        list = th_make_cons(&operation->env, terms[i - 1], list);
+    return th_file_gives(operation, list);
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* Four bytes of a size, and four of a position, tell where there is what is wanted. */
+int th_file_carry_out_ipread(struct th_file_operation *operation)
+{
+    int error = th_file_flush(operation->file);
+    unsigned char header[8];
+    uint32_t size, position;
+    size_t count = 0;
+    th_term data;
+
+    if (!error)
+        error = th_file_read_fully(fd_of(operation), header, sizeof header, operation->given[0],
+                                   &count);
+    if (error)
+        return error;
+    size = big_endian(header);
+    position = big_endian(header + 4);
+    if (count < sizeof header || (int64_t)size > operation->given[1])
+        return th_file_gives_eof(operation);
+    error = read_at(operation, position, size, &data);
+    if (error)
+        return error;
+    return th_file_gives(operation,
+                         th_make_tuple_of(&operation->env, th_make_uint64(&operation->env, size),
+                                          th_make_uint64(&operation->env, position), data));
+}
+
+/* --- A whole file ----------------------------------------------------------------------------- */
+
+/* Some, as those of /proc, do not tell their size. */
+static int read_all(struct th_file_operation *operation, int fd, size_t expected)
+{
+    struct th_binary *binary = th_binary_create(expected + 1), *larger = binary;
+    size_t size = 0, count = 0;
+    int error = 0;
+
+    while (larger && !error) {
+        binary = larger;
+        error = th_file_read_fully(fd, binary->data + size, binary->size - size, -1, &count);
+        size += count;
+        if (!error && size < binary->size)
+            return th_file_gives(operation, th_file_term_of(&operation->env, binary, size));
+        larger = error ? NULL : th_binary_resize(binary, 2 * binary->size + ENOUGH);
+    }
+    if (binary)
+        th_binary_release(binary);
+    return error ? error : ENOMEM;
+}
+
+int th_file_carry_out_read_file(struct th_file_operation *operation)
+{
+    int fd = open(operation->paths[0], O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    int error;
+
+    if (fd < 0)
+        return errno;
+    error = fstat(fd, &info) != 0
+                ? errno
+                : read_all(operation, fd, info.st_size > 0 ? (size_t)info.st_size : 0);
+    close(fd);
+    return error;
+}

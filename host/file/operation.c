@@ -1,0 +1,280 @@
+/* Operations: made, asked for, settled. */
+#include "carry_out.h"
+#include "open_file.h"
+#include "pool.h"
+#include "tell.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct th_file_row th_file_rows[TH_FILE_COMMANDS] = {
+#define ROW(number, NAME, name, s1, s2, i1, i2, i3, i4) \
+    [number] = {#NAME, {#s1, #s2}, {#i1, #i2, #i3, #i4}, th_file_carry_out_##name},
+    TH_FILE_OPERATIONS(ROW)
+#undef ROW
+};
+
+/* Submitted and not settled. Relaxed: a count, which who waits for its end asks for again. */
+static _Atomic size_t operations;
+
+size_t th_file_pool_operations(void)
+{
+    return atomic_load_explicit(&operations, memory_order_relaxed);
+}
+
+struct th_file_operation *th_file_operation_create(enum th_file_command command)
+{
+    struct th_file_operation *operation = th_alloc_zero(sizeof *operation);
+
+    operation->command = command;
+    atomic_store_explicit(&operation->shares, 1, memory_order_relaxed);
+    th_env_init(&operation->env, TH_ENV_PLAIN);
+    return operation;
+}
+
+void th_file_operation_keep(struct th_file_operation *operation)
+{
+    atomic_fetch_add_explicit(&operation->shares, 1, memory_order_relaxed);
+}
+
+void th_file_operation_drop(struct th_file_operation *operation)
+{
+    if (atomic_fetch_sub_explicit(&operation->shares, 1, memory_order_acq_rel) > 1)
+        return;
+    if (operation->file)
+        th_file_drop(operation->file);
+    th_env_release(&operation->env);
+    for (int i = 0; i < 2; i++)
+        th_free(operation->paths[i]);
+    th_free(operation->data);
+    th_free(operation->pieces);
+    th_free(operation->user_tag);
+    th_free(operation);
+}
+
+/* --- What is asked for ------------------------------------------------------------------------ */
+
+/* The bytes that TERM stands for in a path: a character, or bytes of a binary. */
+static bool add_part(struct th_buffer *path, th_term term)
+{
+    const unsigned char *bytes;
+    size_t size;
+    char utf8[TH_UTF8_MAX];
+
+    if (th_get_bytes(term, &bytes, &size)) {
+        if (memchr(bytes, 0, size))
+            return false;
+        th_buffer_add(path, bytes, size);
+        return true;
+    }
+    if (!th_is_small(term) || th_small_value(term) < 1 || th_small_value(term) > 0x10FFFF ||
+        !th_utf8_valid((uint32_t)th_small_value(term)))
+        return false;
+    th_buffer_add(path, utf8, th_utf8_put((uint32_t)th_small_value(term), utf8));
+    return true;
+}
+
+bool th_file_set_path(struct th_file_operation *operation, int which, th_term term)
+{
+    struct th_buffer path = {0};
+    bool good = true;
+
+    if (!th_is_list(term) && term != TH_NIL) {
+        good = add_part(&path, term) && !th_is_small(term);
+    } else {
+        for (; good && th_is_list(term); term = th_cell(term)[1])
+            good = add_part(&path, th_cell(term)[0]);
+        good = good && term == TH_NIL;
+    }
+    if (good) {
+        th_free(operation->paths[which]);
+        operation->paths[which] = th_strdup(th_buffer_text(&path));
+    }
+    th_buffer_free(&path);
+    return good;
+}
+
+/* Appends the bytes of TERM to the data. */
+static bool add_data(struct th_file_operation *operation, th_term term)
+{
+    size_t size;
+
+    if (!th_iodata_size(term, &size))
+        return false;
+    operation->data = th_realloc(operation->data, operation->size + size + 1);
+    th_iodata_copy(term, operation->data + operation->size);
+    operation->size += size;
+    return true;
+}
+
+bool th_file_set_data(struct th_file_operation *operation, th_term term)
+{
+    if (!add_data(operation, term))
+        return false;
+    operation->given[0] = (int64_t)operation->size;
+    return true;
+}
+
+/* {Position, Size or Iodata} */
+static bool set_piece(struct th_file_operation *operation, struct th_file_piece *piece,
+                      th_term term)
+{
+    const th_term *parts;
+    size_t before = operation->size;
+
+    if (!th_is(term, TH_TUPLE) || th_tuple_arity(term) != 2)
+        return false;
+    parts = th_tuple_elements(term);
+    *piece = (struct th_file_piece){.offset = before};
+    if (!th_get_int64(parts[0], &piece->position) || piece->position < 0)
+        return false;
+    if (operation->command == TH_FILE_PREADV)
+        return th_get_uint64(parts[1], &piece->size) && piece->size <= INT64_MAX;
+    if (!add_data(operation, parts[1]))
+        return false;
+    piece->size = operation->size - before;
+    return true;
+}
+
+bool th_file_set_pieces(struct th_file_operation *operation, th_term term)
+{
+    size_t capacity = 0;
+    uint64_t all = 0;
+
+    for (; th_is_list(term); term = th_cell(term)[1]) {
+        struct th_file_piece piece;
+        if (!set_piece(operation, &piece, th_cell(term)[0]))
+            return false;
+        TH_ARRAY_GROW(operation->pieces, operation->piece_count, capacity);
+        operation->pieces[operation->piece_count++] = piece;
+        all += piece.size;
+    }
+    operation->given[0] = (int64_t)all;
+    return term == TH_NIL;
+}
+
+/* --- Submitting ------------------------------------------------------------------------------- */
+
+static bool is_named(const char *name, const char *wanted)
+{
+    return strcmp(name, wanted) == 0;
+}
+
+/* What the integers of its row are now. */
+static void fill_integers(struct th_file_operation *operation)
+{
+    const struct th_file *file = operation->file;
+    const char *const *names = th_file_rows[operation->command].integers;
+    int given = 0;
+
+    for (int i = 0; i < 4; i++) {
+        if (is_named(names[i], "fd"))
+            operation->integers[i] =
+                file ? atomic_load_explicit(&file->fd, memory_order_relaxed) : -1;
+        else if (is_named(names[i], "flags"))
+            operation->integers[i] =
+                file ? atomic_load_explicit(&file->flags, memory_order_relaxed) : 0;
+        else if (is_named(names[i], "read_offset"))
+            operation->integers[i] =
+                file ? (int64_t)atomic_load_explicit(&file->ahead_offset, memory_order_relaxed) : 0;
+        else if (is_named(names[i], "read_ahead"))
+            operation->integers[i] =
+                file ? (int64_t)atomic_load_explicit(&file->ahead_limit, memory_order_relaxed) : 0;
+        else if (!is_named(names[i], "none"))
+            operation->integers[i] = operation->given[given++];
+    }
+}
+
+/* The file that it is on, or its own port. */
+static void find_file(struct th_file_operation *operation)
+{
+    operation->ends_port = operation->port == TH_NONE || operation->command == TH_FILE_CLOSE;
+    if (operation->port != TH_NONE && !operation->file) {
+        operation->file = th_file_find(operation->port, operation->command == TH_FILE_CLOSE);
+    } else if (!operation->file) {
+        operation->file = th_file_begin(operation->process);
+        operation->port = operation->file->port;
+        operation->file->member = th_file_pool_choose();
+        if (operation->command == TH_FILE_OPEN)
+            atomic_store_explicit(&operation->file->flags, (int)operation->given[0],
+                                  memory_order_relaxed);
+    }
+    operation->member = operation->file ? operation->file->member : th_file_pool_choose();
+}
+
+void th_file_submit(struct th_file_operation *operation, const struct th_file_submission *by)
+{
+    static _Thread_local unsigned tags;
+
+    atomic_fetch_add_explicit(&operations, 1, memory_order_relaxed);
+    find_file(operation);
+    fill_integers(operation);
+    operation->thread = (int)by->thread;
+    operation->tag = (int)(++tags & INT32_MAX);
+    operation->user_tag = th_strdup(by->user_tag);
+    th_file_tell_entry(operation);
+    th_file_pool_add(operation);
+}
+
+static void submit_close(struct th_file *file, unsigned thread)
+{
+    struct th_file_operation *operation = th_file_operation_create(TH_FILE_CLOSE);
+    const struct th_file_submission by = {.thread = thread, .user_tag = ""};
+
+    operation->file = file;
+    operation->port = file->port;
+    th_file_submit(operation, &by);
+}
+
+void th_file_owner_end(struct th_file_owner *owner, unsigned thread)
+{
+    struct th_file *file;
+
+    if (!owner->has_opened)
+        return;
+    while ((file = th_file_take(owner)))
+        submit_close(file, thread);
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+/* What was opened for nobody; by a thread that may wait as well as any other for close(). */
+static void close_again(struct th_file *file)
+{
+    int fd = atomic_exchange_explicit(&file->fd, -1, memory_order_relaxed);
+
+    if (fd >= 0)
+        close(fd);
+}
+
+void th_file_settle(struct th_file_operation *operation, struct th_file_owner *owner)
+{
+    struct th_file *file = operation->file;
+    bool opened = file && operation->command == TH_FILE_OPEN && operation->error == 0;
+    bool ends = file && operation->ends_port && !(opened && owner);
+
+    if (opened && owner)
+        th_file_list(file, owner);
+    else if (opened)
+        close_again(file);
+    th_file_tell_return(operation);
+    if (ends)
+        th_port_end(file->port, TH_AM(normal));
+    atomic_fetch_sub_explicit(&operations, 1, memory_order_relaxed);
+}
+
+bool th_file_abandon(struct th_file_operation *operation)
+{
+    switch (th_file_pool_abandon(operation)) {
+    case TH_FILE_QUEUED:
+        operation->error = ECANCELED;
+        th_file_settle(operation, NULL);
+        th_file_operation_drop(operation);
+        return true;
+    case TH_FILE_RUNNING:
+        return true;
+    default:
+        return false;
+    }
+}

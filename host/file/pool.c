@@ -1,0 +1,215 @@
+/*
+ * The pool: a queue and a thread for each member.
+ *
+ * Members are numbered, and the first of those with the least to do is chosen; its thread is made
+ * at its first operation. So there are no more threads than there was ever work for at once.
+ */
+#include "pool.h"
+#include "carry_out.h"
+#include "tell.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 32 };
+
+struct member {
+    pthread_mutex_t lock; /* guards what follows, and the states of its operations; the innermost */
+    pthread_cond_t work;
+    struct th_file_operation *first, **end; /* END is where the next one goes */
+    int length;
+    bool started, ending;
+    pthread_t thread;
+    /* What it has to do, with what it is doing. Written under the lock; relaxed: a hint. */
+    _Atomic unsigned load;
+    /* The command that it carries out, 0: none. Relaxed: for who looks on. */
+    _Atomic unsigned carries_out;
+};
+
+/* Constant while there is a pool. */
+static struct member *members;
+static unsigned member_count;
+
+unsigned th_file_pool_choose(void)
+{
+    unsigned best = 0, least = UINT32_MAX;
+
+    for (unsigned i = 0; i < member_count && least > 0; i++) {
+        unsigned load = atomic_load_explicit(&members[i].load, memory_order_relaxed);
+        if (load < least) {
+            least = load;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* --- The threads ------------------------------------------------------------------------------ */
+
+/* The next one; NULL: the thread is to end. */
+static struct th_file_operation *take(struct member *member)
+{
+    struct th_file_operation *operation;
+
+    pthread_mutex_lock(&member->lock);
+    while (!member->first && !member->ending)
+        pthread_cond_wait(&member->work, &member->lock);
+    operation = member->first;
+    if (operation) {
+        member->first = operation->next;
+        if (!member->first)
+            member->end = &member->first;
+        member->length--;
+        operation->state = TH_FILE_RUNNING;
+        atomic_store_explicit(&member->carries_out, operation->command, memory_order_relaxed);
+        th_file_tell_get(operation, member->length);
+    }
+    pthread_mutex_unlock(&member->lock);
+    return operation;
+}
+
+/* True: nobody waits for it. */
+static bool end_of(struct member *member, struct th_file_operation *operation)
+{
+    bool abandoned;
+
+    pthread_mutex_lock(&member->lock);
+    operation->state = TH_FILE_DONE;
+    abandoned = operation->abandoned;
+    atomic_store_explicit(&member->carries_out, 0, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&member->load, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&member->lock);
+    return abandoned || !operation->done;
+}
+
+static void *run(void *context)
+{
+    struct member *member = context;
+    struct th_file_operation *operation;
+    char name[NAME_BYTES];
+
+    snprintf(name, sizeof name, "file io %u", (unsigned)(member - members) + 1);
+    pthread_setname_np(pthread_self(), name);
+    while ((operation = take(member))) {
+        th_file_tell_begin(operation);
+        th_file_carry_out(operation);
+        th_file_tell_end(operation);
+        if (!end_of(member, operation)) {
+            operation->done(operation);
+        } else {
+            th_file_settle(operation, NULL);
+            th_file_operation_drop(operation);
+        }
+    }
+    return NULL;
+}
+
+/* Under the lock. Without its thread a member does nothing, and who waits for it would wait for
+ * ever: so that is the program's end, as it is for schedulers. */
+static void start(struct member *member)
+{
+    int error = th_thread_start(&member->thread, NULL, run, member);
+
+    if (error) {
+        fprintf(stderr, "tracehost: cannot start a thread: %s\n", strerror(error));
+        exit(TH_FAILED);
+    }
+    member->started = true;
+}
+
+/* --- From outside ----------------------------------------------------------------------------- */
+
+void th_file_pool_add(struct th_file_operation *operation)
+{
+    struct member *member = &members[operation->member];
+
+    pthread_mutex_lock(&member->lock);
+    operation->next = NULL;
+    operation->state = TH_FILE_QUEUED;
+    *member->end = operation;
+    member->end = &operation->next;
+    member->length++;
+    atomic_fetch_add_explicit(&member->load, 1, memory_order_relaxed);
+    th_file_tell_add(operation, member->length);
+    if (!member->started)
+        start(member);
+    pthread_cond_signal(&member->work);
+    pthread_mutex_unlock(&member->lock);
+}
+
+/* Under the lock. */
+static void take_out(struct member *member, struct th_file_operation *operation)
+{
+    struct th_file_operation **place = &member->first;
+
+    while (*place != operation)
+        place = &(*place)->next;
+    *place = operation->next;
+    if (member->end == &operation->next)
+        member->end = place;
+    member->length--;
+    atomic_fetch_sub_explicit(&member->load, 1, memory_order_relaxed);
+}
+
+enum th_file_state th_file_pool_abandon(struct th_file_operation *operation)
+{
+    struct member *member = &members[operation->member];
+    enum th_file_state state;
+
+    pthread_mutex_lock(&member->lock);
+    state = operation->state;
+    if (state == TH_FILE_QUEUED && operation->command != TH_FILE_CLOSE) {
+        take_out(member, operation);
+    } else if (state != TH_FILE_DONE) {
+        operation->abandoned = true;
+        state = TH_FILE_RUNNING;
+    }
+    pthread_mutex_unlock(&member->lock);
+    return state;
+}
+
+void th_file_pool_start(unsigned threads)
+{
+    members = th_alloc_zero(threads * sizeof *members);
+    member_count = threads;
+    for (unsigned i = 0; i < threads; i++) {
+        pthread_mutex_init(&members[i].lock, NULL);
+        pthread_cond_init(&members[i].work, NULL);
+        members[i].end = &members[i].first;
+    }
+}
+
+void th_file_pool_stop(void)
+{
+    for (unsigned i = 0; i < member_count; i++) {
+        struct member *member = &members[i];
+        pthread_mutex_lock(&member->lock);
+        member->ending = true;
+        pthread_cond_signal(&member->work);
+        pthread_mutex_unlock(&member->lock);
+    }
+    for (unsigned i = 0; i < member_count; i++) {
+        if (members[i].started)
+            pthread_join(members[i].thread, NULL);
+        pthread_mutex_destroy(&members[i].lock);
+        pthread_cond_destroy(&members[i].work);
+    }
+    th_free(members);
+    members = NULL;
+    member_count = 0;
+}
+
+void th_file_pool_each_running(void (*each)(void *context, const char *operation), void *context)
+{
+    for (unsigned i = 0; i < member_count; i++) {
+        unsigned command = atomic_load_explicit(&members[i].carries_out, memory_order_relaxed);
+        char text[64];
+        if (command) {
+            snprintf(text, sizeof text, "file operation %s", th_file_rows[command].name);
+            each(context, text);
+        }
+    }
+}
