@@ -14,7 +14,7 @@ struct th_file *th_file_begin(th_term process)
 {
     struct th_file *file = th_alloc_zero(sizeof *file);
 
-    file->port = th_port_begin("efile", process);
+    file->port = th_port_begin(TH_FILE_PORT, process);
     atomic_store_explicit(&file->shares, 1, memory_order_relaxed);
     atomic_store_explicit(&file->fd, -1, memory_order_relaxed);
     atomic_store_explicit(&file->ahead_limit, AHEAD, memory_order_relaxed);

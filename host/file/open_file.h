@@ -32,6 +32,8 @@ struct th_file {
     struct th_file *next, **place;
 };
 
+#define TH_FILE_PORT "efile" /* what their ports are opened for */
+
 /* A port, opened by PROCESS, and its file, with no descriptor yet; one share. */
 struct th_file *th_file_begin(th_term process);
 void th_file_keep(struct th_file *file);

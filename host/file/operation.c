@@ -260,7 +260,7 @@ void th_file_settle(struct th_file_operation *operation, struct th_file_owner *o
         close_again(file);
     th_file_tell_return(operation);
     if (ends)
-        th_port_end(file->port, TH_AM(normal));
+        th_port_end(file->port, TH_FILE_PORT, TH_AM(normal));
     atomic_fetch_sub_explicit(&operations, 1, memory_order_relaxed);
 }
 

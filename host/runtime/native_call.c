@@ -167,8 +167,8 @@ bool th_native_met_slowly(const struct th_native *native, int argc, const th_ter
     if (!code)
         return false;
     if (TH_PROBE_ENABLED(local__function__entry) &&
-        !(at == call->sp && function->callee == call->callee)) /* that one is the runtime's */
-        th_probed_tell_local(call, &function->live.function.name);
+        !(at == call->sp && code->callee == call->callee)) /* that one is the runtime's */
+        th_probed_tell_local(call, &code->function->live.function.name);
     if (th_live_is_returning(&call->process->live)) {
         th_traced_busy = at;
         th_caught_by_caller(call->process, at);

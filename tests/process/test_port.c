@@ -374,7 +374,7 @@ static void a_port_may_take_no_commands(void **state)
     assert_true(th_name_register(th_atom("taker"), port));
     assert_true(th_monitor_start(&monitor, port));
     assert_int_equal(th_port_close(port), TH_FAILED); /* it is no file's */
-    th_port_end(port, "x", TH_AM(kill));
+    th_port_end(port, "of a test", TH_AM(kill));
     assert_int_equal(end_reason, TH_AM(kill));
     assert_false(th_process_alive(port));
     assert_int_equal(th_whereis(th_atom("taker")), TH_NONE);
