@@ -39,19 +39,19 @@ static void note(const struct th_probe *probe, const union th_probe_value *value
     pthread_mutex_unlock(&lines_lock);
 }
 
+static void for_those_of_files(void (*call)(const struct th_probe *probe))
+{
+    for (int i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
+        if (th_probe_matches(&th_probes[i], "efile_drv__*") ||
+            th_probe_matches(&th_probes[i], "aio_pool__*"))
+            call(&th_probes[i]);
+}
+
 static void begin_to_watch(void)
 {
     lines.size = 0;
     th_probe_watch(note);
-    th_probe_raise_matching("efile_drv__*");
-    th_probe_raise_matching("aio_pool__*");
-}
-
-static void lower_matching(const char *pattern)
-{
-    for (int i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
-        if (strncmp(th_probes[i].name, pattern, strlen(pattern)) == 0)
-            th_probe_lower(&th_probes[i]);
+    for_those_of_files(th_probe_raise);
 }
 
 /* What was told, its tag as T, good until the next. */
@@ -59,8 +59,7 @@ static const char *told(void)
 {
     static char text[8192];
 
-    lower_matching("efile_drv__");
-    lower_matching("aio_pool__");
+    for_those_of_files(th_probe_lower);
     th_probe_watch(NULL);
     snprintf(text, sizeof text, "%s", th_buffer_text(&lines));
     return text;

@@ -1,5 +1,6 @@
 /* Code takes the place of other code: breakpoints, their counters and what waits for code to come
- * are the functions', not the code's. */
+ * are the functions', not the code's. Long because: one library in its versions, and what happens
+ * to it step by step. */
 #include "tests/runtime/instances.h"
 
 #include "host/runtime/native_call.h"
