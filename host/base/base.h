@@ -7,6 +7,7 @@
 #include "error.h"
 #include "hash.h"
 #include "log.h"
+#include "long_array.h"
 #include "memory.h"
 #include "output.h"
 #include "thread.h"

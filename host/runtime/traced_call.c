@@ -45,32 +45,54 @@ void th_traced_calls_end(void)
     th_traced_functions_end();
 }
 
+static size_t bytes_of(size_t calls)
+{
+    return calls * sizeof(struct th_open_call);
+}
+
+/* Of the largest ring. */
+static size_t most_bytes(void)
+{
+    size_t capacity = FEWEST;
+
+    while (capacity < most)
+        capacity *= 2;
+    return bytes_of(capacity);
+}
+
 static void free_room(struct th_open_calls *open)
 {
     atomic_fetch_sub_explicit(&room, open->capacity, memory_order_relaxed);
-    th_free(open->ring);
+    th_long_array_free(open->ring, bytes_of(open->capacity), most_bytes());
     *open = (struct th_open_calls){0};
+}
+
+/* The ring has become larger: what has come round to its beginning goes on behind its old END. */
+static void unroll(struct th_open_calls *open, size_t end)
+{
+    open->bottom = end ? open->bottom & (end - 1) : 0;
+    for (size_t i = end; i < open->bottom + open->count; i++)
+        open->ring[i] = open->ring[i - end];
 }
 
 /* False: there is to be no more room. */
 static bool make_room(struct th_open_calls *open)
 {
-    size_t capacity = open->capacity ? 2 * open->capacity : FEWEST;
-    struct th_open_calls larger = {.count = open->count, .capacity = capacity};
+    size_t had = open->capacity, capacity = had ? 2 * had : FEWEST;
+    struct th_open_call *ring;
 
     if (open->count >= most)
         return false;
-    if (open->capacity &&
-        atomic_load_explicit(&room, memory_order_relaxed) + capacity > MOST_OF_ALL)
+    if (had && atomic_load_explicit(&room, memory_order_relaxed) + capacity - had > MOST_OF_ALL)
         return false;
-    atomic_fetch_add_explicit(&room, capacity, memory_order_relaxed);
-    larger.limit = capacity < most ? capacity : most;
-    larger.ring = th_alloc(capacity * sizeof *larger.ring);
-    for (size_t i = 0; i < open->count; i++)
-        larger.ring[i] = *th_open_at(open, i);
-    if (open->capacity)
-        free_room(open);
-    *open = larger;
+    ring = th_long_array_grow(open->ring, bytes_of(had), bytes_of(capacity), most_bytes());
+    if (!ring)
+        return false;
+    atomic_fetch_add_explicit(&room, capacity - had, memory_order_relaxed);
+    open->ring = ring;
+    open->capacity = capacity;
+    open->limit = capacity < most ? capacity : most;
+    unroll(open, had);
     return true;
 }
 

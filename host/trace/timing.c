@@ -28,12 +28,36 @@ struct th_account *th_timing_account(struct th_timing *timing, const struct th_s
     return &timing->accounts[timing->account_count++].account;
 }
 
+static size_t bytes_of(size_t frames)
+{
+    return frames * sizeof(struct th_timing_frame);
+}
+
+/* False: there is to be no more room. */
+static bool make_room(struct th_timing *timing)
+{
+    enum { FEWEST = 8 };
+    size_t had = timing->frame_capacity, capacity = had ? 2 * had : FEWEST;
+    struct th_timing_frame *frames;
+
+    if (had == TH_TIMING_FRAMES)
+        return false;
+    if (capacity > TH_TIMING_FRAMES)
+        capacity = TH_TIMING_FRAMES;
+    frames = th_long_array_grow(timing->frames, bytes_of(had), bytes_of(capacity),
+                                bytes_of(TH_TIMING_FRAMES));
+    if (!frames)
+        return false;
+    timing->frames = frames;
+    timing->frame_capacity = capacity;
+    return true;
+}
+
 uint32_t th_timing_enter(struct th_timing *timing, const struct th_session *session,
                          const struct th_account_frame *frame)
 {
-    if (timing->frame_count == TH_TIMING_FRAMES)
+    if (timing->frame_count == timing->frame_capacity && !make_room(timing))
         return UINT32_MAX;
-    TH_ARRAY_GROW(timing->frames, timing->frame_count, timing->frame_capacity);
     timing->frames[timing->frame_count] = (struct th_timing_frame){session->id, *frame};
     return (uint32_t)timing->frame_count++;
 }
@@ -72,6 +96,7 @@ void th_timing_resume(struct th_timing *timing, const struct th_account_reading 
 void th_timing_free(struct th_timing *timing)
 {
     th_free(timing->accounts);
-    th_free(timing->frames);
+    th_long_array_free(timing->frames, bytes_of(timing->frame_capacity),
+                       bytes_of(TH_TIMING_FRAMES));
     *timing = (struct th_timing){0};
 }

@@ -1,6 +1,10 @@
 /* Calls of which somebody wants the end, more of them than are usual, and than may be. */
 #include "tests/runtime/traced.h"
 
+#include "host/runtime/traced_call.h"
+
+#include <sys/resource.h>
+
 static int begin_with_few(void **state)
 {
     (void)state;
@@ -75,6 +79,93 @@ static void many_are_kept(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 0);
 }
 
+/* --- Room, without calls --- */
+
+static void add(struct th_process_run *process, size_t number)
+{
+    *th_open_add(process) = (struct th_open_call){.frames = number};
+}
+
+/* The latest ones in their order, up to LAST. */
+static void assert_in_order(const struct th_process_run *process, size_t last)
+{
+    const struct th_open_calls *open = &process->open;
+
+    for (size_t i = 0; i < open->count; i++)
+        assert_int_equal(th_open_at(open, i)->frames, last + 1 - open->count + i);
+}
+
+static long faults(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+}
+
+/* Page faults tell of memory that is new: they take no other time on a busy machine. */
+static void no_call_waits_for_the_room_of_many(void **state)
+{
+    enum { MANY = 1000000, FEW = 2000 };
+    struct th_process_run process = {0};
+    long most = 0;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        long before = faults();
+        add(&process, i);
+        most = faults() - before > most ? faults() - before : most;
+    }
+    assert_int_equal(process.open.count, MANY);
+    assert_in_order(&process, MANY - 1);
+    assert_in_range(most, 1, FEW);
+    add(&process, MANY);
+    assert_int_equal(process.open.count, MANY);
+    assert_in_order(&process, MANY);
+    th_traced_calls_drop(&process);
+}
+
+/* Takes room for 2^LOG2 calls. */
+static void take_room(struct th_process_run *process, unsigned log2)
+{
+    while (process->open.capacity < (size_t)1 << log2) {
+        size_t had = process->open.capacity;
+        add(process, 0);
+        assert_true(process->open.capacity > had);
+        process->open.count = process->open.limit; /* as if they had been added */
+    }
+}
+
+/* All other room is taken, so that a process has forgotten calls when there is room again. There is
+ * as much as 16 processes may have; the figures are powers of two. */
+static void room_grows_of_what_has_come_round(void **state)
+{
+    enum { OWN = 14, MOST = 20, ROUND = 1000 };
+    struct th_process_run process = {0}, others[15 + MOST - OWN] = {0};
+    size_t count = 0, number = 0;
+
+    (void)state;
+    while (number < (size_t)1 << OWN)
+        add(&process, number++);
+    for (; count < 15; count++)
+        take_room(&others[count], MOST);
+    for (unsigned log2 = OWN; log2 < MOST; log2++)
+        take_room(&others[count++], log2);
+    for (; number < (1 << OWN) + ROUND; number++)
+        add(&process, number);
+    assert_int_equal(process.open.count, 1 << OWN);
+    assert_in_order(&process, number - 1);
+    for (size_t i = 0; i < count; i++) {
+        others[i].open.count = 0;
+        th_traced_calls_drop(&others[i]);
+    }
+    for (; number < 4 << OWN; number++)
+        add(&process, number);
+    assert_int_equal(process.open.count, (4 << OWN) - ROUND);
+    assert_in_order(&process, number - 1);
+    th_traced_calls_drop(&process);
+}
+
 static void an_exception_passes_many(void **state)
 {
     enum { MANY = 500 };
@@ -93,6 +184,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_oldest_are_given_up, begin_with_few, end),
         cmocka_unit_test_setup_teardown(time_is_kept_of_what_is_not_given_up, begin_with_few, end),
         cmocka_unit_test_setup_teardown(many_are_kept, begin, end),
+        cmocka_unit_test_setup_teardown(no_call_waits_for_the_room_of_many, begin, end),
+        cmocka_unit_test_setup_teardown(room_grows_of_what_has_come_round, begin, end),
         cmocka_unit_test_setup_teardown(an_exception_passes_many, begin, end),
     };
 
