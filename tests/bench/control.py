@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How long schedulers at full load are kept from their next call: while nobody is there, while a client
-asks as much as it can, which takes a processor now and then, and while it changes what is traced. A
-histogram of the three, in turn, in one run."""
+asks as much as it can, which takes a processor now and then, and while it changes what is traced. Two
+histograms of the three, in turn, in one run: of the gaps, and of them without the time in which a
+scheduler waited for a processor, as there were fewer than there were threads to run."""
 
 import os
 import re
@@ -44,7 +45,8 @@ def said(socket, commands, until):
 
 
 def gaps(folder, commands):
-    """The counts by line of gaps.c, the longest gap, and how many commands there were."""
+    """The counts by line of gaps.c and the longest gap, for each of its histograms, and how many commands
+    there were."""
     socket = folder + '/socket'
     host = subprocess.Popen([PROGRAM, 'run', '--control', socket, '--schedulers=2', '-L', LIBRARIES,
                              '-t', 'gaps', '-p', 'party:loop/1', BUILD + '/tests/plugins/party.so',
@@ -56,8 +58,30 @@ def gaps(folder, commands):
     until = time.monotonic() + SECONDS
     made = said(socket, commands, until) if commands else time.sleep(SECONDS) or 0
     subprocess.run([PROGRAM, 'ctl', socket, 'stop'], stdout=subprocess.DEVNULL, check=True)
-    numbers = [int(line) for line in host.communicate()[0].split()[:33]]
-    return numbers[:32], numbers[32], made
+    numbers = [int(line) for line in host.communicate()[0].split()[:66]]
+    return (numbers[:33], numbers[33:]), made
+
+
+class Sums:
+    """A histogram of each column."""
+
+    def __init__(self, columns):
+        self.counts = [[0] * 32 for _ in range(columns)]
+        self.longest = [0] * columns
+
+    def add(self, column, numbers):
+        self.counts[column] = [a + b for a, b in zip(self.counts[column], numbers[:32])]
+        self.longest[column] = max(self.longest[column], numbers[32])
+
+    def show(self, title, headings):
+        print('\n%s\n' % title)
+        print('%-14s' % '' + ''.join('%17s' % one for one in headings))
+        below = -1
+        for last, name in BOUNDS:
+            print('%-14s' % ('below ' + name if name != 'more' else name) +
+                  ''.join('%17d' % sum(one[below + 1:last + 1]) for one in self.counts))
+            below = last
+        print('%-14s' % 'the longest' + ''.join('%14.3f ms' % (one / 1e6) for one in self.longest))
 
 
 def main():
@@ -65,22 +89,19 @@ def main():
         print('no erl_nif.h of OTP: nothing is measured')
         return
     commands = ('', QUESTIONS, CHANGES)
-    sums, longest, made = [[0] * 32 for _ in commands], [0] * 3, [0] * 3
+    made = [0] * 3
+    all_of_it, without_waits = Sums(3), Sums(3)
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(ROUNDS):
             for i, one in enumerate(commands):
-                counts, most, count = gaps(folder, one)
-                sums[i] = [a + b for a, b in zip(sums[i], counts)]
-                longest[i] = max(longest[i], most)
+                numbers, count = gaps(folder, one)
+                all_of_it.add(i, numbers[0])
+                without_waits.add(i, numbers[1])
                 made[i] += count
-    print('gaps between two calls of a scheduler, two of them at full load for %d s\n' % (ROUNDS * SECONDS))
-    print('%-14s %16s %16s %16s' % ('', 'nobody', '%d questions' % made[1], '%d changes' % made[2]))
-    below = -1
-    for last, name in BOUNDS:
-        print('%-14s %16d %16d %16d' % ('below ' + name if name != 'more' else name,
-                                        *(sum(one[below + 1:last + 1]) for one in sums)))
-        below = last
-    print('%-14s %13.3f ms %13.3f ms %13.3f ms' % ('the longest', *(one / 1e6 for one in longest)))
+    headings = ('nobody', '%d questions' % made[1], '%d changes' % made[2])
+    print('two schedulers, at full load for %d s' % (ROUNDS * SECONDS))
+    all_of_it.show('gaps between two calls of a scheduler', headings)
+    without_waits.show('without the time in which it waited for a processor', headings)
 
 
 if __name__ == '__main__':

@@ -1,17 +1,31 @@
 /*
- * How long each thread that runs processes is kept from the next call that is traced: a histogram,
- * printed at unload. Line N tells how many gaps took from 2^(N-1) to 2^N microseconds, the first
- * one those below one; the last line the longest gap, in nanoseconds.
+ * How long each thread that runs processes is kept from the next call that is traced: two
+ * histograms, printed at unload, each followed by the longest gap, in nanoseconds. Line N tells how
+ * many gaps took from 2^(N-1) to 2^N microseconds, the first one those below one. The second one is
+ * of the same gaps without the time in which the thread could have run, but no processor did run
+ * it: what is left is the host's doing.
+ *
+ * The kernel counts that time (schedstat). It is read after each gap from SAMPLE on, and else so
+ * often that what was counted before a gap is off by less than SAMPLE.
  */
 #include <erl_nif.h>
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
-enum { LINES = 32, THREADS = 64 };
+enum { LINES = 32, THREADS = 64, SAMPLE = 100 * 1000 /* nanoseconds */ };
+
+struct histogram {
+    ErlNifTime longest;
+    unsigned long counts[LINES];
+};
 
 struct gaps {
-    ErlNifTime last, longest;
-    unsigned long counts[LINES];
+    ErlNifTime last, sampled;
+    unsigned long long waited; /* for a processor, when that was sampled */
+    int file;
+    struct histogram all, held;
 };
 
 /* Each thread's own, from its first call on. */
@@ -25,21 +39,46 @@ static struct gaps *begin(void)
     unsigned place = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
 
     own = place < THREADS ? &threads[place] : &rest;
+    own->file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     return own;
+}
+
+static void count(struct histogram *histogram, ErlNifTime gap)
+{
+    unsigned line = 0;
+
+    for (ErlNifTime rest = gap / 1000; rest > 0; rest /= 2)
+        line++;
+    histogram->counts[line]++;
+    histogram->longest = gap > histogram->longest ? gap : histogram->longest;
+}
+
+/* How much longer the thread has waited than when that was sampled. */
+static ErlNifTime sample(struct gaps *gaps)
+{
+    char text[96];
+    ssize_t size = pread(gaps->file, text, sizeof text - 1, 0);
+    unsigned long long ran, waited = gaps->waited, before = waited;
+
+    text[size > 0 ? size : 0] = 0;
+    sscanf(text, "%llu %llu", &ran, &waited);
+    gaps->waited = waited;
+    return (ErlNifTime)(waited - before);
 }
 
 static ERL_NIF_TERM enabled_call(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     struct gaps *gaps = own ? own : begin();
-    ErlNifTime now = enif_monotonic_time(ERL_NIF_NSEC), gap = now - gaps->last;
-    unsigned line = 0;
+    ErlNifTime now = enif_monotonic_time(ERL_NIF_NSEC), gap = now - gaps->last, waited = 0;
 
     (void)argc, (void)argv;
+    if (now - gaps->sampled >= SAMPLE) {
+        waited = sample(gaps);
+        gaps->sampled = now;
+    }
     if (gaps->last) {
-        for (ErlNifTime rest = gap / 1000; rest > 0; rest /= 2)
-            line++;
-        gaps->counts[line]++;
-        gaps->longest = gap > gaps->longest ? gap : gaps->longest;
+        count(&gaps->all, gap);
+        count(&gaps->held, gap < SAMPLE ? gap : waited < gap ? gap - waited : 0);
     }
     gaps->last = now;
     return enif_make_atom(env, "discard");
@@ -57,20 +96,34 @@ static ERL_NIF_TERM trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_atom(env, "ok");
 }
 
-static void unload(ErlNifEnv *env, void *private_data)
+static void print(struct histogram *const histograms[THREADS])
 {
     ErlNifTime longest = 0;
 
-    (void)env, (void)private_data;
     for (unsigned line = 0; line < LINES; line++) {
         unsigned long sum = 0;
         for (unsigned i = 0; i < THREADS; i++)
-            sum += threads[i].counts[line];
+            sum += histograms[i]->counts[line];
         printf("%lu\n", sum);
     }
     for (unsigned i = 0; i < THREADS; i++)
-        longest = threads[i].longest > longest ? threads[i].longest : longest;
+        longest = histograms[i]->longest > longest ? histograms[i]->longest : longest;
     printf("%lld\n", (long long)longest);
+}
+
+static void unload(ErlNifEnv *env, void *private_data)
+{
+    struct histogram *all[THREADS], *held[THREADS];
+
+    (void)env, (void)private_data;
+    for (unsigned i = 0; i < THREADS; i++) {
+        all[i] = &threads[i].all;
+        held[i] = &threads[i].held;
+        if (i < taken)
+            close(threads[i].file);
+    }
+    print(all);
+    print(held);
     fflush(stdout);
 }
 
