@@ -50,7 +50,14 @@ static bool ends_before(const struct th_run_limit *limit, int64_t deadline)
     return has_ended(limit);
 }
 
-static void watch_end(const struct th_run_limit *limit)
+/* If the call has ended, the lock brings what it has left behind. */
+static void give_up(struct th_run_limit *limit)
+{
+    has_passed(limit);
+    limit->give_up(limit->context);
+}
+
+static void watch_end(struct th_run_limit *limit)
 {
     int64_t now = th_clock_real_monotonic();
     int64_t end = limit->grace < 0 ? INT64_MAX : now + limit->grace;
@@ -61,7 +68,7 @@ static void watch_end(const struct th_run_limit *limit)
         tell_patience(limit);
     }
     if (!ends_before(limit, end))
-        limit->give_up(limit->context);
+        give_up(limit);
 }
 
 static void *watch(void *context)
