@@ -85,6 +85,9 @@ struct th_examination {
     struct th_names overridden; /* its own symbols, in whose place it will find the program's */
     char *unique;               /* a symbol with STB_GNU_UNIQUE, which keeps it loaded; NULL */
     bool no_delete;             /* asks never to be unloaded */
+    bool exit_hook;             /* calls on_exit(), which is not taken back when it is closed */
+    bool starts_threads;        /* has what it takes, or somebody whom it calls may */
+    bool ends_itself;           /* has a destructor function: what constructors begin, it may end */
     bool static_tls;            /* wants a share of the scarce memory for early thread-locals */
     bool executable_stack;      /* makes all stacks of the process executable */
     bool text_relocations;      /* its code is changed at load, and not shared */
@@ -106,8 +109,9 @@ enum th_status th_examine_copy(const char *path, const char *copy, const struct 
 /* False if another file lies at the path now, or that one was written to. */
 bool th_examination_is_current(const struct th_examination *e);
 
-/* False if the loader will keep the library for ever, once it is in. */
+/* False if the library stays for ever, once it is in. Appends why, a sentence each. */
 bool th_examination_is_unloadable(const struct th_examination *e);
+void th_examination_stays(const struct th_examination *e, struct th_names *reasons);
 
 /* The first of its imports that came last to the NIF API, NULL if it has none of known age. */
 const struct th_import *th_examination_newest(const struct th_examination *e);

@@ -142,3 +142,26 @@ enum th_status th_imports_check(const struct th_examination *e)
                                "lets a library do without what a host lacks");
     return status;
 }
+
+/* --- What it may do -------------------------------------------------------------------------- */
+
+static bool makes_threads(const struct th_import *import)
+{
+    static const char *const makers[] = {"pthread_create", "thrd_create", "enif_thread_create",
+                                         "clone",          "syscall",     "timer_create",
+                                         "dlopen",         "dlsym"};
+
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
+        if (strcmp(import->name, makers[i]) == 0)
+            return true;
+    return import->kind == TH_IMPORT_ELSEWHERE;
+}
+
+void th_imports_note(struct th_examination *e)
+{
+    for (size_t i = 0; i < e->import_count; i++) {
+        const struct th_import *import = &e->imports[i];
+        e->starts_threads |= makes_threads(import);
+        e->exit_hook |= strcmp(import->name, "on_exit") == 0;
+    }
+}

@@ -7,6 +7,7 @@
 #include "load.h"
 #include "memory.h"
 #include "option.h"
+#include "started_threads.h"
 
 #include <stdatomic.h>
 
@@ -44,6 +45,7 @@ struct th_library {
     struct th_entry entry;
     struct th_slots slots;
     struct th_names remarks;
+    char *kept; /* why it stays in memory when nobody uses it; NULL */
     void *private_data;
     /* What load() or upgrade() was given, while it runs. Others may ask meanwhile whether it is
      * theirs: relaxed, as it is not. */
@@ -52,6 +54,11 @@ struct th_library {
         ErlNifOnHaltCallback *on_halt;
         ErlNifOnUnloadThreadCallback *on_unload_thread;
     } options;
+
+    /* Threads that came to be in its constructors; in nif_init(), load() or upgrade(); and how many
+     * of enif_thread_create() run its code now (kept.c). */
+    struct th_threads constructed, started;
+    _Atomic size_t threads;
 
     /* Its functions that run, if it delays the halt. See option.c for the orders. */
     _Atomic size_t running;
@@ -72,9 +79,19 @@ void th_library_drop(struct th_library *library);
 /* Calls unload(), if the library is loaded. */
 void th_library_unload(struct th_library *library);
 
-/* Closes what the loader opened, runs destructors of the library; frees the instance. */
+/* Closes what the loader opened, runs destructors of the library; removes the files of a copy;
+ * frees the instance. */
 void th_library_close(struct th_library *library);
+void th_library_remove_files(const struct th_library *library);
 void th_library_free(struct th_library *library);
+
+/* Nobody uses LIBRARY, which is not loaded: closes and frees it, or keeps it, if its code may run
+ * still. */
+void th_library_retire(struct th_library *library);
+
+/* Of the code that the calling thread runs until the end, threads that come to be are LIBRARY's. */
+void th_library_begin_starting(const struct th_library *library, struct th_started_threads *mark);
+void th_library_end_starting(struct th_library *library, const struct th_started_threads *mark);
 
 /*
  * Fills the empty MAP from what FACTS says is where in MEMORY, where the library lies; appends to

@@ -36,10 +36,7 @@ void th_library_drop(struct th_library *library)
     if (atomic_fetch_sub_explicit(&library->shares, 1, memory_order_acq_rel) > 1)
         return;
     th_library_unload(library);
-    th_library_close(library);
-    /* Not before it is closed, so that nobody takes its handle for that of a new one. */
-    th_registry_remove(library);
-    th_library_free(library);
+    th_library_retire(library);
 }
 
 void th_library_keep(struct th_library *library)
@@ -71,6 +68,11 @@ const struct th_examination *th_library_examination(const struct th_library *lib
 const char *th_library_file(const struct th_library *library)
 {
     return library->facts.copy ? library->facts.copy : library->facts.path;
+}
+
+const char *th_library_kept(const struct th_library *library)
+{
+    return library->kept;
 }
 
 const struct th_entry *th_library_entry(const struct th_library *library)

@@ -127,6 +127,32 @@ void th_library_keep(struct th_library *library);
  * running, apart from threads that it will end in unload(). */
 void th_library_release(struct th_library *library);
 
+/*
+ * A sentence that says why LIBRARY can never be closed, although nobody uses it; NULL: it can, as
+ * far as its file tells: the loader keeps it for ever, or it calls on_exit().
+ *
+ * More is known when its last user is gone, and unload() has been called: then it is kept if its
+ * code may run still, as closing it would crash the program. That is, if threads run that it has
+ * started in constructors (without having a destructor function, which may end them), nif_init(),
+ * load() or upgrade(), or any by enif_thread_create(); if a handler of a signal is in it; and if
+ * the loader itself does not let go of a copy, for destructors of other threads' thread-local
+ * objects for example. A warning says so, once for each path and reason, apart from what the file
+ * of one that was opened in place tells. Threads that are just ending are waited for, for 20 ms.
+ */
+const char *th_library_kept(const struct th_library *library);
+
+/* Calls EACH for what is kept, with why. EACH may not open or release libraries. Any thread. */
+void th_library_for_kept(void (*each)(const struct th_library *library, const char *why,
+                                      void *context),
+                         void *context);
+
+/*
+ * A thread of enif_thread_create() that runs CODE is about to be made, has ended: the library whose
+ * code that is, or NULL, which th_library_thread_ends() takes, too. Any thread.
+ */
+struct th_library *th_library_thread_begins(uintptr_t code);
+void th_library_thread_ends(struct th_library *library);
+
 /* The module's name, an atom: what its entry says, in the plain form the file's name. */
 th_term th_library_name(const struct th_library *library);
 static inline const char *th_library_path(const struct th_library *library);

@@ -46,7 +46,7 @@ static enum th_status open_handle(struct th_library *library, bool *busy)
     th_library_begin(&call, library->facts.path, "a constructor");
     library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     th_library_end(&call);
-    *busy = th_started_threads_end(&started) || before;
+    *busy = th_started_threads_end(&started, &library->constructed) || before;
     th_free(name);
     return library->handle ? TH_OK : refuse_by_loader(&library->facts, dlerror());
 }
@@ -57,14 +57,17 @@ static enum th_status read_entry(struct th_library *library)
 {
     ErlNifEntry *(*init)(void) =
         (ErlNifEntry * (*)(void))(uintptr_t)dlsym(library->handle, library->facts.init);
+    struct th_started_threads started;
     struct th_library_call call;
     ErlNifEntry *entry;
 
     if (!init)
         return refuse_by_loader(&library->facts, dlerror());
+    th_library_begin_starting(library, &started);
     th_library_begin(&call, library->facts.path, library->facts.init);
     entry = init();
     th_library_end(&call);
+    th_library_end_starting(library, &started);
     if (!entry)
         return th_error_raise(TH_REFUSED, "its %s() returned NULL", library->facts.init);
     return th_entry_read(entry, &library->entry);
@@ -184,12 +187,23 @@ static enum th_status check_opened(struct th_library *library, bool in_use,
                                       "file there instead, as linkers, install and mv do");
 }
 
+static void note_stays(struct th_library *library)
+{
+    struct th_names reasons = {0};
+
+    th_examination_stays(&library->facts, &reasons);
+    if (reasons.count > 0)
+        library->kept = th_names_join(&reasons, reasons.count);
+    th_names_free(&reasons);
+}
+
 /* The library is in memory. */
 static enum th_status begin_use(struct th_library *library, bool busy)
 {
     enum th_status status;
 
     th_library_map(library, busy);
+    note_stays(library);
     status = fill_in(library);
     if (!status)
         th_registry_add(library);
@@ -229,7 +243,7 @@ static enum th_status open_alone(struct th_library *library, struct th_library *
 }
 
 /* Of a copy. */
-static void remove_files(const struct th_library *library)
+void th_library_remove_files(const struct th_library *library)
 {
     char *carrier;
 
@@ -254,7 +268,6 @@ void th_library_close(struct th_library *library)
     if (library->needs)
         dlclose(library->needs);
     th_library_end(&call);
-    remove_files(library);
 }
 
 void th_library_free(struct th_library *library)
@@ -266,6 +279,9 @@ void th_library_free(struct th_library *library)
     th_library_lines_free(library->lines);
     th_memory_free(&library->memory);
     th_resource_types_settle(library);
+    th_threads_free(&library->constructed);
+    th_threads_free(&library->started);
+    th_free(library->kept);
     th_free(library);
 }
 
@@ -276,6 +292,18 @@ static struct th_library *new_instance(void)
     atomic_init(&library->shares, 1);
     library->users = 1;
     return library;
+}
+
+/* What is mapped is this instance's own; without, the handle is another's, too, or none. */
+static void discard(struct th_library *library)
+{
+    if (library->memory.count > 0) {
+        th_library_retire(library);
+        return;
+    }
+    th_library_close(library);
+    th_library_remove_files(library);
+    th_library_free(library);
 }
 
 enum th_status th_library_open(const char *path, struct th_library **result)
@@ -289,10 +317,8 @@ enum th_status th_library_open(const char *path, struct th_library **result)
         if (status)
             th_error_context("%s was refused", path);
     }
-    if (status || *result != library) {
-        th_library_close(library);
-        th_library_free(library);
-    }
+    if (status || *result != library)
+        discard(library);
     return status;
 }
 
@@ -339,8 +365,7 @@ enum th_status th_library_open_copy(const char *path, struct th_library **result
         *result = library;
         return TH_OK;
     }
-    th_library_close(library);
-    th_library_free(library);
+    discard(library);
     return status;
 }
 

@@ -19,9 +19,10 @@ void th_registry_remove(struct th_library *library)
     struct th_library **place = &all;
 
     pthread_mutex_lock(&lock);
-    while (*place != library)
+    while (*place && *place != library)
         place = &(*place)->next;
-    *place = library->next;
+    if (*place)
+        *place = library->next;
     pthread_mutex_unlock(&lock);
 }
 
@@ -107,4 +108,25 @@ struct th_library *th_library_at(uintptr_t address)
         library->users++;
     pthread_mutex_unlock(&lock);
     return library;
+}
+
+/* Relaxed, and release below: th_library_retire() reads the count when all have ended whom anybody
+ * has waited for. */
+struct th_library *th_library_thread_begins(uintptr_t code)
+{
+    struct th_library *library;
+
+    pthread_mutex_lock(&lock);
+    for (library = all; library && !th_library_executes(library, code, 1); library = library->next)
+        ;
+    if (library)
+        atomic_fetch_add_explicit(&library->threads, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+    return library;
+}
+
+void th_library_thread_ends(struct th_library *library)
+{
+    if (library)
+        atomic_fetch_sub_explicit(&library->threads, 1, memory_order_release);
 }

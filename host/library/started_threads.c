@@ -2,11 +2,15 @@
 
 #include "load.h"
 
+#include "host/base/base.h"
+
 #include <dirent.h>
 #include <linux/ioprio.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -164,22 +168,52 @@ void th_started_threads_begin(struct th_started_threads *started)
 
 struct search {
     const struct th_started_threads *started;
+    struct th_threads *threads;
     bool found;
 };
+
+/* False if there is none of that NUMBER, or it does not run code any more. */
+static bool read_thread(long number, struct th_thread *thread)
+{
+    enum { EXITING = 4 }; /* the kernel's PF_EXITING */
+    char *path = th_printf("/proc/self/task/%ld/stat", number), line[1024] = "";
+    FILE *file = fopen(path, "re");
+    const char *rest = NULL;
+    unsigned flags;
+    char state;
+
+    th_free(path);
+    if (file) {
+        rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+        fclose(file);
+    }
+    *thread = (struct th_thread){.number = number};
+    return rest &&
+           sscanf(rest,
+                  ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                  "%*d %llu",
+                  &state, &flags, &thread->began) == 3 &&
+           state != 'Z' && state != 'X' && !(flags & EXITING);
+}
 
 static void note_marked(long thread, void *context)
 {
     struct search *search = context;
+    struct th_thread found;
 
     if (priority_of(thread) != search->started->mark)
         return;
     search->found = true;
+    if (read_thread(thread, &found)) {
+        TH_ARRAY_GROW(search->threads->items, search->threads->count, search->threads->capacity);
+        search->threads->items[search->threads->count++] = found;
+    }
     set_priority(thread, search->started->before);
 }
 
-bool th_started_threads_end(const struct th_started_threads *started)
+bool th_started_threads_end(const struct th_started_threads *started, struct th_threads *threads)
 {
-    struct search search = {.started = started};
+    struct search search = {.started = started, .threads = threads};
 
     if (!started->mark)
         return started->crowded;
@@ -187,4 +221,20 @@ bool th_started_threads_end(const struct th_started_threads *started)
     for_threads(note_marked, &search);
     give_level_back(started->mark & (LEVELS - 1));
     return search.found;
+}
+
+bool th_threads_run(const struct th_threads *threads)
+{
+    struct th_thread now;
+
+    for (size_t i = 0; i < threads->count; i++)
+        if (read_thread(threads->items[i].number, &now) && now.began == threads->items[i].began)
+            return true;
+    return false;
+}
+
+void th_threads_free(struct th_threads *threads)
+{
+    th_free(threads->items);
+    *threads = (struct th_threads){0};
 }

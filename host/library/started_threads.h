@@ -17,6 +17,21 @@
 #define TH_LIBRARY_STARTED_THREADS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* Threads, each with when it began, in ticks: the number may be another's later. Start it as {0}.
+ */
+struct th_threads {
+    struct th_thread {
+        long number;
+        unsigned long long began;
+    } * items;
+    size_t count, capacity;
+};
+
+/* True if one of them has not ended. One that somebody has joined has ended. */
+bool th_threads_run(const struct th_threads *threads);
+void th_threads_free(struct th_threads *threads);
 
 /* What the calling thread was marked with. */
 struct th_started_threads {
@@ -27,7 +42,7 @@ struct th_started_threads {
 void th_started_threads_begin(struct th_started_threads *started);
 
 /* By the same thread: ends it, and tells whether a thread has come to be since by its doing, or by
- * that of such a thread. False where the system does not let us know. */
-bool th_started_threads_end(const struct th_started_threads *started);
+ * that of such a thread; appends those to THREADS. False where the system does not let us know. */
+bool th_started_threads_end(const struct th_started_threads *started, struct th_threads *threads);
 
 #endif

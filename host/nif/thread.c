@@ -15,6 +15,7 @@ struct ErlDrvTid_ {
         void *argument); /* NULL: of a thread that enif_thread_create() did not make */
     void *argument;
     char *name;
+    struct th_library *library; /* whose code it runs */
 };
 
 /* The calling thread, if a library created it. */
@@ -61,14 +62,24 @@ static int set_stack_size(pthread_attr_t *attributes, int kilowords)
 
 /* --- Creating -------------------------------------------------------------------------------- */
 
+/* Also when it ends itself by enif_thread_exit(). */
+static void end(void *made)
+{
+    th_library_thread_ends(((struct ErlDrvTid_ *)made)->library);
+}
+
 static void *run(void *argument)
 {
     char shown[16]; /* all that the system remembers of a name */
+    void *result;
 
     self = argument;
     snprintf(shown, sizeof shown, "%s", self->name);
     pthread_setname_np(pthread_self(), shown);
-    return self->function(self->argument);
+    pthread_cleanup_push(end, argument);
+    result = self->function(self->argument);
+    pthread_cleanup_pop(1);
+    return result;
 }
 
 /* Signals that others send to the program are for the program's own threads. */
@@ -117,8 +128,10 @@ int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)(void *), void *
     made->name = (char *)(made + 1);
     *tid = made; /* before it starts: it may look for itself there */
     th_check_got(TH_CHECK_THREAD, made, 0, name, "enif_thread_create");
+    made->library = th_library_thread_begins((uintptr_t)func);
     error = start(made, opts);
     if (error) {
+        th_library_thread_ends(made->library);
         th_check_gave(TH_CHECK_THREAD, made, "enif_thread_create");
         *tid = NULL;
         free(made);

@@ -145,6 +145,7 @@ static void one_file_is_one_instance_for_all(void **state)
 static void threads_of_more_than_can_be_told_apart_are_assumed(void **state)
 {
     struct th_started_threads started[9];
+    struct th_threads none = {0};
     struct th_library_call call;
     int crowded = 0;
 
@@ -153,11 +154,11 @@ static void threads_of_more_than_can_be_told_apart_are_assumed(void **state)
     for (int i = 0; i < 9; i++)
         th_started_threads_begin(&started[i]);
     for (int i = 8; i >= 0; i--)
-        crowded += th_started_threads_end(&started[i]);
+        crowded += th_started_threads_end(&started[i], &none);
     th_library_end(&call);
     assert_true(crowded >= 1 && crowded < 9);
     th_started_threads_begin(&started[0]);
-    assert_false(th_started_threads_end(&started[0]));
+    assert_false(th_started_threads_end(&started[0], &none));
 }
 
 /* --- In constructors ------------------------------------------------------------------------- */
