@@ -4,7 +4,7 @@
  *
  * One session is left alone: it must be told of each call, the local ones too, once, whichever code
  * is run, and its counters must have counted each. The other one's patterns change; of each call
- * that it is told of it must be told the end.
+ * that it is told of it must be told the end. Others come, set patterns, and go.
  *
  * Runs for a second, or for STRESS_SECONDS.
  */
@@ -26,6 +26,9 @@ static struct driver {
 static _Atomic unsigned long told_outer, told_inner, told_plain, others_calls, others_ends;
 
 static _Atomic bool over; /* relaxed: a flag */
+
+/* Libraries are opened and closed by one thread at a time. */
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_over(void)
 {
@@ -49,6 +52,8 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ER
         add_one(argv[0] == TH_AM(call) ? &others_calls : &others_ends);
         return TH_AM(ok);
     }
+    if (argv[1] != th_atom("alone"))
+        return TH_AM(ok);
     function = th_tuple_elements(argv[3])[1];
     add_one(function == th_atom("outer")   ? &told_outer
             : function == th_atom("inner") ? &told_inner
@@ -95,6 +100,23 @@ static void change_one(struct th_session *changed, const char *function, bool on
     th_error_clear();
 }
 
+static void come_and_go(void)
+{
+    struct th_session_setup setup = {.name = "hooked", .state = th_atom("passing")};
+    struct th_session *passing;
+
+    pthread_mutex_lock(&opening);
+    setup.library = loaded_open("tests/tracers/hooked.so");
+    pthread_mutex_unlock(&opening);
+    assert_int_equal(th_library_check_tracer(setup.library), TH_OK);
+    assert_int_equal(th_session_create(scene_tracing(), &setup, &passing), TH_OK);
+    th_session_trace(passing, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    change_one(passing, NULL, true, TH_AM(true), TH_BP_LOCAL);
+    change_one(passing, NULL, false, TH_AM(true), TH_BP_LOCAL);
+    change_one(passing, "outer", false, TH_AM(true), TH_BP_COUNT);
+    th_session_destroy(passing);
+}
+
 static void *change(void *context)
 {
     static const char *const functions[] = {"inner", "outer",    "only_old",
@@ -111,6 +133,8 @@ static void *change(void *context)
         change_one(changed, function, i % 4 == 3, i / 6 % 3 ? match : TH_AM(false),
                    i / 6 % 3 == 2 ? TH_BP_GLOBAL : TH_BP_LOCAL);
         change_one(changed, function, false, i % 5 ? TH_AM(true) : TH_AM(false), TH_BP_COUNT);
+        if (i % 10 == 0)
+            come_and_go();
     }
     th_env_release(&own);
     return changes;
@@ -135,9 +159,13 @@ static struct instance *replace_again_and_again(struct instance *now, unsigned l
     until.tv_sec += seconds();
     do {
         struct instance *old = now;
+        pthread_mutex_lock(&opening);
         now = replace_instance(old, *replaced % 2 ? 1 : 2, true);
+        pthread_mutex_unlock(&opening);
         await_drivers();
+        pthread_mutex_lock(&opening);
         purge_instance(old);
+        pthread_mutex_unlock(&opening);
         ++*replaced;
         clock_gettime(CLOCK_MONOTONIC, &time);
     } while (time.tv_sec < until.tv_sec ||
