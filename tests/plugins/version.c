@@ -184,6 +184,29 @@ NIF(ask_who_is_there)
     return enif_make_long(env, there);
 }
 
+/* {told, Version, Thread}, where Thread is a number of this one. */
+static ERL_NIF_TERM make_told(ErlNifEnv *env)
+{
+    return enif_make_tuple3(env, enif_make_atom(env, "told"), enif_make_long(env, version),
+                            enif_make_uint64(env, (ErlNifUInt64)enif_thread_self()));
+}
+
+/* Sends that to a pid, or to who has a name. */
+NIF(tell)
+{
+    ErlNifPid to;
+
+    if (enif_get_local_pid(env, argv[0], &to) || enif_whereis_pid(env, argv[0], &to))
+        enif_send(env, &to, NULL, make_told(env));
+    return argv[0];
+}
+
+/* Exits with that. */
+NIF(leave)
+{
+    return th_exit(env, make_told(env));
+}
+
 static ERL_NIF_TERM had_message(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -244,6 +267,8 @@ static ErlNifFunc functions[] = {
     {"number_of", 1, number_of, 0},
     {"ask_all", 2, ask_all, 0},
     {"ask_who_is_there", 1, ask_who_is_there, 0},
+    {"tell", 1, tell, 0},
+    {"leave", 0, leave, 0},
     {"wait_here", 0, wait_here, 0},
     {"wait_for", 1, wait_for, 0},
     {"serve", 1, serve, 0},
