@@ -8,21 +8,26 @@
 #include <string.h>
 #include <time.h>
 
-/* A command is carried out with the lock. */
-#define X(name, arguments, help)                                                                 \
-    static enum th_status locked_##name(void *context, int count, char **words, json_t **result) \
-    {                                                                                            \
-        enum th_status status;                                                                   \
-        th_control_host_lock(context);                                                           \
-        status = th_control_do_##name(context, count, words, result);                            \
-        th_control_host_unlock(context);                                                         \
-        return status;                                                                           \
+#define TAKES_LONG_LOCKED false
+#define TAKES_LONG_APART true
+
+#define X(name, how, arguments, help)                                              \
+    static enum th_status carry_out_##name(void *context, int count, char **words, \
+                                           json_t **result)                        \
+    {                                                                              \
+        enum th_status status;                                                     \
+        if (TAKES_LONG_##how)                                                      \
+            return th_control_do_##name(context, count, words, result);            \
+        th_control_host_lock(context);                                             \
+        status = th_control_do_##name(context, count, words, result);              \
+        th_control_host_unlock(context);                                           \
+        return status;                                                             \
     }
 TH_CONTROL_COMMANDS(X)
 #undef X
 
 static const struct th_control_command commands[] = {
-#define X(name, arguments, help) {#name, arguments, help, locked_##name},
+#define X(name, how, arguments, help) {#name, arguments, help, carry_out_##name, TAKES_LONG_##how},
     TH_CONTROL_COMMANDS(X)
 #undef X
 };

@@ -101,32 +101,35 @@ enum th_status th_control_no_words(int count, char **words);
 
 /* --- The commands: see control_host.c --------------------------------------------------------- */
 
+/* Each is LOCKED, carried out by the server's thread, with the lock; or APART, in a thread of its
+ * own, as it may take long, without it: then it must leave sessions alone. */
+
 #define TH_CONTROL_COMMANDS(X)                                                                     \
-    X(status, "", "how the host fares: time, events, rates, losses")                               \
-    X(tracers, "", "the tracers that can be attached, and where they are")                         \
-    X(attach,                                                                                      \
+    X(status, LOCKED, "", "how the host fares: time, events, rates, losses")                       \
+    X(tracers, LOCKED, "", "the tracers that can be attached, and where they are")                 \
+    X(attach, LOCKED,                                                                              \
       "TRACER [--session=TITLE] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN "     \
       "[--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "                     \
       "[--meta-tracer=TRACER]]...",                                                                \
       "loads a tracer and has it trace, as -t does with the options behind it")                    \
-    X(detach, "SESSION", "ends a session: its number, its title or its tracer")                    \
-    X(replace, "SESSION TRACER",                                                                   \
+    X(detach, LOCKED, "SESSION", "ends a session: its number, its title or its tracer")            \
+    X(replace, LOCKED, "SESSION TRACER",                                                           \
       "another tracer, or new code of the same, takes the session over; without a state it stays") \
-    X(sessions, "", "the sessions, what they trace, and what became of their events")              \
-    X(pattern,                                                                                     \
+    X(sessions, LOCKED, "", "the sessions, what they trace, and what became of their events")      \
+    X(pattern, LOCKED,                                                                             \
       "PATTERN [--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "             \
       "[--meta-tracer=TRACER] [--session=SESSION]",                                                \
       "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are for "        \
       "counts")                                                                                    \
-    X(flags, "LIST [on|off] [WHOM] [--ports=WHOM] [--session=SESSION]",                            \
+    X(flags, LOCKED, "LIST [on|off] [WHOM] [--ports=WHOM] [--session=SESSION]",                    \
       "gives trace flags, or takes them: of all, existing, new, pids or names")                    \
-    X(functions, "[PATTERN]", "the functions, their breakpoints and counts")                       \
-    X(info, "M:F/A", "what each session has set for a function, and counted")                      \
-    X(processes, "", "who there is, and what they do")                                             \
-    X(stop, "", "ends the host, as a signal does")                                                 \
-    X(help, "[COMMAND]", "what a command does; without one this list")
+    X(functions, LOCKED, "[PATTERN]", "the functions, their breakpoints and counts")               \
+    X(info, LOCKED, "M:F/A", "what each session has set for a function, and counted")              \
+    X(processes, LOCKED, "", "who there is, and what they do")                                     \
+    X(stop, LOCKED, "", "ends the host, as a signal does")                                         \
+    X(help, LOCKED, "[COMMAND]", "what a command does; without one this list")
 
-#define X(name, arguments, help) \
+#define X(name, how, arguments, help) \
     enum th_status th_control_do_##name(void *context, int count, char **words, json_t **result);
 TH_CONTROL_COMMANDS(X)
 #undef X

@@ -18,8 +18,11 @@
  * null. control.schema.json has all of that; `protocol` becomes another number when a client that
  * keeps to it would be misunderstood.
  *
- * Commands are carried out one at a time, by the server's thread, whoever asks. A client that does
- * not read its answers is not read any more, and after TH_CONTROL_PATIENCE seconds it is let go.
+ * Commands are carried out one at a time, by the server's thread, whoever asks; but those that may
+ * take long each in a thread of its own: then others are answered meanwhile, and the same client's
+ * next request waits. One that has begun goes on to its end if the client leaves. A client that
+ * does not read its answers is not read any more, and after TH_CONTROL_PATIENCE seconds it is let
+ * go.
  */
 #ifndef TH_CONTROL_H
 #define TH_CONTROL_H
@@ -33,6 +36,7 @@ enum {
     TH_CONTROL_PROTOCOL = 1,
     TH_CONTROL_LINE = 1 << 20,
     TH_CONTROL_CLIENTS = 64, /* at once; more are told so, and let go */
+    TH_CONTROL_APART = 64,   /* commands that take long, at once; more are refused */
     TH_CONTROL_PATIENCE = 10
 };
 
@@ -46,6 +50,7 @@ struct th_control_command {
      * moved about, as by argp. TH_OK: *RESULT, if it is set, is the answer's "result", which the
      * server lets go of; else null. Otherwise the thread's chain is the answer. */
     enum th_status (*carry_out)(void *context, int count, char **arguments, json_t **result);
+    bool takes_long; /* it is carried out in a thread of its own, beside all others */
 };
 
 struct th_control_setup {
@@ -55,7 +60,7 @@ struct th_control_setup {
     const struct th_control_command *commands;
     size_t command_count;
     void *context;
-    /* Called by the thread that carries them out, at its beginning and end. NULL: nothing. */
+    /* Called by each thread that carries them out, at its beginning and end. NULL: nothing. */
     void (*begin)(void);
     void (*end)(void);
 };

@@ -3,10 +3,12 @@
  *
  * Whatever a client does costs the host a bounded amount of memory, and no time but that of the
  * commands: nothing here waits for one. Of a client there is at most a line and what was read with
- * it, and one answer; before that is taken neither is more read nor another request carried out.
+ * it, and one answer, or a command that goes on apart (apart.h); before that answer is taken
+ * neither is more read nor another request carried out.
  */
 #include "control.h"
 
+#include "apart.h"
 #include "socket.h"
 #include "wire.h"
 
@@ -24,11 +26,12 @@ enum { READ = 1 << 16 };
 
 struct client {
     int fd;
-    struct th_buffer come;   /* requests */
-    bool skips;              /* the rest of a line that is too long */
-    struct th_buffer answer; /* what it is to be sent, ... */
-    size_t sent;             /* ... of which this much was */
-    int64_t since;           /* when it took something last, in seconds */
+    struct th_buffer come;    /* requests */
+    bool skips;               /* the rest of a line that is too long */
+    struct th_buffer answer;  /* what it is to be sent, ... */
+    size_t sent;              /* ... of which this much was */
+    int64_t since;            /* when it took something last, in seconds */
+    struct th_errand *errand; /* what it has asked for goes on; NULL: nothing */
 };
 
 struct th_control {
@@ -38,6 +41,7 @@ struct th_control {
     struct stat identity;                          /* of the socket's file */
     struct client clients[TH_CONTROL_CLIENTS + 1]; /* one who is told that it is too many */
     size_t client_count;
+    struct th_apart apart;
     /* Written by the server's thread, read by any. Relaxed: each is a number in itself. */
     _Atomic uint64_t accepted, requests, refused, malformed, dropped;
 };
@@ -93,10 +97,29 @@ static bool send_answers(struct client *client)
 
 static void carry_out(struct th_control *control, struct client *client, size_t size)
 {
-    bool well_formed =
-        th_wire_answer(control->setup, (const char *)client->come.data, size, answer_of(client));
+    const char *line = (const char *)client->come.data;
+    struct th_buffer *answer = answer_of(client);
+    struct th_wire_request request;
 
-    count(well_formed ? &control->requests : &control->malformed);
+    if (!th_wire_read(control->setup, line, size, &request, answer)) {
+        count(&control->malformed);
+        return;
+    }
+    count(&control->requests);
+    if (!request.command || !request.command->takes_long) {
+        th_wire_carry_out(control->setup, &request, answer);
+        return;
+    }
+    client->errand = th_apart_start(&control->apart, control->setup, &request);
+    if (!client->errand)
+        th_wire_refuse(&request, answer);
+}
+
+/* What has ended is answered. */
+static void end_errand(struct th_control *control, struct client *client)
+{
+    th_errand_end(&control->apart, client->errand, answer_of(client));
+    client->errand = NULL;
 }
 
 static void use_up(struct client *client, size_t size)
@@ -160,6 +183,8 @@ static void let_go(struct th_control *control, size_t i)
 {
     struct client *client = &control->clients[i];
 
+    if (client->errand)
+        th_errand_abandon(client->errand);
     close(client->fd);
     th_buffer_free(&client->come);
     th_buffer_free(&client->answer);
@@ -209,6 +234,10 @@ static bool serve(struct th_control *control, struct client *client, int events)
 {
     if (events & (POLLHUP | POLLERR) && !(events & POLLIN))
         return false;
+    if (client->errand && !th_errand_is_done(client->errand))
+        return true;
+    if (client->errand)
+        end_errand(control, client);
     if (client->answer.size == 0) {
         if (events & POLLIN && line_of(client) < 0 && !read_requests(client))
             return false;
@@ -219,7 +248,7 @@ static bool serve(struct th_control *control, struct client *client, int events)
 
 /* --- The thread ------------------------------------------------------------------------------ */
 
-enum { ENDED, LISTENING, FIRST_CLIENT };
+enum { ENDED, LISTENING, APART, FIRST_CLIENT };
 
 /* Whom to wait for. Returns for how long, in milliseconds, as poll() has it: not at all if somebody
  * has asked already; as seconds pass while somebody's patience is to be looked after. */
@@ -229,12 +258,15 @@ static int fill_in(const struct th_control *control, struct pollfd *waits)
 
     waits[ENDED] = (struct pollfd){.fd = control->ended, .events = POLLIN};
     waits[LISTENING] = (struct pollfd){.fd = control->listening, .events = POLLIN};
+    waits[APART] = (struct pollfd){.fd = control->apart.done, .events = POLLIN};
     for (size_t i = 0; i < control->client_count; i++) {
         const struct client *client = &control->clients[i];
         bool owed = client->answer.size > 0;
-        waits[FIRST_CLIENT + i] =
-            (struct pollfd){.fd = client->fd, .events = owed ? POLLOUT : POLLIN};
-        if (!owed && line_of(client) >= 0)
+        waits[FIRST_CLIENT + i] = (struct pollfd){.fd = client->fd,
+                                                  .events = client->errand ? 0
+                                                            : owed         ? POLLOUT
+                                                                           : POLLIN};
+        if (!client->errand && !owed && line_of(client) >= 0)
             time = 0;
         else if (owed && time < 0)
             time = 1000;
@@ -253,9 +285,12 @@ static void serve_all(struct th_control *control)
             continue;
         if (waits[ENDED].revents)
             return;
+        if (waits[APART].revents)
+            th_apart_hear(&control->apart);
         for (size_t i = clients; i-- > 0;) /* whoever is let go leaves the place to the last */
             if (!serve(control, &control->clients[i], waits[FIRST_CLIENT + i].revents))
                 let_go(control, i);
+        th_apart_sweep(&control->apart);
         if (waits[LISTENING].revents)
             accept_client(control);
     }
@@ -281,9 +316,13 @@ static enum th_status start(struct th_control *control)
     control->ended = eventfd(0, EFD_CLOEXEC);
     if (control->ended < 0)
         return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(errno));
-    error = th_thread_start(&control->thread, NULL, run, control);
-    if (error == 0)
-        return TH_OK;
+    error = th_apart_begin(&control->apart);
+    if (error == 0) {
+        error = th_thread_start(&control->thread, NULL, run, control);
+        if (error == 0)
+            return TH_OK;
+        th_apart_end(&control->apart);
+    }
     close(control->ended);
     return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(error));
 }
@@ -320,9 +359,12 @@ void th_control_end(struct th_control *control)
     pthread_join(control->thread, NULL);
     th_socket_remove(control->setup->path, &control->identity);
     while (control->client_count > 0) {
+        if (control->clients[0].errand)
+            end_errand(control, &control->clients[0]);
         send_answers(&control->clients[0]);
         let_go(control, 0);
     }
+    th_apart_end(&control->apart);
     close(control->listening);
     close(control->ended);
     th_free(control);

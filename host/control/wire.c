@@ -72,13 +72,7 @@ void th_wire_complain(const char *text, struct th_buffer *out)
 
 /* --- Requests -------------------------------------------------------------------------------- */
 
-struct request {
-    json_t *id; /* the request's */
-    const char *command;
-    json_t *arguments; /* an array of texts; NULL: there are none */
-};
-
-static enum th_status check_arguments(const struct request *request)
+static enum th_status check_arguments(const struct th_wire_request *request)
 {
     size_t i;
     json_t *argument;
@@ -93,7 +87,7 @@ static enum th_status check_arguments(const struct request *request)
     return TH_OK;
 }
 
-static enum th_status read_request(json_t *line, struct request *request)
+static enum th_status read_request(json_t *line, struct th_wire_request *request)
 {
     const char *name;
     json_t *value;
@@ -105,13 +99,13 @@ static enum th_status read_request(json_t *line, struct request *request)
         if (strcmp(name, "id") == 0)
             request->id = value;
         else if (strcmp(name, "command") == 0)
-            request->command = json_string_value(value);
+            request->name = json_string_value(value);
         else if (strcmp(name, "arguments") == 0)
             request->arguments = value;
         else
             return th_error_raise(TH_MALFORMED, "a request has no \"%.60s\"", name);
     }
-    if (!request->command)
+    if (!request->name)
         return th_error_raise(TH_MALFORMED, "a request has a \"command\", a text");
     return check_arguments(request);
 }
@@ -125,17 +119,17 @@ static const struct th_control_command *find_command(const struct th_control_set
     return NULL;
 }
 
-static enum th_status carry_out(const struct th_control_setup *setup, const struct request *request,
-                                json_t **result)
+static enum th_status carry_out(const struct th_control_setup *setup,
+                                const struct th_wire_request *request, json_t **result)
 {
-    const struct th_control_command *command = find_command(setup, request->command);
+    const struct th_control_command *command = request->command;
     size_t count = json_array_size(request->arguments);
     enum th_status status;
     char **arguments;
 
     if (!command)
         return th_error_raise(TH_USAGE, "there is no command %.60s; `help` lists them",
-                              request->command);
+                              request->name);
     arguments = th_alloc((count + 1) * sizeof *arguments);
     for (size_t i = 0; i < count; i++)
         arguments[i] = (char *)json_string_value(json_array_get(request->arguments, i));
@@ -150,26 +144,58 @@ static json_t *success(json_t *id, json_t *result)
     return json_pack("{s:o, s:b, s:o}", "id", id, "ok", 1, "result", result ? result : json_null());
 }
 
-bool th_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
-                    struct th_buffer *out)
+/* Its own, or null. */
+static json_t *id_of(const struct th_wire_request *request)
 {
-    struct request request = {.id = NULL};
-    json_error_t error;
-    json_t *parsed = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    json_t *result = NULL, *id;
-    enum th_status status;
-    bool well_formed;
+    return request->id ? json_incref(request->id) : json_null();
+}
 
-    if (parsed)
-        status = read_request(parsed, &request);
+void th_wire_refuse(struct th_wire_request *request, struct th_buffer *out)
+{
+    add_line(failure(id_of(request)), out);
+    json_decref(request->line);
+}
+
+bool th_wire_read(const struct th_control_setup *setup, const char *line, size_t size,
+                  struct th_wire_request *request, struct th_buffer *out)
+{
+    json_error_t error;
+    enum th_status status;
+
+    *request = (struct th_wire_request){
+        .line = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error)};
+    if (request->line)
+        status = read_request(request->line, request);
     else
         status = th_error_raise(TH_MALFORMED, "this is no line of JSON: column %d: %s",
                                 error.column, error.text);
-    well_formed = status == TH_OK;
-    if (well_formed)
-        status = carry_out(setup, &request, &result);
-    id = request.id ? json_incref(request.id) : json_null();
-    add_line(status == TH_OK ? success(id, result) : failure(id), out);
-    json_decref(parsed);
-    return well_formed;
+    if (status == TH_OK)
+        request->command = find_command(setup, request->name);
+    else
+        th_wire_refuse(request, out);
+    return status == TH_OK;
+}
+
+void th_wire_carry_out(const struct th_control_setup *setup, struct th_wire_request *request,
+                       struct th_buffer *out)
+{
+    json_t *result = NULL;
+
+    if (carry_out(setup, request, &result) != TH_OK) {
+        th_wire_refuse(request, out);
+        return;
+    }
+    add_line(success(id_of(request), result), out);
+    json_decref(request->line);
+}
+
+bool th_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,
+                    struct th_buffer *out)
+{
+    struct th_wire_request request;
+
+    if (!th_wire_read(setup, line, size, &request, out))
+        return false;
+    th_wire_carry_out(setup, &request, out);
+    return true;
 }

@@ -1,41 +1,9 @@
 /* The server of the control socket: what clients ask and get; those that misbehave; whose socket it
  * is. */
-#include "host/control/control.h"
+#include "served.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char folder[] = "/tmp/control-XXXXXX";
-static char path[64];
-
-static enum th_status say(void *context, int count, char **arguments, json_t **result)
-{
-    (void)context;
-    *result = json_array();
-    for (int i = 0; i < count; i++)
-        json_array_append_new(*result, json_string(arguments[i]));
-    return TH_OK;
-}
-
-static enum th_status fail_always(void *context, int count, char **arguments, json_t **result)
-{
-    (void)context;
-    (void)count;
-    (void)arguments;
-    (void)result;
-    th_error_raise(TH_REFUSED, "the cause \xff");
-    return th_error_context("what was tried");
-}
 
 /* As much as is asked for. */
 static enum th_status shout(void *context, int count, char **arguments, json_t **result)
@@ -51,76 +19,10 @@ static enum th_status shout(void *context, int count, char **arguments, json_t *
 }
 
 static const struct th_control_command commands[] = {
-    {"say", "TEXT...", "Says it", say},
-    {"fail", "", "Fails", fail_always},
-    {"shout", "N", "N letters", shout},
+    {.name = "say", .arguments = "", .help = "", .carry_out = say},
+    {.name = "fail", .arguments = "", .help = "", .carry_out = fail_always},
+    {.name = "shout", .arguments = "", .help = "", .carry_out = shout},
 };
-
-static struct th_control_setup setup = {
-    .path = path,
-    .program = "test",
-    .version = "1.2.3",
-    .commands = commands,
-    .command_count = sizeof commands / sizeof *commands,
-};
-
-static struct th_control *control;
-
-static int begin(void **state)
-{
-    (void)state;
-    assert_non_null(mkdtemp(strcpy(folder, "/tmp/control-XXXXXX")));
-    snprintf(path, sizeof path, "%s/socket", folder);
-    return th_control_begin(&setup, &control);
-}
-
-static int end(void **state)
-{
-    (void)state;
-    th_control_end(control);
-    assert_int_equal(rmdir(folder), 0); /* the socket is gone */
-    return 0;
-}
-
-/* --- Without the client's end --- */
-
-static int open_socket(void)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-
-    strcpy(address.sun_path, path);
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    return fd;
-}
-
-static void put(int fd, const char *text)
-{
-    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-}
-
-/* One line, without the newline; "" at the end. */
-static const char *get(int fd)
-{
-    static char line[4096];
-    size_t size = 0;
-
-    while (size + 1 < sizeof line && recv(fd, &line[size], 1, 0) == 1 && line[size] != '\n')
-        size++;
-    line[size] = 0;
-    return line;
-}
-
-static void assert_answer(const char *request, const char *answer)
-{
-    int fd = open_socket();
-
-    get(fd);
-    put(fd, request);
-    put(fd, "\n");
-    assert_string_equal(get(fd), answer);
-    close(fd);
-}
 
 static void a_greeting_comes_first(void **state)
 {
@@ -445,5 +347,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_of_another_stays, begin, end),
     };
 
+    setup.commands = commands;
+    setup.command_count = sizeof commands / sizeof *commands;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,146 @@
+/* The server of the control socket: commands that take long are carried out beside others. */
+#include "served.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+/* Commands that wait in it go on when it is posted. */
+static sem_t gate;
+static _Atomic int waiting; /* relaxed: a number in itself */
+
+/* What it is told, once it may. */
+static enum th_status wait_and_say(void *context, int count, char **arguments, json_t **result)
+{
+    atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
+    while (sem_wait(&gate) != 0)
+        ;
+    atomic_fetch_sub_explicit(&waiting, 1, memory_order_relaxed);
+    if (count == 0)
+        return fail_always(context, count, arguments, result);
+    return say(context, count, arguments, result);
+}
+
+static _Atomic int begun, ended; /* relaxed: likewise */
+
+static void count_begin(void)
+{
+    atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed);
+}
+
+static void count_end(void)
+{
+    atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed);
+}
+
+static const struct th_control_command commands[] = {
+    {.name = "say", .arguments = "", .help = "", .carry_out = say},
+    {.name = "wait", .arguments = "", .help = "", .carry_out = wait_and_say, .takes_long = true},
+};
+
+static void until_waiting(int count)
+{
+    while (atomic_load_explicit(&waiting, memory_order_relaxed) != count)
+        usleep(1000);
+}
+
+static int ask_to_wait(const char *text)
+{
+    char *request = th_printf("{\"command\":\"wait\",\"arguments\":[%s]}\n", text);
+    int fd = open_socket();
+
+    get(fd);
+    put(fd, request);
+    th_free(request);
+    return fd;
+}
+
+/* Others are answered meanwhile, the same client's next request is not carried out. */
+static void others_are_answered_meanwhile(void **state)
+{
+    int first, second;
+
+    (void)state;
+    sem_init(&gate, 0, 0);
+    first = ask_to_wait("\"a\"");
+    put(first, "{\"command\":\"say\",\"arguments\":[\"behind\"]}\n");
+    second = ask_to_wait("");
+    until_waiting(2);
+    assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
+    assert_int_equal(th_control_counts(control).requests, 3);
+    sem_post(&gate);
+    sem_post(&gate);
+    assert_string_equal(get(first), "{\"id\":null,\"ok\":true,\"result\":[\"a\"]}");
+    assert_string_equal(get(first), "{\"id\":null,\"ok\":true,\"result\":[\"behind\"]}");
+    assert_non_null(strstr(get(second), "\"error\":[\"what was tried\",\"the cause ?\"]"));
+    close(first);
+    close(second);
+}
+
+/* What its client does not wait for goes on; and the socket ends after it. */
+static void clients_that_do_not_wait(void **state)
+{
+    (void)state;
+    sem_init(&gate, 0, 0);
+    for (int i = 1; i <= TH_CONTROL_APART; i++) {
+        close(ask_to_wait("\"x\""));
+        until_waiting(i);
+    }
+    assert_answer("{\"command\":\"wait\",\"arguments\":[]}",
+                  "{\"id\":null,\"ok\":false,\"status\":1,\"error\":[\"64 commands that take long "
+                  "are being carried out; try again later\"]}");
+    sem_post(&gate);
+    until_waiting(TH_CONTROL_APART - 1);
+    for (int i = 1; i < TH_CONTROL_APART; i++)
+        sem_post(&gate);
+}
+
+/* Who has asked is answered, although the server ends. */
+static void an_end_waits_for_commands(void **state)
+{
+    int fd;
+
+    (void)state;
+    sem_init(&gate, 0, 0);
+    fd = ask_to_wait("\"late\"");
+    until_waiting(1);
+    sem_post(&gate);
+    th_control_end(control);
+    assert_string_equal(get(fd), "{\"id\":null,\"ok\":true,\"result\":[\"late\"]}");
+    assert_string_equal(get(fd), "");
+    close(fd);
+    assert_int_equal(th_control_begin(&setup, &control), TH_OK);
+}
+
+/* Each thread that carries commands out says so, at both ends. */
+static void threads_begin_and_end(void **state)
+{
+    (void)state;
+    sem_init(&gate, 0, 0);
+    sem_post(&gate);
+    begun = ended = 0;
+    th_control_end(control);
+    setup.begin = count_begin;
+    setup.end = count_end;
+    assert_int_equal(th_control_begin(&setup, &control), TH_OK);
+    close(ask_to_wait("\"x\""));
+    assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
+    th_control_end(control);
+    setup.begin = setup.end = NULL;
+    assert_int_equal(begun, 2);
+    assert_int_equal(ended, 2);
+    assert_int_equal(th_control_begin(&setup, &control), TH_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(others_are_answered_meanwhile, begin, end),
+        cmocka_unit_test_setup_teardown(clients_that_do_not_wait, begin, end),
+        cmocka_unit_test_setup_teardown(an_end_waits_for_commands, begin, end),
+        cmocka_unit_test_setup_teardown(threads_begin_and_end, begin, end),
+    };
+
+    setup.commands = commands;
+    setup.command_count = sizeof commands / sizeof *commands;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
