@@ -45,6 +45,12 @@ struct th_instance {
 struct th_instance *th_instance_create(struct th_library *library);
 void th_instance_free(struct th_instance *instance);
 
+/* The serial of CALLEE's instance; 0: it is of none. */
+static inline uint64_t th_callee_serial(const struct th_callee *callee)
+{
+    return callee->instance ? callee->instance->serial : 0;
+}
+
 /* CALLEE's instance has that serial. */
 static inline bool th_callee_is_of(const struct th_callee *callee, uint64_t serial)
 {

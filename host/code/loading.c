@@ -274,7 +274,18 @@ static void delete_failed(struct changes *changes)
     th_free(failed.items);
 }
 
-static enum th_status finish(struct changes *changes)
+/* While they are the latest of their modules. */
+static void note(const struct changes *changes, struct th_finished finished[])
+{
+    for (size_t i = 0; finished && i < changes->count; i++)
+        finished[i] = (struct th_finished){
+            .name = changes->items[i].module->name,
+            .generation = changes->items[i].new->generation,
+            .upgraded = changes->items[i].now != NULL,
+        };
+}
+
+static enum th_status finish(struct changes *changes, struct th_finished finished[])
 {
     enum th_status status;
 
@@ -287,6 +298,8 @@ static enum th_status finish(struct changes *changes)
         make(changes);
     else
         delete_failed(changes);
+    if (status == TH_OK)
+        note(changes, finished);
     th_permission_release();
     if (status == TH_OK)
         free_purged(changes);
@@ -322,7 +335,7 @@ enum th_status th_code_finish(struct th_finish *f)
     if (status == TH_OK && f->purge == TH_PURGE_HARD)
         kill_users(&changes);
     if (status == TH_OK)
-        status = finish(&changes);
+        status = finish(&changes, f->finished);
     for (size_t i = 0; status == TH_OK && i < f->count; i++)
         th_free(f->prepared[i]);
     th_free(changes.items);

@@ -22,6 +22,8 @@
 
 #include "instance.h"
 
+#include "host/base/base.h"
+
 /* --- Loading ---------------------------------------------------------------------------------- */
 
 /* A module that can be finished: its library is open, and was asked for nothing yet. */
@@ -42,12 +44,20 @@ enum th_purge {
     TH_PURGE_HARD  /* their processes are killed */
 };
 
+/* What became of one of a list. */
+struct th_finished {
+    th_term name;
+    uint64_t generation;
+    bool upgraded; /* it has taken the place of code that there was */
+};
+
 struct th_finish {
     struct th_prepared *const *prepared;
     size_t count;
     th_term info; /* what load() and upgrade() get */
     enum th_purge purge;
-    unsigned rounds; /* filled in: how often it has waited for thread progress */
+    unsigned rounds;              /* filled in: how often it has waited for thread progress */
+    struct th_finished *finished; /* filled in on TH_OK: COUNT of them. NULL: nobody asks */
 };
 
 /*
@@ -133,5 +143,9 @@ void th_module_watch(const struct th_module_watcher *watcher);
 /* Set by the room that has processes: has those that are in INSTANCE killed, in time. With the
  * permission; must not wait. */
 extern void (*th_code_kill_users)(const struct th_instance *instance);
+
+/* Likewise: adds to TEXT which processes those in INSTANCE are, as far as they can be seen without
+ * stopping any: for people. */
+extern void (*th_code_show_users)(const struct th_instance *instance, struct th_buffer *text);
 
 #endif

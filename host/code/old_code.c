@@ -9,6 +9,7 @@
 #include <time.h>
 
 void (*th_code_kill_users)(const struct th_instance *instance);
+void (*th_code_show_users)(const struct th_instance *instance, struct th_buffer *text);
 
 /* --- Who is in it ----------------------------------------------------------------------------- */
 
@@ -41,15 +42,20 @@ static uint64_t users(struct th_instance *old, unsigned *rounds)
 enum th_status th_old_check(const struct th_module *module, unsigned *rounds)
 {
     uint64_t inside = module->old ? users(module->old, rounds) : 0;
+    struct th_buffer who = {0};
 
     if (inside == 0)
         return TH_OK;
-    return th_error_raise(
-        TH_REFUSED,
-        "not_purged: %llu call%s or continuation%s of its old code, of %s, %s not "
-        "over; purge it hard, which kills the processes that are in it",
-        (unsigned long long)inside, inside == 1 ? "" : "s", inside == 1 ? "" : "s",
-        th_library_path(module->old->library), inside == 1 ? "is" : "are");
+    if (th_code_show_users)
+        th_code_show_users(module->old, &who);
+    th_error_raise(TH_REFUSED,
+                   "not_purged: %llu call%s or continuation%s of its old code, of %s, %s not "
+                   "over%s%s; purge it hard, which kills the processes that are in it",
+                   (unsigned long long)inside, th_plural(inside), th_plural(inside),
+                   th_library_path(module->old->library), inside == 1 ? "is" : "are",
+                   who.size ? ": " : "", th_buffer_text(&who));
+    th_buffer_free(&who);
+    return TH_REFUSED;
 }
 
 /* --- Its end ---------------------------------------------------------------------------------- */

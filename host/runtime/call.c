@@ -346,6 +346,7 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
     if (!outer) {
         th_thread_runs(now->callee->name);
         atomic_store_explicit(&process->shown.function, now->callee->name, memory_order_relaxed);
+        th_shown_set(&process->shown.code, th_callee_serial(now->callee));
     }
     answer = call_code(now->code, &call, th_check_on());
     if (!outer)

@@ -176,10 +176,35 @@ static uint64_t reductions_of(const struct th_process_run *process)
     return process->reductions_before + (uint64_t)(TH_TURN - process->reductions);
 }
 
+/* Whose code is to go on next. */
+static uint64_t code_of(const struct th_process_run *process)
+{
+    const struct th_continuation *next = &process->next;
+    bool waits = next->step == TH_STEP_RUN || next->step == TH_STEP_AWAIT;
+
+    return waits && next->callee ? th_callee_serial(next->callee) : 0;
+}
+
+enum { OLDEST_FRAMES = 4 }; /* that are looked at: of many it would take long */
+
+static uint64_t kept_code_of(const struct th_process_run *process)
+{
+    uint64_t oldest = 0;
+
+    for (size_t i = 0; i < process->frame_count && i < OLDEST_FRAMES; i++) {
+        uint64_t serial = th_callee_serial(process->frames[i].then.callee);
+        if (serial && (!oldest || serial < oldest))
+            oldest = serial;
+    }
+    return oldest;
+}
+
 void th_process_show(struct th_process_run *process)
 {
     struct th_process_shown *shown = &process->shown;
 
+    th_shown_set(&shown->code, code_of(process));
+    th_shown_set(&shown->kept, kept_code_of(process));
     th_shown_set(&shown->reductions, reductions_of(process));
     th_shown_set(&shown->words, th_env_used(process->env) + process->fragment_words);
     th_shown_set(&shown->links, process->links.count);

@@ -23,6 +23,8 @@ static void see(void *context, void *what, th_term pid)
         .doing = (enum th_process_doing)atomic_load_explicit(&process->shown.doing,
                                                              memory_order_relaxed),
         .function = atomic_load_explicit(&process->shown.function, memory_order_relaxed),
+        .code = shown(&process->shown.code),
+        .kept = shown(&process->shown.kept),
         .messages = shown(&process->shown.inbox) + th_host_process_mail(pid),
         .reductions = shown(&process->shown.reductions),
         .words = shown(&process->shown.words),
@@ -67,4 +69,38 @@ void th_processes_purge(const struct th_instance *instance)
         th_signal_send(pids.items[i], TH_SIGNAL_PURGE, TH_NONE, instance->serial,
                        th_atom("killed"));
     th_free(pids.items);
+}
+
+enum { MOST_SHOWN = 5 };
+
+static void show_user(const struct th_process_seen *seen, uint64_t code, struct th_buffer *text)
+{
+    if (text->size > 0)
+        th_buffer_add_text(text, ", ");
+    th_text_print(text, seen->pid);
+    if (seen->name != TH_NONE) {
+        th_buffer_add_byte(text, ' ');
+        th_text_print_atom(text, seen->name);
+    }
+    if (seen->code == code && seen->function)
+        th_buffer_printf(text, " in %s", seen->function);
+    else
+        th_buffer_printf(text, " waiting for %s", seen->function ? seen->function : "a call");
+}
+
+void th_processes_show_inside(const struct th_instance *instance, struct th_buffer *text)
+{
+    struct th_process_seen *processes;
+    size_t count = th_runtime_list(&processes), shown = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct th_process_seen *seen = &processes[i];
+        if (seen->code != instance->serial && seen->kept != instance->serial)
+            continue;
+        if (shown++ < MOST_SHOWN)
+            show_user(seen, instance->serial, text);
+    }
+    if (shown > MOST_SHOWN)
+        th_buffer_printf(text, " and %zu more", shown - MOST_SHOWN);
+    th_free(processes);
 }

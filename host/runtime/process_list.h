@@ -22,6 +22,9 @@ struct th_process_seen {
     /* "module:function/arity" that the runtime has called, which nested calls are made by, or that
      * has gone on to wait; NULL: none. As long as no library is released. */
     const char *function;
+    /* Whose code it is in, serials of instances, 0: nobody's: by FUNCTION, if that is not over; by
+     * functions that wait for it, the oldest. */
+    uint64_t code, kept;
     uint64_t messages;   /* signals that are on their way included */
     uint64_t reductions; /* since its start */
     uint64_t words;      /* of its heap, in use */

@@ -17,7 +17,10 @@
 struct th_process_shown {
     _Atomic uint32_t doing;       /* enum th_process_doing */
     const char *_Atomic function; /* "module:function/arity"; stays */
-    _Atomic uint64_t inbox;       /* messages that were taken out of the mailbox */
+    /* Of whose code they are, serials of instances; 0: of none, or nothing: FUNCTION, while it is
+     * not over; of those that wait for it the oldest, as of the end of the last turn. */
+    _Atomic uint64_t code, kept;
+    _Atomic uint64_t inbox; /* messages that were taken out of the mailbox */
     _Atomic uint64_t reductions, words, links;
 };
 

@@ -323,6 +323,9 @@ void th_mailbox_timed_out(void *context);
 /* Has the processes killed that are in INSTANCE's code, once they are between two functions. */
 void th_processes_purge(const struct th_instance *instance);
 
+/* Adds to TEXT which processes they are, the first of many: those that are seen to be. */
+void th_processes_show_inside(const struct th_instance *instance, struct th_buffer *text);
+
 /* --- Timers (timer.c) --- */
 
 /* PROCESS is to be woken at DUE, on the monotonic clock; stop before it runs on. */

@@ -272,6 +272,7 @@ void th_runtime_start(const struct th_runtime_setup *setup)
         threads.dirty_io = DIRTY_IO;
     th_code_slots(1 + threads.schedulers + threads.dirty_cpu + threads.dirty_io);
     th_code_kill_users = th_processes_purge;
+    th_code_show_users = th_processes_show_inside;
     th_run_queues_open(threads.schedulers);
     open_queue(ERL_NIF_THR_NORMAL_SCHEDULER, threads.schedulers, 1);
     open_queue(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, threads.dirty_cpu, 1 + threads.schedulers);
