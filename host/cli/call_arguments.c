@@ -114,16 +114,6 @@ enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
     return status;
 }
 
-static enum th_status read_info(const struct th_call_arguments *arguments, th_env *env,
-                                th_term *info)
-{
-    *info = th_small(0);
-    if (!arguments->info ||
-        th_text_parse(env, arguments->info, strlen(arguments->info), info) == TH_OK)
-        return TH_OK;
-    return th_error_raise(TH_USAGE, "--load-info is no Erlang term: %s", th_error_link(0));
-}
-
 /* --- Libraries -------------------------------------------------------------------------------- */
 
 enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
@@ -136,7 +126,7 @@ enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
 
     th_env_init(&env, TH_ENV_PLAIN);
     th_search_init(&search, TH_SEARCH_PLUGINS, folders, folder_count);
-    status = read_info(arguments, &env, &info);
+    status = th_load_info_read(arguments->info, &env, &info);
     for (size_t i = 0; status == TH_OK && i < arguments->library_count; i++) {
         const char *name = arguments->libraries[i];
         status = th_call_library_add(&search, name, info);

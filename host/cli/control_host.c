@@ -8,26 +8,25 @@
 #include <string.h>
 #include <time.h>
 
-#define TAKES_LONG_LOCKED false
-#define TAKES_LONG_APART true
+enum how { LOCKED, APART };
 
 #define X(name, how, arguments, help)                                              \
     static enum th_status carry_out_##name(void *context, int count, char **words, \
                                            json_t **result)                        \
     {                                                                              \
         enum th_status status;                                                     \
-        if (TAKES_LONG_##how)                                                      \
-            return th_control_do_##name(context, count, words, result);            \
-        th_control_host_lock(context);                                             \
+        if ((how) == LOCKED)                                                       \
+            th_control_host_lock(context);                                         \
         status = th_control_do_##name(context, count, words, result);              \
-        th_control_host_unlock(context);                                           \
+        if ((how) == LOCKED)                                                       \
+            th_control_host_unlock(context);                                       \
         return status;                                                             \
     }
 TH_CONTROL_COMMANDS(X)
 #undef X
 
 static const struct th_control_command commands[] = {
-#define X(name, how, arguments, help) {#name, arguments, help, carry_out_##name, TAKES_LONG_##how},
+#define X(name, how, arguments, help) {#name, arguments, help, carry_out_##name, (how) == APART},
     TH_CONTROL_COMMANDS(X)
 #undef X
 };
@@ -239,6 +238,11 @@ json_t *th_control_term(th_term term)
 
     th_text_print(&text, term);
     return text_of(&text);
+}
+
+json_t *th_control_atom(th_term atom)
+{
+    return json_string(th_atom_name(atom)->text);
 }
 
 json_t *th_control_function(const struct th_function *function)

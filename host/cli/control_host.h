@@ -74,8 +74,9 @@ void th_control_host_unlock(struct th_control_host *host);
 enum th_status th_control_at_tracees(const struct th_control_host *host,
                                      enum th_status (*errand)(void *argument), void *argument);
 
-/* TERM as Erlang text; "m:f/a". */
+/* TERM as Erlang text; the name of ATOM as it is; "m:f/a". */
 json_t *th_control_term(th_term term);
+json_t *th_control_atom(th_term atom);
 json_t *th_control_function(const struct th_function *function);
 
 /* The names of what is set, an array. "as_recorded": time stamps, arity and scheduler are. */
@@ -126,6 +127,15 @@ enum th_status th_control_no_words(int count, char **words);
     X(functions, LOCKED, "[PATTERN]", "the functions, their breakpoints and counts")               \
     X(info, LOCKED, "M:F/A", "what each session has set for a function, and counted")              \
     X(processes, LOCKED, "", "who there is, and what they do")                                     \
+    X(load, APART, "LIBRARY... [--purge=hard] [--load-info=TERM]",                                 \
+      "loads libraries, or new code of those that are there, all of them at one instant or none; " \
+      "--purge=hard kills who is still in code that must go first")                                \
+    X(purge, APART, "MODULE [--hard]",                                                             \
+      "unloads a module's old code, which was replaced or deleted, if nobody is in it any more; "  \
+      "--hard kills who is")                                                                       \
+    X(delete, APART, "MODULE [--purge=hard]",                                                      \
+      "a module can be called no more; what it was is old code")                                   \
+    X(modules, APART, "", "the code of modules, current and old, and how many are in it")          \
     X(stop, LOCKED, "", "ends the host, as a signal does")                                         \
     X(help, LOCKED, "[COMMAND]", "what a command does; without one this list")
 

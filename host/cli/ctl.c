@@ -104,10 +104,12 @@ static enum th_status show_answer(const struct th_ctl *ctl, const char *command,
 
 enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
 {
+    char **sent = th_ctl_paths(count, words);
     json_t *answer;
     enum th_status status =
-        th_control_ask(ctl->client, words[0], count - 1, words + 1, ctl->stop, &answer);
+        th_control_ask(ctl->client, sent[0], count - 1, sent + 1, ctl->stop, &answer);
 
+    th_free(sent);
     if (status == TH_FAILED)
         ctl->gone = true;
     if (status != TH_OK)

@@ -174,6 +174,25 @@ static void add_tracers(struct place *place)
     add_each(place, "tracers", "tracers", "name");
 }
 
+static void add_modules(struct place *place)
+{
+    add_each(place, "modules", "modules", "module");
+}
+
+/* New code lies, as a rule, where the old one did. */
+static void add_libraries(struct place *place)
+{
+    add_modules(place);
+    add_each(place, "modules", "modules", "path");
+}
+
+static void add_purges(struct place *place)
+{
+    static const char *const purges[] = {"soft", "hard", NULL};
+
+    add_words(place, purges);
+}
+
 static void add_whom(struct place *place)
 {
     static const char *const groups[] = {"all", "existing", "new", NULL};
@@ -201,7 +220,7 @@ static void add_value(struct place *place)
     } values[] = {{"--session=", add_sessions},    {"--flags=", add_flags},
                   {"--kind=", add_kinds},          {"--match-spec=", add_specs},
                   {"--meta-tracer=", add_tracers}, {"--processes=", add_whom},
-                  {"--ports=", add_ports}};
+                  {"--ports=", add_ports},         {"--purge=", add_purges}};
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         size_t length = strlen(values[i].option);
@@ -251,10 +270,11 @@ static void add_argument(struct place *place, bool is_pattern)
     static const struct {
         const char *command;
         void (*add)(struct place *place);
-    } arguments[] = {{"", add_commands},        {"attach", add_tracers},
-                     {"detach", add_sessions},  {"replace", add_replacing},
-                     {"pattern", add_patterns}, {"functions", add_patterns},
-                     {"info", add_names},       {"flags", add_flag_words}};
+    } arguments[] = {
+        {"", add_commands},         {"attach", add_tracers},   {"detach", add_sessions},
+        {"replace", add_replacing}, {"pattern", add_patterns}, {"functions", add_patterns},
+        {"info", add_names},        {"flags", add_flag_words}, {"load", add_libraries},
+        {"purge", add_modules},     {"delete", add_modules}};
 
     for (size_t i = 0; !is_pattern && i < sizeof arguments / sizeof arguments[0]; i++)
         if (strcmp(arguments[i].command, place->command) == 0)

@@ -365,6 +365,53 @@ static void print_processes(const json_t *result, FILE *out)
     print_rows(columns, part(result, "processes"), "no processes", out);
 }
 
+/* --- Code ------------------------------------------------------------------------------------- */
+
+static void print_loaded(const json_t *result, FILE *out)
+{
+    static const struct th_ctl_column columns[] = {
+        {"module", "module", false, NULL},
+        {"generation", "generation", true, NULL},
+        {"was", "what", false, NULL},
+        {"from", "path", false, NULL},
+        {0},
+    };
+    long long rounds = number_of(result, "rounds");
+
+    th_ctl_table(columns, part(result, "modules"), out);
+    fprintf(out, "all at one instant, after %lld round%s of thread progress\n", rounds,
+            th_plural((uint64_t)rounds));
+}
+
+static void print_purged(const json_t *result, FILE *out)
+{
+    fprintf(out, "%s: %s\n", text_of(result, "module"),
+            json_is_true(part(result, "had_old_code")) ? "the old code is gone"
+                                                       : "there is no old code");
+}
+
+static void print_deleted(const json_t *result, FILE *out)
+{
+    fprintf(out, "%s can be called no more; what it was is old code, until it is purged\n",
+            text_of(result, "module"));
+}
+
+static void print_modules(const json_t *result, FILE *out)
+{
+    static const struct th_ctl_column columns[] = {
+        {"module", "module", false, NULL},
+        {"code", "code", false, NULL},
+        {"generation", "generation", true, NULL},
+        {"functions", "functions", true, NULL},
+        {"local", "local_functions", true, NULL},
+        {"users", "users", true, NULL},
+        {"path", "path", false, NULL},
+        {0},
+    };
+
+    print_rows(columns, part(result, "modules"), "no modules", out);
+}
+
 static void print_stop(const json_t *result, FILE *out)
 {
     (void)result;
@@ -391,8 +438,9 @@ static const struct {
     {"status", print_status},   {"tracers", print_tracers},     {"attach", print_session},
     {"detach", print_detached}, {"replace", print_session},     {"sessions", print_sessions},
     {"pattern", print_pattern}, {"flags", print_session},       {"functions", print_functions},
-    {"info", print_info},       {"processes", print_processes}, {"stop", print_stop},
-    {"help", print_help},
+    {"info", print_info},       {"processes", print_processes}, {"load", print_loaded},
+    {"purge", print_purged},    {"delete", print_deleted},      {"modules", print_modules},
+    {"stop", print_stop},       {"help", print_help},
 };
 
 /* A command that only the host knows, of another version, is shown as it is. */

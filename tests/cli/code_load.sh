@@ -1,0 +1,373 @@
+#!/bin/sh
+# Code is loaded into a host that runs: tracehost ctl load, purge, delete, modules.
+. tests/cli/report
+. tests/cli/controlled
+
+mkdir "$work/copies"
+export TMPDIR="$work/copies"
+
+# version NAME: a library of the module version_NAME (tests/plugins/version.c has its functions), WORK/NAME.so.
+version() {
+    LC_ALL=C sed "s/version_0000/version_$1/g" "$BUILD_DIR/tests/plugins/version.so" >"$work/$1.new"
+    mv "$work/$1.new" "$work/$1.so"
+}
+for name in 000a 000b 000c; do
+    version $name
+done
+
+# What is called all the while.
+{
+    echo 'bank:start(), bank:open(alice, 100), bank:open(bob, 50).'
+    for _ in $(seq 20000); do
+        echo 'version_000a:number_inside(). receive after 10 -> ok end.'
+    done
+} >"$work/long"
+
+# a_host OPTION...: of two modules; each version says of which number it is.
+a_host() {
+    begin "$tracehost" run --control="$socket" --schedulers=2 --load-info=1 "$@" "$work/000a.so" bank -f "$work/long"
+    until_so bank_is_open
+}
+bank_is_open() {
+    ctl processes | grep -q bob
+}
+
+# modules: one that is called all the while may have somebody in it; how many functions version.c has does not matter.
+modules() {
+    ctl modules | sed "/version_000a/s|  1  $work|  0  $work|; /version_/s| 1[0-9]      1  |  N      1  |"
+}
+
+# --- loading ---
+
+a_host
+expect 'the modules at first' modules <<'END'
+module        code     generation  functions  local  users  path
+bank          current           1         14      0      3  BUILD/lib/tracehost/plugins/bank.so
+version_000a  current           1          N      1      0  WORK/000a.so
+END
+expect 'two at once, one of which is there already' ctl load "$work/000a.so" "$work/000b.so" --load-info=2 <<'END'
+module        generation  was       from
+version_000a           2  upgraded  WORK/000a.so
+version_000b           1  loaded    WORK/000b.so
+all at one instant, after 1 round of thread progress
+END
+expect 'they are there, and the old code' modules <<'END'
+module        code     generation  functions  local  users  path
+bank          current           1         14      0      3  BUILD/lib/tracehost/plugins/bank.so
+version_000a  current           2          N      1      0  WORK/000a.so
+version_000a  old               1          N      1      0  WORK/000a.so
+version_000b  current           1          N      1      0  WORK/000b.so
+END
+here() {
+    (cd "$work" && ctl load ./000c.so --load-info 3)
+}
+expect 'a path is one from where ctl is' here <<'END'
+module        generation  was     from
+version_000c           1  loaded  WORK/000c.so
+all at one instant, after 1 round of thread progress
+END
+expect 'the name of one that ships' ctl load bank <<'END'
+module  generation  was       from
+bank             2  upgraded  BUILD/lib/tracehost/plugins/bank.so
+all at one instant, after 1 round of thread progress
+END
+
+# --- what is traced ---
+
+returns() {
+    grep -c "return version_000a:number_inside/0 -> $1" "$work/text"
+}
+tells() {
+    [ "$(returns "$1")" -gt 0 ]
+}
+expect 'a tracer' ctl attach "text=#{output => <<\"$work/text\">>}" -p version_000a:number_inside/0 --return <<'END'
+session 1, tracer 'text': flags call, 1 breakpoint
+END
+check 'is told of the current code' until_so tells 2
+purged_a() {
+    until_so ctl purge version_000a
+}
+check 'its old code is not in use for long' purged_a
+check 'new code' ctl load "$work/000a.so" --load-info=7
+check 'is traced as the old was' until_so tells 7
+check 'the pattern stays' sh -c "'$tracehost' ctl '$socket' info version_000a:number_inside/0 | grep -q match_spec"
+check 'purged once more' purged_a
+
+# --- who refuses ---
+
+before() {
+    modules >"$work/before"
+}
+as_before() {
+    modules | diff "$work/before" -
+}
+# three LOAD_INFO
+three() {
+    ctl load "$work/000a.so" "$work/000b.so" "$work/000c.so" --load-info="$1"
+}
+before
+expect 'a veto in the second of three' three '{9,[{version_000b,check}]}' <<'END'
+-- stderr
+tracehost ctl: none of the 3 libraries was loaded
+  WORK/000b.so was refused
+  its th_upgrade_check() returned 3
+-- status 5
+END
+check 'leaves all as they were' as_before
+expect 'an upgrade() that refuses in the second of three' three '{9,[{version_000b,upgrade}]}' <<'END'
+-- stderr
+tracehost ctl: none of the 3 libraries was loaded
+  WORK/000b.so was refused
+  its upgrade() returned 2
+-- status 5
+END
+check 'as well, as the first is handed back' as_before
+seven_again() {
+    count=$(returns 7)
+    until_so more_than_before
+}
+more_than_before() {
+    [ "$(returns 7)" -gt "$((count + 3))" ]
+}
+check 'which goes on' seven_again
+check 'and was never another' sh -c "! grep -q -- '-> 9' '$work/text'"
+expect 'a load() that refuses' ctl load "$work/000a.so" ./nothing.so <<END
+-- stderr
+tracehost ctl: none of the 2 libraries was loaded
+  $PWD/nothing.so cannot be opened
+  No such file or directory
+-- status 5
+END
+version 000d
+expect 'a load() that refuses, of a new module' ctl load "$work/000d.so" '--load-info={1,[{version_000d,load}]}' <<'END'
+-- stderr
+tracehost ctl: WORK/000d.so was refused
+  its load() returned 1
+-- status 5
+END
+echo 'no library' >"$work/text.so"
+expect 'what is no library' ctl load "$work/text.so" <<'END'
+-- stderr
+tracehost ctl: WORK/text.so was refused
+  it is text, not a shared object; if it is C, compile it with -fPIC -shared
+-- status 5
+END
+expect 'one module twice' ctl load "$work/000c.so" "$work/000c.so" <<'END'
+-- stderr
+tracehost ctl: none of the 2 libraries was loaded
+  WORK/000c.so and WORK/000c.so are both module version_000c; one at a time, please
+-- status 2
+END
+expect 'a load info that is no term' ctl load "$work/000c.so" '--load-info={' <<'END'
+-- stderr
+tracehost ctl: --load-info is no Erlang term: line 1, column 2: expected a term, found the end of the text
+-- status 2
+END
+expect 'load what?' ctl load --purge=hard <<'END'
+-- stderr
+tracehost ctl: load which LIBRARY?
+-- status 2
+END
+expect 'purge how?' ctl load bank --purge=gently <<'END'
+-- stderr
+tracehost ctl: --purge is soft or hard, not 'gently'
+-- status 2
+END
+expect 'an option of another command' ctl load bank --hard <<'END'
+-- stderr
+tracehost ctl: this command has no option --hard
+-- status 2
+END
+expect 'purge what?' ctl purge <<'END'
+-- stderr
+tracehost ctl: which MODULE? `modules` lists them
+-- status 2
+END
+expect 'purge whom that is not there' ctl purge nobody <<'END'
+-- stderr
+tracehost ctl: there is no module nobody
+-- status 2
+END
+expect 'delete two' ctl delete bank version_000a <<'END'
+-- stderr
+tracehost ctl: what is 'version_000a' for? it is one word too many
+-- status 2
+END
+check 'all that has changed nothing' as_before
+
+# --- old code that is in use ---
+
+expect 'who is in old code is told' ctl load bank <<'END'
+-- stderr
+tracehost ctl: module bank was not loaded
+  not_purged: 3 calls or continuations of its old code, of BUILD/lib/tracehost/plugins/bank.so, are not over: <0.2.4096> bank in bank:run/0, <0.3.4096> alice in bank:account/3, <0.4.4096> bob in bank:account/3; purge it hard, which kills the processes that are in it
+-- status 5
+END
+expect 'a soft purge' ctl purge bank <<'END'
+-- stderr
+tracehost ctl: module bank was not purged
+  not_purged: 3 calls or continuations of its old code, of BUILD/lib/tracehost/plugins/bank.so, are not over: <0.2.4096> bank in bank:run/0, <0.3.4096> alice in bank:account/3, <0.4.4096> bob in bank:account/3; purge it hard, which kills the processes that are in it
+-- status 5
+END
+expect 'a hard one with the load' ctl load bank --purge=hard <<'END'
+module  generation  was       from
+bank             3  upgraded  BUILD/lib/tracehost/plugins/bank.so
+all at one instant, after 1 round of thread progress
+END
+nobody_is_left() {
+    ctl processes | grep -c 'bank\|alice\|bob'
+}
+expect 'kills them' nobody_is_left <<'END'
+0
+-- status 1
+END
+expect 'purge --hard of what nobody is in' ctl purge bank --hard <<'END'
+bank: the old code is gone
+END
+expect 'purge of what there is none of' ctl purge bank <<'END'
+bank: there is no old code
+END
+
+# --- delete ---
+
+expect 'delete' ctl delete version_000c <<'END'
+version_000c can be called no more; what it was is old code, until it is purged
+END
+expect 'and once more' ctl delete version_000c <<'END'
+-- stderr
+tracehost ctl: no module version_000c is loaded
+-- status 2
+END
+expect 'what there is' modules <<'END'
+module        code     generation  functions  local  users  path
+bank          current           3         14      0      0  BUILD/lib/tracehost/plugins/bank.so
+version_000a  current           3          N      1      0  WORK/000a.so
+version_000b  current           1          N      1      0  WORK/000b.so
+version_000c  old               1          N      1      0  WORK/000c.so
+END
+expect 'loaded where old code is left: it goes' ctl load "$work/000c.so" --load-info=4 <<'END'
+module        generation  was     from
+version_000c           2  loaded  WORK/000c.so
+all at one instant, after 1 round of thread progress
+END
+
+# --- what becomes of the file does not matter ---
+
+no_harm() {
+    : >"$work/000a.so"
+    seven_again && rm "$work/000a.so" && seven_again && version 000a
+}
+check 'a file that is cut short, and removed, after it was loaded' no_harm
+
+# --- while a library takes its time ---
+
+cat >"$work/slow.c" <<'END'
+#include <erl_nif.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Waits until there is a file that says go on. */
+__attribute__((constructor)) static void begin(void)
+{
+    FILE *began = fopen(WORK "/began", "a");
+
+    fputs("began\n", began);
+    fclose(began);
+    while (access(WORK "/go_on", F_OK) != 0)
+        usleep(10000);
+}
+
+static ERL_NIF_TERM zero(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc, (void)argv;
+    return enif_make_int(env, 0);
+}
+
+static ErlNifFunc functions[] = {{"zero", 0, zero, 0}};
+ERL_NIF_INIT(slow, functions, NULL, NULL, NULL, NULL)
+END
+"$CC" -fPIC -shared -Iplugin_api -DWORK="\"$work\"" -o "$work/slow.so" "$work/slow.c"
+began() {
+    [ "$(grep -c began "$work/began")" -ge "$1" ]
+}
+is_there() {
+    ctl modules | grep -q "$1"
+}
+ctl load "$work/slow.so" "$work/000b.so" --load-info=5 >"$work/loaded" 2>&1 &
+loader=$!
+check 'a load that takes long' until_so began 1
+expect 'others are answered meanwhile' ctl functions version_000b:number/0 <<'END'
+function               can have
+version_000b:number/0  local,global
+END
+expect 'nothing is loaded yet' modules <<'END'
+module        code     generation  functions  local  users  path
+bank          current           3         14      0      0  BUILD/lib/tracehost/plugins/bank.so
+version_000a  current           3          N      1      0  WORK/000a.so
+version_000b  current           1          N      1      0  WORK/000b.so
+version_000c  current           2          N      1      0  WORK/000c.so
+END
+touch "$work/go_on"
+wait $loader
+expect 'then both are loaded' cat "$work/loaded" <<'END'
+module        generation  was       from
+slow                   1  loaded    WORK/slow.so
+version_000b           2  upgraded  WORK/000b.so
+all at one instant, after 1 round of thread progress
+END
+check 'deleted' ctl delete slow
+check 'purged' ctl purge slow
+rm "$work/go_on"
+ctl load "$work/slow.so" >/dev/null 2>&1 &
+loader=$!
+check 'another such load' until_so began 2
+kill -KILL $loader
+wait $loader 2>/dev/null
+check 'whose client vanishes' ctl status
+touch "$work/go_on"
+check 'is done all the same' until_so is_there slow
+
+# --- the schema ---
+
+answers() {
+    name=$1
+    ctl --json "$@" | conforms "$name"
+}
+all_conform() {
+    answers load "$work/000b.so" "$work/000c.so" && answers modules && answers delete version_000c &&
+        answers purge version_000c && answers modules && ctl --json load nobody | conforms failure
+}
+check 'answers are what the schema says' all_conform
+
+# --- the end ---
+
+ctl stop >/dev/null
+ended >"$work/end"
+no_errors() {
+    grep -v -e '^[1-9]$' -e '^ok$' "$work/end"
+}
+expect 'no call has failed' no_errors <<'END'
+stderr: tracehost run: a request to stop came
+status 0
+END
+check 'no copy of a library is left' test -z "$(ls "$work/copies")"
+
+# --- a replay has no code ---
+
+mkfifo "$work/pipe"
+"$tracehost" replay --control="$socket" -t count - <"$work/pipe" >/dev/null 2>&1 &
+host=$!
+exec 3>"$work/pipe"
+until_so ctl status
+for command in 'load bank' 'purge bank' 'delete bank' modules; do
+    # shellcheck disable=SC2086
+    expect "${command% *} of a replay" ctl $command <<'END'
+-- stderr
+tracehost ctl: code is loaded by hosts that run it: tracehost run
+-- status 2
+END
+done
+exec 3>&-
+wait "$host"
+finish
