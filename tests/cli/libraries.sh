@@ -348,6 +348,7 @@ other                refused        -L               WORK/list/other.so
 text                 refused        -L               WORK/list/text.so
     it is text, not a shared object; if it is C, compile it with -fPIC -shared
 text                 NIF library    built in         BUILD/lib/tracehost/tracers/text.so (shadowed by the one above)
+usdt                 NIF library    built in         BUILD/lib/tracehost/tracers/usdt.so
 
 looked in:
   WORK/list (-L)

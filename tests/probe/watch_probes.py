@@ -1,5 +1,6 @@
 """For gdb: writes each hit of each probe of the program to the file $HITS as `tracehost run --probe`
-would, by what gdb itself reads of the arguments. The program writes to $SAID."""
+would, by what gdb itself reads of the arguments. The program writes to $SAID. OF_FILE=usdt.so:
+are those of that library, once it is loaded."""
 
 import os
 import re
@@ -19,7 +20,7 @@ def read(kind, number):
 
 class Hit(gdb.Breakpoint):
     def __init__(self, name, arguments):
-        super().__init__('-probe-stap erlang:' + name)
+        super().__init__('-probe-stap %serlang:%s' % (os.environ.get('OF_FILE', ''), name))
         self.silent = True
         self.name, self.arguments = name, arguments
 

@@ -52,4 +52,16 @@ expect count in_beam count <<'LINES'
            3  100.00  traced:work/1
 LINES
 
+# It writes nothing, but must be there to the end.
+quiet_in_beam() {
+    erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \
+        -pa "$work/ebin" -eval "ok = $1:load(\"$tracers/$1\"), W = spawn(fun() -> receive {go, P} -> P ! lists:seq(1, 3) end end),
+            erlang:trace(W, true, [call, send, 'receive', procs, running, garbage_collection, {tracer, $1, []}]),
+            W ! {go, self()}, receive [1, 2, 3] -> ok end, D = erlang:trace_delivered(all),
+            receive {trace_delivered, all, D} -> io:put_chars(\"traced\\n\") end, halt()."
+}
+expect usdt quiet_in_beam usdt <<'LINES'
+traced
+LINES
+
 finish
