@@ -1,5 +1,7 @@
 #include "probe_lines.h"
 
+#include "host/file/file.h"
+
 #include <string.h>
 
 static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* how often, by the main thread */
@@ -7,16 +9,8 @@ static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* how often, by the main thread 
 /* --- Lines ----------------------------------------------------------------------------------- */
 
 /* The commands of the files' probes, by number. */
-static const char *const commands[] = {
-    [1] = "OPEN",     [2] = "READ",      [3] = "LSEEK",      [4] = "WRITE",
-    [5] = "FSTAT",    [6] = "PWD",       [7] = "READDIR",    [8] = "CHDIR",
-    [9] = "FSYNC",    [10] = "MKDIR",    [11] = "DELETE",    [12] = "RENAME",
-    [13] = "RMDIR",   [14] = "TRUNCATE", [15] = "READ_FILE", [16] = "WRITE_INFO",
-    [19] = "LSTAT",   [20] = "READLINK", [21] = "LINK",      [22] = "SYMLINK",
-    [23] = "CLOSE",   [24] = "PWRITEV",  [25] = "PREADV",    [26] = "SETOPT",
-    [27] = "IPREAD",  [28] = "ALTNAME",  [29] = "READ_LINE", [30] = "FDATASYNC",
-    [31] = "FADVISE",
-};
+#define COMMAND(number, NAME, ...) [number] = #NAME,
+static const char *const commands[] = {TH_FILE_OPERATIONS(COMMAND)};
 
 static const char *command_name(int64_t number)
 {

@@ -50,6 +50,8 @@ the other.
                              recorded)
       --from=T               Leave out events before T
       --ports=LIST           The same of ports (default: likewise)
+      --probes               Events hit the USDT probes that they would hit in
+                             a host
       --processes=LIST       Only these: all; existing (when the recording
                              began); new (spawned in it); pids; registered
                              names (default: whoever was recorded, unless

@@ -296,6 +296,9 @@ while tracers are told what happens.
                              with 6
       --load-info=TERM       What the libraries' load() is given, as by
                              erlang:load_nif/2 (default: 0)
+      --probe=PATTERN        Print when a USDT probe is hit whose name matches
+                             PATTERN, as `efile_drv__*`; may be given more than
+                             once. `tracehost probes` lists them
       --schedulers=N         Run on N schedulers (default: as many as
                              processors)
   -L DIR                     Look for libraries and tracers in DIR first, then
@@ -375,6 +378,7 @@ stderr; then the exit status is 1.
 Examples:
   tracehost run json 'json:decode(<<"[1,2]">>)'
   tracehost run -p json:_/_ --return json 'json:encode([1,2])'
+  tracehost run --probe='message__*' ./my_server.so 'my_server:loop()'
   tracehost run -t count --duration=10s ./my_server.so 'my_server:loop()'
 
 Flags:
