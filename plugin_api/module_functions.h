@@ -21,6 +21,8 @@
     TH_MODULE_WAITING(X) \
     TH_MODULE_PROCESSES(X) \
     TH_MODULE_SEQ_TOKENS(X) \
+    TH_MODULE_FILES(X) \
+    TH_MODULE_TAGS(X) \
     TH_MODULE_PROBES(X)
 
 /*
@@ -211,6 +213,119 @@
     X(probes, int, th_user_trace_enabled, (void)) \
     X(probes, int, th_user_trace_s1, (const char *message)) \
     X(probes, int, th_user_trace_i4s4, (ErlNifEnv *env, const char *user_tag, int i_1, int i_2, int i_3, int i_4, const char *s_1, const char *s_2, const char *s_3, const char *s_4))
+
+/*
+ * Files. Threads of the host's own do what may take its time; the process waits without one.
+ *
+ * `return th_file_...(...);` has the operation done when the function has returned, and then THEN go
+ * on in the function's place; its arguments are the result and the KEPT terms (at most 254). As of
+ * th_await(), the last one counts: an operation in whose place the function says something else is not
+ * done. In a nested call (th_call()) nobody can wait: that raises `nested_await`.
+ *
+ * A result is `ok`, {ok, Value}, or {error, Reason}, where Reason is the atom of an errno (`enoent`);
+ * of functions that read also `eof`. Each does what the system call of its name does, on the whole of
+ * what it is given: where a write stops short, what is left is tried again.
+ *
+ * A PATH is a binary of any bytes, or a list of characters, which become UTF-8, and of such binaries;
+ * without a character 0.
+ *
+ * th_file_open() gives {ok, File}: a port, which can be sent, and used by other processes. It is
+ * closed when the process that has opened it ends. FLAGS are TH_OPEN_...: what is opened for writing
+ * is made if it is not there, and cut to nothing, unless it is opened for reading as well, or
+ * with TH_OPEN_APPEND or TH_OPEN_KEEP. What is asked of one file is done in the order in which it is
+ * asked. But a close is a close: what others have asked for and was not begun gets {error, ebadf},
+ * and so does all after it.
+ *
+ *   th_file_read()       {ok, Binary} of at most SIZE bytes: of as many as there are, or come at once
+ *   th_file_read_line()  {ok, Binary} up to the next line feed, with it
+ *   th_file_lseek()      {ok, Position}; ORIGIN is SEEK_SET, SEEK_CUR or SEEK_END
+ *   th_file_write()      DATA is iodata
+ *   th_file_truncate()   the file ends where it stands
+ *   th_file_pwritev()    PIECES are [{Position, Iodata}]
+ *   th_file_preadv()     PIECES are [{Position, Size}]; {ok, [Binary or eof]}
+ *   th_file_ipread()     at OFFSET stand four bytes of a size and four of a position, the highest
+ *                        first: {ok, {Size, Position, Binary or eof}}; `eof` if they are not there, or
+ *                        the size is more than SIZE
+ *   th_file_setopt()     TH_DELAYED_WRITE, so many bytes are gathered before they are written: by
+ *                        what is asked of the file next that is no write, at the latest when it is
+ *                        closed, and errors come then. TH_READ_AHEAD: so many are read at once. 0 ends
+ *                        either
+ *   th_file_fadvise()    ADVICE is POSIX_FADV_...
+ *   th_file_fstat(), th_file_lstat()
+ *                        {ok, Map}: size, type (`regular`, `directory`, `symlink`, `device`, `other`),
+ *                        mode, links, inode, device, rdev, uid, gid; atime, mtime, ctime in seconds
+ *   th_file_write_info() MODE, UID, GID; what is below 0 stays as it is
+ *   th_file_readdir()    {ok, [Binary]}, without `.` and `..`, in no order
+ *   th_file_read_file(), th_file_readlink(), th_file_pwd()
+ *                        {ok, Binary}
+ *   th_file_delete()     unlink(2)
+ *   th_file_chdir()      of the whole program
+ *   th_file_altname()    {error, enotsup}: short names are another system's
+ *
+ * An operation whose process ends while it is queued is not done; one that is under way is, and what
+ * it has opened is closed.
+ *
+ * The probes efile_drv__... of provider `erlang` tell of each, with the process' user tag. In all of
+ * them {thread, tag} names the operation. th_file_last() tells them, with the command and the errno
+ * (0: none), of the one whose result the process got last; 0 if there was none.
+ *
+ * On failure: `badarg` is raised for what is no path, no data, no pieces, no port, and for negative
+ * sizes and offsets (other than th_file_lseek()'s), and where ENV is not that of a function that runs
+ * for a process.
+ */
+#define TH_MODULE_FILES(X) \
+    X(files, ERL_NIF_TERM, th_file_open, (ErlNifEnv *env, ERL_NIF_TERM path, int flags, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_read, (ErlNifEnv *env, ERL_NIF_TERM file, ErlNifUInt64 size, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_lseek, (ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset, int origin, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_write, (ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM data, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_fstat, (ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_pwd, (ErlNifEnv *env, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_readdir, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_chdir, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_fsync, (ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_mkdir, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_delete, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_rename, (ErlNifEnv *env, ERL_NIF_TERM old_name, ERL_NIF_TERM new_name, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_rmdir, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_truncate, (ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_read_file, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_write_info, (ErlNifEnv *env, ERL_NIF_TERM path, ErlNifSInt64 mode, ErlNifSInt64 uid, ErlNifSInt64 gid, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_lstat, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_readlink, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_link, (ErlNifEnv *env, ERL_NIF_TERM existing_path, ERL_NIF_TERM new_path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_symlink, (ErlNifEnv *env, ERL_NIF_TERM existing_path, ERL_NIF_TERM new_path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_close, (ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_pwritev, (ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM pieces, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_preadv, (ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM pieces, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_setopt, (ErlNifEnv *env, ERL_NIF_TERM file, int option, ErlNifSInt64 value, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_ipread, (ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset, ErlNifSInt64 size, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_altname, (ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_read_line, (ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_fdatasync, (ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, ERL_NIF_TERM, th_file_fadvise, (ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset, ErlNifSInt64 length, int advice, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(files, int, th_file_last, (ErlNifEnv *env, ThFileLast *last))
+
+/*
+ * User tags, as of OTP's module dyntrace: a binary with which a process marks what it does, for whoever
+ * looks on by probes.
+ *
+ * th_put_tag() sets it, or with `undefined` takes it away, and returns what it was. th_get_tag() tells
+ * it, or `undefined`; th_get_tag_data() likewise, or, if the process has put none, the one that came
+ * with the message that it received last.
+ *
+ * th_spread_tag() says whether the tag goes with the messages that the process sends from now on, until
+ * it receives one without a tag; who receives one with a tag spreads it as well. It returns how
+ * things were before, for th_restore_tag().
+ *
+ * On failure: 0; `badarg` is raised for a tag that is none, for what th_spread_tag() has not returned,
+ * and where ENV is not that of a function that runs for a process.
+ */
+#define TH_MODULE_TAGS(X) \
+    X(tags, ERL_NIF_TERM, th_put_tag, (ErlNifEnv *env, ERL_NIF_TERM tag)) \
+    X(tags, ERL_NIF_TERM, th_get_tag, (ErlNifEnv *env)) \
+    X(tags, ERL_NIF_TERM, th_get_tag_data, (ErlNifEnv *env)) \
+    X(tags, ERL_NIF_TERM, th_spread_tag, (ErlNifEnv *env, int spreads)) \
+    X(tags, int, th_restore_tag, (ErlNifEnv *env, ERL_NIF_TERM state))
 
 /* clang-format on */
 

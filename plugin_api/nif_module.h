@@ -35,6 +35,14 @@ typedef struct th_export ThExport;
  */
 typedef ERL_NIF_TERM ThContinuation(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
+/* What th_file_last() tells of an operation: 12 is that of th_file_rename(), and so on, as in OTP's
+ * guide to the probes. */
+typedef struct {
+    int command;
+    int thread, tag; /* together, its name */
+    int error;       /* errno */
+} ThFileLast;
+
 #define TH_MODULE_DECLARE(group, type, name, parameters) \
     extern type name parameters __attribute__((weak, visibility("default")));
 TH_MODULE_FUNCTIONS(TH_MODULE_DECLARE)
@@ -48,7 +56,16 @@ enum {
     TH_FLUSH = 1,         /* th_demonitor() */
     TH_USER_TRACE_S1 = 1, /* th_user_trace_enabled() */
     TH_USER_TRACE_I4S4 = 2,
-    TH_INFINITY = -1 /* th_await() */
+    TH_INFINITY = -1, /* th_await() */
+
+    TH_OPEN_READ = 1, /* th_file_open(); numbers that the probes show */
+    TH_OPEN_WRITE = 2,
+    TH_OPEN_APPEND = 4,
+    TH_OPEN_EXCLUSIVE = 16, /* {error, eexist} if it is there */
+    TH_OPEN_KEEP = 32,
+    TH_OPEN_SYNC = 64,
+    TH_DELAYED_WRITE = 0, /* th_file_setopt() */
+    TH_READ_AHEAD = 1
 };
 
 /* Not 0 if the host has the function NAME. */

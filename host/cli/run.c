@@ -331,7 +331,8 @@ static enum th_status run_libraries(struct running *running)
 static enum th_status run_host(struct running *running)
 {
     const struct th_run_options *run = running->run;
-    struct th_runtime_setup setup = {.schedulers = run->schedulers, .open_calls = run->open_calls};
+    struct th_runtime_setup setup = {
+        .schedulers = run->schedulers, .async = run->async, .open_calls = run->open_calls};
     enum th_status status;
 
     th_guard_install();

@@ -6,6 +6,7 @@
 
 enum {
     SCHEDULERS = TH_OPTION_OWN,
+    ASYNC_THREADS,
     DURATION,
     GRACE,
     LOAD_INFO,
@@ -13,7 +14,7 @@ enum {
     MAX_FRAMES,
     PROBE,
     FAIL_ON_LOSS,
-    MOST_SCHEDULERS = 1024
+    MOST_THREADS = 1024
 };
 
 static const struct argp_option options[] = {
@@ -22,6 +23,8 @@ static const struct argp_option options[] = {
     {"load-info", LOAD_INFO, "TERM", 0,
      "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)", 0},
     {"schedulers", SCHEDULERS, "N", 0, "Run on N schedulers (default: as many as processors)", 0},
+    {"async-threads", ASYNC_THREADS, "N", 0,
+     "Have at most N threads carry out operations on files (default: 10)", 0},
     {"duration", DURATION, "T", 0, "Stop after T, if the expressions take longer", 0},
     {"check", CHECK, NULL, 0,
      "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden", 0},
@@ -37,13 +40,12 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static unsigned count_schedulers(const char *value, struct argp_state *state)
+static unsigned count_threads(const char *value, struct argp_state *state, const char *option)
 {
-    uint64_t count = th_option_count(value, state, "--schedulers");
+    uint64_t count = th_option_count(value, state, option);
 
-    if (count < 1 || count > MOST_SCHEDULERS)
-        argp_error(state, "--schedulers wants a number from 1 to %d, not '%s'", MOST_SCHEDULERS,
-                   value);
+    if (count < 1 || count > MOST_THREADS)
+        argp_error(state, "%s wants a number from 1 to %d, not '%s'", option, MOST_THREADS, value);
     return (unsigned)count;
 }
 
@@ -59,7 +61,10 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         run->arguments.info = value;
         return 0;
     case SCHEDULERS:
-        run->schedulers = count_schedulers(value, state);
+        run->schedulers = count_threads(value, state, "--schedulers");
+        return 0;
+    case ASYNC_THREADS:
+        run->async = count_threads(value, state, "--async-threads");
         return 0;
     case DURATION:
         run->duration = th_option_wait(value, state, "--duration");

@@ -9,6 +9,7 @@ struct th_run_options {
     struct th_trace_options trace;
     struct th_call_arguments arguments;
     unsigned schedulers; /* 0: as many as processors */
+    unsigned async;      /* threads for operations on files; 0: the runtime's own number */
     int64_t duration;    /* nanoseconds; below 0: as long as it takes */
     int64_t grace;       /* the same, for functions that run in the end */
     size_t open_calls;   /* of a process; 0: the runtime's own bound */

@@ -231,8 +231,6 @@ void th_file_owner_end(struct th_file_owner *owner, unsigned thread)
 {
     struct th_file *file;
 
-    if (!owner->has_opened)
-        return;
     while ((file = th_file_take(owner)))
         submit_close(file, thread);
 }

@@ -135,13 +135,13 @@ static void conclude(struct th_process_run *process, th_term outcome)
  */
 static bool hands_on(const struct th_process_run *process, size_t frames)
 {
-    return process->next.step == TH_STEP_RUN || process->next.step == TH_STEP_AWAIT ||
-           process->next.step == TH_STEP_SKIP || process->frame_count > frames;
+    return th_step_is_code(process->next.step) || process->next.step == TH_STEP_SKIP ||
+           process->frame_count > frames;
 }
 
 void th_steps_drop(struct th_process_run *process)
 {
-    if (process->next.step == TH_STEP_RUN || process->next.step == TH_STEP_AWAIT)
+    if (th_step_is_code(process->next.step))
         th_instance_leave(process->next.callee->instance);
     for (size_t i = 0; i < process->frame_count; i++)
         th_instance_leave(process->frames[i].then.callee->instance);
@@ -153,8 +153,7 @@ bool th_steps_are_in(const struct th_process_run *process, uint64_t instance)
     for (size_t i = 0; i < process->frame_count; i++)
         if (th_callee_is_of(process->frames[i].then.callee, instance))
             return true;
-    return (process->next.step == TH_STEP_RUN || process->next.step == TH_STEP_AWAIT) &&
-           th_callee_is_of(process->next.callee, instance);
+    return th_step_is_code(process->next.step) && th_callee_is_of(process->next.callee, instance);
 }
 
 /* What the external call NOW reaches, which is entered; NULL: nothing. */

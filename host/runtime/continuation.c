@@ -227,3 +227,40 @@ th_term th_call_skip(th_env *env)
                                              .where = ERL_NIF_THR_NORMAL_SCHEDULER});
     return TH_NONE;
 }
+
+/* --- Operations on files -----------------------------------------------------------------------
+ */
+
+static void keep_operation(void *operation)
+{
+    th_file_operation_keep(operation);
+}
+
+static void release_operation(struct th_offheap *self)
+{
+    th_file_operation_drop(th_magic_owner(self));
+}
+
+/* Until it is submitted, the operation is a term that the process keeps: so it goes with the
+ * function's next word on what is to be done, or with the process. */
+th_term th_call_file(th_env *env, struct th_file_operation *operation,
+                     const struct th_call_then *then)
+{
+    struct th_call *call = th_call_of(env);
+    struct th_continuation next;
+    th_term kept;
+
+    if (!call || !can_keep(then) || call->outer) {
+        th_file_operation_drop(operation);
+        if (call && call->outer)
+            return th_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
+        return refuse(env);
+    }
+    kept = th_make_magic(env, operation, keep_operation, release_operation, (uint32_t[3]){0});
+    operation->process = call->process->pid;
+    next = place_of(call, then, "th_file");
+    next.step = TH_STEP_FILE;
+    next.argv[0] = kept;
+    set_next(call, &next);
+    return TH_NONE;
+}

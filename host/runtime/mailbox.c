@@ -144,10 +144,12 @@ static void offer(struct th_process_run *process)
     }
     next->argv[0] =
         th_check_on() ? th_copy(process->env, process->offered->term) : process->offered->term;
-    process->seq_changed = process->seq.set || process->offered->token != TH_NONE;
+    process->seq_changed =
+        process->seq.set || process->seq.tag || process->offered->token != TH_NONE;
     if (process->seq_changed) {
         process->seq_before = process->seq;
         process->seq.label = NULL;
+        process->seq.tag = th_tag_copy(&process->seq_before);
         th_seq_receive(process, process->offered->token);
         process->seq_untold = process->seq.set;
     }
@@ -183,9 +185,9 @@ static void settle_token(struct th_process_run *process, bool taken)
         return;
     process->seq_changed = false;
     if (taken) {
-        th_seq_end(&process->seq_before);
+        th_seq_release(&process->seq_before);
     } else {
-        th_seq_end(&process->seq);
+        th_seq_release(&process->seq);
         process->seq = process->seq_before;
     }
 }

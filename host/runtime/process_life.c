@@ -151,6 +151,8 @@ static bool step(struct th_process_run *process)
     case TH_STEP_AWAIT:
     case TH_STEP_RECEIVE:
         return th_mailbox_offer(process);
+    case TH_STEP_FILE:
+        return th_file_step(process);
     case TH_STEP_CONCLUDE:
         return conclude(process);
     default:
@@ -258,7 +260,7 @@ static void release(struct th_process_run *process)
     th_steps_drop(process);
     th_free(process->frames);
     process->frames = NULL;
-    th_seq_end(&process->seq);
+    th_seq_release(&process->seq);
 }
 
 /* Guards waiting for the last processes to end. Nothing else is locked under it. */
@@ -286,6 +288,7 @@ void th_process_end(struct th_process_run *process, th_term reason)
     th_probed_exit(process, reason);
     th_tracepoint_about(process, TH_TAG_exit, reason);
     th_timer_stop(process);
+    th_file_end(process);
     if (process->told)
         process->end_message = th_message_create(reason);
     th_host_process_leave(process->mailbox, reason, &remains);
@@ -347,7 +350,8 @@ void th_runtime_kill_all(void)
     for (;;) {
         census.count = census.told = 0;
         th_host_process_each(th_mailbox_arrived, note_process, &census);
-        if (census.count == 0 && th_runtime_processes() <= census.told)
+        if (census.count == 0 && th_runtime_processes() <= census.told &&
+            th_file_pool_operations() == 0)
             break;
         for (size_t i = 0; i < census.count; i++)
             th_signal_send(census.pids[i], TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));

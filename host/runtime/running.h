@@ -29,9 +29,16 @@ enum th_step {
     TH_STEP_CALL,    /* makes the external call MODULE:FUNCTION with ARGV; of CALLEE if set */
     TH_STEP_AWAIT,   /* CODE goes on with the next message, which will be argv[0] */
     TH_STEP_SKIP,    /* as before: the message that was offered stays */
+    TH_STEP_FILE,    /* CODE goes on with the result of an operation on a file, as argv[0] */
     TH_STEP_RECEIVE, /* hands the next message to who waits for th_run_receive() */
     TH_STEP_CONCLUDE /* its call is over: only a normal scheduler may say so */
 };
+
+/* CODE of CALLEE goes on, now or when there is what it waits for. */
+static inline bool th_step_is_code(enum th_step step)
+{
+    return step == TH_STEP_RUN || step == TH_STEP_AWAIT || step == TH_STEP_FILE;
+}
 
 struct th_continuation {
     enum th_step step;
@@ -83,8 +90,10 @@ struct th_request {
     sem_t done;
 };
 
-/* A sequential token, and what a process counts for it. */
+/* A sequential token, and what a process counts for it; and the user tag, which travels with it. */
 struct th_seq {
+    struct th_message *tag; /* a binary, NULL: none; see user_tag.c */
+    bool tag_stays, tag_spreads;
     bool set; /* there is a token */
     unsigned flags;
     th_term from;             /* the process that has sent, or begun, last */
@@ -133,6 +142,13 @@ struct th_process_run {
     bool seq_changed;
     bool seq_untold;     /* see th_seq_taken() */
     bool receive_probed; /* see th_probed_taken() */
+
+    /* Operations on files; see file_wait.c. */
+    struct th_file_owner files;
+    struct th_file_operation *operation; /* that it waits for, or NULL; the pool has the share, and
+                                            then `operation_over` */
+    struct th_message *operation_over;   /* the signal that it is over, with the result */
+    struct th_file_last last_operation;
 
     /* What it does with others; see signal.c. */
     struct th_table links;    /* pid -> a number, see there */
@@ -278,6 +294,8 @@ enum th_signal {
     TH_SIGNAL_NAMED,   /* TERM is the name, NUMBER the tag of the event: to be told */
     TH_SIGNAL_REQUEST, /* NUMBER is a struct th_request's address */
     TH_SIGNAL_PURGE,   /* NUMBER is the serial of an instance that is not to be in use any more */
+    TH_SIGNAL_FILE,    /* NUMBER is a struct th_file_operation's address, with its share; TERM the
+                          result */
     TH_SIGNAL_END      /* to end with TERM, whatever it traps */
 };
 
@@ -325,6 +343,32 @@ void th_processes_purge(const struct th_instance *instance);
 
 /* Adds to TEXT which processes they are, the first of many: those that are seen to be. */
 void th_processes_show_inside(const struct th_instance *instance, struct th_buffer *text);
+
+/* --- Operations on files (file_wait.c) --- */
+
+/* Submits the operation that is next, waits for it, and goes on with its result. False: see
+ * th_mailbox_offer(). */
+bool th_file_step(struct th_process_run *process);
+
+/* SIGNAL, which this takes over, has come. */
+void th_file_arrived(struct th_process_run *process, struct th_message *signal);
+
+/* The process ends: what it waits for is cancelled, its files are closed. Before its mailbox goes;
+ * a signal that is still to come then is handed to th_file_unwanted(), in place of the process. */
+void th_file_end(struct th_process_run *process);
+void th_file_unwanted(const struct th_message *signal);
+
+/* --- User tags (user_tag.c) --- */
+
+/* What travels with a message, in ENV: the tag, if it spreads, with TOKEN (TH_NONE: none). TH_NONE
+ * if that is neither. And back: what travelled is received, and its token returned. */
+th_term th_tag_send(const struct th_seq *seq, th_env *env, th_term token);
+th_term th_tag_receive(struct th_seq *seq, th_term travelled);
+struct th_message *th_tag_copy(const struct th_seq *seq);
+void th_tag_end(struct th_seq *seq);
+
+/* The tag as text, "" if there is none; appended to TEXT. */
+void th_tag_text(const struct th_process_run *process, struct th_buffer *text);
 
 /* --- Timers (timer.c) --- */
 
@@ -378,5 +422,8 @@ th_term th_seq_set_in(struct th_process_run *process, th_env *env, th_term compo
 /* CHILD was spawned. */
 void th_seq_spawn(struct th_process_run *parent, struct th_process_run *child);
 void th_seq_end(struct th_seq *seq);
+
+/* All of it goes, the user tag too. */
+void th_seq_release(struct th_seq *seq);
 
 #endif

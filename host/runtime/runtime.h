@@ -23,6 +23,7 @@
 #define TH_RUNTIME_H
 
 #include "host/code/code.h"
+#include "host/file/file.h"
 #include "host/library/library.h"
 #include "host/process/process.h"
 #include "host/trace/trace.h"
@@ -36,6 +37,7 @@ struct th_runtime_setup {
     unsigned schedulers; /* 0: as many as processors */
     unsigned dirty_cpu;  /* 0: as many as schedulers */
     unsigned dirty_io;   /* 0: ten, as in a BEAM */
+    unsigned async;      /* threads that operations on files wait in; 0: ten, as in a BEAM */
     size_t processes;    /* the most that functions may spawn; 0: 1,048,576, as in a BEAM */
     /* What happens to processes is traced in it. It is shared (th_tracing_share()), and stays until
      * the runtime is stopped. NULL: nothing is traced. */
@@ -53,11 +55,12 @@ void th_runtime_start(const struct th_runtime_setup *setup);
 void th_runtime_stop(void);
 
 /* Has `kill` sent to all processes, and to those that they start, until there are none but those of
- * th_run_start(). Waits for functions that run to return. Before libraries are released. */
+ * th_run_start(). Waits for functions that run to return, and for operations on files to be done.
+ * Before libraries are released. */
 void th_runtime_kill_all(void);
 
-/* Calls EACH for what each thread of the runtime runs for a process now, "module:function/arity".
- * Any thread, while no module is removed. */
+/* Calls EACH for what each thread of the runtime runs for a process now, "module:function/arity" or
+ * "file operation NAME". Any thread, while no module is removed. */
 void th_runtime_each_running(void (*each)(void *context, const char *function), void *context);
 
 /* How many processes there are. Any thread. */
@@ -233,6 +236,18 @@ th_term th_call_and_then(th_env *env, th_term module, th_term function, int argc
 th_term th_call_await(th_env *env, const struct th_call_then *then, int64_t milliseconds);
 th_term th_call_skip(th_env *env);
 
+/* OPERATION, of which this takes the share, is submitted when the function has returned; then goes
+ * on with its result. */
+th_term th_call_file(th_env *env, struct th_file_operation *operation,
+                     const struct th_call_then *then);
+
+/* What is known of the operation whose result the process got last. `command` is 0 at first. */
+struct th_file_last {
+    enum th_file_command command;
+    int thread, tag, error;
+};
+struct th_file_last th_call_last_file(const struct th_call *call);
+
 /* Raises REASON in ENV; TH_NONE. */
 th_term th_call_raise(th_env *env, enum th_raised class, th_term reason);
 
@@ -276,6 +291,14 @@ th_term th_seq_set(struct th_call *call, th_term component, th_term value);
 th_term th_seq_get(struct th_call *call, th_term component);
 void th_seq_reset(struct th_call *call);
 bool th_seq_print_label(struct th_call *call, th_term label, th_term info);
+
+/* User tags; see module_functions.h. ITEM is a binary or `undefined`, STATE what th_tag_spread()
+ * has returned; TH_NONE, or false, for what is none. */
+th_term th_tag_put(struct th_call *call, th_term item);
+th_term th_tag_get(struct th_call *call);
+th_term th_tag_get_data(struct th_call *call);
+th_term th_tag_spread(struct th_call *call, bool spreads);
+bool th_tag_restore(struct th_call *call, th_term state);
 
 /* --- Heaps -------------------------------------------------------------------------------------
  */

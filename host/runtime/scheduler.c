@@ -21,6 +21,7 @@
 
 enum {
     DIRTY_IO = 10, /* threads unless told otherwise, as in a BEAM */
+    ASYNC = 10,    /* likewise, as a BEAM had that had them (+A) */
     PROCESSES = 1 << 20,
     NAME_BYTES = 16, /* of a thread's name: the kernel keeps no more */
     GUARD_BYTES = 256 * 1024
@@ -41,7 +42,7 @@ _Thread_local const struct th_scheduler *th_scheduler_current;
 
 /* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after. Read by
  * code of libraries that these run. */
-static struct th_runtime_setup threads = {1, 1, 1, 0, NULL, 0};
+static struct th_runtime_setup threads = {1, 1, 1, 1, 0, NULL, 0};
 static bool started;
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -273,6 +274,9 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     th_code_slots(1 + threads.schedulers + threads.dirty_cpu + threads.dirty_io);
     th_code_kill_users = th_processes_purge;
     th_code_show_users = th_processes_show_inside;
+    if (!threads.async)
+        threads.async = ASYNC;
+    th_file_pool_start(threads.async);
     th_run_queues_open(threads.schedulers);
     open_queue(ERL_NIF_THR_NORMAL_SCHEDULER, threads.schedulers, 1);
     open_queue(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, threads.dirty_cpu, 1 + threads.schedulers);
@@ -298,12 +302,13 @@ void th_runtime_stop(void)
     close_queue(&th_queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);
     close_queue(&th_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER]);
     close_queue(&th_queues[ERL_NIF_THR_NORMAL_SCHEDULER]);
+    th_file_pool_stop();
     th_timers_end();
     th_run_queues_close();
     th_library_on_schedulers = NULL;
     th_process_watch(NULL);
     th_tracepoint_ports_end();
-    threads = (struct th_runtime_setup){1, 1, 1, 0, NULL, 0};
+    threads = (struct th_runtime_setup){1, 1, 1, 1, 0, NULL, 0};
     started = false;
     th_resource_reap(); /* what nobody was woken for */
 }
@@ -322,6 +327,7 @@ void th_runtime_each_running(void (*each)(void *context, const char *function), 
                 each(context, runs);
         }
     }
+    th_file_pool_each_running(each, context);
 }
 
 struct th_tracing *th_runtime_tracing(void)

@@ -3,7 +3,8 @@
  * is counted up by each send, spawn and print of whoever has a token, and what is received sets the
  * count to at least its own.
  *
- * A token travels as the tuple {Flags, Label, Serial, From, Previous}.
+ * A token travels as the tuple {Flags, Label, Serial, From, Previous}; where there is a user tag
+ * that spreads, in what user_tag.c makes of both.
  */
 #include "probed.h"
 #include "tracepoint.h"
@@ -40,6 +41,12 @@ void th_seq_end(struct th_seq *seq)
         th_message_free(seq->label);
     seq->label = NULL;
     seq->set = false;
+}
+
+void th_seq_release(struct th_seq *seq)
+{
+    th_seq_end(seq);
+    th_tag_end(seq);
 }
 
 static void set_label(struct th_seq *seq, th_term label)
@@ -106,11 +113,11 @@ th_term th_seq_token(const struct th_process_run *process, th_env *env)
 th_term th_seq_send(struct th_process_run *process, th_env *env, th_term to, th_term message)
 {
     if (!process->seq.set)
-        return TH_NONE;
+        return th_tag_send(&process->seq, env, TH_NONE);
     count_up(process);
     if (is_told(process, TH_AM(send)))
         th_tracepoint_seq(process, &process->seq, TH_AM(send), process->pid, to, message);
-    return th_seq_token(process, env);
+    return th_tag_send(&process->seq, env, th_seq_token(process, env));
 }
 
 void th_seq_receive(struct th_process_run *process, th_term token)
@@ -118,6 +125,7 @@ void th_seq_receive(struct th_process_run *process, th_term token)
     struct th_seq *seq = &process->seq;
     const th_term *parts;
 
+    token = th_tag_receive(seq, token);
     if (token == TH_NONE) {
         th_seq_end(seq);
         return;
@@ -141,6 +149,8 @@ void th_seq_spawn(struct th_process_run *parent, struct th_process_run *child)
     count_up(parent);
     child->seq = parent->seq;
     child->seq.label = NULL;
+    child->seq.tag = NULL;
+    child->seq.tag_stays = child->seq.tag_spreads = false;
     set_label(&child->seq, label_of(&parent->seq));
     child->seq.last = parent->seq.clock;
     count_up(child);

@@ -287,6 +287,8 @@ void th_signals_take(struct th_process_run *process, struct th_message *mail)
             th_inbox_add(process, mail);
         else if (mail->kind == TH_SIGNAL_MESSAGE)
             receive(process, mail->from, mail);
+        else if (mail->kind == TH_SIGNAL_FILE)
+            th_file_arrived(process, mail);
         else if (act(process, mail))
             process->ending = mail;
         else
@@ -307,6 +309,8 @@ static void answer(const struct th_process_run *self, const struct th_message *s
         th_signal_send(signal->from, TH_SIGNAL_EXIT_LINKED, self->pid, 0, TH_AM(noproc));
     else if (signal->kind == TH_SIGNAL_MONITOR)
         send_down(signal->from, self->pid, signal->number, TH_AM(noproc));
+    else if (signal->kind == TH_SIGNAL_FILE)
+        th_file_unwanted(signal);
     else if (signal->kind == TH_SIGNAL_REQUEST)
         th_request_end((struct th_request *)(uintptr_t)signal->number, reason);
 }

@@ -39,27 +39,28 @@ static void note(const struct th_probe *probe, const union th_probe_value *value
     pthread_mutex_unlock(&lines_lock);
 }
 
-static void for_those_of_files(void (*call)(const struct th_probe *probe))
+/* With all probes of files. */
+static void each_probe(void (*with)(const struct th_probe *probe))
 {
     for (int i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
         if (th_probe_matches(&th_probes[i], "efile_drv__*") ||
             th_probe_matches(&th_probes[i], "aio_pool__*"))
-            call(&th_probes[i]);
+            with(&th_probes[i]);
 }
 
 static void begin_to_watch(void)
 {
     lines.size = 0;
     th_probe_watch(note);
-    for_those_of_files(th_probe_raise);
+    each_probe(th_probe_raise);
 }
 
-/* What was told, its tag as T, good until the next. */
+/* What was told, good until the next. */
 static const char *told(void)
 {
     static char text[8192];
 
-    for_those_of_files(th_probe_lower);
+    each_probe(th_probe_lower);
     th_probe_watch(NULL);
     snprintf(text, sizeof text, "%s", th_buffer_text(&lines));
     return text;
@@ -112,6 +113,7 @@ static const char *entry_of(const char *text)
 static void arguments_stand_where_the_guide_says(void **state)
 {
     th_term port;
+    struct th_file *file;
     char expected[256];
     int fd;
 
@@ -119,9 +121,9 @@ static void arguments_stand_where_the_guide_says(void **state)
     put_file(in_folder("file"), "content\n");
     assert_string_equal(ENTRY(port = open_by(in_folder("file"), READ | WRITE)),
                         "'' 1 'file' '' 3 0 0 0 '#Port'");
-    fd = atomic_load(&th_file_find(port, false)->fd);
-    th_file_drop(th_file_find(port, false));
-    th_file_drop(th_file_find(port, false));
+    file = th_file_find(port, false);
+    fd = atomic_load(&file->fd);
+    th_file_drop(file);
 #define EXPECT(with, number, ...)                                                \
     do {                                                                         \
         snprintf(expected, sizeof expected, "'' " number " '' '' " __VA_ARGS__); \

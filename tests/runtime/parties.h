@@ -53,37 +53,45 @@ static inline const char *show(const char *prefix, th_term term)
     return last;
 }
 
-/* What party:NAME gives in PROCESS, with the elements of the list ARGUMENTS, as text, valid until
- * the thread's next; "error: Reason" and the like for what it raises. PRINTF-like. */
-static inline const char *call_in(struct th_process_run *process, const char *name,
-                                  const char *arguments, ...) __attribute__((format(printf, 3, 4)));
-static inline const char *call_in(struct th_process_run *process, const char *name,
-                                  const char *arguments, ...)
+/* What MODULE:NAME gives in PROCESS, with the elements of the list that TEXT is, as text, valid
+ * until the thread's next; "error: Reason" and the like for what it raises. */
+static inline const char *call_module(struct th_process_run *process, const char *module,
+                                      const char *name, const char *text)
 {
     static const char *const prefixes[] = {"", "error: ", "throw: ", "exit: ", "ended: "};
     const struct th_callee *callee;
     th_term argv[8], list, result;
     unsigned argc = 0;
-    char text[512];
     const char *shown;
-    va_list more;
     th_env env;
     enum th_call_end end;
 
-    va_start(more, arguments);
-    vsnprintf(text, sizeof text, arguments, more);
-    va_end(more);
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, text, strlen(text), &list), TH_OK);
     for (; th_is_list(list); list = th_cell(list)[1])
         argv[argc++] = th_cell(list)[0];
-    callee = th_export_callee(th_export_find(th_atom("party"), th_atom(name), argc));
+    callee = th_export_callee(th_export_find(th_atom(module), th_atom(name), argc));
     if (!callee)
-        fail_msg("no party:%s/%u", name, argc);
+        fail_msg("no %s:%s/%u", module, name, argc);
     end = th_run_call(process, callee, argv, &env, &result);
     shown = show(prefixes[end], result);
     th_env_release(&env);
     return shown;
+}
+
+/* The same of party:NAME, with ARGUMENTS printf-like. */
+static inline const char *call_in(struct th_process_run *process, const char *name,
+                                  const char *arguments, ...) __attribute__((format(printf, 3, 4)));
+static inline const char *call_in(struct th_process_run *process, const char *name,
+                                  const char *arguments, ...)
+{
+    char text[512];
+    va_list more;
+
+    va_start(more, arguments);
+    vsnprintf(text, sizeof text, arguments, more);
+    va_end(more);
+    return call_module(process, "party", name, text);
 }
 
 /* The next message to PROCESS, as text. */

@@ -1,0 +1,276 @@
+/* What functions that run may ask of the host: operations on files. */
+#include "nif.h"
+
+#include "host/runtime/runtime.h"
+#include "plugin_api/nif_module.h"
+
+/* How a function goes on. */
+struct then {
+    ThContinuation *code;
+    int kept;
+    const ERL_NIF_TERM *terms;
+};
+
+/* What is asked for is complete, and good or not. */
+static ERL_NIF_TERM ask(ErlNifEnv *env, struct th_file_operation *operation, bool good,
+                        const struct then *then)
+{
+    const struct th_call_then next = {.code = then->code, .kept = then->kept, .terms = then->terms};
+
+    if (!good) {
+        th_file_operation_drop(operation);
+        return th_nif_raise(env, TH_AM(badarg));
+    }
+    return th_call_file(env, operation, &next);
+}
+
+static bool set_path(ErlNifEnv *env, struct th_file_operation *operation, int which,
+                     ERL_NIF_TERM path)
+{
+    return th_file_set_path(operation, which, th_check_term(env, path, "th_file"));
+}
+
+/* What needs a path, or two (OTHER is not TH_NONE). */
+static ERL_NIF_TERM ask_for(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM path,
+                            ERL_NIF_TERM other, const struct then *then)
+{
+    struct th_file_operation *operation = th_file_operation_create(command);
+
+    return ask(env, operation,
+               set_path(env, operation, 0, path) &&
+                   (other == TH_NONE || set_path(env, operation, 1, other)),
+               then);
+}
+
+/* On FILE, which may be no port. */
+static struct th_file_operation *on(ERL_NIF_TERM file, enum th_file_command command)
+{
+    struct th_file_operation *operation = th_file_operation_create(command);
+
+    operation->port = file;
+    return operation;
+}
+
+static ERL_NIF_TERM ask_on(ErlNifEnv *env, struct th_file_operation *operation, bool good,
+                           const struct then *then)
+{
+    return ask(env, operation, good && th_is_local_port(operation->port), then);
+}
+
+static ERL_NIF_TERM ask_of(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
+                           const struct then *then)
+{
+    return ask_on(env, on(file, command), true, then);
+}
+
+#define THEN ThContinuation *then, int kept, const ERL_NIF_TERM terms[]
+#define GOES_ON (&(const struct then){then, kept, terms})
+
+/* --- By path ---------------------------------------------------------------------------------- */
+
+ERL_NIF_TERM th_file_open(ErlNifEnv *env, ERL_NIF_TERM path, int flags, THEN)
+{
+    struct th_file_operation *operation = th_file_operation_create(TH_FILE_OPEN);
+
+    operation->given[0] = flags;
+    return ask(env, operation, set_path(env, operation, 0, path), GOES_ON);
+}
+
+ERL_NIF_TERM th_file_write_info(ErlNifEnv *env, ERL_NIF_TERM path, ErlNifSInt64 mode,
+                                ErlNifSInt64 uid, ErlNifSInt64 gid, THEN)
+{
+    struct th_file_operation *operation = th_file_operation_create(TH_FILE_WRITE_INFO);
+
+    operation->given[0] = mode;
+    operation->given[1] = uid;
+    operation->given[2] = gid;
+    return ask(env, operation, set_path(env, operation, 0, path), GOES_ON);
+}
+
+ERL_NIF_TERM th_file_pwd(ErlNifEnv *env, THEN)
+{
+    return ask(env, th_file_operation_create(TH_FILE_PWD), true, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_readdir(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_READDIR, path, TH_NONE, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_chdir(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_CHDIR, path, TH_NONE, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_mkdir(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_MKDIR, path, TH_NONE, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_delete(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_DELETE, path, TH_NONE, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_rename(ErlNifEnv *env, ERL_NIF_TERM old_name, ERL_NIF_TERM new_name, THEN)
+{
+    return ask_for(env, TH_FILE_RENAME, old_name, new_name, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_rmdir(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_RMDIR, path, TH_NONE, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_read_file(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_READ_FILE, path, TH_NONE, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_lstat(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_LSTAT, path, TH_NONE, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_readlink(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_READLINK, path, TH_NONE, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_link(ErlNifEnv *env, ERL_NIF_TERM existing_path, ERL_NIF_TERM new_path, THEN)
+{
+    return ask_for(env, TH_FILE_LINK, existing_path, new_path, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_symlink(ErlNifEnv *env, ERL_NIF_TERM existing_path, ERL_NIF_TERM new_path,
+                             THEN)
+{
+    return ask_for(env, TH_FILE_SYMLINK, existing_path, new_path, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_altname(ErlNifEnv *env, ERL_NIF_TERM path, THEN)
+{
+    return ask_for(env, TH_FILE_ALTNAME, path, TH_NONE, GOES_ON);
+}
+
+/* --- On open files ---------------------------------------------------------------------------- */
+
+ERL_NIF_TERM th_file_fstat(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
+{
+    return ask_of(env, TH_FILE_FSTAT, file, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_fsync(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
+{
+    return ask_of(env, TH_FILE_FSYNC, file, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_fdatasync(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
+{
+    return ask_of(env, TH_FILE_FDATASYNC, file, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_truncate(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
+{
+    return ask_of(env, TH_FILE_TRUNCATE, file, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_close(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
+{
+    return ask_of(env, TH_FILE_CLOSE, file, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_read_line(ErlNifEnv *env, ERL_NIF_TERM file, THEN)
+{
+    return ask_of(env, TH_FILE_READ_LINE, file, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_read(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifUInt64 size, THEN)
+{
+    struct th_file_operation *operation = on(file, TH_FILE_READ);
+
+    operation->given[0] = (int64_t)size;
+    return ask_on(env, operation, size <= INT64_MAX, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_lseek(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset, int origin, THEN)
+{
+    struct th_file_operation *operation = on(file, TH_FILE_LSEEK);
+
+    operation->given[0] = offset;
+    operation->given[1] = origin;
+    return ask_on(env, operation, true, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_write(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM data, THEN)
+{
+    struct th_file_operation *operation = on(file, TH_FILE_WRITE);
+
+    return ask_on(env, operation,
+                  th_file_set_data(operation, th_check_term(env, data, "th_file_write")), GOES_ON);
+}
+
+static ERL_NIF_TERM ask_for_pieces(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
+                                   ERL_NIF_TERM pieces, const struct then *then)
+{
+    struct th_file_operation *operation = on(file, command);
+
+    return ask_on(env, operation,
+                  th_file_set_pieces(operation, th_check_term(env, pieces, "th_file")), then);
+}
+
+ERL_NIF_TERM th_file_pwritev(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM pieces, THEN)
+{
+    return ask_for_pieces(env, TH_FILE_PWRITEV, file, pieces, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_preadv(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM pieces, THEN)
+{
+    return ask_for_pieces(env, TH_FILE_PREADV, file, pieces, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_setopt(ErlNifEnv *env, ERL_NIF_TERM file, int option, ErlNifSInt64 value, THEN)
+{
+    struct th_file_operation *operation = on(file, TH_FILE_SETOPT);
+
+    operation->given[0] = option;
+    operation->given[1] = value;
+    return ask_on(env, operation, true, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_ipread(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset,
+                            ErlNifSInt64 size, THEN)
+{
+    struct th_file_operation *operation = on(file, TH_FILE_IPREAD);
+
+    operation->given[0] = offset;
+    operation->given[1] = size;
+    return ask_on(env, operation, offset >= 0 && size >= 0, GOES_ON);
+}
+
+ERL_NIF_TERM th_file_fadvise(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset,
+                             ErlNifSInt64 length, int advice, THEN)
+{
+    struct th_file_operation *operation = on(file, TH_FILE_FADVISE);
+
+    operation->given[0] = offset;
+    operation->given[1] = length;
+    operation->given[2] = advice;
+    return ask_on(env, operation, offset >= 0 && length >= 0, GOES_ON);
+}
+
+/* --- Looking back ----------------------------------------------------------------------------- */
+
+int th_file_last(ErlNifEnv *env, ThFileLast *last)
+{
+    struct th_call *call = th_call_of(env);
+    struct th_file_last known;
+
+    if (!call) {
+        th_nif_raise(env, TH_AM(badarg));
+        return 0;
+    }
+    known = th_call_last_file(call);
+    *last = (ThFileLast){(int)known.command, known.thread, known.tag, known.error};
+    return known.command != 0;
+}
