@@ -8,16 +8,12 @@ static unsigned raised[TH_PROBE_COUNT_OF_ALL]; /* how often, by the main thread 
 
 /* --- Lines ----------------------------------------------------------------------------------- */
 
-/* The commands of the files' probes, by number. */
-#define COMMAND(number, NAME, ...) [number] = #NAME,
-static const char *const commands[] = {TH_FILE_OPERATIONS(COMMAND)};
-
 static const char *command_name(int64_t number)
 {
     const char *name = NULL;
 
-    if (number >= 0 && number < (int64_t)(sizeof commands / sizeof commands[0]))
-        name = commands[number];
+    if (number >= 0 && number < TH_FILE_COMMANDS)
+        name = th_file_rows[number].name;
     return name ? name : "?";
 }
 

@@ -1,0 +1,72 @@
+#!/bin/sh
+# The plugin `files`: the same answers here and from its twin in Erlang, in a folder of their own; in a real BEAM; and what
+# the probes tell of a rename, line for line as OTP's document has it.
+. tests/cli/report
+. tests/shipped/answers
+
+mkdir "$work/top" "$work/top/folder"
+ln -s "$PWD/tests" "$PWD/plugins" "$work/top"
+cd "$work/top" || exit 1
+answers files none
+
+# Numbers are a run's own; the first and the last line have the tag here, as the probes say.
+numberless() {
+    "$@" 2>&1 | sed -e 's/{[0-9]*,[0-9]*}/{N,N}/' -e 's/#Port<0\.[0-9]*>/#Port<0.N>/'
+}
+expect 'a rename that fails, by its probes' numberless "$tracehost" run --flags=send --probe 'efile_drv__*' files \
+    'files:put_tag(<<"some-user-tag">>), files:rename("old-name", "new-name").' <<'LINES'
+efile_drv enter tag={N,N} user tag some-user-tag | RENAME (12) | args: old-name new-name , 0 0 (port #Port<0.N>)
+async I/O worker tag={N,N} | RENAME (12) | efile_drv-int_entry
+async I/O worker tag={N,N} | RENAME (12) | efile_drv-int_return
+efile_drv return tag={N,N} user tag some-user-tag | RENAME (12) | errno 2
+{error,enoent}
+LINES
+
+# All four have one tag, each operation another.
+tags() {
+    "$tracehost" run --flags=send --probe 'efile_drv__*' files \
+        'files:write("a", "b"), files:read("a"), files:delete("a").' 2>&1 |
+        sed -n 's/.* tag={\([0-9]*,[0-9]*\)} .*| \([A-Z_]* ([0-9]*)\).*/\2 \1/p' | sort | uniq -c | sed 's/[0-9]*,[0-9]*$/N/'
+}
+expect 'operations have tags of their own' tags <<'LINES'
+      4 CLOSE (23) N
+      4 DELETE (11) N
+      4 OPEN (1) N
+      4 READ_FILE (15) N
+      4 WRITE (4) N
+LINES
+
+# So few threads do all of it; and how many there may be.
+expect 'one I/O thread' "$tracehost" run --flags=send --async-threads=1 files \
+    'files:write("a", "b"), files:copy("a", "c"), {files:read("c"), files:delete("a"), files:delete("c")}.' <<'LINES'
+{{ok,<<"b">>},ok,ok}
+LINES
+for count in 0 1025 -1 x; do
+    check "--async-threads=$count is refused" sh -c "'$tracehost' run --async-threads=$count files 'files:get_tag().' 2>&1 | grep -e '--async-threads' && ! '$tracehost' run --async-threads=$count files 'files:get_tag().' 2>/dev/null"
+done
+
+# What hangs in an I/O thread is named when the run ends.
+mkfifo pipe
+expect 'a read that hangs' "$tracehost" run --flags=send --duration=1s --grace=1s files 'files:read("pipe").' <<'LINES'
+-- stderr
+tracehost run: stopped after 1 s, before the end
+tracehost run: file operation READ_FILE has not returned after 1 s, and is not waited for
+-- status 6
+LINES
+
+# Where there are no such operations.
+cat >all.calls <<'LINES'
+[files:rename(a, b), files:write(a, b), files:read(a), files:list(a), files:delete(a), files:copy(a, b)].
+[files:put_tag(a), files:get_tag()].
+LINES
+if [ -n "$sanitized" ] || ! command -v escript >/dev/null; then
+    skip 'in a BEAM' 'there is none, or there are sanitizers'
+else
+    not_supported='{error,not_supported}'
+    expect 'in a BEAM' escript tests/shipped/calls.escript plugins/files/files.erl "$plugins/files" "$PWD/all.calls" <<LINES
+[$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
+[$not_supported,$not_supported]
+LINES
+fi
+
+finish
