@@ -180,7 +180,7 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
 {
     enum th_status status;
 
-    status = th_call_arguments_load(&call->arguments, call->folders, call->folder_count);
+    status = th_call_arguments_load(&call->arguments, call->folders, call->folder_count, false);
     if (status == TH_OK)
         status = evaluate_all(call, work);
     else

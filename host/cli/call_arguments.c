@@ -117,7 +117,7 @@ enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
 /* --- Libraries -------------------------------------------------------------------------------- */
 
 enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
-                                      const char *const folders[], size_t folder_count)
+                                      const char *const folders[], size_t folder_count, bool copies)
 {
     struct th_search search;
     th_env env;
@@ -129,7 +129,7 @@ enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
     status = th_load_info_read(arguments->info, &env, &info);
     for (size_t i = 0; status == TH_OK && i < arguments->library_count; i++) {
         const char *name = arguments->libraries[i];
-        status = th_call_library_add(&search, name, info);
+        status = th_call_library_add(&search, name, info, copies);
         if (status != TH_OK && *name >= 'A' && *name <= 'Z' && !strchr(name, '/'))
             th_error_context("'%s' is taken for a library; as an expression it ends in a full stop",
                              name);

@@ -38,9 +38,11 @@ void th_call_arguments_add_file(struct th_call_arguments *arguments, const char 
 enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
                                       struct th_program programs[], size_t *count);
 
-/* Loads all libraries, until th_code_end(); FOLDERS are looked in first. */
+/* Loads all libraries, until th_code_end(); FOLDERS are looked in first. COPIES: see
+ * th_call_library_add(). */
 enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
-                                      const char *const folders[], size_t folder_count);
+                                      const char *const folders[], size_t folder_count,
+                                      bool copies);
 
 void th_call_arguments_free(struct th_call_arguments *arguments);
 

@@ -4,9 +4,11 @@
 
 #include "host/runtime/runtime.h"
 
-/* Finds NAME, opens and loads it with INFO. TH_USAGE if there is another library of its module.
+/* Finds NAME, opens and loads it with INFO; COPY: opens a private copy, so that new code may take
+ * its place, whatever is done to the file. TH_USAGE if there is another library of its module.
  * th_code_end() unloads it. */
-enum th_status th_call_library_add(const struct th_search *search, const char *name, th_term info);
+enum th_status th_call_library_add(const struct th_search *search, const char *name, th_term info,
+                                   bool copy);
 
 /* What load() is to be given, the term of TEXT in ENV; of NULL 0. TH_USAGE. */
 enum th_status th_load_info_read(const char *text, th_env *env, th_term *info);

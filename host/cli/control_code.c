@@ -117,14 +117,25 @@ static enum th_status load_asked(const struct th_control_host *host, const struc
     return status;
 }
 
+/* There are other files to watch; the lock is held by who begins to. */
+static void look_at_files(struct th_control_host *host)
+{
+    th_control_host_lock(host);
+    th_watch_look(&host->watch);
+    th_control_host_unlock(host);
+}
+
 enum th_status th_control_do_load(void *context, int count, char **words, json_t **result)
 {
-    struct asked asked = {.takes = 1u << PURGE | 1u << INFO};
-    enum th_status status = read_words(context, &asked, count, words);
+    const struct th_control_host *host = context;
+    struct asked asked = {.takes = 1u << PURGE | 1u << INFO, .info = host->load_info};
+    enum th_status status = read_words(host, &asked, count, words);
 
     if (status == TH_OK)
-        status = load_asked(context, &asked, result);
+        status = load_asked(host, &asked, result);
     th_free(asked.names);
+    if (status == TH_OK)
+        look_at_files(context);
     return status;
 }
 

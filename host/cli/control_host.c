@@ -37,8 +37,10 @@ void th_control_host_prepare(struct th_control_host *host, const char *path)
 {
     host->server = NULL;
     pthread_mutex_init(&host->lock, NULL);
-    host->watch =
-        (struct th_watch){.command = host->program, .tracing = host->tracing, .lock = &host->lock};
+    host->watch = (struct th_watch){.command = host->program,
+                                    .tracing = host->tracing,
+                                    .lock = &host->lock,
+                                    .load_info = host->load_info};
     host->began = host->rate.time = th_clock_real_monotonic();
     host->setup = (struct th_control_setup){
         .path = path,

@@ -26,6 +26,7 @@ struct th_control_host {
     const char *program; /* "run", "replay" */
     struct th_tracing *tracing;
     const struct th_trace_options *options;
+    const char *load_info; /* for code that is loaded, Erlang text; NULL: 0 */
 
     /* Has the work end, soon, as a signal does; any number of times. Any thread. */
     void (*stop)(void *context);
@@ -129,7 +130,9 @@ enum th_status th_control_no_words(int count, char **words);
     X(processes, LOCKED, "", "who there is, and what they do")                                     \
     X(load, APART, "LIBRARY... [--purge=hard] [--load-info=TERM]",                                 \
       "loads libraries, or new code of those that are there, all of them at one instant or none; " \
-      "--purge=hard kills who is still in code that must go first")                                \
+      "--purge=hard kills who is still in code that must go first; --load-info as `run` has it, "  \
+      "and "                                                                                       \
+      "else what that was given")                                                                  \
     X(purge, APART, "MODULE [--hard]",                                                             \
       "unloads a module's old code, which was replaced or deleted, if nobody is in it any more; "  \
       "--hard kills who is")                                                                       \

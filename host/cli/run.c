@@ -241,6 +241,7 @@ static enum th_status start_control(struct running *running)
         .program = "run",
         .tracing = running->tracing,
         .options = &running->run->trace,
+        .load_info = running->run->arguments.info,
         .stop = stop_as_told,
         .tell = tell_status,
         .processes = list_processes,
@@ -315,8 +316,9 @@ static enum th_status run_traced(struct running *running)
 static enum th_status run_libraries(struct running *running)
 {
     const struct th_run_options *run = running->run;
-    enum th_status status =
-        th_call_arguments_load(&run->arguments, run->trace.folders, run->trace.folder_count);
+    bool may_change = run->trace.control || run->trace.watch;
+    enum th_status status = th_call_arguments_load(&run->arguments, run->trace.folders,
+                                                   run->trace.folder_count, may_change);
 
     if (status == TH_OK)
         status = run_traced(running);

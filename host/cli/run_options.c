@@ -127,6 +127,8 @@ const struct argp th_run_argp = {
     "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every callback "
     "gets, is an Erlang term: STATE; the map of the keys, whose values are integers, true, false "
     "or else binaries; or #{}. `console` stands for a process that prints what it is sent.\n\n"
+    "With --watch the files of the libraries are watched, too: new code is loaded while they run. "
+    "So it is by `tracehost ctl SOCKET load`.\n\n"
     "T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.\n\n"
     "Values are printed on stdout, behind what tracers have printed, an exception on stderr; then "
     "the exit status is 1.\n\n"

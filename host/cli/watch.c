@@ -13,7 +13,7 @@
 enum { MILLISECOND = 1000 * 1000 };
 static const int64_t quiet = 100 * MILLISECOND; /* after which a file is taken for finished ... */
 static const int64_t longest = 2000 * MILLISECOND; /* ... and this, however often it is written */
-static const int64_t retry = 1000 * MILLISECOND;   /* while a file is not there */
+static const int64_t retry = 1000 * MILLISECOND;   /* while a file is not there, or code in use */
 static const uint32_t finished = IN_CLOSE_WRITE | IN_MOVED_TO;
 static const uint32_t gone = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
 
@@ -72,6 +72,12 @@ static bool watch_folders(struct th_watch *watch)
         complete &= access(path_of(session), F_OK) == 0;
     }
     pthread_mutex_unlock(watch->lock);
+    th_watch_modules_update(&watch->modules);
+    for (size_t i = 0; i < watch->modules.count; i++) {
+        const char *path = watch->modules.items[i].path;
+        watch_folder(watch, path);
+        complete &= access(path, F_OK) == 0;
+    }
     return complete;
 }
 
@@ -91,9 +97,7 @@ static bool was_refused(struct th_watch *watch, const struct th_session *session
     const struct th_watch_refusal *refusal = refusal_of(watch, session);
     const struct stat *then = refusal ? &refusal->file : NULL;
 
-    return then && then->st_dev == now->st_dev && then->st_ino == now->st_ino &&
-           then->st_size == now->st_size && then->st_mtim.tv_sec == now->st_mtim.tv_sec &&
-           then->st_mtim.tv_nsec == now->st_mtim.tv_nsec;
+    return then && th_watch_is_same(then, now);
 }
 
 static void note_refusal(struct th_watch *watch, const struct th_session *session,
@@ -159,7 +163,8 @@ static void look_soon(struct th_watch *watch)
 
 static void take(struct th_watch *watch, const struct inotify_event *event)
 {
-    bool meant = event->len == 0 || is_of_tracer(watch, event->name);
+    bool meant = event->len == 0 || is_of_tracer(watch, event->name) ||
+                 th_watch_modules_have(&watch->modules, event->name);
 
     watch->incomplete |= meant && event->mask & gone;
     if (meant && event->mask & (finished | IN_Q_OVERFLOW))
@@ -215,6 +220,8 @@ static void watch_all_along(struct th_watch *watch)
         if (th_clock_real_monotonic() >= watch->due) {
             watch->due = INT64_MAX;
             renew_all(watch);
+            if (th_watch_modules_renew(&watch->modules, watch->command, watch->load_info))
+                watch->due = watch->latest = th_clock_real_monotonic() + retry;
         }
     }
 }
@@ -236,6 +243,7 @@ static void release(struct th_watch *watch)
     if (watch->wake >= 0)
         close(watch->wake);
     th_free(watch->refusals);
+    th_watch_modules_free(&watch->modules);
 }
 
 enum th_status th_watch_begin(struct th_watch *watch)

@@ -1,21 +1,22 @@
 /*
- * --watch: tracers whose files change while they are at work are replaced.
+ * --watch: tracers whose files change while they are at work are replaced; of plugins the new code
+ * is loaded (watch_modules.h).
  *
  *   watch = {.command = "run", .tracing = tracing, .lock = &lock};
  *   th_watch_begin(&watch);        the sessions are there
  *   ... events ...
  *   th_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
  *
- * A thread looks at the folders in which the tracers were found, through inotify: a file there that
- * was closed after writing, or moved there, and whose name is that of a tracer at work, is looked
- * at when nothing has happened to it for a while, so that a burst of writes is one change. If it is
- * another one than is at work, the tracer is replaced, by that thread: th_tracer_renew(). What came
- * of it is told on stderr; a file that was refused is not tried again before it changes.
+ * A thread looks at the folders in which they were found, through inotify: a file there that was
+ * closed after writing, or moved there, and whose name is that of a tracer or plugin at work, is
+ * looked at when nothing has happened to it for a while, so that a burst of writes is one change.
+ * If it is another one than is at work, the tracer is replaced, by that thread: th_tracer_renew().
+ * What came of it is told on stderr; a file that was refused is not tried again before it changes.
  */
 #ifndef TH_WATCH_H
 #define TH_WATCH_H
 
-#include "host/trace/trace.h"
+#include "watch_modules.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,15 +26,17 @@ struct th_watch {
     struct th_tracing *tracing; /* shared */
     /* Around what is done to sessions; others take it while they destroy any, or load libraries. */
     pthread_mutex_t *lock;
+    const char *load_info; /* of plugins, Erlang text; NULL: 0 */
 
     /* Its own: the thread's, but for what is said. */
     pthread_t thread;
     bool begun;                        /* the beginner's */
     atomic_bool over;                  /* relaxed: it is woken after that */
     int news, wake;                    /* of inotify; to be written when it is over */
-    bool incomplete;                   /* the file of a tracer is not there */
+    bool incomplete;                   /* a file is not there */
     struct th_watch_refusal *refusals; /* by session */
     size_t refusal_count, refusal_capacity;
+    struct th_watch_modules modules;
     int64_t due;    /* when all are looked at; INT64_MAX: nothing has happened */
     int64_t latest; /* but then at last */
 };

@@ -109,6 +109,7 @@ struct th_module_code {
     char *path, *file;      /* what was asked for, what was opened */
     size_t exports, locals; /* functions */
     uint64_t users;         /* who are in it: calls that run, continuations that wait */
+    bool outdated;          /* another file is at `path` now, or that one was written to */
 };
 
 /* Of each module its current code, then its old, by name. The caller frees them with

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct th_module_watcher *_Atomic th_module_watching;
 
@@ -66,6 +67,13 @@ struct list {
     size_t count, capacity;
 };
 
+static bool is_outdated(const struct th_library *library)
+{
+    const struct th_examination *facts = th_library_examination(library);
+
+    return access(facts->path, F_OK) == 0 && !th_examination_is_current(facts);
+}
+
 static void add(struct list *list, const struct th_instance *instance, bool old)
 {
     const struct th_code_map *map;
@@ -83,6 +91,7 @@ static void add(struct list *list, const struct th_instance *instance, bool old)
         .exports = th_library_entry(instance->library)->function_count,
         .locals = map->local_count,
         .users = th_instance_users(instance),
+        .outdated = is_outdated(instance->library),
     };
 }
 

@@ -370,6 +370,9 @@ every callback gets, is an Erlang term: STATE; the map of the keys, whose
 values are integers, true, false or else binaries; or #{}. `console` stands for
 a process that prints what it is sent.
 
+With --watch the files of the libraries are watched, too: new code is loaded
+while they run. So it is by `tracehost ctl SOCKET load`.
+
 T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.
 
 Values are printed on stdout, behind what tracers have printed, an exception on

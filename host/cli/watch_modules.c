@@ -1,0 +1,170 @@
+#include "watch_modules.h"
+
+#include "call_library.h"
+#include "command.h"
+#include "module_list.h"
+
+#include <string.h>
+
+bool th_watch_is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* --- What there is ---------------------------------------------------------------------------- */
+
+static struct th_watch_module *find(const struct th_watch_modules *modules, const char *path)
+{
+    for (size_t i = 0; i < modules->count; i++)
+        if (strcmp(modules->items[i].path, path) == 0)
+            return &modules->items[i];
+    return NULL;
+}
+
+/* What is known of the file goes on. */
+static void take_list(struct th_watch_modules *modules, const struct th_module_code codes[],
+                      size_t count)
+{
+    struct th_watch_modules before = *modules;
+
+    *modules =
+        (struct th_watch_modules){.items = th_alloc_zero((count + 1) * sizeof *modules->items)};
+    for (size_t i = 0; i < count; i++) {
+        struct th_watch_module *module = &modules->items[modules->count];
+        const struct th_watch_module *known = find(&before, codes[i].path);
+        if (codes[i].old)
+            continue;
+        if (known)
+            *module = *known;
+        module->path = th_strdup(codes[i].path);
+        modules->count++;
+    }
+    th_watch_modules_free(&before);
+}
+
+void th_watch_modules_update(struct th_watch_modules *modules)
+{
+    struct th_module_code *codes;
+    size_t count = th_code_list(&codes);
+
+    take_list(modules, codes, count);
+    th_code_list_free(codes, count);
+}
+
+void th_watch_modules_free(struct th_watch_modules *modules)
+{
+    for (size_t i = 0; i < modules->count; i++)
+        th_free(modules->items[i].path);
+    th_free(modules->items);
+    *modules = (struct th_watch_modules){0};
+}
+
+bool th_watch_modules_have(const struct th_watch_modules *modules, const char *name)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        const char *slash = strrchr(modules->items[i].path, '/');
+        if (strcmp(slash ? slash + 1 : modules->items[i].path, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- Loading ---------------------------------------------------------------------------------- */
+
+static void tell_loaded(const struct th_watch_module *module, const char *command,
+                        const struct th_finished *finished)
+{
+    th_command_flush();
+    fprintf(stderr, "tracehost %s: the new %s is loaded: module %s, generation %llu\n", command,
+            module->path, th_atom_name(finished->name)->text,
+            (unsigned long long)finished->generation);
+}
+
+static enum th_status load_with(const struct th_watch_module *module, const char *command,
+                                th_term info)
+{
+    const char *name = module->path;
+    struct th_search no_folders = {.kind = TH_SEARCH_PLUGINS};
+    struct th_module_list list = {.names = &name, .count = 1, .search = &no_folders, .info = info};
+    enum th_status status = th_module_list_prepare(&list);
+
+    if (status == TH_OK)
+        status = th_module_list_finish(&list);
+    if (status == TH_OK)
+        tell_loaded(module, command, list.finished);
+    th_module_list_free(&list);
+    return status;
+}
+
+static enum th_status load(const struct th_watch_module *module, const char *command,
+                           const char *info)
+{
+    enum th_status status;
+    th_term term;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    status = th_load_info_read(info, &env, &term);
+    if (status == TH_OK)
+        status = load_with(module, command, term);
+    th_env_release(&env);
+    return status;
+}
+
+static void tell_refused(const char *command)
+{
+    th_command_fail(command);
+    th_error_clear();
+}
+
+/* One whose file is another than what was loaded. That old code is in use is told once. */
+static void renew(struct th_watch_module *module, th_term name, const char *command,
+                  const char *info)
+{
+    bool waited = module->waits;
+    struct stat file;
+
+    if (stat(module->path, &file) != 0)
+        return;
+    if (module->tried && th_watch_is_same(&module->file, &file)) {
+        if (!waited)
+            return;
+    } else {
+        waited = false;
+    }
+    module->tried = true;
+    module->file = file;
+    module->waits = th_code_purge(name, TH_PURGE_SOFT, NULL) != TH_OK;
+    if (module->waits && waited)
+        return;
+    if (module->waits)
+        th_error_context("the new %s is not loaded yet, but when old code is not in use any more",
+                         module->path);
+    else if (load(module, command, info) == TH_OK)
+        return;
+    else
+        th_error_context("the new %s is not loaded, the old code goes on", module->path);
+    tell_refused(command);
+}
+
+bool th_watch_modules_renew(struct th_watch_modules *modules, const char *command, const char *info)
+{
+    struct th_module_code *codes;
+    size_t count = th_code_list(&codes);
+    bool waits = false;
+
+    take_list(modules, codes, count);
+    for (size_t i = 0; i < count; i++) {
+        struct th_watch_module *module = codes[i].old ? NULL : find(modules, codes[i].path);
+        if (!module)
+            continue;
+        if (codes[i].outdated)
+            renew(module, codes[i].name, command, info);
+        else
+            module->waits = false;
+        waits |= module->waits;
+    }
+    th_code_list_free(codes, count);
+    return waits;
+}
