@@ -172,8 +172,10 @@ static void an_exception_passes_many(void **state)
 
     (void)state;
     set("down", 2, EXCEPTIONS, TH_BP_GLOBAL);
+#ifndef TH_PROGRESS_TSAN /* which notes stacks of 65,536 frames at most */
     assert_string_equal(call("down", "[100000000,0]"), "error: system_limit");
     assert_true(lines_with("{error,system_limit}") > MANY);
+#endif
     assert_string_equal(call("down", "[%d,0]", MANY), "500");
     assert_int_equal(lines_with("return_from"), MANY + 1);
 }
