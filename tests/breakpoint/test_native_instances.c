@@ -11,11 +11,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 enum { OLD, NEW, INSTANCES };
 
+static char *files[INSTANCES]; /* made once */
 static struct th_library *libraries[INSTANCES];
 static struct meeting meetings[INSTANCES][TH_NATIVE_FORMS];
 
@@ -33,14 +35,32 @@ static void meet_function(struct meeting *meeting, struct th_library *library,
     assert_non_null(meeting->native);
 }
 
+static int make_files(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INSTANCES; i++)
+        files[i] =
+            compiled_file(NULL, "-O2 -fpatchable-function-entry=16,8", "tests/breakpoint/forms.c");
+    return 0;
+}
+
+static int remove_files(void **state)
+{
+    (void)state;
+    for (int i = 0; i < INSTANCES; i++) {
+        unlink(files[i]);
+        th_free(files[i]);
+    }
+    return 0;
+}
+
 static int begin(void **state)
 {
     (void)state;
     memset(places, 0, sizeof places);
     memset(meetings, 0, sizeof meetings);
     for (int i = 0; i < INSTANCES; i++) {
-        libraries[i] =
-            compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", "tests/breakpoint/forms.c");
+        assert_int_equal(th_library_open(files[i], &libraries[i]), TH_OK);
         for (enum th_native_form form = 0; form < TH_NATIVE_FORMS; form++)
             meet_function(&meetings[i][form], libraries[i], form);
     }
@@ -245,5 +265,5 @@ int main(void)
         printf("no native sites here: %s\n", th_error_link(0));
         return 77;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_files, remove_files);
 }
