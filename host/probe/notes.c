@@ -34,7 +34,7 @@
 
 #define DEFINE(name, fires, where, ...)                                                \
     unsigned short erlang_##name##_semaphore;                                          \
-    __attribute__((noinline, noclone, cold)) void th_probe_##name(                     \
+    __attribute__((noinline, cold)) void th_probe_##name(                              \
         TH_PROBE_EACH(TH_PROBE_PARAMETER, __VA_ARGS__))                                \
     {                                                                                  \
         th_probe_watcher watcher;                                                      \

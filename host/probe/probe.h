@@ -10,9 +10,9 @@
  * or TH_PROBE() alone, as its arguments are evaluated only if the probe is enabled. The probes,
  * with their arguments and types, stand in plugin_api/probe_table.h.
  *
- * Cost. A probe that nobody watches is a load of its semaphore and a branch that is not taken; its
- * NOP is behind that. A probe is one function (notes.c), however many places it fires from: so it
- * has one note, and its arguments are where the calling convention has them.
+ * Cost. A probe that nobody watches is a comparison with its semaphore and a branch that is not
+ * taken; its NOP is behind that. A probe is one function (notes.c), however many places it fires
+ * from: so it has one note, and its arguments are where the calling convention has them.
  *
  * Threads. Any. Firing neither blocks nor allocates, unless the host's own watcher (below) says so.
  * Texts need be good only for the call; NULL is none.
@@ -51,8 +51,26 @@ typedef int64_t th_probe_int64;
 
 TH_PROBES(TH_PROBE_DECLARE)
 
+/* A comparison with memory and a jump, which take no register; compilers load what is atomic first.
+ */
 #ifdef TH_NO_PROBES
 #define TH_PROBE_ENABLED(name) 0
+#elif defined(__x86_64__)
+#define TH_PROBE_ENABLED(name)                        \
+    __extension__({                                   \
+        __label__ watched, done;                      \
+        bool is_watched = false;                      \
+        __asm__ goto("cmpw $0, %0\n\tjne %l1"         \
+                     :                                \
+                     : "m"(erlang_##name##_semaphore) \
+                     : "cc"                           \
+                     : watched);                      \
+        goto done;                                    \
+    watched:                                          \
+        is_watched = true;                            \
+    done:                                             \
+        is_watched;                                   \
+    })
 #else
 #define TH_PROBE_ENABLED(name) \
     __builtin_expect(__atomic_load_n(&erlang_##name##_semaphore, __ATOMIC_RELAXED) != 0, 0)
