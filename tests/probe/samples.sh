@@ -1,0 +1,69 @@
+#!/bin/sh
+# The scripts in samples/probes: bpftrace and SystemTap find their probes in the program and the library, and
+# everything else in order. They need not be let run here.
+. tests/cli/report
+
+# What SystemTap asks of a kernel before it looks at a program.
+make_kernel() {
+    mkdir -p "$work/kernel/include/generated" "$work/kernel/include/config"
+    printf 'CONFIG_%s=y\n' UPROBES INODE_UPROBES ARCH_SUPPORTS_UPROBES UPROBE_EVENTS TRACEPOINTS UTRACE X86_64 >"$work/kernel/.config"
+    touch "$work/kernel/Makefile"
+    echo '#define UTS_RELEASE "6.1.0"' >"$work/kernel/include/generated/utsrelease.h"
+    echo 6.1.0 >"$work/kernel/include/config/kernel.release"
+    printf '0000000000000000 T %s\n' task_user_regset_view uprobe_register register_uprobe >"$work/kernel/System.map"
+    printf '0x00000000\ttask_user_regset_view\tvmlinux\tEXPORT_SYMBOL\t\n' >"$work/kernel/Module.symvers"
+}
+
+in_bpftrace() {
+    bpftrace -d "$@"
+}
+
+in_stap() {
+    HOME=$work stap -p2 -r "$work/kernel" "$@"
+}
+
+# fails WITH ARGUMENT...
+fails() {
+    ! "$@" >"$work/failed" 2>&1
+}
+
+# scripts WITH SUFFIX FILE...
+scripts() {
+    with=$1
+    suffix=$2
+    shift 2
+    for file; do
+        for script in samples/probes/*"$suffix"; do
+            check "$script of $(basename "$file")" "$with" "$script" "$file"
+        done
+    done
+}
+
+# Each probe by name: who reads the notes finds them all.
+every_probe() {
+    for file in "$tracehost" "$BUILD_DIR/lib/libtracehost.so"; do
+        bpftrace -l "usdt:$file:*" 2>/dev/null | sed "s|^usdt:.*:erlang:||" | sort >"$work/names"
+        "$tracehost" probes | sed 's/^erlang:\([a-z_0-9]*\)(.*/\1/' | sort | diff - "$work/names" || return
+    done
+}
+
+if ! command -v bpftrace >/dev/null; then
+    skip 'scripts for bpftrace' 'bpftrace is not installed'
+elif ! in_bpftrace -e 'BEGIN { exit(); }' >"$work/why" 2>&1; then
+    skip 'scripts for bpftrace' "$(tail -1 "$work/why")"
+else
+    check 'bpftrace lists all probes' every_probe
+    scripts in_bpftrace .bt "$tracehost" "$BUILD_DIR/lib/libtracehost.so" "$BUILD_DIR/lib/tracehost/tracers/usdt.so"
+    check 'it would find a mistake' fails in_bpftrace -e "usdt:$tracehost:erlang:message__send { prinf(); }"
+fi
+
+make_kernel
+if ! command -v stap >/dev/null; then
+    skip 'scripts for SystemTap' 'SystemTap is not installed'
+elif ! in_stap -e 'probe begin { exit() }' >"$work/why" 2>&1; then
+    skip 'scripts for SystemTap' "$(head -1 "$work/why")"
+else
+    scripts in_stap .stp "$tracehost" "$BUILD_DIR/lib/libtracehost.so" "$BUILD_DIR/lib/tracehost/tracers/usdt.so"
+    check 'it would find a missing probe' fails in_stap -e "probe process(\"$tracehost\").mark(\"message__sent\") { exit() }"
+fi
+finish
