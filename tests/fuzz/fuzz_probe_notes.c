@@ -1,0 +1,30 @@
+/* Any bytes as a file with probes: reading the notes ends with an answer, and arguments in them are
+ * parts of their texts. */
+#include "host/library/probe_notes.h"
+
+#include <string.h>
+
+static void check(const struct th_probe_note *note)
+{
+    const char *end = note->arguments + strlen(note->arguments);
+    const char *text = note->arguments, *where;
+    size_t length;
+    int size;
+
+    while (th_probe_next_argument(&text, &size, &where, &length))
+        if (where < note->arguments || length > (size_t)(end - where) || text > end)
+            th_bug("an argument outside of its text");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct th_probe_notes notes;
+
+    if (th_probe_notes_parse(&notes, bytes, size) != TH_OK)
+        th_error_clear();
+    for (size_t i = 0; i < notes.count; i++)
+        check(&notes.notes[i]);
+    th_probe_notes_free(&notes);
+    return 0;
+}
