@@ -41,6 +41,7 @@ static const char *next_text(struct text *text, const struct th_continuation *ne
         return mfa_text(text, next->module, next->function, next->argc);
     case TH_STEP_RUN:
     case TH_STEP_AWAIT:
+    case TH_STEP_FILE:
         return mfa_text(text, th_library_name(callee->library),
                         th_name_atom(next->goes_on ? callee->function->name : next->name),
                         next->goes_on ? (int)callee->function->arity : next->argc);

@@ -182,9 +182,8 @@ static uint64_t reductions_of(const struct th_process_run *process)
 static uint64_t code_of(const struct th_process_run *process)
 {
     const struct th_continuation *next = &process->next;
-    bool waits = next->step == TH_STEP_RUN || next->step == TH_STEP_AWAIT;
 
-    return waits && next->callee ? th_callee_serial(next->callee) : 0;
+    return th_step_is_code(next->step) && next->callee ? th_callee_serial(next->callee) : 0;
 }
 
 enum { OLDEST_FRAMES = 4 }; /* that are looked at: of many it would take long */

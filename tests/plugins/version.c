@@ -219,6 +219,12 @@ NIF(wait_here)
     return th_await(env, had_message, TH_INFINITY, 0, NULL);
 }
 
+/* Likewise for what is in a file. */
+NIF(read_here)
+{
+    return th_file_read_file(env, argv[0], had_message, 0, NULL);
+}
+
 static ERL_NIF_TERM came_back(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -270,6 +276,7 @@ static ErlNifFunc functions[] = {
     {"tell", 1, tell, 0},
     {"leave", 0, leave, 0},
     {"wait_here", 0, wait_here, 0},
+    {"read_here", 1, read_here, 0},
     {"wait_for", 1, wait_for, 0},
     {"serve", 1, serve, 0},
     {"make_resource", 0, make_resource, 0},

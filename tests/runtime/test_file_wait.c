@@ -2,6 +2,8 @@
  * An I/O thread, the only one, is held up by opening a pipe that nobody writes to. */
 #include "parties.h"
 
+#include "host/probe/probe.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -302,6 +304,38 @@ static void what_is_queued_when_a_file_is_closed_fails(void **state)
     th_free(port);
 }
 
+static int scheduled; /* how often `filing:mkdir/1` was; relaxed order: read when all is over */
+
+static void note_scheduled(const struct th_probe *probe, const union th_probe_value *values)
+{
+    (void)probe;
+    if (strcmp(values[1].string, "filing:mkdir/1") == 0)
+        __atomic_fetch_add(&scheduled, 1, __ATOMIC_RELAXED);
+}
+
+/* It begins, and goes on: both times in the function that has asked. */
+static void who_waits_is_in_the_function_that_has_asked(void **state)
+{
+    const struct th_probe *probe = th_probe_find("process__scheduled");
+    char *asking;
+
+    (void)state;
+    th_probe_watch(note_scheduled);
+    th_probe_raise(probe);
+    hold_up();
+    asking = th_strdup(call("spawn", "[filing,mkdir,[\"%s/made\"],2]", folder));
+    while (th_file_pool_operations() < 2)
+        pause_a_moment();
+    let_go();
+    assert_non_null(strstr(call("select", "['DOWN',10000]"), "normal}"));
+    th_probe_lower(probe);
+    th_probe_watch(NULL);
+    assert_int_equal(__atomic_load_n(&scheduled, __ATOMIC_RELAXED), 2);
+    assert_int_equal(strncmp(message_to(process), "#Port<", 6), 0);
+    file("rmdir", "[\"%s/made\"]", folder);
+    th_free(asking);
+}
+
 /* Messages that come meanwhile wait for their turn; links are obeyed. */
 static void signals_come_while_it_waits(void **state)
 {
@@ -398,6 +432,7 @@ int main(void)
         TEST(what_is_queued_goes_with_its_process),
         TEST(what_is_under_way_is_done_for_nobody),
         TEST(what_is_queued_when_a_file_is_closed_fails),
+        TEST(who_waits_is_in_the_function_that_has_asked),
         TEST(signals_come_while_it_waits),
         TEST(many_end_at_once),
     };

@@ -12,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <cmocka.h>
 
 static const char a[] = "version_000a", b[] = "version_000b", c[] = "version_000c";
@@ -215,6 +218,58 @@ static void a_hard_purge_kills_who_is_in_it(void **state)
     assert_string_equal(seen(c), "2");
 }
 
+static char pipe_path[] = "/tmp/test_loading.XXXXXX/pipe";
+
+static void *read_in_code(void *module)
+{
+    char arguments[64];
+
+    snprintf(arguments, sizeof arguments, "[\"%s\"]", pipe_path);
+    waited = th_strdup(call_by(waiter, module, "read_here", arguments));
+    return NULL;
+}
+
+static void make_pipe(void)
+{
+    char *name = strrchr(pipe_path, '/');
+
+    *name = '\0';
+    assert_non_null(mkdtemp(pipe_path));
+    *name = '/';
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+}
+
+/* It is open, as the operation is, when this returns. */
+static void end_pipe(void)
+{
+    close(open(pipe_path, O_WRONLY));
+    unlink(pipe_path);
+    *strrchr(pipe_path, '/') = '\0';
+    assert_int_equal(rmdir(pipe_path), 0);
+}
+
+/* A continuation that waits for an operation on a file is one, too; that ends by itself. */
+static void who_waits_for_a_file_is_in_its_code(void **state)
+{
+    static const char name[] = "version_000d";
+    pthread_t thread;
+
+    (void)state;
+    make_pipe();
+    load(name, 1);
+    waiter = th_run_start();
+    assert_int_equal(pthread_create(&thread, NULL, read_in_code, (void *)name), 0);
+    while (th_file_pool_operations() == 0)
+        usleep(1000);
+    load(name, 2);
+    assert_int_equal(purge(name), TH_REFUSED);
+    assert_non_null(strstr(th_error_link(1), "> in version_000d:read_here/1; purge it hard"));
+    assert_int_equal(th_code_purge(th_atom(name), TH_PURGE_HARD, NULL), TH_OK);
+    assert_string_equal(end_of(thread), "ended: killed");
+    assert_string_equal(seen(name), "2");
+    end_pipe();
+}
+
 /* --- Several at once -------------------------------------------------------------------------- */
 
 static const char *const all[] = {a, b, c};
@@ -315,7 +370,7 @@ int main(void)
         TEST(calls_reach_what_is_current),         TEST(old_code_goes_on_until_it_is_over),
         TEST(a_hard_purge_kills_who_is_in_it),     TEST(a_list_becomes_visible_at_once),
         TEST(who_refuses_leaves_all_as_they_were), TEST(loads_are_undone),
-        TEST(what_is_not_taken_back_is_deleted),
+        TEST(what_is_not_taken_back_is_deleted),   TEST(who_waits_for_a_file_is_in_its_code),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
