@@ -284,6 +284,8 @@ Usage: tracehost run [OPTION...] LIBRARY... EXPRESSION...
 Loads NIF libraries and evaluates Erlang expressions that call their functions,
 while tracers are told what happens.
 
+      --async-threads=N      Have at most N threads carry out operations on
+                             files (default: 10)
       --check                Watch what the libraries do with the NIF API; exit
                              with 1 if it is forbidden
       --duration=T           Stop after T, if the expressions take longer
