@@ -72,7 +72,8 @@ static ERL_NIF_TERM got(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const ERL_NIF_TERM *request = elements_of(env, argv[0], 3);
 
-    (void)argc;
+    if (is_atom(env, argv[0], "upgrade"))
+        return th_tail_call(env, atom(env, "bank"), atom(env, "account"), argc - 1, argv + 1);
     if (is_atom(env, argv[0], "crash"))
         return enif_raise_exception(env, atom(env, "embezzled"));
     return request ? asked(env, argv + 1, request) : th_skip(env);

@@ -54,6 +54,17 @@ static ERL_NIF_TERM answered(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return th_skip(env);
 }
 
+/* The first who is in new code tells the bank, which tells the accounts; they get to see it, too,
+ * as they get the message. (upgrade() comes before anybody can be in it.) */
+static void tell_of_new_code(ErlNifEnv *env)
+{
+    struct books *books = books_of(env);
+
+    if (atomic_load_explicit(&books->new_code, memory_order_relaxed) &&
+        atomic_exchange_explicit(&books->new_code, false, memory_order_relaxed))
+        send_to(env, atom(env, "bank"), atom(env, "upgrade"));
+}
+
 ERL_NIF_TERM ask(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM request)
 {
     ErlNifPid server, self;
@@ -63,6 +74,7 @@ ERL_NIF_TERM ask(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM request)
         return enif_make_badarg(env);
     if (!th_host_present())
         return not_supported(env);
+    tell_of_new_code(env);
     if (!enif_whereis_pid(env, name, &server))
         return not_open(env, name);
     kept[0] = th_monitor(env, &server);

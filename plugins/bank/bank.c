@@ -95,23 +95,87 @@ static ERL_NIF_TERM crash(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return ask(env, atom(env, "bank"), pair(env, "crash", argv[0]));
 }
 
-static int upgrade(ErlNifEnv *env, void **data, void **old_data, ERL_NIF_TERM info)
+/* --- Its private data ------------------------------------------------------------------------- */
+
+struct books *books_of(ErlNifEnv *env)
 {
+    return enif_priv_data(env);
+}
+
+static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)
+{
+    struct books *books = enif_alloc(sizeof *books);
+
     (void)env;
-    (void)data;
-    (void)old_data;
     (void)info;
+    if (!books)
+        return 1;
+    books->version = BANK_VERSION;
+    atomic_init(&books->users, 1);
+    atomic_init(&books->transfers, 0);
+    atomic_init(&books->new_code, false);
+    *data = books;
     return 0;
 }
 
+/* Before anything is changed: books that a later version has written are not understood. (There is
+ * no such call in a BEAM, so upgrade() asks, too.) */
+int th_upgrade_check(ErlNifEnv *env, void *old_data, ERL_NIF_TERM info)
+{
+    const struct books *books = old_data;
+
+    (void)env;
+    (void)info;
+    return books && books->version > BANK_VERSION ? 2 : 0;
+}
+
+/* The books are both versions', as there may be somebody in the old code; *DATA has them already if
+ * they are handed back by a later version. */
+static int upgrade(ErlNifEnv *env, void **data, void **old_data, ERL_NIF_TERM info)
+{
+    struct books *books = *old_data;
+    int refused = *data == books ? 0 : th_upgrade_check(env, books, info);
+
+    if (refused)
+        return refused;
+    if (!books)
+        return load(env, data, info);
+    if (*data != books)
+        atomic_fetch_add_explicit(&books->users, 1, memory_order_relaxed);
+    books->version = BANK_VERSION;
+    atomic_store_explicit(&books->new_code, true, memory_order_relaxed);
+    *data = books;
+    return 0;
+}
+
+static void unload(ErlNifEnv *env, void *data)
+{
+    struct books *books = data;
+
+    (void)env;
+    if (books && atomic_fetch_sub_explicit(&books->users, 1, memory_order_acq_rel) == 1)
+        enif_free(books);
+}
+
 static ErlNifFunc functions[] = {
-    {"start", 0, start, 0},       {"stop", 0, stop, 0},
-    {"open", 2, open_account, 0}, {"close", 1, close_account, 0},
-    {"names", 0, names, 0},       {"balance", 1, balance, 0},
-    {"deposit", 2, deposit, 0},   {"withdraw", 2, withdraw, 0},
-    {"transfer", 3, transfer, 0}, {"audit", 0, audit, 0},
-    {"freeze", 2, freeze, 0},     {"crash", 1, crash, 0},
-    {"run", 0, run, 0},           {"account", 3, account, 0}, /* what the processes run */
+    {"start", 0, start, 0},
+    {"stop", 0, stop, 0},
+    {"open", 2, open_account, 0},
+    {"close", 1, close_account, 0},
+    {"names", 0, names, 0},
+    {"balance", 1, balance, 0},
+    {"deposit", 2, deposit, 0},
+    {"withdraw", 2, withdraw, 0},
+    {"transfer", 3, transfer, 0},
+    {"audit", 0, audit, 0},
+    {"freeze", 2, freeze, 0},
+    {"crash", 1, crash, 0},
+    {"run", 0, run, 0},
+    {"account", 3, account, 0}, /* what the processes run */
+    {"run", 1, run_with, 0},
+#if BANK_VERSION > 1
+    {"transfers", 0, transfers, 0},
+#endif
 };
 
-ERL_NIF_INIT(bank, functions, NULL, NULL, upgrade, NULL)
+ERL_NIF_INIT(bank, functions, load, NULL, upgrade, unload)

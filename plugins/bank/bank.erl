@@ -3,7 +3,7 @@
 -export([load/1]).
 -export([start/0, stop/0, open/2, close/1, names/0, balance/1, deposit/2, withdraw/2, transfer/3, audit/0]).
 -export([freeze/2, crash/1]).
--export([run/0, account/3]). % what the processes run
+-export([run/0, run/1, account/3]). % what the processes run
 
 -define(PATIENCE, 500). % milliseconds
 
@@ -97,6 +97,7 @@ collect(Reference, Left, Total) ->
 account(Bank, Name, Balance) ->
     receive
         crash -> error(embezzled);
+        upgrade -> ?MODULE:account(Bank, Name, Balance);
         {Request, From, Reference} -> account(Bank, Name, Balance, Request, From, Reference)
     end.
 
@@ -128,6 +129,9 @@ run() ->
 %% Accounts: Name => {Pid, Balance}
 run(Accounts) ->
     receive
+        upgrade ->
+            [Pid ! upgrade || {Pid, _} <- maps:values(Accounts)],
+            ?MODULE:run(Accounts);
         {balance, Name, Balance} -> run(noted(Accounts, Name, Balance));
         {'EXIT', Pid, Reason} -> run(ended(Accounts, Pid, Reason));
         {{open, Name, Balance}, From, Reference} ->

@@ -4,7 +4,12 @@
 
 #include <nif_module.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
+
+#ifndef BANK_VERSION
+#define BANK_VERSION 1 /* samples/careful_bank has another */
+#endif
 
 static inline ERL_NIF_TERM atom(ErlNifEnv *env, const char *name)
 {
@@ -58,9 +63,23 @@ bool send_to(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM message);
 /* Sends {REFERENCE, REPLY} to FROM, a pid. */
 void reply(ErlNifEnv *env, ERL_NIF_TERM from, ERL_NIF_TERM reference, ERL_NIF_TERM reply);
 
+/* --- Books: what goes from version to version, as private data -------------------------------- */
+
+struct books {
+    long version;           /* of the code that has taken them over last */
+    _Atomic long users;     /* versions that are loaded. Release, and acquire of the last one */
+    _Atomic long transfers; /* that have arrived. Relaxed, as the next: a number in itself */
+    _Atomic bool new_code;  /* the processes are to be told that there is some */
+};
+
+struct books *books_of(ErlNifEnv *env);
+
 /* --- The processes, as functions of the library ----------------------------------------------- */
 
 ERL_NIF_TERM run(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); /* the bank */
+/* Accounts: the same, with what it has. External calls of that, and of account/3, are how processes
+ * come to new code: when they get the message `upgrade`. */
+ERL_NIF_TERM run_with(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* Bank, Name, Balance. As it goes on after a message it calls itself: a call that can be traced, as
  * in Erlang, however it is compiled. */
 __attribute__((noinline)) ERL_NIF_TERM account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
@@ -69,5 +88,11 @@ __attribute__((noinline)) ERL_NIF_TERM account(ErlNifEnv *env, int argc, const E
 
 ERL_NIF_TERM transfer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); /* From, To, Amount */
 ERL_NIF_TERM audit(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+#if BANK_VERSION > 1 /* samples/careful_bank */
+ERL_NIF_TERM checked_transfer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM transfers(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+#define transfer checked_transfer
+#endif
 
 #endif

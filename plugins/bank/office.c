@@ -23,6 +23,16 @@ ERL_NIF_TERM run(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return goes_on(env, enif_make_new_map(env));
 }
 
+ERL_NIF_TERM run_with(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!th_host_present())
+        return not_supported(env);
+    if (!enif_is_map(env, argv[0]))
+        return enif_make_badarg(env);
+    return goes_on(env, argv[0]);
+}
+
 /* --- Accounts --------------------------------------------------------------------------------- */
 
 /* ACCOUNTS with a new one; the same if that name is taken. */
@@ -177,12 +187,31 @@ static ERL_NIF_TERM asked(ErlNifEnv *env, ERL_NIF_TERM accounts, const ERL_NIF_T
     return th_skip(env);
 }
 
+/* All go on in what is the current code now. */
+static ERL_NIF_TERM upgraded(ErlNifEnv *env, ERL_NIF_TERM accounts)
+{
+    ErlNifMapIterator at;
+    ERL_NIF_TERM name, value;
+    ErlNifPid pid;
+
+    enif_map_iterator_create(env, accounts, &at, ERL_NIF_MAP_ITERATOR_FIRST);
+    while (enif_map_iterator_get_pair(env, &at, &name, &value)) {
+        if (enif_get_local_pid(env, elements_of(env, value, 2)[0], &pid))
+            enif_send(env, &pid, NULL, atom(env, "upgrade"));
+        enif_map_iterator_next(env, &at);
+    }
+    enif_map_iterator_destroy(env, &at);
+    return th_tail_call(env, atom(env, "bank"), atom(env, "run"), 1, &accounts);
+}
+
 static ERL_NIF_TERM got(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM accounts = argv[1];
     const ERL_NIF_TERM *message = elements_of(env, argv[0], 3);
 
     (void)argc;
+    if (is_atom(env, argv[0], "upgrade"))
+        return upgraded(env, accounts);
     if (!message)
         return th_skip(env);
     if (is_atom(env, message[0], "balance"))

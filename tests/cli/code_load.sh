@@ -42,7 +42,7 @@ modules() {
 a_host
 expect 'the modules at first' modules <<'END'
 module        code     generation  functions  local  users  path
-bank          current           1         14      0      3  BUILD/lib/tracehost/plugins/bank.so
+bank          current           1         15      0      3  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           1          N      1      0  WORK/000a.so
 END
 expect 'two at once, one of which is there already' ctl load "$work/000a.so" "$work/000b.so" --load-info=2 <<'END'
@@ -53,7 +53,7 @@ all at one instant, after 1 round of thread progress
 END
 expect 'they are there, and the old code' modules <<'END'
 module        code     generation  functions  local  users  path
-bank          current           1         14      0      3  BUILD/lib/tracehost/plugins/bank.so
+bank          current           1         15      0      3  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           2          N      1      0  WORK/000a.so
 version_000a  old               1          N      1      0  WORK/000a.so
 version_000b  current           1          N      1      0  WORK/000b.so
@@ -240,7 +240,7 @@ tracehost ctl: no module version_000c is loaded
 END
 expect 'what there is' modules <<'END'
 module        code     generation  functions  local  users  path
-bank          current           3         14      0      0  BUILD/lib/tracehost/plugins/bank.so
+bank          current           3         15      0      0  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           3          N      1      0  WORK/000a.so
 version_000b  current           1          N      1      0  WORK/000b.so
 version_000c  old               1          N      1      0  WORK/000c.so
@@ -303,7 +303,7 @@ version_000b:number/0  local,global
 END
 expect 'nothing is loaded yet' modules <<'END'
 module        code     generation  functions  local  users  path
-bank          current           3         14      0      0  BUILD/lib/tracehost/plugins/bank.so
+bank          current           3         15      0      0  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           3          N      1      0  WORK/000a.so
 version_000b  current           1          N      1      0  WORK/000b.so
 version_000c  current           2          N      1      0  WORK/000c.so

@@ -89,6 +89,7 @@ bank:freeze/2    local,global      -  -
 bank:names/0     local,global      -  -
 bank:open/2      local,global      0  1 count,time (active: time)
 bank:run/0       local,global      -  -
+bank:run/1       local,global      -  -
 bank:start/0     local,global      -  -
 bank:stop/0      local,global      -  -
 bank:transfer/3  local,global      -  -

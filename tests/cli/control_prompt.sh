@@ -29,8 +29,8 @@ expect 'two tabs list what there is' typed 'fu\tbank:\t\t' <<'EOF'
 run> functions bank:
 bank:_/_         bank:account/3   bank:audit/0     bank:balance/1
 bank:close/1     bank:crash/1     bank:deposit/2   bank:freeze/2
-bank:names/0     bank:open/2      bank:run/0       bank:start/0
-bank:stop/0      bank:transfer/3  bank:withdraw/2
+bank:names/0     bank:open/2      bank:run/0       bank:run/1
+bank:start/0     bank:stop/0      bank:transfer/3  bank:withdraw/2
 run> functions bank:
 EOF
 expect 'tracers, options, functions and kinds are completed' typed 'att\tcou\t-p bank:ope\t --k\tti\t\n' <<'EOF'

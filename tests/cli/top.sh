@@ -232,7 +232,7 @@ runs() {
         screen | sed '1s/[0-9]*:[0-9][0-9]/N:NN/; s/ [0-9.]* *[0-9.]*  bank/ ...  bank/'
 }
 expect 'functions that run' runs -p bank:_ <<'EOF'
-tracehost run  N:NN  0 calls/s  10 calls  5 of 14 functions called
+tracehost run  N:NN  0 calls/s  10 calls  5 of 15 functions called
 4 processes, 2 schedulers
 
 calls/s        calls  own seconds  % time  function
@@ -277,7 +277,7 @@ controlled() {
 }
 expect 'under control, which leaves its session alone' controlled <<'EOF'
 session  tracer  traced  discarded  breakpoints  flags
-      1  --top        0          0           14  call
+      1  --top        0          0           15  call
 -- stderr
 tracehost ctl: there is no session or tracer '1'
 EOF

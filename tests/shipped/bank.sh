@@ -21,7 +21,7 @@ LINES
 # Where there are no processes for a library.
 cat >"$work/all.calls" <<'LINES'
 [bank:start(), bank:stop(), bank:open(a, 1), bank:close(a), bank:names(), bank:balance(a), bank:deposit(a, 1)].
-[bank:withdraw(a, 1), bank:transfer(a, b, 1), bank:audit(), bank:freeze(a, 1), bank:crash(a), bank:run()].
+[bank:withdraw(a, 1), bank:transfer(a, b, 1), bank:audit(), bank:freeze(a, 1), bank:crash(a), bank:run(), bank:run(#{})].
 bank:account(self(), a, 1).
 LINES
 if [ -n "$sanitized" ] || ! command -v escript >/dev/null; then
@@ -30,7 +30,7 @@ else
     not_supported='{error,not_supported}'
     expect 'in a BEAM' escript tests/shipped/calls.escript plugins/bank/bank.erl "$plugins/bank" "$work/all.calls" <<LINES
 [$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
-[$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
+[$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
 $not_supported
 LINES
 fi
