@@ -19,6 +19,7 @@
     TH_MODULE_TRACING(X) \
     TH_MODULE_CALLING(X) \
     TH_MODULE_WAITING(X) \
+    TH_MODULE_CODE(X) \
     TH_MODULE_PROCESSES(X) \
     TH_MODULE_SEQ_TOKENS(X) \
     TH_MODULE_FILES(X) \
@@ -129,6 +130,54 @@
 #define TH_MODULE_WAITING(X) \
     X(waiting, ERL_NIF_TERM, th_await, (ErlNifEnv *env, ThContinuation *then, long milliseconds, int kept, const ERL_NIF_TERM terms[])) \
     X(waiting, ERL_NIF_TERM, th_skip, (ErlNifEnv *env))
+
+/*
+ * Loading code, while it runs: as erlang:prepare_loading/2 and finish_loading/1, for any number of
+ * modules, which become visible at one instant, or not at all.
+ *
+ * `return th_load_code(...);` has THEN go on in the function's place when it is done; its arguments
+ * are what became of it and the KEPT terms (at most 254). As of th_await(), the last one counts: what
+ * is asked for and in whose place the function says something else is not done. The process waits
+ * without a thread, its messages stay in the mailbox, and a signal that ends it does.
+ *
+ * PATHS is a list of files: binaries of any bytes, or lists of characters, which become UTF-8. A dirty
+ * I/O thread opens a private copy of each, examines it, and calls constructors and nif_init(), in
+ * the order of the list; several processes do so at once. The rest, load() and upgrade() with
+ * LOAD_INFO and then making all of it visible, is done by one thread of the host, which is no
+ * scheduler, in the order in which processes have come to it. A module that has current code is
+ * upgraded: what it had becomes old code, in which who runs it goes on. THEN gets
+ * [{Module, Generation}], in the order of PATHS: 1 is the first that was loaded of a module.
+ *
+ * The function that has asked waits in the code that it is of; so does what waits for it. Where
+ * that is old code, it is in use.
+ *
+ * th_purge_code(): the old code of MODULE goes, with its library. THEN gets `true`, or `false` if there
+ * was none. th_delete_code(): what is its current code becomes old code; THEN gets `true`.
+ *
+ * Old code that a module has is purged before there is other old code of it. With TH_HARD among FLAGS
+ * the processes that are in it are killed first, who has asked among them; without, it is not purged
+ * while somebody is in it.
+ *
+ * Else THEN gets {error, {Why, Texts}}, all is as it was, and TEXTS, a list of binaries, says more,
+ * the first cause last. WHY is
+ *
+ *   not_purged  somebody is in the old code
+ *   refused     a library was: by the host, as it is not there, or not what it should be; or by its own
+ *               load(), th_upgrade_check() or upgrade()
+ *   duplicate   two of PATHS are one module
+ *   not_loaded  th_delete_code(): MODULE has no current code
+ *   failed      anything else
+ *
+ * What a process has asked for that is killed before it is its turn is not done.
+ *
+ * In a nested call (th_call()) nobody can wait: that raises `nested_await`. On failure: `badarg` is
+ * raised where ENV is not that of a function that runs for a process, PATHS is no list of paths,
+ * MODULE no atom.
+ */
+#define TH_MODULE_CODE(X) \
+    X(code, ERL_NIF_TERM, th_load_code, (ErlNifEnv *env, ERL_NIF_TERM paths, ERL_NIF_TERM load_info, int flags, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(code, ERL_NIF_TERM, th_purge_code, (ErlNifEnv *env, ERL_NIF_TERM module, int flags, ThContinuation *then, int kept, const ERL_NIF_TERM terms[])) \
+    X(code, ERL_NIF_TERM, th_delete_code, (ErlNifEnv *env, ERL_NIF_TERM module, int flags, ThContinuation *then, int kept, const ERL_NIF_TERM terms[]))
 
 /*
  * Processes.

@@ -115,7 +115,9 @@ void th_file_operation_keep(struct th_file_operation *operation);
 void th_file_operation_drop(struct th_file_operation *operation);
 
 /* A path: a binary, of any bytes; or a list of characters, which become UTF-8, and such binaries.
- * False, and nothing is set, if TERM is none, or has a character 0. */
+ * False, and nothing is set, if TERM is none, or has a character 0. th_file_path() is for paths of
+ * something else: the caller's to free, NULL where that would be false. */
+char *th_file_path(th_term term);
 bool th_file_set_path(struct th_file_operation *operation, int which, th_term term);
 
 /* Data to be written: iodata; false if TERM is none. */

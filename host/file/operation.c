@@ -75,9 +75,10 @@ static bool add_part(struct th_buffer *path, th_term term)
     return true;
 }
 
-bool th_file_set_path(struct th_file_operation *operation, int which, th_term term)
+char *th_file_path(th_term term)
 {
     struct th_buffer path = {0};
+    char *text = NULL;
     bool good = true;
 
     if (!th_is_list(term) && term != TH_NIL) {
@@ -87,12 +88,21 @@ bool th_file_set_path(struct th_file_operation *operation, int which, th_term te
             good = add_part(&path, th_cell(term)[0]);
         good = good && term == TH_NIL;
     }
-    if (good) {
-        th_free(operation->paths[which]);
-        operation->paths[which] = th_strdup(th_buffer_text(&path));
-    }
+    if (good)
+        text = th_strdup(th_buffer_text(&path));
     th_buffer_free(&path);
-    return good;
+    return text;
+}
+
+bool th_file_set_path(struct th_file_operation *operation, int which, th_term term)
+{
+    char *path = th_file_path(term);
+
+    if (!path)
+        return false;
+    th_free(operation->paths[which]);
+    operation->paths[which] = path;
+    return true;
 }
 
 /* Appends the bytes of TERM to the data. */

@@ -1,6 +1,9 @@
 /* What a function asks for that is done when it has returned. */
 #include "running.h"
 
+#include "host/base/base.h"
+#include "host/file/file.h"
+
 #include <string.h>
 
 enum {
@@ -192,6 +195,56 @@ th_term th_call_and_then(th_env *env, th_term module, th_term function, int argc
     call->process->then_is_set = true;
     return TH_NONE;
 }
+
+/* --- Changing code ---------------------------------------------------------------------------- */
+
+static bool is_path(th_term term)
+{
+    char *path = th_file_path(term);
+
+    th_free(path);
+    return path != NULL;
+}
+
+static bool can_be_asked(const struct th_code_request *request)
+{
+    th_term list = request->what;
+
+    if (request->command != TH_CODE_LOAD)
+        return th_is_atom(request->what);
+    while (th_is_list(list) && is_path(th_cell(list)[0]))
+        list = th_cell(list)[1];
+    return list == TH_NIL;
+}
+
+/* Until it is the process' next step, the request is a term that the process keeps, in the place of
+ * the answer: so it goes with the function's next word on what is to be done. */
+th_term th_call_code(th_env *env, const struct th_code_request *request,
+                     const struct th_call_then *then)
+{
+    struct th_call *call = th_call_of(env);
+    struct th_code_request asked = *request;
+    struct th_continuation next;
+
+    if (!call || !can_keep(then))
+        return refuse(env);
+    asked.what = th_check_term(env, request->what, "th_load_code");
+    asked.info = th_check_term(env, request->info, "th_load_code");
+    if (!can_be_asked(&asked))
+        return refuse(env);
+    if (call->outer)
+        return th_call_raise(env, TH_RAISED_ERROR, th_atom("nested_await"));
+    next = place_of(call, then, "th_load_code");
+    next.step = TH_STEP_CODE;
+    if (asked.command == TH_CODE_LOAD)
+        next.where = ERL_NIF_THR_DIRTY_IO_SCHEDULER;
+    next.argv[0] = th_make_tuple_of(env, th_small(asked.command), asked.what, asked.info,
+                                    th_small(asked.purge));
+    set_next(call, &next);
+    return TH_NONE;
+}
+
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static int64_t deadline_in(int64_t milliseconds)
 {

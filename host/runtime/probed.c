@@ -42,6 +42,7 @@ static const char *next_text(struct text *text, const struct th_continuation *ne
     case TH_STEP_RUN:
     case TH_STEP_AWAIT:
     case TH_STEP_FILE:
+    case TH_STEP_CODE:
         return mfa_text(text, th_library_name(callee->library),
                         th_name_atom(next->goes_on ? callee->function->name : next->name),
                         next->goes_on ? (int)callee->function->arity : next->argc);

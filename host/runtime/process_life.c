@@ -1,4 +1,5 @@
 /* Processes that run: made, run for a turn, ended. */
+#include "loader.h"
 #include "probed.h"
 #include "traced_call.h"
 #include "tracepoint.h"
@@ -153,6 +154,8 @@ static bool step(struct th_process_run *process)
         return th_mailbox_offer(process);
     case TH_STEP_FILE:
         return th_file_step(process);
+    case TH_STEP_CODE:
+        return th_code_step(process);
     case TH_STEP_CONCLUDE:
         return conclude(process);
     default:
@@ -250,6 +253,8 @@ static void release(struct th_process_run *process)
     process->inbox = NULL;
     free_all(process->ending);
     process->ending = NULL;
+    free_all(process->code_answer);
+    process->code_answer = NULL;
     th_table_free(&process->links);
     th_table_free(&process->monitors);
     th_table_free(&process->watchers);
@@ -350,7 +355,7 @@ void th_runtime_kill_all(void)
         census.count = census.told = 0;
         th_host_process_each(th_mailbox_arrived, note_process, &census);
         if (census.count == 0 && th_runtime_processes() <= census.told &&
-            th_file_pool_operations() == 0)
+            th_file_pool_operations() == 0 && th_loader_orders() == 0)
             break;
         for (size_t i = 0; i < census.count; i++)
             th_signal_send(census.pids[i], TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));

@@ -30,6 +30,7 @@ enum th_step {
     TH_STEP_AWAIT,   /* CODE goes on with the next message, which will be argv[0] */
     TH_STEP_SKIP,    /* as before: the message that was offered stays */
     TH_STEP_FILE,    /* CODE goes on with the result of an operation on a file, as argv[0] */
+    TH_STEP_CODE,    /* CODE goes on with what became of loading that was asked for, as argv[0] */
     TH_STEP_RECEIVE, /* hands the next message to who waits for th_run_receive() */
     TH_STEP_CONCLUDE /* its call is over: only a normal scheduler may say so */
 };
@@ -37,7 +38,8 @@ enum th_step {
 /* CODE of CALLEE goes on, now or when there is what it waits for. */
 static inline bool th_step_is_code(enum th_step step)
 {
-    return step == TH_STEP_RUN || step == TH_STEP_AWAIT || step == TH_STEP_FILE;
+    return step == TH_STEP_RUN || step == TH_STEP_AWAIT || step == TH_STEP_FILE ||
+           step == TH_STEP_CODE;
 }
 
 struct th_continuation {
@@ -149,6 +151,9 @@ struct th_process_run {
                                             then `operation_over` */
     struct th_message *operation_over;   /* the signal that it is over, with the result */
     struct th_file_last last_operation;
+
+    bool code_ordered;              /* the loader has an order of it; see code_wait.c */
+    struct th_message *code_answer; /* to that, NULL: not yet */
 
     /* What it does with others; see signal.c. */
     struct th_table links;    /* pid -> a number, see there */
@@ -296,6 +301,7 @@ enum th_signal {
     TH_SIGNAL_PURGE,   /* NUMBER is the serial of an instance that is not to be in use any more */
     TH_SIGNAL_FILE,    /* NUMBER is a struct th_file_operation's address, with its share; TERM the
                           result */
+    TH_SIGNAL_CODE,    /* TERM is the loader's answer */
     TH_SIGNAL_END      /* to end with TERM, whatever it traps */
 };
 
@@ -369,6 +375,15 @@ void th_tag_end(struct th_seq *seq);
 
 /* The tag as text, "" if there is none; appended to TEXT. */
 void th_tag_text(const struct th_process_run *process, struct th_buffer *text);
+
+/* --- Changing code (code_wait.c) --- */
+
+/* On a dirty thread: prepares, and orders the rest. On a normal one: orders what is next, unless
+ * that was done, waits for the answer, and goes on with it. False: see th_mailbox_offer(). */
+bool th_code_step(struct th_process_run *process);
+
+/* SIGNAL, which this takes over, has come. */
+void th_code_arrived(struct th_process_run *process, struct th_message *signal);
 
 /* --- Timers (timer.c) --- */
 

@@ -55,12 +55,12 @@ void th_runtime_start(const struct th_runtime_setup *setup);
 void th_runtime_stop(void);
 
 /* Has `kill` sent to all processes, and to those that they start, until there are none but those of
- * th_run_start(). Waits for functions that run to return, and for operations on files to be done.
- * Before libraries are released. */
+ * th_run_start(). Waits for functions that run to return, and for operations on files and changes
+ * of code that they asked for to be made. Before libraries are released. */
 void th_runtime_kill_all(void);
 
-/* Calls EACH for what each thread of the runtime runs for a process now, "module:function/arity" or
- * "file operation NAME". Any thread, while no module is removed. */
+/* Calls EACH for what each thread of the runtime runs for a process now, "module:function/arity",
+ * "file operation NAME" or "changes of code". Any thread, while no module is removed. */
 void th_runtime_each_running(void (*each)(void *context, const char *function), void *context);
 
 /* How many processes there are. Any thread. */
@@ -247,6 +247,17 @@ struct th_file_last {
     int thread, tag, error;
 };
 struct th_file_last th_call_last_file(const struct th_call *call);
+
+/* What processes ask of code/; WHAT is a list of paths, or the name of a module. It is done when
+ * the function has returned; then goes on with what became of it. */
+enum th_code_command { TH_CODE_LOAD, TH_CODE_PURGE, TH_CODE_DELETE };
+struct th_code_request {
+    enum th_code_command command;
+    th_term what, info;
+    enum th_purge purge;
+};
+th_term th_call_code(th_env *env, const struct th_code_request *request,
+                     const struct th_call_then *then);
 
 /* Raises REASON in ENV; TH_NONE. */
 th_term th_call_raise(th_env *env, enum th_raised class, th_term reason);

@@ -8,6 +8,7 @@
  *
  * Normal schedulers also call the destructors of resources that other threads let go of.
  */
+#include "loader.h"
 #include "queue.h"
 #include "run_queue.h"
 #include "native_call.h"
@@ -296,6 +297,7 @@ void th_runtime_start(const struct th_runtime_setup *setup)
 /* Dirty threads first, as what they have run is finished by normal ones. */
 void th_runtime_stop(void)
 {
+    th_loader_end();
     th_traced_calls_end();
     th_select_end();
     atomic_store_explicit(&th_resource_on_dying, NULL, memory_order_release);
@@ -328,6 +330,8 @@ void th_runtime_each_running(void (*each)(void *context, const char *function), 
         }
     }
     th_file_pool_each_running(each, context);
+    if (th_loader_orders() > 0)
+        each(context, "changes of code");
 }
 
 struct th_tracing *th_runtime_tracing(void)

@@ -289,6 +289,8 @@ void th_signals_take(struct th_process_run *process, struct th_message *mail)
             receive(process, mail->from, mail);
         else if (mail->kind == TH_SIGNAL_FILE)
             th_file_arrived(process, mail);
+        else if (mail->kind == TH_SIGNAL_CODE)
+            th_code_arrived(process, mail);
         else if (act(process, mail))
             process->ending = mail;
         else

@@ -98,6 +98,7 @@ static th_term place_of(const struct th_continuation *next, th_env *env)
     case TH_STEP_RUN:
     case TH_STEP_AWAIT:
     case TH_STEP_FILE:
+    case TH_STEP_CODE:
         return th_make_tuple_of(
             env, th_library_name(callee->library),
             th_name_atom(next->goes_on ? callee->function->name : next->name),

@@ -167,7 +167,7 @@ EOF
 expect '--kind=count, of many functions' run -p party:_/_ --kind=count "$party" 'party:echo(1)' <<'EOF'
        calls  function
            1  party:echo/1
-           0  65 more functions
+           0  70 more functions
 1
 EOF
 expect '--kind=count,memory --format=json' run -p json:decode/1 --kind=count,memory --format=json json "$two" <<'EOF'

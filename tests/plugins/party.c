@@ -733,6 +733,56 @@ HOSTED(seq_print)
     return enif_make_int(env, th_seq_print(env, argv[0], argv[1]));
 }
 
+/* --- Code ------------------------------------------------------------------------------------- */
+
+/* What became of it, and the term that was kept. */
+static ERL_NIF_TERM changed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return enif_make_tuple2(env, argv[0], argv[1]);
+}
+
+/* load_code(Paths, Info, Flags), purge_code(Module, Flags), delete_code(Module, Flags): what became
+ * of it, with the flags. */
+HOSTED(load_code)
+{
+    return th_load_code(env, argv[0], argv[1], (int)integer(env, argv[2]), changed, 1, argv + 2);
+}
+
+HOSTED(purge_code)
+{
+    return th_purge_code(env, argv[0], (int)integer(env, argv[1]), changed, 1, argv + 1);
+}
+
+HOSTED(delete_code)
+{
+    return th_delete_code(env, argv[0], (int)integer(env, argv[1]), changed, 1, argv + 1);
+}
+
+/* load_code_not(Paths): asks for it, and returns a term after all. */
+HOSTED(load_code_not)
+{
+    th_load_code(env, argv[0], atom(env, "none"), 0, changed, 1, argv);
+    return atom(env, "not");
+}
+
+/* Sends To what it gets, until that is `stop`. */
+static ERL_NIF_TERM passed_on(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (enif_is_identical(argv[0], atom(env, "stop")))
+        return argv[0];
+    send_to(env, argv[1], argv[0]);
+    return th_await(env, passed_on, TH_INFINITY, 1, argv + 1);
+}
+
+/* load_and_pass_on(Paths, Info, To): loads, sends To what became of it, and then each message that
+ * it gets or has got. */
+HOSTED(load_and_pass_on)
+{
+    return th_load_code(env, argv[0], argv[1], 0, passed_on, 1, argv + 2);
+}
+
 static ErlNifFunc functions[] = {
     {"present", 0, present, 0},
     {"local", 1, local, 0},
@@ -798,5 +848,10 @@ static ErlNifFunc functions[] = {
     {"user_trace", 2, user_trace, 0},
     {"sheds", 2, sheds, 0},
     {"seq_print", 2, seq_print, 0},
+    {"load_code", 3, load_code, 0},
+    {"purge_code", 2, purge_code, 0},
+    {"delete_code", 2, delete_code, 0},
+    {"load_code_not", 1, load_code_not, 0},
+    {"load_and_pass_on", 3, load_and_pass_on, 0},
 };
 ERL_NIF_INIT(party, functions, NULL, NULL, NULL, NULL)

@@ -53,22 +53,29 @@ static char *write_file(const char *content, size_t size)
     return path;
 }
 
-struct th_prepared *version_prepare(const char *name)
+char *version_file(const char *name)
 {
     char *original = th_printf("%s/tests/plugins/version.so", getenv("BUILD_DIR"));
     size_t size;
     char *content = read_file(original, &size);
-    struct th_library *library;
     char *path;
 
     rename_module(content, size, name);
     path = write_file(content, size);
+    th_free(content);
+    th_free(original);
+    return path;
+}
+
+struct th_prepared *version_prepare(const char *name)
+{
+    char *path = version_file(name);
+    struct th_library *library;
+
     if (th_library_open_copy(path, &library) != TH_OK)
         stop(th_error_link(0));
     remove(path);
     th_free(path);
-    th_free(content);
-    th_free(original);
     return th_code_prepare(library);
 }
 

@@ -4,6 +4,10 @@
 
 #include "host/code/code.h"
 
+/* The path of a file of its own, which is a library of the module NAME, as long as "version_0000".
+ * The caller removes the file, and frees the path. */
+char *version_file(const char *name);
+
 /* A library of the module NAME, as long as "version_0000", from a file of its own: open, and
  * prepared. What it is loaded with tells which version it is. */
 struct th_prepared *version_prepare(const char *name);

@@ -1,0 +1,426 @@
+/* Processes that have code loaded, purged and deleted: they wait without a thread. */
+#include "parties.h"
+
+#include "tests/support/versions.h"
+
+#include "host/runtime/loader.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MODULES = 3 };
+
+/* Others in each test, as a module counts its generations for ever. */
+static char names[MODULES][16];
+static char *files[MODULES]; /* of the names */
+static struct th_process_run *process;
+
+static int start_with(unsigned schedulers)
+{
+    static int test;
+
+    start_party(schedulers);
+    process = th_run_start();
+    for (int i = 0; i < MODULES; i++) {
+        snprintf(names[i], sizeof names[i], "version_%03d%c", test, 'a' + i);
+        files[i] = version_file(names[i]);
+    }
+    test++;
+    return 0;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return start_with(2);
+}
+
+static int start_one(void **state)
+{
+    (void)state;
+    return start_with(1);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    th_runtime_kill_all();
+    assert_int_equal(th_loader_orders(), 0);
+    th_code_end();
+    th_library_release(party);
+    th_runtime_stop();
+    for (int i = 0; i < MODULES; i++) {
+        remove(files[i]);
+        th_free(files[i]);
+    }
+    return 0;
+}
+
+/* --- Looking ---------------------------------------------------------------------------------- */
+
+/* The generation of NAME's current code, 0: it has none. */
+static uint64_t generation_of(const char *name)
+{
+    struct th_module_code *list;
+    size_t count = th_code_list(&list);
+    uint64_t generation = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (list[i].name == th_atom(name) && !list[i].old)
+            generation = list[i].generation;
+    th_code_list_free(list, count);
+    return generation;
+}
+
+static const char *number_of(const char *name)
+{
+    const struct th_export *entry = th_export_get(th_atom(name), th_atom("number"), 0);
+    const char *text;
+    th_term result;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    th_run_call_export(process, entry, NULL, &env, &result);
+    text = show("", result);
+    th_env_release(&env);
+    return text;
+}
+
+static bool begins_with(const char *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool begins_with(const char *text, const char *format, ...)
+{
+    char beginning[256];
+    va_list more;
+
+    va_start(more, format);
+    vsnprintf(beginning, sizeof beginning, format, more);
+    va_end(more);
+    if (strncmp(text, beginning, strlen(beginning)) == 0)
+        return true;
+    print_error("'%s' does not begin with '%s'\n", text, beginning);
+    return false;
+}
+
+/* Waits until the loader has COUNT orders. */
+static bool are_ordered(size_t count)
+{
+    for (int i = 0; i < 20000 && th_loader_orders() != count; i++)
+        usleep(1000);
+    return th_loader_orders() == count;
+}
+
+/* --- One process ------------------------------------------------------------------------------ */
+
+static void a_list_is_loaded_and_replaced(void **state)
+{
+    (void)state;
+    assert_true(
+        begins_with(call_in(process, "load_code", "[[\"%s\",<<\"%s\">>],1,0]", files[0], files[1]),
+                    "{[{%s,1},{%s,1}],0}", names[0], names[1]));
+    assert_string_equal(number_of(names[0]), "1");
+    assert_string_equal(number_of(names[1]), "1");
+    assert_true(
+        begins_with(call_in(process, "load_code", "[[\"%s\",\"%s\"],2,0]", files[2], files[0]),
+                    "{[{%s,1},{%s,2}],0}", names[2], names[0]));
+    assert_string_equal(number_of(names[0]), "2");
+    assert_string_equal(number_of(names[1]), "1");
+    assert_string_equal(call_in(process, "purge_code", "[%s,0]", names[0]), "{true,0}");
+    assert_string_equal(call_in(process, "purge_code", "[%s,0]", names[0]), "{false,0}");
+    assert_string_equal(call_in(process, "delete_code", "[%s,0]", names[0]), "{true,0}");
+    assert_string_equal(number_of(names[0]), "undef");
+    assert_true(begins_with(call_in(process, "delete_code", "[%s,0]", names[0]),
+                            "{{error,{not_loaded,[<<\"no module %s is loaded\">>]}},0}", names[0]));
+    assert_string_equal(call_in(process, "purge_code", "[%s,1]", names[0]), "{true,1}");
+    assert_string_equal(call_in(process, "purge_code", "[never_there,0]"), "{false,0}");
+    assert_string_equal(call_in(process, "load_code", "[[],1,0]"), "{[],0}");
+}
+
+static void what_cannot_be_done_is_told(void **state)
+{
+    const char *said;
+
+    (void)state;
+    said = call_in(process, "load_code", "[[\"%s\",\"%s\"],{1,[{%s,load}]},0]", files[0], files[1],
+                   names[1]);
+    assert_true(begins_with(said, "{{error,{refused,[<<\""));
+    assert_non_null(strstr(said, "its load() returned 1"));
+    assert_string_equal(number_of(names[0]), "undef");
+    said = call_in(process, "load_code", "[[\"%s\",\"/nowhere/at_all.so\"],1,0]", files[0]);
+    assert_true(begins_with(said, "{{error,{refused,[<<\""));
+    assert_non_null(strstr(said, "/nowhere/at_all.so"));
+    assert_int_equal(generation_of(names[0]), 0);
+    said = call_in(process, "load_code", "[[\"%s\",\"%s\"],1,0]", files[0], files[0]);
+    assert_true(begins_with(said, "{{error,{duplicate,[<<\""));
+    said = call_in(process, "load_code", "[[\"%s/tests/runtime/parties.h\"],1,0]",
+                   getenv("SOURCE_DIR"));
+    assert_true(begins_with(said, "{{error,{refused,[<<\""));
+    assert_true(begins_with(call_in(process, "load_code", "[[\"%s\"],1,0]", files[0]),
+                            "{[{%s,1}],0}", names[0]));
+}
+
+static void what_is_not_asked_for_well(void **state)
+{
+    (void)state;
+    assert_string_equal(call_in(process, "load_code", "[\"%s\",1,0]", files[0]), "error: badarg");
+    assert_string_equal(call_in(process, "load_code", "[[\"%s\"|a],1,0]", files[0]),
+                        "error: badarg");
+    assert_string_equal(call_in(process, "load_code", "[[a],1,0]"), "error: badarg");
+    assert_string_equal(call_in(process, "purge_code", "[\"version_000a\",0]"), "error: badarg");
+    assert_string_equal(call_in(process, "delete_code", "[1,0]"), "error: badarg");
+    assert_string_equal(call_in(process, "call", "[party,load_code,[[\"%s\"],1,0]]", files[0]),
+                        "error: nested_await");
+    assert_string_equal(call_in(process, "call", "[party,purge_code,[%s,0]]", names[0]),
+                        "error: nested_await");
+    assert_string_equal(call_in(process, "load_code_not", "[[\"%s\"]]", files[0]), "'not'");
+    assert_int_equal(th_loader_orders(), 0);
+    assert_int_equal(generation_of(names[0]), 0);
+    assert_true(
+        begins_with(call_in(process, "then", "[0,party,load_code,[[\"%s\"],1,0],[]]", files[0]),
+                    "{result,{[{%s,1}],0},[]}", names[0]));
+}
+
+/* --- While others are in it ------------------------------------------------------------------- */
+
+struct asking {
+    struct th_process_run *process;
+    pthread_t thread;
+    const char *function;
+    char arguments[256], said[512];
+};
+
+static void *ask(void *context)
+{
+    struct asking *asking = context;
+
+    snprintf(asking->said, sizeof asking->said, "%s",
+             call_in(asking->process, asking->function, "%s", asking->arguments));
+    return NULL;
+}
+
+static void begin_to_ask(struct asking *asking)
+{
+    asking->process = th_run_start();
+    assert_int_equal(pthread_create(&asking->thread, NULL, ask, asking), 0);
+}
+
+static const char *said_by(struct asking *asking)
+{
+    pthread_join(asking->thread, NULL);
+    th_run_exit(asking->process, TH_AM(normal));
+    return asking->said;
+}
+
+static void begin_to_load(struct asking *asking, const char *file, long number)
+{
+    asking->function = "load_code";
+    snprintf(asking->arguments, sizeof asking->arguments, "[[\"%s\"],%ld,0]", file, number);
+    begin_to_ask(asking);
+}
+
+static bool is_waiting_in(const char *name)
+{
+    uint64_t users = 0;
+
+    for (int i = 0; i < 20000 && users == 0; i++, usleep(1000)) {
+        struct th_module_code *list;
+        size_t count = th_code_list(&list);
+        for (size_t k = 0; k < count; k++)
+            users += list[k].name == th_atom(name) ? list[k].users : 0;
+        th_code_list_free(list, count);
+    }
+    return users > 0;
+}
+
+static void old_code_in_use_is_not_purged(void **state)
+{
+    struct asking waits = {.function = "tail"};
+    const char *said;
+
+    (void)state;
+    call_in(process, "load_code", "[[\"%s\"],1,0]", files[0]);
+    snprintf(waits.arguments, sizeof waits.arguments, "[%s,wait_here,[]]", names[0]);
+    begin_to_ask(&waits);
+    assert_true(is_waiting_in(names[0]));
+    assert_true(begins_with(call_in(process, "load_code", "[[\"%s\"],2,0]", files[0]),
+                            "{[{%s,2}],0}", names[0]));
+    assert_true(begins_with(call_in(process, "purge_code", "[%s,0]", names[0]),
+                            "{{error,{not_purged,[<<\"module %s was not purged\">>,", names[0]));
+    said = call_in(process, "load_code", "[[\"%s\",\"%s\"],3,0]", files[1], files[0]);
+    assert_true(begins_with(said, "{{error,{not_purged,[<<\"module %s was not loaded", names[0]));
+    assert_true(
+        begins_with(call_in(process, "delete_code", "[%s,0]", names[0]), "{{error,{not_purged,"));
+    assert_int_equal(generation_of(names[1]), 0);
+    assert_true(
+        begins_with(call_in(process, "load_code", "[[\"%s\",\"%s\"],3,1]", files[1], files[0]),
+                    "{[{%s,1},{%s,3}],1}", names[1], names[0]));
+    assert_string_equal(said_by(&waits), "ended: killed");
+}
+
+/* Of two that wait the first has its turn, and is waited for. What the second has ordered is
+ * dropped, as is what it prepared. */
+static void who_is_killed_has_nothing_loaded(void **state)
+{
+    struct asking asks[2] = {{0}, {0}};
+
+    (void)state;
+    th_permission_wait();
+    for (size_t i = 0; i < 2; i++) {
+        begin_to_load(&asks[i], files[i], 1);
+        assert_true(are_ordered(i + 1));
+    }
+    for (int i = 0; i < 2; i++)
+        th_run_kill(asks[i].process);
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(said_by(&asks[i]), "ended: killed");
+    th_permission_release();
+    assert_true(are_ordered(0));
+    assert_int_equal(generation_of(names[1]), 0);
+    assert_true(begins_with(call_in(process, "load_code", "[[\"%s\"],2,0]", files[1]),
+                            "{[{%s,1}],0}", names[1]));
+}
+
+/* What is under way when all are ended is waited for (stop()). */
+static void the_end_waits_for_what_is_ordered(void **state)
+{
+    struct asking asks = {0};
+
+    (void)state;
+    th_permission_wait();
+    begin_to_load(&asks, files[0], 1);
+    assert_true(are_ordered(1));
+    th_run_kill(asks.process);
+    assert_string_equal(said_by(&asks), "ended: killed");
+    th_permission_release();
+}
+
+/* With one scheduler, and the process that loads waiting for its answer. */
+static void others_go_on_meanwhile(void **state)
+{
+    struct asking asks = {0};
+
+    (void)state;
+    th_permission_wait();
+    begin_to_load(&asks, files[0], 7);
+    assert_true(are_ordered(1));
+    for (int i = 0; i < 100; i++)
+        assert_string_equal(call_in(process, "loop", "[10000]"), "done");
+    assert_string_equal(number_of(names[0]), "undef");
+    assert_int_equal(th_loader_orders(), 1);
+    th_permission_release();
+    assert_true(begins_with(said_by(&asks), "{[{%s,1}],0}", names[0]));
+    assert_string_equal(number_of(names[0]), "7");
+}
+
+static void send_number(th_term to, int number)
+{
+    th_mail_send(to, th_small(number));
+}
+
+/* Those that come before the answer, and after it, in their order; the answer comes before all. */
+static void messages_stay_in_their_order(void **state)
+{
+    struct asking asks = {.function = "load_and_pass_on"};
+    char *self = text_of_pid(th_run_pid(process));
+
+    (void)state;
+    th_permission_wait();
+    snprintf(asks.arguments, sizeof asks.arguments, "[[\"%s\"],1,%s]", files[0], self);
+    begin_to_ask(&asks);
+    for (int i = 0; i < 50; i++)
+        send_number(th_run_pid(asks.process), i);
+    assert_true(are_ordered(1));
+    for (int i = 50; i < 100; i++)
+        send_number(th_run_pid(asks.process), i);
+    th_permission_release();
+    assert_true(begins_with(message_to(process), "[{%s,1}]", names[0]));
+    for (int i = 100; i < 150; i++)
+        send_number(th_run_pid(asks.process), i);
+    for (int i = 0; i < 150; i++) {
+        char expected[16];
+        snprintf(expected, sizeof expected, "%d", i);
+        assert_string_equal(message_to(process), expected);
+    }
+    th_mail_send(th_run_pid(asks.process), th_atom("stop"));
+    assert_string_equal(said_by(&asks), "stop");
+    th_free(self);
+}
+
+/* --- Many ------------------------------------------------------------------------------------- */
+
+enum { ASKING = 8, TIMES = 6 };
+
+struct one_of_many {
+    pthread_t thread;
+    struct th_process_run *process;
+    char own[16];
+    char *file;
+    long shared[TIMES]; /* the generations of the module that all load */
+    int failures;
+};
+
+/* One that is its own, and one that all load: both at once. */
+static void *load_both(void *context)
+{
+    struct one_of_many *one = context;
+    char expected[64];
+
+    for (int i = 0; i < TIMES; i++) {
+        const char *said =
+            call_in(one->process, "load_code", "[[\"%s\",\"%s\"],%d,0]", one->file, files[0], i);
+        snprintf(expected, sizeof expected, "{[{%s,%d},{%s,", one->own, i + 1, names[0]);
+        one->failures += !begins_with(said, "%s", expected);
+        one->shared[i] = strtol(said + strlen(expected), NULL, 10);
+    }
+    return NULL;
+}
+
+static void many_load_at_once(void **state)
+{
+    struct one_of_many many[ASKING];
+    bool seen[ASKING * TIMES + 1] = {false};
+
+    (void)state;
+    for (int i = 0; i < ASKING; i++) {
+        many[i].failures = 0;
+        many[i].process = th_run_start();
+        snprintf(many[i].own, sizeof many[i].own, "version_m%03d", i);
+        many[i].file = version_file(many[i].own);
+    }
+    for (int i = 0; i < ASKING; i++)
+        assert_int_equal(pthread_create(&many[i].thread, NULL, load_both, &many[i]), 0);
+    for (int i = 0; i < ASKING; i++) {
+        pthread_join(many[i].thread, NULL);
+        th_run_exit(many[i].process, TH_AM(normal));
+        remove(many[i].file);
+        th_free(many[i].file);
+        assert_int_equal(many[i].failures, 0);
+        assert_int_equal(generation_of(many[i].own), TIMES);
+        for (int k = 0; k < TIMES; k++) {
+            assert_in_range(many[i].shared[k], 1, ASKING * TIMES);
+            assert_false(seen[many[i].shared[k]]);
+            seen[many[i].shared[k]] = true;
+        }
+    }
+    assert_int_equal(generation_of(names[0]), ASKING * TIMES);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(a_list_is_loaded_and_replaced),
+        TEST(what_cannot_be_done_is_told),
+        TEST(what_is_not_asked_for_well),
+        TEST(old_code_in_use_is_not_purged),
+        TEST(who_is_killed_has_nothing_loaded),
+        TEST(the_end_waits_for_what_is_ordered),
+        cmocka_unit_test_setup_teardown(others_go_on_meanwhile, start_one, stop),
+        TEST(messages_stay_in_their_order),
+        TEST(many_load_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
