@@ -419,7 +419,7 @@ static void remove_module(struct th_module *module, struct th_instance *removed[
         removed[0] = change.purged;
     }
     if (module->old) {
-        th_progress_settle(); /* it may be freed */
+        th_old_await(module->old);
         removed[1] = purge_old(module);
     }
 }

@@ -92,9 +92,19 @@ void th_old_free(struct th_instance *instance)
     th_progress_later(&instance->later, free_instance);
 }
 
-/* --- Hard ------------------------------------------------------------------------------------- */
+/* --- Waiting -----------------------------------------------------------------------------------
+ */
 
 enum { LOOKS = 5000, LOOK_NS = 1000000 };
+
+void th_old_await(struct th_instance *instance)
+{
+    th_progress_settle(); /* it may be freed */
+    for (int looks = 0; th_instance_users(instance) > 0 && looks < LOOKS; looks++)
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+/* --- Hard ------------------------------------------------------------------------------------- */
 
 /* Has those that are in it killed, if KILLS; true if somebody is in it. */
 static bool look(const struct th_module *module, bool kills)

@@ -14,6 +14,10 @@ void th_old_begin(struct th_instance *instance);
  * it. */
 enum th_status th_old_check(const struct th_module *module, unsigned *rounds);
 
+/* Whoever is in INSTANCE, which is old, is about to leave: waits for that, some seconds at most.
+ * What they did comes before this returns. */
+void th_old_await(struct th_instance *instance);
+
 /* Nobody is in MODULE's old code, if it has any: the watcher is told; what is staged does not have
  * it. Returns it, which is to be freed after the commit, or NULL. */
 struct th_instance *th_old_tell(const struct th_module *module);
