@@ -414,6 +414,8 @@ static void remove_module(struct th_module *module, struct th_instance *removed[
     struct changes changes = {.items = &change, .count = 1, .rounds = &rounds};
 
     removed[0] = removed[1] = NULL;
+    if (module->old)
+        th_old_await(module->old);
     if (change.now) {
         make(&changes);
         removed[0] = change.purged;
