@@ -185,7 +185,9 @@ static enum th_status run_process(struct running *running)
     if (running->raised)
         th_exception_print(&running->session.evaluation, &running->exception);
     th_run_exit(running->session.process, end_reason(running));
+    th_control_host_lock(&running->control); /* give_up() may follow: it ends the sessions */
     th_sessions_rest(running->tracing);
+    th_control_host_unlock(&running->control);
     th_runtime_kill_all();
     th_run_limit_end(&limit);
     return running->raised ? TH_FAILED : TH_OK;
