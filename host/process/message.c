@@ -60,6 +60,9 @@ struct th_message_numbers th_message_numbers_of(th_term term, th_term token)
 {
     struct th_message_numbers numbers = {.words = (uint32_t)words_of(term)};
 
+    /* With a user tag that spreads it is {Tag, Token}. */
+    if (token != TH_NONE && th_is(token, TH_TUPLE) && th_tuple_arity(token) == 2)
+        token = th_tuple_elements(token)[1];
     if (token != TH_NONE && th_is(token, TH_TUPLE) && th_tuple_arity(token) == 5) {
         const th_term *parts = th_tuple_elements(token);
 

@@ -147,6 +147,25 @@ static void a_token_travels(void **state)
     th_free(server);
 }
 
+/* With a user tag that spreads, {Tag, Token} travels. */
+static void a_tag_travels_with_the_token(void **state)
+{
+    th_env env;
+    th_term travels;
+    struct th_message_numbers numbers;
+
+    (void)state;
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, "{tag,{0,17,4,self,3}}", 21, &travels), TH_OK);
+    numbers = th_message_numbers_of(TH_NIL, travels);
+    assert_int_equal(numbers.label, 17);
+    assert_int_equal(numbers.previous, 3);
+    assert_int_equal(numbers.serial, 4);
+    assert_int_equal(th_text_parse(&env, "{tag,[]}", 8, &travels), TH_OK);
+    assert_int_equal(th_message_numbers_of(TH_NIL, travels).serial, 0);
+    th_env_release(&env);
+}
+
 static void terms_are_copied(void **state)
 {
     (void)state;
@@ -386,6 +405,7 @@ int main(void)
         TEST(a_message_is_sent_queued_received),
         TEST(a_process_writes_to_itself),
         TEST(a_token_travels),
+        TEST(a_tag_travels_with_the_token),
         TEST(terms_are_copied),
         TEST(a_process_lives),
         TEST(a_process_is_scheduled),
