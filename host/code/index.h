@@ -2,9 +2,10 @@
  * The code indices: three copies of what running code finds other code by, of which one is active.
  *
  * What is replicated is a word for each thing that can be found (an export, a module), and the
- * ranges of addresses (range.h). Running code reads the active index once, and with it whatever it
- * needs: so it never sees half of a load. Who loads writes the copies of the next index, which
- * nobody reads, and makes that the active one with one store.
+ * ranges of addresses, with which the handlers of exceptions are found (range.h). Running code
+ * reads the active index once, and with it whatever it needs: so it never sees half of a load. Who
+ * loads writes the copies of the next index, which nobody reads, and makes that the active one with
+ * one store.
  *
  * There are three, used in turn, so that a load waits for thread progress once. Between the writing
  * and the store every thread leaves its read sections; after it, then, nobody reads the index that

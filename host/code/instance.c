@@ -129,6 +129,8 @@ struct th_instance *th_instance_create(struct th_library *library)
     add_locals(instance, map);
     find_starts(instance);
     th_library_code_range(library, &instance->low, &instance->high);
+    th_library_symbols(library, &instance->functions);
+    instance->base = th_library_base(library);
     return instance;
 }
 
@@ -137,6 +139,7 @@ void th_instance_free(struct th_instance *instance)
     th_free(instance->callees);
     th_free(instance->locals);
     th_free(instance->starts);
+    th_symbols_free(&instance->functions);
     th_free(instance);
 }
 

@@ -29,6 +29,10 @@ struct th_instance {
         const struct th_callee *callee;
     } * starts; /* ascending; of functions that are one and the same code the first */
     size_t start_count;
+    /* What the file names, from BASE on: functions that are in no table, such as continuations, and
+     * so the handlers of exceptions. */
+    struct th_symbols functions;
+    uintptr_t base;
     struct th_later later; /* since it is old, or until it is freed */
     _Atomic bool settled;  /* release: there was progress since it is old; acquire */
     unsigned slots;
@@ -62,6 +66,18 @@ const struct th_callee *th_instance_start(const struct th_instance *instance, ui
 
 /* The instance whose code is at ADDRESS; NULL: none. As th_code_at(). */
 const struct th_instance *th_code_instance_at(uintptr_t address);
+
+/*
+ * What code at ADDRESS is called: that of a function, or of a handler, which is what goes on after
+ * th_call_then() with TH_CATCHES: any function of the file, so all that it names is known. False:
+ * it is no module's code. As th_code_at(); the name stays as long as the instance.
+ */
+struct th_code_place {
+    const struct th_instance *instance;
+    const char *function; /* a symbol; NULL: the file has none there, as it was stripped */
+    uintptr_t inside;     /* from where that begins, or from the library's base */
+};
+bool th_code_place(uintptr_t address, struct th_code_place *place);
 
 /*
  * How many are in it; at most so many, if that is not 0. 0 is exact, and final, once no external

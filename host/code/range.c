@@ -138,6 +138,21 @@ const struct th_instance *th_code_instance_at(uintptr_t address)
     return at < in->count && in->items[at].low <= address ? in->items[at].instance : NULL;
 }
 
+bool th_code_place(uintptr_t address, struct th_code_place *place)
+{
+    const struct th_instance *instance = th_code_instance_at(address);
+    uintptr_t offset = instance ? address - instance->base : 0;
+    const struct th_symbol *symbol =
+        instance ? th_symbols_find(&instance->functions, offset) : NULL;
+
+    *place = (struct th_code_place){
+        .instance = instance,
+        .function = symbol ? symbol->name : NULL,
+        .inside = symbol ? offset - symbol->address : offset,
+    };
+    return instance != NULL;
+}
+
 const struct th_callee *th_code_at(uintptr_t address)
 {
     const struct th_instance *instance = th_code_instance_at(address);

@@ -1,6 +1,9 @@
 /*
- * Ranges: which code lies where, replicated under the code indices (index.h). Inner header of
- * code/, but for th_code_at() and th_code_instance_at(), which are export.h's and instance.h's.
+ * Ranges: which code lies where, replicated under the code indices (index.h). Handlers are
+ * replicated with them: an instance has the names of its functions since it was prepared, so that
+ * an address which the ranges of an index have leads to its handler's name (th_code_place()).
+ * Inner header of code/, but for what finds: th_code_at() is export.h's, th_code_instance_at() and
+ * th_code_place() instance.h's.
  */
 #ifndef TH_RANGE_H
 #define TH_RANGE_H

@@ -277,6 +277,11 @@ bool th_library_executes(const struct th_library *library, uintptr_t address, si
     return size > 0 && th_memory_after(&library->memory, address, TH_MEMORY_EXECUTABLE) >= size;
 }
 
+uintptr_t th_library_base(const struct th_library *library)
+{
+    return library->memory.base;
+}
+
 void th_library_code_range(const struct th_library *library, uintptr_t *begin, uintptr_t *end)
 {
     const struct th_memory *memory = &library->memory;

@@ -52,6 +52,9 @@ bool th_code_map_lists(const struct th_code_map *map, uintptr_t first_nop);
 /* True if SIZE bytes from ADDRESS on are executable memory of LIBRARY itself. */
 bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size);
 
+/* What addresses in its file count from. */
+uintptr_t th_library_base(const struct th_library *library);
+
 /* From where to where its executable memory is, *END being beyond; both 0 if it has none. */
 void th_library_code_range(const struct th_library *library, uintptr_t *begin, uintptr_t *end);
 

@@ -186,12 +186,22 @@ static bool is_examined(const struct stat *status, const struct th_examination *
            status->st_mtim.tv_nsec == facts->changed.tv_nsec;
 }
 
-void th_debug_files_open(const struct th_examination *facts, const char *folder,
-                         struct th_debug_file *own, struct th_debug_file *separate)
+int th_debug_own_open(const struct th_examination *facts)
 {
     struct stat status;
     int fd = open_file(facts->copy ? facts->copy : facts->path, &status);
-    bool good = fd >= 0 && (facts->copy || is_examined(&status, facts)) && read_content(fd, own);
+
+    if (fd < 0 || facts->copy || is_examined(&status, facts))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+void th_debug_files_open(const struct th_examination *facts, const char *folder,
+                         struct th_debug_file *own, struct th_debug_file *separate)
+{
+    int fd = th_debug_own_open(facts);
+    bool good = fd >= 0 && read_content(fd, own);
 
     if (fd >= 0)
         close(fd);

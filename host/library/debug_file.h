@@ -9,6 +9,7 @@
 #define TH_DEBUG_FILE_H
 
 #include "examine.h"
+#include "symbols.h"
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
@@ -24,5 +25,12 @@ struct th_debug_file {
 void th_debug_files_open(const struct th_examination *facts, const char *folder,
                          struct th_debug_file *own, struct th_debug_file *separate);
 void th_debug_file_close(struct th_debug_file *file);
+
+/* The library that was examined, for reading; below 0: that file is not there any more. */
+int th_debug_own_open(const struct th_examination *facts);
+
+/* The functions of ELF's symbol table of TYPE, SHT_SYMTAB or SHT_DYNSYM, if there is one: into
+ * SYMBOLS, which has none yet. ELF may be NULL. */
+void th_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type);
 
 #endif

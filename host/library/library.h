@@ -1,8 +1,9 @@
 /*
  * The face of library/: shared objects. Found (find.h), examined as data (examine.h), opened,
  * loaded and unloaded (load.h), where their code is (code_map.h) and which lines it comes from
- * (line.h), which USDT probes are in them (probe_notes.h), what they ask for (option.h), their
- * callbacks (slots.h), the resources that they make (resource.h).
+ * (line.h), what its functions are called (symbols.h), which USDT probes are in them
+ * (probe_notes.h), what they ask for (option.h), their callbacks (slots.h), the resources that they
+ * make (resource.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H
@@ -18,5 +19,6 @@
 #include "probe_notes.h"
 #include "resource.h"
 #include "slots.h"
+#include "symbols.h"
 
 #endif

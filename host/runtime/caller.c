@@ -30,7 +30,8 @@ static void add_kept(struct walk *walk, size_t down_to)
 {
     for (; walk->kept > down_to && walk->count < walk->limit; walk->kept--) {
         const struct th_continuation *then = &walk->process->frames[walk->kept - 1].then;
-        add(walk, then->callee, 0, (uintptr_t)then->code);
+        add(walk, then->callee, 0, (uintptr_t)then->code)->kept =
+            &walk->process->frames[walk->kept - 1];
     }
 }
 
@@ -181,8 +182,7 @@ void th_caught_by_caller(struct th_process_run *process, uintptr_t from)
 
 /* --- Match specifications --------------------------------------------------------------------- */
 
-/* Of a local call the C frames come first, of an external one what is kept. */
-static uintptr_t call_at_hand(void)
+uintptr_t th_traced_from(void)
 {
     return th_traced_busy > TH_BUSY ? th_traced_busy : TH_FROM_KEPT;
 }
@@ -202,7 +202,7 @@ th_term th_traced_caller(void *context, th_env *env)
     struct th_waiter caller;
     th_term n[3];
 
-    if (th_callers_find(th_process_of_live(context), call_at_hand(), &caller, 1) == 0)
+    if (th_callers_find(th_process_of_live(context), th_traced_from(), &caller, 1) == 0)
         return TH_AM(undefined);
     name_terms(caller.callee, n);
     return th_make_tuple_of(env, n[0], n[1], n[2]);
@@ -213,7 +213,7 @@ th_term th_traced_caller_line(void *context, th_env *env)
     struct th_waiter caller;
     th_term n[3];
 
-    if (th_callers_find(th_process_of_live(context), call_at_hand(), &caller, 1) == 0)
+    if (th_callers_find(th_process_of_live(context), th_traced_from(), &caller, 1) == 0)
         return TH_AM(undefined);
     name_terms(caller.callee, n);
     return th_make_tuple_of(env, n[0], n[1], n[2],
@@ -224,7 +224,7 @@ th_term th_traced_stack(void *context, th_env *env, size_t depth)
 {
     struct th_waiter callers[TH_EXECUTION_CALLERS];
     th_term entries[TH_EXECUTION_CALLERS], n[3];
-    size_t count = th_callers_find(th_process_of_live(context), call_at_hand(), callers,
+    size_t count = th_callers_find(th_process_of_live(context), th_traced_from(), callers,
                                    depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
 
     for (size_t i = 0; i < count; i++) {

@@ -57,4 +57,8 @@ th_term th_traced_caller(void *context, th_env *env);
 th_term th_traced_caller_line(void *context, th_env *env);
 th_term th_traced_stack(void *context, th_env *env, size_t depth);
 
+/* FROM of the call that is told now: of a local one the C frames come first, of an external one
+ * what is kept. */
+uintptr_t th_traced_from(void);
+
 #endif

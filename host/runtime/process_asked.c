@@ -1,4 +1,5 @@
 /* What match specifications ask of a process that runs. */
+#include "stack_dump.h"
 #include "traced_call.h"
 #include "tracepoint.h"
 
@@ -69,6 +70,7 @@ static th_term process_dump(void *context, th_env *env)
     th_buffer_printf(&text, "Stack+heap: %zu\nHeap unused: %zu\n",
                      sizes.heap_block_size + sizes.stack_size,
                      sizes.heap_block_size - sizes.heap_size);
+    th_stack_dump(process, th_traced_from(), &text);
     dump = th_make_binary(env, text.data, text.size);
     th_buffer_free(&text);
     return dump;

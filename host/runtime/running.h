@@ -75,6 +75,7 @@ struct th_waiter {
     uintptr_t frame; /* the stack pointer before it was called; 0: it waits in a kept frame */
     uintptr_t at;    /* its code that has called, or that will go on; 0: not known */
     bool outermost;  /* the runtime has called it */
+    const struct th_frame_kept *kept; /* that it waits in, until it goes on; else NULL */
 };
 
 /* What a thread outside of the runtime has a process do. It waits, so that a scheduler may use what

@@ -12,7 +12,7 @@
 enum { MODULES = 3 };
 
 /* Others in each test, as a module counts its generations for ever. */
-static char names[MODULES][16];
+static char names[MODULES][32];
 static char *files[MODULES]; /* of the names */
 static struct th_process_run *process;
 
@@ -355,7 +355,7 @@ enum { ASKING = 8, TIMES = 6 };
 struct one_of_many {
     pthread_t thread;
     struct th_process_run *process;
-    char own[16];
+    char own[32];
     char *file;
     long shared[TIMES]; /* the generations of the module that all load */
     int failures;
@@ -365,7 +365,7 @@ struct one_of_many {
 static void *load_both(void *context)
 {
     struct one_of_many *one = context;
-    char expected[64];
+    char expected[96];
 
     for (int i = 0; i < TIMES; i++) {
         const char *said =
