@@ -45,17 +45,39 @@ static bool is_host(const Dl_info *info)
     return dladdr(th_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
 }
 
+/* What has a module's name is a function of it; else it is one of the file's, or a handler. */
+static void tell_name(int output, const struct frame *frame, const Dl_info *info)
+{
+    const struct th_callee *callee = th_code_at(frame->start);
+    struct th_code_place place;
+
+    if (callee)
+        dprintf(output, "%s ", callee->name);
+    else if (th_code_place(frame->at, &place) && place.function)
+        dprintf(output, "%s:%s ", th_atom_name(place.instance->module->name)->text, place.function);
+    else if (info->dli_sname)
+        dprintf(output, "%s ", info->dli_sname);
+}
+
+/* Which of a module's codes it is, where it is not the current one. */
+static void tell_generation(int output, const struct frame *frame)
+{
+    const struct th_instance *instance = th_code_instance_at(frame->at);
+
+    if (instance && th_module_current(instance->module, th_code_index()) != instance)
+        dprintf(output, ", old code of generation %llu", (unsigned long long)instance->generation);
+}
+
 static void tell_frame(int output, const struct frame *frame, const Dl_info *info)
 {
-    const struct th_callee *callee;
-    const char *name;
-
     th_progress_enter();
-    callee = th_code_at(frame->start);
+    dprintf(output, "  at ");
+    tell_name(output, frame, info);
+    dprintf(output, "(%s+%#lx)", info->dli_fname,
+            (unsigned long)(frame->at - (uintptr_t)info->dli_fbase));
+    tell_generation(output, frame);
+    dprintf(output, "\n");
     th_progress_leave();
-    name = callee ? callee->name : info->dli_sname;
-    dprintf(output, name ? "  at %s (%s+%#lx)\n" : "  at %s%s+%#lx\n", name ? name : "",
-            info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase));
 }
 
 /* Of what was told, those of the library that is the innermost. */
