@@ -4,6 +4,8 @@
 
 #include "host/base/base.h"
 
+#include <string.h>
+
 _Atomic unsigned th_code_active;
 
 struct words {
@@ -22,11 +24,14 @@ static void add(struct words *words, struct th_code_word *word)
     words->items[words->count++] = word;
 }
 
-static void move_all(struct words *to, struct words *from)
+static void add_all(struct words *to, const struct words *from)
 {
-    for (size_t i = 0; i < from->count; i++)
-        add(to, from->items[i]);
-    from->count = 0;
+    if (from->count == 0)
+        return;
+    while (to->capacity - to->count < from->count)
+        TH_ARRAY_GROW(to->items, to->capacity, to->capacity);
+    memcpy(to->items + to->count, from->items, from->count * sizeof *to->items);
+    to->count += from->count;
 }
 
 /* Relaxed: with the permission, and nobody reads it before the commit. */
@@ -68,8 +73,8 @@ void th_stage_commit(void)
 
     th_ranges_commit(next);
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)
-        for (size_t k = 0; i != next && k < staged.count; k++)
-            add(&stale[i], staged.items[k]);
+        if (i != next)
+            add_all(&stale[i], &staged);
     staged.count = 0;
     atomic_store_explicit(&th_code_active, next, memory_order_release);
 }
@@ -79,7 +84,8 @@ void th_stage_drop(void)
     unsigned next = th_stage_index();
 
     th_ranges_drop(next);
-    move_all(&stale[next], &staged);
+    add_all(&stale[next], &staged);
+    staged.count = 0;
 }
 
 unsigned long th_stage_copied(void)
