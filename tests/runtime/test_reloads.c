@@ -1,0 +1,215 @@
+/*
+ * A module that is loaded again and again, by copies of its library, leaves nothing behind: no
+ * mapping, descriptor, file, or memory. Its functions have breakpoints that count, and are called.
+ *
+ * 300 times; RELOADS for more.
+ */
+#include "tests/support/scene.h"
+#include "tests/support/versions.h"
+
+#include "host/runtime/running.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum {
+    WARM_UP = 200, /* until tables have grown as large as they get */
+    DROPPED = 7,   /* each so many reloads */
+    DELETED = 5
+};
+
+static const char name[] = "version_000a";
+static struct th_process_run *process;
+
+/* --- What there is ---------------------------------------------------------------------------- */
+
+/* Of files; all of them. Sanitizers have their own, which come and go. */
+static void count_mappings(unsigned *of_files, unsigned *all)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+
+    assert_non_null(maps);
+    *of_files = *all = 0;
+    while (fgets(line, sizeof line, maps)) {
+        *of_files += strchr(line, '/') != NULL;
+        ++*all;
+    }
+    fclose(maps);
+}
+
+static unsigned files_in(const char *path)
+{
+    DIR *folder = opendir(path);
+    unsigned count = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+/* The folder of copies, in which the current one is. */
+static char *copies_folder(void)
+{
+    struct th_module_code *list;
+    size_t count = th_code_list(&list);
+    char *path;
+
+    assert_int_equal(count, 1);
+    path = th_strdup(list[0].file);
+    *strrchr(path, '/') = '\0';
+    th_code_list_free(list, count);
+    return path;
+}
+
+struct left {
+    unsigned files, mappings, descriptors, copies;
+    size_t heap;
+};
+
+static struct left measure(void)
+{
+    char *folder = copies_folder();
+    struct left left;
+
+    th_progress_settle();
+    count_mappings(&left.files, &left.mappings);
+    left.descriptors = files_in("/proc/self/fd");
+    left.copies = files_in(folder);
+    left.heap = mallinfo2().uordblks;
+    th_free(folder);
+    return left;
+}
+
+/* --- Reloads ---------------------------------------------------------------------------------- */
+
+static void assert_called(long number)
+{
+    th_term result;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_run_call_export(process, th_export_get(th_atom(name), th_atom("number"), 0),
+                                        NULL, &env, &result),
+                     TH_CALL_RETURNED);
+    assert_int_equal(th_small_value(result), number);
+    th_env_release(&env);
+}
+
+/* Every other time what was there before is purged by itself, else by the next one; now and then it
+ * was deleted, or what is prepared is dropped. */
+static void reload(long from, long to)
+{
+    const char *names[] = {name};
+    bool had;
+
+    for (long i = from; i < to; i++) {
+        if (i % DROPPED == 0)
+            th_prepared_drop(version_prepare(name));
+        if (i % DELETED == 0)
+            assert_int_equal(th_code_delete(th_atom(name), TH_PURGE_SOFT), TH_OK);
+        assert_int_equal(version_load(names, 1, i), TH_OK);
+        assert_called(i);
+        if (i % 2 == 0)
+            assert_int_equal(th_code_purge(th_atom(name), TH_PURGE_SOFT, &had), TH_OK);
+    }
+    assert_int_equal(th_code_purge(th_atom(name), TH_PURGE_SOFT, &had), TH_OK);
+}
+
+static struct th_session *count_calls(void)
+{
+    struct th_session *session = scene_create("counts");
+    struct th_pattern all = {TH_NONE, TH_NONE, TH_ANY_ARITY, false};
+
+    all.on_load = true;
+    assert_int_equal(th_session_function(session, &all, TH_AM(true), TH_BP_COUNT, NULL), TH_OK);
+    return session;
+}
+
+static void reloads_leave_nothing(void **state)
+{
+    const char *names[] = {name}, *wanted = getenv("RELOADS");
+    long times = wanted ? atol(wanted) : 300;
+    const struct th_function number = {th_atom(name), th_atom("number"), 0};
+    struct th_session *session = count_calls();
+    struct left before, after;
+    struct th_bp_info info;
+
+    (void)state;
+    assert_int_equal(version_load(names, 1, 0), TH_OK);
+    reload(1, WARM_UP);
+    before = measure();
+    reload(WARM_UP, WARM_UP + times);
+    after = measure();
+    print_message("%ld reloads; before, after: %u, %u mappings, %u, %u descriptors, %u, %u copies, "
+                  "%zu, %zu bytes\n",
+                  times, before.mappings, after.mappings, before.descriptors, after.descriptors,
+                  before.copies, after.copies, before.heap, after.heap);
+    assert_true(th_session_function_info(session, &number, &info));
+    assert_int_equal(info.calls, (WARM_UP + times - 1) % DELETED + 1); /* since it was deleted */
+    assert_int_equal(after.files, before.files);
+#if !defined(TH_ADDRESS_SANITIZER) && !defined(TH_PROGRESS_TSAN)
+    assert_true(after.mappings < before.mappings + 8);
+#endif
+    assert_int_equal(after.descriptors, before.descriptors);
+    assert_int_equal(after.copies, before.copies);
+    assert_true(after.heap < before.heap + 1024);
+    th_session_destroy(session);
+}
+
+/* --- The scene -------------------------------------------------------------------------------- */
+
+static int start(void **state)
+{
+    struct th_runtime_setup setup = {.schedulers = 1};
+
+    (void)state;
+    scene_begin_empty(NULL);
+    th_tracing_share(scene_tracing());
+    setup.tracing = scene_tracing();
+    th_runtime_start(&setup);
+    process = th_run_start();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    th_run_exit(process, TH_AM(normal));
+    th_runtime_kill_all();
+    th_code_end();
+    th_runtime_stop();
+    scene_end();
+    return 0;
+}
+
+/* What threads keep of memory that was freed counts as in use: they are to keep none. */
+static void start_without_caches(char **argv)
+{
+    if (getenv("GLIBC_TUNABLES"))
+        return;
+    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
+    execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(reloads_leave_nothing, start, stop),
+    };
+
+    (void)argc;
+    start_without_caches(argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
