@@ -251,9 +251,10 @@ static void tell_call(int output, const struct th_library_call *self)
 }
 
 /* Calls CODE, of CALL's callee; CHECKED: the checker looks at it. A function is entered here, and
- * left: calls and returns. */
-static inline th_term call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]),
-                                struct th_call *call, bool checked)
+ * left: calls and returns. (Each of the two who call it has it in itself.) */
+static inline __attribute__((always_inline)) th_term
+call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct th_call *call,
+          bool checked)
 {
     const struct th_callee *callee = call->callee;
     struct th_library *library = callee->library;

@@ -89,38 +89,67 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
     return process->outcome;
 }
 
-/* What a call of ENTRY reaches now is entered, if it is code that runs on any thread. One read
- * section: from reading the index until the entering is counted. */
-static inline bool enter_usual(const struct th_export *entry, uintptr_t *word)
+/* What WORD says can be called at once: it is code that runs on any thread. */
+static inline bool is_usual(uintptr_t word)
 {
-    const struct th_callee *callee;
+    const struct th_callee *callee = th_export_reached(word);
+
+    return callee && callee->function->flags == 0;
+}
+
+/* What a call of ENTRY reaches now is entered, if it is usual. One read section: from reading the
+ * index until the entering is counted. */
+static bool enter_usual(const struct th_export *entry, uintptr_t *word)
+{
     bool usual;
 
     th_progress_enter();
     *word = th_export_word(entry);
-    callee = th_export_reached(*word);
-    usual = callee && callee->function->flags == 0;
+    usual = is_usual(*word);
     if (usual)
-        th_instance_enter(callee->instance);
+        th_instance_enter(th_export_reached(*word)->instance);
     th_progress_leave();
     return usual;
 }
 
+/* As below, on a thread that does so for the first time, as a rule. */
+static __attribute__((noinline)) th_term
+call_entry(struct th_call *call, const struct th_export *entry, const th_term argv[])
+{
+    uintptr_t word;
+
+    if (call->process->next.step == TH_STEP_NONE && call->env->exception == TH_NONE &&
+        !th_check_on() && !stack_is_low() && enter_usual(entry, &word))
+        return th_step_nested(call, word, argv);
+    return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
+}
+
+/* The usual call is told at the first look, by comparisons, and needs no registers saved. */
 th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
                              const void *at)
 {
     struct th_call *call = th_call_of(env);
+    unsigned long *section;
     uintptr_t word;
+    bool entered;
 
     if (__builtin_expect(!call || !entry, 0))
         return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
     call->calls_at = (uintptr_t)at;
     call->passed.class = TH_RAISED_NOTHING;
-    if (__builtin_expect(call->process->next.step == TH_STEP_NONE && env->exception == TH_NONE &&
-                             !th_check_on() && !stack_is_low() && enter_usual(entry, &word),
-                         1))
-        return th_step_nested(call, word, argv);
-    return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
+    if (__builtin_expect(call->process->next.step != TH_STEP_NONE || env->exception != TH_NONE ||
+                             th_check_on() || th_stack_pointer() < lowest,
+                         0))
+        return call_entry(call, entry, argv);
+    section = th_progress_enter_quickly();
+    if (__builtin_expect(!section, 0))
+        return call_entry(call, entry, argv);
+    word = th_export_word(entry);
+    entered = is_usual(word) && th_instance_enter_quickly(th_export_reached(word)->instance);
+    th_progress_leave_quickly(section);
+    if (__builtin_expect(!entered, 0))
+        return call_entry(call, entry, argv);
+    return th_step_nested(call, word, argv);
 }
 
 /* Of a name that has no entry, if it is one. */
