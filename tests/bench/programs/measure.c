@@ -50,12 +50,18 @@ static void write_medians(FILE *out, const struct measure_case *cases, size_t co
     }
 }
 
+void measure_medians(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
+                     double *medians)
+{
+    double *times = take_times(cases, count, rounds);
+
+    write_medians(out, cases, count, times, rounds, medians);
+    free(times);
+}
+
 void measure(FILE *out, const struct measure_case *cases, size_t count, double *medians)
 {
-    double *times = take_times(cases, count, MEASURE_ROUNDS);
-
-    write_medians(out, cases, count, times, MEASURE_ROUNDS, medians);
-    free(times);
+    measure_medians(out, cases, count, MEASURE_ROUNDS, medians);
 }
 
 void measure_pairs(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,

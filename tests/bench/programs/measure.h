@@ -17,6 +17,10 @@ enum { MEASURE_ROUNDS = 9 };
  * an event. */
 void measure(FILE *out, const struct measure_case *cases, size_t count, double *medians);
 
+/* The same with ROUNDS of one's own. */
+void measure_medians(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
+                     double *medians);
+
 /* The same with ROUNDS of one's own, many and short ones: RATIOS gets the medians of how often each
  * case takes what the first takes in the same round, whatever the machine does besides then. */
 void measure_pairs(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
