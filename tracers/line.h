@@ -70,13 +70,19 @@ static inline void line_pad(struct line *line, size_t column)
     while (line->used < column);
 }
 
+/* Forgets the line. */
+static inline void line_drop(struct line *line)
+{
+    if (line->text != line->first)
+        free(line->text);
+}
+
 /* Writes the line and its end, and forgets it. */
 static inline void line_end(struct line *line, FILE *file)
 {
     line_add(line, "\n");
     fwrite(line->text, 1, line->used, file);
-    if (line->text != line->first)
-        free(line->text);
+    line_drop(line);
 }
 
 #endif

@@ -9,7 +9,11 @@
  *     color     always, never, or auto: on a terminal, unless NO_COLOR is set; CLICOLOR_FORCE is
  *               stronger than that
  *
- * A tracer that has more defines TRACER_KEYS before it includes this: strings, a comma after each.
+ * A tracer that has more defines, before it includes this, TRACER_KEYS: strings, a comma after
+ * each; `struct settings`, what it makes of them; and TRACER_SETTINGS, the name of the function
+ * that does so, once for each state, by means of output_choice() and the like:
+ *
+ *     static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
  */
 #ifndef TRACER_OUTPUT_H
 #define TRACER_OUTPUT_H
@@ -38,7 +42,10 @@ struct output {
     FILE *file;
     bool own_file; /* opened for this one; others of the same path may write to it too */
     bool colour;   /* escape sequences are wanted */
-    char path[];   /* "" for stdout */
+#ifdef TRACER_SETTINGS
+    struct settings settings;
+#endif
+    char path[]; /* "" for stdout */
 };
 
 /* Read by any thread, which takes what `first` points to with acquire and finds all behind it
@@ -48,6 +55,10 @@ static struct {
     struct output *_Atomic first;
     pthread_mutex_t lock;
 } outputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+#ifdef TRACER_SETTINGS
+static void TRACER_SETTINGS(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
+#endif
 
 /* False for the states that set nothing: then there is no need to look anything up. */
 static inline bool output_has_settings(ErlNifEnv *env, ERL_NIF_TERM state)
@@ -75,6 +86,41 @@ static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, const char
     memcpy(text, bytes.data, length);
     text[length] = 0;
     return true;
+}
+
+/* Which of WORDS, which NULL ends, the state has under KEY; the number `otherwise` if it has none,
+ * and, with a line about it, if it has something else. STATE may be 0. */
+static inline unsigned output_choice(ErlNifEnv *env, ERL_NIF_TERM state, const char *key,
+                                     const char *const *words, unsigned otherwise)
+{
+    char text[64];
+    unsigned i;
+
+    if (!state || !output_setting(env, state, key, text, sizeof text))
+        return otherwise;
+    for (i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0)
+            return i;
+    fprintf(stderr, "tracer: %s=%s is not known; there are", key, text);
+    for (i = 0; words[i]; i++)
+        fprintf(stderr, " %s", words[i]);
+    fputc('\n', stderr);
+    return otherwise;
+}
+
+/* The number under KEY; `otherwise` as above. */
+static inline unsigned output_number(ErlNifEnv *env, ERL_NIF_TERM state, const char *key,
+                                     unsigned otherwise)
+{
+    unsigned number = otherwise;
+    ERL_NIF_TERM value;
+
+    if (state && enif_get_map_value(env, state, enif_make_atom(env, key), &value) &&
+        !enif_get_uint(env, value, &number)) {
+        fprintf(stderr, "tracer: %s is no number; %u is taken\n", key, otherwise);
+        return otherwise;
+    }
+    return number;
 }
 
 /* A misspelt setting would go unnoticed. */
@@ -149,6 +195,9 @@ static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
     if (state)
         output_check_keys(output->env, output->state);
     output->colour = output_wants_colour(output->env, output->state, output->file);
+#ifdef TRACER_SETTINGS
+    TRACER_SETTINGS(output->env, output->state, &output->settings);
+#endif
     output->next = atomic_load_explicit(&outputs.first, memory_order_relaxed);
     atomic_store_explicit(&outputs.first, output, memory_order_release);
     return output;

@@ -10,11 +10,68 @@ expect 'tags and functions' "$tracehost" replay -t count,top=3 "$recordings/s03_
           16   18.39  return_from
           87  100.00  all
 
-       calls       %  function
-           4   11.76  ex:b1/1
-           4   11.76  ex:b2/1
-           4   11.76  ex:b3/1
-          22   64.71  9 more
+       calls       %   errors  function
+           4   11.76        3  ex:b1/1
+           4   11.76        3  ex:b2/1
+           4   11.76        3  ex:b3/1
+          22   64.71        9  9 more
+LINES
+
+of_exceptions() {
+    "$tracehost" replay -t "count,$1" "$recordings/s03_exceptions_return_to.trace"
+}
+expect 'by=function' of_exceptions by=function,top=1 <<'LINES'
+       calls       %   errors  function
+           4   11.76        3  ex:b1/1
+          30   88.24       15  11 more
+LINES
+expect 'by=tag' of_exceptions by=tag,top=1 <<'LINES'
+      events       %  tag
+          34   39.08  call
+          19   21.84  return_to
+          18   20.69  exception_from
+          16   18.39  return_from
+          87  100.00  all
+LINES
+expect 'by=process' "$tracehost" replay -t count,by=process,top=1 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
+      events       %        calls  process
+         399   55.49          271  <0.95.0>
+         320   44.51          166  1 more
+LINES
+expect 'JSON' of_exceptions format=json,top=2 <<'LINES'
+{"tags":[
+{"events":34,"tag":"call"},
+{"events":19,"tag":"return_to"},
+{"events":18,"tag":"exception_from"},
+{"events":16,"tag":"return_from"}
+],
+"functions":[
+{"calls":4,"errors":3,"function":"ex:b1/1"},
+{"calls":4,"errors":3,"function":"ex:b2/1"}
+]}
+LINES
+expect 'CSV' of_exceptions format=csv,top=1 <<'LINES'
+calls,errors,function
+4,3,ex:b1/1
+LINES
+expect 'CSV of processes' of_exceptions format=csv,by=process <<'LINES'
+events,calls,errors,process
+87,34,18,<0.89.0>
+LINES
+expect 'settings that are not known' of_exceptions by=color,format=xml,top=1 <<'LINES'
+      events       %  tag
+          34   39.08  call
+          19   21.84  return_to
+          18   20.69  exception_from
+          16   18.39  return_from
+          87  100.00  all
+
+       calls       %   errors  function
+           4   11.76        3  ex:b1/1
+          30   88.24       15  11 more
+-- stderr
+tracer: format=xml is not known; there are table json csv
+tracer: by=color is not known; there are function process tag
 LINES
 
 # OTP's counts of a stream, trace and trace_ts together, as "N tag" and "N module:function/arity", are all among what count
@@ -23,12 +80,27 @@ otp_counts() {
     awk '/^tag/ { gsub(/\x27/, "", $3); sum[$3] += $4 } /^call / { sum[$2] = $3 } END { for (of in sum) print sum[of], of }' "$1"
 }
 counted() {
-    "$tracehost" replay -t count,top=0 "$1" | awk '$1 ~ /^[0-9]+$/ { print $1, $3 }'
+    "$tracehost" replay -t count,top=0 "$1" | awk '$1 ~ /^[0-9]+$/ { print $1, $NF }'
 }
 same_counts() {
     counted "${1%.counts.txt}.trace" | sort >"$work/counted" && otp_counts "$1" | sort >"$work/otp" &&
         [ -s "$work/otp" ] && [ -z "$(comm -23 "$work/otp" "$work/counted" | tee /dev/stderr)" ]
 }
+as_json() {
+    "$tracehost" replay -t count,format=json "$1" >"$work/json" &&
+        python3 -c 'import json, sys
+for table in json.load(sys.stdin).values():
+    for row in table:
+        print(row.get("calls", row.get("events")), row.get("function", row.get("tag")))' <"$work/json"
+}
+same_in_json() {
+    "$tracehost" replay -t count,top=0 "$1" | awk '$1 ~ /^[0-9]+$/ && $3 != "all" { sub(/^ *[0-9]+ +[0-9.]+ +([0-9]+  )?/, $1 " "); print }' |
+        sort >"$work/counted" && as_json "$1" | sort | diff - "$work/counted" && [ -s "$work/counted" ]
+}
+for name in s03_exceptions_return_to s09_collections_return s15_kitchen_sink; do
+    check "JSON that a reader takes: $name" same_in_json "$recordings/$name.trace"
+done
+
 for counts in "$recordings"/s0[3-9]*.counts.txt "$recordings"/s1[1235]*.counts.txt "$large"/*.counts.txt; do
     name=$(basename "$counts" .counts.txt)
     if [ -e "$counts" ]; then
@@ -36,6 +108,16 @@ for counts in "$recordings"/s0[3-9]*.counts.txt "$recordings"/s1[1235]*.counts.t
     else
         skip "as OTP counted: $large" 'these recordings are not here'
     fi
+done
+
+# OTP's totals again, by process and in JSON.
+totals_by_process() {
+    "$tracehost" replay -t count,by=process,format=csv "$1" | awk -F, 'NR > 1 { e += $1; c += $2; x += $3 } END { print e, c, x }' >"$work/ours"
+    awk '/^total/ { e = $2 } /^tag .* call / { c += $4 } /^tag .* exception_from / { x += $4 } END { print e, c + 0, x + 0 }' "${1%.trace}.counts.txt" |
+        diff - "$work/ours"
+}
+for name in s03_exceptions_return_to s04_genserver_pingpong s10_seq_trace s13_procs s15_kitchen_sink; do
+    check "by process as OTP counted: $name" totals_by_process "$recordings/$name.trace"
 done
 
 # Two sessions take turns at every event; each has the whole of it, and a third of the same state has
@@ -68,8 +150,26 @@ expect 'top that is no number' "$tracehost" replay -t count,top=most "$recording
            1    6.67  ex:lots/0
            1    6.67  ex:'of'/0
 -- stderr
-count: top is no number; 20 functions are shown
+tracer: top is no number; 20 is taken
 LINES
+
+# Names that JSON and CSV have marks for.
+cat >"$work/names.jsonl" <<'LINES'
+{"tracee":"<0.1.0>","tag":"call","term":"{m,'a,\"b\\\\',1}"}
+{"tracee":"<0.1.0>","tag":"call","term":"{m,'\\x{e9}\\x{20ac}',1}"}
+LINES
+names_in() {
+    "$tracehost" replay -t "count,by=function,format=$1" "$work/names.jsonl"
+}
+names_are() {
+    names_in csv >"$work/csv" && names_in json >"$work/json" && python3 - "$work" <<'PROGRAM'
+import csv, json, sys
+names = sorted(row["function"] for row in json.load(open(sys.argv[1] + "/json", encoding="utf-8"))["functions"])
+assert names == sorted(row["function"] for row in csv.DictReader(open(sys.argv[1] + "/csv", encoding="utf-8"))), names
+assert names == ["m:'a,\"b\\\\'/1", "m:'\u00e9\\x{20AC}'/1"], names
+PROGRAM
+}
+check 'names with marks in JSON and CSV' names_are
 
 # Calls whose term is none of a call count for the tag alone.
 cat >"$work/odd.jsonl" <<'LINES'

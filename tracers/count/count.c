@@ -1,39 +1,64 @@
 /*
- * count: how often each tag came, and each function was called.
+ * count: how often each tag came, each function was called, or each process did either.
  *
- * The tables are printed when the tracer is unloaded: tags, then functions, the most frequent
- * first. Each thread counts in tables of its own, so that counting takes no lock.
+ * The tables are printed when the tracer is unloaded, the most frequent first. Each thread counts
+ * in tables of its own, so that counting takes no lock.
  *
- * State: see ../output.h; `top` is how many functions are printed (20; 0: all).
+ * State: see ../output.h; and
+ *
+ *     by        function, process or tag; without it tags, then functions
+ *     format    table, json or csv (which holds one table: without `by` that of functions)
+ *     top       how many functions or processes a table shows; 0: all; 20 without it, and all in
+ *               JSON and CSV
  */
-#define TRACER_KEYS "top",
-#include "../line.h"
-#include "../output.h"
+#define TRACER_KEYS "by", "format", "top",
+#define TRACER_SETTINGS read_settings
 #include "counts.h"
 
+struct settings {
+    unsigned by, format, top;
+};
+
+#include "../line.h"
+#include "../output.h"
+#include "../table.h"
+#include "../tracee.h"
+
 enum { TOP = 20 };
+enum by { BY_FUNCTION, BY_PROCESS, BY_TAG, BY_TAG_AND_FUNCTION };
+
+static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
+{
+    static const char *const by[] = {"function", "process", "tag", NULL};
+
+    settings->format = output_choice(env, state, "format", table_formats, TABLE_TEXT);
+    settings->by = output_choice(env, state, "by", by, BY_TAG_AND_FUNCTION);
+    settings->top = output_number(env, state, "top", settings->format == TABLE_TEXT ? TOP : 0);
+    if (settings->by == BY_TAG_AND_FUNCTION && settings->format == TABLE_CSV)
+        settings->by = BY_FUNCTION;
+}
 
 /* What one thread counted for one output. */
-struct table {
-    struct table *next;      /* in all_tables */
-    struct table *next_here; /* in the list of its thread */
+struct table_here {
+    struct table_here *next;      /* in all_tables */
+    struct table_here *next_here; /* in the list of its thread */
     struct output *output;
     struct counts counts;
 };
 
-static struct table *_Atomic all_tables; /* put in front by any thread; read by unload */
-static atomic_ullong lost;               /* events for which not even a table could be made */
+static struct table_here *_Atomic all_tables; /* put in front by any thread; read by unload */
+static atomic_ullong lost;                    /* events for which not even a table could be made */
 
 /* This thread's tables: the one for states without settings, and the others. */
 static _Thread_local struct {
-    struct table *plain;
-    struct table *others;
+    struct table_here *plain;
+    struct table_here *others;
 } here;
 
 /* Puts a new table into the list of this thread that LIST heads. NULL if there is no memory. */
-static struct table *new_table(struct table **list, struct output *output)
+static struct table_here *new_table(struct table_here **list, struct output *output)
 {
-    struct table *table = output ? calloc(1, sizeof *table) : NULL;
+    struct table_here *table = output ? calloc(1, sizeof *table) : NULL;
 
     if (!table) {
         atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
@@ -49,10 +74,10 @@ static struct table *new_table(struct table **list, struct output *output)
     return table;
 }
 
-static struct table *other_table(ErlNifEnv *env, ERL_NIF_TERM state)
+static struct table_here *other_table(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     struct output *output = output_of(env, state);
-    struct table *table = here.others;
+    struct table_here *table = here.others;
 
     while (table && table->output != output)
         table = table->next_here;
@@ -60,44 +85,48 @@ static struct table *other_table(ErlNifEnv *env, ERL_NIF_TERM state)
 }
 
 /* This thread's table for that state. */
-static inline struct table *table_of(ErlNifEnv *env, ERL_NIF_TERM state)
+static inline struct table_here *table_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     if (output_has_settings(env, state))
         return other_table(env, state);
     return here.plain ? here.plain : new_table(&here.plain, output_of(env, state));
 }
 
-static void count_tag(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tag)
+static void count(struct table_here *table, const struct count *more)
 {
-    const struct count wanted = {0, tag, 0, 0};
-    struct table *table = table_of(env, state);
-
-    if (table && !counts_add(&table->counts, &wanted, 1))
-        counts_insert(&table->counts, &wanted, 1);
+    if (!counts_add(&table->counts, more))
+        counts_insert(&table->counts, more);
 }
 
-/* Counts a call of MFA, {Module, Function, Arity or arguments}; false if it is anything else. */
-static bool count_call(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM mfa)
+static void count_process(ErlNifEnv *env, struct table_here *table, ERL_NIF_TERM tag,
+                          ERL_NIF_TERM tracee)
+{
+    count(table, &(struct count){.function = tracee_word(env, tracee),
+                                 .events = 1,
+                                 .calls = tag == TH_TRACER_ATOM(env, call),
+                                 .errors = tag == TH_TRACER_ATOM(env, exception_from)});
+}
+
+/* Counts MORE for MFA, {Module, Function, Arity or arguments}; false if it is anything else. */
+static bool count_function(ErlNifEnv *env, struct table_here *table, ERL_NIF_TERM mfa,
+                           struct count *more)
 {
     const ERL_NIF_TERM *elements;
-    struct table *table;
-    struct count wanted;
     int size;
 
     if (!enif_get_tuple(env, mfa, &size, &elements) || size != 3)
         return false;
-    if (!enif_get_uint(env, elements[2], &wanted.arity) &&
-        !enif_get_list_length(env, elements[2], &wanted.arity))
+    if (!enif_get_uint(env, elements[2], &more->arity) &&
+        !enif_get_list_length(env, elements[2], &more->arity))
         return false;
-    wanted.module = elements[0];
-    wanted.function = elements[1];
-    table = table_of(env, state);
-    if (!table || counts_add(&table->counts, &wanted, 1))
+    more->module = elements[0];
+    more->function = elements[1];
+    if (counts_add(&table->counts, more))
         return true;
     /* What was counted before are atoms, so only what is new needs looking at. */
-    if (!enif_is_atom(env, wanted.module) || !enif_is_atom(env, wanted.function))
+    if (!enif_is_atom(env, more->module) || !enif_is_atom(env, more->function))
         return false;
-    counts_insert(&table->counts, &wanted, 1);
+    counts_insert(&table->counts, more);
     return true;
 }
 
@@ -108,19 +137,32 @@ TH_TRACER_ENABLED(generic)
 
 TH_TRACER_TRACE(generic)
 {
-    count_tag(env, state, tag);
+    struct table_here *table = table_of(env, state);
+
+    if (table && table->output->settings.by == BY_PROCESS)
+        count_process(env, table, tag, tracee);
+    else if (table)
+        count(table, &(struct count){.function = tag, .events = 1});
 }
 
-/* A call counts for its function; the report adds up the tag. */
+/* A call or an exception counts for its function; the report adds up the tag. */
 TH_TRACER_TRACE(call)
 {
-    if (tag != TH_TRACER_ATOM(env, call) || !count_call(env, state, term))
-        count_tag(env, state, tag);
+    struct table_here *table = table_of(env, state);
+    struct count more = {.events = tag == TH_TRACER_ATOM(env, call),
+                         .errors = tag == TH_TRACER_ATOM(env, exception_from)};
+
+    if (!table)
+        return;
+    if (table->output->settings.by == BY_PROCESS)
+        count_process(env, table, tag, tracee);
+    else if (more.events + more.errors == 0 || !count_function(env, table, term, &more))
+        count(table, &(struct count){.function = tag, .events = 1});
 }
 
 /* --- the report --- */
 
-/* Tags before functions, then the most frequent first, then by name. */
+/* What has no module before functions, then the most frequent first, then by name. */
 static int compare(const void *left, const void *right)
 {
     const struct count *a = left, *b = right;
@@ -128,8 +170,8 @@ static int compare(const void *left, const void *right)
 
     if (!a->module != !b->module)
         return a->module ? 1 : -1;
-    if (a->count != b->count)
-        return a->count < b->count ? 1 : -1;
+    if (a->events != b->events)
+        return a->events < b->events ? 1 : -1;
     names = a->module ? enif_compare(a->module, b->module) : 0;
     if (names == 0)
         names = enif_compare(a->function, b->function);
@@ -138,18 +180,22 @@ static int compare(const void *left, const void *right)
 
 static void put(struct counts *sum, const struct count *more)
 {
-    if (!counts_add(sum, more, more->count))
-        counts_insert(sum, more, more->count);
+    if (!counts_add(sum, more))
+        counts_insert(sum, more);
 }
 
-static void add_up(struct counts *sum, const struct counts *counts, ERL_NIF_TERM call)
+static void add_up(ErlNifEnv *env, struct counts *sum, const struct counts *counts)
 {
     for (size_t i = 0; i < counts->size; i++) {
         const struct count *count = &counts->slots[i];
-        if (count->count)
+        if (count->function)
             put(sum, count);
-        if (count->count && count->module)
-            put(sum, &(struct count){0, call, 0, count->count});
+        if (count->module && count->events)
+            put(sum,
+                &(struct count){.function = TH_TRACER_ATOM(env, call), .events = count->events});
+        if (count->module && count->errors)
+            put(sum, &(struct count){.function = TH_TRACER_ATOM(env, exception_from),
+                                     .events = count->errors});
     }
     sum->lost += counts->lost;
 }
@@ -160,88 +206,121 @@ static struct counts sum_of(ErlNifEnv *env, const struct output *output)
     struct counts sum = {0};
     size_t used = 0;
 
-    for (struct table *table = all_tables; table; table = table->next)
+    for (struct table_here *table = all_tables; table; table = table->next)
         if (table->output == output)
-            add_up(&sum, &table->counts, TH_TRACER_ATOM(env, call));
+            add_up(env, &sum, &table->counts);
     for (size_t i = 0; i < sum.size; i++)
-        if (sum.slots[i].count)
+        if (sum.slots[i].function)
             sum.slots[used++] = sum.slots[i];
     if (used)
         qsort(sum.slots, used, sizeof *sum.slots, compare);
     return sum;
 }
 
-static uint64_t total(const struct count *counts, size_t count)
+static struct count total(const struct count *counts, size_t count)
 {
-    uint64_t sum = 0;
+    struct count sum = {0};
 
-    for (size_t i = 0; i < count; i++)
-        sum += counts[i].count;
+    for (size_t i = 0; i < count; i++) {
+        sum.events += counts[i].events;
+        sum.calls += counts[i].calls;
+        sum.errors += counts[i].errors;
+    }
     return sum;
 }
 
-static void add_figures(struct line *line, uint64_t count, uint64_t all)
+/* A table's columns, in the order of its cells. */
+enum { EVENTS, PART, CALLS, ERRORS, NAME, COLUMNS };
+
+static void fill(union cell cells[COLUMNS], struct count count, uint64_t all, const char *name)
 {
+    cells[EVENTS].count = count.events;
+    cells[PART].part = all ? 100.0 * (double)count.events / (double)all : 0.0;
+    cells[CALLS].count = count.calls;
+    cells[ERRORS].count = count.errors;
+    cells[NAME].text = name;
+}
+
+static void name_of(ErlNifEnv *env, const struct count *count, struct line *line)
+{
+    char tag[256]; /* without the quotes that 'receive' would have */
+
     line_start(line);
-    line_add(line, "%12llu %7.2f  ", (unsigned long long)count,
-             all ? 100.0 * (double)count / (double)all : 0.0);
+    if (count->module)
+        line_add(line, "%T:%T/%u", count->module, count->function, count->arity);
+    else if (enif_get_atom(env, count->function, tag, sizeof tag, ERL_NIF_LATIN1))
+        line_add(line, "%s", tag);
+    else
+        line_add(line, "%T", count->function);
 }
 
-static void print_tags(ErlNifEnv *env, FILE *file, const struct count *tags, size_t count)
+static void columns_of(enum by by, struct count all, struct column columns[COLUMNS])
 {
-    uint64_t all = total(tags, count);
-    char name[256] = ""; /* without the quotes that 'receive' would have */
-    struct line line;
+    static const char *const names[] = {"function", "process", "tag"};
+    const char *first = by == BY_FUNCTION ? "calls" : "events";
 
-    fprintf(file, "      events       %%  tag\n");
-    for (size_t i = 0; i < count; i++) {
-        add_figures(&line, tags[i].count, all);
-        enif_get_atom(env, tags[i].function, name, sizeof name, ERL_NIF_LATIN1);
-        line_add(&line, "%s", name);
-        line_end(&line, file);
-    }
-    add_figures(&line, all, all);
-    line_add(&line, "all");
-    line_end(&line, file);
+    columns[EVENTS] = (struct column){first, first, COLUMN_COUNT, 12};
+    columns[PART] = (struct column){"", "%", COLUMN_PART, 7};
+    columns[CALLS] = (struct column){.kind = COLUMN_ABSENT};
+    columns[ERRORS] = (struct column){.kind = COLUMN_ABSENT};
+    columns[NAME] = (struct column){names[by], names[by], COLUMN_NAME, 0};
+    if (by == BY_PROCESS)
+        columns[CALLS] = (struct column){"calls", "calls", COLUMN_COUNT, 12};
+    if (by != BY_TAG) /* a column of zeros tells nobody anything */
+        columns[ERRORS] = (struct column){"errors", all.errors ? "errors" : NULL, COLUMN_COUNT, 8};
 }
 
-static void print_functions(FILE *file, const struct count *functions, size_t count, size_t top)
+static void print(ErlNifEnv *env, struct document *document, enum by by, const struct count *counts,
+                  size_t count, size_t top)
 {
-    uint64_t all = total(functions, count);
+    static const char *const names[] = {"functions", "processes", "tags"};
     size_t shown = top && top < count ? top : count;
+    struct count all = total(counts, count);
+    struct column columns[COLUMNS];
+    union cell cells[COLUMNS];
+    struct table table;
     struct line line;
 
-    fprintf(file, "\n       calls       %%  function\n");
+    columns_of(by, all, columns);
+    table_begin(&table, document, names[by], columns, COLUMNS);
     for (size_t i = 0; i < shown; i++) {
-        add_figures(&line, functions[i].count, all);
-        line_add(&line, "%T:%T/%u", functions[i].module, functions[i].function, functions[i].arity);
-        line_end(&line, file);
+        name_of(env, &counts[i], &line);
+        fill(cells, counts[i], all.events, line.text);
+        table_row(&table, cells);
+        line_drop(&line);
     }
-    if (shown == count)
+    table_end(&table);
+    if (document->format != TABLE_TEXT || (by == BY_FUNCTION && shown == count))
         return;
-    add_figures(&line, total(functions + shown, count - shown), all);
-    line_add(&line, "%lu more", (unsigned long)(count - shown));
-    line_end(&line, file);
+    line_start(&line);
+    if (shown == count)
+        line_add(&line, "all");
+    else
+        line_add(&line, "%lu more", (unsigned long)(count - shown));
+    fill(cells, shown == count ? all : total(counts + shown, count - shown), all.events, line.text);
+    table_text_row(&table, cells);
 }
 
 static void report(ErlNifEnv *env, struct output *output)
 {
+    const struct settings *settings = &output->settings;
     struct counts sum = sum_of(env, output);
-    ERL_NIF_TERM value;
-    unsigned top = TOP;
+    struct document document;
     size_t tags = 0;
 
-    if (output->state &&
-        enif_get_map_value(env, output->state, enif_make_atom(env, "top"), &value) &&
-        !enif_get_uint(env, value, &top))
-        fprintf(stderr, "count: top is no number; %u functions are shown\n", top = TOP);
     while (tags < sum.used && !sum.slots[tags].module)
         tags++;
-    print_tags(env, output->file, sum.slots, tags);
-    if (tags < sum.used)
-        print_functions(output->file, sum.slots + tags, sum.used - tags, top);
+    document_begin(&document, output->file, settings->format);
+    if (settings->by == BY_PROCESS)
+        print(env, &document, BY_PROCESS, sum.slots, tags, settings->top);
+    if (settings->by == BY_TAG || settings->by == BY_TAG_AND_FUNCTION)
+        print(env, &document, BY_TAG, sum.slots, tags, 0);
+    if (settings->by == BY_FUNCTION || (settings->by == BY_TAG_AND_FUNCTION &&
+                                        (tags < sum.used || settings->format == TABLE_JSON)))
+        print(env, &document, BY_FUNCTION, sum.slots + tags, sum.used - tags, settings->top);
+    document_end(&document);
     if (sum.lost)
-        fprintf(output->file, "%llu events were not counted: out of memory\n",
+        fprintf(stderr, "count: %llu events were not counted: out of memory\n",
                 (unsigned long long)sum.lost);
     free(sum.slots);
 }
@@ -249,7 +328,7 @@ static void report(ErlNifEnv *env, struct output *output)
 /* What other threads have in `here` goes with the library. */
 TH_TRACER_UNLOAD()
 {
-    struct table *table = all_tables, *next;
+    struct table_here *table = all_tables, *next;
 
     for (struct output *output = outputs.first; output; output = output->next)
         report(env, output);

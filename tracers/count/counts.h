@@ -1,4 +1,4 @@
-/* Counts by function and by tag: a hash table with open addressing. */
+/* Counts by function, tag or process: a hash table with open addressing. */
 #ifndef TRACER_COUNTS_H
 #define TRACER_COUNTS_H
 
@@ -7,19 +7,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* What is counted: a function; or a tag, which stands as function of module 0. Atoms are the same
- * words in every environment and for ever. */
+/* What is counted: a function; or a tag or a process, which stand as function of module 0. All are
+ * the same words in every environment and for ever. */
 struct count {
-    ERL_NIF_TERM module, function;
+    ERL_NIF_TERM module, function; /* function 0: the slot is free */
     unsigned arity;
-    uint64_t count; /* 0: the slot is free */
+    uint64_t events; /* of a function its calls */
+    uint64_t calls;  /* of a process */
+    uint64_t errors; /* exceptions of calls */
 };
 
 /* A power of two of slots, at most half of them used. Start it as {0}. */
 struct counts {
     struct count *slots;
     size_t used, size;
-    uint64_t lost; /* what there was no memory to count */
+    uint64_t lost; /* events that there was no memory to count */
 };
 
 /* Where WANTED is, or would be. */
@@ -28,7 +30,7 @@ static inline struct count *counts_place(const struct counts *counts, const stru
     uint64_t sum = (wanted->module >> 6) * 0x2545F491 + (wanted->function >> 6) + wanted->arity;
     size_t i = (sum * 0x9E3779B97F4A7C15 >> 32) & (counts->size - 1);
 
-    while (counts->slots[i].count &&
+    while (counts->slots[i].function &&
            (counts->slots[i].function != wanted->function ||
             counts->slots[i].module != wanted->module || counts->slots[i].arity != wanted->arity))
         i = (i + 1) & (counts->size - 1);
@@ -47,36 +49,34 @@ static inline void counts_grow(struct counts *counts)
     counts->slots = slots;
     counts->size = size;
     for (size_t i = 0; i < old.size; i++)
-        if (old.slots[i].count)
+        if (old.slots[i].function)
             *counts_place(counts, &old.slots[i]) = old.slots[i];
     free(old.slots);
 }
 
-/* Adds what is not there yet. */
-static inline void counts_insert(struct counts *counts, const struct count *wanted, uint64_t count)
+/* Puts what is not there yet there. */
+static inline void counts_insert(struct counts *counts, const struct count *new)
 {
-    struct count *place;
-
     if (2 * (counts->used + 1) > counts->size)
         counts_grow(counts);
     if (counts->used + 1 >= counts->size) {
-        counts->lost += count;
+        counts->lost += new->events + new->errors;
         return;
     }
-    place = counts_place(counts, wanted);
-    *place = *wanted;
-    place->count = count;
+    *counts_place(counts, new) = *new;
     counts->used++;
 }
 
-/* False if it is not there yet. */
-static inline int counts_add(struct counts *counts, const struct count *wanted, uint64_t count)
+/* Adds the figures of MORE. False if it is not there yet. */
+static inline int counts_add(struct counts *counts, const struct count *more)
 {
-    struct count *place = counts->size ? counts_place(counts, wanted) : NULL;
+    struct count *place = counts->size ? counts_place(counts, more) : NULL;
 
-    if (!place || !place->count)
+    if (!place || !place->function)
         return 0;
-    place->count += count;
+    place->events += more->events;
+    place->calls += more->calls;
+    place->errors += more->errors;
     return 1;
 }
 
