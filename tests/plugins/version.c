@@ -213,6 +213,13 @@ static ERL_NIF_TERM had_message(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
     return enif_make_tuple2(env, argv[0], enif_make_long(env, version));
 }
 
+/* Loads what the paths say, perhaps its own module, and goes on in this version's code: {Answer,
+ * Version}. */
+NIF(load_others)
+{
+    return th_load_code(env, argv[0], argv[1], 0, had_message, 0, NULL);
+}
+
 /* Waits in this version's code: {Message, Version}. */
 NIF(wait_here)
 {
@@ -278,6 +285,7 @@ static ErlNifFunc functions[] = {
     {"wait_here", 0, wait_here, 0},
     {"read_here", 1, read_here, 0},
     {"wait_for", 1, wait_for, 0},
+    {"load_others", 2, load_others, 0},
     {"serve", 1, serve, 0},
     {"make_resource", 0, make_resource, 0},
     {"read_resource", 1, read_resource, 0},

@@ -259,6 +259,20 @@ static void old_code_in_use_is_not_purged(void **state)
     assert_string_equal(said_by(&waits), "ended: killed");
 }
 
+/* It is counted there once, whatever step it takes. */
+static void who_replaces_itself_goes_on_in_old_code(void **state)
+{
+    (void)state;
+    assert_true(begins_with(call_in(process, "load_code", "[[\"%s\"],1,0]", files[0]),
+                            "{[{%s,1}],0}", names[0]));
+    for (int i = 2; i <= 4; i++) {
+        assert_true(begins_with(
+            call_in(process, "tail", "[%s,load_others,[[\"%s\"],%d]]", names[0], files[0], i),
+            "{[{%s,%d}],%d}", names[0], i, i - 1));
+        assert_string_equal(call_in(process, "purge_code", "[%s,0]", names[0]), "{true,0}");
+    }
+}
+
 /* Of two that wait the first has its turn, and is waited for. What the second has ordered is
  * dropped, as is what it prepared. */
 static void who_is_killed_has_nothing_loaded(void **state)
@@ -415,6 +429,7 @@ int main(void)
         TEST(what_cannot_be_done_is_told),
         TEST(what_is_not_asked_for_well),
         TEST(old_code_in_use_is_not_purged),
+        TEST(who_replaces_itself_goes_on_in_old_code),
         TEST(who_is_killed_has_nothing_loaded),
         TEST(the_end_waits_for_what_is_ordered),
         cmocka_unit_test_setup_teardown(others_go_on_meanwhile, start_one, stop),
