@@ -1,0 +1,146 @@
+/*
+ * How long schedulers are kept while code is replaced: two processes call a function of it, by tail
+ * calls to what is current then, as
+ * fast as they can, each call is told to a tracer that counts gaps, and the module is upgraded,
+ * every few milliseconds.
+ *
+ *   pauses GAPS DRIVER MODULE WHAT COUNT
+ *
+ * GAPS: tests/bench/libraries/gaps.so, which prints its histograms at the end. DRIVER and MODULE:
+ * the modules version_000d and version_0000, of tests/plugins/version.c. WHAT: `upgrade`;
+ * `prepare`: what was prepared is dropped; `nothing`.
+ */
+#include "host/base/base.h"
+#include "host/runtime/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CALLERS = 2, PACE_NS = 3000000 };
+
+static const char name[] = "version_0000";
+static struct th_tracing *tracing;
+static struct th_session *session;
+
+static void fail(void)
+{
+    th_error_print(stderr, "bench");
+    exit(1);
+}
+
+/* --- Who calls -------------------------------------------------------------------------------- */
+
+/* Processes that call on for ever: so their schedulers never wait for somebody else. */
+static void start_callers(void)
+{
+    const struct th_export *spawn = th_export_find(th_atom("party"), th_atom("spawn"), 4);
+    struct th_process_run *process = th_run_start();
+    th_term argv[4] = {th_atom(name), th_atom("serve")}, pid;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    argv[2] = th_make_cons(&env, th_atom(name), TH_NIL);
+    argv[3] = th_small(0);
+    for (int i = 0; i < CALLERS; i++) {
+        if (th_run_call_export(process, spawn, argv, &env, &pid) != TH_CALL_RETURNED)
+            th_bug("party:spawn/4 failed");
+        th_session_trace_one(session, pid, true, TH_FLAG_CALL);
+    }
+    th_env_release(&env);
+    th_run_exit(process, TH_AM(normal));
+}
+
+/* --- Who loads -------------------------------------------------------------------------------- */
+
+static struct th_prepared *prepare(const char *path)
+{
+    struct th_library *library;
+
+    if (th_library_open_copy(path, &library) != TH_OK)
+        fail();
+    return th_code_prepare(library);
+}
+
+/* Old code that somebody is in yet is waited for. */
+static void load(const char *path)
+{
+    struct th_prepared *prepared = prepare(path);
+    struct th_finish finish = {.prepared = &prepared, .count = 1, .info = th_small(1)};
+
+    while (th_code_finish(&finish) != TH_OK) {
+        if (th_error_status() != TH_REFUSED)
+            fail();
+        th_error_clear();
+        nanosleep(&(struct timespec){.tv_nsec = PACE_NS}, NULL);
+    }
+}
+
+static long now_ms(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void repeat(const char *what, const char *path, long count)
+{
+    bool upgrades = strcmp(what, "upgrade") == 0, prepares = strcmp(what, "prepare") == 0;
+    long end = now_ms() + count;
+
+    for (long i = 0; upgrades ? i < count : now_ms() < end; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = PACE_NS}, NULL);
+        if (upgrades)
+            load(path);
+        else if (prepares)
+            th_prepared_drop(prepare(path));
+    }
+}
+
+/* --- The scene -------------------------------------------------------------------------------- */
+
+static void trace_calls(const char *gaps)
+{
+    struct th_session_setup setup = {.name = "gaps", .state = TH_NIL};
+    const struct th_pattern serve = {th_atom(name), th_atom("serve"), 1, false};
+
+    if (th_library_open(gaps, &setup.library) != TH_OK ||
+        th_library_load(setup.library, NULL, th_small(0)) != TH_OK ||
+        th_session_create(tracing, &setup, &session) != TH_OK ||
+        th_session_function(session, &serve, TH_AM(true), TH_BP_GLOBAL, NULL) != TH_OK)
+        fail();
+}
+
+static void begin(char **paths)
+{
+    th_guard_install();
+    tracing = th_tracing_create();
+    th_tracing_share(tracing);
+    th_tracing_replay_nothing(tracing);
+    th_runtime_start(&(const struct th_runtime_setup){.tracing = tracing, .schedulers = CALLERS});
+    load(paths[1]);
+    load(paths[2]);
+    trace_calls(paths[0]);
+}
+
+static void end(void)
+{
+    th_runtime_kill_all();
+    th_session_destroy(session);
+    th_code_end();
+    th_runtime_stop();
+    th_tracing_free(tracing);
+    th_guard_end();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 6)
+        return TH_USAGE;
+    begin(argv + 1);
+    start_callers();
+    repeat(argv[4], argv[3], atol(argv[5]));
+    end();
+    return 0;
+}
