@@ -348,6 +348,7 @@ other                refused        -L               WORK/list/other.so
 text                 refused        -L               WORK/list/text.so
     it is text, not a shared object; if it is C, compile it with -fPIC -shared
 text                 NIF library    built in         BUILD/lib/tracehost/tracers/text.so (shadowed by the one above)
+time                 NIF library    built in         BUILD/lib/tracehost/tracers/time.so
 usdt                 NIF library    built in         BUILD/lib/tracehost/tracers/usdt.so
 
 looked in:
@@ -381,11 +382,11 @@ trace_running_ports/5         trace/5
 enabled_garbage_collection/3  enabled/3
 trace_garbage_collection/5    trace/5
 
-imports of the NIF API: 15, all in NIF 2.14 (the newest: enif_vsnprintf)
+imports of the NIF API: 17, all in NIF 2.14 (the newest: enif_vsnprintf)
   enif_alloc_env enif_compare enif_free_env enif_get_atom enif_get_list_length
-  enif_get_map_size enif_get_map_value enif_get_tuple enif_get_uint
-  enif_inspect_iolist_as_binary enif_is_atom enif_is_identical enif_make_atom
-  enif_make_copy enif_vsnprintf
+  enif_get_local_pid enif_get_local_port enif_get_map_size enif_get_map_value
+  enif_get_tuple enif_get_uint enif_inspect_iolist_as_binary enif_is_atom
+  enif_is_identical enif_make_atom enif_make_copy enif_vsnprintf
 EOF
 expect 'one of plain symbols' "$tracehost" tracers "$work/enough.so" <<'EOF'
 module      enough

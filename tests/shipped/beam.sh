@@ -52,6 +52,16 @@ expect count in_beam count <<'LINES'
            3  100.00  traced:work/1
 LINES
 
+# Times are of that run: what is told is how they compare.
+times_in_beam() {
+    in_beam time >/dev/null && awk 'NR == 1 || /more/ { print; next }
+        { print $1, ($2 >= $3 && $3 > 0 && $5 <= $6 && $6 <= $7 && $7 <= $8 ? "times" : $0), $NF }' "$work/time.txt"
+}
+expect time times_in_beam <<'LINES'
+     calls     total us       own us      %    p50 us    p90 us    p99 us    max us  function
+3 times traced:work/1
+LINES
+
 # It writes nothing, but must be there to the end.
 quiet_in_beam() {
     erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \

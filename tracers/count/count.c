@@ -13,14 +13,15 @@
  */
 #define TRACER_KEYS "by", "format", "top",
 #define TRACER_SETTINGS read_settings
-#include "counts.h"
+#define TRACER_PART struct counts
+#include "../counts.h"
 
 struct settings {
     unsigned by, format, top;
 };
 
 #include "../line.h"
-#include "../output.h"
+#include "../part.h"
 #include "../table.h"
 #include "../tracee.h"
 
@@ -38,95 +39,36 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
         settings->by = BY_FUNCTION;
 }
 
-/* What one thread counted for one output. */
-struct table_here {
-    struct table_here *next;      /* in all_tables */
-    struct table_here *next_here; /* in the list of its thread */
-    struct output *output;
-    struct counts counts;
-};
-
-static struct table_here *_Atomic all_tables; /* put in front by any thread; read by unload */
-static atomic_ullong lost;                    /* events for which not even a table could be made */
-
-/* This thread's tables: the one for states without settings, and the others. */
-static _Thread_local struct {
-    struct table_here *plain;
-    struct table_here *others;
-} here;
-
-/* Puts a new table into the list of this thread that LIST heads. NULL if there is no memory. */
-static struct table_here *new_table(struct table_here **list, struct output *output)
+static void count(struct counts *counts, const struct count *more)
 {
-    struct table_here *table = output ? calloc(1, sizeof *table) : NULL;
-
-    if (!table) {
-        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
-        return NULL;
-    }
-    table->output = output;
-    table->next_here = *list;
-    *list = table;
-    table->next = atomic_load_explicit(&all_tables, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&all_tables, &table->next, table,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
-    return table;
+    if (!counts_add(counts, more))
+        counts_insert(counts, more);
 }
 
-static struct table_here *other_table(ErlNifEnv *env, ERL_NIF_TERM state)
-{
-    struct output *output = output_of(env, state);
-    struct table_here *table = here.others;
-
-    while (table && table->output != output)
-        table = table->next_here;
-    return table ? table : new_table(&here.others, output);
-}
-
-/* This thread's table for that state. */
-static inline struct table_here *table_of(ErlNifEnv *env, ERL_NIF_TERM state)
-{
-    if (output_has_settings(env, state))
-        return other_table(env, state);
-    return here.plain ? here.plain : new_table(&here.plain, output_of(env, state));
-}
-
-static void count(struct table_here *table, const struct count *more)
-{
-    if (!counts_add(&table->counts, more))
-        counts_insert(&table->counts, more);
-}
-
-static void count_process(ErlNifEnv *env, struct table_here *table, ERL_NIF_TERM tag,
+static void count_process(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM tag,
                           ERL_NIF_TERM tracee)
 {
-    count(table, &(struct count){.function = tracee_word(env, tracee),
-                                 .events = 1,
-                                 .calls = tag == TH_TRACER_ATOM(env, call),
-                                 .errors = tag == TH_TRACER_ATOM(env, exception_from)});
+    count(counts, &(struct count){.function = tracee_word(env, tracee),
+                                  .events = 1,
+                                  .calls = tag == TH_TRACER_ATOM(env, call),
+                                  .errors = tag == TH_TRACER_ATOM(env, exception_from)});
 }
 
-/* Counts MORE for MFA, {Module, Function, Arity or arguments}; false if it is anything else. */
-static bool count_function(ErlNifEnv *env, struct table_here *table, ERL_NIF_TERM mfa,
-                           struct count *more)
+/* Counts for MFA, a function; false if it is none. */
+static bool count_function(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM mfa, bool call)
 {
-    const ERL_NIF_TERM *elements;
-    int size;
+    struct count more;
 
-    if (!enif_get_tuple(env, mfa, &size, &elements) || size != 3)
+    if (!counts_read_function(env, mfa, &more))
         return false;
-    if (!enif_get_uint(env, elements[2], &more->arity) &&
-        !enif_get_list_length(env, elements[2], &more->arity))
-        return false;
-    more->module = elements[0];
-    more->function = elements[1];
-    if (counts_add(&table->counts, more))
+    more.events = call;
+    more.errors = !call;
+    if (counts_add(counts, &more))
         return true;
     /* What was counted before are atoms, so only what is new needs looking at. */
-    if (!enif_is_atom(env, more->module) || !enif_is_atom(env, more->function))
+    if (!enif_is_atom(env, more.module) || !enif_is_atom(env, more.function))
         return false;
-    counts_insert(&table->counts, more);
+    counts_insert(counts, &more);
     return true;
 }
 
@@ -137,27 +79,27 @@ TH_TRACER_ENABLED(generic)
 
 TH_TRACER_TRACE(generic)
 {
-    struct table_here *table = table_of(env, state);
+    struct part *part = part_of(env, state);
 
-    if (table && table->output->settings.by == BY_PROCESS)
-        count_process(env, table, tag, tracee);
-    else if (table)
-        count(table, &(struct count){.function = tag, .events = 1});
+    if (part && part->output->settings.by == BY_PROCESS)
+        count_process(env, &part->own, tag, tracee);
+    else if (part)
+        count(&part->own, &(struct count){.function = tag, .events = 1});
 }
 
 /* A call or an exception counts for its function; the report adds up the tag. */
 TH_TRACER_TRACE(call)
 {
-    struct table_here *table = table_of(env, state);
-    struct count more = {.events = tag == TH_TRACER_ATOM(env, call),
-                         .errors = tag == TH_TRACER_ATOM(env, exception_from)};
+    bool called = tag == TH_TRACER_ATOM(env, call);
+    bool thrown = tag == TH_TRACER_ATOM(env, exception_from);
+    struct part *part = part_of(env, state);
 
-    if (!table)
+    if (!part)
         return;
-    if (table->output->settings.by == BY_PROCESS)
-        count_process(env, table, tag, tracee);
-    else if (more.events + more.errors == 0 || !count_function(env, table, term, &more))
-        count(table, &(struct count){.function = tag, .events = 1});
+    if (part->output->settings.by == BY_PROCESS)
+        count_process(env, &part->own, tag, tracee);
+    else if (!(called || thrown) || !count_function(env, &part->own, term, called))
+        count(&part->own, &(struct count){.function = tag, .events = 1});
 }
 
 /* --- the report --- */
@@ -178,24 +120,18 @@ static int compare(const void *left, const void *right)
     return names ? names : (a->arity > b->arity) - (a->arity < b->arity);
 }
 
-static void put(struct counts *sum, const struct count *more)
-{
-    if (!counts_add(sum, more))
-        counts_insert(sum, more);
-}
-
 static void add_up(ErlNifEnv *env, struct counts *sum, const struct counts *counts)
 {
     for (size_t i = 0; i < counts->size; i++) {
-        const struct count *count = &counts->slots[i];
-        if (count->function)
-            put(sum, count);
-        if (count->module && count->events)
-            put(sum,
-                &(struct count){.function = TH_TRACER_ATOM(env, call), .events = count->events});
-        if (count->module && count->errors)
-            put(sum, &(struct count){.function = TH_TRACER_ATOM(env, exception_from),
-                                     .events = count->errors});
+        const struct count *slot = &counts->slots[i];
+        if (slot->function)
+            count(sum, slot);
+        if (slot->module && slot->events)
+            count(sum,
+                  &(struct count){.function = TH_TRACER_ATOM(env, call), .events = slot->events});
+        if (slot->module && slot->errors)
+            count(sum, &(struct count){.function = TH_TRACER_ATOM(env, exception_from),
+                                       .events = slot->errors});
     }
     sum->lost += counts->lost;
 }
@@ -206,9 +142,9 @@ static struct counts sum_of(ErlNifEnv *env, const struct output *output)
     struct counts sum = {0};
     size_t used = 0;
 
-    for (struct table_here *table = all_tables; table; table = table->next)
-        if (table->output == output)
-            add_up(env, &sum, &table->counts);
+    for (struct part *part = parts.first; part; part = part->next)
+        if (part->output == output)
+            add_up(env, &sum, &part->own);
     for (size_t i = 0; i < sum.size; i++)
         if (sum.slots[i].function)
             sum.slots[used++] = sum.slots[i];
@@ -325,21 +261,15 @@ static void report(ErlNifEnv *env, struct output *output)
     free(sum.slots);
 }
 
-/* What other threads have in `here` goes with the library. */
 TH_TRACER_UNLOAD()
 {
-    struct table_here *table = all_tables, *next;
-
     for (struct output *output = outputs.first; output; output = output->next)
         report(env, output);
-    if (lost)
-        fprintf(stderr, "count: %llu events were not counted: out of memory\n", lost);
-    for (; table; table = next) {
-        next = table->next;
-        free(table->counts.slots);
-        free(table);
-    }
-    all_tables = here.plain = here.others = NULL;
+    if (parts.lost)
+        fprintf(stderr, "count: %llu events were not counted: out of memory\n", parts.lost);
+    for (struct part *part = parts.first; part; part = part->next)
+        free(part->own.slots);
+    parts_free();
     output_close_all();
 }
 

@@ -4,6 +4,7 @@
 
 #include <erl_nif.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ static inline struct count *counts_place(const struct counts *counts, const stru
 static inline void counts_grow(struct counts *counts)
 {
     struct counts old = *counts;
-    size_t size = old.size ? 2 * old.size : 256;
+    size_t size = old.size ? 2 * old.size : 16;
     struct count *slots = calloc(size, sizeof *slots);
 
     if (!slots)
@@ -52,6 +53,21 @@ static inline void counts_grow(struct counts *counts)
         if (old.slots[i].function)
             *counts_place(counts, &old.slots[i]) = old.slots[i];
     free(old.slots);
+}
+
+/* Makes *COUNT that of MFA, {Module, Function, Arity or arguments}, without figures; false if MFA
+ * is anything else. That the names are atoms is not looked at: where they have been found, they
+ * are. */
+static inline bool counts_read_function(ErlNifEnv *env, ERL_NIF_TERM mfa, struct count *count)
+{
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    if (!enif_get_tuple(env, mfa, &size, &elements) || size != 3)
+        return false;
+    *count = (struct count){.module = elements[0], .function = elements[1]};
+    return enif_get_uint(env, elements[2], &count->arity) ||
+           enif_get_list_length(env, elements[2], &count->arity);
 }
 
 /* Puts what is not there yet there. */

@@ -1,0 +1,160 @@
+#!/bin/sh
+# The tracer `time`: tables, and the figures of recordings against another way of summing them up.
+. tests/cli/report
+
+measured() {
+    "$tracehost" replay -t "time,$1" "$recordings/$2.trace"
+}
+
+# What it says of $1, as CSV by $2, is what times.py makes of it.
+summed() {
+    "$tracehost" replay -t "time,format=csv,by=$2,output=$work/csv" "$1" 2>"$work/remarks"
+    "$tracehost" convert --to=jsonl "$1" - 2>/dev/null | python3 tests/shipped/times.py "$work/csv"
+}
+for name in s03_exceptions_return_to s04_genserver_pingpong s09_collections_return s11_mnesia_arity s14_cpu_timestamp \
+    s15_kitchen_sink s17_meta s19_dbg_server s22_killed_vm; do
+    for by in function process; do
+        check "summed up by $by: $name" summed "$recordings/$name.trace" $by
+    done
+done
+if [ -e "$large/l2_mnesia_full.trace" ]; then
+    check 'summed up: l2_mnesia_full' summed "$large/l2_mnesia_full.trace" process
+else
+    skip "summed up: $large" 'these recordings are not here'
+fi
+
+# Milliseconds, who, what: recursion (f), a tail call (t to u), a call whose end is not told (v, in w), one that is open (x) and
+# one whose process has ended (y), an exception (e), an end without a call (z), a clock that is put back (b).
+while read -r at tracee tag function extra; do
+    printf '{"ts":%s000000,"tracee":"<0.%s.0>","tag":"%s","term":"%s"%s}\n' "$at" "$tracee" "$tag" "$function" "${extra:+,\"extra\":\"$extra\"}"
+done >"$work/cases.jsonl" <<'LINES'
+10 1 call {m,f,[2]}
+12 1 call {m,f,[1]}
+15 1 call {m,g,[]}
+16 1 return_from {m,g,0} ok
+19 1 return_from {m,f,1} ok
+20 1 return_from {m,f,1} ok
+30 1 call {m,t,0}
+31 1 call {m,u,0}
+35 1 return_from {m,u,0} ok
+35 1 return_from {m,t,0} ok
+40 1 call {m,w,0}
+41 1 call {m,v,0}
+42 1 call {m,g,[]}
+44 1 return_from {m,g,0} ok
+45 1 return_from {m,w,0} ok
+50 1 call {m,x,0}
+51 2 call {m,y,0}
+52 2 exit normal
+53 2 call {m,y,0}
+54 2 return_from {m,y,0} ok
+60 1 call {m,e,0}
+61 1 exception_from {m,e,0} {error,badarg}
+62 1 return_from {m,z,0} ok
+70 3 call {m,b,0}
+60 3 return_from {m,b,0} ok
+LINES
+expect 'each case' "$tracehost" replay -t time "$work/cases.jsonl" <<'LINES'
+     calls   errors     open   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
+         2        0        0        0        10000         9000  40.91      7000     10000     10000     10000  m:f/1
+         1        0        0        0         4000         4000  18.18      4000      4000      4000      4000  m:u/0
+         2        0        0        0         3000         3000  13.64      1000      2000      2000      2000  m:g/0
+         1        0        0        0         5000         3000  13.64      5000      5000      5000      5000  m:w/0
+         2        0        0        1         1000         1000   4.55      1000      1000      1000      1000  m:y/0
+         1        1        0        0         1000         1000   4.55      1000      1000      1000      1000  m:e/0
+         1        0        0        0         5000         1000   4.55      5000      5000      5000      5000  m:t/0
+         1        0        0        0            0            0   0.00         0         0         0         0  m:b/0
+         1        0        0        1            -            -   0.00         -         -         -         -  m:v/0
+         1        0        1        0            -            -   0.00         -         -         -         -  m:x/0
+-- stderr
+time: ends of calls whose beginnings are not known: 1
+LINES
+
+expect 'by process' "$tracehost" replay -t time,by=process,top=2 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
+     calls   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  process     function
+        21        0          462          462  41.81       225       402       462       462  <0.94.0>    wl:'-pingpong/1-lc$^0/1-0-'/2
+        21        0          320          320  28.96        25        43       320       320  <0.94.0>    wl:'-pingpong/1-lc$^2/1-2-'/1
+       395      331            -          323  29.23         -         -         -         -              28 more
+LINES
+expect 'nothing but calls' measured top=2 s01_seed_local_caller <<'LINES'
+     calls     open     total us       own us      %    p50 us    p90 us    p99 us    max us  function
+        11       11            -            -   0.00         -         -         -         -  ex:bar/1
+         1        1            -            -   0.00         -         -         -         -  ex:foo/0
+         3        3            -            -   0.00         -         -         -         -  3 more
+-- stderr
+time: no call was told to end; that takes a match specification with {return_trace} or {exception_trace}, as by --return or --exception of -p
+time: events without a time stamp, which takes a flag such as monotonic_timestamp: 15
+LINES
+expect 'no time stamps' measured top=2 s12_fileio <<'LINES'
+     calls     total us       own us      %    p50 us    p90 us    p99 us    max us  function
+       101            -            -   0.00         -         -         -         -  file:file_name_1/2
+        19            -            -   0.00         -         -         -         -  file:check_args/1
+        44            -            -   0.00         -         -         -         -  13 more
+-- stderr
+time: events without a time stamp, which takes a flag such as monotonic_timestamp: 328
+LINES
+expect 'JSON' "$tracehost" replay -t time,format=json,top=2 "$work/cases.jsonl" <<'LINES'
+{"functions":[
+{"calls":2,"errors":0,"open":0,"untold":0,"total_ns":10000000,"own_ns":9000000,"p50_ns":7000000,"p90_ns":10000000,"p99_ns":10000000,"max_ns":10000000,"function":"m:f/1"},
+{"calls":1,"errors":0,"open":0,"untold":0,"total_ns":4000000,"own_ns":4000000,"p50_ns":4000000,"p90_ns":4000000,"p99_ns":4000000,"max_ns":4000000,"function":"m:u/0"}
+]}
+-- stderr
+time: ends of calls whose beginnings are not known: 1
+LINES
+expect 'CSV' "$tracehost" replay -t time,format=csv,by=process,top=1 "$work/cases.jsonl" <<'LINES'
+calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,process,function
+2,0,0,0,10000000,9000000,7000000,10000000,10000000,10000000,<0.1.0>,m:f/1
+-- stderr
+time: ends of calls whose beginnings are not known: 1
+LINES
+expect 'few frames' "$tracehost" replay -t time,frames=2,top=3 "$work/cases.jsonl" <<'LINES'
+     calls   errors     open   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
+         2        0        1        0         7000         6000  37.50      7000      7000      7000      7000  m:f/1
+         1        0        0        0         4000         4000  25.00      4000      4000      4000      4000  m:u/0
+         2        0        0        0         3000         3000  18.75      1000      2000      2000      2000  m:g/0
+         8        1        3        1            -         3000  18.75         -         -         -         -  7 more
+-- stderr
+time: open calls forgotten, as there were more than `frames`: 3
+time: ends of calls whose beginnings are not known: 3
+LINES
+expect 'a recording of nothing' measured top=2 s20_empty <<'LINES'
+LINES
+expect 'no calls' measured top=2 file_open <<'LINES'
+     calls     total us       own us      %    p50 us    p90 us    p99 us    max us  function
+LINES
+
+# OTP's counts of calls by function, and of all exceptions.
+as_otp_counted() {
+    "$tracehost" replay -t time,format=csv "$1" 2>/dev/null | tail -n +2 >"$work/csv"
+    # shellcheck disable=SC2016
+    awk -F, '{ print $1, $NF; errors += $2 } END { print errors + 0, "errors" }' "$work/csv" | sort >"$work/counted"
+    awk '/^call / { gsub(/\x27/, "", $2); print $3, $2 } $3 == "exception_from" { errors += $4 } END { print errors + 0, "errors" }' \
+        "${1%.trace}.counts.txt" | sort >"$work/otp"
+    tr -d \' <"$work/counted" | sort | comm -23 "$work/otp" - >"$work/missing"
+    [ "$(wc -l <"$work/otp")" -gt 1 ] && diff /dev/null "$work/missing"
+}
+for name in s03_exceptions_return_to s04_genserver_pingpong s09_collections_return s11_mnesia_arity s12_fileio s15_kitchen_sink; do
+    check "as OTP counted: $name" as_otp_counted "$recordings/$name.trace"
+done
+
+# Live: fib(12) is 465 calls, all inside of the first one; and processes on several schedulers.
+live() {
+    "$tracehost" run -t "time,format=csv,by=process,output=$work/live" -p fib:fib/1 --return \
+        --flags=call,monotonic_timestamp fib 'fib:fib(12)' &&
+        awk -F, 'NR > 1 { print $1, $2, $3, $4, ($5 == $6 && $5 == $10 && $7 <= $8 && $8 <= $9 && $9 <= $10 ? "ok" : $0), $NF }' "$work/live"
+}
+expect 'live' live <<'LINES'
+144
+465 0 0 0 ok fib:fib/1
+LINES
+on_schedulers() {
+    "$tracehost" run --schedulers=4 -t "time,format=csv,by=$1,output=$work/timed" -t "count,format=csv,output=$work/counted" -p bank:_/_ \
+        --exception --flags=call,procs,monotonic_timestamp bank 'bank:start(), bank:open(left, 10), bank:open(right, 10).' \
+        '[bank:transfer(left, right, 1), bank:transfer(right, left, 2), bank:audit(), bank:crash(left), bank:audit(), bank:stop()].' &&
+        awk -F, 'NR > 1 { calls[$NF] += $1 } END { for (name in calls) print calls[name], name }' "$work/timed" | sort >"$work/ours" &&
+        awk -F, 'NR > 1 { print $1, $NF }' "$work/counted" | sort | diff - "$work/ours" && [ "$(wc -l <"$work/ours")" -gt 5 ]
+}
+check 'on several schedulers' on_schedulers function
+check 'on several schedulers, by process' on_schedulers process
+
+finish

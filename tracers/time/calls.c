@@ -1,0 +1,250 @@
+#include "calls.h"
+
+#include <string.h>
+
+void calls_init(struct calls *calls, size_t frames_max)
+{
+    memset(calls, 0, sizeof *calls);
+    for (size_t i = 0; i < SHARDS; i++) {
+        pthread_mutex_init(&calls->shards[i].lock, NULL);
+        calls->shards[i].frames_max = frames_max > 2 ? frames_max : 2;
+    }
+}
+
+static void free_processes(struct process *process)
+{
+    while (process) {
+        struct process *next = process->next;
+        free(process->frames);
+        free(process->open.slots);
+        free(process);
+        process = next;
+    }
+}
+
+void calls_free(struct calls *calls)
+{
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &calls->shards[i];
+        for (size_t j = 0; j < shard->size; j++)
+            free_processes(shard->buckets[j]);
+        free_processes(shard->unused);
+        free(shard->buckets);
+        pthread_mutex_destroy(&shard->lock);
+    }
+}
+
+static uint64_t hash(ERL_NIF_TERM process)
+{
+    return (process >> 4) * 0x9E3779B97F4A7C15;
+}
+
+struct shard *calls_enter(struct calls *calls, ERL_NIF_TERM process)
+{
+    struct shard *shard = &calls->shards[hash(process) >> 58];
+
+    pthread_mutex_lock(&shard->lock);
+    return shard;
+}
+
+void calls_leave(struct shard *shard)
+{
+    pthread_mutex_unlock(&shard->lock);
+}
+
+/* --- The processes of a shard --- */
+
+static struct process **bucket(const struct shard *shard, ERL_NIF_TERM process)
+{
+    return &shard->buckets[(hash(process) >> 24) & (shard->size - 1)];
+}
+
+/* Where the process is linked; where NULL is linked if it is not there. NULL if there is nothing at
+ * all. */
+static struct process **find(const struct shard *shard, ERL_NIF_TERM word)
+{
+    struct process **link = shard->size ? bucket(shard, word) : NULL;
+
+    while (link && *link && (*link)->word != word)
+        link = &(*link)->next;
+    return link;
+}
+
+/* If there is no memory it stays as it is. */
+static void grow(struct shard *shard)
+{
+    struct shard old = *shard;
+    size_t size = old.size ? 2 * old.size : 16;
+    struct process **buckets = calloc(size, sizeof(struct process *));
+
+    if (!buckets)
+        return;
+    shard->buckets = buckets;
+    shard->size = size;
+    for (size_t i = 0; i < old.size; i++)
+        for (struct process *process = old.buckets[i], *next; process; process = next) {
+            next = process->next;
+            process->next = *bucket(shard, process->word);
+            *bucket(shard, process->word) = process;
+        }
+    free(old.buckets);
+}
+
+/* Its stack is empty. NULL if there is no memory. */
+static struct process *add(struct shard *shard, ERL_NIF_TERM word)
+{
+    struct process *process = shard->unused;
+
+    if (shard->processes >= shard->size)
+        grow(shard);
+    if (!shard->size)
+        return NULL;
+    if (process)
+        shard->unused = process->next;
+    else
+        process = calloc(1, sizeof *process);
+    if (!process)
+        return NULL;
+    process->word = word;
+    process->next = *bucket(shard, word);
+    *bucket(shard, word) = process;
+    shard->processes++;
+    return process;
+}
+
+/* Whoever has no call open is not kept: so many processes may come and go. */
+static void drop(struct shard *shard, struct process **link)
+{
+    struct process *process = *link;
+
+    *link = process->next;
+    process->next = shard->unused;
+    shard->unused = process;
+    shard->processes--;
+}
+
+/* --- Stacks --- */
+
+static struct count function_of(const struct frame *frame)
+{
+    return (struct count){
+        .module = frame->module, .function = frame->function, .arity = frame->arity};
+}
+
+static struct count *open_calls(const struct process *process, const struct count *function)
+{
+    struct count *place = process->open.size ? counts_place(&process->open, function) : NULL;
+
+    return place && place->function && place->events ? place : NULL;
+}
+
+static void forget_older_half(struct shard *shard, struct process *process)
+{
+    size_t half = process->used / 2;
+
+    for (size_t i = 0; i < half; i++) {
+        struct count function = function_of(&process->frames[i]);
+        open_calls(process, &function)->events--;
+    }
+    memmove(process->frames, process->frames + half, (process->used - half) * sizeof(struct frame));
+    process->used -= half;
+    shard->forgotten += half;
+}
+
+/* False if there is no memory. */
+static bool make_room(struct shard *shard, struct process *process)
+{
+    size_t size = process->size ? 2 * process->size : 16;
+    struct frame *frames;
+
+    if (process->used >= shard->frames_max)
+        forget_older_half(shard, process);
+    if (process->used < process->size)
+        return true;
+    frames = realloc(process->frames, size * sizeof *frames);
+    if (!frames)
+        return false;
+    process->frames = frames;
+    process->size = size;
+    return true;
+}
+
+/* False if there is no memory. */
+static bool push(struct shard *shard, struct process *process, const struct count *function,
+                 int64_t now)
+{
+    struct count one = *function;
+    uint64_t lost = process->open.lost;
+
+    one.events = 1;
+    if (!make_room(shard, process))
+        return false;
+    if (!counts_add(&process->open, &one))
+        counts_insert(&process->open, &one);
+    if (process->open.lost != lost)
+        return false;
+    process->frames[process->used++] =
+        (struct frame){function->module, function->function, function->arity, now, 0};
+    return true;
+}
+
+void calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now)
+{
+    struct process **link = find(shard, word);
+    struct process *process = link && *link ? *link : add(shard, word);
+
+    if (!process || !push(shard, process, function, now))
+        shard->lost++;
+}
+
+/* NOW is when the innermost call ended; TIME_NONE, and not TOLD, if nothing has told it. */
+static void pop(struct process *process, int64_t now, bool told, struct ended *ended)
+{
+    struct frame *frame = &process->frames[--process->used];
+    struct count function = function_of(frame);
+    struct count *open = open_calls(process, &function);
+
+    open->events--;
+    ended->frame = *frame;
+    ended->told = told;
+    ended->outermost = open->events == 0;
+    ended->took = TIME_NONE;
+    if (now != TIME_NONE && frame->began != TIME_NONE)
+        ended->took = now > frame->began ? now - frame->began : 0; /* system time may jump back */
+    if (process->used)
+        frame[-1].callees += ended->took == TIME_NONE ? frame->callees : (uint64_t)ended->took;
+}
+
+static bool is_of(const struct frame *frame, const struct count *function)
+{
+    return frame->function == function->function && frame->module == function->module &&
+           frame->arity == function->arity;
+}
+
+bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now,
+               struct ended *ended)
+{
+    struct process **link = find(shard, word);
+    struct process *process = link ? *link : NULL;
+    bool told;
+
+    if (!process || !open_calls(process, function))
+        return false;
+    told = is_of(&process->frames[process->used - 1], function);
+    pop(process, told ? now : TIME_NONE, told, ended);
+    if (!process->used)
+        drop(shard, link);
+    return true;
+}
+
+bool calls_exit(struct shard *shard, ERL_NIF_TERM word, struct ended *ended)
+{
+    struct process **link = find(shard, word);
+
+    if (!link || !*link)
+        return false;
+    pop(*link, TIME_NONE, false, ended);
+    if (!(*link)->used)
+        drop(shard, link);
+    return true;
+}

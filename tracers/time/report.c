@@ -1,0 +1,170 @@
+/* The table that is printed at the end. */
+#include "report.h"
+
+/* In the order of the cells. */
+enum { CALLS, ERRORS, OPEN, UNTOLD, TOTAL, OWN, PART, P50, P90, P99, MAX, PROCESS, NAME, COLUMNS };
+
+static const struct column all_columns[COLUMNS] = {
+    [CALLS] = {"calls", "calls", COLUMN_COUNT, 10},
+    [ERRORS] = {"errors", "errors", COLUMN_COUNT, 8},
+    [OPEN] = {"open", "open", COLUMN_COUNT, 8},
+    [UNTOLD] = {"untold", "untold", COLUMN_COUNT, 8},
+    [TOTAL] = {"total_ns", "total us", COLUMN_TIME, 12},
+    [OWN] = {"own_ns", "own us", COLUMN_TIME, 12},
+    [PART] = {"", "%", COLUMN_PART, 6},
+    [P50] = {"p50_ns", "p50 us", COLUMN_TIME, 9},
+    [P90] = {"p90_ns", "p90 us", COLUMN_TIME, 9},
+    [P99] = {"p99_ns", "p99 us", COLUMN_TIME, 9},
+    [MAX] = {"max_ns", "max us", COLUMN_TIME, 9},
+    [PROCESS] = {"process", "process", COLUMN_NAME, 10},
+    [NAME] = {"function", "function", COLUMN_NAME, 0},
+};
+
+/* Most time of its own first, then the most calls, then by name. */
+static int compare(const void *left, const void *right)
+{
+    const struct figures *a = *(struct figures *const *)left, *b = *(struct figures *const *)right;
+    int names;
+
+    if (a->own != b->own)
+        return a->own < b->own ? 1 : -1;
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? 1 : -1;
+    names = enif_compare(a->module, b->module);
+    if (names == 0)
+        names = enif_compare(a->function, b->function);
+    if (names == 0 && a->process)
+        names = enif_compare(a->process, b->process);
+    return names ? names : (a->arity > b->arity) - (a->arity < b->arity);
+}
+
+/* All figures in a row from the first slot, sorted. How many there are is `used`. */
+static void sort(struct figures_table *table)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < table->size; i++)
+        if (table->slots[i]) {
+            struct figures *figures = table->slots[i];
+            table->slots[i] = NULL;
+            table->slots[used++] = figures;
+        }
+    if (used)
+        qsort(table->slots, used, sizeof(struct figures *), compare);
+}
+
+static uint64_t open(const struct figures *figures)
+{
+    return figures->calls - figures->ended - figures->untold;
+}
+
+/* Percentiles cannot be added up, nor total times, in which those of callees are. */
+static void fill_sum(union cell cells[COLUMNS], struct figures *const *figures, size_t count,
+                     uint64_t own)
+{
+    uint64_t part = 0, timed = 0;
+
+    for (size_t i = 0; i < COLUMNS; i++)
+        cells[i].count = i >= TOTAL ? CELL_NONE : 0;
+    for (size_t i = 0; i < count; i++) {
+        cells[CALLS].count += figures[i]->calls;
+        cells[ERRORS].count += figures[i]->errors;
+        cells[OPEN].count += open(figures[i]);
+        cells[UNTOLD].count += figures[i]->untold;
+        part += figures[i]->own;
+        timed += figures[i]->times.count;
+    }
+    if (timed)
+        cells[OWN].count = part;
+    cells[PART].part = own ? 100.0 * (double)part / (double)own : 0.0;
+}
+
+static void fill_times(union cell cells[COLUMNS], const struct figures *figures)
+{
+    const struct histogram *times = &figures->times;
+
+    if (!times->count)
+        return;
+    cells[TOTAL].count = figures->total;
+    cells[P50].count = histogram_percentile(times, 50);
+    cells[P90].count = histogram_percentile(times, 90);
+    cells[P99].count = histogram_percentile(times, 99);
+    cells[MAX].count = times->max;
+}
+
+static void print_row(struct table *table, struct figures *figures, uint64_t own)
+{
+    struct line name, process;
+    union cell cells[COLUMNS];
+
+    line_start(&name);
+    line_start(&process);
+    line_add(&name, "%T:%T/%u", figures->module, figures->function, figures->arity);
+    if (figures->process)
+        line_add(&process, "%T", figures->process);
+    fill_sum(cells, &figures, 1, own);
+    fill_times(cells, figures);
+    cells[PROCESS].text = process.text;
+    cells[NAME].text = name.text;
+    table_row(table, cells);
+    line_drop(&name);
+    line_drop(&process);
+}
+
+static void print_rest(struct table *table, struct figures *const *figures, size_t count,
+                       uint64_t own)
+{
+    union cell cells[COLUMNS];
+    struct line name;
+
+    line_start(&name);
+    line_add(&name, "%lu more", (unsigned long)count);
+    fill_sum(cells, figures, count, own);
+    cells[PROCESS].text = "";
+    cells[NAME].text = name.text;
+    table_text_row(table, cells);
+    line_drop(&name);
+}
+
+/* A column of zeros tells nobody anything. */
+static void choose(struct column columns[COLUMNS], const union cell sums[COLUMNS], bool by_process)
+{
+    memcpy(columns, all_columns, sizeof all_columns);
+    for (size_t i = ERRORS; i <= UNTOLD; i++)
+        if (!sums[i].count)
+            columns[i].heading = NULL;
+    if (!by_process)
+        columns[PROCESS] = (struct column){.kind = COLUMN_ABSENT};
+}
+
+static bool has_fractions(const struct figures_table *table)
+{
+    for (size_t i = 0; i < table->used; i++)
+        if (table->slots[i]->total % 1000 || table->slots[i]->own % 1000 ||
+            table->slots[i]->times.max % 1000)
+            return true;
+    return false;
+}
+
+void report(FILE *file, struct figures_table *table, enum table_format format, bool by_process,
+            unsigned top)
+{
+    size_t shown = top && top < table->used ? top : table->used;
+    struct column columns[COLUMNS];
+    struct document document;
+    union cell sums[COLUMNS];
+    struct table printed;
+
+    sort(table);
+    fill_sum(sums, table->slots, table->used, 0);
+    choose(columns, sums, by_process);
+    document_begin(&document, file, format);
+    document.fractions = has_fractions(table);
+    table_begin(&printed, &document, "functions", columns, COLUMNS);
+    for (size_t i = 0; i < shown; i++)
+        print_row(&printed, table->slots[i], sums[OWN].count);
+    table_end(&printed);
+    if (format == TABLE_TEXT && shown < table->used)
+        print_rest(&printed, table->slots + shown, table->used - shown, sums[OWN].count);
+    document_end(&document);
+}
