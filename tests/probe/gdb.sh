@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every probe that fires of what happens in the host, as gdb sees it, which reads the notes, raises the
-# semaphores and finds the arguments by itself. The probes of files are hit in tests/plugins.
+# semaphores and finds the arguments by itself.
 . tests/cli/report
 
 party=$BUILD_DIR/tests/plugins/party.so
@@ -28,9 +28,11 @@ party:select('EXIT', 10000).
 F = tracehost:open_port("FILE").
 port_command(F, "text").
 port_close(F).
+files:put_tag(<<"some-user-tag">>).
+files:rename("NOTHING", "ELSE").
 party:signal(P, bad).
 END
-sed -i "s|FILE|$work/port|" "$work/script"
+sed -i "s|FILE|$work/port|; s|NOTHING|$work/nothing|; s|ELSE|$work/else|" "$work/script"
 
 in_gdb() {
     gdb -q -nx -batch -iex 'set debuginfod enabled off' -iex 'set pagination off' \
@@ -56,20 +58,20 @@ run_watched() {
     host_lines=$2
     shift 2
     watched "$gdb_lines" "$host_lines" run --schedulers=1 -t count "$@" -p party:_/_ --kind=local --return \
-        -f "$work/list" -f "$work/script" "$party" 'done.'
+        -f "$work/list" -f "$work/script" files "$party" 'done.'
 }
 
-# Threads may come to a probe at once, and to printing it in another order.
+# Threads may come to a probe at once, and to printing it in another order. The host shows operations on
+# files in other words.
 same_arguments() {
     run_watched "$work/gdb" "$work/host" --probe='*' || return
-    [ -s "$work/host" ] && sort "$work/gdb" >"$work/a" && sort "$work/host" >"$work/b" &&
+    [ -s "$work/host" ] && grep -v '^efile_drv__' "$work/gdb" | sort >"$work/a" && sort "$work/host" >"$work/b" &&
         diff "$work/a" "$work/b"
 }
 
 # every_probe live|replay FILE: all such are hit in FILE.
 every_probe() {
-    sed -n "s/^    X(\([a-z_0-9]*\), $1, .*/\1/p" plugin_api/probe_table.h | grep -v '^efile_\|^aio_' \
-        >"$work/such"
+    sed -n "s/^    X(\([a-z_0-9]*\), $1, .*/\1/p" plugin_api/probe_table.h >"$work/such"
     [ -s "$work/such" ] || return
     while read -r probe; do
         grep -q "^$probe " "$2" || echo "$probe was not hit"
@@ -108,7 +110,20 @@ values() {
         has "local__function__entry p=$pid mfa=party:sum_of/5 depth=1" &&
         has "function__return p=$pid mfa=party:one/0 depth=1" &&
         has "user_trace__i4s4 proc=$pid user_tag=tag i_1=4711 i_2=-1 i_3=0 i_4=1 s_1=hello s_2= s_3=s3 s_4=s4" &&
-        has "process__exit_signal sender=$pid receiver=$pid reason=bad"
+        has "process__exit_signal sender=$pid receiver=$pid reason=bad" &&
+        operation_values
+}
+
+# All four of one operation carry its tag.
+operation_values() {
+    tag=$(sed -n 's/^efile_drv__entry \(thread_id=[0-9]* tag=[0-9]*\) .*/\1/p' "$work/gdb")
+    [ -n "$tag" ] && names="string_1=$work/nothing string_2=$work/else" &&
+        has "efile_drv__entry $tag user_tag=some-user-tag command=12 $names integer_1=0 integer_2=0 integer_3=0 integer_4=0 port=#Port<.*>" &&
+        has "aio_pool__add port=#Port<.*> new_queue_length=1" &&
+        has "aio_pool__get port=#Port<.*> new_queue_length=0" &&
+        has "efile_drv__int_entry $tag command=12" &&
+        has "efile_drv__int_return $tag command=12" &&
+        has "efile_drv__return $tag user_tag=some-user-tag command=12 success=0 errno_value=2"
 }
 
 if ! command -v gdb >/dev/null; then
