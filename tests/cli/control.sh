@@ -27,6 +27,7 @@ tracer  found     path
 count   built in  BUILD/lib/tracehost/tracers/count.so
 msg     built in  BUILD/lib/tracehost/tracers/msg.so
 text    built in  BUILD/lib/tracehost/tracers/text.so
+time    built in  BUILD/lib/tracehost/tracers/time.so
 usdt    built in  BUILD/lib/tracehost/tracers/usdt.so
 EOF
 expect 'processes' ctl processes <<'EOF'
