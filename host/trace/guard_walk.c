@@ -10,7 +10,7 @@
 #include <ucontext.h>
 #include <unwind.h>
 
-enum { MOST_FRAMES = 128, MOST_TOLD = 12 };
+enum { MOST_FRAMES = 128, MOST_TOLD = 12, NAME_BYTES = 512 };
 
 struct frame {
     uintptr_t at;    /* in its code: what it does, or the last byte of what has called */
@@ -45,53 +45,62 @@ static bool is_host(const Dl_info *info)
     return dladdr(th_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
 }
 
-/* What has a module's name is a function of it; else it is one of the file's, or a handler. */
-static void tell_name(int output, const struct frame *frame, const Dl_info *info)
+/* What has a module's name is a function of it; else it is one of the file's, or a handler. "" if
+ * there is no name. */
+static void name_of(const struct frame *frame, const Dl_info *info, char name[NAME_BYTES])
 {
     const struct th_callee *callee = th_code_at(frame->start);
     struct th_code_place place;
 
     if (callee)
-        dprintf(output, "%s ", callee->name);
+        snprintf(name, NAME_BYTES, "%s", callee->name);
     else if (th_code_place(frame->at, &place) && place.function)
-        dprintf(output, "%s:%s ", th_atom_name(place.instance->module->name)->text, place.function);
-    else if (info->dli_sname)
-        dprintf(output, "%s ", info->dli_sname);
+        snprintf(name, NAME_BYTES, "%s:%s", th_atom_name(place.instance->module->name)->text,
+                 place.function);
+    else
+        snprintf(name, NAME_BYTES, "%s", info->dli_sname ? info->dli_sname : "");
 }
 
-/* Which of a module's codes it is, where it is not the current one. */
-static void tell_generation(int output, const struct frame *frame)
+/* Which of a module's codes it is, 0 where that is the current one, or of no module. */
+static uint64_t old_generation(const struct frame *frame)
 {
     const struct th_instance *instance = th_code_instance_at(frame->at);
 
-    if (instance && th_module_current(instance->module, th_code_index()) != instance)
-        dprintf(output, ", old code of generation %llu", (unsigned long long)instance->generation);
+    return instance && th_module_current(instance->module, th_code_index()) != instance
+               ? instance->generation
+               : 0;
 }
 
+/* Lines are written in one piece each, as other threads may write, too. */
 static void tell_frame(int output, const struct frame *frame, const Dl_info *info)
 {
+    char name[NAME_BYTES], old[64] = "";
+    uint64_t generation;
+
     th_progress_enter();
-    dprintf(output, "  at ");
-    tell_name(output, frame, info);
-    dprintf(output, "(%s+%#lx)", info->dli_fname,
-            (unsigned long)(frame->at - (uintptr_t)info->dli_fbase));
-    tell_generation(output, frame);
-    dprintf(output, "\n");
+    name_of(frame, info, name);
+    generation = old_generation(frame);
     th_progress_leave();
+    if (generation)
+        snprintf(old, sizeof old, ", old code of generation %llu", (unsigned long long)generation);
+    dprintf(output, *name ? "  at %s (%s+%#lx)%s\n" : "  at %s%s+%#lx%s\n", name, info->dli_fname,
+            (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
 }
 
 /* Of what was told, those of the library that is the innermost. */
 static void tell_command(int output, const struct frame *frames, size_t count)
 {
+    char offsets[MOST_TOLD * sizeof " 0x0123456789abcdef"] = "";
     Dl_info first, info;
+    size_t length = 0;
 
     if (count == 0 || !dladdr((void *)frames[0].at, &first))
         return;
-    dprintf(output, "  lines: addr2line -Cfie %s", first.dli_fname);
     for (size_t i = 0; i < count; i++)
         if (dladdr((void *)frames[i].at, &info) && info.dli_fbase == first.dli_fbase)
-            dprintf(output, " %#lx", (unsigned long)(frames[i].at - (uintptr_t)first.dli_fbase));
-    dprintf(output, "\n");
+            length += (size_t)snprintf(offsets + length, sizeof offsets - length, " %#lx",
+                                       (unsigned long)(frames[i].at - (uintptr_t)first.dli_fbase));
+    dprintf(output, "  lines: addr2line -Cfie %s%s\n", first.dli_fname, offsets);
 }
 
 /* Up to the host, which has called them. What is of the host before that is its functions that they

@@ -430,7 +430,7 @@ fallen() {
     eval "$(sed -n 's/^  lines: //p' "$work/report")"
 }
 expect 'frames, and the command that tells their lines' fallen <<'EOF'
-at WORK/deep.so+OFFSET
+at deep:deeper (WORK/deep.so+OFFSET)
 at deep:falls/1 (WORK/deep.so+OFFSET)
 deeper
 WORK/deep.c:7
