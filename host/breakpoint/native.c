@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef __x86_64__
 
@@ -43,6 +44,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Records by code: those that there are, and those that were dropped and may still be met. */
 static struct th_table records, dropped;
+
+/* A page of code with an entry that has a record, and that could be written when that was made; 0:
+ * none. So that this is not tried out for each entry of a page: it takes two system calls. Under
+ * the lock. */
+static uintptr_t tried_page;
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
@@ -106,6 +112,26 @@ static bool describe(void *code, uint64_t value, struct th_text_word *word)
     return true;
 }
 
+static uintptr_t page_of(const void *code)
+{
+    return (uintptr_t)code / (uintptr_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool was_tried(const void *code)
+{
+    bool tried;
+
+    pthread_mutex_lock(&lock);
+    tried = tried_page == page_of(code);
+    pthread_mutex_unlock(&lock);
+    return tried;
+}
+
+static bool can_write(const struct th_text_word *word)
+{
+    return was_tried(word->word) || th_text_can_write(word);
+}
+
 struct th_native *th_native_find(const void *code)
 {
     struct th_native *native;
@@ -136,7 +162,7 @@ const char *th_native_refusal(const struct th_library *library, const void *code
     why = th_entry_refusal(library, code);
     if (why)
         return why;
-    if (!describe((void *)code, 0, &word) || !th_text_can_write(&word))
+    if (!describe((void *)code, 0, &word) || !can_write(&word))
         return TH_ENTRY_UNWRITABLE;
     if (!is_memory_near(code))
         return "there is no memory within two gigabytes of it, for what its breakpoint leads to: "
@@ -180,7 +206,7 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
 
     (void)library;
     errno = ENOTSUP;
-    if (refusal || !describe(code, 0, &word) || !th_text_can_write(&word))
+    if (refusal || !describe(code, 0, &word) || !can_write(&word))
         return NULL;
     pthread_mutex_lock(&lock);
     if (th_table_get(&records, (uintptr_t)code))
@@ -189,6 +215,7 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
     if (native) {
         fill_in(native, &word, form, handler, owner);
         th_table_set(&records, (uintptr_t)code, native);
+        tried_page = page_of(code);
     }
     pthread_mutex_unlock(&lock);
     return native;
@@ -202,6 +229,7 @@ void th_native_drop(struct th_native *native)
         th_bug("a native record is dropped that has an armed site");
     pthread_mutex_lock(&lock);
     th_table_remove(&records, code);
+    tried_page = 0; /* its library may be closed now */
     th_table_set(&dropped, code, native);
     pthread_mutex_unlock(&lock);
 }
