@@ -41,7 +41,9 @@ static void the_stack_has_an_end(void **state)
 {
     (void)state;
     assert_string_equal(call("down", "[100,0]"), "100");
+#ifndef TH_PROGRESS_TSAN /* which notes stacks of 65,536 frames at most */
     assert_string_equal(call("down", "[100000000,0]"), "error: system_limit");
+#endif
     assert_string_equal(call("down", "[1,0]"), "1");
 }
 
