@@ -15,7 +15,6 @@ struct th_prepared {
 struct th_prepared *th_code_prepare(struct th_library *library)
 {
     struct th_prepared *prepared = th_alloc(sizeof *prepared);
-
     struct th_instance *instance = th_instance_create(library);
     const struct th_module_watcher *watcher = th_module_watcher();
 
@@ -254,11 +253,14 @@ static void kill_users(const struct changes *changes)
     th_free(modules);
 }
 
-/* Those that cannot be handed back: what has their data would be called by nobody. */
+/* Those that cannot be handed back: what has their data would be called by nobody. The error stays
+ * what it is. */
 static void delete_failed(struct changes *changes)
 {
     struct changes failed = *changes;
+    struct th_error_chain error;
 
+    th_error_save(&error);
     failed.items = th_alloc((changes->count + 1) * sizeof *failed.items);
     failed.count = 0;
     for (size_t i = 0; i < changes->count; i++)
@@ -272,6 +274,7 @@ static void delete_failed(struct changes *changes)
         th_permission_wait();
     }
     th_free(failed.items);
+    th_error_restore(&error);
 }
 
 /* While they are the latest of their modules. */
