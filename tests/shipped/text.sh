@@ -121,7 +121,7 @@ LINES
 expect 'an unknown setting is told' "$tracehost" replay -t text,colour=always "$work/one.jsonl" <<LINES
 $line
 -- stderr
-tracer: a setting is unknown; there are output color
+tracer: a setting is unknown; there are args time output color
 LINES
 
 to_files() {
@@ -139,12 +139,229 @@ $line
 tracer: cannot write WORK/no/file: No such file or directory; using stdout
 LINES
 
+# --- Times ---
+
+cat >"$work/times.jsonl" <<'LINES'
+{"ts":1795233753912926000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"exit","term":"a"}
+{"ts":1795233754912927000,"ts_kind":"timestamp","tracee":"<0.10.0>","tag":"exit","term":"b"}
+{"tracee":"#Port<0.123456>","tag":"closed","term":"untimed"}
+{"ts":1795233754912926000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"exit","term":"earlier"}
+{"ts":1795233854912926000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"exit","term":"later"}
+{"ts":5000001999,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"exit","term":"another_clock"}
+LINES
+expect 'columns grow' "$tracehost" replay -t text "$work/times.jsonl" <<'LINES'
+0.000000 <0.1.0>    exit a
+1.000001 <0.10.0>   exit b
+         #Port<0.123456> closed untimed
+1.000000 <0.1.0>         exit earlier
+101.000000 <0.1.0>         exit later
+  0.000000 <0.1.0>         exit another_clock
+LINES
+expect 'time=delta' "$tracehost" replay -t text,time=delta "$work/times.jsonl" <<'LINES'
+0.000000 <0.1.0>    exit a
+1.000001 <0.10.0>   exit b
+         #Port<0.123456> closed untimed
+-0.000001 <0.1.0>         exit earlier
+100.000000 <0.1.0>         exit later
+  0.000000 <0.1.0>         exit another_clock
+LINES
+expect 'time=absolute' "$tracehost" replay -t text,time=absolute "$work/times.jsonl" <<'LINES'
+2026-11-21T04:02:33.912926Z <0.1.0>    exit a
+2026-11-21T04:02:34.912927Z <0.10.0>   exit b
+                            #Port<0.123456> closed untimed
+2026-11-21T04:02:34.912926Z <0.1.0>         exit earlier
+2026-11-21T04:04:14.912926Z <0.1.0>         exit later
+1970-01-01T00:00:05.000001Z <0.1.0>         exit another_clock
+LINES
+expect 'CPU time is of no date' "$tracehost" replay -t text,time=absolute --max-events=2 "$recordings/s14_cpu_timestamp.trace" <<'LINES'
+0.000000 <0.218.0>  call ex:foo()
+0.000006 <0.218.0>  call ex:lots()
+LINES
+expect 'time=when' "$tracehost" replay -t text,time=when "$work/one.jsonl" <<'LINES'
+0.000000 <0.4.0>    exit before_the_first
+-- stderr
+tracer: time=when is not known; there are relative absolute delta
+LINES
+
+# Dates are those that the recording has.
+dates() {
+    "$tracehost" replay -t text,time=absolute "$1" | sed 's/ .*//' >"$work/dates"
+    "$tracehost" convert --to=jsonl "$1" - | python3 -c 'import datetime, json, sys
+for line in sys.stdin:
+    if "ts" in json.loads(line):
+        s, ns = divmod(json.loads(line)["ts"], 10 ** 9)
+        print("%s.%06dZ" % (datetime.datetime.fromtimestamp(s, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S"), ns // 1000))' |
+        diff - "$work/dates" && [ -s "$work/dates" ]
+}
+check 'dates of a recording' dates "$recordings/s04_genserver_pingpong.trace"
+
+# --- How much of terms ---
+
+ones=1,1,1,1,1,1,1,1,1,1
+tens=abcdefghij
+while read -r term; do
+    printf '{"tracee":"<0.1.0>","tag":"receive","term":"%s"}\n' "$term"
+done >"$work/terms.jsonl" <<LINES
+[$ones,$ones]
+[$ones,$ones,2]
+[$ones,$ones|2]
+[$ones,$ones,3|2]
+{$ones,$ones}
+{$ones,$ones,2}
+[[[[[[6]]]]]]
+[[[[[[[7,8]]]]]]]
+{{{{{{{7,8},{},[],#{}}}}}}}
+{[{[{[{},#{a=>b}]}]}]}
+[[$ones],[$ones],[$ones],[$ones],[$ones],[$ones],[$ones],[$ones],[$ones],[$ones],[$ones]]
+#{a=>1,b=>[$ones,$ones,$ones]}
+\\"$tens$tens$tens$tens$tens$tens$tens$tens\\"
+\\"$tens$tens$tens$tens$tens$tens$tens$tens!\\"
+<<\\"$tens$tens$tens$tens$tens${tens}1234\\">>
+<<\\"$tens$tens$tens$tens$tens${tens}12345\\">>
+{1.5,a,'B c',<0.1.0>,<<5:3>>}
+$(printf '%0100d' 0 | tr 0 7)
+$(printf '%0101d' 0 | tr 0 7)
+LINES
+expect 'bounded' "$tracehost" replay -t text "$work/terms.jsonl" <<'LINES'
+<0.1.0>    receive [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]
+<0.1.0>    receive [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,...(21)]
+<0.1.0>    receive [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1|2]
+<0.1.0>    receive [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,...(21)]
+<0.1.0>    receive {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}
+<0.1.0>    receive {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,...(21)}
+<0.1.0>    receive [[[[[[6]]]]]]
+<0.1.0>    receive [[[[[[[...(2)]]]]]]]
+<0.1.0>    receive {{{{{{{...(2)},{},[],#{}}}}}}}
+<0.1.0>    receive {[{[{[{},#{...(1)}]}]}]}
+<0.1.0>    receive [[1,1,1,1,1,1,1,1,1,1],[1,1,1,1,1,1,1,1,1,1],[1,1,1,1,1,1,1,1,1,1],[1,1,1,1,1,1,1,1,1,1],[1,1,1,1,1,1,1,1,1,1],[1,1,1,1,1,1,1,1,1,1],[1,1,1,1,1,1,1,1,1,1],[1,1,1,1,1,1,1,1,1,1],[1,1,1,1,1,1,1,1,1,1],...(11)]
+<0.1.0>    receive #{a => 1,b => [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,...(30)]}
+<0.1.0>    receive "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij"
+<0.1.0>    receive "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij"...(81)
+<0.1.0>    receive <<"abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij1234">>
+<0.1.0>    receive <<"abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij1234"...(65)>>
+<0.1.0>    receive {1.5,a,'B c',<0.1.0>,<<5:3>>}
+<0.1.0>    receive 7777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777
+<0.1.0>    receive 7777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777...(101)
+LINES
+expect 'args=shape' "$tracehost" replay -t text,args=shape "$work/terms.jsonl" <<'LINES'
+<0.1.0>    receive list(20)
+<0.1.0>    receive list(21)
+<0.1.0>    receive list(20)
+<0.1.0>    receive list(21)
+<0.1.0>    receive tuple(20)
+<0.1.0>    receive tuple(21)
+<0.1.0>    receive list(1)
+<0.1.0>    receive list(1)
+<0.1.0>    receive tuple(1)
+<0.1.0>    receive tuple(1)
+<0.1.0>    receive list(11)
+<0.1.0>    receive map(2)
+<0.1.0>    receive list(80)
+<0.1.0>    receive list(81)
+<0.1.0>    receive binary(64)
+<0.1.0>    receive binary(65)
+<0.1.0>    receive tuple(5)
+<0.1.0>    receive integer
+<0.1.0>    receive integer
+LINES
+expect 'args=shape of each tag' "$tracehost" replay -t text,args=shape "$work/tags.jsonl" <<'LINES'
+<0.1.0>    call m:f()
+<0.1.0>    call m:f(list(2),list(2),binary(1))
+<0.1.0>    call 'Elixir.Enum':'sort by'/2
+<0.1.0>    call m:f(atom|atom)
+<0.1.0>    return_to m:f/2
+<0.1.0>    return_to undefined
+<0.1.0>    return m:f/2 -> tuple(2)
+<0.1.0>    exception m:f/2 ! error:atom
+<0.1.0>    send atom -> <0.2.0>
+<0.1.0>    send atom -> {name,node}
+<0.1.0>    send atom -> <0.3.0> (no such process)
+<0.2.0>    receive atom
+<0.1.0>    spawn <0.2.0> as m:f(integer)
+<0.2.0>    spawned by <0.1.0> as m:f(integer)
+<0.2.0>    exit tuple(2)
+<0.1.0>    link <0.2.0>
+<0.1.0>    unlink #Port<0.4>
+<0.1.0>    getting_linked <0.2.0>
+#Port<0.4> getting_unlinked <0.2.0>
+<0.1.0>    register server
+<0.1.0>    unregister server
+#Port<0.4> open tcp_inet by <0.1.0>
+#Port<0.4> closed atom
+<0.1.0>    in m:f/2
+<0.1.0>    out
+#Port<0.4> in command
+<0.1.0>    in_exiting m:f/2
+<0.1.0>    out_exiting m:f/2
+<0.1.0>    out_exited
+<0.1.0>    gc_minor_start heap 220/233, old heap 0/9, stack 4, message buffers 1, binaries 3/46422, wordsize 5
+<0.1.0>    gc_minor_end heap 20
+<0.1.0>    gc_major_start heap 20
+<0.1.0>    gc_major_end wordsize 33
+<0.1.0>    gc_max_heap_size heap 2000
+<0.1.0>    seq_trace 17 send {0,1} atom -> <0.2.0>
+<0.2.0>    seq_trace 17 receive {0,1} atom <- <0.1.0>
+<0.2.0>    seq_trace 17 print {1,2} atom
+LINES
+expect 'args=none' "$tracehost" replay -t text,args=none "$work/tags.jsonl" <<'LINES'
+<0.1.0>    call m:f/0
+<0.1.0>    call m:f/3
+<0.1.0>    call 'Elixir.Enum':'sort by'/2
+<0.1.0>    call m:f
+<0.1.0>    return_to m:f/2
+<0.1.0>    return_to undefined
+<0.1.0>    return m:f/2
+<0.1.0>    exception m:f/2 ! error
+<0.1.0>    send -> <0.2.0>
+<0.1.0>    send -> {name,node}
+<0.1.0>    send -> <0.3.0> (no such process)
+<0.2.0>    receive
+<0.1.0>    spawn <0.2.0> as m:f/1
+<0.2.0>    spawned by <0.1.0> as m:f/1
+<0.2.0>    exit
+<0.1.0>    link <0.2.0>
+<0.1.0>    unlink #Port<0.4>
+<0.1.0>    getting_linked <0.2.0>
+#Port<0.4> getting_unlinked <0.2.0>
+<0.1.0>    register server
+<0.1.0>    unregister server
+#Port<0.4> open tcp_inet by <0.1.0>
+#Port<0.4> closed
+<0.1.0>    in m:f/2
+<0.1.0>    out
+#Port<0.4> in command
+<0.1.0>    in_exiting m:f/2
+<0.1.0>    out_exiting m:f/2
+<0.1.0>    out_exited
+<0.1.0>    gc_minor_start heap 220/233, old heap 0/9, stack 4, message buffers 1, binaries 3/46422, wordsize 5
+<0.1.0>    gc_minor_end heap 20
+<0.1.0>    gc_major_start heap 20
+<0.1.0>    gc_major_end wordsize 33
+<0.1.0>    gc_max_heap_size heap 2000
+<0.1.0>    seq_trace 17 send {0,1} -> <0.2.0>
+<0.2.0>    seq_trace 17 receive {0,1} <- <0.1.0>
+<0.2.0>    seq_trace 17 print {1,2}
+LINES
+
+# A line that bounded cuts says so; all others are as full prints them.
+cut_or_same() {
+    for args in full bounded; do
+        "$tracehost" replay -t "text,args=$args" "$1" 2>/dev/null >"$work/$args"
+    done
+    paste -d '\n' "$work/full" "$work/bounded" | awk 'NR % 2 { full = $0; next }
+        $0 == full { same++; next } /\.\.\.\([0-9]+\)/ && length($0) < length(full) + 20 { cut++; next } { print; exit wrong = 1 }
+        END { exit wrong || same + cut == 0 }'
+}
+for name in s04_genserver_pingpong s09_collections_return s12_fileio s15_kitchen_sink s16_terms s21_ip_drop_extract; do
+    check "cut or the same: $name" cut_or_same "$recordings/$name.trace"
+done
+
 # A line longer than what is kept for one.
 long=$(head -c 100000 /dev/zero | tr '\0' x)
 printf '{"tracee":"<0.1.0>","tag":"receive","term":["%s"]}\n' "$long" >"$work/long.jsonl"
 whole_line() {
     printf '<0.1.0>    receive [<<"%s">>]\n' "$long" >"$work/whole"
-    "$tracehost" replay "$work/long.jsonl" | cmp - "$work/whole"
+    "$tracehost" replay -t text,args=full "$work/long.jsonl" | cmp - "$work/whole"
 }
 check 'a line of any length' whole_line
 

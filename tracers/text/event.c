@@ -7,12 +7,22 @@ static void print(struct event *event, const char *before, ERL_NIF_TERM term)
     line_add(&event->line, "%s%T", before, term);
 }
 
+/* Of terms that are data, as much as is wanted; with ARGS_NONE not even BEFORE. */
+static void print_data(struct event *event, const char *before, ERL_NIF_TERM term)
+{
+    if (event->args == ARGS_NONE)
+        return;
+    line_add(&event->line, "%s", before);
+    term_print(&event->line, event->env, term, event->args);
+}
+
 /* {M, F, Arity} as M:F/Arity, {M, F, Args} as M:F(Args), anything else as it is. */
 static void print_function(struct event *event, ERL_NIF_TERM mfa)
 {
     const ERL_NIF_TERM *elements;
     const char *before = "(";
     ERL_NIF_TERM argument, arguments;
+    unsigned arity;
     int size;
 
     if (!enif_get_tuple(event->env, mfa, &size, &elements) || size != 3) {
@@ -25,11 +35,16 @@ static void print_function(struct event *event, ERL_NIF_TERM mfa)
         print(event, "/", elements[2]);
         return;
     }
+    if (event->args == ARGS_NONE) {
+        if (enif_get_list_length(event->env, elements[2], &arity))
+            line_add(&event->line, "/%u", arity);
+        return;
+    }
     for (arguments = elements[2]; enif_get_list_cell(event->env, arguments, &argument, &arguments);
          before = ",")
-        print(event, before, argument);
+        print_data(event, before, argument);
     if (!enif_is_empty_list(event->env, arguments))
-        print(event, "|", arguments);
+        print_data(event, "|", arguments);
     line_add(&event->line, *before == '(' ? "()" : ")");
 }
 
@@ -52,7 +67,7 @@ static void returned(struct event *event)
 {
     function(event);
     if (event->extra)
-        print(event, " -> ", event->extra);
+        print_data(event, " -> ", event->extra);
 }
 
 static void thrown(struct event *event)
@@ -64,16 +79,16 @@ static void thrown(struct event *event)
     if (!event->extra)
         return;
     if (!enif_get_tuple(event->env, event->extra, &size, &elements) || size != 2) {
-        print(event, " ! ", event->extra);
+        print_data(event, " ! ", event->extra);
         return;
     }
     print(event, " ! ", elements[0]);
-    print(event, ":", elements[1]);
+    print_data(event, ":", elements[1]);
 }
 
 static void message(struct event *event)
 {
-    print(event, " ", event->term);
+    print_data(event, " ", event->term);
     if (event->extra)
         print(event, " -> ", event->extra);
 }
@@ -87,6 +102,11 @@ static void undelivered(struct event *event)
 static void only_term(struct event *event)
 {
     print(event, " ", event->term);
+}
+
+static void only_data(struct event *event)
+{
+    print_data(event, " ", event->term);
 }
 
 static void as_function(struct event *event)
@@ -159,7 +179,7 @@ static void token(struct event *event)
 
     print(event, " ", event->tracee);
     if (!info) {
-        only_term(event);
+        only_data(event);
         return;
     }
     received = info[0] == TH_TRACER_ATOM(event->env, receive);
@@ -168,7 +188,7 @@ static void token(struct event *event)
     else
         print(event, " ", info[0]);
     print(event, " ", info[1]);
-    print(event, " ", info[4]);
+    print_data(event, " ", info[4]);
     if (received)
         print(event, " <- ", info[2]);
     else if (info[0] == TH_TRACER_ATOM(event->env, send))
@@ -181,14 +201,14 @@ static const struct style {
 } styles[TH_TAGS] = {
     [TH_TAG_send] = {"send", YELLOW, message},
     [TH_TAG_send_to_non_existing_process] = {"send", RED, undelivered},
-    [TH_TAG_receive] = {"receive", YELLOW, only_term},
+    [TH_TAG_receive] = {"receive", YELLOW, only_data},
     [TH_TAG_call] = {"call", GREEN, function},
     [TH_TAG_return_to] = {"return_to", CYAN, function},
     [TH_TAG_return_from] = {"return", CYAN, returned},
     [TH_TAG_exception_from] = {"exception", RED, thrown},
     [TH_TAG_spawn] = {"spawn", MAGENTA, as_function},
     [TH_TAG_spawned] = {"spawned by", MAGENTA, as_function},
-    [TH_TAG_exit] = {"exit", RED, only_term},
+    [TH_TAG_exit] = {"exit", RED, only_data},
     [TH_TAG_link] = {"link", MAGENTA, only_term},
     [TH_TAG_unlink] = {"unlink", MAGENTA, only_term},
     [TH_TAG_getting_linked] = {"getting_linked", MAGENTA, only_term},
@@ -196,7 +216,7 @@ static const struct style {
     [TH_TAG_register] = {"register", MAGENTA, only_term},
     [TH_TAG_unregister] = {"unregister", MAGENTA, only_term},
     [TH_TAG_open] = {"open", MAGENTA, opened},
-    [TH_TAG_closed] = {"closed", RED, only_term},
+    [TH_TAG_closed] = {"closed", RED, only_data},
     [TH_TAG_in] = {"in", BLUE, place},
     [TH_TAG_out] = {"out", BLUE, place},
     [TH_TAG_in_exiting] = {"in_exiting", BLUE, place},

@@ -4,7 +4,7 @@
 
 #include <erl_tracer.h>
 
-#include "../line.h"
+#include "term.h"
 
 #include <stdbool.h>
 
@@ -13,6 +13,7 @@ struct event {
     ERL_NIF_TERM tag, tracee, term, opts;
     ERL_NIF_TERM extra; /* 0: none */
     bool colour;
+    enum args args; /* of terms that are data; names are printed whole */
     struct line line;
 };
 
@@ -31,8 +32,6 @@ static inline void event_colour(struct event *event, const char *code)
     if (event->colour)
         line_add(&event->line, "\033[%sm", code);
 }
-
-#define TEXT_LOCAL __attribute__((visibility("hidden")))
 
 /* The atoms of all tags: once, before the first event. */
 TEXT_LOCAL void event_load(ErlNifEnv *env);

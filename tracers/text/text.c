@@ -4,24 +4,55 @@
  *     0.000131 <0.79.0>   call lists:reverse([1,2])
  *     0.000133 <0.79.0>   return lists:reverse/1 -> [2,1]
  *
- * The seconds since the first event, where the event asks for a time stamp; the tracee; what
- * happened; then, in brackets, a match specification's result and the scheduler, where there are
- * any. Terms are printed whole.
+ * The time, where the event asks for a time stamp; the tracee; what happened; then, in brackets, a
+ * match specification's result and the scheduler, where there are any. Columns grow as what is in
+ * them does.
  *
- * State: see ../output.h.
+ * State: see ../output.h; and
+ *
+ *     time    relative, the seconds since the first event; absolute, the UTC time; delta, the
+ *             seconds since the line before; relative without it
+ *     args    how much of arguments, results, messages and reasons: none; shape, their types and
+ *             sizes; bounded, see term.h; full; bounded without it
  */
-#include "../output.h"
-#include "event.h"
+#define TRACER_KEYS "args", "time",
+#define TRACER_SETTINGS read_settings
+#include <stdatomic.h>
+#include <stdint.h>
 
 #define NONE INT64_MIN
 
-enum { TIME_WIDTH = 9, TRACEE_WIDTH = 11 };
+enum time { TIME_RELATIVE, TIME_ABSOLUTE, TIME_DELTA };
 
 /* Times can be compared within a clock. */
 enum clock { SYSTEM_TIME, CPU_TIME, MONOTONIC_TIME, CLOCKS };
 
-static _Atomic(int64_t) began[CLOCKS] = {NONE, NONE, NONE}; /* the first event's, microseconds */
-static atomic_bool timed;                                   /* there was one */
+/* Written while events are printed, by any thread; nothing else depends on them. */
+struct settings {
+    unsigned time, args;
+    _Atomic(int64_t) began[CLOCKS];         /* the first event's, microseconds, or NONE */
+    _Atomic(int64_t) before[CLOCKS];        /* the last one's */
+    atomic_size_t time_width, tracee_width; /* 0: no event with a time yet */
+};
+
+#include "../output.h"
+#include "event.h"
+
+#include <time.h>
+
+enum { TRACEE_WIDTH = 10 };
+
+static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
+{
+    static const char *const times[] = {"relative", "absolute", "delta", NULL};
+    static const char *const args[] = {"none", "shape", "bounded", "full", NULL};
+
+    settings->time = output_choice(env, state, "time", times, TIME_RELATIVE);
+    settings->args = output_choice(env, state, "args", args, ARGS_BOUNDED);
+    settings->tracee_width = TRACEE_WIDTH;
+    for (int i = 0; i < CLOCKS; i++)
+        settings->began[i] = settings->before[i] = NONE;
+}
 
 static enum clock clock_of(ErlNifEnv *env, ERL_NIF_TERM kind)
 {
@@ -30,43 +61,81 @@ static enum clock clock_of(ErlNifEnv *env, ERL_NIF_TERM kind)
     return kind == TH_TRACER_ATOM(env, cpu_timestamp) ? CPU_TIME : MONOTONIC_TIME;
 }
 
+/* How wide a column is that is now to hold WIDTH: it never gets narrower. */
+static size_t widen(atomic_size_t *column, size_t width)
+{
+    size_t wide = atomic_load_explicit(column, memory_order_relaxed);
+
+    while (width > wide && !atomic_compare_exchange_weak_explicit(
+                               column, &wide, width, memory_order_relaxed, memory_order_relaxed))
+        ;
+    return width > wide ? width : wide;
+}
+
 /* Microseconds are counted whole, so that equal differences are printed equal. */
-static int64_t time_since_first(enum clock clock)
+static int64_t microseconds(struct settings *settings, enum clock clock)
 {
     int64_t now = enif_monotonic_time(ERL_NIF_USEC), first = NONE;
 
-    timed = true;
-    if (atomic_compare_exchange_strong_explicit(&began[clock], &first, now, memory_order_relaxed,
-                                                memory_order_relaxed))
-        return 0;
-    return now - first;
+    if (settings->time == TIME_DELTA)
+        first = atomic_exchange_explicit(&settings->before[clock], now, memory_order_relaxed);
+    else
+        atomic_compare_exchange_strong_explicit(&settings->began[clock], &first, now,
+                                                memory_order_relaxed, memory_order_relaxed);
+    return first == NONE ? 0 : now - first;
 }
 
-static void print_time(struct event *event)
+static void write_seconds(char *text, size_t size, int64_t time)
+{
+    snprintf(text, size, "%s%lld.%06lld", time < 0 ? "-" : "", llabs(time) / 1000000,
+             llabs(time) % 1000000);
+}
+
+/* The recorded system time, or now. */
+static void write_date(char *text, size_t size)
+{
+    int64_t now = enif_monotonic_time(ERL_NIF_NSEC) + enif_time_offset(ERL_NIF_NSEC);
+    time_t seconds = now / 1000000000 - (now % 1000000000 < 0);
+    struct tm date;
+    size_t used;
+
+    gmtime_r(&seconds, &date);
+    used = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &date);
+    snprintf(text + used, size - used, ".%06lldZ",
+             (long long)(now - (int64_t)seconds * 1000000000) / 1000);
+}
+
+static void print_time(struct event *event, struct settings *settings)
 {
     ERL_NIF_TERM kind;
-    int64_t time;
+    char time[64] = "";
+    size_t width;
 
-    if (!enif_get_map_value(event->env, event->opts, TH_TRACER_ATOM(event->env, timestamp),
-                            &kind)) {
-        if (timed)
-            line_pad(&event->line, TIME_WIDTH);
-        return;
+    if (enif_get_map_value(event->env, event->opts, TH_TRACER_ATOM(event->env, timestamp), &kind)) {
+        enum clock clock = clock_of(event->env, kind);
+        if (settings->time == TIME_ABSOLUTE && clock != CPU_TIME)
+            write_date(time, sizeof time);
+        else
+            write_seconds(time, sizeof time, microseconds(settings, clock));
     }
-    time = time_since_first(clock_of(event->env, kind));
-    event_colour(event, DIM);
-    line_add(&event->line, "%s%lld.%06lld", time < 0 ? "-" : "", llabs(time) / 1000000,
-             llabs(time) % 1000000);
-    event_colour(event, PLAIN);
+    width = widen(&settings->time_width, strlen(time));
+    if (!width)
+        return;
+    line_add(&event->line, "%*s", (int)(width - strlen(time)), "");
+    if (*time)
+        event_colour(event, DIM);
+    line_add(&event->line, "%s", time);
+    if (*time)
+        event_colour(event, PLAIN);
     line_add(&event->line, " ");
 }
 
-static void print_tracee(struct event *event)
+static void print_tracee(struct event *event, struct settings *settings)
 {
     size_t start = event->line.used;
 
     line_add(&event->line, "%T", event_tracee(event));
-    line_pad(&event->line, start + TRACEE_WIDTH);
+    line_pad(&event->line, start + widen(&settings->tracee_width, event->line.used - start) + 1);
 }
 
 static void print_option(struct event *event, ERL_NIF_TERM key, const char *name)
@@ -76,7 +145,10 @@ static void print_option(struct event *event, ERL_NIF_TERM key, const char *name
     if (!enif_get_map_value(event->env, event->opts, key, &value))
         return;
     event_colour(event, DIM);
-    line_add(&event->line, " [%s%T]", name, value);
+    line_add(&event->line, " [%s", name);
+    term_print(&event->line, event->env, value,
+               event->args == ARGS_FULL ? ARGS_FULL : ARGS_BOUNDED);
+    line_add(&event->line, "]");
     event_colour(event, PLAIN);
 }
 
@@ -104,11 +176,12 @@ TH_TRACER_TRACE(generic)
     event.term = term;
     event.opts = opts;
     event.colour = output->colour;
+    event.args = output->settings.args;
     if (!enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &event.extra))
         event.extra = 0;
     line_start(&event.line);
-    print_time(&event);
-    print_tracee(&event);
+    print_time(&event, &output->settings);
+    print_tracee(&event, &output->settings);
     event_print(&event);
     print_option(&event, TH_TRACER_ATOM(env, match_spec_result), "result ");
     print_option(&event, TH_TRACER_ATOM(env, scheduler_id), "scheduler ");

@@ -1,0 +1,281 @@
+/* Terms as enif_snprintf() prints them, and less of them. */
+#include "term.h"
+
+#include <stdbool.h>
+
+struct bounded {
+    struct line *line;
+    ErlNifEnv *env;
+    unsigned left; /* elements that may be shown still */
+};
+
+static void print(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth);
+
+/* How many cells a list has, be it improper. */
+static size_t length_of(ErlNifEnv *env, ERL_NIF_TERM list)
+{
+    ERL_NIF_TERM head;
+    size_t length = 0;
+
+    while (enif_get_list_cell(env, list, &head, &list))
+        length++;
+    return length;
+}
+
+/* Whether a list begins with characters, as many as would be shown. */
+static bool is_text(ErlNifEnv *env, ERL_NIF_TERM list)
+{
+    ERL_NIF_TERM head;
+    int c;
+
+    for (int i = 0; i < MOST_CHARACTERS && enif_get_list_cell(env, list, &head, &list); i++)
+        if (!enif_get_int(env, head, &c) ||
+            !((c >= 32 && c < 127) || (c >= 160 && c < 256) || (c >= 8 && c <= 13) || c == 27))
+            return false;
+    return true;
+}
+
+/* --- Whether nothing needs to be left out --- */
+
+static bool fits(ErlNifEnv *env, ERL_NIF_TERM term, unsigned depth, unsigned *left);
+
+static bool list_fits(ErlNifEnv *env, ERL_NIF_TERM list, unsigned depth, unsigned *left)
+{
+    ERL_NIF_TERM head, tail = list;
+    int most = is_text(env, list) ? MOST_CHARACTERS : MOST_ELEMENTS;
+    bool text = most == MOST_CHARACTERS;
+
+    for (int i = 0; enif_get_list_cell(env, tail, &head, &tail); i++)
+        if (i == most || (!text && !fits(env, head, depth, left)))
+            return false;
+    return enif_is_empty_list(env, tail) || fits(env, tail, depth, left);
+}
+
+static bool map_fits(ErlNifEnv *env, ERL_NIF_TERM map, unsigned depth, unsigned *left)
+{
+    ERL_NIF_TERM key, value;
+    ErlNifMapIterator at;
+    bool all = true;
+
+    if (!enif_map_iterator_create(env, map, &at, ERL_NIF_MAP_ITERATOR_FIRST))
+        return false;
+    while (all && enif_map_iterator_get_pair(env, &at, &key, &value)) {
+        all = fits(env, key, depth, left) && fits(env, value, depth, left);
+        enif_map_iterator_next(env, &at);
+    }
+    enif_map_iterator_destroy(env, &at);
+    return all;
+}
+
+static bool fits(ErlNifEnv *env, ERL_NIF_TERM term, unsigned depth, unsigned *left)
+{
+    const ERL_NIF_TERM *elements;
+    ErlNifBinary bytes;
+    ErlNifSInt64 small;
+    double number;
+    size_t size;
+    int count;
+
+    if (*left == 0)
+        return false;
+    --*left;
+    if (enif_is_atom(env, term) || enif_is_empty_list(env, term))
+        return true;
+    if (enif_is_list(env, term))
+        return depth < MOST_DEPTH && list_fits(env, term, depth + 1, left);
+    if (enif_get_tuple(env, term, &count, &elements)) {
+        if (count > MOST_ELEMENTS || depth == MOST_DEPTH)
+            return count == 0;
+        for (int i = 0; i < count; i++)
+            if (!fits(env, elements[i], depth + 1, left))
+                return false;
+        return true;
+    }
+    if (enif_get_map_size(env, term, &size))
+        return size == 0 || (size <= MOST_ELEMENTS && depth < MOST_DEPTH &&
+                             map_fits(env, term, depth + 1, left));
+    if (enif_inspect_binary(env, term, &bytes))
+        return bytes.size <= MOST_BYTES;
+    return enif_is_pid(env, term) || enif_is_port(env, term) || enif_is_ref(env, term) ||
+           enif_is_fun(env, term) || enif_get_int64(env, term, &small) ||
+           enif_get_double(env, term, &number); /* what else there is has to be printed to see */
+}
+
+/* --- Printing, where something may need to be --- */
+
+static void print_rest(struct bounded *bounded, size_t size)
+{
+    line_add(bounded->line, "...(%lu)", (unsigned long)size);
+}
+
+/* An element of a term after others; false if the rest is to be left out. */
+static bool print_element(struct bounded *bounded, const char *before, ERL_NIF_TERM element,
+                          unsigned depth, int number)
+{
+    if (number == MOST_ELEMENTS || bounded->left == 0) {
+        line_add(bounded->line, "%s", number ? "," : "");
+        return false;
+    }
+    line_add(bounded->line, "%s", before);
+    print(bounded, element, depth);
+    return true;
+}
+
+static void print_text(struct bounded *bounded, ERL_NIF_TERM list)
+{
+    ERL_NIF_TERM characters[MOST_CHARACTERS], rest = list;
+    unsigned count = 0;
+
+    while (count < MOST_CHARACTERS &&
+           enif_get_list_cell(bounded->env, rest, &characters[count], &rest))
+        count++;
+    line_add(bounded->line, "%T", enif_make_list_from_array(bounded->env, characters, count));
+    print_rest(bounded, length_of(bounded->env, list));
+}
+
+static void print_list(struct bounded *bounded, ERL_NIF_TERM list, unsigned depth)
+{
+    size_t length = length_of(bounded->env, list);
+    ERL_NIF_TERM head, tail = list;
+    bool all = depth < MOST_DEPTH;
+
+    if (length > MOST_CHARACTERS && is_text(bounded->env, list)) {
+        print_text(bounded, list);
+        return;
+    }
+    line_add(bounded->line, "[");
+    for (int i = 0; all && enif_get_list_cell(bounded->env, tail, &head, &tail); i++)
+        all = print_element(bounded, i ? "," : "", head, depth + 1, i);
+    if (!all)
+        print_rest(bounded, length);
+    else if (!enif_is_empty_list(bounded->env, tail))
+        print_element(bounded, "|", tail, depth + 1, 0);
+    line_add(bounded->line, "]");
+}
+
+static void print_tuple(struct bounded *bounded, const ERL_NIF_TERM *elements, int count,
+                        unsigned depth)
+{
+    bool all = depth < MOST_DEPTH;
+
+    line_add(bounded->line, "{");
+    for (int i = 0; all && i < count; i++)
+        all = print_element(bounded, i ? "," : "", elements[i], depth + 1, i);
+    if (!all)
+        print_rest(bounded, (size_t)count);
+    line_add(bounded->line, "}");
+}
+
+static void print_map(struct bounded *bounded, ERL_NIF_TERM map, size_t size, unsigned depth)
+{
+    bool all = depth < MOST_DEPTH;
+    ERL_NIF_TERM key, value;
+    ErlNifMapIterator at;
+
+    line_add(bounded->line, "#{");
+    if (enif_map_iterator_create(bounded->env, map, &at, ERL_NIF_MAP_ITERATOR_FIRST)) {
+        for (int i = 0; all && enif_map_iterator_get_pair(bounded->env, &at, &key, &value); i++) {
+            all = print_element(bounded, i ? "," : "", key, depth + 1, i);
+            if (all) {
+                line_add(bounded->line, " => ");
+                print(bounded, value, depth + 1);
+            }
+            enif_map_iterator_next(bounded->env, &at);
+        }
+        enif_map_iterator_destroy(bounded->env, &at);
+    }
+    if (!all)
+        print_rest(bounded, size);
+    line_add(bounded->line, "}");
+}
+
+/* Those of the first bytes without their end, then how many there are. */
+static void print_bytes(struct bounded *bounded, ERL_NIF_TERM binary, size_t size)
+{
+    line_add(bounded->line, "%T", enif_make_sub_binary(bounded->env, binary, 0, MOST_BYTES));
+    bounded->line->used -= strlen(">>");
+    print_rest(bounded, size);
+    line_add(bounded->line, ">>");
+}
+
+/* A number, or whatever else there is. */
+static void print_digits(struct bounded *bounded, ERL_NIF_TERM term)
+{
+    size_t start = bounded->line->used, size;
+
+    line_add(bounded->line, "%T", term);
+    size = bounded->line->used - start;
+    if (size <= MOST_DIGITS)
+        return;
+    bounded->line->used = start + MOST_DIGITS;
+    print_rest(bounded, size);
+}
+
+static void print(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth)
+{
+    const ERL_NIF_TERM *elements;
+    unsigned left = bounded->left;
+    ErlNifBinary bytes;
+    size_t size;
+    int count;
+
+    if (fits(bounded->env, term, depth, &left)) {
+        line_add(bounded->line, "%T", term);
+        bounded->left = left;
+        return;
+    }
+    if (bounded->left)
+        bounded->left--;
+    if (enif_is_list(bounded->env, term))
+        print_list(bounded, term, depth);
+    else if (enif_get_tuple(bounded->env, term, &count, &elements))
+        print_tuple(bounded, elements, count, depth);
+    else if (enif_get_map_size(bounded->env, term, &size))
+        print_map(bounded, term, size, depth);
+    else if (enif_inspect_binary(bounded->env, term, &bytes) && bytes.size > MOST_BYTES)
+        print_bytes(bounded, term, bytes.size);
+    else
+        print_digits(bounded, term);
+}
+
+/* --- Shapes --- */
+
+static void print_shape(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    const ERL_NIF_TERM *elements;
+    ErlNifBinary bytes;
+    double number;
+    size_t size;
+    int count;
+
+    if (enif_is_list(env, term))
+        line_add(line, "list(%lu)", (unsigned long)length_of(env, term));
+    else if (enif_get_tuple(env, term, &count, &elements))
+        line_add(line, "tuple(%d)", count);
+    else if (enif_get_map_size(env, term, &size))
+        line_add(line, "map(%lu)", (unsigned long)size);
+    else if (enif_inspect_binary(env, term, &bytes))
+        line_add(line, "binary(%lu)", (unsigned long)bytes.size);
+    else
+        line_add(line, "%s",
+                 enif_is_atom(env, term)               ? "atom"
+                 : enif_get_double(env, term, &number) ? "float"
+                 : enif_is_number(env, term)           ? "integer"
+                 : enif_is_pid(env, term)              ? "pid"
+                 : enif_is_port(env, term)             ? "port"
+                 : enif_is_ref(env, term)              ? "reference"
+                 : enif_is_fun(env, term)              ? "fun"
+                                                       : "bitstring");
+}
+
+void term_print(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term, enum args args)
+{
+    struct bounded bounded = {line, env, MOST_TOGETHER};
+
+    if (args == ARGS_FULL)
+        line_add(line, "%T", term);
+    else if (args == ARGS_BOUNDED)
+        print(&bounded, term, 0);
+    else if (args == ARGS_SHAPE)
+        print_shape(line, env, term);
+}
