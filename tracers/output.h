@@ -14,6 +14,9 @@
  * that does so, once for each state, by means of output_choice() and the like:
  *
  *     static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
+ *
+ * One whose file is of no use until it is complete defines TRACER_WHOLE: then it is written beside,
+ * as PATH.part, and gets its name when it is closed.
  */
 #ifndef TRACER_OUTPUT_H
 #define TRACER_OUTPUT_H
@@ -34,6 +37,12 @@
 #define TRACER_KEYS
 #endif
 
+#ifdef TRACER_WHOLE
+#define OUTPUT_SUFFIX ".part"
+#else
+#define OUTPUT_SUFFIX ""
+#endif
+
 /* One for each state that there is. */
 struct output {
     struct output *next;
@@ -42,6 +51,7 @@ struct output {
     FILE *file;
     bool own_file; /* opened for this one; others of the same path may write to it too */
     bool colour;   /* escape sequences are wanted */
+    void *kept;    /* the tracer's own, NULL at first */
 #ifdef TRACER_SETTINGS
     struct settings settings;
 #endif
@@ -161,6 +171,7 @@ static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, FILE 
 static inline void output_open(struct output *output)
 {
     struct output *other = atomic_load_explicit(&outputs.first, memory_order_relaxed);
+    char path[4096 + sizeof OUTPUT_SUFFIX];
 
     while (other && strcmp(other->path, output->path) != 0)
         other = other->next;
@@ -168,7 +179,8 @@ static inline void output_open(struct output *output)
         output->file = other->file;
         return;
     }
-    output->file = *output->path ? fopen(output->path, "w") : stdout;
+    snprintf(path, sizeof path, "%s" OUTPUT_SUFFIX, output->path);
+    output->file = *output->path ? fopen(path, "w") : stdout;
     output->own_file = *output->path && output->file;
     if (!output->file) {
         fprintf(stderr, "tracer: cannot write %s: %s; using stdout\n", output->path,
@@ -230,15 +242,20 @@ static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
     return output;
 }
 
-/* What could not be written is told, also if it was in between. */
+/* What could not be written is told, also if it was in between; then the file keeps the name that
+ * it has. */
 static inline void output_close_file(struct output *output)
 {
+    char path[4096 + sizeof OUTPUT_SUFFIX];
     bool lost = ferror(output->file);
 
+    snprintf(path, sizeof path, "%s" OUTPUT_SUFFIX, output->path);
     if (fclose(output->file) != 0)
         fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
     else if (lost)
         fprintf(stderr, "tracer: not all could be written to %s\n", output->path);
+    else if (*OUTPUT_SUFFIX && rename(path, output->path) != 0)
+        fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
 }
 
 /* For unload: nobody traces any more. */

@@ -62,6 +62,18 @@ expect time times_in_beam <<'LINES'
 3 times traced:work/1
 LINES
 
+# Times are those of this run.
+flame_in_beam() {
+    in_beam flame | sed 's/ [0-9]*$/ N/'
+}
+expect flame flame_in_beam <<'LINES'
+<W>;traced:work/1 N
+<W>;traced:work/1;traced:work/1 N
+<W>;traced:work/1;traced:work/1;traced:work/1 N
+-- stderr
+flame: events without a time stamp, whose time is when they came here: 6
+LINES
+
 # It writes nothing, but must be there to the end.
 quiet_in_beam() {
     erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \

@@ -1,0 +1,231 @@
+#!/bin/sh
+# The tracer `flame`: own times by stack, against a computation of its own; what it repairs; its picture, in a browser.
+. tests/cli/report
+. tests/shipped/browser
+
+expect 'tail calls take the place of their callers' "$tracehost" replay -t flame,by=calls \
+    "$recordings/s01_seed_local_caller.trace" <<'LINES'
+<0.79.0>;ex:foo/0 1
+<0.79.0>;ex:foo/0;ex:lots/0 1
+<0.79.0>;ex:foo/0;ex:'of'/0 1
+<0.79.0>;ex:foo/0;ex:indirections/0 1
+<0.79.0>;ex:foo/0;ex:bar/1 11
+LINES
+expect 'own times' "$tracehost" replay -t flame "$recordings/s03_exceptions_return_to.trace" <<'LINES'
+<0.89.0>;ex:mid/1 21000
+<0.89.0>;ex:mid/1;ex:caught/1 13000
+<0.89.0>;ex:mid/1;ex:caught/1;ex:b1/1 10000
+<0.89.0>;ex:mid/1;ex:caught/1;ex:b1/1;ex:b2/1 9000
+<0.89.0>;ex:mid/1;ex:caught/1;ex:b1/1;ex:b2/1;ex:b3/1 10000
+<0.89.0>;ex:mid/1;ex:caught/1;ex:b1/1;ex:b2/1;ex:b3/1;ex:b4/1 18000
+<0.89.0>;ex:mid/1;ex:caught/1;ex:b1/1;ex:b2/1;ex:b3/1;ex:b4/1;ex:c4/1 6000
+<0.89.0>;ex:n1/1 3000
+<0.89.0>;ex:n1/1;ex:n2/1 3000
+<0.89.0>;ex:n1/1;ex:n2/1;ex:n3/1 1000
+<0.89.0>;lists:nth/2 3000
+<0.89.0>;lists:nth/2;lists:nth/2 1000
+<0.89.0>;erlang:list_to_atom/1 2000
+LINES
+
+# Returns and exceptions, return_to, callers, scheduling, two processes of one recording.
+same_times() {
+    "$tracehost" replay -t flame "$1" 2>/dev/null | sort >"$work/drawn" &&
+        "$tracehost" dump --format=jsonl "$1" | python3 tests/shipped/own_times | sort >"$work/summed" &&
+        [ -s "$work/summed" ] && cmp "$work/drawn" "$work/summed"
+}
+for stream in "$recordings"/s03_* "$recordings"/s04_* "$recordings"/s09_* "$recordings"/s15_* "$recordings"/s17_* \
+    "$large"/l1_* "$large"/l2_*; do
+    case $stream in
+    *.counts.txt | *.term.txt) ;;
+    *\*) skip "as summed by a script: $stream" 'this recording is not here' ;;
+    *) check "as summed by a script: $(basename "$stream" .trace)" same_times "$stream" ;;
+    esac
+done
+
+# event TIME TAG TERM [MEMBERS]: of <0.1.0>.
+event() {
+    case $2 in
+    return_from) set -- "$1" "$2" "$3" ',"extra":"ok"' ;;
+    esac
+    printf '{"ts":%s,"tracee":"<0.1.0>","tag":"%s","term":"%s"%s}\n' "$1" "$2" "$3" "${4:-}"
+}
+caller() {
+    printf ',"match_spec_result":"%s"' "$1"
+}
+
+# a calls b, which calls c last, which calls d last: three returns come, and then e is called by a.
+{
+    event 100 call '{m,a,0}' "$(caller undefined)"
+    event 110 call '{m,b,0}' "$(caller '{m,a,0}')"
+    event 130 call '{m,c,0}' "$(caller '{m,a,0}')"
+    event 170 call '{m,d,0}' "$(caller '{m,a,0}')"
+    event 250 return_from '{m,d,0}'
+    event 251 return_from '{m,c,0}'
+    event 252 return_from '{m,b,0}'
+    event 260 call '{m,e,0}' "$(caller '{m,a,0}')"
+    event 290 return_from '{m,e,0}'
+    event 300 return_from '{m,a,0}'
+} >"$work/tail.jsonl"
+expect 'returns of tail calls pile up' "$tracehost" replay -t flame "$work/tail.jsonl" <<'LINES'
+<0.1.0>;m:a/0 30
+<0.1.0>;m:a/0;m:b/0 20
+<0.1.0>;m:a/0;m:c/0 40
+<0.1.0>;m:a/0;m:d/0 80
+<0.1.0>;m:a/0;m:e/0 30
+LINES
+
+# The time that is not on a scheduler is nobody's, and a name is known.
+{
+    event 0 in '{m,a,0}'
+    event 10 register server
+    event 100 call '{m,a,0}'
+    event 110 out '{m,a,0}'
+    event 5000 in '{m,a,0}'
+    event 5003 return_from '{m,a,0}'
+    event 6000 call '{m,a,1}'
+    event 6001 out_exited 0
+    event 7000 exit killed
+} >"$work/scheduled.jsonl"
+expect 'scheduled out' "$tracehost" replay -t flame "$work/scheduled.jsonl" <<'LINES'
+server <0.1.0>;m:a/0 13
+server <0.1.0>;m:a/1 1
+LINES
+
+{
+    event 0 return_from '{m,before,0}'
+    event 10 call '{m,a,0}'
+    event 20 call '{m,b,0}'
+    event 30 call '{m,c,0}'
+    event 40 return_from '{m,a,0}'
+    event 50 call "{'a;b','c d',0}"
+    event 55 out '{m,a,0}'
+    event 60 exception_from "{'a;b','c d',0}" ',"extra":"{error,badarg}"'
+    printf '{"tracee":"<0.1.0>","tag":"call","term":"{m,untimed,0}"}\n'
+    event 90 call '{m,[],0}'
+} >"$work/repaired.jsonl"
+repaired() {
+    "$tracehost" replay -t flame,output="$work/repaired" "$work/repaired.jsonl" && grep -v untimed "$work/repaired"
+}
+expect 'repairs are told' repaired <<'LINES'
+<0.1.0>;m:a/0 10
+<0.1.0>;m:a/0;m:b/0 10
+<0.1.0>;m:a/0;m:b/0;m:c/0 10
+<0.1.0>;'a,b':'c d'/0 5
+-- stderr
+flame: calls that were ended by a return from below them: 2
+flame: returns of calls that are not known: 1
+flame: calls and returns of processes that were not scheduled in: 1
+flame: events without a time stamp, whose time is when they came here: 1
+LINES
+
+expect 'no ends' "$tracehost" replay -t flame -p supervisor:_ --max-events=12 "$recordings/s05_supervisor_restarts.trace" <<'LINES'
+<0.101.0>;supervisor:init/1 1643
+<0.101.0>;supervisor:init_state/4 1392
+-- stderr
+flame: nothing tells when calls end: each lasts until the next
+LINES
+
+# many N LAST: a call and its return, N calls one in the other, and, if LAST is return_from, their returns.
+many() {
+    python3 - "$@" <<'END'
+import sys
+count, last = int(sys.argv[1]), sys.argv[2]
+call = '{"ts":%d,"tracee":"<0.1.0>","tag":"call","term":"{m,f,0}"}\n'
+back = '{"ts":%d,"tracee":"<0.1.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}\n'
+if last == 'return_from':
+    sys.stdout.write(call % 0 + back % 0)
+for i in range(count):
+    sys.stdout.write(call % i)
+for i in range(count if last == 'return_from' else 0):
+    sys.stdout.write(back % (count + i))
+END
+}
+endless() {
+    many 100000 none | "$tracehost" replay -t flame -
+}
+expect 'calls that never end' endless <<'LINES'
+<0.1.0>;m:f/0 99999
+-- stderr
+flame: nothing tells when calls end: each lasts until the next
+LINES
+# Only the outer ones have frames of their own; no time is lost.
+deep() {
+    many 20000 return_from | "$tracehost" replay -t flame - | awk '{ sum += $NF } END { print NR, sum }'
+}
+expect 'too deep' deep <<'LINES'
+512 39999
+-- stderr
+flame: calls too deep to follow: 3616
+LINES
+
+# The file has its name when it is complete.
+whole() {
+    "$tracehost" replay -t flame,output="$work/whole" "$recordings/s03_exceptions_return_to.trace" && [ -s "$work/whole" ] &&
+        [ ! -e "$work/whole.part" ]
+}
+check 'the file appears when it is complete' whole
+expect 'settings that are unknown' "$tracehost" replay -t flame,format=png,by=size "$work/tail.jsonl" <<'LINES'
+<0.1.0>;m:a/0 30
+<0.1.0>;m:a/0;m:b/0 20
+<0.1.0>;m:a/0;m:c/0 40
+<0.1.0>;m:a/0;m:d/0 80
+<0.1.0>;m:a/0;m:e/0 30
+-- stderr
+flame: by=size is unknown; there are time and calls
+flame: format=png is unknown; there are folded and svg
+LINES
+
+# --- the picture ---
+
+printf '%s\n' '{"ts":1,"tracee":"<0.1.0>","tag":"call","term":"{'\''<&\"'\'',f,0}"}' \
+    '{"ts":9,"tracee":"<0.1.0>","tag":"return_from","term":"{'\''<&\"'\'',f,0}","extra":"ok"}' >"$work/odd.jsonl"
+printf '%s\n' '{"ts":1,"tracee":"<0.1.0>","tag":"in","term":"0"}' >"$work/empty.jsonl"
+well_formed() {
+    "$tracehost" replay -t flame,format=svg "$1" >"$work/picture.svg" &&
+        python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/picture.svg" &&
+        ! grep -E '(href|src)=|url\(|@import' "$work/picture.svg"
+}
+for stream in "$recordings"/s09_*.trace "$recordings"/s15_*.trace "$work/odd.jsonl" "$work/empty.jsonl"; do
+    check "well-formed and self-contained: $(basename "$stream")" well_formed "$stream"
+done
+
+if [ "$browser" = none ]; then
+    skip 'in a browser' 'no chromium here'
+    finish
+fi
+in_picture() {
+    "$tracehost" replay -t flame,format=svg,output="$work/picture.svg" "$work/tail.jsonl" &&
+        in_browser "$work/picture.svg" '
+            var frames = Array.from(document.querySelectorAll(".f")), told = document.getElementById("told");
+            var search = document.getElementById("search");
+            function find(name) { return frames.find(f => f.querySelector("title").textContent.startsWith(name)); }
+            function shown() { return frames.filter(f => getComputedStyle(f).display !== "none").length; }
+            function width(f) { return Math.round(f.querySelector("rect").getAttribute("width")); }
+            say(frames.length + " frames, " + shown() + " shown, " + told.textContent);
+            say(find("m:c/0").querySelector("title").textContent.replace("\n", ": "));
+            click(find("m:d/0").querySelector("rect"));
+            say("clicked: " + shown() + " shown, m:d/0 is " + width(find("m:d/0")) + ", " + told.textContent);
+            press(find("m:d/0"), "Escape");
+            say("all: " + shown() + " shown, m:d/0 is " + width(find("m:d/0")));
+            search.value = "M:C"; search.dispatchEvent(new Event("input", {bubbles: true}));
+            say("searched: " + document.querySelectorAll(".found").length + " marked, " + told.textContent);
+            press(frames[0], "/");
+            say("/ leads to " + document.activeElement.id);
+            frames[0].focus(); press(frames[0], "ArrowUp"); press(document.activeElement, "ArrowUp");
+            press(document.activeElement, "ArrowUp");
+            say("arrows lead to " + told.textContent.split(" ")[0]);
+            press(document.activeElement, "Enter");
+            say("Enter: m:d/0 is " + width(find("m:d/0")));'
+}
+expect 'in a browser' in_picture <<'LINES'
+7 frames, 7 shown, all  0.000200 ms, 100.00% of all
+m:c/0: 0.000040 ms, 20.00% of all, 0.000040 ms its own, 1 call
+clicked: 4 shown, m:d/0 is 1200, m:d/0  0.000080 ms, 40.00% of all, 0.000080 ms its own, 1 call
+all: 7 shown, m:d/0 is 480
+searched: 1 marked, 1 found, 20.00% of all
+/ leads to search
+arrows lead to m:d/0
+Enter: m:d/0 is 1200
+LINES
+
+finish

@@ -1,0 +1,300 @@
+/*
+ * flame: where time goes, by stack.
+ *
+ * Of each event of a process, the time since the one before is the own time of the function that
+ * was running; see ../stack.h for how that is known. What passes while the process is scheduled out
+ * is nobody's, where that is traced; and so is what passes while none of its traced functions runs.
+ *
+ * State: see ../output.h; `format` is folded (the default) or svg, `by` is time (the default) or
+ * calls. The file appears when the tracer is unloaded. One lock for each state guards all that it
+ * has.
+ */
+#define TRACER_KEYS "format", "by",
+#define TRACER_WHOLE
+#include "../output.h"
+#include "../tracees.h"
+#include "flame.h"
+
+struct flame {
+    pthread_mutex_t lock;
+    struct tracees processes;
+    struct tree tree;
+    struct repairs repairs;
+    uint64_t unscheduled; /* events of processes that were not scheduled in */
+    uint64_t untimed;     /* events that do not ask for a time stamp */
+    uint64_t lost;        /* events of processes for which there was no memory */
+    bool told;            /* of an end or a caller, in any process */
+};
+
+struct process {
+    struct tracee tracee;
+    struct flame *flame;
+    struct stack stack;
+    uint32_t root;
+    int64_t last; /* nanoseconds */
+    bool out;     /* of the processor */
+};
+
+static uint32_t node_of(const struct process *process, const struct frame *frame)
+{
+    return frame ? frame->mark : process->root;
+}
+
+/* The time since the last event is the own time of who is on top. */
+static void pass_time(struct process *process)
+{
+    const struct frame *top = stack_top(&process->stack);
+    int64_t now = enif_monotonic_time(ERL_NIF_NSEC);
+
+    if (top && !process->out && now > process->last)
+        process->flame->tree.nodes[top->mark].own += (uint64_t)(now - process->last);
+    process->last = now;
+}
+
+/* Deep in the stack it counts for who called. */
+static void entered(void *of, struct frame *frame)
+{
+    struct process *process = of;
+    struct tree *tree = &process->flame->tree;
+    struct frame *below = frame;
+
+    while (below > process->stack.frames && (--below)->gone)
+        ;
+    frame->mark = node_of(process, below == frame || below->gone ? NULL : below);
+    if (process->stack.shown <= STACK_DRAWN)
+        frame->mark = tree_child(tree, frame->mark, &frame->mfa);
+    tree->nodes[frame->mark].calls++;
+}
+
+static struct process *add_process(struct flame *flame, ERL_NIF_TERM pid)
+{
+    struct process *process = tracees_add(&flame->processes, pid, sizeof *process);
+
+    if (process)
+        process->root = tree_child(&flame->tree, 0, &(struct mfa){pid, 0, 0});
+    if (!process || !process->root) {
+        flame->lost++;
+        if (process)
+            tracees_remove(&flame->processes, &process->tracee);
+        free(process);
+        return NULL;
+    }
+    process->flame = flame;
+    process->stack.repairs = &flame->repairs;
+    process->stack.entered = entered;
+    process->stack.of = process;
+    return process;
+}
+
+static void free_process(struct process *process)
+{
+    struct flame *flame = process->flame;
+
+    flame->tree.nodes[process->root].mfa.function = process->tracee.name;
+    flame->told |= process->stack.told;
+    stack_free(&process->stack);
+    tracees_remove(&flame->processes, &process->tracee);
+    free(process);
+}
+
+/* This state's, made at its first event. NULL if there is no memory. */
+static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    struct output *output = output_of(env, state);
+    struct flame *flame;
+
+    if (!output)
+        return NULL;
+    pthread_mutex_lock(&outputs.lock);
+    flame = output->kept;
+    if (!flame && (flame = calloc(1, sizeof *flame))) {
+        pthread_mutex_init(&flame->lock, NULL);
+        output->kept = flame;
+    }
+    pthread_mutex_unlock(&outputs.lock);
+    return flame;
+}
+
+static void call_event(ErlNifEnv *env, struct flame *flame, struct process *process,
+                       ERL_NIF_TERM tag, const struct mfa *mfa, ERL_NIF_TERM opts)
+{
+    struct mfa caller = {0};
+    ERL_NIF_TERM result;
+
+    if (process->out) {
+        flame->unscheduled++;
+        process->last = enif_monotonic_time(ERL_NIF_NSEC);
+        process->out = false;
+    }
+    pass_time(process);
+    if (tag == TH_TRACER_ATOM(env, return_to)) {
+        stack_return_to(&process->stack, mfa);
+        return;
+    }
+    if (tag != TH_TRACER_ATOM(env, call)) {
+        stack_return(&process->stack, mfa);
+        return;
+    }
+    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, match_spec_result), &result) &&
+        !mfa_read(env, result, &caller))
+        caller = (struct mfa){0};
+    stack_call(&process->stack, mfa, &caller);
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    return tag == TH_TRACER_ATOM(env, trace_status) ? TH_TRACER_ATOM(env, trace)
+                                                    : TH_TRACER_ATOM(env, discard);
+}
+
+TH_TRACER_ENABLED(call)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_ENABLED(running_procs)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_ENABLED(procs)
+{
+    return tag == TH_TRACER_ATOM(env, register) || tag == TH_TRACER_ATOM(env, exit)
+               ? TH_TRACER_ATOM(env, trace)
+               : TH_TRACER_ATOM(env, discard);
+}
+
+TH_TRACER_TRACE(call)
+{
+    struct flame *flame = flame_of(env, state);
+    struct process *process;
+    struct mfa mfa;
+    ERL_NIF_TERM kind;
+
+    if (!flame || !mfa_read(env, term, &mfa))
+        return;
+    pthread_mutex_lock(&flame->lock);
+    process = tracees_find(&flame->processes, tracee);
+    if (!process)
+        process = add_process(flame, tracee);
+    flame->untimed += !enif_get_map_value(env, opts, TH_TRACER_ATOM(env, timestamp), &kind);
+    if (process)
+        call_event(env, flame, process, tag, &mfa, opts);
+    pthread_mutex_unlock(&flame->lock);
+}
+
+TH_TRACER_TRACE(running_procs)
+{
+    struct flame *flame = flame_of(env, state);
+    struct process *process;
+
+    if (!flame)
+        return;
+    pthread_mutex_lock(&flame->lock);
+    process = tracees_find(&flame->processes, tracee);
+    if (process) {
+        pass_time(process);
+        process->out = tag != TH_TRACER_ATOM(env, in) && tag != TH_TRACER_ATOM(env, in_exiting);
+    }
+    pthread_mutex_unlock(&flame->lock);
+}
+
+TH_TRACER_TRACE(procs)
+{
+    struct flame *flame = flame_of(env, state);
+    struct process *process;
+
+    if (!flame)
+        return;
+    pthread_mutex_lock(&flame->lock);
+    process = tracees_find(&flame->processes, tracee);
+    if (tag == TH_TRACER_ATOM(env, register)) {
+        if (process || (process = add_process(flame, tracee)))
+            process->tracee.name = term;
+    } else if (process) {
+        pass_time(process);
+        free_process(process);
+    }
+    pthread_mutex_unlock(&flame->lock);
+}
+
+/* Mandatory; what comes here was not asked for. */
+TH_TRACER_TRACE(generic)
+{
+}
+
+/* --- the picture --- */
+
+static bool set_to(ErlNifEnv *env, const struct output *output, const char *key, const char *value,
+                   const char *other)
+{
+    char text[16] = "";
+
+    if (!output->state || !output_setting(env, output->state, key, text, sizeof text) ||
+        strcmp(text, other) == 0)
+        return false;
+    if (strcmp(text, value) != 0)
+        fprintf(stderr, "flame: %s=%s is unknown; there are %s and %s\n", key, text, other, value);
+    return strcmp(text, value) == 0;
+}
+
+static void tell(const char *what, uint64_t count)
+{
+    if (count)
+        fprintf(stderr, "flame: %s: %llu\n", what, (unsigned long long)count);
+}
+
+static void tell_all(const struct flame *flame, bool calls)
+{
+    tell("calls that were ended by a return from below them", flame->repairs.cut);
+    tell("returns of calls that are not known", flame->repairs.uncalled);
+    tell("calls too deep to follow", flame->repairs.beyond);
+    tell("calls and returns of processes that were not scheduled in", flame->unscheduled);
+    tell("calls that count for their callers, as there are too many stacks", flame->tree.lost);
+    tell("events lost, out of memory", flame->lost);
+    if (!calls)
+        tell("events without a time stamp, whose time is when they came here", flame->untimed);
+}
+
+static void draw(ErlNifEnv *env, struct output *output)
+{
+    static struct flame none;
+    struct flame *flame = output->kept ? output->kept : &none;
+    struct drawing drawing = {env, output->file, &flame->tree,
+                              set_to(env, output, "by", "calls", "time")};
+    struct process *process;
+    size_t slot = 0;
+
+    while ((process = tracees_any(&flame->processes, &slot)))
+        free_process(process);
+    if (!flame->told && flame->tree.used) {
+        fputs("flame: nothing tells when calls end: each lasts until the next\n", stderr);
+        tree_flatten(&flame->tree);
+    }
+    if (set_to(env, output, "format", "svg", "folded"))
+        draw_svg(&drawing);
+    else
+        draw_folded(&drawing);
+    tell_all(flame, drawing.calls);
+    tree_free(&flame->tree);
+    free(flame->processes.slots);
+    free(output->kept);
+}
+
+TH_TRACER_UNLOAD()
+{
+    for (struct output *output = outputs.first; output; output = output->next)
+        draw(env, output);
+    output_close_all();
+}
+
+/* For an Erlang node; see ../README.md. */
+static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
+                                 {"trace", 5, trace, 0},
+                                 {"enabled_call", 3, enabled_call, 0},
+                                 {"trace_call", 5, trace_call, 0},
+                                 {"enabled_procs", 3, enabled_procs, 0},
+                                 {"trace_procs", 5, trace_procs, 0},
+                                 {"enabled_running_procs", 3, enabled_running_procs, 0},
+                                 {"trace_running_procs", 5, trace_running_procs, 0}};
+ERL_NIF_INIT(flame, callbacks, NULL, NULL, NULL, unload)

@@ -1,0 +1,32 @@
+%% The module that an Erlang node wants beside flame.so; see ../README.md.
+-module(flame).
+-export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5, enabled_procs/3, trace_procs/5,
+         enabled_running_procs/3, trace_running_procs/5]).
+
+%% File: the path of flame.so, without the suffix.
+load(File) ->
+    erlang:load_nif(File, 0).
+
+enabled(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_call(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_call(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_procs(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_procs(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_running_procs(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_running_procs(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).

@@ -1,0 +1,32 @@
+/* What flame draws. */
+#ifndef FLAME_FLAME_H
+#define FLAME_FLAME_H
+
+#include "../escape.h"
+#include "tree.h"
+
+#include <stdio.h>
+
+struct drawing {
+    ErlNifEnv *env;
+    FILE *file;
+    struct tree *tree;
+    bool calls; /* calls are drawn, not time */
+};
+
+/* A process's name or pid, or M:F/A. Starts the line. */
+FLAME_LOCAL void node_name(struct line *line, const struct node *node);
+
+/* A line for each stack that has something of its own: what stack collapsing scripts write. */
+FLAME_LOCAL void draw_folded(const struct drawing *drawing);
+
+/* A picture for browsers. */
+FLAME_LOCAL void draw_svg(const struct drawing *drawing);
+
+/* What is the node's own, of what is drawn. */
+static inline uint64_t node_own(const struct drawing *drawing, const struct node *node)
+{
+    return drawing->calls ? node->calls : node->own;
+}
+
+#endif

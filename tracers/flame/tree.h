@@ -1,0 +1,36 @@
+/* The stacks that were seen, as a tree: a node for each function as called from its parent. */
+#ifndef FLAME_TREE_H
+#define FLAME_TREE_H
+
+#include "../stack.h"
+
+#define FLAME_LOCAL __attribute__((visibility("hidden")))
+
+enum { TREE_MOST = 1 << 20 };
+
+/* Node 0 is above all, and its children are processes: {their pid, name or 0, 0}. */
+struct node {
+    struct mfa mfa;
+    uint32_t parent; /* a smaller number than its own */
+    uint64_t own;    /* nanoseconds */
+    uint64_t calls;
+};
+
+/* Start it as {0}. */
+struct tree {
+    struct node *nodes;
+    uint32_t used, size;
+    uint32_t *places; /* hash table with open addressing: numbers of nodes, 0 is free */
+    uint32_t places_size;
+    uint64_t lost; /* calls for which there was no node any more: they count for their callers */
+};
+
+/* The child of PARENT that is MFA, made if it is not there yet; PARENT itself if that cannot be. */
+FLAME_LOCAL uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa);
+
+/* Makes all functions of a process its children, with what is their own anywhere in it. */
+FLAME_LOCAL void tree_flatten(struct tree *tree);
+
+FLAME_LOCAL void tree_free(struct tree *tree);
+
+#endif
