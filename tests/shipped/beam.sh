@@ -74,6 +74,13 @@ expect flame flame_in_beam <<'LINES'
 flame: events without a time stamp, whose time is when they came here: 6
 LINES
 
+chrome_in_beam() {
+    in_beam chrome | tests/shipped/chrome_rules /dev/stdin
+}
+expect chrome chrome_in_beam <<'LINES'
+C 0, E 5, M 1, B 5, f 0, s 1
+LINES
+
 # It writes nothing, but must be there to the end.
 quiet_in_beam() {
     erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \

@@ -1,0 +1,57 @@
+#!/bin/sh
+# The tracer `chrome`: its events keep the format's rules, and are as many as were recorded.
+. tests/cli/report
+
+cat >"$work/calls.jsonl" <<'LINES'
+{"ts":1000000000,"tracee":"<0.1.0>","tag":"register","term":"server"}
+{"ts":1000000001,"tracee":"<0.1.0>","tag":"receive","term":"early"}
+{"ts":1000001234,"tracee":"<0.2.0>","tag":"call","term":"{m,'\"f\\\\',0}"}
+{"ts":1000002000,"tracee":"<0.2.0>","tag":"send","term":"hello","extra":"server"}
+{"ts":1000003000,"tracee":"<0.1.0>","tag":"receive","term":"hello"}
+{"ts":1000003500,"tracee":"<0.1.0>","tag":"gc_minor_start","term":"[{heap_size,20},{old_heap_size,5}]"}
+{"ts":1000004000,"tracee":"<0.1.0>","tag":"gc_minor_end","term":"[{heap_size,7}]"}
+{"ts":1000005000,"tracee":"<0.2.0>","tag":"exit","term":"killed"}
+LINES
+expect 'calls, a message, a collection' "$tracehost" replay -t chrome "$work/calls.jsonl" <<'LINES'
+[
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"<0.1.0>"}}
+,{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"server <0.1.0>"}}
+,{"ph":"B","pid":1,"tid":1,"ts":0.001,"cat":"message","name":"receive"}
+,{"ph":"E","pid":1,"tid":1,"ts":0.001}
+,{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"<0.2.0>"}}
+,{"ph":"B","pid":1,"tid":2,"ts":1.234,"cat":"call","name":"m:'\"f\\\\'/0"}
+,{"ph":"B","pid":1,"tid":2,"ts":2.000,"cat":"message","name":"send"}
+,{"ph":"s","pid":1,"tid":2,"ts":2.000,"cat":"message","name":"message","id":1}
+,{"ph":"C","pid":1,"ts":2.000,"name":"queue <0.1.0>","args":{"messages":1}}
+,{"ph":"E","pid":1,"tid":2,"ts":2.000}
+,{"ph":"B","pid":1,"tid":1,"ts":3.000,"cat":"message","name":"receive"}
+,{"ph":"f","pid":1,"tid":1,"ts":3.000,"cat":"message","name":"message","id":1,"bp":"e"}
+,{"ph":"C","pid":1,"ts":3.000,"name":"queue <0.1.0>","args":{"messages":0}}
+,{"ph":"E","pid":1,"tid":1,"ts":3.000}
+,{"ph":"B","pid":1,"tid":1,"ts":3.500,"cat":"gc","name":"gc minor"}
+,{"ph":"C","pid":1,"ts":3.500,"name":"heap <0.1.0>","args":{"words":25}}
+,{"ph":"E","pid":1,"tid":1,"ts":4.000}
+,{"ph":"C","pid":1,"ts":4.000,"name":"heap <0.1.0>","args":{"words":7}}
+,{"ph":"E","pid":1,"tid":2,"ts":5.000}
+]
+LINES
+
+kinds() {
+    "$tracehost" replay -t chrome,output="$work/trace.json" "$1" 2>/dev/null && tests/shipped/chrome_rules "$work/trace.json"
+}
+# As OTP counted: messages are slices and, where both ends were recorded, arrows; calls and collections are slices.
+counted() {
+    echo "$2" >"$work/wanted" && kinds "$1" >"$work/kinds" && cmp "$work/wanted" "$work/kinds"
+}
+check 'rules: exceptions' counted "$recordings/s03_exceptions_return_to.trace" 'C 0, E 34, M 1, B 34, f 0, s 0'
+check 'rules: messages' counted "$recordings/s04_genserver_pingpong.trace" 'C 125, E 607, M 2, B 607, f 63, s 64'
+check 'rules: collections' counted "$recordings/s08_gc.trace" 'C 64, E 32, M 1, B 32, f 0, s 0'
+for stream in "$recordings"/s0[5679]*.trace "$recordings"/s1[135679]*.trace "$large"/l[12]*.trace; do
+    if [ -e "$stream" ]; then
+        check "rules: $(basename "$stream" .trace)" kinds "$stream"
+    else
+        skip "rules: $stream" 'this recording is not here'
+    fi
+done
+
+finish

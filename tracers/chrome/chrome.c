@@ -1,0 +1,403 @@
+/*
+ * chrome: a recording as Chrome trace events, for Perfetto and chrome://tracing.
+ *
+ * A track for each process, with a slice for each call (see ../stack.h) and each collection; an
+ * arrow from each message sent to where it is received; counters of heaps, in words, and of
+ * messages that were sent to a process and not received yet. Times are microseconds since the first
+ * event, with three decimals, so that no nanosecond is lost; they never go back within a track.
+ *
+ * The file is written as events come, in whole lines, each of which begins with the comma to the
+ * one before: the format does without its closing bracket, so that it can be cut off after any
+ * line.
+ *
+ * State: see ../output.h. One lock for each state guards all that it has.
+ */
+#include "../output.h"
+#include "chrome.h"
+
+/* Never before one that was written; the sender's clock may be behind. */
+static void write_waiting(struct process *process, int64_t time)
+{
+    struct mailbox *mailbox = &process->mailbox;
+
+    if (!mailbox->receives)
+        return;
+    mailbox->counted = time > mailbox->counted ? time : mailbox->counted;
+    write_counter(process, "queue", mailbox->counted, "messages", mailbox->waiting);
+}
+
+/* --- processes --- */
+
+static void entered(void *of, struct frame *frame)
+{
+    struct process *process = of;
+    struct line name;
+
+    frame->mark = process->stack.shown <= STACK_DRAWN;
+    process->chrome->undrawn += !frame->mark;
+    if (!frame->mark)
+        return;
+    line_start(&name);
+    line_add(&name, "%T:%T/%u", frame->mfa.module, frame->mfa.function, frame->mfa.arity);
+    write_slice(process, "call", name.text);
+    line_drop(&name);
+}
+
+static void left(void *of, struct frame *frame)
+{
+    if (frame->mark)
+        write_slice(of, NULL, NULL);
+}
+
+static struct process *process_of(struct chrome *chrome, ERL_NIF_TERM tracee)
+{
+    struct process *process = tracees_find(&chrome->processes, tracee);
+
+    if (process)
+        return process;
+    process = tracees_add(&chrome->processes, tracee, sizeof *process);
+    if (!process) {
+        chrome->lost++;
+        return NULL;
+    }
+    process->chrome = chrome;
+    process->tid = ++chrome->tids;
+    process->last = process->mailbox.counted = INT64_MIN;
+    process->mailbox.end = &process->mailbox.first;
+    process->stack = (struct stack){
+        .repairs = &chrome->repairs, .entered = entered, .left = left, .of = process};
+    return process;
+}
+
+/* Since the first event. Where some events have time stamps, those that have none come at the same
+ * time as the latest of the others: the tracer's own clock may be another one. */
+static int64_t time_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM opts)
+{
+    int64_t now = enif_monotonic_time(ERL_NIF_NSEC);
+    ERL_NIF_TERM kind;
+
+    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, timestamp), &kind)) {
+        if (!chrome->timed)
+            chrome->base = now - chrome->latest;
+        chrome->timed = true;
+    } else if (chrome->timed)
+        return chrome->latest;
+    now -= chrome->base;
+    chrome->latest = now > chrome->latest ? now : chrome->latest;
+    return now;
+}
+
+/* The process's clock, which never goes back. */
+static void pass_time(ErlNifEnv *env, struct process *process, ERL_NIF_TERM opts)
+{
+    int64_t now = time_of(env, process->chrome, opts);
+
+    if (process->last == INT64_MIN) /* so far it was only sent to */
+        write_name(process);
+    process->last = now > process->last ? now : process->last;
+}
+
+static void stop_collecting(struct process *process)
+{
+    if (process->collecting)
+        write_slice(process, NULL, NULL);
+    process->collecting = false;
+}
+
+static void take_first(struct mailbox *mailbox, struct message **at)
+{
+    struct message *message = *at;
+
+    *at = message->next;
+    if (!message->next)
+        mailbox->end = at;
+    mailbox->waiting--;
+    free(message);
+}
+
+static void free_process(struct process *process)
+{
+    stop_collecting(process);
+    stack_cut(&process->stack, 0);
+    stack_free(&process->stack);
+    while (process->mailbox.first)
+        take_first(&process->mailbox, &process->mailbox.first);
+    tracees_remove(&process->chrome->processes, &process->tracee);
+    free(process);
+}
+
+/* --- events --- */
+
+static ErlNifUInt64 hash_of(ERL_NIF_TERM message)
+{
+    return enif_hash(ERL_NIF_INTERNAL_HASH, message, 0);
+}
+
+/* The process that a message goes to; NULL if that is not a local one, or its name is not known. */
+static struct process *receiver_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM to)
+{
+    struct name *name;
+
+    if (enif_is_atom(env, to)) {
+        name = tracees_find(&chrome->names, to);
+        return name ? tracees_find(&chrome->processes, name->pid) : NULL;
+    }
+    return enif_is_pid(env, to) ? process_of(chrome, to) : NULL;
+}
+
+static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM message,
+                       ERL_NIF_TERM opts)
+{
+    struct chrome *chrome = process->chrome;
+    struct process *receiver;
+    struct message *sent;
+    struct mailbox *mailbox;
+    ERL_NIF_TERM to;
+
+    write_slice(process, "message", "send");
+    receiver = enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to)
+                   ? receiver_of(env, chrome, to)
+                   : NULL;
+    sent = receiver ? malloc(sizeof *sent) : NULL;
+    if (sent) {
+        mailbox = &receiver->mailbox;
+        if (mailbox->waiting == WAITING_MOST) {
+            take_first(mailbox, &mailbox->first);
+            chrome->forgotten++;
+        }
+        *sent = (struct message){NULL, hash_of(message), ++chrome->ids};
+        *mailbox->end = sent;
+        mailbox->end = &sent->next;
+        mailbox->waiting++;
+        write_arrow(process, "s", sent->id);
+        write_waiting(receiver, process->last);
+    }
+    write_slice(process, NULL, NULL);
+}
+
+/* The first message of that content that was sent to it. */
+static void receive_event(struct process *process, ERL_NIF_TERM message)
+{
+    struct mailbox *mailbox = &process->mailbox;
+    struct message **at = &mailbox->first;
+    ErlNifUInt64 hash = hash_of(message);
+
+    mailbox->receives = true;
+    write_slice(process, "message", "receive");
+    while (*at && (*at)->hash != hash)
+        at = &(*at)->next;
+    if (*at) {
+        write_arrow(process, "f", (*at)->id);
+        take_first(mailbox, at);
+        write_waiting(process, process->last);
+    }
+    write_slice(process, NULL, NULL);
+}
+
+static void call_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL_NIF_TERM term,
+                       ERL_NIF_TERM opts)
+{
+    struct mfa mfa, caller = {0};
+    ERL_NIF_TERM result;
+
+    if (!mfa_read(env, term, &mfa))
+        return;
+    stop_collecting(process);
+    if (tag == TH_TRACER_ATOM(env, return_to))
+        stack_return_to(&process->stack, &mfa);
+    else if (tag != TH_TRACER_ATOM(env, call))
+        stack_return(&process->stack, &mfa);
+    else {
+        if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, match_spec_result), &result) &&
+            !mfa_read(env, result, &caller))
+            caller = (struct mfa){0};
+        stack_call(&process->stack, &mfa, &caller);
+    }
+}
+
+/* A word of how the heap is; 0 if it is not told. */
+static ErlNifUInt64 size_of(ErlNifEnv *env, ERL_NIF_TERM sizes, ERL_NIF_TERM key)
+{
+    const ERL_NIF_TERM *pair;
+    ErlNifUInt64 value = 0;
+    ERL_NIF_TERM element;
+    int size;
+
+    while (enif_get_list_cell(env, sizes, &element, &sizes))
+        if (enif_get_tuple(env, element, &size, &pair) && size == 2 && pair[0] == key)
+            enif_get_uint64(env, pair[1], &value);
+    return value;
+}
+
+static void collection_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag,
+                             ERL_NIF_TERM sizes)
+{
+    stop_collecting(process);
+    if (tag == TH_TRACER_ATOM(env, gc_minor_start) || tag == TH_TRACER_ATOM(env, gc_major_start)) {
+        write_slice(process, "gc",
+                    tag == TH_TRACER_ATOM(env, gc_minor_start) ? "gc minor" : "gc major");
+        process->collecting = true;
+    }
+    write_counter(process, "heap", process->last, "words",
+                  size_of(env, sizes, TH_TRACER_ATOM(env, heap_size)) +
+                      size_of(env, sizes, TH_TRACER_ATOM(env, old_heap_size)));
+}
+
+static void register_event(struct process *process, ERL_NIF_TERM term)
+{
+    struct chrome *chrome = process->chrome;
+    struct name *name = tracees_find(&chrome->names, term);
+
+    if (!name)
+        name = tracees_add(&chrome->names, term, sizeof *name);
+    if (name)
+        name->pid = process->tracee.term;
+    process->tracee.name = term;
+    write_name(process);
+}
+
+static void event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL_NIF_TERM term,
+                  ERL_NIF_TERM opts)
+{
+    if (tag == TH_TRACER_ATOM(env, send) ||
+        tag == TH_TRACER_ATOM(env, send_to_non_existing_process))
+        send_event(env, process, term, opts);
+    else if (tag == TH_TRACER_ATOM(env, receive))
+        receive_event(process, term);
+    else if (tag == TH_TRACER_ATOM(env, register))
+        register_event(process, term);
+    else if (tag == TH_TRACER_ATOM(env, exit))
+        free_process(process);
+    else if (enif_is_list(env, term))
+        collection_event(env, process, tag, term);
+    else
+        call_event(env, process, tag, term, opts);
+}
+
+/* This state's, made at its first event. NULL if there is no memory. */
+static struct chrome *chrome_of(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    struct output *output = output_of(env, state);
+    struct chrome *chrome;
+
+    if (!output)
+        return NULL;
+    pthread_mutex_lock(&outputs.lock);
+    chrome = output->kept;
+    if (!chrome && (chrome = calloc(1, sizeof *chrome))) {
+        pthread_mutex_init(&chrome->lock, NULL);
+        chrome->file = output->file;
+        chrome->base = enif_monotonic_time(ERL_NIF_NSEC);
+        if (output->own_file)
+            setvbuf(chrome->file, NULL, _IOFBF, BUFFER);
+        output->kept = chrome;
+    }
+    pthread_mutex_unlock(&outputs.lock);
+    return chrome;
+}
+
+static void trace_event(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tracee, ERL_NIF_TERM tag,
+                        ERL_NIF_TERM term, ERL_NIF_TERM opts)
+{
+    struct chrome *chrome = chrome_of(env, state);
+    struct process *process;
+
+    if (!chrome)
+        return;
+    pthread_mutex_lock(&chrome->lock);
+    process = process_of(chrome, tracee);
+    if (process) {
+        pass_time(env, process, opts);
+        event(env, process, tag, term, opts);
+    }
+    pthread_mutex_unlock(&chrome->lock);
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    return tag == TH_TRACER_ATOM(env, trace_status) ? TH_TRACER_ATOM(env, trace)
+                                                    : TH_TRACER_ATOM(env, discard);
+}
+
+TH_TRACER_ENABLED(procs)
+{
+    return tag == TH_TRACER_ATOM(env, register) || tag == TH_TRACER_ATOM(env, exit)
+               ? TH_TRACER_ATOM(env, trace)
+               : TH_TRACER_ATOM(env, discard);
+}
+
+#define TRACED(GROUP)                                     \
+    TH_TRACER_TRACE(GROUP)                                \
+    {                                                     \
+        trace_event(env, state, tracee, tag, term, opts); \
+    }
+#define WANTED(GROUP)                      \
+    TH_TRACER_ENABLED(GROUP)               \
+    {                                      \
+        return TH_TRACER_ATOM(env, trace); \
+    }                                      \
+    TRACED(GROUP)
+
+WANTED(call)
+WANTED(send)
+WANTED(receive)
+WANTED(garbage_collection)
+TRACED(procs)
+
+/* Mandatory; what comes here was not asked for. */
+TH_TRACER_TRACE(generic)
+{
+}
+
+/* --- the end --- */
+
+static void tell(const char *what, uint64_t count)
+{
+    if (count)
+        fprintf(stderr, "chrome: %s: %llu\n", what, (unsigned long long)count);
+}
+
+static void finish(struct chrome *chrome)
+{
+    struct process *process;
+    struct name *name;
+    size_t slot = 0;
+
+    while ((process = tracees_any(&chrome->processes, &slot)))
+        free_process(process);
+    for (slot = 0; (name = tracees_any(&chrome->names, &slot)); free(name))
+        tracees_remove(&chrome->names, &name->tracee);
+    if (chrome->begun)
+        fputs("]\n", chrome->file);
+    tell("calls that were ended by a return from below them", chrome->repairs.cut);
+    tell("returns of calls that are not known", chrome->repairs.uncalled);
+    tell("calls that are too deep to be drawn", chrome->undrawn + chrome->repairs.beyond);
+    tell("messages that waited for too long to have an arrow's end", chrome->forgotten);
+    tell("events lost, out of memory", chrome->lost);
+    free(chrome->processes.slots);
+    free(chrome->names.slots);
+    free(chrome);
+}
+
+TH_TRACER_UNLOAD()
+{
+    for (struct output *output = outputs.first; output; output = output->next)
+        if (output->kept)
+            finish(output->kept);
+    output_close_all();
+}
+
+/* For an Erlang node; see ../README.md. */
+static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
+                                 {"trace", 5, trace, 0},
+                                 {"enabled_call", 3, enabled_call, 0},
+                                 {"trace_call", 5, trace_call, 0},
+                                 {"enabled_send", 3, enabled_send, 0},
+                                 {"trace_send", 5, trace_send, 0},
+                                 {"enabled_receive", 3, enabled_receive, 0},
+                                 {"trace_receive", 5, trace_receive, 0},
+                                 {"enabled_procs", 3, enabled_procs, 0},
+                                 {"trace_procs", 5, trace_procs, 0},
+                                 {"enabled_garbage_collection", 3, enabled_garbage_collection, 0},
+                                 {"trace_garbage_collection", 5, trace_garbage_collection, 0}};
+ERL_NIF_INIT(chrome, callbacks, NULL, NULL, NULL, unload)

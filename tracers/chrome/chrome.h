@@ -1,0 +1,69 @@
+/* What is kept of a recording, and what writes its events. All under the lock. */
+#ifndef CHROME_CHROME_H
+#define CHROME_CHROME_H
+
+#include "../escape.h"
+#include "../stack.h"
+#include "../tracees.h"
+
+#include <pthread.h>
+
+#define CHROME_LOCAL __attribute__((visibility("hidden")))
+
+enum { BUFFER = 1 << 17, NAME_MOST = 200, WAITING_MOST = 10000 };
+
+struct message {
+    struct message *next;
+    ErlNifUInt64 hash;
+    unsigned long long id;
+};
+
+/* Of a process, or of a name that nobody is known to have. */
+struct mailbox {
+    struct message *first, **end;
+    unsigned waiting;
+    bool receives; /* it is traced */
+    int64_t counted;
+};
+
+struct chrome {
+    pthread_mutex_t lock;
+    FILE *file;
+    size_t unflushed;
+    bool begun;
+    bool timed;           /* an event had a time stamp */
+    int64_t base, latest; /* nanoseconds; `latest` since `base` */
+    unsigned tids;
+    unsigned long long ids;
+    struct tracees processes, names;
+    struct repairs repairs;
+    uint64_t undrawn, forgotten, lost;
+};
+
+struct process {
+    struct tracee tracee;
+    struct chrome *chrome;
+    unsigned tid;
+    int64_t last;
+    bool collecting;
+    struct stack stack;
+    struct mailbox mailbox;
+};
+
+struct name {
+    struct tracee tracee;
+    ERL_NIF_TERM pid;
+};
+
+CHROME_LOCAL void write_name(struct process *process);
+
+/* A slice's begin, of that name, or its end, without one. */
+CHROME_LOCAL void write_slice(struct process *process, const char *category, const char *name);
+
+/* An arrow's begin, s, or its end, f. */
+CHROME_LOCAL void write_arrow(struct process *process, const char *kind, unsigned long long id);
+
+CHROME_LOCAL void write_counter(struct process *process, const char *name, int64_t time,
+                                const char *first, ErlNifUInt64 value);
+
+#endif

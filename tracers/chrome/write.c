@@ -1,0 +1,93 @@
+/* Events as lines of the file. */
+#include "chrome.h"
+
+static void add_time(struct line *line, int64_t time)
+{
+    line_add(line, "%s%lld.%03lld", time < 0 ? "-" : "", llabs(time) / 1000, llabs(time) % 1000);
+}
+
+static void add_term(struct line *line, const char *format, ERL_NIF_TERM term)
+{
+    struct line text;
+
+    line_start(&text);
+    line_add(&text, format, term);
+    line_add_json(line, text.text, text.used, NAME_MOST);
+    line_drop(&text);
+}
+
+static void begin(struct chrome *chrome, struct line *line, const char *kind, unsigned tid)
+{
+    line_start(line);
+    line_add(line, "%s{\"ph\":\"%s\",\"pid\":1", chrome->begun ? "," : "[\n", kind);
+    if (tid)
+        line_add(line, ",\"tid\":%u", tid);
+    chrome->begun = true;
+}
+
+static void end(struct chrome *chrome, struct line *line)
+{
+    chrome->unflushed += line->used + 2;
+    line_add(line, "}");
+    line_end(line, chrome->file);
+    if (chrome->unflushed < BUFFER / 2)
+        return;
+    fflush(chrome->file);
+    chrome->unflushed = 0;
+}
+
+void write_name(struct process *process)
+{
+    struct line line;
+
+    begin(process->chrome, &line, "M", process->tid);
+    line_add(&line, ",\"name\":\"thread_name\",\"args\":{\"name\":\"");
+    if (process->tracee.name) {
+        add_term(&line, "%T", process->tracee.name);
+        line_add(&line, " ");
+    }
+    add_term(&line, "%T", process->tracee.term);
+    line_add(&line, "\"}");
+    end(process->chrome, &line);
+}
+
+void write_slice(struct process *process, const char *category, const char *name)
+{
+    struct line line;
+
+    begin(process->chrome, &line, name ? "B" : "E", process->tid);
+    line_add(&line, ",\"ts\":");
+    add_time(&line, process->last);
+    if (name) {
+        line_add(&line, ",\"cat\":\"%s\",\"name\":\"", category);
+        line_add_json(&line, name, strlen(name), NAME_MOST);
+        line_add(&line, "\"");
+    }
+    end(process->chrome, &line);
+}
+
+void write_arrow(struct process *process, const char *kind, unsigned long long id)
+{
+    struct line line;
+
+    begin(process->chrome, &line, kind, process->tid);
+    line_add(&line, ",\"ts\":");
+    add_time(&line, process->last);
+    line_add(&line, ",\"cat\":\"message\",\"name\":\"message\",\"id\":%llu%s", id,
+             *kind == 'f' ? ",\"bp\":\"e\"" : "");
+    end(process->chrome, &line);
+}
+
+void write_counter(struct process *process, const char *name, int64_t time, const char *first,
+                   ErlNifUInt64 value)
+{
+    struct line line;
+
+    begin(process->chrome, &line, "C", 0);
+    line_add(&line, ",\"ts\":");
+    add_time(&line, time);
+    line_add(&line, ",\"name\":\"%s ", name);
+    add_term(&line, "%T", process->tracee.term);
+    line_add(&line, "\",\"args\":{\"%s\":%llu}", first, (unsigned long long)value);
+    end(process->chrome, &line);
+}
