@@ -24,7 +24,9 @@ control     N clients, N requests
 EOF
 expect 'tracers' plain ctl tracers <<'EOF'
 tracer  found     path
+chrome  built in  BUILD/lib/tracehost/tracers/chrome.so
 count   built in  BUILD/lib/tracehost/tracers/count.so
+flame   built in  BUILD/lib/tracehost/tracers/flame.so
 msg     built in  BUILD/lib/tracehost/tracers/msg.so
 text    built in  BUILD/lib/tracehost/tracers/text.so
 time    built in  BUILD/lib/tracehost/tracers/time.so

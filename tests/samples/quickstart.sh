@@ -41,10 +41,10 @@ $ tracehost replay -t count,top=2 samples/recordings/s03_exceptions_return_to.tr
           16   18.39  return_from
           87  100.00  all
 
-       calls       %  function
-           4   11.76  ex:b1/1
-           4   11.76  ex:b2/1
-          26   76.47  10 more
+       calls       %   errors  function
+           4   11.76        3  ex:b1/1
+           4   11.76        3  ex:b2/1
+          26   76.47       12  10 more
 The program is build/release/bin/tracehost. To write a tracer: samples/writing-a-tracer.md
 LINES
 
