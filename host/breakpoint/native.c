@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #ifdef __x86_64__
 
@@ -89,8 +90,23 @@ static void see_opened(const struct th_library *library)
     th_entries_make_ready(library);
 }
 
+static _Unwind_Reason_Code stop(struct _Unwind_Context *context, void *unused)
+{
+    (void)context;
+    (void)unused;
+    return _URC_NORMAL_STOP;
+}
+
+/* libgcc's unwinder knows the sizes of registers once it was used. What a library throws that has
+ * an unwinder of its own passes handlers, whose cleanups are libgcc's: it must know them then. */
+static void prepare_unwinder(void)
+{
+    _Unwind_Backtrace(stop, NULL);
+}
+
 enum th_status th_native_begin(void)
 {
+    prepare_unwinder();
     refusal = other_machine;
     if (!refusal && !th_text_begin())
         refusal = "the kernel does not have membarrier() for changed code: use Linux 4.16 or newer";

@@ -339,8 +339,10 @@ listed() {
     TRACEHOST_PATH=/nowhere "$tracehost" tracers -L "$work/list"
 }
 expect 'the list' listed <<'EOF'
+chrome               NIF library    built in         BUILD/lib/tracehost/tracers/chrome.so
 count                NIF library    built in         BUILD/lib/tracehost/tracers/count.so
 enough               plain symbols  -L               WORK/list/enough.so
+flame                NIF library    built in         BUILD/lib/tracehost/tracers/flame.so
 misfit               NIF library    -L               WORK/list/misfit.so
 msg                  NIF library    built in         BUILD/lib/tracehost/tracers/msg.so
 other                refused        -L               WORK/list/other.so
