@@ -81,6 +81,12 @@ expect chrome chrome_in_beam <<'LINES'
 C 0, E 5, M 1, B 5, f 0, s 1
 LINES
 
+# Nothing is disarmed there, and the table is the same.
+expect coverage in_beam coverage <<'LINES'
+called   traced:work/1
+         1 function of traced
+LINES
+
 # It writes nothing, but must be there to the end.
 quiet_in_beam() {
     erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \

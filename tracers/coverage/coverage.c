@@ -1,0 +1,189 @@
+/*
+ * coverage: which functions were ever called.
+ *
+ * The first call of a function that comes here disarms it (th_disarm()), where the host can do
+ * that and the call was met by a pattern: once all that is going to be called has been, there are
+ * no events any more. In an Erlang node calls go on coming.
+ *
+ * State: see ../output.h; `format` is text, json or lcov; `functions` is a file in which functions
+ * stand that there are. Only of modules that it has something of can be told what was never called.
+ * The file that is written appears when the tracer is unloaded. Each thread has a table of its own,
+ * so that no lock is taken.
+ */
+#define TRACER_KEYS "format", "functions",
+#define TRACER_SETTINGS read_settings
+#define TRACER_WHOLE
+#define TRACER_PART struct counts
+#include "../counts.h"
+
+struct settings {
+    unsigned format;
+};
+
+#include "../line.h"
+#include "../part.h"
+#include "write.h"
+
+#include <nif_module.h>
+
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_LCOV };
+
+static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
+{
+    static const char *const formats[] = {"text", "json", "lcov", NULL};
+
+    settings->format = output_choice(env, state, "format", formats, FORMAT_TEXT);
+}
+
+/* The report is wanted also if nothing is called. */
+TH_TRACER_ENABLED(generic)
+{
+    if (tag != TH_TRACER_ATOM(env, trace_status))
+        return TH_TRACER_ATOM(env, discard);
+    output_of(env, state);
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_ENABLED(call)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+/* What is known already is disarmed, too: its pattern may have been set again. */
+TH_TRACER_TRACE(call)
+{
+    struct count function;
+    struct part *part;
+
+    if (tag != TH_TRACER_ATOM(env, call) || !counts_read_function(env, term, &function))
+        return;
+    function.events = 1;
+    part = part_of(env, state);
+    if (!part)
+        return;
+    if (!counts_add(&part->own, &function)) {
+        if (!enif_is_atom(env, function.module) || !enif_is_atom(env, function.function))
+            return;
+        counts_insert(&part->own, &function);
+    }
+    if (TH_HAS(th_disarm))
+        th_disarm(env);
+}
+
+/* Mandatory; what comes here was not asked for. */
+TH_TRACER_TRACE(generic)
+{
+}
+
+/* --- the report --- */
+
+static size_t add_called(struct names *names, const struct counts *counts)
+{
+    struct name name = {.called = true};
+    const struct count *slot;
+    struct line line;
+
+    for (size_t i = 0; i < counts->size; i++) {
+        slot = &counts->slots[i];
+        if (!slot->function)
+            continue;
+        line_start(&line);
+        line_add(&line, "%T:%T/%u", slot->module, slot->function, slot->arity);
+        if (name_size(line.text, &name.module) == line.used)
+            names_add(names, line.text, line.used, &name);
+        else
+            names->lost++;
+        line_drop(&line);
+    }
+    return counts->lost;
+}
+
+static void add_listed(ErlNifEnv *env, struct names *names, const struct output *output)
+{
+    char path[4096];
+    FILE *file;
+
+    if (!output->state || !output_setting(env, output->state, "functions", path, sizeof path))
+        return;
+    file = fopen(path, "r");
+    if (!file) {
+        fprintf(stderr, "coverage: cannot read %s: %s\n", path, strerror(errno));
+        return;
+    }
+    if (names_read(names, file) == 0)
+        fprintf(stderr, "coverage: no line of %s begins with a function, as in lists:map/2\n",
+                path);
+    if (ferror(file))
+        fprintf(stderr, "coverage: cannot read all of %s\n", path);
+    fclose(file);
+}
+
+/* The module whose functions begin at FIRST. */
+static struct module module_at(const struct names *names, size_t first)
+{
+    struct module module = {.names = &names->names[first], .first = first == 0};
+    const struct name *name;
+
+    for (size_t i = first; i < names->used; i++) {
+        name = &names->names[i];
+        if (name->module != module.names->module ||
+            memcmp(name->text, module.names->text, name->module) != 0)
+            break;
+        module.count++;
+        module.called += name->called;
+        module.listed |= name->listed;
+    }
+    return module;
+}
+
+static void write_all(FILE *file, unsigned format, const struct names *names)
+{
+    static void (*const writers[])(FILE *, const struct module *) = {write_text, write_json,
+                                                                     write_lcov};
+    struct module module;
+
+    if (format == FORMAT_JSON)
+        fputs("{\"modules\":[", file);
+    for (size_t i = 0; i < names->used; i += module.count) {
+        module = module_at(names, i);
+        writers[format](file, &module);
+    }
+    if (format == FORMAT_JSON)
+        fputs("\n]}\n", file);
+}
+
+static void report(ErlNifEnv *env, struct output *output)
+{
+    struct names names = {0};
+    size_t lost = 0;
+
+    for (struct part *part = parts.first; part; part = part->next)
+        if (part->output == output)
+            lost += add_called(&names, &part->own);
+    add_listed(env, &names, output);
+    names_sort(&names);
+    write_all(output->file, output->settings.format, &names);
+    lost += names.lost;
+    if (lost)
+        fprintf(stderr, "coverage: %zu functions or calls are missing: out of memory\n", lost);
+    names_free(&names);
+}
+
+TH_TRACER_UNLOAD()
+{
+    for (struct output *output = outputs.first; output; output = output->next)
+        report(env, output);
+    if (parts.lost)
+        fprintf(stderr, "coverage: %llu calls are missing: out of memory\n", parts.lost);
+    for (struct part *part = parts.first; part; part = part->next)
+        free(part->own.slots);
+    parts_free();
+    output_close_all();
+}
+
+/* For an Erlang node; see ../README.md. */
+static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
+                                 {"trace", 5, trace, 0},
+                                 {"enabled_call", 3, enabled_call, 0},
+                                 {"trace_call", 5, trace_call, 0}};
+ERL_NIF_INIT(coverage, callbacks, NULL, NULL, NULL, unload)

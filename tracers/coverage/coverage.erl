@@ -1,0 +1,19 @@
+%% The module that an Erlang node wants beside coverage.so; see ../README.md.
+-module(coverage).
+-export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5]).
+
+%% File: the path of coverage.so, without the suffix.
+load(File) ->
+    erlang:load_nif(File, 0).
+
+enabled(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_call(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_call(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
