@@ -29,6 +29,7 @@ count     built in  BUILD/lib/tracehost/tracers/count.so
 coverage  built in  BUILD/lib/tracehost/tracers/coverage.so
 flame     built in  BUILD/lib/tracehost/tracers/flame.so
 msg       built in  BUILD/lib/tracehost/tracers/msg.so
+sequence  built in  BUILD/lib/tracehost/tracers/sequence.so
 text      built in  BUILD/lib/tracehost/tracers/text.so
 time      built in  BUILD/lib/tracehost/tracers/time.so
 usdt      built in  BUILD/lib/tracehost/tracers/usdt.so

@@ -81,6 +81,17 @@ expect chrome chrome_in_beam <<'LINES'
 C 0, E 5, M 1, B 5, f 0, s 1
 LINES
 
+# No line begins with the tracee: `none` stands for it.
+sequence_in_beam() {
+    in_beam sequence | sed 's/#60;[0-9.]*#62;/<P>/; s/<W>/none/'
+}
+expect sequence sequence_in_beam <<'LINES'
+sequenceDiagram
+    participant p1 as <P>
+    participant p2 as <P>
+    p1->>p2: {done,[2,[1,none]]}
+LINES
+
 # Nothing is disarmed there, and the table is the same.
 expect coverage in_beam coverage <<'LINES'
 called   traced:work/1

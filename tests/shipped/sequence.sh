@@ -1,0 +1,209 @@
+#!/bin/sh
+# The tracer `sequence`: who sends what to whom, as Mermaid and as a picture, which a browser opens.
+. tests/cli/report
+. tests/shipped/browser
+
+cat >"$work/messages.jsonl" <<'LINES'
+{"ts":1000,"tracee":"<0.1.0>","tag":"send","term":"{early,1}","extra":"server"}
+{"ts":2000,"tracee":"<0.2.0>","tag":"register","term":"server"}
+{"ts":3000,"tracee":"<0.1.0>","tag":"send","term":"{\"a;b#c\",'<&%$'}","extra":"server"}
+{"ts":3500,"tracee":"<0.2.0>","tag":"receive","term":"{early,1}"}
+{"ts":4000,"tracee":"<0.2.0>","tag":"send","term":"ok","extra":"<0.1.0>"}
+{"ts":5000,"tracee":"<0.1.0>","tag":"send_to_non_existing_process","term":"lost","extra":"<0.9.0>"}
+{"ts":6000,"tracee":"<0.1.0>","tag":"send","term":"tick","extra":"<0.1.0>"}
+{"ts":7000,"tracee":"<0.1.0>","tag":"send","term":"far","extra":"{name,'other@host'}"}
+{"ts":8000,"tracee":"<0.2.0>","tag":"unregister","term":"server"}
+{"ts":9000,"tracee":"<0.2.0>","tag":"exit","term":"normal"}
+{"ts":10000,"tracee":"<0.1.0>","tag":"send_to_non_existing_process","term":"late","extra":"<0.2.0>"}
+{"ts":11000,"tracee":"<0.1.0>","tag":"send","term":"far","extra":"{name,'other@host'}"}
+LINES
+expect 'names, marks, who is not there' "$tracehost" replay -t sequence "$work/messages.jsonl" <<'LINES'
+sequenceDiagram
+    participant p1 as #60;0.1.0#62;
+    participant p2 as server #60;0.2.0#62;
+    participant p3 as #60;0.9.0#62;
+    participant p4 as {name,other@host}
+    p1->>p2: {early,1}
+    p1->>p2: {"a#59;b#35;c",'#60;#38;#37;#36;'}
+    p2->>p1: ok
+    p1-xp3: lost
+    p1->>p1: tick
+    p1->>p4: far
+    p1-xp2: late
+    p1->>p4: far
+LINES
+expect 'the busiest, and the others' "$tracehost" replay -t sequence,participants=2 "$work/messages.jsonl" <<'LINES'
+sequenceDiagram
+    participant p1 as #60;0.1.0#62;
+    participant p2 as server #60;0.2.0#62;
+    participant p3 as others (2)
+    p1->>p2: {early,1}
+    p1->>p2: {"a#59;b#35;c",'#60;#38;#37;#36;'}
+    p2->>p1: ok
+    p1-xp3: lost
+    p1->>p1: tick
+    p1->>p3: far
+    p1-xp2: late
+    p1->>p3: far
+LINES
+expect 'the first messages' "$tracehost" replay -t sequence,messages=2 "$work/messages.jsonl" <<'LINES'
+sequenceDiagram
+    participant p1 as #60;0.1.0#62;
+    participant p2 as server #60;0.2.0#62;
+    p1->>p2: {early,1}
+    p1->>p2: {"a#59;b#35;c",'#60;#38;#37;#36;'}
+    Note over p1,p2: 6 more messages
+-- stderr
+sequence: messages that are only counted: 6
+LINES
+expect 'settings that are unknown' "$tracehost" replay -t sequence,format=png,messages=few --max-events=1 \
+    "$work/messages.jsonl" <<'LINES'
+sequenceDiagram
+    participant p1 as #60;0.1.0#62;
+    participant p2 as server
+    p1->>p2: {early,1}
+-- stderr
+tracer: format=png is not known; there are mermaid svg
+tracer: messages is no number; 1000 is taken
+LINES
+expect 'no messages' "$tracehost" replay -t sequence --flags=call "$recordings/s01_seed_local_caller.trace" <<'LINES'
+sequenceDiagram
+LINES
+
+# Calls of a gen_server, whose replies go to aliases.
+expect 'replies to aliases' "$tracehost" replay -t sequence,messages=4 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
+sequenceDiagram
+    participant p1 as #60;0.95.0#62;
+    participant p2 as #60;0.94.0#62;
+    p1->>p2: {ack,#60;0.95.0#62;,{ok,#60;0.95.0#62;}}
+    p2->>p1: {'#36;gen_call',{#60;0.94.0#62;,[alias|#35;Ref]},{ping,1}}
+    p1->>p2: {[alias|#35;Ref],{pong,1}}
+    p2->>p1: {'#36;gen_call',{#60;0.94.0#62;,[alias|#35;Ref]},{ping,2}}
+    Note over p1,p2: 80 more messages
+-- stderr
+sequence: messages that are only counted: 80
+LINES
+cat >"$work/aliases.jsonl" <<'LINES'
+{"ts":1,"tracee":"<0.1.0>","tag":"send","term":"{#Ref<0.1.2.3>,{a,{b,{#Ref<0.1.2.4>}}}}","extra":"<0.2.0>"}
+{"ts":2,"tracee":"<0.2.0>","tag":"send","term":"{pass,#Ref<0.1.2.3>}","extra":"<0.3.0>"}
+{"ts":3,"tracee":"<0.3.0>","tag":"send","term":"\"#Ref<0.1>#Ref<x>#Ref<\"","extra":"#Ref<0.1.2.3>"}
+{"ts":4,"tracee":"<0.3.0>","tag":"send","term":"lost","extra":"#Ref<0.1.2.5>"}
+LINES
+expect 'who first sent an alias' "$tracehost" replay -t sequence "$work/aliases.jsonl" <<'LINES'
+sequenceDiagram
+    participant p1 as #60;0.1.0#62;
+    participant p2 as #60;0.2.0#62;
+    participant p3 as #60;0.3.0#62;
+    participant p4 as an alias
+    p1->>p2: {#35;Ref,{a,{b,{#35;Ref}}}}
+    p2->>p3: {pass,#35;Ref}
+    p3->>p1: "#35;Ref#35;Ref#60;x#62;#35;Ref#60;"
+    p3->>p4: lost
+LINES
+
+# As many arrows as messages were recorded, and each of them as the script reads it.
+same_arrows() {
+    "$tracehost" replay -t sequence,messages=1000000,participants=0 "$1" >"$work/drawn" 2>/dev/null &&
+        "$tracehost" dump --format=jsonl "$1" | python3 -c 'import collections, json, re, sys
+drawn = open(sys.argv[1], encoding="utf-8").read().split("\n")
+assert drawn[0] == "sequenceDiagram" and drawn.pop() == "", drawn[0]
+names, arrows = {}, collections.Counter()
+for line in drawn[1:]:
+    participant = re.fullmatch(r"    participant (p\d+) as (.+)", line)
+    arrow = re.fullmatch(r"    (p\d+)(->>|-x)(p\d+): (.+)", line)
+    text = (participant or arrow).groups()[-1]
+    assert not re.search(r"[<>&%$]|#(?!\d+;)", text) and ";" not in re.sub(r"#\d+;", "", text), line
+    if participant:
+        names[participant[1]] = text
+    else:
+        assert arrow[1] in names and arrow[3] in names, line
+        arrows[re.sub(r"#(\d+);", lambda mark: chr(int(mark[1])), names[arrow[1]]).split(" ")[-1], arrow[2]] += 1
+wanted = collections.Counter()
+for line in sys.stdin:
+    event = json.loads(line)
+    if event.get("tag", "").startswith("send"):
+        wanted[event["tracee"], "->>" if event["tag"] == "send" else "-x"] += 1
+assert wanted == arrows and wanted, (wanted, arrows)' "$work/drawn"
+}
+for stream in "$recordings"/s04_*.trace "$recordings"/s05_*.trace "$recordings"/s06_*.trace "$recordings"/s15_*.trace; do
+    check "as many as were recorded: $(basename "$stream" .trace)" same_arrows "$stream"
+done
+
+of_bank() {
+    "$tracehost" run --flags=send,procs --schedulers=1 -t sequence bank 'bank:start(), bank:open(alice, 100), bank:balance(alice).' |
+        sed 's/as #60;.*/as the customer/; s/ #60;[0-9.]*#62;//; s/#60;[0-9.]*#62;/PID/g'
+}
+expect 'a plugin that runs' of_bank <<'LINES'
+sequenceDiagram
+    participant p1 as the customer
+    participant p2 as bank
+    participant p3 as alice
+    p1->>p2: {{open,alice,100},PID,#35;Ref}
+    p2->>p1: {#35;Ref,{ok,ok}}
+    p1->>p3: {balance,PID,#35;Ref}
+    p3->>p1: {#35;Ref,{ok,100}}
+100
+LINES
+whole() {
+    "$tracehost" replay -t sequence,output="$work/whole" "$work/messages.jsonl" && [ -s "$work/whole" ] && [ ! -e "$work/whole.part" ]
+}
+check 'the file appears when it is complete' whole
+
+# --- the picture ---
+
+well_formed() {
+    "$tracehost" replay -t sequence,format=svg "$1" >"$work/picture.svg" 2>/dev/null &&
+        python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/picture.svg" &&
+        ! grep -E '(href|src)=|url\(|@import' "$work/picture.svg"
+}
+for stream in "$recordings"/s04_*.trace "$recordings"/s15_*.trace "$recordings"/s01_*.trace "$work/messages.jsonl"; do
+    check "well-formed and self-contained: $(basename "$stream")" well_formed "$stream"
+done
+
+if [ "$browser" = none ]; then
+    skip 'in a browser' 'no chromium here'
+    finish
+fi
+in_picture() {
+    "$tracehost" replay -t sequence,format=svg,participants=2,output="$work/picture.svg" "$work/messages.jsonl" &&
+        in_browser "$work/picture.svg" '
+            var people = Array.from(document.querySelectorAll(".p")), told = document.getElementById("told");
+            var messages = Array.from(document.querySelectorAll(".m")), search = document.getElementById("search");
+            function plain() { return messages.filter(m => +getComputedStyle(m).opacity === 1).length; }
+            function x(e) { return e.getBBox().x + e.getBBox().width / 2; }
+            say(people.length + " participants, " + messages.length + " messages, " + told.textContent);
+            say(people.map(p => p.querySelector("title").textContent).join(", "));
+            say(messages[1].querySelector("title").textContent + " " + messages[1].querySelector(".w").textContent);
+            say("in order: " + messages.every((m, i) => i === 0 || m.getBBox().y > messages[i - 1].getBBox().y));
+            say("in place: " + messages.every(m => { var box = m.querySelector("path").getBBox();
+                var a = x(people[m.dataset.a].querySelector("rect")), b = x(people[m.dataset.b].querySelector("rect"));
+                return box.x <= Math.min(a, b) + 1 && box.x + box.width >= Math.max(a, b) - 1; }));
+            say("texts in view: " + messages.every(m => m.getBBox().x >= 0 &&
+                m.getBBox().x + m.getBBox().width <= +document.documentElement.getAttribute("width")));
+            click(people[2].querySelector("rect"));
+            say("clicked: " + plain() + " plain, " + told.textContent);
+            press(people[2], "Escape");
+            say("Esc: " + plain() + " plain, " + told.textContent);
+            press(people[1], "Enter");
+            say("Enter: " + plain() + " plain, " + people[1].getAttribute("aria-pressed"));
+            press(people[1], "Enter");
+            press(people[1], "/");
+            say("/ leads to " + document.activeElement.id);
+            search.value = "FAR"; search.dispatchEvent(new Event("input", {bubbles: true}));
+            say("searched: " + document.querySelectorAll(".found").length + " marked, " + told.textContent);'
+}
+expect 'in a browser' in_picture <<'LINES'
+3 participants, 8 messages, 8 messages
+<0.1.0>, server <0.2.0>, others (2)
+{&quot;a;b#c&quot;,'<&%$'} {&quot;a;b#c&quot;,'<&%$'}
+in order: true
+in place: true
+texts in view: true
+clicked: 3 plain, 3 messages of others (2)
+Esc: 8 plain, 8 messages
+Enter: 4 plain, true
+/ leads to search
+searched: 2 marked, 2 found
+LINES
+
+finish

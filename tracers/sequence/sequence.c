@@ -1,0 +1,274 @@
+/*
+ * sequence: messages between processes, as a sequence diagram.
+ *
+ * An arrow for each message that is sent, when it is sent. Who is sent to by a name is the process
+ * that has it, as far as registrations were told; whose an alias is, see aliases.h.
+ *
+ * State: see ../output.h; `format` is mermaid (the default) or svg, `participants` how many have a
+ * column of their own (12; 0: all), `messages` how many messages are kept (1000); what comes after
+ * them is counted. The file appears when the tracer is unloaded. One lock for each state guards all
+ * that it has.
+ */
+#define TRACER_KEYS "format", "participants", "messages",
+#define TRACER_SETTINGS read_settings
+#define TRACER_WHOLE
+
+struct settings {
+    unsigned format, participants, messages;
+};
+
+#include "../output.h"
+#include "aliases.h"
+#include "diagram.h"
+
+enum { FORMAT_MERMAID, FORMAT_SVG };
+
+struct sequence {
+    pthread_mutex_t lock;
+    struct tracees actors;
+    struct aliases aliases;
+    struct diagram diagram;
+};
+
+/* A process, a port or a name. */
+struct actor {
+    struct tracee tracee;
+    uint32_t number;  /* of the participant, plus 1; 0: it is none yet */
+    ERL_NIF_TERM pid; /* of a name: who has it; 0: it is not known */
+};
+
+static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
+{
+    static const char *const formats[] = {"mermaid", "svg", NULL};
+
+    settings->format = output_choice(env, state, "format", formats, FORMAT_MERMAID);
+    settings->participants = output_number(env, state, "participants", 12);
+    settings->messages = output_number(env, state, "messages", 1000);
+}
+
+/* This state's, made at its first event. NULL if there is no memory. */
+static struct sequence *sequence_of(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    struct output *output = output_of(env, state);
+    struct sequence *sequence;
+
+    if (!output)
+        return NULL;
+    pthread_mutex_lock(&outputs.lock);
+    sequence = output->kept;
+    if (!sequence && (sequence = calloc(1, sizeof *sequence))) {
+        pthread_mutex_init(&sequence->lock, NULL);
+        sequence->diagram.most = output->settings.participants;
+        sequence->diagram.messages_most = output->settings.messages;
+        output->kept = sequence;
+    }
+    pthread_mutex_unlock(&outputs.lock);
+    return sequence;
+}
+
+/* TERM's, which is one word for ever; made if it is not there. */
+static struct actor *actor_of(struct sequence *sequence, ERL_NIF_TERM term)
+{
+    struct actor *actor = tracees_find(&sequence->actors, term);
+
+    return actor ? actor : tracees_add(&sequence->actors, term, sizeof *actor);
+}
+
+static uint32_t number_of(struct sequence *sequence, struct actor *actor)
+{
+    uint32_t number;
+
+    if (!actor)
+        return UINT32_MAX;
+    if (!actor->number) {
+        number = diagram_join(&sequence->diagram, actor->tracee.term, actor->tracee.name, NULL);
+        if (number == UINT32_MAX)
+            return number;
+        actor->number = number + 1;
+    }
+    return actor->number - 1;
+}
+
+/* The participant's number; UINT32_MAX if there is no memory. */
+static uint32_t participant_of(ErlNifEnv *env, struct sequence *sequence, ERL_NIF_TERM term)
+{
+    char text[TEXT_KEPT];
+    struct actor *actor;
+    ErlNifPort port;
+    ErlNifPid pid;
+
+    if (enif_get_local_pid(env, term, &pid))
+        return number_of(sequence, actor_of(sequence, pid.pid));
+    if (enif_get_local_port(env, term, &port))
+        return number_of(sequence, actor_of(sequence, port.port_id));
+    if (enif_is_ref(env, term)) {
+        ERL_NIF_TERM owner = aliases_owner(&sequence->aliases, term);
+        return owner ? number_of(sequence, actor_of(sequence, owner))
+                     : diagram_remote(&sequence->diagram, "an alias");
+    }
+    if (!enif_is_atom(env, term)) {
+        enif_snprintf(text, sizeof text, "%T", term);
+        return diagram_remote(&sequence->diagram, text);
+    }
+    actor = actor_of(sequence, term);
+    if (actor && actor->pid)
+        actor = actor_of(sequence, actor->pid);
+    else if (actor)
+        actor->tracee.name = term;
+    return number_of(sequence, actor);
+}
+
+/* Under the lock. */
+static void add_message(ErlNifEnv *env, struct sequence *sequence, struct message *message,
+                        ERL_NIF_TERM term, ERL_NIF_TERM from, ERL_NIF_TERM to)
+{
+    struct diagram *diagram = &sequence->diagram;
+
+    if (diagram->sent >= diagram->messages_most) {
+        diagram->more++;
+        return;
+    }
+    aliases_note(env, &sequence->aliases, from, term);
+    message->from = participant_of(env, sequence, from);
+    message->to = participant_of(env, sequence, to);
+    if (message->from == UINT32_MAX || message->to == UINT32_MAX)
+        diagram->lost++;
+    else
+        diagram_send(diagram, message);
+}
+
+/* NAME is PID's from now on. */
+static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM name)
+{
+    struct actor *actor = actor_of(sequence, pid), *named = actor_of(sequence, name);
+
+    if (!actor || !named) {
+        sequence->diagram.lost++;
+        return;
+    }
+    actor->tracee.name = name;
+    named->pid = pid;
+    if (actor->number)
+        sequence->diagram.participants[actor->number - 1].name = name;
+}
+
+/* Who took part stays known, as there may be messages to it yet. */
+static void forget_actor(struct sequence *sequence, struct actor *actor)
+{
+    if (!actor || actor->number)
+        return;
+    tracees_remove(&sequence->actors, &actor->tracee);
+    free(actor);
+}
+
+/* A diagram is wanted also if nothing is sent. */
+TH_TRACER_ENABLED(generic)
+{
+    if (tag != TH_TRACER_ATOM(env, trace_status))
+        return TH_TRACER_ATOM(env, discard);
+    sequence_of(env, state);
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_ENABLED(send)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_ENABLED(procs)
+{
+    return tag == TH_TRACER_ATOM(env, register) || tag == TH_TRACER_ATOM(env, unregister) ||
+                   tag == TH_TRACER_ATOM(env, exit)
+               ? TH_TRACER_ATOM(env, trace)
+               : TH_TRACER_ATOM(env, discard);
+}
+
+TH_TRACER_TRACE(send)
+{
+    struct sequence *sequence = sequence_of(env, state);
+    struct message message = {.gone = tag == TH_TRACER_ATOM(env, send_to_non_existing_process)};
+    char text[TEXT_KEPT];
+    ERL_NIF_TERM to;
+
+    if (!sequence || !enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to))
+        return;
+    message.time = enif_monotonic_time(ERL_NIF_NSEC);
+    if (enif_snprintf(text, sizeof text, "%T", term) >= (int)sizeof text - 1)
+        strcpy(text + sizeof text - 4, "...");
+    message.text = text;
+    pthread_mutex_lock(&sequence->lock);
+    add_message(env, sequence, &message, term, tracee, to);
+    pthread_mutex_unlock(&sequence->lock);
+}
+
+TH_TRACER_TRACE(procs)
+{
+    struct sequence *sequence = sequence_of(env, state);
+    struct actor *named;
+
+    if (!sequence)
+        return;
+    pthread_mutex_lock(&sequence->lock);
+    if (tag == TH_TRACER_ATOM(env, register) && enif_is_atom(env, term)) {
+        name_actor(sequence, tracee, term);
+    } else if (tag == TH_TRACER_ATOM(env, unregister)) {
+        named = tracees_find(&sequence->actors, term);
+        if (named)
+            named->pid = 0;
+        forget_actor(sequence, named);
+    } else if (tag == TH_TRACER_ATOM(env, exit)) {
+        forget_actor(sequence, tracees_find(&sequence->actors, tracee));
+    }
+    pthread_mutex_unlock(&sequence->lock);
+}
+
+/* Mandatory; what comes here was not asked for. */
+TH_TRACER_TRACE(generic)
+{
+}
+
+static void draw(struct output *output)
+{
+    static struct sequence none;
+    struct sequence *sequence = output->kept ? output->kept : &none;
+    struct diagram *diagram = &sequence->diagram;
+    struct actor *actor;
+    size_t slot = 0;
+
+    if (!diagram_lay_out(diagram))
+        fputs("sequence: no memory for the diagram\n", stderr);
+    else if (output->settings.format == FORMAT_SVG)
+        draw_svg(output->file, diagram);
+    else
+        draw_mermaid(output->file, diagram);
+    if (diagram->lost)
+        fprintf(stderr, "sequence: events lost, out of memory: %llu\n",
+                (unsigned long long)diagram->lost);
+    if (diagram->more)
+        fprintf(stderr, "sequence: messages that are only counted: %llu\n",
+                (unsigned long long)diagram->more);
+    while ((actor = tracees_any(&sequence->actors, &slot))) {
+        tracees_remove(&sequence->actors, &actor->tracee);
+        free(actor);
+    }
+    free(sequence->actors.slots);
+    diagram_free(diagram);
+    none = (struct sequence){0};
+    free(output->kept);
+}
+
+TH_TRACER_UNLOAD()
+{
+    for (struct output *output = outputs.first; output; output = output->next)
+        draw(output);
+    output_close_all();
+}
+
+/* For an Erlang node; see ../README.md. */
+static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
+                                 {"trace", 5, trace, 0},
+                                 {"enabled_send", 3, enabled_send, 0},
+                                 {"trace_send", 5, trace_send, 0},
+                                 {"enabled_procs", 3, enabled_procs, 0},
+                                 {"trace_procs", 5, trace_procs, 0}};
+ERL_NIF_INIT(sequence, callbacks, NULL, NULL, NULL, unload)

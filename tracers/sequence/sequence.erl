@@ -1,0 +1,25 @@
+%% The module that an Erlang node wants beside sequence.so; see ../README.md.
+-module(sequence).
+-export([load/1, enabled/3, trace/5, enabled_send/3, trace_send/5, enabled_procs/3, trace_procs/5]).
+
+%% File: the path of sequence.so, without the suffix.
+load(File) ->
+    erlang:load_nif(File, 0).
+
+enabled(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_send(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_send(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_procs(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_procs(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).

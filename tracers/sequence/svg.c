@@ -1,0 +1,114 @@
+/* The diagram as SVG: time goes down, a column for each participant, an arrow for each message. */
+#include "../escape.h"
+#include "diagram.h"
+#include "script.h"
+
+enum {
+    TIMES = 110, /* how wide the times are, on the left */
+    COLUMN = 180,
+    ROW = 26,
+    FIRST = 108, /* where the first arrow lies */
+    LETTER = 7,  /* how wide one is, at most */
+    LOOP = 30    /* of a message to oneself */
+};
+
+static unsigned middle(uint32_t column)
+{
+    return TIMES + COLUMN * column + COLUMN / 2;
+}
+
+static unsigned height_of(const struct diagram *diagram)
+{
+    return FIRST + ROW * (diagram->sent + 1);
+}
+
+static void draw_participant(FILE *file, const struct diagram *diagram, uint32_t column)
+{
+    struct line line, name;
+
+    diagram_name(diagram, column, &name);
+    line_start(&line);
+    line_add(&line,
+             "<g class=\"p\" role=\"button\" tabindex=\"0\" aria-pressed=\"false\" data-c=\"%u\">"
+             "<title>",
+             column);
+    line_add_xml(&line, name.text, name.used, TEXT_KEPT);
+    line_add(&line,
+             "</title><line x1=\"%u\" y1=\"76\" x2=\"%u\" y2=\"%u\"/>"
+             "<rect x=\"%u\" y=\"48\" width=\"%u\" height=\"28\" rx=\"3\"/>"
+             "<text x=\"%u\" y=\"66\" text-anchor=\"middle\">",
+             middle(column), middle(column), height_of(diagram), middle(column) - COLUMN / 2 + 6,
+             COLUMN - 12, middle(column));
+    line_add_xml(&line, name.text, name.used, NAME_DRAWN);
+    line_add(&line, "</text></g>");
+    line_end(&line, file);
+    line_drop(&name);
+}
+
+/* The arrow, and how many letters find room above it. */
+static unsigned add_arrow(struct line *line, unsigned from, unsigned to, unsigned y)
+{
+    int back = to > from ? -6 : 6;
+
+    if (from == to) {
+        line_add(line, "<path d=\"M%u,%uh%dv10h-%dm6,-4l-6,4l6,4\"/>", from, y - 8, LOOP, LOOP);
+        return (COLUMN - LOOP) / LETTER - 4;
+    }
+    line_add(line, "<path d=\"M%u,%uH%um%d,-4l%d,4l%d,4\"/>", from, y, to, back, -back, back);
+    return (to > from ? to - from : from - to) / LETTER - 4;
+}
+
+static void draw_message(FILE *file, const struct diagram *diagram, uint32_t number)
+{
+    const struct message *message = &diagram->messages[number];
+    uint32_t a = diagram_column(diagram, message->from), b = diagram_column(diagram, message->to);
+    int64_t since = message->time - diagram->messages[0].time;
+    unsigned y = FIRST + ROW * number, room;
+    char text[TEXT_KEPT];
+    struct line line;
+
+    line_start(&line);
+    line_add(&line, "<g class=\"m%s\" data-a=\"%u\" data-b=\"%u\"><title>",
+             message->gone ? " gone" : "", a, b);
+    line_add_xml(&line, message->text, strlen(message->text), TEXT_KEPT);
+    line_add(&line, "%s</title>", message->gone ? " (nobody was there)" : "");
+    line_add(&line, "<text class=\"t\" x=\"%d\" y=\"%u\" text-anchor=\"end\">%.6f ms</text>",
+             TIMES - 6, y + 4, (double)since / 1e6);
+    room = add_arrow(&line, middle(a), middle(b), y);
+    if (a == b)
+        line_add(&line, "<text class=\"w\" x=\"%u\" y=\"%u\">", middle(a) + LOOP + 4, y + 2);
+    else
+        line_add(&line, "<text class=\"w\" x=\"%u\" y=\"%u\" text-anchor=\"middle\">",
+                 (middle(a) + middle(b)) / 2, y - 5);
+    message_text(message, text);
+    line_add_xml(&line, text, strlen(text), room < TEXT_DRAWN ? room : TEXT_DRAWN);
+    line_add(&line, "</text></g>");
+    line_end(&line, file);
+}
+
+void draw_svg(FILE *file, const struct diagram *diagram)
+{
+    /* The search field wants some room, too. */
+    unsigned width = TIMES + COLUMN * (diagram->columns > 3 ? diagram->columns : 3) + 20;
+    unsigned height = height_of(diagram) + 30;
+
+    fprintf(file,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+            "viewBox=\"0 0 %u %u\">\n<title>Messages between processes</title>\n"
+            "<style>\n%s</style>\n"
+            "<foreignObject x=\"10\" y=\"8\" width=\"240\" height=\"28\">"
+            "<div xmlns=\"http://www.w3.org/1999/xhtml\">"
+            "<input id=\"search\" type=\"search\" placeholder=\"search: /\" "
+            "aria-label=\"search\"/></div></foreignObject>\n"
+            "<text id=\"told\" x=\"260\" y=\"26\" role=\"status\"></text>\n",
+            width, height, width, height, style);
+    for (uint32_t i = 0; i < diagram->columns; i++)
+        draw_participant(file, diagram, i);
+    for (uint32_t i = 0; i < diagram->sent; i++)
+        draw_message(file, diagram, i);
+    if (diagram->more)
+        fprintf(file, "<text x=\"%d\" y=\"%u\">%llu more messages</text>\n", TIMES, height - 14,
+                (unsigned long long)diagram->more);
+    fprintf(file, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
+}
