@@ -113,7 +113,6 @@ static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)
     books->version = BANK_VERSION;
     atomic_init(&books->users, 1);
     atomic_init(&books->transfers, 0);
-    atomic_init(&books->new_code, false);
     *data = books;
     return 0;
 }
@@ -143,7 +142,7 @@ static int upgrade(ErlNifEnv *env, void **data, void **old_data, ERL_NIF_TERM in
     if (*data != books)
         atomic_fetch_add_explicit(&books->users, 1, memory_order_relaxed);
     books->version = BANK_VERSION;
-    atomic_store_explicit(&books->new_code, true, memory_order_relaxed);
+    expect_old_processes();
     *data = books;
     return 0;
 }

@@ -68,11 +68,13 @@ void reply(ErlNifEnv *env, ERL_NIF_TERM from, ERL_NIF_TERM reference, ERL_NIF_TE
 struct books {
     long version;           /* of the code that has taken them over last */
     _Atomic long users;     /* versions that are loaded. Release, and acquire of the last one */
-    _Atomic long transfers; /* that have arrived. Relaxed, as the next: a number in itself */
-    _Atomic bool new_code;  /* the processes are to be told that there is some */
+    _Atomic long transfers; /* that have arrived. Relaxed: a number in itself */
 };
 
 struct books *books_of(ErlNifEnv *env);
+
+/* This code takes the place of another: the first who calls it has the processes told. */
+void expect_old_processes(void);
 
 /* --- The processes, as functions of the library ----------------------------------------------- */
 

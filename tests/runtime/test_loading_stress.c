@@ -41,7 +41,7 @@ enum { SCALE = 20 };
 enum { SCALE = 1 };
 #endif
 
-static char names[MODULES][13];
+static char names[MODULES][32];  /* as long as version_0000 */
 static long version_of[MODULES]; /* 0: not there; the loader's */
 static const char driver[] = "version_main";
 
@@ -160,7 +160,7 @@ static void check_all(void)
 /* Of old code that somebody is in nothing is loaded. */
 static void load_set(const int set[], size_t count)
 {
-    const char *list[MODULES];
+    const char *list[MODULES] = {NULL};
     long version = (long)done.commits + 1;
     enum th_status status;
 
