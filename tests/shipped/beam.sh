@@ -97,6 +97,56 @@ expect coverage in_beam coverage <<'LINES'
 called   traced:work/1
          1 function of traced
 LINES
+# What dbg reads of it, each {trace, Tracee, ...} in a line.
+trace_port_in_beam() {
+    in_beam trace_port >/dev/null && erl -noinput -boot no_dot_erlang -eval "
+        dbg:trace_client(file, \"$work/trace_port.txt\", {fun(end_of_trace, _) -> halt();
+            (T, _) -> io:format(\"~0p~n\", [erlang:delete_element(1, erlang:delete_element(1, T))]) end, none})." |
+        sed 's/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g'
+}
+expect trace_port trace_port_in_beam <<'LINES'
+{'receive',{go,<P>}}
+{call,{traced,work,[2]}}
+{call,{traced,work,[1]}}
+{call,{traced,work,[0]}}
+{return_from,{traced,work,1},none}
+{return_from,{traced,work,1},[1,none]}
+{return_from,{traced,work,1},[2,[1,none]]}
+{send,{done,[2,[1,none]]},<P>}
+{exit,normal}
+LINES
+
+# Times are those of the node, of the kind that was asked for, and later than a time before.
+stamps_in_beam() {
+    ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" -eval "
+        Now = #{timestamp => fun erlang:timestamp/0, monotonic_timestamp => fun() -> erlang:monotonic_time(nanosecond) end,
+                strict_monotonic_timestamp =>
+                    fun() -> {erlang:monotonic_time(nanosecond), erlang:unique_integer([monotonic])} end},
+        ok = trace_port:load(\"$tracers/trace_port\"),
+        File = fun(Kind) -> filename:join(\"$work\", Kind) end,
+        Trace = fun(Kind, Clock) ->
+            {W, M} = spawn_monitor(fun() -> receive go -> ok end end),
+            erlang:trace(W, true, [procs, Kind, {tracer, trace_port, #{output => File(Kind)}}]),
+            Before = Clock(), W ! go, receive {'DOWN', M, _, _, _} -> ok end,
+            D = erlang:trace_delivered(all), receive {trace_delivered, all, D} -> {Before, Clock()} end
+        end,
+        Between = maps:map(Trace, Now),
+        true = code:delete(trace_port), code:purge(trace_port),
+        Wait = fun Wait(Kind) -> filelib:is_file(File(Kind)) orelse begin timer:sleep(20), Wait(Kind) end end,
+        Me = self(),
+        Read = fun(Kind, {Before, After}) ->
+            Wait(Kind),
+            dbg:trace_client(file, File(Kind), {fun(T, _) -> Me ! T end, none}),
+            receive {trace_ts, _, exit, normal, Time} when Before =< Time, Time =< After -> io:format(\"~w~n\", [Kind]) end,
+            receive end_of_trace -> ok end
+        end,
+        maps:foreach(Read, Between), halt()."
+}
+expect 'trace_port: times' stamps_in_beam <<'LINES'
+monotonic_timestamp
+strict_monotonic_timestamp
+timestamp
+LINES
 
 # It writes nothing, but must be there to the end.
 quiet_in_beam() {

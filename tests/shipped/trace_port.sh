@@ -1,0 +1,111 @@
+#!/bin/sh
+# The tracer `trace_port`: what it writes is what was recorded, here and for OTP's dbg.
+. tests/cli/report
+
+# again STREAM OPTION...: replays into $work/again.trace; damage was told and is no news.
+again() {
+    rm -f "$work/again.trace"
+    "$tracehost" replay -t trace_port,output="$work/again.trace" "$@" >"$work/replay" 2>&1
+    case $? in
+    0 | 4) [ ! -e "$work/again.trace.part" ] ;;
+    *) cat "$work/replay" && false ;;
+    esac
+}
+
+same_bytes() {
+    again "$1" && cmp "$1" "$work/again.trace"
+}
+for stream in "$recordings"/*.trace "$large"/l1*.trace; do
+    case $stream in
+    */s07_* | */s08_* | */s13b_* | */s21_* | */s22_* | */trunc_*) continue ;;
+    esac
+    if [ -e "$stream" ]; then
+        check "to the byte: $(basename "$stream" .trace)" same_bytes "$stream"
+    else
+        skip "to the byte: $stream" 'this recording is not here'
+    fi
+done
+
+# Damage at the end is not written again, drops are the host's to tell, and uniqueness is counted anew.
+events() {
+    "$tracehost" dump "$1" 2>/dev/null | sed '/^{drop,[0-9]*}\.$/d; s/{\(-[0-9]*\),-[0-9]*}}\.$/{\1,unique}}./'
+}
+same_events() {
+    again "$1" && events "$1" >"$work/wanted" && events "$work/again.trace" | diff - "$work/wanted" && [ -s "$work/wanted" ]
+}
+for name in s07_running_exiting s08_gc s13b_procs_set_on_link s21_ip_drop_extract s22_killed_vm trunc_body trunc_hdr; do
+    check "its events: $name" same_events "$recordings/$name.trace"
+done
+if [ -e "$large/l2_mnesia_full.trace" ]; then
+    check 'its events: l2_mnesia_full' same_events "$large/l2_mnesia_full.trace"
+else
+    skip 'its events: l2_mnesia_full' 'this recording is not here'
+fi
+
+# As text, negative numbers of one length come the other way round.
+rising() {
+    again "$recordings/s07_running_exiting.trace" && "$tracehost" dump "$work/again.trace" |
+        sed 's/.*,\(-[0-9]*\)}}\.$/\1/' >"$work/numbers" && LC_ALL=C sort -r -u -c "$work/numbers" && [ -s "$work/numbers" ]
+}
+check 'strictly monotonic times rise' rising
+
+filtered() {
+    "$tracehost" replay -p ex:c4/1 --exception -t trace_port,output="$work/small.trace" --max-events=17 \
+        "$recordings/s03_exceptions_return_to.trace" && "$tracehost" dump "$work/small.trace"
+}
+expect 'filters' filtered <<'LINES'
+{trace_ts,<0.89.0>,call,{ex,c4,[err]},{1795,233753,912940}}.
+{trace_ts,<0.89.0>,exception_from,{ex,c4,1},{error,boom},{1795,233753,912942}}.
+LINES
+expect 'to stdout' sh -c "$tracehost replay -t trace_port --max-events=1 $recordings/s06_ports.trace | $tracehost dump -" <<'LINES'
+{trace,<0.111.0>,'receive',{go,<0.9.0>,fun wl:ports/0}}.
+LINES
+expect 'drops are told' "$tracehost" replay -t trace_port,output="$work/rest.trace" "$recordings/s21_ip_drop_extract.trace" <<'LINES'
+-- stderr
+tracehost replay: samples/recordings/s21_ip_drop_extract.trace: the recorder dropped 2243 events
+LINES
+
+# An empty file in place of an earlier one.
+nothing() {
+    echo earlier >"$work/again.trace"
+    "$tracehost" replay -t trace_port,output="$work/again.trace" -p no:such/1 "$recordings/s06_ports.trace"
+    [ -e "$work/again.trace" ] && "$tracehost" dump "$work/again.trace"
+}
+expect 'no event' nothing <<'LINES'
+LINES
+
+# Over the stream that is read.
+itself() {
+    cp "$recordings/s06_ports.trace" "$work/itself.trace" &&
+        "$tracehost" replay -t trace_port,output="$work/itself.trace" "$work/itself.trace" &&
+        cmp "$work/itself.trace" "$recordings/s06_ports.trace"
+}
+check 'over the stream that is read' itself
+
+if ! command -v escript >/dev/null; then
+    skip 'dbg reads' 'no Erlang here'
+    finish
+fi
+dbg_reads() {
+    stream=$1
+    shift
+    timeout 120 escript tests/shipped/dbg_reads.escript "$stream" "$work/again.trace" "$@"
+}
+all_for_dbg() {
+    again "$1" && dbg_reads "$1"
+}
+for name in s04_genserver_pingpong s06_ports s08_gc s10_seq_trace s15_kitchen_sink s16_terms s21_ip_drop_extract; do
+    count=$(awk '/^total / { n = $2 } /^tag drop / { n -= $4 } END { print n }' "$recordings/$name.counts.txt")
+    expect "dbg reads: $name" all_for_dbg "$recordings/$name.trace" <<LINES
+$count
+LINES
+done
+some_for_dbg() {
+    again "$recordings/s04_genserver_pingpong.trace" -p gen_server:call/_ &&
+        dbg_reads "$recordings/s04_genserver_pingpong.trace" gen_server call
+}
+expect 'dbg reads what a filter let pass' some_for_dbg <<'LINES'
+20
+LINES
+
+finish

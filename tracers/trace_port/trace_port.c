@@ -1,0 +1,126 @@
+/*
+ * trace_port: records again what the callbacks carry, as dbg:trace_port(file, ...) does.
+ *
+ * A record is an op, a size of four bytes, the highest first, and
+ *
+ *     op 0    SIZE bytes of external term format: the trace message, as a process that traces gets
+ * it op 1    nothing: SIZE events were lost here
+ *
+ * State: see ../output.h.
+ */
+#define TRACER_WHOLE
+#include "../output.h"
+#include "../stamp.h"
+
+enum { OP_MESSAGE, OP_DROP, HEAD = 5 /* bytes of op and size */ };
+
+/* trace or seq_trace, tracee, tag, term, extra, match specification's result, scheduler, time */
+enum { ELEMENTS = 8 };
+
+static atomic_ullong lost; /* events for which there was not even memory for an output */
+
+/* SIZE bytes follow at DATA, or none. One call for a file at a time: records do not mix. */
+static void write_record(FILE *file, unsigned char op, uint32_t size, const unsigned char *data)
+{
+    const unsigned char head[HEAD] = {op, (unsigned char)(size >> 24), (unsigned char)(size >> 16),
+                                      (unsigned char)(size >> 8), (unsigned char)size};
+
+    flockfile(file);
+    fwrite(head, 1, sizeof head, file);
+    if (data)
+        fwrite(data, 1, size, file);
+    funlockfile(file);
+}
+
+static ERL_NIF_TERM clock_term(ErlNifEnv *env, int64_t ns)
+{
+    int64_t seconds = ns / 1000000000;
+
+    return enif_make_tuple3(env, enif_make_int64(env, seconds / 1000000),
+                            enif_make_int64(env, seconds % 1000000),
+                            enif_make_int64(env, ns / 1000 % 1000000));
+}
+
+/* As the BEAM writes it behind a trace message. */
+static ERL_NIF_TERM stamp_term(ErlNifEnv *env, const struct stamp *stamp)
+{
+    ERL_NIF_TERM time;
+
+    if (stamp->kind == STAMP_SYSTEM || stamp->kind == STAMP_CPU)
+        return clock_term(env, stamp->ns);
+    time = enif_make_int64(env, stamp->ns);
+    return stamp->kind == STAMP_STRICT
+               ? enif_make_tuple2(env, time, enif_make_int64(env, stamp->unique))
+               : time;
+}
+
+static unsigned add_option(ErlNifEnv *env, ERL_NIF_TERM opts, ERL_NIF_TERM key,
+                           ERL_NIF_TERM *element)
+{
+    return !!enif_get_map_value(env, opts, key, element);
+}
+
+/* {trace, Tracee, Tag, Term, Extra, Result, Scheduler}, with those of the last three that there
+ * are; {trace_ts, ..., Time}; of sequential tracing {seq_trace, Label, Info}, or with a Time. */
+static ERL_NIF_TERM message(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee,
+                            ERL_NIF_TERM term, ERL_NIF_TERM opts)
+{
+    struct stamp stamp = stamp_take(env, opts);
+    ERL_NIF_TERM elements[ELEMENTS];
+    unsigned count = 2;
+
+    elements[1] = tracee;
+    if (tag == TH_TRACER_ATOM(env, seq_trace)) {
+        elements[0] = tag;
+        elements[count++] = term;
+    } else {
+        elements[0] = stamp.kind ? TH_TRACER_ATOM(env, trace_ts) : enif_make_atom(env, "trace");
+        elements[count++] = tag;
+        elements[count++] = term;
+        count += add_option(env, opts, TH_TRACER_ATOM(env, extra), &elements[count]);
+        count += add_option(env, opts, TH_TRACER_ATOM(env, match_spec_result), &elements[count]);
+        count += add_option(env, opts, TH_TRACER_ATOM(env, scheduler_id), &elements[count]);
+    }
+    if (stamp.kind)
+        elements[count++] = stamp_term(env, &stamp);
+    return enif_make_tuple_from_array(env, elements, count);
+}
+
+/* The file is there, and empty, if no event comes: what an earlier run left is not taken for it. */
+TH_TRACER_ENABLED(generic)
+{
+    if (tag == TH_TRACER_ATOM(env, trace_status))
+        output_of(env, state);
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(generic)
+{
+    struct output *output = output_of(env, state);
+    ErlNifBinary bytes;
+
+    if (!output) {
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+        return;
+    }
+    if (!enif_term_to_binary(env, message(env, tag, tracee, term, opts), &bytes)) {
+        write_record(output->file, OP_DROP, 1, NULL);
+        return;
+    }
+    if (bytes.size <= UINT32_MAX)
+        write_record(output->file, OP_MESSAGE, (uint32_t)bytes.size, bytes.data);
+    else
+        write_record(output->file, OP_DROP, 1, NULL);
+    enif_release_binary(&bytes);
+}
+
+TH_TRACER_UNLOAD()
+{
+    if (lost)
+        fprintf(stderr, "trace_port: events lost, out of memory: %llu\n", lost);
+    output_close_all();
+}
+
+/* For an Erlang node; see ../README.md. */
+static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
+ERL_NIF_INIT(trace_port, callbacks, NULL, NULL, NULL, unload)
