@@ -18,6 +18,7 @@
 struct line {
     char *text; /* `first`, or allocated when that is too small */
     size_t used, size;
+    int short_of_memory; /* something was left out */
     char first[2000];
 };
 
@@ -26,6 +27,7 @@ static inline void line_start(struct line *line)
     line->text = line->first;
     line->used = 0;
     line->size = sizeof line->first;
+    line->short_of_memory = 0;
 }
 
 /* Makes room for MORE than there is. 0 if there is no memory. */
@@ -34,8 +36,10 @@ static inline int line_grow(struct line *line, size_t more)
     size_t size = 2 * line->size + more;
     char *text = line->text == line->first ? malloc(size) : realloc(line->text, size);
 
-    if (!text)
+    if (!text) {
+        line->short_of_memory = 1;
         return 0;
+    }
     if (line->text == line->first)
         memcpy(text, line->first, line->used);
     line->text = text;

@@ -148,6 +148,28 @@ strict_monotonic_timestamp
 timestamp
 LINES
 
+# What tracehost reads of it.
+jsonl_in_beam() {
+    in_beam jsonl >/dev/null && sed -n 1p "$work/jsonl.txt" &&
+        "$tracehost" dump "$work/jsonl.txt" | sed 's/{trace,<[0-9.]*>/{trace,<W>/; s/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g'
+}
+expect jsonl jsonl_in_beam <<'LINES'
+{"tracehost":1,"node":"nonode@nohost","creation":0}
+{trace,<W>,'receive',{go,<P>}}.
+{trace,<W>,call,{traced,work,[2]}}.
+{trace,<W>,call,{traced,work,[1]}}.
+{trace,<W>,call,{traced,work,[0]}}.
+{trace,<W>,return_from,{traced,work,1},none}.
+{trace,<W>,return_from,{traced,work,1},[1,none]}.
+{trace,<W>,return_from,{traced,work,1},[2,[1,none]]}.
+{trace,<W>,send,{done,[2,[1,none]]},<P>}.
+{trace,<W>,exit,normal}.
+LINES
+
+expect 'jsonl: terms' timeout 120 escript tests/shipped/jsonl_terms.escript "$tracehost" "$tracers" "$work/ebin" "$work" <<'LINES'
+read 32 terms
+LINES
+
 # It writes nothing, but must be there to the end.
 quiet_in_beam() {
     erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \

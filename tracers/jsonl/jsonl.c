@@ -1,0 +1,209 @@
+/*
+ * jsonl: records again what the callbacks carry, as JSON lines that tracehost reads.
+ *
+ * State: see ../output.h.
+ */
+#define TRACER_WHOLE
+#define TRACER_SETTINGS read_settings
+#include <stdatomic.h>
+
+struct settings {
+    atomic_bool begun; /* the header has been written; set under `lock` of outputs */
+};
+
+#include "../output.h"
+#include "../stamp.h"
+#include "value.h"
+
+enum { LONGEST = 256 * 1024 * 1024 }; /* of a line that tracehost reads */
+
+static atomic_ullong lost; /* events for which there was not even memory for an output */
+
+static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
+{
+    (void)env;
+    (void)state;
+    settings->begun = false;
+}
+
+/* --- The first line, which tells whose identifiers are local ones --- */
+
+/* A character of Latin-1, as UTF-8. */
+static void add_latin1(struct line *line, unsigned char c)
+{
+    const char bytes[] = {(char)(0xC0 | c >> 6), (char)(0x80 | (c & 0x3F))};
+
+    if (c < 0x80)
+        line_add_json(line, (const char *)&c, 1, 1);
+    else
+        line_add_bytes(line, bytes, sizeof bytes);
+}
+
+static void add_node(struct line *line, const struct reference *reference)
+{
+    line_add(line, ",\"node\":\"");
+    if (reference->latin1)
+        for (size_t i = 0; i < reference->node_size; i++)
+            add_latin1(line, reference->node[i]);
+    else
+        line_add_json(line, (const char *)reference->node, reference->node_size, SIZE_MAX);
+    line_add(line, "\",\"creation\":%u", reference->creation);
+}
+
+static void write_header(ErlNifEnv *env, FILE *file)
+{
+    struct reference reference;
+    ErlNifBinary bytes;
+    struct line line;
+
+    line_start(&line);
+    line_add(&line, "{\"tracehost\":1");
+    if (enif_term_to_binary(env, enif_make_ref(env), &bytes)) {
+        if (reference_read(&bytes, &reference))
+            add_node(&line, &reference);
+        enif_release_binary(&bytes);
+    }
+    line_add(&line, "}");
+    line_end(&line, file);
+}
+
+/* Under the lock: states that differ may have the same file. */
+static bool has_header(const struct output *output)
+{
+    const struct output *other = atomic_load_explicit(&outputs.first, memory_order_relaxed);
+
+    while (other && !(other->file == output->file && other->settings.begun))
+        other = other->next;
+    return other;
+}
+
+/* Acquire and release: nobody writes a line before the header is in the file. */
+static void begin(ErlNifEnv *env, struct output *output)
+{
+    if (atomic_load_explicit(&output->settings.begun, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&outputs.lock);
+    if (!has_header(output))
+        write_header(env, output->file);
+    atomic_store_explicit(&output->settings.begun, true, memory_order_release);
+    pthread_mutex_unlock(&outputs.lock);
+}
+
+/* --- The others --- */
+
+static void add_time(struct line *line, const struct stamp *stamp)
+{
+    static const char *const kinds[] = {"", "timestamp", "cpu_timestamp", "monotonic",
+                                        "strict_monotonic"};
+
+    if (stamp->kind == STAMP_NONE)
+        return;
+    line_add(line, "\"ts\":%lld,\"ts_kind\":\"%s\",", (long long)stamp->ns, kinds[stamp->kind]);
+    if (stamp->kind == STAMP_STRICT)
+        line_add(line, "\"ts_unique\":%lld,", (long long)stamp->unique);
+}
+
+static bool add_field(struct line *line, ErlNifEnv *env, const char *name, ERL_NIF_TERM term)
+{
+    line_add(line, "\"%s\":", name);
+    return value_add(line, env, term);
+}
+
+static bool add_option(struct line *line, ErlNifEnv *env, ERL_NIF_TERM opts, ERL_NIF_TERM key,
+                       const char *name)
+{
+    ERL_NIF_TERM value;
+
+    if (!enif_get_map_value(env, opts, key, &value))
+        return true;
+    line_add(line, ",");
+    return add_field(line, env, name, value);
+}
+
+static void add_scheduler(struct line *line, ErlNifEnv *env, ERL_NIF_TERM opts)
+{
+    ErlNifSInt64 scheduler;
+    ERL_NIF_TERM value;
+
+    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, scheduler_id), &value) &&
+        enif_get_int64(env, value, &scheduler))
+        line_add(line, ",\"scheduler_id\":%lld", (long long)scheduler);
+}
+
+/* {Tracee, Tag, Term}, or of sequential tracing {Tag, Label, Info}. */
+static bool add_what(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee,
+                     ERL_NIF_TERM term)
+{
+    char name[64];
+
+    if (!enif_get_atom(env, tag, name, sizeof name, ERL_NIF_LATIN1))
+        return false;
+    if (tag == TH_TRACER_ATOM(env, seq_trace)) {
+        line_add(line, "\"tag\":\"%s\",", name);
+        if (!add_field(line, env, "label", tracee))
+            return false;
+        line_add(line, ",");
+        return add_field(line, env, "info", term);
+    }
+    if (!add_field(line, env, "tracee", tracee))
+        return false;
+    line_add(line, ",\"tag\":\"%s\",", name);
+    return add_field(line, env, "term", term);
+}
+
+static bool add_event(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee,
+                      ERL_NIF_TERM term, ERL_NIF_TERM opts)
+{
+    struct stamp stamp = stamp_take(env, opts);
+
+    line_add(line, "{");
+    add_time(line, &stamp);
+    if (!add_what(line, env, tag, tracee, term) ||
+        !add_option(line, env, opts, TH_TRACER_ATOM(env, extra), "extra") ||
+        !add_option(line, env, opts, TH_TRACER_ATOM(env, match_spec_result), "match_spec_result"))
+        return false;
+    add_scheduler(line, env, opts);
+    line_add(line, "}");
+    return !line->short_of_memory && line->used < LONGEST;
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    if (tag == TH_TRACER_ATOM(env, trace_status))
+        output_of(env, state); /* so that the file is there also if no event comes */
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(generic)
+{
+    struct output *output = output_of(env, state);
+    struct line line;
+
+    if (!output) {
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+        return;
+    }
+    begin(env, output);
+    line_start(&line);
+    if (add_event(&line, env, tag, tracee, term, opts)) {
+        line_end(&line, output->file);
+    } else {
+        line_drop(&line);
+        fputs("{\"drop\":1}\n", output->file);
+    }
+}
+
+TH_TRACER_UNLOAD()
+{
+    struct output *output = atomic_load_explicit(&outputs.first, memory_order_relaxed);
+
+    for (; output; output = output->next)
+        begin(env, output);
+    if (lost)
+        fprintf(stderr, "jsonl: events lost, out of memory: %llu\n", lost);
+    output_close_all();
+}
+
+/* For an Erlang node; see ../README.md. */
+static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
+ERL_NIF_INIT(jsonl, callbacks, NULL, NULL, NULL, unload)

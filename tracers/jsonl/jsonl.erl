@@ -1,0 +1,13 @@
+%% The module that an Erlang node wants beside jsonl.so; see ../README.md.
+-module(jsonl).
+-export([load/1, enabled/3, trace/5]).
+
+%% File: the path of jsonl.so, without the suffix.
+load(File) ->
+    erlang:load_nif(File, 0).
+
+enabled(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
