@@ -136,6 +136,16 @@ expect 'filters' filtered <<'LINES'
 {"ts":1795233753912942000,"ts_kind":"timestamp","tracee":"<0.89.0>","tag":"exception_from","term":"{ex,c4,1}","extra":"{error,boom}"}
 LINES
 
+# A plugin that runs is traced into a file, which replays as what happened.
+live() {
+    "$tracehost" run -p fib:fib/1 --return -t text,output="$work/happened" -t jsonl,output="$work/live.jsonl" fib 'fib:fib(4)' &&
+        "$tracehost" replay "$work/live.jsonl" | diff "$work/happened" - && wc -l <"$work/happened"
+}
+expect 'live' live <<'LINES'
+3
+18
+LINES
+
 # Only the first line is in place of an earlier file's.
 nothing() {
     echo earlier >"$work/again.jsonl"

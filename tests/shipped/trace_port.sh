@@ -65,6 +65,16 @@ expect 'drops are told' "$tracehost" replay -t trace_port,output="$work/rest.tra
 tracehost replay: samples/recordings/s21_ip_drop_extract.trace: the recorder dropped 2243 events
 LINES
 
+# A plugin that runs is traced into a file, which replays as what happened.
+live() {
+    "$tracehost" run -p fib:fib/1 --return -t text,output="$work/happened" -t trace_port,output="$work/live.trace" fib 'fib:fib(4)' &&
+        "$tracehost" replay "$work/live.trace" | diff "$work/happened" - && wc -l <"$work/happened"
+}
+expect 'live' live <<'LINES'
+3
+18
+LINES
+
 # An empty file in place of an earlier one.
 nothing() {
     echo earlier >"$work/again.trace"
