@@ -170,6 +170,26 @@ expect 'jsonl: terms' timeout 120 escript tests/shipped/jsonl_terms.escript "$tr
 read 32 terms
 LINES
 
+# Eight processes at once, on all schedulers: no record comes into another.
+crowd_in_beam() {
+    rm -f "$work/crowd" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang +S 4 -pa "$work/ebin" -eval "
+        ok = $1:load(\"$tracers/$1\"), File = \"$work/crowd\",
+        erlang:trace_pattern({lists, duplicate, 2}, true, [global]),
+        Run = fun() -> receive go -> [lists:duplicate(N, x) || N <- lists:seq(1, 500)] end end,
+        Ws = [spawn_monitor(Run) || _ <- lists:seq(1, 8)],
+        [erlang:trace(W, true, [call, strict_monotonic_timestamp, {tracer, $1, #{output => File}}]) || {W, _} <- Ws],
+        [W ! go || {W, _} <- Ws], [receive {'DOWN', M, _, _, _} -> ok end || {_, M} <- Ws],
+        D = erlang:trace_delivered(all), receive {trace_delivered, all, D} -> ok end,
+        true = code:delete($1), code:purge($1),
+        Wait = fun Wait() -> filelib:is_file(File) orelse begin timer:sleep(20), Wait() end end, Wait(), halt()." &&
+        "$tracehost" dump "$work/crowd" | grep -c '^{trace_ts,<[0-9.]*>,call,{lists,duplicate,\[[0-9]*,x\]},{-*[0-9]*,-[0-9]*}}\.$'
+}
+for name in trace_port jsonl; do
+    expect "$name: eight at once" crowd_in_beam $name <<'LINES'
+4000
+LINES
+done
+
 # It writes nothing, but must be there to the end.
 quiet_in_beam() {
     erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \
