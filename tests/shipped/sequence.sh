@@ -151,14 +151,33 @@ check 'the file appears when it is complete' whole
 
 # --- the picture ---
 
+cat >"$work/odd.jsonl" <<LINES
+{"ts":1,"tracee":"<0.1.0>","tag":"send","term":"'\\\\x{1}\\\\x{85}\\\\x{20ac}<&>'","extra":"'odd\\\\n\\\\x{1}<name>'"}
+{"ts":2,"tracee":"<0.1.0>","tag":"send","term":"[$(seq -s, 1000 2000)]","extra":"<0.2.0>"}
+LINES
 well_formed() {
     "$tracehost" replay -t sequence,format=svg "$1" >"$work/picture.svg" 2>/dev/null &&
         python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/picture.svg" &&
         ! grep -E '(href|src)=|url\(|@import' "$work/picture.svg"
 }
-for stream in "$recordings"/s04_*.trace "$recordings"/s15_*.trace "$recordings"/s01_*.trace "$work/messages.jsonl"; do
+for stream in "$recordings"/s04_*.trace "$recordings"/s15_*.trace "$recordings"/s01_*.trace "$work/messages.jsonl" "$work/odd.jsonl"; do
     check "well-formed and self-contained: $(basename "$stream")" well_formed "$stream"
 done
+
+# The tooltip has less than 400 bytes, with the dots that say that there is more.
+cut() {
+    "$tracehost" replay -t sequence,format=svg "$work/odd.jsonl" | sed -n 's/.*data-a="0" data-b="2"><title>\([^<]*\).*/\1/p' |
+        awk '{ print length($0), substr($0, length($0) - 7) }' && "$tracehost" replay -t sequence "$work/odd.jsonl"
+}
+expect 'odd names, and a long message' cut <<'LINES'
+399 1078,...
+sequenceDiagram
+    participant p1 as #60;0.1.0#62;
+    participant p2 as 'odd\n\001#60;name#62;'
+    participant p3 as #60;0.2.0#62;
+    p1->>p2: '\001\205\x{20AC}#60;#38;#62;'
+    p1->>p3: [1000,1001,1002,1003,1004,1005,1006,1007,1008,1009,1010,1011...
+LINES
 
 if [ "$browser" = none ]; then
     skip 'in a browser' 'no chromium here'
