@@ -23,16 +23,18 @@ lost        nothing
 control     N clients, N requests
 EOF
 expect 'tracers' plain ctl tracers <<'EOF'
-tracer    found     path
-chrome    built in  BUILD/lib/tracehost/tracers/chrome.so
-count     built in  BUILD/lib/tracehost/tracers/count.so
-coverage  built in  BUILD/lib/tracehost/tracers/coverage.so
-flame     built in  BUILD/lib/tracehost/tracers/flame.so
-msg       built in  BUILD/lib/tracehost/tracers/msg.so
-sequence  built in  BUILD/lib/tracehost/tracers/sequence.so
-text      built in  BUILD/lib/tracehost/tracers/text.so
-time      built in  BUILD/lib/tracehost/tracers/time.so
-usdt      built in  BUILD/lib/tracehost/tracers/usdt.so
+tracer      found     path
+chrome      built in  BUILD/lib/tracehost/tracers/chrome.so
+count       built in  BUILD/lib/tracehost/tracers/count.so
+coverage    built in  BUILD/lib/tracehost/tracers/coverage.so
+flame       built in  BUILD/lib/tracehost/tracers/flame.so
+jsonl       built in  BUILD/lib/tracehost/tracers/jsonl.so
+msg         built in  BUILD/lib/tracehost/tracers/msg.so
+sequence    built in  BUILD/lib/tracehost/tracers/sequence.so
+text        built in  BUILD/lib/tracehost/tracers/text.so
+time        built in  BUILD/lib/tracehost/tracers/time.so
+trace_port  built in  BUILD/lib/tracehost/tracers/trace_port.so
+usdt        built in  BUILD/lib/tracehost/tracers/usdt.so
 EOF
 expect 'processes' ctl processes <<'EOF'
 pid         name   is       messages  reductions  words  links  function

@@ -341,16 +341,20 @@ listed() {
 expect 'the list' listed <<'EOF'
 chrome               NIF library    built in         BUILD/lib/tracehost/tracers/chrome.so
 count                NIF library    built in         BUILD/lib/tracehost/tracers/count.so
+coverage             NIF library    built in         BUILD/lib/tracehost/tracers/coverage.so
 enough               plain symbols  -L               WORK/list/enough.so
 flame                NIF library    built in         BUILD/lib/tracehost/tracers/flame.so
+jsonl                NIF library    built in         BUILD/lib/tracehost/tracers/jsonl.so
 misfit               NIF library    -L               WORK/list/misfit.so
 msg                  NIF library    built in         BUILD/lib/tracehost/tracers/msg.so
 other                refused        -L               WORK/list/other.so
     it was compiled for RISC-V, this host runs on x86-64
+sequence             NIF library    built in         BUILD/lib/tracehost/tracers/sequence.so
 text                 refused        -L               WORK/list/text.so
     it is text, not a shared object; if it is C, compile it with -fPIC -shared
 text                 NIF library    built in         BUILD/lib/tracehost/tracers/text.so (shadowed by the one above)
 time                 NIF library    built in         BUILD/lib/tracehost/tracers/time.so
+trace_port           NIF library    built in         BUILD/lib/tracehost/tracers/trace_port.so
 usdt                 NIF library    built in         BUILD/lib/tracehost/tracers/usdt.so
 
 looked in:
