@@ -65,11 +65,6 @@ struct changes {
     unsigned *rounds;
 };
 
-static unsigned active(void)
-{
-    return atomic_load_explicit(&th_code_active, memory_order_relaxed);
-}
-
 /* --- Libraries' code -------------------------------------------------------------------------- */
 
 /* As far as COUNT, the latest first. */
@@ -234,7 +229,7 @@ static enum th_status check_old(const struct changes *changes)
 static void look_up(struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
-        changes->items[i].now = th_module_current(changes->items[i].module, active());
+        changes->items[i].now = th_module_current(changes->items[i].module, th_code_index());
 }
 
 static void free_purged(const struct changes *changes)
@@ -413,7 +408,7 @@ enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had)
 static void remove_module(struct th_module *module, struct th_instance *removed[2])
 {
     unsigned rounds = 0;
-    struct change change = {.module = module, .now = th_module_current(module, active())};
+    struct change change = {.module = module, .now = th_module_current(module, th_code_index())};
     struct changes changes = {.items = &change, .count = 1, .rounds = &rounds};
 
     removed[0] = removed[1] = NULL;

@@ -97,9 +97,7 @@ static void go_on(struct th_process_run *process)
 
     process->code_ordered = false;
     process->code_answer = NULL;
-    process->next.step = TH_STEP_RUN;
-    process->next.argv[0] = th_check_on() ? th_copy(process->env, signal->term) : signal->term;
-    th_heap_attach(process, signal);
+    th_mailbox_answered(process, signal);
 }
 
 bool th_code_step(struct th_process_run *process)
@@ -108,12 +106,5 @@ bool th_code_step(struct th_process_run *process)
         order_here(process);
         return true;
     }
-    while (!process->code_answer) {
-        if (!th_mailbox_wait(process))
-            return false;
-        if (process->ending)
-            return true;
-    }
-    go_on(process);
-    return true;
+    return th_mailbox_await(process, &process->code_answer, go_on);
 }

@@ -77,23 +77,14 @@ static void go_on(struct th_process_run *process)
                                                     .error = operation->error};
     th_file_settle(operation, &process->files);
     th_file_operation_drop(operation);
-    process->next.step = TH_STEP_RUN;
-    process->next.argv[0] = th_check_on() ? th_copy(process->env, signal->term) : signal->term;
-    th_heap_attach(process, signal);
+    th_mailbox_answered(process, signal);
 }
 
 bool th_file_step(struct th_process_run *process)
 {
     if (!process->operation)
         submit(process);
-    while (!process->operation_over) {
-        if (!th_mailbox_wait(process))
-            return false;
-        if (process->ending)
-            return true;
-    }
-    go_on(process);
-    return true;
+    return th_mailbox_await(process, &process->operation_over, go_on);
 }
 
 void th_file_end(struct th_process_run *process)

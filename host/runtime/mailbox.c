@@ -107,6 +107,26 @@ bool th_mailbox_wait(struct th_process_run *process)
     return !waits(process);
 }
 
+bool th_mailbox_await(struct th_process_run *process, struct th_message *const *signal,
+                      void (*go_on)(struct th_process_run *process))
+{
+    while (!*signal) {
+        if (!th_mailbox_wait(process))
+            return false;
+        if (process->ending)
+            return true;
+    }
+    go_on(process);
+    return true;
+}
+
+void th_mailbox_answered(struct th_process_run *process, struct th_message *signal)
+{
+    process->next.step = TH_STEP_RUN;
+    process->next.argv[0] = th_check_on() ? th_copy(process->env, signal->term) : signal->term;
+    th_heap_attach(process, signal);
+}
+
 /* --- Offering -------------------------------------------------------------------------------- */
 
 /* The message that is offered is taken. */

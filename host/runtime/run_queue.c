@@ -50,7 +50,7 @@ static _Atomic unsigned asleep, looking, watching;           /* seq_cst, see abo
 
 void th_run_queues_open(unsigned count)
 {
-    queues = aligned_alloc(_Alignof(struct run_queue), count * sizeof *queues);
+    queues = th_alloc_aligned(_Alignof(struct run_queue), count * sizeof *queues);
     memset(queues, 0, count * sizeof *queues);
     queue_count = count;
     for (unsigned i = 0; i < count; i++) {

@@ -339,6 +339,15 @@ void th_mailbox_offered(struct th_process_run *process);
  * th_mailbox_offer(). */
 bool th_mailbox_wait(struct th_process_run *process);
 
+/* Waits until there is *SIGNAL, which the arrival of signals sets, and calls GO_ON, or until the
+ * process is to end. False: see th_mailbox_offer(). */
+bool th_mailbox_await(struct th_process_run *process, struct th_message *const *signal,
+                      void (*go_on)(struct th_process_run *process));
+
+/* The code that is next goes on with the term of SIGNAL as its first argument; the memory is the
+ * heap's, as a message's is. */
+void th_mailbox_answered(struct th_process_run *process, struct th_message *signal);
+
 /* Under the mailbox's lock: the mailbox's hook; a timer's. */
 void th_mailbox_arrived(void *context);
 void th_mailbox_timed_out(void *context);
