@@ -1,5 +1,5 @@
 #!/bin/sh
-# samples/record.sh makes a recording with a real Erlang shell.
+# samples/record.sh makes recordings with a real Erlang shell, and with Elixir's.
 . tests/cli/report
 
 if ! command -v erl >/dev/null; then
@@ -9,15 +9,26 @@ fi
 
 # The times and the process' number are those of that run.
 recorded() {
-    samples/record.sh erlang "$work/sort.trace" | ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl >"$work/shell" 2>&1
+    samples/record.sh "$1" "$work/sort.trace" | ERL_CRASH_DUMP_SECONDS=0 timeout 60 "$2" >"$work/shell" 2>&1
     "$tracehost" replay "$work/sort.trace" | sed 's/^[0-9.]* <[0-9.]*> */<W> /'
 }
-expect 'the lines for an Erlang shell' recorded <<'LINES'
+expect 'the lines for an Erlang shell' recorded erlang erl <<'LINES'
 <W> receive {sort,[3,1,2]}
 <W> call lists:sort([3,1,2]) [result undefined]
 <W> return lists:sort/1 -> [1,2,3]
 <W> exit normal
 LINES
+
+if command -v iex >/dev/null; then
+    expect 'the lines for an Elixir shell' recorded elixir iex <<'LINES'
+<W> receive {sort,[3,1,2]}
+<W> call 'Elixir.Enum':sort([3,1,2]) [result undefined]
+<W> return 'Elixir.Enum':sort/1 -> [1,2,3]
+<W> exit normal
+LINES
+else
+    skip 'the lines for an Elixir shell' 'no Elixir here'
+fi
 
 expect 'an unknown language' samples/record.sh prolog <<'LINES'
 -- stderr
