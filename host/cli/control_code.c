@@ -1,5 +1,7 @@
 /* Commands about code: load, purge, delete, modules. They are carried out apart: they may wait for
  * libraries' code, for processes that are to end, and for each other. */
+#include "control_code.h"
+
 #include "call_library.h"
 #include "control_host.h"
 #include "control_words.h"
@@ -9,7 +11,7 @@
 
 enum { PURGE = 1, HARD, INFO };
 
-static const struct argp_option options[] = {
+const struct argp_option th_load_option_table[] = {
     {"purge", PURGE, "HOW", 0, NULL, 0},
     {"hard", HARD, NULL, 0, NULL, 0},
     {"load-info", INFO, "TERM", 0, NULL, 0},
@@ -60,7 +62,7 @@ static enum th_status read_words(const struct th_control_host *host, struct aske
 {
     if (!host->options->live)
         return th_error_raise(TH_USAGE, "code is loaded by hosts that run it: tracehost run");
-    return th_words_take(options, count, words, take, asked);
+    return th_words_take(th_load_option_table, count, words, take, asked);
 }
 
 /* --- load ------------------------------------------------------------------------------------- */

@@ -22,9 +22,9 @@ enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[]);
 /* The same, of the words in LINE. */
 enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line);
 
-/* What of COUNT words is a path of a library that the host is to load, for which it would look from
- * its own folder: the same, from this program's. The words of a command, NULL behind them; one
- * piece of memory, the caller's to free. */
+/* COUNT words, a command, in which paths of tracers and other libraries, for which the host would
+ * look from its own folder, begin with this program's. NULL behind them; one piece of memory, the
+ * caller's to free. */
 char **th_ctl_paths(int count, char *const words[]);
 
 /* Tells on stderr why, unless STATUS is TH_OK or TH_END, from the chain; returns it. */

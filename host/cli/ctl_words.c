@@ -1,10 +1,7 @@
-/* A line's words, as a shell parts them, without anything that a shell puts in their place; and
- * what of them is for the host to find. */
+/* A line's words, as a shell parts them, without anything that a shell puts in their place. */
 #include "ctl.h"
 
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 struct splitting {
     const char *next; /* of the line */
@@ -69,44 +66,4 @@ enum th_status th_ctl_split(const char *line, int *count, char ***result)
     words[*count] = NULL;
     *result = words;
     return TH_OK;
-}
-
-/* --- Paths ------------------------------------------------------------------------------------ */
-
-/* An option whose value is the next word. */
-static bool wants_value(const char *word)
-{
-    return strcmp(word, "--purge") == 0 || strcmp(word, "--load-info") == 0;
-}
-
-static bool is_path_from_here(int i, char *const words[])
-{
-    const char *word = words[i];
-
-    return i > 0 && word[0] != '/' && word[0] != '-' && strchr(word, '/') &&
-           !wants_value(words[i - 1]);
-}
-
-char **th_ctl_paths(int count, char *const words[])
-{
-    char here[PATH_MAX];
-    bool known = strcmp(words[0], "load") == 0 && getcwd(here, sizeof here);
-    size_t room = ((size_t)count + 1) * sizeof(char *), used = room;
-    char **paths;
-
-    for (int i = 0; i < count; i++)
-        room += (known ? strlen(here) + 1 : 0) + strlen(words[i]) + 1;
-    paths = th_alloc(room);
-    for (int i = 0; i < count; i++) {
-        const char *word = words[i], *before = "", *slash = "";
-        if (known && is_path_from_here(i, words)) {
-            word += strncmp(word, "./", 2) == 0 ? 2 : 0;
-            before = here;
-            slash = "/";
-        }
-        paths[i] = (char *)paths + used;
-        used += (size_t)snprintf(paths[i], room - used, "%s%s%s", before, slash, word) + 1;
-    }
-    paths[count] = NULL;
-    return paths;
 }

@@ -128,12 +128,31 @@ EOF
 expect 'replace, by its own code: the state stays' ctl replace log text <<'EOF'
 session 2 'log', tracer 'text': flags existing -; new procs
 EOF
-expect 'replace by what is no tracer' ctl replace log ./nobody.so <<'EOF'
--- stderr
+nobody() {
+    (cd "$work" && ctl replace log ./nobody.so 2>&1) | sed "s|$work|WORK|"
+}
+expect 'replace by what is no tracer' nobody <<'EOF'
 tracehost ctl: the session keeps the tracer that it has
-  ./nobody.so cannot be opened
+  WORK/nobody.so cannot be opened
   No such file or directory
--- status 5
+EOF
+elsewhere() {
+    mkdir "$work/here"
+    cp "$BUILD_DIR/lib/tracehost/tracers/count.so" "$work"
+    ln "$work/count.so" "$work/here"
+    (cd "$work/here" && ctl attach --session=here -p bank:open/2 --kind=meta --meta-tracer ../count.so ./count.so,top=3 &&
+        ctl replace here ../count.so)
+    (cd "$work" && ctl pattern bank:deposit/2 --kind=meta --session=here --meta-tracer=here/count.so && ctl attach here/nobody.so) 2>&1
+    ctl detach here
+}
+expect 'paths of tracers are those from where ctl is' elsewhere <<'EOF'
+session 3 'here', tracer 'WORK/here/count.so': flags call, 1 breakpoint
+session 3 'here', tracer 'WORK/here/../count.so': flags call, 1 breakpoint
+session 3 'here', tracer 'WORK/here/../count.so': bank:deposit/2: 1 function
+tracehost ctl: WORK/here/nobody.so cannot be opened
+  No such file or directory
+session 3 'here', tracer 'WORK/here/../count.so' has ended
+events      none
 EOF
 expect 'replace whom?' ctl replace log <<'EOF'
 -- stderr
@@ -271,10 +290,10 @@ detach "count"
 END
 }
 expect 'a script: each line, and the status of the first that failed' script <<'EOF'
-session 5, tracer 'count': flags call, 1 breakpoint
+session 8, tracer 'count': flags call, 1 breakpoint
 session  tracer  traced  discarded  breakpoints  flags
-      5  count        0          0            1  call
-session 5, tracer 'count' has ended
+      8  count        0          0            1  call
+session 8, tracer 'count' has ended
 events      none
 -- stderr
 tracehost ctl: there is no command bogus; `help` lists them
