@@ -242,6 +242,16 @@ static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
     return output;
 }
 
+/* Whether `enabled` is asked for the tracer's status, not about an event; takes note of STATE then,
+ * so that its file and its report are there also if no event comes. */
+static inline bool output_asked_status(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM state)
+{
+    if (tag != TH_TRACER_ATOM(env, trace_status))
+        return false;
+    output_of(env, state);
+    return true;
+}
+
 /* What could not be written is told, also if it was in between; then the file keeps the name that
  * it has. */
 static inline void output_close_file(struct output *output)

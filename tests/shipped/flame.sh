@@ -74,10 +74,11 @@ expect 'returns of tail calls pile up' "$tracehost" replay -t flame "$work/tail.
 <0.1.0>;m:a/0;m:e/0 30
 LINES
 
-# The time that is not on a scheduler is nobody's, and a name is known.
+# The time that is not on a scheduler is nobody's, and a name is known: what is no name changes nothing.
 {
     event 0 in '{m,a,0}'
     event 10 register server
+    event 11 register '{no,name}'
     event 100 call '{m,a,0}'
     event 110 out '{m,a,0}'
     event 5000 in '{m,a,0}'

@@ -120,7 +120,6 @@ LINES
 expect 'a recording of nothing' measured top=2 s20_empty <<'LINES'
 LINES
 expect 'no calls' measured top=2 file_open <<'LINES'
-     calls     total us       own us      %    p50 us    p90 us    p99 us    max us  function
 LINES
 
 # OTP's counts of calls by function, and of all exceptions.

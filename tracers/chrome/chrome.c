@@ -13,6 +13,7 @@
  * State: see ../output.h. One lock for each state guards all that it has.
  */
 #include "../output.h"
+#include "../tracee.h"
 #include "chrome.h"
 
 /* Never before one that was written; the sender's clock may be behind. */
@@ -243,11 +244,14 @@ static void collection_event(ErlNifEnv *env, struct process *process, ERL_NIF_TE
                       size_of(env, sizes, TH_TRACER_ATOM(env, old_heap_size)));
 }
 
-static void register_event(struct process *process, ERL_NIF_TERM term)
+static void register_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM term)
 {
     struct chrome *chrome = process->chrome;
-    struct name *name = tracees_find(&chrome->names, term);
+    struct name *name;
 
+    if (!enif_is_atom(env, term))
+        return;
+    name = tracees_find(&chrome->names, term);
     if (!name)
         name = tracees_add(&chrome->names, term, sizeof *name);
     if (name)
@@ -265,7 +269,7 @@ static void event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL
     else if (tag == TH_TRACER_ATOM(env, receive))
         receive_event(process, term);
     else if (tag == TH_TRACER_ATOM(env, register))
-        register_event(process, term);
+        register_event(env, process, term);
     else if (tag == TH_TRACER_ATOM(env, exit))
         free_process(process);
     else if (enif_is_list(env, term))
@@ -274,7 +278,7 @@ static void event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL
         call_event(env, process, tag, term, opts);
 }
 
-/* This state's, made at its first event. NULL if there is no memory. */
+/* This state's, made when it is attached. NULL if there is no memory. */
 static struct chrome *chrome_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     struct output *output = output_of(env, state);
@@ -305,7 +309,7 @@ static void trace_event(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tracee,
     if (!chrome)
         return;
     pthread_mutex_lock(&chrome->lock);
-    process = process_of(chrome, tracee);
+    process = process_of(chrome, tracee_word(env, tracee));
     if (process) {
         pass_time(env, process, opts);
         event(env, process, tag, term, opts);
@@ -315,8 +319,10 @@ static void trace_event(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tracee,
 
 TH_TRACER_ENABLED(generic)
 {
-    return tag == TH_TRACER_ATOM(env, trace_status) ? TH_TRACER_ATOM(env, trace)
-                                                    : TH_TRACER_ATOM(env, discard);
+    if (!output_asked_status(env, tag, state))
+        return TH_TRACER_ATOM(env, discard);
+    chrome_of(env, state);
+    return TH_TRACER_ATOM(env, trace);
 }
 
 TH_TRACER_ENABLED(procs)
@@ -367,8 +373,7 @@ static void finish(struct chrome *chrome)
         free_process(process);
     for (slot = 0; (name = tracees_any(&chrome->names, &slot)); free(name))
         tracees_remove(&chrome->names, &name->tracee);
-    if (chrome->begun)
-        fputs("]\n", chrome->file);
+    fputs(chrome->begun ? "]\n" : "[]\n", chrome->file);
     tell("calls that were ended by a return from below them", chrome->repairs.cut);
     tell("returns of calls that are not known", chrome->repairs.uncalled);
     tell("calls that are too deep to be drawn", chrome->undrawn + chrome->repairs.beyond);

@@ -74,6 +74,7 @@ static bool count_function(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM m
 
 TH_TRACER_ENABLED(generic)
 {
+    output_asked_status(env, tag, state);
     return TH_TRACER_ATOM(env, trace);
 }
 
@@ -217,6 +218,8 @@ static void print(ErlNifEnv *env, struct document *document, enum by by, const s
     struct table table;
     struct line line;
 
+    if (count == 0 && document->format == TABLE_TEXT)
+        return;
     columns_of(by, all, columns);
     table_begin(&table, document, names[by], columns, COLUMNS);
     for (size_t i = 0; i < shown; i++) {

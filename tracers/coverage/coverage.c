@@ -35,13 +35,10 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
     settings->format = output_choice(env, state, "format", formats, FORMAT_TEXT);
 }
 
-/* The report is wanted also if nothing is called. */
 TH_TRACER_ENABLED(generic)
 {
-    if (tag != TH_TRACER_ATOM(env, trace_status))
-        return TH_TRACER_ATOM(env, discard);
-    output_of(env, state);
-    return TH_TRACER_ATOM(env, trace);
+    return output_asked_status(env, tag, state) ? TH_TRACER_ATOM(env, trace)
+                                                : TH_TRACER_ATOM(env, discard);
 }
 
 TH_TRACER_ENABLED(call)

@@ -12,6 +12,7 @@
 #define TRACER_KEYS "format", "by",
 #define TRACER_WHOLE
 #include "../output.h"
+#include "../tracee.h"
 #include "../tracees.h"
 #include "flame.h"
 
@@ -143,8 +144,8 @@ static void call_event(ErlNifEnv *env, struct flame *flame, struct process *proc
 
 TH_TRACER_ENABLED(generic)
 {
-    return tag == TH_TRACER_ATOM(env, trace_status) ? TH_TRACER_ATOM(env, trace)
-                                                    : TH_TRACER_ATOM(env, discard);
+    return output_asked_status(env, tag, state) ? TH_TRACER_ATOM(env, trace)
+                                                : TH_TRACER_ATOM(env, discard);
 }
 
 TH_TRACER_ENABLED(call)
@@ -173,6 +174,7 @@ TH_TRACER_TRACE(call)
 
     if (!flame || !mfa_read(env, term, &mfa))
         return;
+    tracee = tracee_word(env, tracee);
     pthread_mutex_lock(&flame->lock);
     process = tracees_find(&flame->processes, tracee);
     if (!process)
@@ -191,7 +193,7 @@ TH_TRACER_TRACE(running_procs)
     if (!flame)
         return;
     pthread_mutex_lock(&flame->lock);
-    process = tracees_find(&flame->processes, tracee);
+    process = tracees_find(&flame->processes, tracee_word(env, tracee));
     if (process) {
         pass_time(process);
         process->out = tag != TH_TRACER_ATOM(env, in) && tag != TH_TRACER_ATOM(env, in_exiting);
@@ -206,10 +208,11 @@ TH_TRACER_TRACE(procs)
 
     if (!flame)
         return;
+    tracee = tracee_word(env, tracee);
     pthread_mutex_lock(&flame->lock);
     process = tracees_find(&flame->processes, tracee);
     if (tag == TH_TRACER_ATOM(env, register)) {
-        if (process || (process = add_process(flame, tracee)))
+        if (enif_is_atom(env, term) && (process || (process = add_process(flame, tracee))))
             process->tracee.name = term;
     } else if (process) {
         pass_time(process);

@@ -169,8 +169,7 @@ static bool add_event(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_N
 
 TH_TRACER_ENABLED(generic)
 {
-    if (tag == TH_TRACER_ATOM(env, trace_status))
-        output_of(env, state); /* so that the file is there also if no event comes */
+    output_asked_status(env, tag, state);
     return TH_TRACER_ATOM(env, trace);
 }
 

@@ -12,8 +12,8 @@
 
 TH_TRACER_ENABLED(generic)
 {
-    return tag == TH_TRACER_ATOM(env, trace_status) ? TH_TRACER_ATOM(env, trace)
-                                                    : TH_TRACER_ATOM(env, discard);
+    return output_asked_status(env, tag, state) ? TH_TRACER_ATOM(env, trace)
+                                                : TH_TRACER_ATOM(env, discard);
 }
 
 TH_TRACER_ENABLED(send)

@@ -18,6 +18,7 @@ struct settings {
 };
 
 #include "../output.h"
+#include "../tracee.h"
 #include "aliases.h"
 #include "diagram.h"
 
@@ -161,10 +162,9 @@ static void forget_actor(struct sequence *sequence, struct actor *actor)
     free(actor);
 }
 
-/* A diagram is wanted also if nothing is sent. */
 TH_TRACER_ENABLED(generic)
 {
-    if (tag != TH_TRACER_ATOM(env, trace_status))
+    if (!output_asked_status(env, tag, state))
         return TH_TRACER_ATOM(env, discard);
     sequence_of(env, state);
     return TH_TRACER_ATOM(env, trace);
@@ -210,14 +210,14 @@ TH_TRACER_TRACE(procs)
         return;
     pthread_mutex_lock(&sequence->lock);
     if (tag == TH_TRACER_ATOM(env, register) && enif_is_atom(env, term)) {
-        name_actor(sequence, tracee, term);
+        name_actor(sequence, tracee_word(env, tracee), term);
     } else if (tag == TH_TRACER_ATOM(env, unregister)) {
         named = tracees_find(&sequence->actors, term);
         if (named)
             named->pid = 0;
         forget_actor(sequence, named);
     } else if (tag == TH_TRACER_ATOM(env, exit)) {
-        forget_actor(sequence, tracees_find(&sequence->actors, tracee));
+        forget_actor(sequence, tracees_find(&sequence->actors, tracee_word(env, tracee)));
     }
     pthread_mutex_unlock(&sequence->lock);
 }

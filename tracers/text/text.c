@@ -160,6 +160,7 @@ TH_TRACER_LOAD()
 
 TH_TRACER_ENABLED(generic)
 {
+    output_asked_status(env, tag, state);
     return TH_TRACER_ATOM(env, trace);
 }
 

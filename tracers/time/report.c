@@ -155,6 +155,8 @@ void report(FILE *file, struct figures_table *table, enum table_format format, b
     union cell sums[COLUMNS];
     struct table printed;
 
+    if (!table->used && format == TABLE_TEXT)
+        return;
     sort(table);
     fill_sum(sums, table->slots, table->used, 0);
     choose(columns, sums, by_process);

@@ -130,8 +130,8 @@ static void end(const struct event *event, bool error)
 
 TH_TRACER_ENABLED(generic)
 {
-    return tag == TH_TRACER_ATOM(env, trace_status) ? TH_TRACER_ATOM(env, trace)
-                                                    : TH_TRACER_ATOM(env, discard);
+    return output_asked_status(env, tag, state) ? TH_TRACER_ATOM(env, trace)
+                                                : TH_TRACER_ATOM(env, discard);
 }
 
 TH_TRACER_TRACE(generic)

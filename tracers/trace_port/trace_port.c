@@ -86,11 +86,9 @@ static ERL_NIF_TERM message(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM trace
     return enif_make_tuple_from_array(env, elements, count);
 }
 
-/* The file is there, and empty, if no event comes: what an earlier run left is not taken for it. */
 TH_TRACER_ENABLED(generic)
 {
-    if (tag == TH_TRACER_ATOM(env, trace_status))
-        output_of(env, state);
+    output_asked_status(env, tag, state);
     return TH_TRACER_ATOM(env, trace);
 }
 

@@ -1,0 +1,86 @@
+#!/bin/sh
+# Every tracer that ships, with events as no node sends them: none crashes, loses its output or writes what its format does not
+# allow. STRESS_SEEDS=N tries N streams in place of a few.
+. tests/cli/report
+
+# A program that reads what each writes, by its settings.
+read_by() {
+    case $1 in
+    chrome | *format=json*) python3 -c 'import json, sys; json.load(sys.stdin)' ;;
+    jsonl) "$tracehost" info --allow-partial - ;;
+    trace_port,*) "$tracehost" info --allow-partial "$work/recorded" ;;
+    *format=svg*) python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.stdin)' ;;
+    *format=csv*) python3 -c 'import csv, sys; rows = list(csv.reader(sys.stdin)); sys.exit(len(set(map(len, rows))) != 1)' ;;
+    *) python3 -c 'import sys; sys.stdin.read()' ;; # UTF-8
+    esac
+}
+
+# survives TRACER SEED
+survives() {
+    "$tracehost" replay -t "$1" "$work/events$2.jsonl" >"$work/written" 2>"$work/told"
+    status=$?
+    if [ $status != 0 ] && [ $status != 4 ]; then
+        echo "seed $2: status $status"
+        cat "$work/told"
+        return 1
+    fi
+    read_by "$1" <"$work/written" >"$work/read" 2>&1 || {
+        echo "seed $2: not well-formed"
+        tail -3 "$work/read"
+        return 1
+    }
+}
+
+seeds=$(seq 1 "${STRESS_SEEDS:-3}")
+for seed in $seeds; do
+    tests/shipped/any_events "$seed" 400 >"$work/events$seed.jsonl"
+done
+every_seed() {
+    for seed in $seeds; do
+        survives "$1" "$seed" || return 1
+    done
+}
+
+# What there is to tell of nothing: a stream without events, and then nothing more than that in the file.
+of_nothing() {
+    for tracer in text msg count count,format=json count,by=process,format=csv time time,format=csv flame chrome sequence coverage \
+        coverage,format=json trace_port jsonl; do
+        echo "-- $tracer"
+        echo left >"$work/output"
+        "$tracehost" replay -t "$tracer,output=$work/output" "$recordings/s20_empty.trace" && cat "$work/output"
+    done
+}
+expect 'files of streams without events' of_nothing <<'END'
+-- text
+-- msg
+-- count
+-- count,format=json
+{"tags":[
+],
+"functions":[
+]}
+-- count,by=process,format=csv
+events,calls,errors,process
+-- time
+-- time,format=csv
+calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,function
+-- flame
+-- chrome
+[]
+-- sequence
+sequenceDiagram
+-- coverage
+-- coverage,format=json
+{"modules":[
+]}
+-- trace_port
+-- jsonl
+{"tracehost":1,"node":"nonode@nohost","creation":0}
+END
+
+settings=",args=full,time=delta count,format=json count,by=process,format=csv time,format=json time,by=process,format=csv flame,format=svg"
+settings="$settings flame,format=svg,by=calls sequence,format=svg coverage,format=json coverage,format=lcov trace_port,output=$work/recorded"
+for tracer in $("$tracehost" tracers | awk '/NIF library/ { print $1 }') text$settings; do
+    [ "$tracer" = trace_port ] || check "$tracer" every_seed "$tracer"
+done
+finish
