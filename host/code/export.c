@@ -11,7 +11,13 @@
 
 enum { FEWEST_BITS = 6 };
 
-struct th_exports *_Atomic th_exports;
+/* The first table, which stays empty. */
+static struct th_exports none = {
+    .mask = 1,
+    .shift = TH_EXPORT_WORD_BITS - 1,
+    .entries = {NULL, NULL},
+};
+struct th_exports *_Atomic th_exports = &none;
 
 /* Held by who adds an entry: guards that the table changes, not that it is read. The innermost. */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
@@ -32,7 +38,7 @@ static void put(struct th_exports *in, struct th_export *entry)
 
 static struct th_exports *grow(struct th_exports *old)
 {
-    unsigned bits = old ? TH_EXPORT_WORD_BITS - old->shift + 1 : FEWEST_BITS;
+    unsigned bits = old == &none ? FEWEST_BITS : TH_EXPORT_WORD_BITS - old->shift + 1;
     size_t capacity = (size_t)1 << bits;
     struct th_exports *larger =
         th_alloc_zero(sizeof *larger + capacity * sizeof larger->entries[0]);
@@ -40,7 +46,7 @@ static struct th_exports *grow(struct th_exports *old)
     larger->mask = capacity - 1;
     larger->shift = TH_EXPORT_WORD_BITS - bits;
     larger->smaller = old;
-    for (size_t i = 0; old && i <= old->mask; i++) {
+    for (size_t i = 0; i <= old->mask; i++) {
         struct th_export *entry = atomic_load_explicit(&old->entries[i], memory_order_relaxed);
         if (entry)
             put(larger, entry);
@@ -58,7 +64,7 @@ static struct th_export *add_entry(th_term module, th_term function, unsigned ar
     entry->module = module;
     entry->function = function;
     entry->arity = arity;
-    if (!now || 2 * (export_count + 1) > now->mask)
+    if (2 * (export_count + 1) > now->mask)
         now = grow(now);
     put(now, entry);
     export_count++;
@@ -85,7 +91,7 @@ size_t th_export_longest_search(void)
     const struct th_exports *in = atomic_load_explicit(&th_exports, memory_order_acquire);
     size_t run = 0, longest = 0;
 
-    for (size_t i = 0; in && i <= 2 * in->mask; i++) {
+    for (size_t i = 0; i <= 2 * in->mask; i++) {
         bool used = atomic_load_explicit(&in->entries[i & in->mask], memory_order_relaxed);
         run = used ? run + 1 : 0;
         longest = run > longest ? run : longest;

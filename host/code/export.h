@@ -42,10 +42,11 @@ static inline bool th_callee_is_local(const struct th_callee *callee)
 
 /*
  * One word of each code index says what a call has to know: a struct th_callee's address, 0 while
- * it is undefined, and TH_EXPORT_ARMED while calls are to be told to somebody first. The address
- * changes with the index, the bit at once in the words of all.
+ * it is undefined; TH_EXPORT_USUAL if that is a module's code which runs on any thread, so that a
+ * call need not look; and TH_EXPORT_ARMED while calls are to be told to somebody first. The
+ * address, and what is usual, changes with the index; who is told at once in the words of all.
  */
-enum { TH_EXPORT_ARMED = 1 };
+enum { TH_EXPORT_ARMED = 1, TH_EXPORT_USUAL = 2 };
 
 enum { TH_EXPORT_ARITY_MAX = 255 };
 
@@ -88,12 +89,22 @@ static inline uintptr_t th_export_word(const struct th_export *entry)
 
 static inline const struct th_callee *th_export_reached(uintptr_t word)
 {
-    return (const struct th_callee *)(word & ~(uintptr_t)TH_EXPORT_ARMED);
+    return (const struct th_callee *)(word & ~(uintptr_t)(TH_EXPORT_ARMED | TH_EXPORT_USUAL));
 }
 
 static inline const struct th_callee *th_export_callee(const struct th_export *entry)
 {
     return th_export_reached(th_export_word(entry));
+}
+
+/* The word, not armed, by which CALLEE is reached; NULL: nothing is. */
+static inline uintptr_t th_export_word_of(const struct th_callee *callee)
+{
+    bool usual = callee && callee->instance && callee->function->flags == 0;
+
+    _Static_assert(_Alignof(struct th_callee) > (TH_EXPORT_ARMED | TH_EXPORT_USUAL),
+                   "the bits are not of the address");
+    return (uintptr_t)callee | (usual ? TH_EXPORT_USUAL : 0);
 }
 
 /* Arms the entry, or disarms it. Whoever has the code modification permission. Release: what is
@@ -124,7 +135,7 @@ struct th_exports {
     unsigned shift;                      /* of a hash: its upper bits are the place */
     struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
 };
-extern struct th_exports *_Atomic th_exports; /* release: it is filled in; acquire */
+extern struct th_exports *_Atomic th_exports; /* never NULL; release: it is filled in; acquire */
 
 /*
  * Where to begin to look. What tells three parts apart is in one word: the number of an atom stands
@@ -145,8 +156,6 @@ static inline struct th_export *th_export_find(th_term module, th_term function,
     const struct th_exports *in = atomic_load_explicit(&th_exports, memory_order_acquire);
     struct th_export *entry;
 
-    if (__builtin_expect(!in, 0))
-        return NULL;
     for (size_t i = th_export_place(in, module, function, arity);; i = (i + 1) & in->mask) {
         entry = atomic_load_explicit(&in->entries[i], memory_order_acquire);
         if (__builtin_expect(!entry || (entry->function == function && entry->module == module &&

@@ -99,42 +99,46 @@ extern _Thread_local unsigned th_code_slot
 void th_instance_enter_shared(struct th_instance *instance);
 void th_instance_leave_shared(struct th_instance *instance);
 
-/* For who counts instructions: somebody comes in if that takes no call; else nothing is done. */
-static inline bool th_instance_enter_quickly(struct th_instance *instance)
+/*
+ * For who counts instructions: somebody comes in to INSTANCE, not NULL, if that takes no call. The
+ * answer is for th_instance_leave_quickly(), on the same thread; NULL: nothing was done.
+ */
+static inline struct th_entered *th_instance_enter_quickly(struct th_instance *instance)
 {
     unsigned slot = th_code_slot;
     struct th_entered *own;
 
-    if (__builtin_expect(!instance || slot - 1 >= instance->slots - 1, 0))
-        return false;
+    if (__builtin_expect(slot - 1 >= instance->slots - 1, 0))
+        return NULL;
     own = &instance->by_slot[slot];
     atomic_store_explicit(&own->entered,
                           atomic_load_explicit(&own->entered, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    return true;
+    return own;
+}
+
+static inline void th_instance_leave_quickly(struct th_entered *own)
+{
+    atomic_store_explicit(&own->left, atomic_load_explicit(&own->left, memory_order_relaxed) + 1,
+                          memory_order_release);
 }
 
 /* Somebody comes in: in the read section in which the instance was found, or being in it already;
  * leaves. INSTANCE NULL: a callee of no module. */
 static inline void th_instance_enter(struct th_instance *instance)
 {
-    if (!th_instance_enter_quickly(instance) && instance)
+    if (instance && !th_instance_enter_quickly(instance))
         th_instance_enter_shared(instance);
 }
 
 static inline void th_instance_leave(struct th_instance *instance)
 {
-    struct th_entered *own;
-
     if (__builtin_expect(!instance, 0))
         return;
-    if (__builtin_expect(th_code_slot - 1 >= instance->slots - 1, 0)) {
+    if (__builtin_expect(th_code_slot - 1 >= instance->slots - 1, 0))
         th_instance_leave_shared(instance);
-        return;
-    }
-    own = &instance->by_slot[th_code_slot];
-    atomic_store_explicit(&own->left, atomic_load_explicit(&own->left, memory_order_relaxed) + 1,
-                          memory_order_release);
+    else
+        th_instance_leave_quickly(&instance->by_slot[th_code_slot]);
 }
 
 #endif

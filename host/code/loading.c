@@ -154,8 +154,7 @@ static void stage_callee(struct th_export *entry, const struct th_callee *callee
 {
     uintptr_t armed = th_stage_read(&entry->word) & TH_EXPORT_ARMED;
 
-    _Static_assert(_Alignof(struct th_callee) > TH_EXPORT_ARMED, "the bit is not of the address");
-    th_stage_word(&entry->word, (uintptr_t)callee | armed);
+    th_stage_word(&entry->word, th_export_word_of(callee) | armed);
 }
 
 /* Of what INSTANCE has and the code that follows it has not. */

@@ -183,7 +183,7 @@ struct th_library_call {
     const char *function;                /* "load", "nif_init", "a constructor", "sins:open/1" */
     const struct th_library_call *outer; /* what goes on when this one returns, or NULL */
     /* Writes lines to the file OUTPUT that tell more of it, from what is sure to what is useful, in
-     * a program that may be damaged. NULL: there is no more. May be set once the call has begun. */
+     * a program that may be damaged. NULL: there is no more. */
     void (*tell)(int output, const struct th_library_call *self);
 };
 /* NULL: nothing. (Initial-exec, as the next: looking is no call in libtracehost.so either.) */
@@ -195,9 +195,10 @@ extern _Thread_local _Atomic uint64_t th_library_calls
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Says that the thread runs FUNCTION of LIBRARY, a path, until th_library_end() is given CALL. The
- * texts must stay. */
-static inline void th_library_begin(struct th_library_call *call, const char *library,
-                                    const char *function)
+ * texts must stay. TELL may be NULL. */
+static inline void
+th_library_begin_telling(struct th_library_call *call, const char *library, const char *function,
+                         void (*tell)(int output, const struct th_library_call *self))
 {
     uint64_t calls = atomic_load_explicit(&th_library_calls, memory_order_relaxed);
 
@@ -205,9 +206,15 @@ static inline void th_library_begin(struct th_library_call *call, const char *li
     call->library = library;
     call->function = function;
     call->outer = th_library_running;
-    call->tell = NULL;
+    call->tell = tell;
     atomic_signal_fence(memory_order_release); /* a handler sees it whole */
     th_library_running = call;
+}
+
+static inline void th_library_begin(struct th_library_call *call, const char *library,
+                                    const char *function)
+{
+    th_library_begin_telling(call, library, function, NULL);
 }
 
 static inline void th_library_end(const struct th_library_call *call)

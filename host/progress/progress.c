@@ -62,13 +62,14 @@ void th_progress_leave_slowly(void)
     urcu_memb_read_unlock();
 }
 
-#ifndef TH_PROGRESS_TSAN
+/* (liburcu does so itself where sections are its calls.) */
 void th_progress_wake(void)
 {
+#ifndef TH_PROGRESS_TSAN
     if (!th_progress_inside()) /* it was the outermost section, somebody may wait for it */
         urcu_common_wake_up_gp(&urcu_memb_gp);
-}
 #endif
+}
 
 /* --- Waiting ---------------------------------------------------------------------------------- */
 

@@ -46,10 +46,13 @@ static inline void th_progress_leave(void);
 /*
  * The same for who counts instructions. Where it takes no call, a section is begun, and the answer
  * is what th_progress_leave_quickly() is to be handed; else it is NULL, nothing was done, and it is
- * for th_progress_enter() to do.
+ * for th_progress_enter() to do. th_progress_leave_awaited() ends the section, too, and leaves what
+ * would take a call to the caller: it is true if th_progress_wake() is to be called, at once.
  */
 static inline unsigned long *th_progress_enter_quickly(void);
 static inline void th_progress_leave_quickly(unsigned long *word);
+static inline bool th_progress_leave_awaited(unsigned long *word);
+__attribute__((cold)) void th_progress_wake(void);
 
 /* True if the calling thread is in a read section. */
 static inline bool th_progress_inside(void);
@@ -98,7 +101,6 @@ extern _Thread_local unsigned long *th_progress_word
 void th_progress_must_be_outside(const char *what); /* or it is a bug of ours */
 __attribute__((cold)) void th_progress_enter_slowly(void);
 __attribute__((cold)) void th_progress_leave_slowly(void);
-__attribute__((cold)) void th_progress_wake(void);
 
 /*
  * The stores are volatile and plain. The compiler keeps what is done in a section between them;
@@ -124,13 +126,12 @@ static inline unsigned long *th_progress_enter_quickly(void)
     return word;
 }
 
-static inline void th_progress_leave_quickly(unsigned long *word)
+static inline bool th_progress_leave_awaited(unsigned long *word)
 {
     cmm_barrier();
     CMM_STORE_SHARED(*word, *word - URCU_GP_COUNT);
     cmm_barrier();
-    if (__builtin_expect(CMM_LOAD_SHARED(urcu_memb_gp.futex) == -1, 0))
-        th_progress_wake();
+    return __builtin_expect(CMM_LOAD_SHARED(urcu_memb_gp.futex) == -1, 0);
 }
 
 #else
@@ -140,12 +141,19 @@ static inline unsigned long *th_progress_enter_quickly(void)
     return NULL;
 }
 
-static inline void th_progress_leave_quickly(unsigned long *word)
+static inline bool th_progress_leave_awaited(unsigned long *word)
 {
     (void)word;
+    return false;
 }
 
 #endif
+
+static inline void th_progress_leave_quickly(unsigned long *word)
+{
+    if (th_progress_leave_awaited(word))
+        th_progress_wake();
+}
 
 static inline void th_progress_enter(void)
 {

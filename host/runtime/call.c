@@ -19,7 +19,7 @@
 
 enum { ARGUMENTS_BYTES = 4096 /* of their text in a report */ };
 
-_Thread_local struct th_call *th_call_current;
+_Thread_local struct th_call *th_call_current __attribute__((tls_model("initial-exec")));
 
 /* --- Environments ---------------------------------------------------------------------------- */
 
@@ -265,8 +265,7 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     call->env->library = library;
     th_call_current = call;
     th_library_enter(library);
-    th_library_begin(&running, th_library_path(library), callee->name);
-    running.tell = tell_call;
+    th_library_begin_telling(&running, th_library_path(library), callee->name, tell_call);
     if (checked)
         th_check_begin(call);
     call->code = (const void *)(uintptr_t)code;
@@ -366,16 +365,20 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
         th_check_retire(s.own);
 }
 
-th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv)
+th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv,
+                       struct th_entered *own)
 {
     struct th_process_run *process = outer->process;
     const struct th_callee *callee = th_export_reached(word);
     th_env *env = outer->env;
     void *library = env->library;
-    size_t base = process->base;
     struct th_call call; /* set one by one: what is passed is not looked at unless it has a class */
     th_term answer;
 
+    process->base = process->frame_count;
+    th_probed_external(process, callee, outer);
+    if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
+        th_traced_call(process, callee->entry, argv, outer);
     call.process = process;
     call.callee = callee;
     call.function = callee->function->name;
@@ -383,24 +386,23 @@ th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *arg
     call.argv = argv;
     call.env = env;
     call.outer = outer;
-    call.frames = process->base = process->frame_count;
+    call.frames = process->frame_count;
     call.goes_on = false;
     call.resumed = NULL;
     call.calls_at = 0;
     call.passed.class = TH_RAISED_NOTHING;
-    th_probed_external(process, callee, outer);
-    if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
-        th_traced_call(process, callee->entry, argv, outer);
     process->reductions--;
     answer = call_code(callee->function->fptr, &call, false);
+    process = outer->process; /* all is found by OUTER again, and needs no register meanwhile */
+    env = outer->env;
     if (!just_returns(env, answer)) {
         interpret_all(&(struct surroundings){.keeps = env, .library = library}, &call, argv,
                       answer);
-        return th_nested_end(outer, base);
+        return th_nested_end(outer, outer->frames);
     }
     env->library = library;
     th_probed_return(&call);
-    th_instance_leave(callee->instance);
+    th_instance_leave_quickly(own);
     if (__builtin_expect(process->next.step != TH_STEP_NONE, 0)) {
         clear_next(process, TH_STEP_NONE); /* a term counts more */
         process->then_is_set = false;
@@ -409,7 +411,7 @@ th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *arg
         process->outcome = answer;
         th_traced_calls_over(process, outer);
     }
-    process->base = base;
+    process->base = outer->frames;
     return answer;
 }
 

@@ -5,8 +5,11 @@
 #include "thread_stack.h"
 #include "traced_call.h"
 
-/* Of the calling thread. */
-static const uintptr_t UNKNOWN = UINTPTR_MAX;
+/*
+ * How far the calling thread's stack may go down; until that is known, and while the checker is on,
+ * nowhere: so one comparison tells both. (The checker is started before any thread calls a library,
+ * and stops after the last.)
+ */
 static _Thread_local uintptr_t lowest __attribute__((tls_model("initial-exec"))) = UINTPTR_MAX;
 
 static inline bool stack_is_low(void)
@@ -15,8 +18,9 @@ static inline bool stack_is_low(void)
 
     if (__builtin_expect(here >= lowest, 1))
         return false;
-    if (lowest == UNKNOWN)
-        lowest = th_thread_stack()->lowest;
+    if (th_check_on())
+        return here < th_thread_stack()->lowest;
+    lowest = th_thread_stack()->lowest;
     return here < lowest;
 }
 
@@ -89,70 +93,86 @@ static th_term call_any(struct th_call *call, th_term module, th_term function, 
     return process->outcome;
 }
 
-/* What WORD says can be called at once: it is code that runs on any thread. */
-static inline bool is_usual(uintptr_t word)
+/* What a WORD that is usual reaches is entered, if that takes no call. */
+static inline struct th_entered *enter_usual(uintptr_t word)
 {
-    const struct th_callee *callee = th_export_reached(word);
-
-    return callee && callee->function->flags == 0;
-}
-
-/* What a call of ENTRY reaches now is entered, if it is usual. One read section: from reading the
- * index until the entering is counted. */
-static bool enter_usual(const struct th_export *entry, uintptr_t *word)
-{
-    bool usual;
-
-    th_progress_enter();
-    *word = th_export_word(entry);
-    usual = is_usual(*word);
-    if (usual)
-        th_instance_enter(th_export_reached(*word)->instance);
-    th_progress_leave();
-    return usual;
+    return __builtin_expect(word & TH_EXPORT_USUAL, TH_EXPORT_USUAL)
+               ? th_instance_enter_quickly(th_export_reached(word)->instance)
+               : NULL;
 }
 
 /* As below, on a thread that does so for the first time, as a rule. */
 static __attribute__((noinline)) th_term
 call_entry(struct th_call *call, const struct th_export *entry, const th_term argv[])
 {
+    struct th_entered *own;
     uintptr_t word;
 
     if (call->process->next.step == TH_STEP_NONE && call->env->exception == TH_NONE &&
-        !th_check_on() && !stack_is_low() && enter_usual(entry, &word))
-        return th_step_nested(call, word, argv);
+        !th_check_on() && !stack_is_low()) {
+        th_progress_enter();
+        word = th_export_word(entry);
+        own = enter_usual(word);
+        th_progress_leave();
+        if (own)
+            return th_step_nested(call, word, argv, own);
+    }
     return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
 }
 
-/* The usual call is told at the first look, by comparisons, and needs no registers saved. */
-th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
-                             const void *at)
+/* Somebody waits for the section that has ended. */
+static __attribute__((noinline, cold)) th_term wake_and_call(struct th_call *call, uintptr_t word,
+                                                             const th_term argv[],
+                                                             struct th_entered *own,
+                                                             const struct th_export *entry)
 {
-    struct th_call *call = th_call_of(env);
-    unsigned long *section;
-    uintptr_t word;
-    bool entered;
+    th_progress_wake();
+    return own ? th_step_nested(call, word, argv, own) : call_entry(call, entry, argv);
+}
 
-    if (__builtin_expect(!call || !entry, 0))
-        return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+/*
+ * The usual call is told at the first look, by comparisons, and needs no registers saved: all that
+ * is called here ends it. One read section: from reading the index until the entering is counted.
+ */
+static inline __attribute__((always_inline)) th_term call_usual(struct th_call *call,
+                                                                const struct th_export *entry,
+                                                                const th_term argv[],
+                                                                const void *at)
+{
+    unsigned long *section;
+    struct th_entered *own;
+    uintptr_t word;
+
+    _Static_assert(TH_STEP_NONE == 0 && TH_NONE == 0, "one comparison tells both");
     call->calls_at = (uintptr_t)at;
     call->passed.class = TH_RAISED_NOTHING;
-    if (__builtin_expect(call->process->next.step != TH_STEP_NONE || env->exception != TH_NONE ||
-                             th_check_on() || th_stack_pointer() < lowest,
+    if (__builtin_expect((call->process->next.step | call->env->exception) != 0 ||
+                             th_stack_pointer() < lowest,
                          0))
         return call_entry(call, entry, argv);
     section = th_progress_enter_quickly();
     if (__builtin_expect(!section, 0))
         return call_entry(call, entry, argv);
     word = th_export_word(entry);
-    entered = is_usual(word) && th_instance_enter_quickly(th_export_reached(word)->instance);
-    th_progress_leave_quickly(section);
-    if (__builtin_expect(!entered, 0))
+    own = enter_usual(word);
+    if (th_progress_leave_awaited(section))
+        return wake_and_call(call, word, argv, own, entry);
+    if (__builtin_expect(!own, 0))
         return call_entry(call, entry, argv);
-    return th_step_nested(call, word, argv);
+    return th_step_nested(call, word, argv, own);
 }
 
-/* Of a name that has no entry, if it is one. */
+th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
+                             const void *at)
+{
+    struct th_call *call = th_call_of(env);
+
+    if (__builtin_expect(!call || !entry, 0))
+        return th_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
+    return call_usual(call, entry, argv, at);
+}
+
+/* Of a name that has no entry, if it is one; or by nobody. */
 static __attribute__((cold)) th_term call_unknown(th_env *env, th_term module, th_term function,
                                                   int argc, const th_term argv[], const void *at)
 {
@@ -171,10 +191,11 @@ th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
                        const th_term argv[], const void *at)
 {
     const struct th_export *entry = th_export_find(module, function, (unsigned)argc);
+    struct th_call *call = th_call_of(env);
 
-    if (__builtin_expect(entry != NULL, 1))
-        return th_call_nested_entry(env, entry, argv, at);
-    return call_unknown(env, module, function, argc, argv, at);
+    if (__builtin_expect(!entry || !call, 0))
+        return call_unknown(env, module, function, argc, argv, at);
+    return call_usual(call, entry, argv, at);
 }
 
 bool th_call_catch(th_env *env, struct th_exception_raised *exception)

@@ -250,11 +250,12 @@ void th_step_run(struct th_process_run *process, struct th_call *outer,
                  const struct th_continuation *now);
 
 /*
- * A nested call that OUTER makes, of an entry whose WORD reaches code that runs on any thread, and
- * which was entered: its result, or what th_nested_end() says. For the usual case: OUTER has
- * nothing to be done after itself and has raised nothing, and the checker is off.
+ * A nested call that OUTER makes, of an entry whose WORD is TH_EXPORT_USUAL, and whose instance was
+ * entered with OWN as the answer: its result, or what th_nested_end() says. For the usual case:
+ * OUTER has nothing to be done after itself and has raised nothing, and the checker is off.
  */
-th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv);
+th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *argv,
+                       struct th_entered *own);
 
 /* PROCESS has ended, with steps that are left: it is in their code no more. */
 void th_steps_drop(struct th_process_run *process);

@@ -172,16 +172,16 @@ struct th_call {
     th_env *env;
     struct th_call *outer; /* the function that th_call() was called in, or NULL */
     size_t frames;         /* of the process that were there when OUTER called */
-    bool goes_on;          /* it is a continuation: ARGV are not its arguments */
-    /* What runs, if it does so in the place of a function that was called before: when it is met as
-     * a function that has a breakpoint, that is no call. NULL from then on. */
-    const void *resumed;
-    const void *code; /* what runs */
-    uintptr_t sp;     /* the stack pointer with which it was called */
+    const void *code;      /* what runs */
+    uintptr_t sp;          /* the stack pointer with which it was called */
     /* Where in the function its exception was raised, and where it made the nested call that it is
      * in: return addresses, 0 or the host's own where that is not known. */
     uintptr_t raised_at, calls_at;
+    /* What runs, if it does so in the place of a function that was called before: when it is met as
+     * a function that has a breakpoint, that is no call. NULL from then on. */
+    const void *resumed;
     struct th_exception_raised passed; /* by what it called, until it is taken */
+    bool goes_on;                      /* it is a continuation: ARGV are not its arguments */
 };
 extern _Thread_local struct th_call *th_call_current
     __attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -119,9 +119,9 @@ static inline void set_reached(struct th_export *entry, const struct th_callee *
     for (int i = 0; i < TH_CODE_INDICES; i++) {
         _Atomic uintptr_t *word = &entry->word.of[i];
         uintptr_t old = atomic_load_explicit(word, memory_order_relaxed);
-        while (!atomic_compare_exchange_weak_explicit(word, &old,
-                                                      (uintptr_t)callee | (old & TH_EXPORT_ARMED),
-                                                      memory_order_release, memory_order_relaxed))
+        while (!atomic_compare_exchange_weak_explicit(
+            word, &old, th_export_word_of(callee) | (old & TH_EXPORT_ARMED), memory_order_release,
+            memory_order_relaxed))
             ;
     }
 }
