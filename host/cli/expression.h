@@ -44,27 +44,37 @@ enum th_node_kind {
 };
 
 /* X(name, text, precedence, whether it groups from the right) */
-#define TH_OPERATORS(X)              \
-    X(MATCH, "=", 100, true)         \
-    X(SEND, "!", 100, true)          \
-    X(ORELSE, "orelse", 150, true)   \
-    X(ANDALSO, "andalso", 160, true) \
-    X(EQUAL, "==", 200, false)       \
-    X(UNEQUAL, "/=", 200, false)     \
-    X(IDENTICAL, "=:=", 200, false)  \
-    X(DIFFERENT, "=/=", 200, false)  \
-    X(LESS, "<", 200, false)         \
-    X(AT_MOST, "=<", 200, false)     \
-    X(GREATER, ">", 200, false)      \
-    X(AT_LEAST, ">=", 200, false)    \
-    X(APPEND, "++", 300, true)       \
-    X(PLUS, "+", 400, false)         \
-    X(MINUS, "-", 400, false)        \
-    X(OR, "or", 400, false)          \
-    X(XOR, "xor", 400, false)        \
-    X(TIMES, "*", 500, false)        \
-    X(AND, "and", 500, false)        \
-    X(NOT, "not", 600, false) /* unary, as PLUS and MINUS may be */
+#define TH_OPERATORS(X)                                                          \
+    X(MATCH, "=", 100, true)                                                     \
+    X(SEND, "!", 100, true)                                                      \
+    X(ORELSE, "orelse", 150, true)                                               \
+    X(ANDALSO, "andalso", 160, true)                                             \
+    X(EQUAL, "==", 200, false)                                                   \
+    X(UNEQUAL, "/=", 200, false)                                                 \
+    X(IDENTICAL, "=:=", 200, false)                                              \
+    X(DIFFERENT, "=/=", 200, false)                                              \
+    X(LESS, "<", 200, false)                                                     \
+    X(AT_MOST, "=<", 200, false)                                                 \
+    X(GREATER, ">", 200, false)                                                  \
+    X(AT_LEAST, ">=", 200, false)                                                \
+    X(APPEND, "++", 300, true)                                                   \
+    X(LESS_ALL, "--", 300, true)                                                 \
+    X(PLUS, "+", 400, false)                                                     \
+    X(MINUS, "-", 400, false)                                                    \
+    X(BOR, "bor", 400, false)                                                    \
+    X(BXOR, "bxor", 400, false)                                                  \
+    X(BSL, "bsl", 400, false)                                                    \
+    X(BSR, "bsr", 400, false)                                                    \
+    X(OR, "or", 400, false)                                                      \
+    X(XOR, "xor", 400, false)                                                    \
+    X(TIMES, "*", 500, false)                                                    \
+    X(DIVIDE, "/", 500, false)                                                   \
+    X(DIV, "div", 500, false)                                                    \
+    X(REM, "rem", 500, false)                                                    \
+    X(BAND, "band", 500, false)                                                  \
+    X(AND, "and", 500, false)                                                    \
+    X(NOT, "not", 600, false) /* unary, as BNOT is, and PLUS and MINUS may be */ \
+    X(BNOT, "bnot", 600, false)
 
 enum th_operator {
 #define X(name, text, precedence, right) TH_OPERATOR_##name,

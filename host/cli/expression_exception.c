@@ -201,7 +201,8 @@ static void add_origin(const struct th_exception *x, struct th_buffer *out)
     if (x->module)
         add_function(x, out);
     else
-        th_buffer_add_text(out, th_atom_name(x->function)->text);
+        th_buffer_add_text(out,
+                           x->function == th_atom("/") ? "'/'" : th_atom_name(x->function)->text);
     th_buffer_printf(out, "/%zu\n", argument_count(x));
     add_call(x, out);
 }

@@ -1,6 +1,8 @@
 /* Operators: comparisons, truth values, lists, integers of any size and floats. */
 #include "evaluation.h"
 
+#include <stdlib.h>
+
 static th_term boolean(bool b)
 {
     return b ? TH_AM(true) : TH_AM(false);
@@ -13,24 +15,129 @@ static bool is_boolean(th_term t)
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* TH_NONE if it cannot be computed, TH_NUMBER_LARGE if it is not. */
-static th_term compute(th_env *env, enum th_operator op, th_term a, th_term b)
-{
-    switch (op) {
-    case TH_OPERATOR_PLUS:
-        return th_number_add(env, a, b);
-    case TH_OPERATOR_MINUS:
-        return th_number_subtract(env, a, b);
-    default:
-        return th_number_multiply(env, a, b);
-    }
-}
+/* Operators on two numbers, each as number.h has it; NULL for others. */
+static th_term (*const computing[TH_OPERATOR_COUNT])(th_env *env, th_term a, th_term b) = {
+    [TH_OPERATOR_PLUS] = th_number_add,        [TH_OPERATOR_MINUS] = th_number_subtract,
+    [TH_OPERATOR_TIMES] = th_number_multiply,  [TH_OPERATOR_DIVIDE] = th_number_divide,
+    [TH_OPERATOR_DIV] = th_number_quotient,    [TH_OPERATOR_REM] = th_number_remainder,
+    [TH_OPERATOR_BAND] = th_number_and,        [TH_OPERATOR_BOR] = th_number_or,
+    [TH_OPERATOR_BXOR] = th_number_xor,        [TH_OPERATOR_BSL] = th_number_shift_left,
+    [TH_OPERATOR_BSR] = th_number_shift_right,
+};
 
 static th_term raise_operator(struct th_evaluation *e, const char *reason, enum th_operator op,
                               const th_term operands[], size_t count)
 {
     return th_raise_from(e, th_atom(reason), TH_NONE, th_atom(th_operator_texts[op]), operands,
                          count);
+}
+
+/* A shift of integers that is refused goes further than any system can. */
+static bool is_beyond_limit(enum th_operator op, th_term result, const th_term v[2])
+{
+    return result == TH_NUMBER_LARGE || ((op == TH_OPERATOR_BSL || op == TH_OPERATOR_BSR) &&
+                                         th_is_integer(v[0]) && th_is_integer(v[1]));
+}
+
+static th_term compute(struct th_evaluation *e, enum th_operator op, const th_term v[2])
+{
+    th_term t = computing[op](&e->heap, v[0], v[1]);
+
+    if (t != TH_NONE && t != TH_NUMBER_LARGE)
+        return t;
+    return raise_operator(e, is_beyond_limit(op, t, v) ? "system_limit" : "badarith", op, v, 2);
+}
+
+/* --- Lists ------------------------------------------------------------------------------------ */
+
+/* The elements of a proper list, the caller's to free; NULL for another term. */
+static th_term *take_elements(th_term list, size_t *count)
+{
+    th_term *elements;
+    size_t i = 0;
+
+    if (!th_get_list_length(list, count))
+        return NULL;
+    elements = th_alloc((*count + 1) * sizeof *elements);
+    for (; th_is_list(list); list = th_cell(list)[1])
+        elements[i++] = th_cell(list)[0];
+    return elements;
+}
+
+/* LIST ++ TAIL; TH_NONE if LIST is no proper list. */
+static th_term append(th_env *env, th_term list, th_term tail)
+{
+    size_t count;
+    th_term *elements = take_elements(list, &count);
+
+    if (!elements)
+        return TH_NONE;
+    for (; count > 0; count--)
+        tail = th_make_cons(env, elements[count - 1], tail);
+    th_free(elements);
+    return tail;
+}
+
+/* A term that is to be taken away COUNT times. */
+struct removal {
+    th_term term;
+    size_t count;
+};
+
+static int compare_removals(const void *a, const void *b)
+{
+    return th_compare_exact(((const struct removal *)a)->term, ((const struct removal *)b)->term);
+}
+
+/* What is to be taken away, each term once, in order; returns their number. */
+static size_t sort_removals(struct removal *removals, const th_term *terms, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        removals[i] = (struct removal){terms[i], 1};
+    qsort(removals, count, sizeof *removals, compare_removals);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && compare_removals(&removals[kept - 1], &removals[i]) == 0)
+            removals[kept - 1].count++;
+        else
+            removals[kept++] = removals[i];
+    }
+    return kept;
+}
+
+/* True if T is to be taken away, for which it counts. */
+static bool is_removed(struct removal *removals, size_t count, th_term t)
+{
+    const struct removal key = {t, 0};
+    struct removal *found = bsearch(&key, removals, count, sizeof *removals, compare_removals);
+
+    if (!found || found->count == 0)
+        return false;
+    found->count--;
+    return true;
+}
+
+/* LIST without the first occurrence of each of TAKEN; TH_NONE if one is no proper list. */
+static th_term subtract(th_env *env, th_term list, th_term taken)
+{
+    size_t count, taken_count, kept = 0;
+    th_term *elements = take_elements(list, &count);
+    th_term *removed = elements ? take_elements(taken, &taken_count) : NULL, result = TH_NONE;
+    struct removal *removals;
+
+    if (removed) {
+        removals = th_alloc((taken_count + 1) * sizeof *removals);
+        taken_count = sort_removals(removals, removed, taken_count);
+        for (size_t i = 0; i < count; i++)
+            if (!is_removed(removals, taken_count, elements[i]))
+                elements[kept++] = elements[i];
+        result = th_make_list(env, elements, kept);
+        th_free(removals);
+    }
+    th_free(removed);
+    th_free(elements);
+    return result;
 }
 
 /* --- Operators -------------------------------------------------------------------------------- */
@@ -57,23 +164,6 @@ static th_term compare(enum th_operator op, th_term a, th_term b)
     }
 }
 
-/* LIST ++ TAIL; TH_NONE if LIST is no proper list. */
-static th_term append(th_env *env, th_term list, th_term tail)
-{
-    size_t length, i = 0;
-    th_term *elements;
-
-    if (!th_get_list_length(list, &length))
-        return TH_NONE;
-    elements = th_alloc((length + 1) * sizeof *elements);
-    for (; th_is_list(list); list = th_cell(list)[1])
-        elements[i++] = th_cell(list)[0];
-    for (; i > 0; i--)
-        tail = th_make_cons(env, elements[i - 1], tail);
-    th_free(elements);
-    return tail;
-}
-
 static th_term logical(enum th_operator op, th_term a, th_term b)
 {
     bool first = a == TH_AM(true), second = b == TH_AM(true);
@@ -89,16 +179,14 @@ static th_term apply_binary(struct th_evaluation *e, enum th_operator op, const 
 {
     th_term t;
 
+    if (computing[op])
+        return compute(e, op, v);
     switch (op) {
-    case TH_OPERATOR_PLUS:
-    case TH_OPERATOR_MINUS:
-    case TH_OPERATOR_TIMES:
-        t = compute(&e->heap, op, v[0], v[1]);
-        if (t == TH_NUMBER_LARGE)
-            return raise_operator(e, "system_limit", op, v, 2);
-        return t != TH_NONE ? t : raise_operator(e, "badarith", op, v, 2);
     case TH_OPERATOR_APPEND:
         t = append(&e->heap, v[0], v[1]);
+        return t != TH_NONE ? t : raise_operator(e, "badarg", op, v, 2);
+    case TH_OPERATOR_LESS_ALL:
+        t = subtract(&e->heap, v[0], v[1]);
         return t != TH_NONE ? t : raise_operator(e, "badarg", op, v, 2);
     case TH_OPERATOR_AND:
     case TH_OPERATOR_OR:
@@ -115,8 +203,10 @@ static th_term apply_unary(struct th_evaluation *e, enum th_operator op, th_term
     if (op == TH_OPERATOR_NOT)
         return is_boolean(operand) ? boolean(operand == TH_AM(false))
                                    : raise_operator(e, "badarg", op, &operand, 1);
-    if (!th_is_number(operand))
+    if (op == TH_OPERATOR_BNOT ? !th_is_integer(operand) : !th_is_number(operand))
         return raise_operator(e, "badarith", op, &operand, 1);
+    if (op == TH_OPERATOR_BNOT)
+        return th_number_not(&e->heap, operand);
     return op == TH_OPERATOR_MINUS ? th_number_negate(&e->heap, operand) : operand;
 }
 

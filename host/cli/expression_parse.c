@@ -79,18 +79,6 @@ static enum th_operator operator_at(const struct th_expression_parser *p)
     return TH_OPERATOR_COUNT;
 }
 
-/* Operators of Erlang that are not known here. */
-static bool at_other_operator(const struct th_expression_parser *p)
-{
-    static const char *const others[] = {"--",  "/",    "div", "rem", "band",
-                                         "bor", "bxor", "bsl", "bsr"};
-
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (th_parser_at(p, others[i]))
-            return true;
-    return false;
-}
-
 static th_term negate(th_env *env, th_term number)
 {
     uint64_t scratch;
@@ -112,7 +100,8 @@ static struct th_node *make_unary(struct th_expression_parser *p, enum th_operat
                   (th_is_integer(operand->value) || th_is_float(operand->value));
     struct th_node *node;
 
-    if (number && op != TH_OPERATOR_NOT) { /* -1 is a constant, and may be in patterns */
+    if (number && (op == TH_OPERATOR_PLUS ||
+                   op == TH_OPERATOR_MINUS)) { /* -1 is a constant, and may be in patterns */
         operand->at = at;
         if (op == TH_OPERATOR_MINUS)
             operand->value = negate(&p->program->env, operand->value);
@@ -130,10 +119,11 @@ static struct th_node *parse_signed(struct th_expression_parser *p,
                                     struct th_node *(*parse)(struct th_expression_parser *))
 {
     const char *at = p->scanner.start;
-    enum th_operator op = th_parser_at(p, "+")     ? TH_OPERATOR_PLUS
-                          : th_parser_at(p, "-")   ? TH_OPERATOR_MINUS
-                          : th_parser_at(p, "not") ? TH_OPERATOR_NOT
-                                                   : TH_OPERATOR_COUNT;
+    enum th_operator op = th_parser_at(p, "+")      ? TH_OPERATOR_PLUS
+                          : th_parser_at(p, "-")    ? TH_OPERATOR_MINUS
+                          : th_parser_at(p, "not")  ? TH_OPERATOR_NOT
+                          : th_parser_at(p, "bnot") ? TH_OPERATOR_BNOT
+                                                    : TH_OPERATOR_COUNT;
     struct th_node *node;
 
     if (p->depth >= TH_EXPRESSION_DEPTH)
@@ -211,8 +201,6 @@ static struct th_node *climb(struct th_expression_parser *p, struct th_node *lef
         enum th_operator op = operator_at(p);
         unsigned precedence;
         struct th_node *right;
-        if (at_other_operator(p))
-            return th_parser_fail_here(p, "an operator that is known here");
         if (op == TH_OPERATOR_COUNT || operators[op].precedence < least)
             break;
         precedence = operators[op].precedence;

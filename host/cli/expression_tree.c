@@ -193,6 +193,10 @@ static enum th_status check_guard_test(const struct check *c, const struct th_no
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_CALL:
         return check_guard_call(c, node);
+    case TH_NODE_BINARY:
+        if (node->op == TH_OPERATOR_APPEND || node->op == TH_OPERATOR_LESS_ALL)
+            return fail(c, node, "a guard, which has no ++ and --");
+        return check_parts(c, node, 0, check_guard_test);
     case TH_NODE_MATCH:
     case TH_NODE_SEND:
     case TH_NODE_CATCH:

@@ -132,6 +132,37 @@ static void test_operators(void **state)
          "** exception error: bad argument\n     in operator  ++/2\n        called as a ++ []\n"});
 }
 
+static void test_division_and_bits(void **state)
+{
+    (void)state;
+    SAY({"5 / 2. 4 / 2.", "2.5\n2.0\n"}, {"-5 div 2. -5 rem 3. 5 rem -3.", "-2\n-2\n2\n"},
+        {"100 div 10 div 5 * 2.", "4\n"}, {"1 bor 2 bxor 3 band 6.", "1\n"},
+        {"bnot 5 band 7. -bnot 1.", "2\n2\n"}, {"1 bsl 2 + 1. 2 bsl 3 bsr 1.", "5\n8\n"},
+        {"(1 bsl 100) bsr 99. -1 bsr 200. 5 bsl -1.", "2\n-1\n2\n"},
+        {"(1 bsl 130) bor 1 bxor (1 bsl 130).", "1\n"},
+        {"[1,2,3,2] -- [2]. [1,2,3] -- [1] -- [1].", "[1,3,2]\n[1,2,3]\n"},
+        {"[1,1.0,{a},1] -- [1.0,{a},1]. [1,2] ++ [3] -- [2].", "[1]\n[1,2,3]\n"},
+        {"case 7 of X when X rem 2 =:= 1, X bsr 1 == 3 -> odd end.", "odd\n"},
+        {"case 7 of X when X div 0 == 1 -> no; _ -> yes end.", "yes\n"},
+        {"1 / 0.",
+         "** exception error: an error occurred when evaluating an arithmetic expression\n"
+         "     in operator  '/'/2\n        called as 1 / 0\n"},
+        {"7.0 rem 2.",
+         "** exception error: an error occurred when evaluating an arithmetic expression\n"
+         "     in operator  rem/2\n        called as 7.0 rem 2\n"},
+        {"bnot a.",
+         "** exception error: an error occurred when evaluating an arithmetic expression\n"
+         "     in operator  bnot/1\n        called as bnot a\n"},
+        {"1 bsl a.",
+         "** exception error: an error occurred when evaluating an arithmetic expression\n"
+         "     in operator  bsl/2\n        called as 1 bsl a\n"},
+        {"1 bsl 100000000000.", "** exception error: a system limit has been reached\n"
+                                "     in operator  bsl/2\n"
+                                "        called as 1 bsl 100000000000\n"},
+        {"[1|2] -- [].", "** exception error: bad argument\n     in operator  --/2\n"
+                         "        called as [1|2] -- []\n"});
+}
+
 /* Numbers that are multiplied until the limit is met. */
 static void test_large_numbers_are_bounded(void **state)
 {
@@ -301,8 +332,9 @@ static void test_unreadable(void **state)
         {"#r{a = 1}.",
          "unreadable: line 1, column 2: expected '{' behind '#' (there are no records here), "
          "found \"r{a = 1}.\"\n"},
-        {"1 div 2.", "unreadable: line 1, column 3: expected an operator that is known here, found "
-                     "\"div 2.\"\n"},
+        {"case 1 of X when [X] ++ [] == [1] -> 1 end.",
+         "unreadable: line 1, column 18: expected a guard, which has no ++ and --, found "
+         "\"[X] ++ [] == [1] -> \"\n"},
         {"1 < 2 < 3.",
          "unreadable: line 1, column 7: expected no second comparison: parentheses say which "
          "comes first, found \"< 3.\"\n"},
@@ -448,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_failed_form_binds_nothing),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_division_and_bits),
         cmocka_unit_test(test_large_numbers_are_bounded),
         cmocka_unit_test(test_branches),
         cmocka_unit_test(test_exceptions),
