@@ -238,6 +238,27 @@ static inline void stack_return_to(struct stack *stack, const struct mfa *mfa)
             stack_leave(stack, &stack->frames[above - 1]);
 }
 
+/* A call, whose caller OPTS may tell, a return_from, exception_from or return_to. */
+static inline void stack_event(ErlNifEnv *env, struct stack *stack, ERL_NIF_TERM tag,
+                               const struct mfa *mfa, ERL_NIF_TERM opts)
+{
+    struct mfa caller = {0};
+    ERL_NIF_TERM result;
+
+    if (tag == TH_TRACER_ATOM(env, return_to)) {
+        stack_return_to(stack, mfa);
+        return;
+    }
+    if (tag != TH_TRACER_ATOM(env, call)) {
+        stack_return(stack, mfa);
+        return;
+    }
+    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, match_spec_result), &result) &&
+        !mfa_read(env, result, &caller))
+        caller = (struct mfa){0};
+    stack_call(stack, mfa, &caller);
+}
+
 static inline void stack_free(struct stack *stack)
 {
     free(stack->frames);

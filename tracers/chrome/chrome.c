@@ -198,22 +198,12 @@ static void receive_event(struct process *process, ERL_NIF_TERM message)
 static void call_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL_NIF_TERM term,
                        ERL_NIF_TERM opts)
 {
-    struct mfa mfa, caller = {0};
-    ERL_NIF_TERM result;
+    struct mfa mfa;
 
     if (!mfa_read(env, term, &mfa))
         return;
     stop_collecting(process);
-    if (tag == TH_TRACER_ATOM(env, return_to))
-        stack_return_to(&process->stack, &mfa);
-    else if (tag != TH_TRACER_ATOM(env, call))
-        stack_return(&process->stack, &mfa);
-    else {
-        if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, match_spec_result), &result) &&
-            !mfa_read(env, result, &caller))
-            caller = (struct mfa){0};
-        stack_call(&process->stack, &mfa, &caller);
-    }
+    stack_event(env, &process->stack, tag, &mfa, opts);
 }
 
 /* A word of how the heap is; 0 if it is not told. */

@@ -36,11 +36,6 @@ struct process {
     bool out;     /* of the processor */
 };
 
-static uint32_t node_of(const struct process *process, const struct frame *frame)
-{
-    return frame ? frame->mark : process->root;
-}
-
 /* The time since the last event is the own time of who is on top. */
 static void pass_time(struct process *process)
 {
@@ -52,19 +47,11 @@ static void pass_time(struct process *process)
     process->last = now;
 }
 
-/* Deep in the stack it counts for who called. */
 static void entered(void *of, struct frame *frame)
 {
     struct process *process = of;
-    struct tree *tree = &process->flame->tree;
-    struct frame *below = frame;
 
-    while (below > process->stack.frames && (--below)->gone)
-        ;
-    frame->mark = node_of(process, below == frame || below->gone ? NULL : below);
-    if (process->stack.shown <= STACK_DRAWN)
-        frame->mark = tree_child(tree, frame->mark, &frame->mfa);
-    tree->nodes[frame->mark].calls++;
+    tree_enter(&process->flame->tree, process->root, &process->stack, frame);
 }
 
 static struct process *add_process(struct flame *flame, ERL_NIF_TERM pid)
@@ -119,27 +106,13 @@ static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
 static void call_event(ErlNifEnv *env, struct flame *flame, struct process *process,
                        ERL_NIF_TERM tag, const struct mfa *mfa, ERL_NIF_TERM opts)
 {
-    struct mfa caller = {0};
-    ERL_NIF_TERM result;
-
     if (process->out) {
         flame->unscheduled++;
         process->last = enif_monotonic_time(ERL_NIF_NSEC);
         process->out = false;
     }
     pass_time(process);
-    if (tag == TH_TRACER_ATOM(env, return_to)) {
-        stack_return_to(&process->stack, mfa);
-        return;
-    }
-    if (tag != TH_TRACER_ATOM(env, call)) {
-        stack_return(&process->stack, mfa);
-        return;
-    }
-    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, match_spec_result), &result) &&
-        !mfa_read(env, result, &caller))
-        caller = (struct mfa){0};
-    stack_call(&process->stack, mfa, &caller);
+    stack_event(env, &process->stack, tag, mfa, opts);
 }
 
 TH_TRACER_ENABLED(generic)

@@ -3,7 +3,7 @@
 #define FLAME_FLAME_H
 
 #include "../escape.h"
-#include "tree.h"
+#include "../tree.h"
 
 #include <stdio.h>
 
@@ -15,13 +15,13 @@ struct drawing {
 };
 
 /* A process's name or pid, or M:F/A. Starts the line. */
-FLAME_LOCAL void node_name(struct line *line, const struct node *node);
+TRACER_LOCAL void node_name(struct line *line, const struct node *node);
 
 /* A line for each stack that has something of its own: what stack collapsing scripts write. */
-FLAME_LOCAL void draw_folded(const struct drawing *drawing);
+TRACER_LOCAL void draw_folded(const struct drawing *drawing);
 
 /* A picture for browsers. */
-FLAME_LOCAL void draw_svg(const struct drawing *drawing);
+TRACER_LOCAL void draw_svg(const struct drawing *drawing);
 
 /* What is the node's own, of what is drawn. */
 static inline uint64_t node_own(const struct drawing *drawing, const struct node *node)

@@ -18,8 +18,8 @@ struct settings {
 };
 
 #include "../output.h"
+#include "../aliases.h"
 #include "../tracee.h"
-#include "aliases.h"
 #include "diagram.h"
 
 enum { FORMAT_MERMAID, FORMAT_SVG };

@@ -4,7 +4,7 @@
 
 #include <erl_tracer.h>
 
-#include "term.h"
+#include "../term.h"
 
 #include <stdbool.h>
 
@@ -34,12 +34,12 @@ static inline void event_colour(struct event *event, const char *code)
 }
 
 /* The atoms of all tags: once, before the first event. */
-TEXT_LOCAL void event_load(ErlNifEnv *env);
+TRACER_LOCAL void event_load(ErlNifEnv *env);
 
 /* Prints what happened: the tag, its term and extra. */
-TEXT_LOCAL void event_print(struct event *event);
+TRACER_LOCAL void event_print(struct event *event);
 
 /* In whom it happened: the tracee; for seq_trace, who sent, received or printed. */
-TEXT_LOCAL ERL_NIF_TERM event_tracee(const struct event *event);
+TRACER_LOCAL ERL_NIF_TERM event_tracee(const struct event *event);
 
 #endif

@@ -2,11 +2,11 @@
 #define TIME_REPORT_H
 
 #include "../table.h"
-#include "figures.h"
+#include "../figures.h"
 
 /* Writes all figures of TABLE to FILE, those that took most time of their own first; as text no
  * more than TOP, unless that is 0. */
-TIME_LOCAL void report(FILE *file, struct figures_table *table, enum table_format format,
-                       bool by_process, unsigned top);
+TRACER_LOCAL void report(FILE *file, struct figures_table *table, enum table_format format,
+                         bool by_process, unsigned top);
 
 #endif

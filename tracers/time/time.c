@@ -1,9 +1,7 @@
 /*
- * time: how long calls took, by function or by process and function.
+ * time: how long calls took, by function or by process and function; see ../timing.h.
  *
- * A call event begins a call, return_from or exception_from ends it, in the order of a stack. That
- * holds for tail calls, too: a BEAM tells the return of each of them, the last one first. A table
- * is printed when the tracer is unloaded; README.md says what is in it.
+ * A table is printed when the tracer is unloaded; ../README.md says what is in it.
  *
  * State: see ../output.h; and
  *
@@ -15,7 +13,7 @@
 #define TRACER_KEYS "by", "format", "frames", "top",
 #define TRACER_SETTINGS read_settings
 #define TRACER_PART struct gathered
-#include "calls.h"
+#include "../timing.h"
 #include "report.h"
 
 struct settings {
@@ -57,73 +55,16 @@ static int64_t time_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct gathered *gathe
     return TIME_NONE;
 }
 
-/* An event of a function, as it is dealt with. */
-struct event {
-    ErlNifEnv *env;
-    struct part *part;
-    ERL_NIF_TERM process;
-    struct count function;
-    int64_t now;
-};
-
-static struct figures *figures_here(const struct event *event, const struct count *function)
+/* What the events of PROCESS, of this thread, are for. */
+static struct timing timing_of(ErlNifEnv *env, struct part *part, ERL_NIF_TERM tracee)
 {
-    bool by_process = event->part->output->settings.by == BY_PROCESS;
+    struct settings *settings = &part->output->settings;
 
-    return figures_of(event->env, &event->part->own.figures,
-                      &(struct figures){.process = by_process ? event->process : 0,
-                                        .module = function->module,
-                                        .function = function->function,
-                                        .arity = function->arity});
-}
-
-static void begin(const struct event *event)
-{
-    struct figures *figures = figures_here(event, &event->function);
-    struct shard *shard;
-
-    if (!figures) /* names that are none */
-        return;
-    figures->calls++;
-    shard = calls_enter(&event->part->output->settings.calls, event->process);
-    calls_begin(shard, event->process, &event->function, event->now);
-    calls_leave(shard);
-}
-
-static void add(const struct event *event, const struct ended *ended)
-{
-    const struct frame *frame = &ended->frame;
-    struct figures *figures = figures_here(event, &(struct count){.module = frame->module,
-                                                                  .function = frame->function,
-                                                                  .arity = frame->arity});
-    uint64_t took = (uint64_t)ended->took;
-
-    if (!figures)
-        return;
-    figures->ended += ended->told;
-    figures->untold += !ended->told;
-    if (ended->took == TIME_NONE)
-        return;
-    figures->own += took > frame->callees ? took - frame->callees : 0;
-    if (ended->outermost)
-        figures->total += took;
-    if (!histogram_add(&figures->times, took))
-        event->part->own.figures.lost++;
-}
-
-static void end(const struct event *event, bool error)
-{
-    struct shard *shard = calls_enter(&event->part->output->settings.calls, event->process);
-    struct ended ended = {.told = false};
-    struct figures *figures;
-
-    while (!ended.told && calls_end(shard, event->process, &event->function, event->now, &ended))
-        add(event, &ended);
-    calls_leave(shard);
-    event->part->own.strays += !ended.told;
-    figures = error ? figures_here(event, &event->function) : NULL;
-    if (figures)
-        figures->errors++;
+    return (struct timing){.env = env,
+                           .calls = &settings->calls,
+                           .figures = &part->own.figures,
+                           .by_process = settings->by == BY_PROCESS,
+                           .process = tracee_word(env, tracee)};
 }
 
 /* --- Callbacks --- */
@@ -147,17 +88,20 @@ TH_TRACER_TRACE(call)
 {
     bool called = tag == TH_TRACER_ATOM(env, call);
     bool thrown = tag == TH_TRACER_ATOM(env, exception_from);
-    struct event event = {.env = env};
+    struct part *part;
+    struct timing timing;
+    struct count function;
 
     if ((!called && !thrown && tag != TH_TRACER_ATOM(env, return_from)) ||
-        !(event.part = part_of(env, state)) || !counts_read_function(env, term, &event.function))
+        !(part = part_of(env, state)) || !counts_read_function(env, term, &function))
         return;
-    event.now = time_of(env, opts, &event.part->own);
-    event.process = tracee_word(env, tracee);
+    timing = timing_of(env, part, tracee);
+    timing.function = function;
+    timing.now = time_of(env, opts, &part->own);
     if (called)
-        begin(&event);
+        timing_begin(&timing, 0);
     else
-        end(&event, thrown);
+        part->own.strays += !timing_end(&timing, thrown);
 }
 
 /* Who exits has no calls any more. */
@@ -169,17 +113,13 @@ TH_TRACER_ENABLED(procs)
 
 TH_TRACER_TRACE(procs)
 {
-    struct event event = {.env = env, .part = part_of(env, state)};
-    struct shard *shard;
-    struct ended ended;
+    struct part *part = part_of(env, state);
+    struct timing timing;
 
-    if (!event.part || tag != TH_TRACER_ATOM(env, exit))
+    if (!part || tag != TH_TRACER_ATOM(env, exit))
         return;
-    event.process = tracee_word(env, tracee);
-    shard = calls_enter(&event.part->output->settings.calls, event.process);
-    while (calls_exit(shard, event.process, &ended))
-        add(&event, &ended);
-    calls_leave(shard);
+    timing = timing_of(env, part, tracee);
+    timing_exit(&timing);
 }
 
 /* --- The end --- */

@@ -10,8 +10,8 @@
  * Octaves are allocated as they are met, 1 KB each; calls of one function seldom have more than
  * ten, and there are 59.
  */
-#ifndef TIME_HISTOGRAM_H
-#define TIME_HISTOGRAM_H
+#ifndef TRACER_HISTOGRAM_H
+#define TRACER_HISTOGRAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,9 @@
 /* The stacks that were seen, as a tree: a node for each function as called from its parent. */
-#ifndef FLAME_TREE_H
-#define FLAME_TREE_H
+#ifndef TRACER_TREE_H
+#define TRACER_TREE_H
 
-#include "../stack.h"
-
-#define FLAME_LOCAL __attribute__((visibility("hidden")))
+#include "local.h"
+#include "stack.h"
 
 enum { TREE_MOST = 1 << 20 };
 
@@ -26,11 +25,16 @@ struct tree {
 };
 
 /* The child of PARENT that is MFA, made if it is not there yet; PARENT itself if that cannot be. */
-FLAME_LOCAL uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa);
+TRACER_LOCAL uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa);
+
+/* FRAME has come on top of STACK, that of the process whose node is ROOT: sets its mark to its
+ * node, and counts the call there. Deep in the stack it counts for who called. */
+TRACER_LOCAL void tree_enter(struct tree *tree, uint32_t root, const struct stack *stack,
+                             struct frame *frame);
 
 /* Makes all functions of a process its children, with what is their own anywhere in it. */
-FLAME_LOCAL void tree_flatten(struct tree *tree);
+TRACER_LOCAL void tree_flatten(struct tree *tree);
 
-FLAME_LOCAL void tree_free(struct tree *tree);
+TRACER_LOCAL void tree_free(struct tree *tree);
 
 #endif

@@ -54,6 +54,8 @@ struct figures *figures_of(ErlNifEnv *env, struct figures_table *table,
         return figures;
     if (!enif_is_atom(env, wanted->module) || !enif_is_atom(env, wanted->function))
         return NULL;
+    if (table->most && table->used >= table->most)
+        return &table->rest;
     figures = calloc(1, sizeof *figures);
     if (figures) {
         figures->process = wanted->process;
@@ -95,6 +97,7 @@ void figures_move(struct figures_table *to, struct figures_table *from)
         histogram_free(&figures->times);
         free(figures);
     }
+    add(&to->rest, &from->rest);
     to->lost += from->lost;
     free(from->slots);
     *from = (struct figures_table){0};
@@ -107,5 +110,6 @@ void figures_free(struct figures_table *table)
             histogram_free(&table->slots[i]->times);
             free(table->slots[i]);
         }
+    histogram_free(&table->rest.times);
     free(table->slots);
 }

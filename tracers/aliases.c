@@ -1,5 +1,7 @@
 #include "aliases.h"
 
+#include <string.h>
+
 enum { DEEPEST = 3, WIDEST = 8 };
 
 static ERL_NIF_TERM owner_of(const struct aliases *aliases, const char *text)

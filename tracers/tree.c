@@ -55,6 +55,18 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa)
     return tree->used++;
 }
 
+void tree_enter(struct tree *tree, uint32_t root, const struct stack *stack, struct frame *frame)
+{
+    const struct frame *below = frame;
+
+    while (below > stack->frames && (--below)->gone)
+        ;
+    frame->mark = below == frame || below->gone ? root : below->mark;
+    if (stack->shown <= STACK_DRAWN)
+        frame->mark = tree_child(tree, frame->mark, &frame->mfa);
+    tree->nodes[frame->mark].calls++;
+}
+
 void tree_flatten(struct tree *tree)
 {
     struct tree flat = {0};

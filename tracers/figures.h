@@ -1,9 +1,10 @@
 /* What is known of the calls of a function, or of those that one process made; and a hash table of
  * these. */
-#ifndef TIME_FIGURES_H
-#define TIME_FIGURES_H
+#ifndef TRACER_FIGURES_H
+#define TRACER_FIGURES_H
 
 #include "histogram.h"
+#include "local.h"
 
 #include <erl_nif.h>
 
@@ -22,19 +23,19 @@ struct figures {
 struct figures_table {
     struct figures **slots;
     size_t used, size;
-    uint64_t lost; /* events that there was no memory for */
+    uint64_t lost;       /* events that there was no memory for */
+    size_t most;         /* so many at most, then `rest` is of all others; 0: any number */
+    struct figures rest; /* function 0 */
 };
-
-#define TIME_LOCAL __attribute__((visibility("hidden")))
 
 /* The figures of that process, module, function and arity; new ones if there are none. NULL, and
  * lost, if there is no memory, or if the names of new ones are no atoms. */
-TIME_LOCAL struct figures *figures_of(ErlNifEnv *env, struct figures_table *table,
-                                      const struct figures *wanted);
+TRACER_LOCAL struct figures *figures_of(ErlNifEnv *env, struct figures_table *table,
+                                        const struct figures *wanted);
 
 /* Moves all of FROM to TO, and frees what is left of it. */
-TIME_LOCAL void figures_move(struct figures_table *to, struct figures_table *from);
+TRACER_LOCAL void figures_move(struct figures_table *to, struct figures_table *from);
 
-TIME_LOCAL void figures_free(struct figures_table *table);
+TRACER_LOCAL void figures_free(struct figures_table *table);
 
 #endif

@@ -3,10 +3,12 @@
  * OTP 24. No event tells; but who has made one is who first sends it. The latest references that
  * were sent are remembered.
  */
-#ifndef SEQUENCE_ALIASES_H
-#define SEQUENCE_ALIASES_H
+#ifndef TRACER_ALIASES_H
+#define TRACER_ALIASES_H
 
-#include "diagram.h"
+#include "local.h"
+
+#include <erl_nif.h>
 
 enum { ALIASES = 256, ALIAS_SIZE = 96 };
 
@@ -20,10 +22,10 @@ struct aliases {
 };
 
 /* OWNER sends TERM: the references that lie in its tuples, not too deep, may be aliases. */
-SEQUENCE_LOCAL void aliases_note(ErlNifEnv *env, struct aliases *aliases, ERL_NIF_TERM owner,
-                                 ERL_NIF_TERM term);
+TRACER_LOCAL void aliases_note(ErlNifEnv *env, struct aliases *aliases, ERL_NIF_TERM owner,
+                               ERL_NIF_TERM term);
 
 /* 0: it is not known. */
-SEQUENCE_LOCAL ERL_NIF_TERM aliases_owner(struct aliases *aliases, ERL_NIF_TERM reference);
+TRACER_LOCAL ERL_NIF_TERM aliases_owner(struct aliases *aliases, ERL_NIF_TERM reference);
 
 #endif

@@ -1,12 +1,11 @@
 /* How much of a term is printed. */
-#ifndef TEXT_TERM_H
-#define TEXT_TERM_H
+#ifndef TRACER_TERM_H
+#define TRACER_TERM_H
 
 #include <erl_nif.h>
 
-#include "../line.h"
-
-#define TEXT_LOCAL __attribute__((visibility("hidden")))
+#include "line.h"
+#include "local.h"
 
 enum args { ARGS_NONE, ARGS_SHAPE, ARGS_BOUNDED, ARGS_FULL };
 
@@ -23,6 +22,6 @@ enum {
 
 /* Adds TERM to LINE; nothing for ARGS_NONE. The environment is one for TERM, and gets parts of it.
  */
-TEXT_LOCAL void term_print(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term, enum args args);
+TRACER_LOCAL void term_print(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term, enum args args);
 
 #endif

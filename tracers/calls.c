@@ -7,14 +7,15 @@ void calls_init(struct calls *calls, size_t frames_max)
     memset(calls, 0, sizeof *calls);
     for (size_t i = 0; i < SHARDS; i++) {
         pthread_mutex_init(&calls->shards[i].lock, NULL);
+        calls->shards[i].calls = calls;
         calls->shards[i].frames_max = frames_max > 2 ? frames_max : 2;
     }
 }
 
-static void free_processes(struct process *process)
+static void free_processes(struct process_calls *process)
 {
     while (process) {
-        struct process *next = process->next;
+        struct process_calls *next = process->next;
         free(process->frames);
         free(process->open.slots);
         free(process);
@@ -54,16 +55,16 @@ void calls_leave(struct shard *shard)
 
 /* --- The processes of a shard --- */
 
-static struct process **bucket(const struct shard *shard, ERL_NIF_TERM process)
+static struct process_calls **bucket(const struct shard *shard, ERL_NIF_TERM process)
 {
     return &shard->buckets[(hash(process) >> 24) & (shard->size - 1)];
 }
 
 /* Where the process is linked; where NULL is linked if it is not there. NULL if there is nothing at
  * all. */
-static struct process **find(const struct shard *shard, ERL_NIF_TERM word)
+static struct process_calls **find(const struct shard *shard, ERL_NIF_TERM word)
 {
-    struct process **link = shard->size ? bucket(shard, word) : NULL;
+    struct process_calls **link = shard->size ? bucket(shard, word) : NULL;
 
     while (link && *link && (*link)->word != word)
         link = &(*link)->next;
@@ -75,14 +76,14 @@ static void grow(struct shard *shard)
 {
     struct shard old = *shard;
     size_t size = old.size ? 2 * old.size : 16;
-    struct process **buckets = calloc(size, sizeof(struct process *));
+    struct process_calls **buckets = calloc(size, sizeof(struct process_calls *));
 
     if (!buckets)
         return;
     shard->buckets = buckets;
     shard->size = size;
     for (size_t i = 0; i < old.size; i++)
-        for (struct process *process = old.buckets[i], *next; process; process = next) {
+        for (struct process_calls *process = old.buckets[i], *next; process; process = next) {
             next = process->next;
             process->next = *bucket(shard, process->word);
             *bucket(shard, process->word) = process;
@@ -91,9 +92,9 @@ static void grow(struct shard *shard)
 }
 
 /* Its stack is empty. NULL if there is no memory. */
-static struct process *add(struct shard *shard, ERL_NIF_TERM word)
+static struct process_calls *add(struct shard *shard, ERL_NIF_TERM word)
 {
-    struct process *process = shard->unused;
+    struct process_calls *process = shard->unused;
 
     if (shard->processes >= shard->size)
         grow(shard);
@@ -113,9 +114,9 @@ static struct process *add(struct shard *shard, ERL_NIF_TERM word)
 }
 
 /* Whoever has no call open is not kept: so many processes may come and go. */
-static void drop(struct shard *shard, struct process **link)
+static void drop(struct shard *shard, struct process_calls **link)
 {
-    struct process *process = *link;
+    struct process_calls *process = *link;
 
     *link = process->next;
     process->next = shard->unused;
@@ -125,37 +126,40 @@ static void drop(struct shard *shard, struct process **link)
 
 /* --- Stacks --- */
 
-static struct count function_of(const struct frame *frame)
+static struct count function_of(const struct open_call *frame)
 {
     return (struct count){
         .module = frame->module, .function = frame->function, .arity = frame->arity};
 }
 
-static struct count *open_calls(const struct process *process, const struct count *function)
+static struct count *open_calls(const struct process_calls *process, const struct count *function)
 {
     struct count *place = process->open.size ? counts_place(&process->open, function) : NULL;
 
     return place && place->function && place->events ? place : NULL;
 }
 
-static void forget_older_half(struct shard *shard, struct process *process)
+static void forget_older_half(struct shard *shard, struct process_calls *process)
 {
     size_t half = process->used / 2;
 
     for (size_t i = 0; i < half; i++) {
         struct count function = function_of(&process->frames[i]);
         open_calls(process, &function)->events--;
+        if (shard->calls->forgets)
+            shard->calls->forgets(shard->calls->of, &process->frames[i]);
     }
-    memmove(process->frames, process->frames + half, (process->used - half) * sizeof(struct frame));
+    memmove(process->frames, process->frames + half,
+            (process->used - half) * sizeof(struct open_call));
     process->used -= half;
     shard->forgotten += half;
 }
 
 /* False if there is no memory. */
-static bool make_room(struct shard *shard, struct process *process)
+static bool make_room(struct shard *shard, struct process_calls *process)
 {
     size_t size = process->size ? 2 * process->size : 16;
-    struct frame *frames;
+    struct open_call *frames;
 
     if (process->used >= shard->frames_max)
         forget_older_half(shard, process);
@@ -170,8 +174,8 @@ static bool make_room(struct shard *shard, struct process *process)
 }
 
 /* False if there is no memory. */
-static bool push(struct shard *shard, struct process *process, const struct count *function,
-                 int64_t now)
+static bool push(struct shard *shard, struct process_calls *process, const struct count *function,
+                 int64_t now, uint32_t mark)
 {
     struct count one = *function;
     uint64_t lost = process->open.lost;
@@ -184,23 +188,26 @@ static bool push(struct shard *shard, struct process *process, const struct coun
     if (process->open.lost != lost)
         return false;
     process->frames[process->used++] =
-        (struct frame){function->module, function->function, function->arity, now, 0};
+        (struct open_call){function->module, function->function, function->arity, mark, now, 0};
     return true;
 }
 
-void calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now)
+bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now,
+                 uint32_t mark)
 {
-    struct process **link = find(shard, word);
-    struct process *process = link && *link ? *link : add(shard, word);
+    struct process_calls **link = find(shard, word);
+    struct process_calls *process = link && *link ? *link : add(shard, word);
 
-    if (!process || !push(shard, process, function, now))
-        shard->lost++;
+    if (process && push(shard, process, function, now, mark))
+        return true;
+    shard->lost++;
+    return false;
 }
 
 /* NOW is when the innermost call ended; TIME_NONE, and not TOLD, if nothing has told it. */
-static void pop(struct process *process, int64_t now, bool told, struct ended *ended)
+static void pop(struct process_calls *process, int64_t now, bool told, struct ended *ended)
 {
-    struct frame *frame = &process->frames[--process->used];
+    struct open_call *frame = &process->frames[--process->used];
     struct count function = function_of(frame);
     struct count *open = open_calls(process, &function);
 
@@ -215,7 +222,7 @@ static void pop(struct process *process, int64_t now, bool told, struct ended *e
         frame[-1].callees += ended->took == TIME_NONE ? frame->callees : (uint64_t)ended->took;
 }
 
-static bool is_of(const struct frame *frame, const struct count *function)
+static bool is_of(const struct open_call *frame, const struct count *function)
 {
     return frame->function == function->function && frame->module == function->module &&
            frame->arity == function->arity;
@@ -224,8 +231,8 @@ static bool is_of(const struct frame *frame, const struct count *function)
 bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now,
                struct ended *ended)
 {
-    struct process **link = find(shard, word);
-    struct process *process = link ? *link : NULL;
+    struct process_calls **link = find(shard, word);
+    struct process_calls *process = link ? *link : NULL;
     bool told;
 
     if (!process || !open_calls(process, function))
@@ -239,7 +246,7 @@ bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *funct
 
 bool calls_exit(struct shard *shard, ERL_NIF_TERM word, struct ended *ended)
 {
-    struct process **link = find(shard, word);
+    struct process_calls **link = find(shard, word);
 
     if (!link || !*link)
         return false;
