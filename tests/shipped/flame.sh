@@ -201,7 +201,9 @@ in_picture() {
             var search = document.getElementById("search");
             function find(name) { return frames.find(f => f.querySelector("title").textContent.startsWith(name)); }
             function shown() { return frames.filter(f => getComputedStyle(f).display !== "none").length; }
-            function width(f) { return Math.round(f.querySelector("rect").getAttribute("width")); }
+            function pixels(f) { return +f.querySelector("rect").getAttribute("width"); }
+            function width(f) { return Math.round(100 * pixels(f) / pixels(frames[0])) + "%"; }
+            say("fits: " + (document.documentElement.scrollWidth <= innerWidth && pixels(frames[0]) > innerWidth - 60));
             say(frames.length + " frames, " + shown() + " shown, " + told.textContent);
             say(find("m:c/0").querySelector("title").textContent.replace("\n", ": "));
             click(find("m:d/0").querySelector("rect"));
@@ -219,14 +221,15 @@ in_picture() {
             say("Enter: m:d/0 is " + width(find("m:d/0")));'
 }
 expect 'in a browser' in_picture <<'LINES'
+fits: true
 7 frames, 7 shown, all  0.000200 ms, 100.00% of all
 m:c/0: 0.000040 ms, 20.00% of all, 0.000040 ms its own, 1 call
-clicked: 4 shown, m:d/0 is 1200, m:d/0  0.000080 ms, 40.00% of all, 0.000080 ms its own, 1 call
-all: 7 shown, m:d/0 is 480
+clicked: 4 shown, m:d/0 is 100%, m:d/0  0.000080 ms, 40.00% of all, 0.000080 ms its own, 1 call
+all: 7 shown, m:d/0 is 40%
 searched: 1 marked, 1 found, 20.00% of all
 / leads to search
 arrows lead to m:d/0
-Enter: m:d/0 is 1200
+Enter: m:d/0 is 100%
 LINES
 
 finish

@@ -7,15 +7,16 @@
 #ifndef FLAME_SCRIPT_H
 #define FLAME_SCRIPT_H
 
-static const char style[] = "svg { background: #fff; font: 12px monospace }\n"
-                            ".f { cursor: pointer }\n"
-                            ".f text { pointer-events: none }\n"
-                            ".f:focus { outline: none }\n"
-                            ".f:focus rect, .f:hover rect { stroke: #000; stroke-width: 1.5 }\n"
-                            ".f.around { opacity: 0.5 }\n"
-                            ".f.found rect { fill: #c3f }\n"
-                            ".f.out { display: none }\n"
-                            "input, button { font: 12px monospace }\n";
+static const char style[] =
+    "svg { background: #fff; font: 12px monospace; max-width: 100%; height: auto }\n"
+    ".f { cursor: pointer }\n"
+    ".f text { pointer-events: none }\n"
+    ".f:focus { outline: none }\n"
+    ".f:focus rect, .f:hover rect { stroke: #000; stroke-width: 1.5 }\n"
+    ".f.around { opacity: 0.5 }\n"
+    ".f.found rect { fill: #c3f }\n"
+    ".f.out { display: none }\n"
+    "input, button { font: 12px monospace }\n";
 
 static const char script[] =
     "(function () {\n"
@@ -24,7 +25,7 @@ static const char script[] =
     "+svg.dataset.margin;\n"
     "  var frames = Array.from(svg.querySelectorAll('.f'));\n"
     "  var told = document.getElementById('told'), field = document.getElementById('search');\n"
-    "  var all = frames[0], zoomed = all;\n"
+    "  var all = frames[0], zoomed = all, narrow = document.getElementById('narrow');\n"
     "  function x(f) { return +f.dataset.x; }\n"
     "  function w(f) { return +f.dataset.w; }\n"
     "  function d(f) { return +f.dataset.d; }\n"
@@ -39,6 +40,16 @@ static const char script[] =
     "    text.setAttribute('x', margin + from + 3);\n"
     "    text.textContent = room < 3 ? '' : label.length <= room ? label : label.slice(0, room - "
     "2) + '..';\n"
+    "  }\n"
+    "  /* As wide as the window. */\n"
+    "  function fit() {\n"
+    "    var box = svg.viewBox.baseVal, whole = Math.max(svg.clientWidth, 480);\n"
+    "    if (whole === box.width) return;\n"
+    "    svg.setAttribute('viewBox', '0 0 ' + whole + ' ' + box.height);\n"
+    "    svg.setAttribute('width', whole);\n"
+    "    width = whole - 2 * margin;\n"
+    "    if (narrow) narrow.setAttribute('x', whole - margin);\n"
+    "    zoom(zoomed);\n"
     "  }\n"
     "  function show(f) {\n"
     "    told.textContent = title(f).replace('\\n', '  ');\n"
@@ -114,7 +125,9 @@ static const char script[] =
     "  });\n"
     "  field.addEventListener('input', function () { search(field.value); });\n"
     "  document.getElementById('reset').addEventListener('click', function () { zoom(all); });\n"
+    "  window.addEventListener('resize', fit);\n"
     "  zoom(all);\n"
+    "  fit();\n"
     "})();\n";
 
 #endif

@@ -143,18 +143,18 @@ static void draw_all(const struct picture *picture)
             picture->drawing->calls ? "calls" : "own time", style);
     fprintf(
         file,
-        "<foreignObject x=\"%d\" y=\"6\" width=\"%d\" height=\"28\">"
+        "<foreignObject x=\"%d\" y=\"6\" width=\"260\" height=\"28\">"
         "<div xmlns=\"http://www.w3.org/1999/xhtml\">"
         "<input id=\"search\" type=\"search\" placeholder=\"search: /\" aria-label=\"search\"/> "
         "<button id=\"reset\" type=\"button\" disabled=\"\">all: Esc</button></div>"
         "</foreignObject>\n<text id=\"told\" x=\"%d\" y=\"%u\" role=\"status\"></text>\n",
-        MARGIN, WIDTH, MARGIN, height - 10);
+        MARGIN, MARGIN, height - 10);
     for (uint32_t i = 0; i < tree->used; i++)
         if (picture->boxes[i].shown)
             draw_box(picture, i);
     if (picture->narrow)
         fprintf(file,
-                "<text x=\"%d\" y=\"24\" text-anchor=\"end\">%" PRIu32
+                "<text id=\"narrow\" x=\"%d\" y=\"24\" text-anchor=\"end\">%" PRIu32
                 " frames are too narrow to be shown</text>\n",
                 WIDTH + MARGIN, picture->narrow);
     fprintf(file, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
