@@ -11,8 +11,7 @@
 
 enum {
     TEXT_KEPT = 400, /* bytes of a message */
-    TEXT_DRAWN = 60, /* characters of that */
-    NAME_DRAWN = 22
+    TEXT_DRAWN = 60  /* characters of that */
 };
 
 struct participant {

@@ -4,17 +4,26 @@
 #include "script.h"
 
 enum {
-    TIMES = 110, /* how wide the times are, on the left */
-    COLUMN = 180,
+    TIMES = 110,  /* how wide the times are, on the left */
+    COLUMN = 180, /* how wide a participant's is, and with few of them */
+    WIDE_COLUMN = 340,
+    WIDTH = 1060, /* of all columns, where that is between the two */
     ROW = 26,
     FIRST = 108, /* where the first arrow lies */
     LETTER = 7,  /* how wide one is, at most */
     LOOP = 30    /* of a message to oneself */
 };
 
-static unsigned middle(uint32_t column)
+static unsigned column_width(const struct diagram *diagram)
 {
-    return TIMES + COLUMN * column + COLUMN / 2;
+    unsigned width = WIDTH / (diagram->columns ? diagram->columns : 1);
+
+    return width < COLUMN ? COLUMN : width > WIDE_COLUMN ? WIDE_COLUMN : width;
+}
+
+static unsigned middle(const struct diagram *diagram, uint32_t column)
+{
+    return TIMES + column_width(diagram) * column + column_width(diagram) / 2;
 }
 
 static unsigned height_of(const struct diagram *diagram)
@@ -22,8 +31,18 @@ static unsigned height_of(const struct diagram *diagram)
     return FIRST + ROW * (diagram->sent + 1);
 }
 
+/* Below the messages; the participant's box is above them, as it stays in sight. */
+static void draw_lifeline(FILE *file, const struct diagram *diagram, uint32_t column)
+{
+    unsigned x = middle(diagram, column);
+
+    fprintf(file, "<line class=\"l\" x1=\"%u\" y1=\"76\" x2=\"%u\" y2=\"%u\"/>\n", x, x,
+            height_of(diagram));
+}
+
 static void draw_participant(FILE *file, const struct diagram *diagram, uint32_t column)
 {
+    unsigned x = middle(diagram, column), wide = column_width(diagram);
     struct line line, name;
 
     diagram_name(diagram, column, &name);
@@ -34,28 +53,26 @@ static void draw_participant(FILE *file, const struct diagram *diagram, uint32_t
              column);
     line_add_xml(&line, name.text, name.used, TEXT_KEPT);
     line_add(&line,
-             "</title><line x1=\"%u\" y1=\"76\" x2=\"%u\" y2=\"%u\"/>"
-             "<rect x=\"%u\" y=\"48\" width=\"%u\" height=\"28\" rx=\"3\"/>"
+             "</title><rect x=\"%u\" y=\"48\" width=\"%u\" height=\"28\" rx=\"3\"/>"
              "<text x=\"%u\" y=\"66\" text-anchor=\"middle\">",
-             middle(column), middle(column), height_of(diagram), middle(column) - COLUMN / 2 + 6,
-             COLUMN - 12, middle(column));
-    line_add_xml(&line, name.text, name.used, NAME_DRAWN);
+             x - wide / 2 + 6, wide - 12, x);
+    line_add_xml(&line, name.text, name.used, (wide - 26) / LETTER);
     line_add(&line, "</text></g>");
     line_end(&line, file);
     line_drop(&name);
 }
 
 /* The arrow, and how many letters find room above it. */
-static unsigned add_arrow(struct line *line, unsigned from, unsigned to, unsigned y)
+static unsigned add_arrow(struct line *line, unsigned from, unsigned to, unsigned y, unsigned wide)
 {
     int back = to > from ? -6 : 6;
 
     if (from == to) {
         line_add(line, "<path d=\"M%u,%uh%dv10h-%dm6,-4l-6,4l6,4\"/>", from, y - 8, LOOP, LOOP);
-        return (COLUMN - LOOP) / LETTER - 4;
+        return (wide - LOOP) / LETTER - 6;
     }
     line_add(line, "<path d=\"M%u,%uH%um%d,-4l%d,4l%d,4\"/>", from, y, to, back, -back, back);
-    return (to > from ? to - from : from - to) / LETTER - 4;
+    return (to > from ? to - from : from - to) / LETTER - 6;
 }
 
 static void draw_message(FILE *file, const struct diagram *diagram, uint32_t number)
@@ -63,7 +80,7 @@ static void draw_message(FILE *file, const struct diagram *diagram, uint32_t num
     const struct message *message = &diagram->messages[number];
     uint32_t a = diagram_column(diagram, message->from), b = diagram_column(diagram, message->to);
     int64_t since = message->time - diagram->messages[0].time;
-    unsigned y = FIRST + ROW * number, room;
+    unsigned from = middle(diagram, a), to = middle(diagram, b), y = FIRST + ROW * number, room;
     char text[TEXT_KEPT];
     struct line line;
 
@@ -74,12 +91,12 @@ static void draw_message(FILE *file, const struct diagram *diagram, uint32_t num
     line_add(&line, "%s</title>", message->gone ? " (nobody was there)" : "");
     line_add(&line, "<text class=\"t\" x=\"%d\" y=\"%u\" text-anchor=\"end\">%.6f ms</text>",
              TIMES - 6, y + 4, (double)since / 1e6);
-    room = add_arrow(&line, middle(a), middle(b), y);
+    room = add_arrow(&line, from, to, y, column_width(diagram));
     if (a == b)
-        line_add(&line, "<text class=\"w\" x=\"%u\" y=\"%u\">", middle(a) + LOOP + 4, y + 2);
+        line_add(&line, "<text class=\"w\" x=\"%u\" y=\"%u\">", from + LOOP + 4, y + 2);
     else
         line_add(&line, "<text class=\"w\" x=\"%u\" y=\"%u\" text-anchor=\"middle\">",
-                 (middle(a) + middle(b)) / 2, y - 5);
+                 (from + to) / 2, y - 5);
     message_text(message, text);
     line_add_xml(&line, text, strlen(text), room < TEXT_DRAWN ? room : TEXT_DRAWN);
     line_add(&line, "</text></g>");
@@ -89,7 +106,8 @@ static void draw_message(FILE *file, const struct diagram *diagram, uint32_t num
 void draw_svg(FILE *file, const struct diagram *diagram)
 {
     /* The search field wants some room, too. */
-    unsigned width = TIMES + COLUMN * (diagram->columns > 3 ? diagram->columns : 3) + 20;
+    unsigned columns = column_width(diagram) * diagram->columns;
+    unsigned width = TIMES + (columns > 3 * COLUMN ? columns : 3 * COLUMN) + 20;
     unsigned height = height_of(diagram) + 30;
 
     fprintf(file,
@@ -104,9 +122,11 @@ void draw_svg(FILE *file, const struct diagram *diagram)
             "<text id=\"told\" x=\"260\" y=\"26\" role=\"status\"></text>\n",
             width, height, width, height, style);
     for (uint32_t i = 0; i < diagram->columns; i++)
-        draw_participant(file, diagram, i);
+        draw_lifeline(file, diagram, i);
     for (uint32_t i = 0; i < diagram->sent; i++)
         draw_message(file, diagram, i);
+    for (uint32_t i = 0; i < diagram->columns; i++)
+        draw_participant(file, diagram, i);
     if (diagram->more)
         fprintf(file, "<text x=\"%d\" y=\"%u\">%llu more messages</text>\n", TIMES, height - 14,
                 (unsigned long long)diagram->more);
