@@ -17,6 +17,7 @@ struct th_command {
 };
 
 int th_command_replay(int argc, char **argv);
+int th_command_report(int argc, char **argv);
 int th_command_dump(int argc, char **argv);
 int th_command_convert(int argc, char **argv);
 int th_command_info(int argc, char **argv);
@@ -59,6 +60,8 @@ enum th_option {
     TH_OPTION_SCHEDULER_ID,
     TH_OPTION_MAX_EVENTS,
     TH_OPTION_RECONNECT,
+    TH_OPTION_FROM,
+    TH_OPTION_TO,
     TH_OPTION_TRACE, /* and so on: those of trace_options.c */
     TH_OPTION_OWN = TH_OPTION_TRACE + 32
 };

@@ -1,0 +1,308 @@
+/* Recorded streams into tracers. */
+#include "replaying.h"
+
+#include "interrupt.h"
+#include "top.h"
+#include "trace_summary.h"
+
+#include "host/process/process.h"
+#include "host/runtime/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A stream that is played. */
+struct playing {
+    struct th_stream stream;
+    struct th_replaying *replay;
+    const struct th_player_counts *played;
+};
+
+/* Of all streams together. */
+struct totals {
+    struct th_player_counts played;
+    double seconds;
+};
+
+/* --- from, to --- */
+
+static const struct argp_option bounds[] = {
+    {"from", TH_OPTION_FROM, "T", 0, "Leave out events before T", 2},
+    {"to", TH_OPTION_TO, "T", 0, "Leave out events after T", 2},
+    {0},
+};
+
+static void set_bound(struct th_time_bound *bound, const char *text, struct argp_state *state,
+                      const char *option)
+{
+    bound->set = true;
+    bound->relative = *text != '@';
+    bound->ns = th_option_time(text + (*text == '@'), state, option);
+}
+
+/* Of the same kind, they can be compared before there is a time. */
+static void check_bounds(const struct th_player_options *play, struct argp_state *state)
+{
+    if (play->from.set && play->to.set && play->from.relative == play->to.relative &&
+        play->from.ns > play->to.ns)
+        argp_error(state, "--from is after --to: no event is between them");
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct th_player_options *play = state->input;
+
+    switch (key) {
+    case TH_OPTION_FROM:
+        set_bound(&play->from, value, state, "--from");
+        return 0;
+    case TH_OPTION_TO:
+        set_bound(&play->to, value, state, "--to");
+        return 0;
+    case ARGP_KEY_END:
+        check_bounds(play, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp th_bounds_argp = {.options = bounds, .parser = parse};
+
+/* --- the work --- */
+
+static void complain(void *context)
+{
+    th_stream_complain(&((struct playing *)context)->stream);
+}
+
+static void show(_Atomic uint64_t *shown, uint64_t value)
+{
+    atomic_store_explicit(shown, value, memory_order_relaxed);
+}
+
+static void show_position(const struct playing *playing)
+{
+    const struct th_reader *reader = playing->stream.reader;
+    const struct th_player_counts *played = playing->played;
+    struct shown *shown = &playing->replay->shown;
+
+    if (reader) {
+        show(&shown->size, th_reader_info(reader)->size);
+        show(&shown->bytes, th_reader_info(reader)->bytes);
+    }
+    show(&shown->records, played->records);
+    show(&shown->played, played->played);
+    show(&shown->malformed, played->malformed);
+    show(&shown->lost, played->lost);
+    show(&shown->gaps, played->gaps);
+}
+
+/* Between two records; before a wait for bytes, and twice a second during it. */
+static void look_up(void *context)
+{
+    struct playing *playing = context;
+
+    show_position(playing);
+    th_between_look(&playing->replay->between);
+}
+
+static void progress(void *context)
+{
+    struct playing *playing = context;
+
+    if (playing->replay->trace.control)
+        look_up(playing);
+    th_stream_step(&playing->stream);
+}
+
+static void tell_loss(struct th_stream *stream)
+{
+    uint64_t lost = th_reader_info(stream->reader)->drops;
+    uint64_t gaps = th_reader_info(stream->reader)->gaps;
+
+    if (!lost && !gaps)
+        return;
+    th_progress_hide(&stream->progress);
+    th_command_flush();
+    if (lost)
+        fprintf(stderr, "tracehost %s: %s: the recorder dropped %llu event%s\n", stream->command,
+                th_stream_title(stream->name), (unsigned long long)lost, th_plural(lost));
+    if (gaps)
+        fprintf(stderr,
+                "tracehost %s: %s: events were lost in %llu place%s, nobody knows how many\n",
+                stream->command, th_stream_title(stream->name), (unsigned long long)gaps,
+                th_plural(gaps));
+}
+
+/* What became of all events (--stats). */
+static void show_stats(const struct th_tracing *tracing, const struct totals *totals)
+{
+    const struct th_player_counts *played = &totals->played;
+    double seconds = totals->seconds;
+
+    fprintf(stderr, "played in %.3f s, %.0f records/s\n", seconds,
+            seconds > 0 ? (double)played->records / seconds : 0);
+    th_trace_stats_row(played->records, "records read");
+    th_trace_stats_row(played->played, "events played");
+    th_trace_stats_row(played->skipped, "events outside of --from and --to");
+    th_trace_stats_row(played->malformed, "records skipped, as they are damaged");
+    th_trace_stats_row(played->damages, "places where a stream is cut off or damaged");
+    th_trace_stats_row(played->lost, "events dropped by the recorder");
+    if (played->gaps)
+        th_trace_stats_row(played->gaps, "places where nobody knows how many events were lost");
+    th_trace_stats_row(played->tracees, "tracees seen");
+    th_trace_stats(tracing);
+}
+
+static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, const char *name,
+                       struct totals *totals)
+{
+    struct playing playing = {
+        .stream = {.command = replay->command, .name = name, .options = &replay->stream},
+        .replay = replay,
+        .played = &totals->played,
+    };
+    struct th_stream *stream = &playing.stream;
+    int status;
+
+    if (replay->trace.control) {
+        stream->idle = look_up;
+        stream->idle_context = &playing;
+    }
+    atomic_store_explicit(&replay->shown.stream, name, memory_order_relaxed);
+    status = th_stream_open(stream);
+    if (status != TH_OK)
+        return status;
+    th_guard_set_stream(&th_reader_info(stream->reader)->file);
+    th_play(tracing, stream->reader, &replay->play, &th_interrupted, complain, &playing,
+            &totals->played);
+    th_guard_set_stream(NULL);
+    show_position(&playing);
+    tell_loss(stream);
+    return th_stream_close(stream);
+}
+
+/* The streams in turn; an unreadable one does not keep the others from being played. */
+static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
+{
+    struct totals totals = {0};
+    int64_t began = th_clock_real_monotonic();
+    int worst = TH_OK;
+
+    for (size_t i = 0; i < replay->stream_count && !th_interrupt_came(); i++) {
+        int status = play_stream(replay, tracing, replay->streams[i], &totals);
+        if (worst == TH_OK || status == TH_MALFORMED)
+            worst = status;
+    }
+    th_control_host_end(&replay->control); /* results look at sessions */
+    totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
+    th_top_wait();
+    th_top_end();
+    th_trace_results(tracing, replay->trace.json);
+    th_command_flush();
+    if (replay->trace.stats)
+        show_stats(tracing, &totals);
+    else
+        th_trace_remarks(replay->command, tracing);
+    if (worst == TH_OK && replay->fail_on_loss &&
+        (totals.played.lost || totals.played.gaps || th_tracing_calls_forgotten(tracing) ||
+         th_tracing_execution_counts(tracing).not_kept))
+        worst = TH_PARTIAL;
+    return worst;
+}
+
+/* --- under control --- */
+
+static void stop_as_told(void *context)
+{
+    (void)context;
+    th_interrupt_stop();
+}
+
+static json_t *shown_number(const _Atomic uint64_t *word)
+{
+    return json_integer((json_int_t)atomic_load_explicit(word, memory_order_relaxed));
+}
+
+static void tell_status(void *context, json_t *status)
+{
+    const struct th_replaying *replay = context;
+    const struct shown *shown = &replay->shown;
+    const char *stream = atomic_load_explicit(&shown->stream, memory_order_relaxed);
+    json_t *position = json_object(), *lost = json_object_get(status, "lost");
+
+    json_object_set_new(position, "stream", stream ? json_string(stream) : json_null());
+    json_object_set_new(position, "bytes", shown_number(&shown->bytes));
+    json_object_set_new(position, "size", shown_number(&shown->size));
+    json_object_set_new(position, "records", shown_number(&shown->records));
+    json_object_set_new(position, "played", shown_number(&shown->played));
+    json_object_set_new(status, "replay", position);
+    json_object_set_new(lost, "recorder_dropped", shown_number(&shown->lost));
+    json_object_set_new(lost, "gaps", shown_number(&shown->gaps));
+    json_object_set_new(lost, "malformed", shown_number(&shown->malformed));
+}
+
+static void add_process(void *context, const struct th_process *process)
+{
+    if (process->id != TH_NONE)
+        json_array_append_new(
+            context,
+            json_pack("{s:o, s:o}", "pid", th_control_term(process->id), "name",
+                      process->name == TH_NONE ? json_null() : th_control_term(process->name)));
+}
+
+static json_t *list_processes(void)
+{
+    json_t *list = json_array();
+
+    th_world_each(add_process, list);
+    return list;
+}
+
+static enum th_status start_control(struct th_replaying *replay, struct th_tracing *tracing)
+{
+    th_between_begin(&replay->between);
+    replay->control = (struct th_control_host){
+        .program = replay->command,
+        .tracing = tracing,
+        .options = &replay->trace,
+        .stop = stop_as_told,
+        .tell = tell_status,
+        .between = &replay->between,
+        .processes = list_processes,
+        .context = replay,
+    };
+    return th_control_host_start(&replay->control);
+}
+
+int th_replaying_run(struct th_replaying *replay)
+{
+    struct th_tracing *tracing = th_tracing_create();
+    int status;
+
+    replay->play.max_events = replay->stream.max_events;
+    replay->play.progress = progress;
+    replay->play.stays = replay->trace.control;
+    th_interrupt_install();
+    th_guard_install();
+    if (replay->trace.control || replay->trace.watch || replay->trace.top)
+        th_tracing_share(tracing); /* with the thread that changes, or shows, what is traced */
+    if (replay->wall_clock)
+        th_tracing_use_wall_clock(tracing);
+    if (replay->recorded_callers)
+        th_tracing_use_recorded_callers(tracing);
+    th_tracing_use_execution(tracing, &replay->execution);
+    status = start_control(replay, tracing);
+    if (status == TH_OK)
+        status = play_all(replay, tracing);
+    else
+        status = th_command_fail(replay->command);
+    th_control_host_end(&replay->control);
+    th_library_halt();
+    th_select_end();          /* what is selected keeps its tracer loaded */
+    th_tracing_free(tracing); /* tracers write what they have left */
+    th_guard_end();
+    return th_interrupt_status(th_command_finish(replay->command, status));
+}

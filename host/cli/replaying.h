@@ -1,0 +1,45 @@
+/*
+ * Recorded streams into tracers: what the commands `replay` and `report` do.
+ *
+ *   struct th_replaying replay = {.command = "replay"};
+ *   th_trace_options_init(&replay.trace, false);
+ *   ... argp, with th_trace_argp or what is like it, th_stream_argp and th_bounds_argp as children
+ * ... status = th_replaying_run(&replay); th_trace_options_free(&replay.trace);
+ */
+#ifndef TH_REPLAYING_H
+#define TH_REPLAYING_H
+
+#include "control_host.h"
+#include "stream.h"
+#include "trace_options.h"
+
+#include "host/replay/replay.h"
+
+struct th_replaying {
+    const char *command; /* for messages */
+    struct th_stream_options stream;
+    struct th_player_options play;
+    struct th_trace_options trace;
+    bool wall_clock, fail_on_loss, recorded_callers;
+    struct th_execution_options execution;
+    char **streams;
+    size_t stream_count;
+
+    /* Of its own. */
+    struct th_control_host control;
+    struct th_between between; /* what others ask of the thread that replays */
+    /* How far it has come, for others to look at. Written by the thread that replays. Relaxed:
+     * numbers in themselves. Of all streams, but `stream` and `bytes` of the one that is played. */
+    struct shown {
+        const char *_Atomic stream;
+        _Atomic uint64_t size, bytes, records, played, malformed, lost, gaps;
+    } shown;
+};
+
+/* --from and --to, for an argp child; its input is a struct th_player_options. */
+extern const struct argp th_bounds_argp;
+
+/* Plays the streams in turn, and ends all tracers. Returns the exit status. */
+int th_replaying_run(struct th_replaying *replay);
+
+#endif
