@@ -16,7 +16,8 @@
  *     static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
  *
  * One whose file is of no use until it is complete defines TRACER_WHOLE: then it is written beside,
- * as PATH.part, and gets its name when it is closed.
+ * as PATH.part, and gets its name when it is closed; but for what is no regular file, or lies in
+ * /dev.
  */
 #ifndef TRACER_OUTPUT_H
 #define TRACER_OUTPUT_H
@@ -31,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef TRACER_KEYS
@@ -38,9 +40,9 @@
 #endif
 
 #ifdef TRACER_WHOLE
-#define OUTPUT_SUFFIX ".part"
+#define OUTPUT_WHOLE true
 #else
-#define OUTPUT_SUFFIX ""
+#define OUTPUT_WHOLE false
 #endif
 
 /* One for each state that there is. */
@@ -50,6 +52,7 @@ struct output {
     ERL_NIF_TERM state; /* a copy; 0: all that set nothing */
     FILE *file;
     bool own_file; /* opened for this one; others of the same path may write to it too */
+    bool beside;   /* as PATH.part, until it is complete */
     bool colour;   /* escape sequences are wanted */
     void *kept;    /* the tracer's own, NULL at first */
 #ifdef TRACER_SETTINGS
@@ -167,11 +170,25 @@ static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, FILE 
     return !(none && *none) && isatty(fileno(file));
 }
 
+/* Where it is written to; SIZE must do for the path and a suffix. */
+static inline void output_place(const struct output *output, char *path, size_t size)
+{
+    snprintf(path, size, "%s%s", output->path, output->beside ? ".part" : "");
+}
+
+/* Whether PATH is, or can be, a file that another takes the place of. */
+static inline bool output_is_file(const char *path)
+{
+    struct stat about;
+
+    return strncmp(path, "/dev/", 5) != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode));
+}
+
 /* Takes the file of another output of that path, or opens it. */
 static inline void output_open(struct output *output)
 {
     struct output *other = atomic_load_explicit(&outputs.first, memory_order_relaxed);
-    char path[4096 + sizeof OUTPUT_SUFFIX];
+    char path[4096 + sizeof ".part"];
 
     while (other && strcmp(other->path, output->path) != 0)
         other = other->next;
@@ -179,7 +196,8 @@ static inline void output_open(struct output *output)
         output->file = other->file;
         return;
     }
-    snprintf(path, sizeof path, "%s" OUTPUT_SUFFIX, output->path);
+    output->beside = OUTPUT_WHOLE && output_is_file(output->path);
+    output_place(output, path, sizeof path);
     output->file = *output->path ? fopen(path, "w") : stdout;
     output->own_file = *output->path && output->file;
     if (!output->file) {
@@ -256,15 +274,15 @@ static inline bool output_asked_status(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF
  * it has. */
 static inline void output_close_file(struct output *output)
 {
-    char path[4096 + sizeof OUTPUT_SUFFIX];
+    char path[4096 + sizeof ".part"];
     bool lost = ferror(output->file);
 
-    snprintf(path, sizeof path, "%s" OUTPUT_SUFFIX, output->path);
+    output_place(output, path, sizeof path);
     if (fclose(output->file) != 0)
         fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
     else if (lost)
         fprintf(stderr, "tracer: not all could be written to %s\n", output->path);
-    else if (*OUTPUT_SUFFIX && rename(path, output->path) != 0)
+    else if (output->beside && rename(path, output->path) != 0)
         fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
 }
 
