@@ -7,6 +7,7 @@
 
 static const struct th_command commands[] = {
     {"replay", "load tracers by name and play recorded event streams into them", th_command_replay},
+    {"report", "make a page for browsers of recorded event streams", th_command_report},
     {"dump", "print every record of a stream as Erlang text or JSON lines", th_command_dump},
     {"convert", "convert a stream between the trace-port format and JSON lines",
      th_command_convert},

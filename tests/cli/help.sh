@@ -8,6 +8,7 @@ Runs Erlang tracers (erl_tracer backends) and NIF libraries outside the BEAM.
 
 Commands:
   replay    load tracers by name and play recorded event streams into them
+  report    make a page for browsers of recorded event streams
   dump      print every record of a stream as Erlang text or JSON lines
   convert   convert a stream between the trace-port format and JSON lines
   info      count what is in a stream
@@ -25,7 +26,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input
 partial or events lost, 5 a library was refused, 6 it crashed or hung,
 128+n ended by signal n.
 EOF
-for command in replay dump convert info tracers plugins match call; do
+for command in replay report dump convert info tracers plugins match call; do
     "$tracehost" $command --help >"$work/$command" 2>&1
 done
 expect 'replay --help' cat "$work/replay" <<'EOF'
@@ -162,6 +163,68 @@ Flags:
   set_on_link                who is spawned and linked gets all flags
   set_on_first_link          only the first of these
   all                        all but cpu_timestamp, silent and set_on_...
+EOF
+expect 'report --help' cat "$work/report" <<'EOF'
+Usage: tracehost report [OPTION...] STREAM...
+Makes one page of recorded streams, for browsers: what was called how often and
+how long that took, where time went by stack, when processes ran, who sent
+messages to whom and how long these waited, the slowest calls.
+
+  -o, --output=FILE          Write the page to FILE, which appears when it is
+                             complete; - for stdout (default: the first
+                             STREAM's name with .html in place of its suffix,
+                             in the current folder)
+      --title=TEXT           What the page is called (default: the first
+                             STREAM's name)
+      --flags=LIST           What to trace, as in erlang:trace/3, separated by
+                             commas (default: all that was recorded, as it was
+                             recorded)
+      --from=T               Leave out events before T
+      --ports=LIST           The same of ports (default: likewise)
+      --processes=LIST       Only these: all; existing (when the recording
+                             began); new (spawned in it); pids; registered
+                             names (default: whoever was recorded, unless
+                             --ports is given)
+      --to=T                 Leave out events after T
+      --caller               With their callers
+      --caller-line          With their callers, and the file and line of the
+                             call where that is known
+      --exception            With what they return or raise
+      --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
+                             c, x, cx, r; false: none any more
+  -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
+                             _:_/_ (/_ may be left out), whatever the recording
+                             was made for, and, without --flags, nothing but
+                             calls; of all messages sent (send) or received
+                             (receive) those that --match-spec says; the
+                             options of this group are for the -p before them
+      --return               With what they return
+      --allow-partial        Exit with 0 though a stream is damaged or cut off
+                             (else 4)
+      --max-events=N         Stop after N records of each stream
+      --reconnect[=T]        Of tcp://...: where the connection ends, try for
+                             the time T (60s) to take it up again
+      --scheduler-id         Where one integer may be a match specification's
+                             result or a scheduler's number, it is the
+                             scheduler's: for streams recorded with the flag
+                             scheduler_id
+  -?, --help                 Give this help list
+      --usage                Give a short usage message
+  -V, --version              Print program version
+
+STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL,
+JSON lines, - for stdin, or tcp://HOST:PORT for what a running node sends to
+dbg:trace_port(ip, PORT). Several streams make one page, as if they were parts
+of one recording.
+
+T is a time after the stream's first one: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.
+After an @ it is a time of the recording's own clock: @1795233754.349.
+
+Examples:
+  tracehost report calls.trace
+  tracehost report --title='night of the 3rd' -o night.html 'night*.trace'
+  tracehost report --from=10s --to=20s --processes=server calls.trace
+  tracehost report -p lists:_ --exception -o - calls.trace | gzip >lists.gz
 EOF
 expect 'dump --help' cat "$work/dump" <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM

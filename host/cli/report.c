@@ -1,0 +1,230 @@
+/* tracehost report: a page about recorded streams. */
+#include "replaying.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENDING "</html>\n" /* of a page that is complete */
+
+struct page {
+    struct th_replaying replay;
+    const char *output; /* NULL: named after the first stream */
+    const char *title;  /* NULL: the first stream's name */
+};
+
+enum { TITLE = TH_OPTION_OWN, OPTIONS_MOST = 32 };
+
+static const struct argp_option own_options[] = {
+    {"output", 'o', "FILE", 0,
+     "Write the page to FILE, which appears when it is complete; - for stdout (default: the first "
+     "STREAM's name with .html in place of its suffix, in the current folder)",
+     1},
+    {"title", TITLE, "TEXT", 0, "What the page is called (default: the first STREAM's name)", 1},
+};
+
+/* These, and what replay says of whom and what to trace. */
+static struct argp_option options[OPTIONS_MOST];
+
+/* Of replay's options, those that make sense with one tracer in one session. */
+static bool is_wanted(const struct argp_option *option)
+{
+    enum th_pattern_key pattern;
+
+    if (th_trace_option_is_pattern(option->key, &pattern))
+        return pattern != TH_PATTERN_KIND && pattern != TH_PATTERN_META_TRACER;
+    return option->key == 'p' || option->key == TH_TRACE_FLAGS ||
+           option->key == TH_TRACE_PROCESSES || option->key == TH_TRACE_PORTS;
+}
+
+static void make_options(void)
+{
+    size_t count = sizeof own_options / sizeof own_options[0];
+
+    memcpy(options, own_options, sizeof own_options);
+    for (const struct argp_option *option = th_trace_option_table; option->name || option->doc;
+         option++)
+        if (is_wanted(option) && count < OPTIONS_MOST - 1)
+            options[count++] = *option;
+}
+
+static error_t parse_tracing(int key, const char *value, struct argp_state *state)
+{
+    struct page *page = state->input;
+    enum th_status status = th_trace_options_take(&page->replay.trace, key, value);
+
+    return status == TH_END ? ARGP_ERR_UNKNOWN : th_option_check(status, state);
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct page *page = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &page->replay.stream;
+        state->child_inputs[1] = &page->replay.play;
+        return 0;
+    case 'o':
+        page->output = value;
+        return 0;
+    case TITLE:
+        page->title = value;
+        return 0;
+    case ARGP_KEY_ARGS:
+        page->replay.streams = state->argv + state->next;
+        page->replay.stream_count = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which STREAM?");
+        return 0;
+    case ARGP_KEY_END:
+        return th_option_check(th_session_options_check(&page->replay.trace.sessions), state);
+    default:
+        return parse_tracing(key, value, state);
+    }
+}
+
+static const struct argp_child children[] = {
+    {&th_stream_argp, 0, NULL, 0}, {&th_bounds_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "STREAM...",
+    "Makes one page of recorded streams, for browsers: what was called how often and how long that "
+    "took, where time went by stack, when processes ran, who sent messages to whom and how long "
+    "these waited, the slowest calls.\v"
+    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - for "
+    "stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT). Several "
+    "streams make one page, as if they were parts of one recording.\n\n"
+    "T is a time after the stream's first one: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min. After an @ it "
+    "is a time of the recording's own clock: @1795233754.349.\n\n"
+    "Examples:\n"
+    "  tracehost report calls.trace\n"
+    "  tracehost report --title='night of the 3rd' -o night.html 'night*.trace'\n"
+    "  tracehost report --from=10s --to=20s --processes=server calls.trace\n"
+    "  tracehost report -p lists:_ --exception -o - calls.trace | gzip >lists.gz\n",
+    children,
+    NULL,
+    NULL,
+};
+
+/* --- where it goes --- */
+
+/* Of the stream's name: without its folder, a wrap set's star and its suffix. */
+static char *name_page(const char *stream)
+{
+    const char *slash = strrchr(stream, '/');
+    char *name, *to;
+
+    if (strcmp(stream, "-") == 0 || strstr(stream, "://"))
+        return th_strdup("report.html");
+    name = th_printf("%s.html", slash ? slash + 1 : stream);
+    to = name;
+    for (const char *from = name; *from; from++)
+        if (*from != '*')
+            *to++ = *from;
+    *to = 0;
+    to = strrchr(name, '.');
+    *to = 0;
+    if (strrchr(name, '.') && strrchr(name, '.') != name)
+        to = strrchr(name, '.');
+    strcpy(to, ".html");
+    return name;
+}
+
+/* Streams are read to their ends before the page takes its place; but then they would be gone. */
+static enum th_status check_output(const struct page *page)
+{
+    const struct th_replaying *replay = &page->replay;
+    struct stat output, stream;
+
+    if (strcmp(page->output, "-") == 0 || stat(page->output, &output) != 0 ||
+        !S_ISREG(output.st_mode))
+        return TH_OK;
+    for (size_t i = 0; i < replay->stream_count; i++)
+        if (stat(replay->streams[i], &stream) == 0 && stream.st_dev == output.st_dev &&
+            stream.st_ino == output.st_ino)
+            return th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
+                                  replay->streams[i]);
+    return TH_OK;
+}
+
+/* The tracer writes to a descriptor that is open here. */
+static void add_settings(struct th_buffer *tracer, const struct page *page,
+                         const struct th_output *out)
+{
+    if (out->name)
+        th_buffer_printf(tracer, "report=#{output => \"/dev/fd/%d\"", fileno(out->file));
+    else
+        th_buffer_add_text(tracer, "report=#{output => \"-\"");
+    if (page->title) {
+        th_buffer_add_text(tracer, ", title => <<");
+        for (const char *byte = page->title; *byte; byte++)
+            th_buffer_printf(tracer, "%s%u", byte == page->title ? "" : ",", (unsigned char)*byte);
+        th_buffer_add_text(tracer, ">>");
+    }
+    th_buffer_add_text(tracer, "}");
+}
+
+/* Whether the tracer has written the page to its end. Of what is no file only the tracer knows. */
+static bool is_complete(const struct th_output *out)
+{
+    char end[sizeof ENDING - 1];
+    struct stat about;
+
+    if (!out->temporary)
+        return true;
+    return fstat(fileno(out->file), &about) == 0 && about.st_size > (off_t)sizeof end &&
+           pread(fileno(out->file), end, sizeof end, about.st_size - (off_t)sizeof end) ==
+               (ssize_t)sizeof end &&
+           memcmp(end, ENDING, sizeof end) == 0;
+}
+
+/* STATUS is the replay's. */
+static int finish(struct th_output *out, int status)
+{
+    if (is_complete(out)) {
+        if (th_output_commit(out) == TH_OK)
+            return status;
+        return th_command_fail("report");
+    }
+    th_output_abandon(out);
+    if (status != TH_OK)
+        return status; /* it was told why */
+    th_error_raise(TH_FAILED,
+                   "no event came that could be reported, or the page could not be written");
+    return th_command_fail("report");
+}
+
+static int make_page(struct page *page)
+{
+    struct th_buffer tracer = {0};
+    struct th_output out;
+    int status;
+
+    if (check_output(page) != TH_OK || th_output_open(&out, page->output) != TH_OK)
+        return th_command_fail("report");
+    add_settings(&tracer, page, &out);
+    th_session_options_tracer(&page->replay.trace.sessions, th_buffer_text(&tracer));
+    status = th_replaying_run(&page->replay);
+    th_buffer_free(&tracer);
+    return finish(&out, status);
+}
+
+int th_command_report(int argc, char **argv)
+{
+    struct page page = {.replay.command = "report"};
+    char *name = NULL;
+    int status;
+
+    make_options();
+    th_trace_options_init(&page.replay.trace, false);
+    th_command_parse(&argp, argc, argv, &page);
+    if (!page.output)
+        page.output = name = name_page(page.replay.streams[0]);
+    status = make_page(&page);
+    th_trace_options_free(&page.replay.trace);
+    th_free(name);
+    return status;
+}

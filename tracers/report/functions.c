@@ -1,0 +1,43 @@
+/* How often each function was called, and how long that took, as of the tracer `time`. */
+#include "report.h"
+
+/* The end of a call, the event that tells it, and that event's timing. */
+static void ended(void *of, const struct ended *ended)
+{
+    slowest_ended(of, ended);
+}
+
+static struct timing timing_of(const struct event *event)
+{
+    return (struct timing){.env = event->env,
+                           .calls = &event->report->calls,
+                           .figures = &event->report->functions,
+                           .process = event->tracee,
+                           .now = event->now,
+                           .ended = ended,
+                           .of = (void *)event};
+}
+
+void function_event(const struct event *event)
+{
+    bool thrown = event->tag == TH_TRACER_ATOM(event->env, exception_from);
+    struct timing timing = timing_of(event);
+    uint32_t mark;
+
+    if (!counts_read_function(event->env, event->term, &timing.function))
+        return;
+    if (event->tag == TH_TRACER_ATOM(event->env, call)) {
+        mark = slowest_keep(event);
+        if (!timing_begin(&timing, mark))
+            slowest_drop(&event->report->slowest, event->process, mark);
+    } else {
+        event->report->strays += !timing_end(&timing, thrown);
+    }
+}
+
+void function_exit(const struct event *event)
+{
+    struct timing timing = timing_of(event);
+
+    timing_exit(&timing);
+}

@@ -1,0 +1,297 @@
+/*
+ * Who sends how many messages to whom, and how long these wait before they are received.
+ *
+ * A message that is received is the first of that content that was sent to the process and that it
+ * has not received yet; messages that were sent before recording began are in nobody's way.
+ */
+#include "report.h"
+
+/* A registered name. */
+struct name {
+    struct tracee tracee;
+    ERL_NIF_TERM pid; /* or port; 0: nobody has it */
+};
+
+/* --- pairs --- */
+
+static struct pair *place_of(const struct messages *messages, const struct process *from,
+                             const struct process *to)
+{
+    uint64_t sum = (from ? from->serial : 0) * 0x2545F491 + (to ? to->serial : 0);
+    size_t i = (sum * 0x9E3779B97F4A7C15 >> 32) & (messages->size - 1);
+
+    while (messages->pairs[i].there &&
+           (messages->pairs[i].from != from || messages->pairs[i].to != to))
+        i = (i + 1) & (messages->size - 1);
+    return &messages->pairs[i];
+}
+
+static void put(struct messages *messages, struct pair *pair)
+{
+    struct pair *place = place_of(messages, pair->from, pair->to);
+
+    if (!place->there) {
+        *place = *pair;
+        messages->used++;
+        return;
+    }
+    place->sent += pair->sent;
+    place->matched += pair->matched;
+    place->total += pair->total;
+    histogram_move(&place->times, &pair->times);
+}
+
+/* A table of SIZE slots with the same pairs; as it was if there is no memory. */
+static bool rebuild(struct messages *messages, size_t size)
+{
+    struct messages old = *messages;
+    struct pair *pairs = calloc(size, sizeof *pairs);
+
+    if (!pairs)
+        return false;
+    messages->pairs = pairs;
+    messages->size = size;
+    messages->used = 0;
+    for (size_t i = 0; i < old.size; i++)
+        if (old.pairs[i].there)
+            put(messages, &old.pairs[i]);
+    free(old.pairs);
+    return true;
+}
+
+static struct pair *pair_of(struct report *report, struct process *from, struct process *to)
+{
+    struct messages *messages = &report->messages;
+    struct pair *place = messages->size ? place_of(messages, from, to) : NULL;
+
+    if (place && place->there)
+        return place;
+    if (messages->used >= PAIRS_MOST)
+        pairs_forget(messages, PAIRS_MOST / 2);
+    if (2 * (messages->used + 1) > messages->size &&
+        !rebuild(messages, messages->size ? 2 * messages->size : 64)) {
+        report->lost++;
+        return NULL;
+    }
+    place = place_of(messages, from, to);
+    if (!place->there) {
+        *place = (struct pair){.from = from, .to = to, .there = true};
+        messages->used++;
+    }
+    return place;
+}
+
+static int compare(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a < b) - (a > b);
+}
+
+/* So many messages must a pair have sent to be among the MOST; *TIES of those that sent just that
+ * may be. UINT64_MAX if there is no memory. */
+static uint64_t least_sent(const struct messages *messages, size_t most, size_t *ties)
+{
+    uint64_t *sent = calloc(messages->used, sizeof *sent), least = UINT64_MAX;
+    size_t used = 0;
+
+    for (size_t i = 0; sent && i < messages->size; i++)
+        if (messages->pairs[i].there)
+            sent[used++] = messages->pairs[i].sent;
+    if (sent) {
+        qsort(sent, used, sizeof *sent, compare);
+        least = sent[most - 1];
+    }
+    for (*ties = 0; sent && *ties < most && sent[most - 1 - *ties] == least;)
+        ++*ties;
+    free(sent);
+    return least;
+}
+
+void pairs_forget(struct messages *messages, size_t most)
+{
+    uint64_t least;
+    size_t ties;
+
+    if (messages->used <= most)
+        return;
+    least = least_sent(messages, most, &ties);
+    for (size_t i = 0; i < messages->size; i++) {
+        struct pair *pair = &messages->pairs[i];
+        if (!pair->there || pair->sent > least || (pair->sent == least && ties && ties--))
+            continue;
+        pair->from = pair->to = NULL;
+        messages->merged++;
+    }
+    rebuild(messages, messages->size);
+}
+
+/* --- mailboxes --- */
+
+static void take(struct messages *messages, struct mailbox *mailbox, struct message **at)
+{
+    struct message *message = *at;
+
+    *at = message->next;
+    if (!message->next)
+        mailbox->end = at;
+    mailbox->waiting--;
+    messages->waiting--;
+    free(message);
+}
+
+void mailbox_clear(struct messages *messages, struct mailbox *mailbox)
+{
+    while (mailbox->first)
+        take(messages, mailbox, &mailbox->first);
+}
+
+static void put_message(const struct event *event, struct process *to)
+{
+    struct messages *messages = &event->report->messages;
+    struct mailbox *mailbox = &to->mailbox;
+    struct message *message;
+
+    if (mailbox->waiting >= WAITING_MOST ||
+        (messages->waiting >= WAITING_OF_ALL && mailbox->waiting)) {
+        take(messages, mailbox, &mailbox->first);
+        messages->forgotten++;
+    }
+    message = messages->waiting < WAITING_OF_ALL ? malloc(sizeof *message) : NULL;
+    if (!message) {
+        messages->forgotten++;
+        return;
+    }
+    *message = (struct message){NULL, event->process,
+                                enif_hash(ERL_NIF_INTERNAL_HASH, event->term, 0), event->now};
+    *mailbox->end = message;
+    mailbox->end = &message->next;
+    mailbox->waiting++;
+    messages->waiting++;
+}
+
+/* --- events --- */
+
+/* Whom a message goes to; NULL if that is not a process of this node that is known and kept. */
+static struct process *receiver_of(const struct event *event, ERL_NIF_TERM to)
+{
+    struct report *report = event->report;
+    ErlNifEnv *env = event->env;
+    struct name *name;
+    ErlNifPort port;
+    ErlNifPid pid;
+
+    if (enif_is_ref(env, to))
+        to = aliases_owner(&report->messages.aliases, to);
+    if (to && enif_is_atom(env, to)) {
+        name = tracees_find(&report->messages.names, to);
+        to = name ? name->pid : 0;
+    }
+    if (!to)
+        return NULL;
+    if (enif_get_local_pid(env, to, &pid))
+        return process_of(report, pid.pid, false);
+    return enif_get_local_port(env, to, &port) ? process_of(report, port.port_id, true) : NULL;
+}
+
+void send_event(const struct event *event)
+{
+    bool gone = event->tag == TH_TRACER_ATOM(event->env, send_to_non_existing_process);
+    struct process *to;
+    struct pair *pair;
+
+    aliases_note(event->env, &event->report->messages.aliases, event->tracee, event->term);
+    to = event->extra ? receiver_of(event, event->extra) : NULL;
+    pair = pair_of(event->report, event->process, to);
+    if (pair)
+        pair->sent++;
+    if (to && !gone)
+        put_message(event, to);
+}
+
+static void received(const struct event *event, const struct message *message)
+{
+    struct pair *pair = pair_of(event->report, message->from, event->process);
+    uint64_t waited;
+
+    if (!pair)
+        return;
+    pair->matched++;
+    if (message->sent == TIME_NONE || event->now == TIME_NONE)
+        return;
+    waited = event->now > message->sent ? (uint64_t)(event->now - message->sent) : 0;
+    pair->total += waited;
+    if (!histogram_add(&pair->times, waited))
+        event->report->lost++;
+}
+
+void receive_event(const struct event *event)
+{
+    struct mailbox *mailbox = event->process ? &event->process->mailbox : NULL;
+    struct message **at = mailbox ? &mailbox->first : NULL;
+    ErlNifUInt64 hash;
+
+    if (!mailbox || !*at)
+        return;
+    hash = enif_hash(ERL_NIF_INTERNAL_HASH, event->term, 0);
+    while (*at && (*at)->hash != hash)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    received(event, *at);
+    take(&event->report->messages, mailbox, at);
+}
+
+void name_event(const struct event *event, bool registered)
+{
+    struct tracees *names = &event->report->messages.names;
+    struct name *name;
+
+    if (!enif_is_atom(event->env, event->term))
+        return;
+    name = tracees_find(names, event->term);
+    if (!name && registered && names->used < NAMES_MOST)
+        name = tracees_add(names, event->term, sizeof *name);
+    if (name)
+        name->pid = registered ? event->tracee : 0;
+    else if (registered)
+        event->report->messages.nameless++;
+    if (registered && event->process)
+        event->process->tracee.name = event->term;
+}
+
+/* --- the end --- */
+
+void messages_forget(struct report *report)
+{
+    struct messages *messages = &report->messages;
+
+    for (struct process *process = report->first; process; process = process->next)
+        for (struct message *message = process->mailbox.first; message; message = message->next)
+            if (message->from && message->from->forgotten)
+                message->from = NULL;
+    for (size_t i = 0; i < messages->size; i++) {
+        struct pair *pair = &messages->pairs[i];
+        if (pair->from && pair->from->forgotten)
+            pair->from = NULL;
+        if (pair->to && pair->to->forgotten)
+            pair->to = NULL;
+    }
+    if (messages->size)
+        rebuild(messages, messages->size);
+}
+
+void messages_free(struct messages *messages)
+{
+    struct name *name;
+    size_t slot = 0;
+
+    for (size_t i = 0; i < messages->size; i++)
+        histogram_free(&messages->pairs[i].times);
+    free(messages->pairs);
+    while ((name = tracees_any(&messages->names, &slot))) {
+        tracees_remove(&messages->names, &name->tracee);
+        free(name);
+    }
+    free(messages->names.slots);
+}

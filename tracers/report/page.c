@@ -1,0 +1,213 @@
+/* The page: its own three files, which the build puts in here, and the data. */
+#include "page.h"
+
+#include "../stamp.h"
+
+extern const char page_html[], page_css[], page_js[];
+
+/* --- what the host tells of each stream --- */
+
+static void write_streams(struct writing *writing)
+{
+    fputs("[]", writing->file);
+}
+
+/* --- head --- */
+
+static void write_clock(struct writing *writing)
+{
+    static const char *const kinds[] = {[STAMP_NONE] = "none",
+                                        [STAMP_SYSTEM] = "system",
+                                        [STAMP_CPU] = "cpu",
+                                        [STAMP_MONOTONIC] = "monotonic",
+                                        [STAMP_STRICT] = "strict"};
+    const struct clock *clock = &writing->report->clock;
+
+    fprintf(writing->file,
+            "{\"kind\":\"%s\",\"first\":0,\"last\":%" PRId64 ",\"unix\":", kinds[clock->kind],
+            clock->latest);
+    if (clock->system)
+        fprintf(writing->file, "\"%" PRId64 "\"}", clock->system);
+    else
+        fputs("null}", writing->file);
+}
+
+static uint64_t calls_ended(const struct figures_table *functions)
+{
+    uint64_t ended = functions->rest.ended;
+
+    for (size_t i = 0; i < functions->size; i++)
+        if (functions->slots[i])
+            ended += functions->slots[i]->ended;
+    return ended;
+}
+
+static void write_sums(FILE *file, const struct sums *sums)
+{
+    fprintf(file,
+            "\"events\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"sent\":%" PRIu64
+            ",\"received\":%" PRIu64 ",\"processes\":%" PRIu64 ",\"ports\":%" PRIu64,
+            sums->events, sums->calls, sums->errors, sums->sent, sums->received, sums->processes,
+            sums->ports);
+}
+
+static void write_summary(struct writing *writing)
+{
+    struct report *report = writing->report;
+    struct sums sums = report->sums;
+
+    sums.processes = report->others.processes;
+    sums.ports = report->others.ports;
+    for (struct process *process = report->first; process; process = process->next) {
+        sums.processes += process->sums.processes;
+        sums.ports += process->sums.ports;
+    }
+    fputc('{', writing->file);
+    write_sums(writing->file, &sums);
+    fprintf(writing->file, ",\"ended\":%" PRIu64 ",\"functions\":%zu}",
+            calls_ended(&report->functions), report->functions.used);
+}
+
+static int compare_tags(const void *left, const void *right)
+{
+    const struct count *a = left, *b = right;
+
+    if (a->events != b->events)
+        return a->events < b->events ? 1 : -1;
+    return enif_compare(a->function, b->function);
+}
+
+static void write_tags(struct writing *writing)
+{
+    struct counts *tags = &writing->report->tags;
+    size_t used = 0;
+
+    for (size_t i = 0; i < tags->size; i++)
+        if (tags->slots[i].function)
+            tags->slots[used++] = tags->slots[i];
+    if (used)
+        qsort(tags->slots, used, sizeof *tags->slots, compare_tags);
+    fputc('[', writing->file);
+    for (size_t i = 0; i < used; i++) {
+        char name[256] = "";
+        enif_get_atom(writing->env, tags->slots[i].function, name, sizeof name, ERL_NIF_LATIN1);
+        fputs(i ? ",[" : "[", writing->file);
+        write_string(writing->file, name);
+        fprintf(writing->file, ",%" PRIu64 "]", tags->slots[i].events);
+    }
+    fputc(']', writing->file);
+}
+
+/* --- what was repaired, cut or lost --- */
+
+static void write_repairs(struct writing *writing)
+{
+    struct report *report = writing->report;
+    const struct shard *shards = report->calls.shards;
+    const struct messages *messages = &report->messages;
+    uint64_t lost = report->lost + report->functions.lost + report->tags.lost, forgotten = 0;
+    bool first = true;
+
+    for (size_t i = 0; i < SHARDS; i++) {
+        lost += shards[i].lost;
+        forgotten += shards[i].forgotten;
+    }
+    const struct {
+        const char *what;
+        uint64_t count;
+    } repairs[] = {
+        {"events without a time stamp", report->clock.timed ? report->clock.untimed : 0},
+        {"events that are older than the first one, and count as if they came with it",
+         report->clock.early},
+        {"ends of calls whose beginnings are not known", report->strays},
+        {"calls that were ended by a return from below them", report->repairs.cut},
+        {"returns of calls that are not known", report->repairs.uncalled},
+        {"calls and returns of processes that were not scheduled in", report->unscheduled},
+        {"calls too deep to follow", report->repairs.beyond},
+        {"open calls forgotten, as a process had too many", forgotten},
+        {"functions that are shown as one, as there are too many",
+         report->functions.used > FUNCTIONS_SHOWN ? report->functions.used - FUNCTIONS_SHOWN : 0},
+        {"calls of functions that came when there were too many", writing->beyond},
+        {"calls that count for their callers, as there are too many stacks", report->stacks.lost},
+        {"stacks too narrow to be shown, which count for those below them", writing->narrow},
+        {"processes and ports that are shown as others, as there are too many",
+         report->others.processes + report->others.ports},
+        {"events of processes that came when there were too many", report->unkept},
+        {"pairs of sender and receiver that are shown as one, as there are too many",
+         messages->merged},
+        {"messages whose receipt was not waited for, as too many had been sent before",
+         messages->forgotten},
+        {"registered names that were not kept, as there were too many", messages->nameless},
+        {"events that there was no memory for", lost},
+    };
+    fputc('[', writing->file);
+    for (size_t i = 0; i < sizeof repairs / sizeof repairs[0]; i++)
+        if (repairs[i].count) {
+            fprintf(writing->file, "%s[\"%s\",%" PRIu64 "]", first ? "\n" : ",\n", repairs[i].what,
+                    repairs[i].count);
+            first = false;
+        }
+    fputc(']', writing->file);
+}
+
+/* --- the page --- */
+
+/* The data are complete before it is told what was repaired, and which functions have names. */
+static void write_data(struct writing *writing, const char *title)
+{
+    static const struct {
+        const char *name;
+        void (*write)(struct writing *writing);
+    } members[] = {
+        {"streams", write_streams}, {"time", write_clock},          {"summary", write_summary},
+        {"tags", write_tags},       {"functions", write_functions}, {"processes", write_processes},
+        {"flame", write_flame},     {"timeline", write_timeline},   {"messages", write_messages},
+        {"slowest", write_slowest}, {"names", write_names},         {"repairs", write_repairs},
+    };
+    FILE *file = writing->file;
+
+    fputs("<script type=\"application/json\" id=\"data\">\n{\"version\":1,\n\"title\":", file);
+    write_string(file, title);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        fprintf(file, ",\n\"%s\":", members[i].name);
+        members[i].write(writing);
+    }
+    fputs("}\n</script>\n", file);
+}
+
+static bool is_mark(const char *line, size_t length, const char *mark)
+{
+    return strlen(mark) == length && memcmp(line, mark, length) == 0;
+}
+
+/* A line that is a mark is replaced by what it stands for. */
+static void write_template(struct writing *writing, const char *title)
+{
+    const char *line = page_html;
+
+    while (*line) {
+        size_t length = strcspn(line, "\n");
+        if (is_mark(line, length, "@CSS@"))
+            fputs(page_css, writing->file);
+        else if (is_mark(line, length, "@JS@"))
+            fputs(page_js, writing->file);
+        else if (is_mark(line, length, "@DATA@"))
+            write_data(writing, title);
+        else
+            fprintf(writing->file, "%.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+void write_page(FILE *file, ErlNifEnv *env, struct report *report, const char *title)
+{
+    struct writing writing = {.file = file, .env = env, .report = report};
+
+    writing.beyond = report->functions.rest.calls;
+    processes_stop(report);
+    processes_forget(report, PROCESSES_SHOWN, false);
+    pairs_forget(&report->messages, PAIRS_SHOWN);
+    write_template(&writing, *title ? title : "trace");
+    free(writing.names.functions);
+    free(writing.names.numbers.slots);
+}

@@ -1,0 +1,13 @@
+%% The module that an Erlang node wants beside report.so; see ../README.md.
+-module(report).
+-export([load/1, enabled/3, trace/5]).
+
+%% File: the path of report.so, without the suffix.
+load(File) ->
+    erlang:load_nif(File, 0).
+
+enabled(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).

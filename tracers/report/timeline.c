@@ -1,0 +1,99 @@
+/*
+ * When a process was busy, and how many events it had: bins of equal width.
+ *
+ * A bin is 1 << shift nanoseconds wide. Where time goes beyond the last of BINS bins, they become
+ * twice as wide, each of two old ones: at once for all together, and for each process when its own
+ * are next used.
+ */
+#include "report.h"
+
+void bins_widen(struct bins *bins, uint32_t shift)
+{
+    for (; bins->shift < shift; bins->shift++) {
+        uint32_t first = bins->first / 2, last = (bins->first + bins->count - 1) / 2;
+        if (bins->count == 0)
+            continue;
+        for (uint32_t i = 0; i < bins->count; i++) {
+            struct bin bin = bins->bins[i];
+            uint32_t to = (bins->first + i) / 2 - first;
+            bins->bins[i] = (struct bin){0};
+            bins->bins[to].busy += bin.busy;
+            bins->bins[to].events += bin.events;
+        }
+        bins->first = first;
+        bins->count = last - first + 1;
+    }
+}
+
+/* The bins from FIRST to LAST are there. False if there is no memory. */
+static bool reach(struct bins *bins, uint32_t first, uint32_t last)
+{
+    uint32_t begin = bins->count && bins->first < first ? bins->first : first;
+    uint32_t end =
+        bins->count && bins->first + bins->count > last + 1 ? bins->first + bins->count : last + 1;
+    uint32_t before = bins->count ? bins->first - begin : 0;
+    struct bin *grown;
+
+    if (end - begin > bins->size) {
+        uint32_t size = 2 * (end - begin) < BINS ? 2 * (end - begin) : BINS;
+        grown = realloc(bins->bins, size * sizeof *grown);
+        if (!grown)
+            return false;
+        bins->bins = grown;
+        bins->size = size;
+    }
+    if (before)
+        memmove(bins->bins + before, bins->bins, bins->count * sizeof *bins->bins);
+    memset(bins->bins, 0, before * sizeof *bins->bins);
+    memset(bins->bins + before + bins->count, 0,
+           (end - begin - before - bins->count) * sizeof *bins->bins);
+    bins->first = begin;
+    bins->count = end - begin;
+    return true;
+}
+
+/* *SHIFT is such that NOW has a bin. */
+static uint32_t bin_of(uint32_t *shift, int64_t now)
+{
+    while (now >> *shift >= BINS)
+        ++*shift;
+    return (uint32_t)(now >> *shift);
+}
+
+bool bins_event(struct bins *bins, uint32_t *shift, int64_t now)
+{
+    uint32_t bin = bin_of(shift, now > 0 ? now : 0);
+
+    bins_widen(bins, *shift);
+    if (!reach(bins, bin, bin))
+        return false;
+    bins->bins[bin - bins->first].events++;
+    return true;
+}
+
+bool bins_busy(struct bins *bins, uint32_t *shift, int64_t from, int64_t to)
+{
+    uint32_t first, last;
+
+    from = from > 0 ? from : 0;
+    if (from >= to)
+        return true;
+    last = bin_of(shift, to - 1);
+    first = (uint32_t)(from >> *shift);
+    bins_widen(bins, *shift);
+    if (!reach(bins, first, last))
+        return false;
+    for (uint32_t i = first; i <= last; i++) {
+        int64_t begin = (int64_t)i << *shift, end = (int64_t)(i + 1) << *shift;
+        begin = begin > from ? begin : from;
+        end = end < to ? end : to;
+        bins->bins[i - bins->first].busy += (uint64_t)(end - begin);
+    }
+    return true;
+}
+
+void bins_forget_busy(struct bins *bins)
+{
+    for (uint32_t i = 0; i < bins->count; i++)
+        bins->bins[i].busy = 0;
+}

@@ -1,0 +1,108 @@
+/* The figures of functions and the slowest calls. */
+#include "page.h"
+
+/* Most time of its own first, then the most calls, then by name. */
+static int compare(const void *left, const void *right)
+{
+    const struct figures *a = *(struct figures *const *)left, *b = *(struct figures *const *)right;
+    int names;
+
+    if (a->own != b->own)
+        return a->own < b->own ? 1 : -1;
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? 1 : -1;
+    names = enif_compare(a->module, b->module);
+    if (names == 0)
+        names = enif_compare(a->function, b->function);
+    return names ? names : (a->arity > b->arity) - (a->arity < b->arity);
+}
+
+static void write_row(struct writing *writing, long name, const struct figures *figures)
+{
+    const struct histogram *times = &figures->times;
+    FILE *file = writing->file;
+    bool known = times->count > 0;
+
+    fprintf(file, "[%ld,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", name, figures->calls,
+            figures->errors, figures->calls - figures->ended - figures->untold, figures->untold);
+    write_count(file, figures->total, known && name >= 0);
+    fputc(',', file);
+    write_count(file, figures->own, known);
+    for (unsigned i = 0; i < 3; i++) {
+        static const unsigned percents[] = {50, 90, 99};
+        fputc(',', file);
+        write_count(file, known ? histogram_percentile(times, percents[i]) : 0, known);
+    }
+    fputc(',', file);
+    write_count(file, times->max, known);
+    fputc(']', file);
+}
+
+/* Total times cannot be added up, as those of callees are in them. */
+static void add_to_rest(struct figures *rest, struct figures *figures)
+{
+    rest->calls += figures->calls;
+    rest->errors += figures->errors;
+    rest->ended += figures->ended;
+    rest->untold += figures->untold;
+    rest->own += figures->own;
+    histogram_move(&rest->times, &figures->times);
+}
+
+void write_functions(struct writing *writing)
+{
+    struct figures_table *table = &writing->report->functions;
+    struct figures **rows = table->slots;
+    size_t used = 0;
+
+    for (size_t i = 0; i < table->size; i++)
+        if (rows[i]) {
+            struct figures *figures = rows[i];
+            rows[i] = NULL;
+            rows[used++] = figures;
+        }
+    if (used)
+        qsort(rows, used, sizeof(struct figures *), compare);
+    fputc('[', writing->file);
+    for (size_t i = 0; i < used; i++) {
+        if (i >= FUNCTIONS_SHOWN) {
+            add_to_rest(&table->rest, rows[i]);
+            continue;
+        }
+        fputs(i ? ",\n" : "\n", writing->file);
+        write_row(writing,
+                  name_number(&writing->names, &(struct count){.module = rows[i]->module,
+                                                               .function = rows[i]->function,
+                                                               .arity = rows[i]->arity}),
+                  rows[i]);
+    }
+    if (used > FUNCTIONS_SHOWN || table->rest.calls) {
+        fputs(",\n", writing->file);
+        write_row(writing, -1, &table->rest);
+    }
+    fputc(']', writing->file);
+}
+
+void write_slowest(struct writing *writing)
+{
+    struct slowest *slowest = &writing->report->slowest;
+    FILE *file = writing->file;
+
+    slowest_sort(slowest);
+    fputc('[', file);
+    for (size_t i = slowest->used; i-- > 0;) {
+        const struct slow_call *call = &slowest->calls[i];
+        fprintf(file,
+                "%s{\"name\":%ld,\"process\":%ld,\"at\":", i + 1 < slowest->used ? ",\n" : "\n",
+                name_number(&writing->names, &call->function), process_number(call->process));
+        write_time(file, call->at);
+        fprintf(file,
+                ",\"took\":%" PRIu64 ",\"own\":%" PRIu64 ",\"error\":%s,\"args\":", call->took,
+                call->own, call->error ? "true" : "false");
+        write_string(file, call->arguments);
+        fputs(",\"outcome\":", file);
+        write_string(file, call->outcome);
+        fputc('}', file);
+    }
+    fputc(']', file);
+}
