@@ -41,9 +41,22 @@
  * ENV is the callback's. 1: it will be done. 0: there is no breakpoint to be paused, as it is a
  * callback about something else, such as a return, or the session takes calls as they were recorded,
  * without patterns. Then nothing happens.
+ *
+ * th_recordings() tells of the recorded streams that are replayed: a list of maps, one for each stream
+ * that has begun, in their order, the one at hand last.
+ *
+ *     name     a binary: the stream's name, as whoever replays gave it
+ *     records  that were read of it so far, damaged ones included
+ *     lost     events that the recorder says it dropped
+ *     gaps     places where events were lost, and nobody knows how many
+ *     damaged  records that were skipped, as they are damaged, and places where it is damaged or cut off
+ *
+ * ENV is any that terms can be made in. Any thread, in callbacks as well as in load() and unload(). What
+ * happens in the host itself is no stream: [] where nothing was replayed.
  */
 #define TH_MODULE_TRACING(X) \
-    X(tracing, int, th_disarm, (ErlNifEnv *env))
+    X(tracing, int, th_disarm, (ErlNifEnv *env)) \
+    X(tracing, ERL_NIF_TERM, th_recordings, (ErlNifEnv *env))
 
 /*
  * Calling.

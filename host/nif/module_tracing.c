@@ -8,3 +8,8 @@ int th_disarm(ErlNifEnv *env)
 {
     return th_callback_disarm(env);
 }
+
+ERL_NIF_TERM th_recordings(ErlNifEnv *env)
+{
+    return th_recordings_list(env);
+}

@@ -19,9 +19,10 @@ struct th_player {
     struct th_reader *reader;
     const struct th_player_options *options;
     struct th_player_counts *counts;
-    uint64_t read;  /* records of this stream */
-    uint32_t nodes; /* th_reader_info.nodes of the world at hand */
-    bool deserted;  /* no session is left */
+    struct th_recording *recording; /* the same of this stream, for tracers */
+    uint64_t read;                  /* records of this stream */
+    uint32_t nodes;                 /* th_reader_info.nodes of the world at hand */
+    bool deserted;                  /* no session is left */
     struct origin {
         bool known;
         int64_t ns;
@@ -34,6 +35,7 @@ struct th_player {
 static __attribute__((cold)) enum th_status malformed(struct th_player *player)
 {
     player->counts->malformed++;
+    th_recording_count(&player->recording->damaged, 1);
     th_error_context("record %llu at byte %llu was skipped",
                      (unsigned long long)player->event.number,
                      (unsigned long long)player->event.position);
@@ -185,6 +187,8 @@ static enum th_status play_other(struct th_player *player, struct th_event *even
     player->counts->drops++;
     player->counts->lost += event->dropped;
     player->counts->gaps += event->dropped == 0;
+    th_recording_count(&player->recording->lost, event->dropped);
+    th_recording_count(&player->recording->gaps, event->dropped == 0);
     th_trace_aside(player->tracing, event);
     if (th_reader_info(player->reader)->nodes != player->nodes)
         change_node(player);
@@ -232,14 +236,18 @@ static inline enum th_status step(struct th_player *player)
         if (player->read++ == 0)
             tell_node(player);
         player->counts->records++;
+        th_recording_count(&player->recording->records, 1);
         return play_event(player, &player->event);
     }
     if (status == TH_MALFORMED) {
         player->read++;
         player->counts->records++;
         player->counts->malformed++;
+        th_recording_count(&player->recording->records, 1);
+        th_recording_count(&player->recording->damaged, 1);
     } else if (status != TH_END) {
         player->counts->damages++;
+        th_recording_count(&player->recording->damaged, 1);
     }
     return status;
 }
@@ -247,6 +255,7 @@ static inline enum th_status step(struct th_player *player)
 static void begin(struct th_player *player)
 {
     th_tracing_new_world(player->tracing);
+    player->recording = th_recording_begin(th_reader_info(player->reader)->name);
     th_env_init(&player->env, TH_ENV_PLAIN);
 }
 

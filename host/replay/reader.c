@@ -94,10 +94,11 @@ static enum th_status begin(struct th_reader *reader, enum th_status status)
     return status == TH_OK ? find_format(reader) : status;
 }
 
-static struct th_reader *create(const struct th_reader_options *options)
+static struct th_reader *create(const char *name, const struct th_reader_options *options)
 {
     struct th_reader *reader = th_alloc_zero(sizeof *reader);
 
+    reader->info.name = reader->name = th_strdup(name);
     if (options)
         reader->options = *options;
     return reader;
@@ -116,7 +117,7 @@ static enum th_status result(struct th_reader *made, const char *name, enum th_s
 enum th_status th_reader_open(const char *name, const struct th_reader_options *options,
                               struct th_reader **reader)
 {
-    struct th_reader *made = create(options);
+    struct th_reader *made = create(name, options);
     enum th_status status;
 
     if (th_tcp_is_address(name)) {
@@ -133,7 +134,7 @@ enum th_status th_reader_open(const char *name, const struct th_reader_options *
 enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
                                 struct th_reader **reader)
 {
-    struct th_reader *made = create(options);
+    struct th_reader *made = create(name, options);
 
     th_wrap_single(name, &made->set);
     th_input_attach(&made->input, fd, name);
@@ -231,5 +232,6 @@ void th_reader_close(struct th_reader *reader)
     th_input_close(&reader->input);
     th_wrap_free(&reader->set);
     th_connection_free(reader->connection);
+    th_free(reader->name);
     th_free(reader);
 }

@@ -56,6 +56,7 @@ enum th_status th_reader_next(struct th_reader *reader, struct th_event *event);
 /* What is known of the whole stream; counts are up to date after each call of th_reader_next(). */
 struct th_reader_info {
     const char *format;      /* "trace-port", "jsonl" */
+    const char *name;        /* as it was given */
     const char *file;        /* the file being read: differs from the name given for a wrap set */
     const char *note;        /* how the name was taken, for the user; NULL: as it stands */
     struct th_etf_node node; /* the recorded node: node 0 while no record has told it; mostly known

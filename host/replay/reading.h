@@ -42,6 +42,7 @@ struct th_reader {
     struct th_input input;
     struct th_reader_options options;
     struct th_reader_info info;
+    char *name;
     struct th_wrap_set set;
     size_t file;                      /* the one being read, in set.names */
     uint64_t bytes_before;            /* read of the files, or connections, before it */

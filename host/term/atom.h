@@ -67,6 +67,11 @@ enum {
     X(anything, "_")                                                \
     X(target, "$_")                                                 \
     X(bindings, "$$")                                               \
+    X(name, "name")                                                 \
+    X(records, "records")                                           \
+    X(lost, "lost")                                                 \
+    X(gaps, "gaps")                                                 \
+    X(damaged, "damaged")                                           \
     X(send, "send")                                                 \
     X(send_to_non_existing_process, "send_to_non_existing_process") \
     X(receive, "receive")                                           \

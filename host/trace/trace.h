@@ -13,6 +13,7 @@
 #include "named_tracer.h"
 #include "message_pattern.h"
 #include "pattern.h"
+#include "recordings.h"
 #include "session.h"
 #include "tags.h"
 #include "tracees.h"

@@ -1,6 +1,7 @@
 #include "tracing.h"
 
 #include "inheritance.h"
+#include "recordings.h"
 #include "thread.h"
 
 /* --- what waits for the end of the event at hand --- */
@@ -251,6 +252,7 @@ void th_tracing_free(struct th_tracing *tracing)
     th_free(atomic_load_explicit(&tracing->everyone, memory_order_relaxed));
     pthread_mutex_destroy(&tracing->lock);
     th_free(tracing);
+    th_recordings_forget();
 }
 
 void th_tracing_use_wall_clock(struct th_tracing *tracing)

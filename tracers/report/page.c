@@ -3,13 +3,72 @@
 
 #include "../stamp.h"
 
+#include <nif_module.h>
+
 extern const char page_html[], page_css[], page_js[];
 
 /* --- what the host tells of each stream --- */
 
+/* A number of the map STREAM. */
+static void write_member(struct writing *writing, ERL_NIF_TERM stream, const char *name)
+{
+    ErlNifUInt64 count = 0;
+    ERL_NIF_TERM value;
+
+    if (enif_get_map_value(writing->env, stream, enif_make_atom(writing->env, name), &value))
+        enif_get_uint64(writing->env, value, &count);
+    fprintf(writing->file, ",\"%s\":%" PRIu64, name, (uint64_t)count);
+}
+
+static bool stream_name(ErlNifEnv *env, ERL_NIF_TERM stream, ErlNifBinary *name)
+{
+    ERL_NIF_TERM value;
+
+    return enif_get_map_value(env, stream, enif_make_atom(env, "name"), &value) &&
+           enif_inspect_binary(env, value, name);
+}
+
+static ERL_NIF_TERM streams_of(ErlNifEnv *env)
+{
+    return TH_HAS(th_recordings) ? th_recordings(env) : enif_make_list(env, 0);
+}
+
 static void write_streams(struct writing *writing)
 {
-    fputs("[]", writing->file);
+    ERL_NIF_TERM list = streams_of(writing->env), stream;
+    ErlNifBinary name = {0};
+    bool first = true;
+
+    fputc('[', writing->file);
+    for (; enif_get_list_cell(writing->env, list, &stream, &list); first = false) {
+        if (!stream_name(writing->env, stream, &name))
+            continue;
+        fputs(first ? "{\"name\":" : ",\n{\"name\":", writing->file);
+        write_text(writing->file, (const char *)name.data, name.size);
+        write_member(writing, stream, "records");
+        write_member(writing, stream, "lost");
+        write_member(writing, stream, "gaps");
+        write_member(writing, stream, "damaged");
+        fputc('}', writing->file);
+    }
+    fputc(']', writing->file);
+}
+
+/* The name of the first stream, without its folders, if nothing else was said. */
+static void write_title(struct writing *writing, const char *title)
+{
+    ERL_NIF_TERM list = streams_of(writing->env), stream;
+    ErlNifBinary name;
+    size_t begin;
+
+    if (*title || !enif_get_list_cell(writing->env, list, &stream, &list) ||
+        !stream_name(writing->env, stream, &name)) {
+        write_string(writing->file, *title ? title : "trace");
+        return;
+    }
+    for (begin = name.size; begin && name.data[begin - 1] != '/';)
+        begin--;
+    write_text(writing->file, (const char *)name.data + begin, name.size - begin);
 }
 
 /* --- head --- */
@@ -167,7 +226,7 @@ static void write_data(struct writing *writing, const char *title)
     FILE *file = writing->file;
 
     fputs("<script type=\"application/json\" id=\"data\">\n{\"version\":1,\n\"title\":", file);
-    write_string(file, title);
+    write_title(writing, title);
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         fprintf(file, ",\n\"%s\":", members[i].name);
         members[i].write(writing);
@@ -207,7 +266,7 @@ void write_page(FILE *file, ErlNifEnv *env, struct report *report, const char *t
     processes_stop(report);
     processes_forget(report, PROCESSES_SHOWN, false);
     pairs_forget(&report->messages, PAIRS_SHOWN);
-    write_template(&writing, *title ? title : "trace");
+    write_template(&writing, title);
     free(writing.names.functions);
     free(writing.names.numbers.slots);
 }

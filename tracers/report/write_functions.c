@@ -90,10 +90,9 @@ void write_slowest(struct writing *writing)
 
     slowest_sort(slowest);
     fputc('[', file);
-    for (size_t i = slowest->used; i-- > 0;) {
+    for (size_t i = 0; i < slowest->used; i++) {
         const struct slow_call *call = &slowest->calls[i];
-        fprintf(file,
-                "%s{\"name\":%ld,\"process\":%ld,\"at\":", i + 1 < slowest->used ? ",\n" : "\n",
+        fprintf(file, "%s{\"name\":%ld,\"process\":%ld,\"at\":", i ? ",\n" : "\n",
                 name_number(&writing->names, &call->function), process_number(call->process));
         write_time(file, call->at);
         fprintf(file,

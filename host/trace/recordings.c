@@ -1,0 +1,70 @@
+#include "recordings.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* The links are written and read under `lock`. */
+static struct {
+    pthread_mutex_t lock;
+    struct th_recording *first, **end;
+} recordings = {PTHREAD_MUTEX_INITIALIZER, NULL, &recordings.first};
+
+struct th_recording *th_recording_begin(const char *name)
+{
+    size_t size = strlen(name) + 1;
+    struct th_recording *recording = th_alloc_zero(sizeof *recording + size);
+
+    memcpy(recording->name, name, size);
+    pthread_mutex_lock(&recordings.lock);
+    *recordings.end = recording;
+    recordings.end = &recording->next;
+    pthread_mutex_unlock(&recordings.lock);
+    return recording;
+}
+
+static th_term number(th_env *env, const _Atomic uint64_t *count)
+{
+    return th_make_uint64(env, atomic_load_explicit(count, memory_order_relaxed));
+}
+
+static th_term describe(th_env *env, const struct th_recording *recording)
+{
+    const th_term keys[] = {TH_AM(name), TH_AM(records), TH_AM(lost), TH_AM(gaps), TH_AM(damaged)};
+    th_term values[sizeof keys / sizeof keys[0]] = {
+        th_make_binary(env, recording->name, strlen(recording->name)),
+        number(env, &recording->records),
+        number(env, &recording->lost),
+        number(env, &recording->gaps),
+        number(env, &recording->damaged),
+    };
+
+    return th_make_map(env, keys, values, sizeof keys / sizeof keys[0], NULL);
+}
+
+th_term th_recordings_list(th_env *env)
+{
+    th_term *elements = NULL, list;
+    size_t count = 0, capacity = 0;
+
+    pthread_mutex_lock(&recordings.lock);
+    for (const struct th_recording *one = recordings.first; one; one = one->next) {
+        TH_ARRAY_GROW(elements, count, capacity);
+        elements[count++] = describe(env, one);
+    }
+    pthread_mutex_unlock(&recordings.lock);
+    list = th_make_list(env, elements, count);
+    th_free(elements);
+    return list;
+}
+
+void th_recordings_forget(void)
+{
+    pthread_mutex_lock(&recordings.lock);
+    while (recordings.first) {
+        struct th_recording *recording = recordings.first;
+        recordings.first = recording->next;
+        th_free(recording);
+    }
+    recordings.end = &recordings.first;
+    pthread_mutex_unlock(&recordings.lock);
+}

@@ -1,0 +1,40 @@
+/*
+ * The recorded streams that are played, or were: for tracers that ask (th_recordings()).
+ *
+ * The player begins one and counts in it, one thread at a time; any thread may read. Counts are
+ * relaxed: numbers in themselves. The list is one for the program, in the order in which streams
+ * began, and is forgotten when a tracing has ended and all its tracers were unloaded.
+ */
+#ifndef TH_RECORDINGS_H
+#define TH_RECORDINGS_H
+
+#include "host/term/term.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct th_recording {
+    struct th_recording *next;
+    _Atomic uint64_t records; /* read, damaged ones and drops included */
+    _Atomic uint64_t lost;    /* events that the recorder says it dropped */
+    _Atomic uint64_t gaps;    /* places where nobody knows how many events were lost */
+    _Atomic uint64_t damaged; /* records that were skipped, and places where it is cut off */
+    char name[];              /* as the stream was named */
+};
+
+/* It stays until th_recordings_forget(). */
+struct th_recording *th_recording_begin(const char *name);
+
+/* By whoever plays it. */
+static inline void th_recording_count(_Atomic uint64_t *count, uint64_t more)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more,
+                          memory_order_relaxed);
+}
+
+/* A list of maps, made in ENV: name, records, lost, gaps, damaged of each. */
+th_term th_recordings_list(th_env *env);
+
+void th_recordings_forget(void);
+
+#endif

@@ -1,0 +1,42 @@
+#!/bin/sh
+# What a tracer is told of the streams that it gets, in its callbacks, when it is loaded and when it is unloaded.
+. tests/cli/report
+
+{
+    echo '{"tag":"call","tracee":"<0.1.0>","term":"{m,f,0}"}'
+    echo '{"drop":3}'
+    echo '{"drop":0}'
+    echo '{"tag":"call","tracee":"<0.1.0>"}'
+    echo '{"tag":"call","tracee":"<0.1.0>","term":"{m,f,0}"}'
+} >"$work/a.jsonl"
+printf '{"tag":"send","tracee":"<0.1.0>","term":"x","extra":"<0.2.0>"}\n{"tag":' >"$work/b"
+: >"$work/empty.jsonl"
+
+shown() {
+    "$tracehost" replay -t "$tracers/recordings.so" "$@" 2>/dev/null
+    echo "status $?"
+}
+expect 'two streams, with losses and damage' shown "$work/a.jsonl" "$work/b" <<'EOF'
+load []
+event [#{damaged => 0,gaps => 0,lost => 0,name => <<"WORK/a.jsonl">>,records => 1}]
+event [#{damaged => 1,gaps => 1,lost => 3,name => <<"WORK/a.jsonl">>,records => 5}]
+event [#{damaged => 1,gaps => 1,lost => 3,name => <<"WORK/a.jsonl">>,records => 5},#{damaged => 0,gaps => 0,lost => 0,name => <<"WORK/b">>,records => 1}]
+unload [#{damaged => 1,gaps => 1,lost => 3,name => <<"WORK/a.jsonl">>,records => 5},#{damaged => 1,gaps => 0,lost => 0,name => <<"WORK/b">>,records => 1}]
+status 4
+EOF
+from_stdin() {
+    "$tracehost" replay -t "$tracers/recordings.so" - "$work/empty.jsonl" "$work/none" <"$work/a.jsonl" 2>/dev/null | tail -n 1
+}
+expect 'standard input, a stream without events, one that is not there' from_stdin <<'EOF'
+unload [#{damaged => 1,gaps => 1,lost => 3,name => <<"-">>,records => 5},#{damaged => 0,gaps => 0,lost => 0,name => <<"WORK/empty.jsonl">>,records => 0}]
+EOF
+live() {
+    "$tracehost" run --flags=call -t "$tracers/recordings.so" fib 'fib:fib(1)' | sort
+}
+expect 'what runs here is no stream' live <<'EOF'
+1
+event []
+load []
+unload []
+EOF
+finish
