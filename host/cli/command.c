@@ -8,6 +8,7 @@
 /* "tracehost 0.1.0 (NIF API 2.18)" */
 static const char version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
 
+static int (*asked)(const struct argp *argp, void *input, bool in_order);
 static int stdout_error; /* errno of the first flush that failed; of the main thread */
 
 const char *th_command_version(void)
@@ -15,11 +16,17 @@ const char *th_command_version(void)
     return version;
 }
 
+const char th_exit_statuses[] =
+    "0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or events lost, 5 a "
+    "library was refused, 6 it crashed or hung, 128+n ended by signal n";
+
 static void parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
 {
     char *name = th_printf("tracehost %s", argv[0]);
     char *command = argv[0];
 
+    if (asked)
+        exit(asked(argp, input, flags & ARGP_IN_ORDER));
     argp_err_exit_status = TH_USAGE;
     argp_program_version = version; /* libc's own variable: ours would be hidden from it */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
@@ -39,6 +46,11 @@ void th_command_parse(const struct argp *argp, int argc, char **argv, void *inpu
 void th_command_parse_in_order(const struct argp *argp, int argc, char **argv, void *input)
 {
     parse(argp, ARGP_IN_ORDER, argc, argv, input);
+}
+
+void th_command_ask(int (*tell)(const struct argp *argp, void *input, bool in_order))
+{
+    asked = tell;
 }
 
 void th_command_flush(void)

@@ -29,6 +29,14 @@ int th_command_run(int argc, char **argv);
 int th_command_probes(int argc, char **argv);
 int th_command_ctl(int argc, char **argv);
 
+/* Another form of `tracehost help [COMMAND]`, and what completes command lines; of COUNT COMMANDS.
+ * The exit status. */
+int th_help_json(const struct th_command commands[], size_t count, const char *command);
+int th_complete(const struct th_command commands[], size_t count, int argc, char **argv);
+
+/* What statuses mean: "0 done, 1 failed, ...". */
+extern const char th_exit_statuses[];
+
 /* What --version prints. */
 const char *th_command_version(void);
 
@@ -41,6 +49,10 @@ void th_command_parse(const struct argp *argp, int argc, char **argv, void *inpu
 
 /* The same; options behind the first argument are not looked at, if ARGP does not. */
 void th_command_parse_in_order(const struct argp *argp, int argc, char **argv, void *input);
+
+/* Instead of parsing, the next th_command_parse() calls TELL with what it was given, and ends the
+ * program with what that returns. IN_ORDER: it is th_command_parse_in_order(). */
+void th_command_ask(int (*tell)(const struct argp *argp, void *input, bool in_order));
 
 /* Flushes stdout, so that what comes on stderr now stands behind it. */
 void th_command_flush(void);

@@ -25,11 +25,17 @@ enum how { LOCKED, APART };
 TH_CONTROL_COMMANDS(X)
 #undef X
 
-static const struct th_control_command commands[] = {
+static const struct th_control_command all_commands[] = {
 #define X(name, how, arguments, help) {#name, arguments, help, carry_out_##name, (how) == APART},
     TH_CONTROL_COMMANDS(X)
 #undef X
 };
+
+const struct th_control_command *th_control_commands(size_t *count)
+{
+    *count = sizeof all_commands / sizeof all_commands[0];
+    return all_commands;
+}
 
 /* --- The host --------------------------------------------------------------------------------- */
 
@@ -46,8 +52,8 @@ void th_control_host_prepare(struct th_control_host *host, const char *path)
         .path = path,
         .program = host->program,
         .version = TH_VERSION,
-        .commands = commands,
-        .command_count = sizeof commands / sizeof commands[0],
+        .commands = all_commands,
+        .command_count = sizeof all_commands / sizeof all_commands[0],
         .context = host,
         .begin = th_guard_thread_begin, /* commands load tracers, and ask them */
         .end = th_guard_thread_end,
@@ -277,8 +283,11 @@ json_t *th_control_kinds(uint32_t kinds)
     static const struct {
         uint32_t kind;
         const char *name;
-    } known[] = {{TH_BP_LOCAL, "local"}, {TH_BP_GLOBAL, "global"}, {TH_BP_META, "meta"},
-                 {TH_BP_COUNT, "count"}, {TH_BP_TIME, "time"},     {TH_BP_MEMORY, "memory"}};
+    } known[] = {
+#define X(name, bit) {TH_BP_##bit, #name},
+        TH_PATTERN_LIVE_KINDS(X)
+#undef X
+    };
     json_t *names = json_array();
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)

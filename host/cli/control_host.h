@@ -142,6 +142,8 @@ enum th_status th_control_no_words(int count, char **words);
     X(stop, LOCKED, "", "ends the host, as a signal does")                                         \
     X(help, LOCKED, "[COMMAND]", "what a command does; without one this list")
 
+const struct th_control_command *th_control_commands(size_t *count);
+
 #define X(name, how, arguments, help) \
     enum th_status th_control_do_##name(void *context, int count, char **words, json_t **result);
 TH_CONTROL_COMMANDS(X)

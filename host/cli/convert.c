@@ -1,5 +1,6 @@
 /* tracehost convert: a stream in the other format. */
 #include "interrupt.h"
+#include "option_table.h"
 #include "stream.h"
 
 #include <string.h>
@@ -20,6 +21,10 @@ static const struct argp_option options[] = {
     {0},
 };
 
+/* The suffixes may be given, too. */
+static const struct th_choices choices[] = {
+    {TO, "--to", TH_WORDS("jsonl", "trace"), TH_CHOICES_OTHERS}, {0}};
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct convert *convert = state->input;
@@ -30,6 +35,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case TO:
         convert->to = value;
+        return 0;
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->choices = choices;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)

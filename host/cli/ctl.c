@@ -2,7 +2,9 @@
 #include "ctl.h"
 
 #include "command.h"
+#include "control_host.h"
 #include "interrupt.h"
+#include "option_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +27,13 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
+    struct th_about *about;
 
     switch (key) {
+    case TH_KEY_ABOUT:
+        about = state->hook;
+        about->commands = th_control_commands(&about->command_count);
+        return 0;
     case JSON:
         arguments->json = true;
         return 0;

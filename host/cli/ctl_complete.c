@@ -3,6 +3,7 @@
 #include "ctl.h"
 
 #include "line_editor.h"
+#include "trace_options.h"
 
 #include "host/trace/trace.h"
 
@@ -141,32 +142,24 @@ static void add_words(struct place *place, const char *const words[])
         add(place, words[i]);
 }
 
-static const char *const flags[] = {
-#define X(name, bit, help) #name,
-    TH_FLAGS(X)
-#undef X
-        "all",
-    NULL};
-
 static void add_flags(struct place *place)
 {
     skip_to_last(place, ',');
-    add_words(place, flags);
+    add_words(place, th_trace_flag_words);
 }
 
 static void add_kinds(struct place *place)
 {
-    static const char *const kinds[] = {"local", "global", "meta", "count", "time", "memory", NULL};
-
     skip_to_last(place, ',');
-    add_words(place, kinds);
+    add_words(place, th_trace_kind_words);
 }
 
 static void add_specs(struct place *place)
 {
-    static const char *const specs[] = {"true", "false", "pause", "restart", "c", "x", "cx", NULL};
+    static const char *const of_counts[] = {"pause", "restart", NULL};
 
-    add_words(place, specs);
+    add_words(place, th_trace_spec_words);
+    add_words(place, of_counts);
 }
 
 static void add_tracers(struct place *place)
@@ -195,20 +188,16 @@ static void add_purges(struct place *place)
 
 static void add_whom(struct place *place)
 {
-    static const char *const groups[] = {"all", "existing", "new", NULL};
-
     skip_to_last(place, ',');
-    add_words(place, groups);
+    add_words(place, th_trace_group_words);
     add_each(place, "processes", "processes", "name");
     add_each(place, "processes", "processes", "pid");
 }
 
 static void add_ports(struct place *place)
 {
-    static const char *const groups[] = {"all", "existing", "new", NULL};
-
     skip_to_last(place, ',');
-    add_words(place, groups);
+    add_words(place, th_trace_group_words);
 }
 
 /* An option with a value: what that may be. */
@@ -254,7 +243,7 @@ static void add_flag_words(struct place *place)
 
     add_words(place, modes);
     add_whom(place);
-    add_words(place, flags);
+    add_words(place, th_trace_flag_words);
 }
 
 /* A session, then a tracer: which of them is told by what there is of either. */

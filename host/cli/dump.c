@@ -1,5 +1,6 @@
 /* tracehost dump: every record as text. */
 #include "interrupt.h"
+#include "option_table.h"
 #include "stream.h"
 
 #include <string.h>
@@ -20,6 +21,9 @@ static const struct argp_option options[] = {
     {0},
 };
 
+static const struct th_choices choices[] = {
+    {TH_OPTION_FORMAT, "--format", TH_WORDS("term", "jsonl"), 0}, {0}};
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct dump *dump = state->input;
@@ -29,9 +33,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &dump->stream;
         return 0;
     case TH_OPTION_FORMAT:
-        dump->jsonl = strcmp(value, "jsonl") == 0;
-        if (!dump->jsonl && strcmp(value, "term") != 0)
-            argp_error(state, "--format is term or jsonl, not '%s'", value);
+        dump->jsonl = th_option_choice(choices, key, value, state) == 1;
+        return 0;
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->choices = choices;
         return 0;
     case 'o':
         dump->output = value;

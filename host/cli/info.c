@@ -1,6 +1,7 @@
 /* tracehost info: what is in a stream. */
 #include "census.h"
 #include "interrupt.h"
+#include "option_table.h"
 #include "stream.h"
 
 #include <jansson.h>
@@ -25,6 +26,9 @@ static const struct argp_option options[] = {
     {0},
 };
 
+static const struct th_choices choices[] = {
+    {TH_OPTION_FORMAT, "--format", TH_WORDS("text", "json"), 0}, {0}};
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct info *info = state->input;
@@ -34,9 +38,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &info->stream;
         return 0;
     case TH_OPTION_FORMAT:
-        info->json = strcmp(value, "json") == 0;
-        if (!info->json && strcmp(value, "text") != 0)
-            argp_error(state, "--format is text or json, not '%s'", value);
+        info->json = th_option_choice(choices, key, value, state) == 1;
+        return 0;
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->choices = choices;
         return 0;
     case TOP:
         info->top = th_option_count(value, state, "--top");

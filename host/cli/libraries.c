@@ -1,11 +1,14 @@
 #include "libraries.h"
 
+#include "option_table.h"
+
 #include "host/trace/trace.h"
 
 #include <string.h>
 #include <unistd.h>
 
 struct arguments {
+    enum th_search_kind kind;
     const char **folders;
     size_t folder_count, folder_capacity;
     const char *name; /* NULL: list all */
@@ -24,6 +27,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
     struct arguments *arguments = state->input;
 
     switch (key) {
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->name =
+            arguments->kind == TH_SEARCH_TRACERS ? "TRACER" : "LIBRARY";
+        return 0;
     case 'L':
         TH_ARRAY_GROW(arguments->folders, arguments->folder_count, arguments->folder_capacity);
         arguments->folders[arguments->folder_count++] = value;
@@ -162,7 +169,7 @@ static int print_library(const struct th_libraries_command *command, const struc
 int th_libraries_run(const struct th_libraries_command *command, int argc, char **argv)
 {
     const struct argp argp = {options, parse, "[NAME]", command->help, NULL, NULL, NULL};
-    struct arguments arguments = {0};
+    struct arguments arguments = {.kind = command->kind};
     struct th_search search;
     int status = TH_OK;
 

@@ -23,6 +23,22 @@ static const struct th_command commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
+/* In lines as those above it. */
+static void print_statuses(FILE *out)
+{
+    enum { WIDTH = 75 };
+    int column = fprintf(out, "Exit status:");
+
+    for (const char *word = th_exit_statuses; *word; word += *word == ' ') {
+        int length = (int)strcspn(word, " ");
+        bool fits = column + 1 + length + !word[length] <= WIDTH;
+        fprintf(out, "%c%.*s", fits ? ' ' : '\n', length, word);
+        column = fits ? column + 1 + length : length;
+        word += length;
+    }
+    fputs(".\n", out);
+}
+
 static void print_help(FILE *out)
 {
     fputs("Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]\n"
@@ -31,11 +47,9 @@ static void print_help(FILE *out)
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.\n"
-          "\nExit status: 0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input\n"
-          "partial or events lost, 5 a library was refused, 6 it crashed or hung,\n"
-          "128+n ended by signal n.\n",
+    fputs("\n'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.\n\n",
           out);
+    print_statuses(out);
 }
 
 static const struct th_command *find(const char *name)
@@ -52,16 +66,19 @@ static int unknown(const char *name)
     return TH_USAGE;
 }
 
-/* tracehost help [COMMAND] */
+/* tracehost help [--json] [COMMAND] */
 static int help(int argc, char **argv)
 {
-    const struct th_command *command = argc > 2 ? find(argv[2]) : NULL;
+    bool json = argc > 2 && strcmp(argv[2], "--json") == 0;
+    const struct th_command *command = argc > 2 + json ? find(argv[2 + json]) : NULL;
     char *words[] = {argv[2], "--help", NULL};
 
+    if (argc > 2 + json && !command)
+        return unknown(argv[2 + json]);
+    if (json)
+        return th_help_json(commands, COMMANDS, argv[3]);
     if (command)
         return command->run(2, words);
-    if (argc > 2)
-        return unknown(argv[2]);
     print_help(stdout);
     return th_command_finish("help", TH_OK);
 }
@@ -93,6 +110,8 @@ int main(int argc, char **argv)
         return command->run(argc - 1, argv + 1);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help(argc, argv);
+    if (strcmp(name, "complete") == 0) /* it is for shells: help does not list it */
+        return th_complete(commands, COMMANDS, argc, argv);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         puts(th_command_version());
         return th_command_finish("--version", TH_OK);

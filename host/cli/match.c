@@ -1,6 +1,7 @@
 /* tracehost match: tries a match specification on arguments or a message. */
 #include "command.h"
 #include "match_report.h"
+#include "option_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +26,11 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static enum th_match_kind kind_of(const char *name, struct argp_state *state)
-{
-    static const char *const names[] = {"call", "send", "receive"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return (enum th_match_kind)i;
-    argp_error(state, "--kind is call, send or receive, not '%s'", name);
-    return TH_MATCH_CALL;
-}
+/* The kinds as in enum th_match_kind. */
+static const struct th_choices choices[] = {
+    {KIND, "--kind", TH_WORDS("call", "send", "receive"), 0},
+    {TH_OPTION_FORMAT, "--format", TH_WORDS("text", "json"), 0},
+    {0}};
 
 static void take_argument(struct match *match, char *value, struct argp_state *state)
 {
@@ -52,7 +48,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
     switch (key) {
     case KIND:
-        match->kind = kind_of(value, state);
+        match->kind = (enum th_match_kind)th_option_choice(choices, key, value, state);
         return 0;
     case ARITY:
         match->arity = th_option_count(value, state, "--arity");
@@ -67,9 +63,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         match->caller = value;
         return 0;
     case TH_OPTION_FORMAT:
-        match->json = strcmp(value, "json") == 0;
-        if (!match->json && strcmp(value, "text") != 0)
-            argp_error(state, "--format is text or json, not '%s'", value);
+        match->json = th_option_choice(choices, key, value, state) == 1;
+        return 0;
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->choices = choices;
         return 0;
     case ARGP_KEY_ARG:
         take_argument(match, value, state);
@@ -97,8 +94,8 @@ static const struct argp argp = {
     "arguments with --arity, is not guessed: then the answer may be 'unknown'.\n\n"
     "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a fault.\n\n"
     "Examples:\n"
-    "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[{return_trace}]}]\" '[4,x]'\n"
-    "  tracehost match --kind=send \"[{[me,'\\$1'],[],[{message,'\\$1'}]}]\" '[me,ok]'\n"
+    "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[]}]\" '[4,x]'\n"
+    "  tracehost match --kind=send \"[{[me,'_'],[],[]}]\" '[me,ok]'\n"
     "  tracehost match --arity=2 c",
     NULL,
     NULL,

@@ -1,5 +1,6 @@
 /* tracehost probes: the USDT probes of the program, or of any ELF file. */
 #include "command.h"
+#include "option_table.h"
 
 #include "host/library/library.h"
 #include "host/probe/probe.h"
@@ -20,6 +21,9 @@ static const struct argp_option options[] = {
     {0},
 };
 
+static const struct th_choices choices[] = {
+    {TH_OPTION_FORMAT, "--format", TH_WORDS("text", "json"), 0}, {0}};
+
 static void add_folder(struct probes *probes, const char *folder, struct argp_state *state)
 {
     if (probes->folder_count == sizeof probes->folders / sizeof probes->folders[0])
@@ -33,9 +37,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
     switch (key) {
     case TH_OPTION_FORMAT:
-        probes->json = strcmp(value, "json") == 0;
-        if (!probes->json && strcmp(value, "text") != 0)
-            argp_error(state, "--format is text or json, not '%s'", value);
+        probes->json = th_option_choice(choices, key, value, state) == 1;
+        return 0;
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->choices = choices;
         return 0;
     case 'L':
         add_folder(probes, value, state);

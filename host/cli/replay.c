@@ -1,4 +1,5 @@
 /* tracehost replay: recorded streams into tracers. */
+#include "option_table.h"
 #include "replaying.h"
 
 #include <string.h>
@@ -36,12 +37,8 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void set_clock(struct th_replaying *replay, const char *clock, struct argp_state *state)
-{
-    replay->wall_clock = strcmp(clock, "wall") == 0;
-    if (!replay->wall_clock && strcmp(clock, "recorded") != 0)
-        argp_error(state, "--clock is recorded or wall, not '%s'", clock);
-}
+static const struct th_choices choices[] = {{CLOCK, "--clock", TH_WORDS("recorded", "wall"), 0},
+                                             {0}};
 
 static void set_max_frames(struct th_execution_options *options, const char *value,
                            struct argp_state *state)
@@ -61,7 +58,10 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
 
     switch (key) {
     case CLOCK:
-        set_clock(replay, value, state);
+        replay->wall_clock = th_option_choice(choices, key, value, state) == 1;
+        return 0;
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->choices = choices;
         return 0;
     case FAIL_ON_LOSS:
         replay->fail_on_loss = true;
@@ -132,7 +132,7 @@ static const struct argp argp = {
     "  tracehost replay --session a -t msg --processes=new --session b a.trace\n"
     "  tracehost replay -p lists:map/2 --return -p ets:_ --kind=count a.trace\n"
     "  tracehost replay -t count --reconnect=30s tcp://localhost:4711\n"
-    "  tracehost replay -p send --match-spec \"[{['_',{stop,'_'}],[],[]}]\" a.trace\n",
+    "  tracehost replay -p send --match-spec \"[{['_',stop],[],[]}]\" a.trace\n",
     children,
     NULL,
     NULL,

@@ -1,5 +1,6 @@
 #include "trace_options.h"
 
+#include "option_table.h"
 #include "top.h"
 
 #include <stdlib.h>
@@ -77,6 +78,46 @@ const struct argp_option th_trace_option_table[] = {
     {0},
 };
 
+/* --- what they may be --- */
+
+const char *const th_trace_flag_words[] = {
+#define X(name, bit, help) #name,
+    TH_FLAGS(X)
+#undef X
+        "all",
+    NULL};
+
+const char *const th_trace_kind_words[] = {
+#define X(name, bit) #name,
+    TH_PATTERN_LIVE_KINDS(X)
+#undef X
+        NULL};
+
+static const char *const replay_kind_words[] = {
+#define X(name, bit) #name,
+    TH_PATTERN_KINDS(X)
+#undef X
+        NULL};
+
+const char *const th_trace_group_words[] = {"all", "existing", "new", NULL};
+const char *const th_trace_spec_words[] = {"c", "x", "cx", "r", "true", "false", NULL};
+
+enum { KIND = PATTERN_FIRST + TH_PATTERN_KIND, SPEC = PATTERN_FIRST + TH_PATTERN_SPEC };
+
+static const struct th_choices choices[] = {
+    {KIND, "--kind", th_trace_kind_words, TH_CHOICES_LIST},
+    {TH_TRACE_FLAGS, "--flags", th_trace_flag_words, TH_CHOICES_LIST},
+    {TH_TRACE_PROCESSES, "--processes", th_trace_group_words, TH_CHOICES_LIST | TH_CHOICES_OTHERS},
+    {TH_TRACE_PORTS, "--ports", th_trace_group_words, TH_CHOICES_LIST | TH_CHOICES_OTHERS},
+    {SPEC, "--match-spec", th_trace_spec_words, TH_CHOICES_OTHERS},
+    {TH_OPTION_FORMAT, "--format", TH_WORDS("text", "json"), 0},
+    {COLOR, "--color", TH_WORDS("always", "never", "auto"), 0},
+    {0},
+};
+
+/* Of recordings. */
+static const struct th_choices replay_kinds = {KIND, "--kind", replay_kind_words, TH_CHOICES_LIST};
+
 /* --- options, one by one --- */
 
 static void add_folder(struct th_trace_options *trace, const char *folder)
@@ -88,19 +129,15 @@ static void add_folder(struct th_trace_options *trace, const char *folder)
 /* Tracers learn it as other programs do. */
 static void set_color(const char *when, struct argp_state *state)
 {
-    if (strcmp(when, "always") == 0)
+    switch (th_option_choice(choices, COLOR, when, state)) {
+    case 0:
         setenv("CLICOLOR_FORCE", "1", 1);
-    else if (strcmp(when, "never") == 0)
-        unsetenv("CLICOLOR_FORCE"), setenv("NO_COLOR", "1", 1);
-    else if (strcmp(when, "auto") != 0)
-        argp_error(state, "--color is always, never or auto, not '%s'", when);
-}
-
-static void set_format(struct th_trace_options *trace, const char *format, struct argp_state *state)
-{
-    trace->json = strcmp(format, "json") == 0;
-    if (!trace->json && strcmp(format, "text") != 0)
-        argp_error(state, "--format is text or json, not '%s'", format);
+        break;
+    case 1:
+        unsetenv("CLICOLOR_FORCE");
+        setenv("NO_COLOR", "1", 1);
+        break;
+    }
 }
 
 bool th_trace_option_is_pattern(int key, enum th_pattern_key *option)
@@ -166,8 +203,14 @@ static error_t parse_session(int key, const char *value, struct argp_state *stat
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct th_trace_options *trace = state->input;
+    struct th_about *about;
 
     switch (key) {
+    case TH_KEY_ABOUT:
+        about = state->hook;
+        about->choices = choices;
+        about->instead = trace->live ? NULL : &replay_kinds;
+        return 0;
     case 'L':
         add_folder(trace, value);
         return 0;
@@ -190,7 +233,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         set_top(trace, value, state);
         return 0;
     case TH_OPTION_FORMAT:
-        set_format(trace, value, state);
+        trace->json = th_option_choice(choices, key, value, state) == 1;
         return 0;
     case ARGP_KEY_END:
         return th_option_check(check(trace), state);

@@ -41,6 +41,12 @@ bool th_trace_option_is_pattern(int key, enum th_pattern_key *option);
  * if it is wrong, in one sentence; TH_END, with no chain, if KEY is of another option. */
 enum th_status th_trace_options_take(struct th_trace_options *options, int key, const char *value);
 
+/* Words that options may have, NULL behind them. */
+extern const char *const th_trace_flag_words[];
+extern const char *const th_trace_kind_words[];
+extern const char *const th_trace_group_words[]; /* of processes and ports */
+extern const char *const th_trace_spec_words[];
+
 /* For an argp child; its input is a struct th_trace_options. Groups 1 to 4 are its own; a command
  * may have more options in these. Behind the command's text its help shows the flags. */
 extern const struct argp th_trace_argp;

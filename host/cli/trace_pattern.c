@@ -36,8 +36,11 @@ enum th_status th_pattern_options_begin(struct th_pattern_options *options, cons
 static const struct {
     const char *name;
     enum th_bp_kind kind;
-} kinds[] = {{"local", TH_BP_LOCAL}, {"global", TH_BP_GLOBAL}, {"meta", TH_BP_META},
-             {"count", TH_BP_COUNT}, {"time", TH_BP_TIME},     {"memory", TH_BP_MEMORY}};
+} kinds[] = {
+#define X(name, bit) {#name, TH_BP_##bit},
+    TH_PATTERN_LIVE_KINDS(X)
+#undef X
+};
 
 static uint32_t kind_named(const char *name, size_t length)
 {

@@ -137,7 +137,7 @@ Examples:
   tracehost replay --session a -t msg --processes=new --session b a.trace
   tracehost replay -p lists:map/2 --return -p ets:_ --kind=count a.trace
   tracehost replay -t count --reconnect=30s tcp://localhost:4711
-  tracehost replay -p send --match-spec "[{['_',{stop,'_'}],[],[]}]" a.trace
+  tracehost replay -p send --match-spec "[{['_',stop],[],[]}]" a.trace
 
 Flags:
   send                       messages sent
@@ -383,8 +383,8 @@ Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a
 fault.
 
 Examples:
-  tracehost match "[{['\$1','_'],[{'>','\$1',3}],[{return_trace}]}]" '[4,x]'
-  tracehost match --kind=send "[{[me,'\$1'],[],[{message,'\$1'}]}]" '[me,ok]'
+  tracehost match "[{['\$1','_'],[{'>','\$1',3}],[]}]" '[4,x]'
+  tracehost match --kind=send "[{[me,'_'],[],[]}]" '[me,ok]'
   tracehost match --arity=2 c
 EOF
 expect 'call --help' cat "$work/call" <<'EOF'

@@ -1,0 +1,492 @@
+#!/bin/sh
+# What bash puts in when a command line is being typed.
+. tests/cli/report
+. tests/cli/controlled
+
+SCRIPT=$BUILD_DIR/share/bash-completion/completions/tracehost
+TRACEHOST=$tracehost
+PROGRAM=$tracehost
+export SCRIPT TRACEHOST PROGRAM
+completed=$PWD/tests/cli/completed
+
+mkdir -p "$work/here/folder" "$work/here/empty" "$work/here/lib"
+touch "$work/here/fine.trace" "$work/here/final.c" "$work/here/folder/file.jsonl" "$work/here/two words"
+cp "$BUILD_DIR/lib/tracehost/plugins/fib.so" "$work/here/lib/mine.so"
+cp "$BUILD_DIR/lib/tracehost/tracers/msg.so" "$work/here/lib/ours.so"
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$work/here/a_socket"
+
+# completions LINE...: in a folder with files.
+completions() (
+    cd "$work/here" || exit
+    "$completed" "$@"
+)
+
+commands=$("$tracehost" --help | sed -n 's|^  \([a-z]*\)  *[^ ].*|\1|p')
+sorted() { LC_ALL=C sort | sed 's/^/    /'; }
+
+expect 'commands' completions 'tracehost ' 'tracehost r' 'tracehost help m' 'tracehost --v' <<EOF
+tracehost  =>
+$({ echo "$commands" && printf '%s\n' help --help -h --version -V; } | sorted)
+tracehost r =>
+$(echo "$commands" | grep '^r' | sorted)
+tracehost help m =>
+$(echo "$commands" | grep '^m' | sorted)
+tracehost --v =>
+    --version
+EOF
+
+# Each option of the help, with what follows it: --name, --name= or both. Nothing else.
+options() { # COMMAND
+    "$tracehost" "$1" --help | grep -E '^( {2}-.| {6}--)' | cut -c 1-29 | awk '
+        {
+            count = split($0, forms, ", ")
+            for (i = 1; i <= count; i++) {
+                form = forms[i]
+                sub(/^ +/, "", form)
+                if (form !~ /^--/) { print substr(form, 1, 2); continue }
+                sub(/ .*/, "", form)
+                name = form
+                sub(/[[=].*/, "", name)
+                if (form !~ /[^[]=/) print name
+                if (form ~ /=/) print name "="
+            }
+        }' | sed 's/-?/-\\?/'
+}
+completed_options() { completions "tracehost $1 -" | sed 1d; }
+for command in $commands; do
+    expect "options of $command are those of its help" completed_options "$command" <<EOF
+$(options "$command" | sorted)
+EOF
+done
+
+expect 'what values are offered the program takes, and no others' tests/cli/documented choices "$tracehost" </dev/null
+
+expect 'options' completions 'tracehost dump -' \
+    'tracehost dump --f' \
+    'tracehost replay --re' \
+    'tracehost replay --top' \
+    'tracehost dump -- -' \
+    'tracehost dump x --r' \
+    'tracehost ctl a_socket -' \
+    'tracehost --stats ' \
+    'tracehost nothing -' <<'EOF'
+tracehost dump - => ( nospace )
+    --allow-partial
+    --format=
+    --help
+    --max-events=
+    --output=
+    --reconnect
+    --reconnect=
+    --scheduler-id
+    --usage
+    --version
+    -V
+    -\?
+    -o
+tracehost dump --f => ( nospace )
+    --format=
+tracehost replay --re => ( nospace )
+    --reconnect
+    --reconnect=
+    --recorded-callers
+    --return
+tracehost replay --top => ( nospace )
+    --top
+    --top=
+tracehost dump -- - => ( filenames )
+tracehost dump x --r => ( nospace )
+    --reconnect
+    --reconnect=
+tracehost ctl a_socket - =>
+tracehost --stats  =>
+tracehost nothing - =>
+EOF
+
+expect 'values of options' completions 'tracehost dump --format=' \
+    'tracehost dump --format js' \
+    'tracehost dump --form js' \
+    'tracehost info --format=t' \
+    'tracehost replay --color=' \
+    'tracehost replay --clock ' \
+    'tracehost run -p m:f --match-spec=' \
+    'tracehost match --kind=s' \
+    'tracehost convert --to=' \
+    'tracehost dump --max-events=' \
+    'tracehost dump --nothing=' \
+    'tracehost dump --scheduler-id=' <<'EOF'
+tracehost dump --format= =>
+    jsonl
+    term
+tracehost dump --format js =>
+    jsonl
+tracehost dump --form js =>
+    jsonl
+tracehost info --format=t =>
+    text
+tracehost replay --color= =>
+    always
+    auto
+    never
+tracehost replay --clock  =>
+    recorded
+    wall
+tracehost run -p m:f --match-spec= =>
+    c
+    cx
+    false
+    r
+    true
+    x
+tracehost match --kind=s =>
+    send
+tracehost convert --to= =>
+    jsonl
+    trace
+tracehost dump --max-events= =>
+tracehost dump --nothing= =>
+tracehost dump --scheduler-id= =>
+EOF
+
+expect 'lists' completions 'tracehost replay --flags=se' \
+    'tracehost replay --flags=send,re' \
+    'tracehost replay --flags=send,receive,send' \
+    'tracehost replay --processes=all,' \
+    'tracehost replay -p m:f --kind=count,' \
+    'tracehost run -p m:f --kind=m' \
+    'tracehost replay -p m:f --kind=mem' <<'EOF'
+tracehost replay --flags=se =>
+    send
+    set_on_first_link
+    set_on_first_spawn
+    set_on_link
+    set_on_spawn
+tracehost replay --flags=send,re =>
+    send,receive
+    send,return_to
+tracehost replay --flags=send,receive,send =>
+tracehost replay --processes=all, =>
+    all,existing
+    all,new
+tracehost replay -p m:f --kind=count, =>
+    count,global
+    count,local
+    count,meta
+    count,time
+tracehost run -p m:f --kind=m =>
+    memory
+    meta
+tracehost replay -p m:f --kind=mem =>
+EOF
+
+expect 'tracers' completions 'tracehost replay -t c' \
+    'tracehost replay -tc' \
+    'tracehost replay --tracer=c' \
+    'tracehost replay --tracer c' \
+    'tracehost run --meta-tracer=t' \
+    'tracehost replay -L lib -t o' \
+    'tracehost replay -Llib -t o' \
+    'tracehost tracers -L lib o' \
+    'tracehost replay -t ./l' \
+    'tracehost replay -t lib/' \
+    'tracehost replay -t msg=' \
+    'tracehost replay -t msg,output=fi' \
+    'tracehost replay -t text,color=never,output=fi' \
+    'tracehost replay -t text,' <<'EOF'
+tracehost replay -t c =>
+    chrome
+    count
+    coverage
+tracehost replay -tc =>
+    -tchrome
+    -tcount
+    -tcoverage
+tracehost replay --tracer=c =>
+    chrome
+    count
+    coverage
+tracehost replay --tracer c =>
+    chrome
+    count
+    coverage
+tracehost run --meta-tracer=t =>
+    text
+    time
+    trace_port
+tracehost replay -L lib -t o =>
+    ours
+tracehost replay -Llib -t o =>
+    ours
+tracehost tracers -L lib o =>
+    ours
+tracehost replay -t ./l => ( filenames )
+    ./lib
+tracehost replay -t lib/ => ( filenames )
+    lib/mine.so
+    lib/ours.so
+tracehost replay -t msg= =>
+    console
+tracehost replay -t msg,output=fi => ( filenames )
+    final.c
+    fine.trace
+tracehost replay -t text,color=never,output=fi => ( filenames )
+    final.c
+    fine.trace
+tracehost replay -t text, =>
+EOF
+
+expect 'plugins' completions 'tracehost plugins fi' \
+    'tracehost plugins fib ' \
+    'tracehost run -L lib m' \
+    'tracehost call fib lib/' \
+    'tracehost run -f fi' \
+    'tracehost probes us' <<'EOF'
+tracehost plugins fi => ( filenames )
+    fib
+    files
+    final.c
+    fine.trace
+tracehost plugins fib  =>
+tracehost run -L lib m => ( filenames )
+    mine
+tracehost call fib lib/ => ( filenames )
+    lib/mine.so
+    lib/ours.so
+tracehost run -f fi => ( filenames )
+    final.c
+    fine.trace
+tracehost probes us => ( filenames )
+    usdt
+EOF
+
+expect 'patterns' completions 'tracehost run -p fi' \
+    'tracehost run -p fib:' \
+    'tracehost run -p fib:f' \
+    'tracehost run -p fib:_' \
+    'tracehost run --pattern=fib:d' \
+    'tracehost run --pattern fib:d' \
+    'tracehost run -p '"'"'fib:d' \
+    'tracehost run -p "fib:d' \
+    'tracehost run lib/mine.so -p mi' \
+    'tracehost run lib/mine.so -p mine:q' \
+    'tracehost run lib/mine.so -p fib:q' \
+    'tracehost run -L lib -p mine:q' \
+    'tracehost run fib -p fib:q' \
+    'tracehost run -p nothing:' \
+    'tracehost run -p s' \
+    'tracehost replay -p r' \
+    'tracehost replay -p fib:' \
+    'tracehost run --probe=message' <<'EOF'
+tracehost run -p fi => ( nospace )
+    fib:
+    files:
+tracehost run -p fib: =>
+    _/_
+    depth/1
+    down/1
+    fib/1
+    loop/3
+    quick/1
+tracehost run -p fib:f =>
+    fib/1
+tracehost run -p fib:_ =>
+    _/_
+tracehost run --pattern=fib:d =>
+    depth/1
+    down/1
+tracehost run --pattern fib:d =>
+    depth/1
+    down/1
+tracehost run -p 'fib:d =>
+    fib:depth/1
+    fib:down/1
+tracehost run -p "fib:d =>
+    fib:depth/1
+    fib:down/1
+tracehost run lib/mine.so -p mi => ( nospace )
+    mine:
+tracehost run lib/mine.so -p mine:q =>
+tracehost run lib/mine.so -p fib:q =>
+    quick/1
+tracehost run -L lib -p mine:q =>
+tracehost run fib -p fib:q =>
+    quick/1
+tracehost run -p nothing: =>
+tracehost run -p s => ( nospace )
+    send
+    spec_example:
+tracehost replay -p r =>
+    receive
+tracehost replay -p fib: =>
+tracehost run --probe=message =>
+    message__queued
+    message__receive
+    message__send
+    message__send__remote
+EOF
+
+expect 'files' completions 'tracehost info fi' \
+    'tracehost info fine.trace fi' \
+    'tracehost convert fi' \
+    'tracehost convert fine.trace fi' \
+    'tracehost convert a b fi' \
+    'tracehost replay fine.trace fi' \
+    'tracehost replay folder/' \
+    'tracehost dump -o fi' \
+    'tracehost dump -ofi' \
+    'tracehost dump --output=fi' \
+    'tracehost dump --output fi' \
+    'tracehost replay -L f' \
+    'tracehost info >fi' \
+    'tracehost info a 2>fi' \
+    'tracehost info <fi a fi' \
+    'tracehost info "two' \
+    'tracehost info two\ ' \
+    'tracehost run --control=a' \
+    'tracehost ctl ' \
+    'tracehost ctl f' <<'EOF'
+tracehost info fi => ( filenames )
+    final.c
+    fine.trace
+tracehost info fine.trace fi =>
+tracehost convert fi => ( filenames )
+    final.c
+    fine.trace
+tracehost convert fine.trace fi => ( filenames )
+    final.c
+    fine.trace
+tracehost convert a b fi =>
+tracehost replay fine.trace fi => ( filenames )
+    final.c
+    fine.trace
+tracehost replay folder/ => ( filenames )
+    folder/file.jsonl
+tracehost dump -o fi => ( filenames )
+    final.c
+    fine.trace
+tracehost dump -ofi => ( filenames )
+    -ofinal.c
+    -ofine.trace
+tracehost dump --output=fi => ( filenames )
+    final.c
+    fine.trace
+tracehost dump --output fi => ( filenames )
+    final.c
+    fine.trace
+tracehost replay -L f => ( filenames )
+    folder
+tracehost info >fi => ( filenames )
+    final.c
+    fine.trace
+tracehost info a 2>fi => ( filenames )
+    final.c
+    fine.trace
+tracehost info <fi a fi =>
+tracehost info "two => ( filenames )
+    two words
+tracehost info two\  => ( filenames )
+    two words
+tracehost run --control=a => ( filenames )
+    a_socket
+tracehost ctl  => ( filenames )
+    a_socket
+    empty
+    folder
+    lib
+tracehost ctl f => ( filenames )
+    folder
+EOF
+
+# --- ctl
+
+a_bank
+ctl_completions() {
+    for line; do
+        completions "tracehost ctl $socket $line"
+    done
+}
+ctl attach count >/dev/null
+expect 'ctl asks the host' ctl_completions 'a' 'attach co' 'attach --f' 'attach count --flags=call,se' 'pattern bank:o' \
+    'pattern "bank:o' 'attach count -p bank:a' 'detach ' 'nothing ' <<'EOF'
+tracehost ctl WORK/socket a =>
+    attach
+tracehost ctl WORK/socket attach co =>
+    count
+    coverage
+tracehost ctl WORK/socket attach --f => ( nospace )
+    --flags=
+tracehost ctl WORK/socket attach count --flags=call,se =>
+    call,send
+    call,set_on_first_link
+    call,set_on_first_spawn
+    call,set_on_link
+    call,set_on_spawn
+tracehost ctl WORK/socket pattern bank:o =>
+    open/2
+tracehost ctl WORK/socket pattern "bank:o =>
+    bank:open/2
+tracehost ctl WORK/socket attach count -p bank:a =>
+    account/3
+    audit/0
+tracehost ctl WORK/socket detach  =>
+    1
+    count
+tracehost ctl WORK/socket nothing  =>
+EOF
+end >/dev/null
+expect 'a host that is not there' ctl_completions 'a' 'attach co' <<'EOF'
+tracehost ctl WORK/socket a =>
+tracehost ctl WORK/socket attach co =>
+EOF
+
+# --- How it is asked
+
+expect 'in the midst of a line' env CURSOR=20 "$completed" 'tracehost dump --forx --format=jsonl' <<'EOF'
+tracehost dump --forx --format=jsonl => ( nospace )
+    --format=
+EOF
+
+# Without : and = among the breaks the whole word is put in.
+expect 'other breaks' env BREAKS=' ' "$completed" 'tracehost run -p fib:f' 'tracehost replay --flags=send,re' 'tracehost dump --output=READ' <<'EOF'
+tracehost run -p fib:f =>
+    fib:fib/1
+tracehost replay --flags=send,re =>
+    --flags=send,receive
+    --flags=send,return_to
+tracehost dump --output=READ => ( filenames )
+    --output=README.md
+EOF
+
+PROGRAM=$work/nothing expect 'a program that is not there' completions 'tracehost ' <<'EOF'
+tracehost  =>
+EOF
+
+# A shell at a terminal: what stands there at last is shown by echo.
+printf '. %s\nPS1="$ "\nPATH=%s:$PATH\n' "$SCRIPT" "$BUILD_DIR/bin" >"$work/rc"
+typed() {
+    (
+        typed=$PWD/tests/cli/typed
+        cd "$work/here" || exit
+        TERM=dumb "$typed" '' "$1\\001echo \\nexit\\n" bash --noprofile --rcfile "$work/rc" -i
+    ) | tr -d '\r' | grep '^tracehost' | tail -n 1
+}
+expect 'a shell at a terminal' typed 'tracehost du\011--form\011js\011fine\011' <<'EOF'
+tracehost dump --format=jsonl fine.trace
+EOF
+expect 'a shell at a terminal: colons and quotes' typed "tracehost run -p fib:q\\011 -p 'fib:q\\011 fib" <<'EOF'
+tracehost run -p fib:quick/1 -p fib:quick/1 fib
+EOF
+
+# The package bash-completion loads it when it is first needed: by its name, as another command of it.
+lazily() {
+    bash --norc -c '. /usr/share/bash-completion/bash_completion && _completion_loader tracehost
+        complete -p tracehost' 2>&1
+}
+if [ -e /usr/share/bash-completion/bash_completion ]; then
+    XDG_DATA_DIRS=$BUILD_DIR/share expect 'loaded by bash-completion' lazily <<'EOF'
+complete -F _tracehost tracehost
+EOF
+else
+    skip 'loaded by bash-completion' 'it is not installed'
+fi
+finish
