@@ -1,0 +1,104 @@
+#!/bin/sh
+# The manual pages: they say what --help says, are good ones, and their examples do what they say.
+. tests/cli/report
+
+man=$BUILD_DIR/share/man
+pages=$(cd "$man" && echo man*/*)
+
+expected() {
+    "$tracehost" --help | sed -n 's|^  \([a-z]*\)  *[^ ].*|man1/tracehost-\1.1|p'
+    echo man1/tracehost.1
+    echo man5/tracehost-jsonl.5
+    echo man7/tracehost-tracer.7
+}
+expect 'a page for each command, and two more' echo "$pages" <<EOF
+$(expected | sort | tr '\n' ' ' | sed 's/ $//')
+EOF
+
+# --- What they say
+
+expect 'the pages of commands say what --help says' tests/cli/documented compare "$tracehost" "$man" </dev/null
+expect 'what they refer to is there' tests/cli/documented references "$man" </dev/null
+
+# A comparison that finds nothing may not look.
+worse() {
+    cp -r "$man" "$work/man"
+    (
+        cd "$work/man/man1" || exit
+        sed -i '/fB\\-\\-stats/,+1d; s/pids; registered/pids, registered/' tracehost-replay.1
+        sed -i '/^.BR tracehost\\-convert (1)/,+1d; s/partial/broken/' tracehost.1
+        sed -i 's/tracehost\\-info (1)/tracehost\\-infos (1)/' tracehost-dump.1
+        sed -i 's/it matches/it does match/' tracehost-match.1
+        sed -i 's/info \\-\\-top=5/info \\-\\-top=6/; s/^Counts/It counts/' tracehost-info.1
+        rm tracehost-call.1
+        cp tracehost-run.1 tracehost-ran.1
+    )
+    tests/cli/documented compare "$tracehost" "$work/man"
+    tests/cli/documented references "$work/man"
+}
+expect 'what is wrong is found' worse <<'EOF'
+tracehost.1: COMMANDS are not those of --help
+tracehost.1: EXIT STATUS is not that of --help
+tracehost-call.1: is not there
+tracehost-ran.1: there is no such command
+tracehost-replay.1: lacks --stats
+tracehost-replay.1: of --processes=LIST it says "Only these: all; existing (when the recording began); new (spawned in it); pids, registered names (default: whoever was recorded, unless --ports is given)", --help "Only these: all; existing (when the recording began); new (spawned in it); pids; registered names (default: whoever was recorded, unless --ports is given)"
+tracehost-info.1: DESCRIPTION does not begin with "Counts the records of a stream: by tag, by tracee, by function called; its time span; what was dropped or is damaged."
+tracehost-info.1: lacks "tracehost info --top=5 calls.trace"
+tracehost-match.1: lacks "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a"
+tracehost-dump.1: there is no tracehost-infos(1)
+tracehost-plugins.1: there is no tracehost-call(1)
+tracehost-ran.1: there is no tracehost-call(1)
+tracehost-run.1: there is no tracehost-call(1)
+tracehost.1: there is no tracehost-call(1)
+-- status 1
+EOF
+
+# The fields that the host reads and writes, from its table; those of the first line stand in README.
+fields() {
+    sed -n '/^| `tracehost` |/,/^$/ s/^| `\([a-z]*\)` |.*/\1/p' samples/README.md
+    sed -n 's/^    X(\([a-z_]*\), TH_JSON.*/\1/p' host/replay/json_fields.h
+}
+expect 'tracehost-jsonl(5) has every field' tests/cli/documented fields "$man/man5/tracehost-jsonl.5" <<EOF
+$(fields)
+EOF
+
+# --- How they say it
+
+# warnings PAGE: of all that formats it; and lines that are too wide.
+warnings() {
+    LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 "$1" 2>&1 >/dev/null
+    groff -man -ww -Kutf8 -Tutf8 "$1" 2>&1 >/dev/null
+    mandoc -Tlint -W warning "$1"
+    LC_ALL=C.UTF-8 MANWIDTH=80 MANPAGER=cat man -l "$1" | awk 'length($0) > 80 { print "too wide: " $0 }'
+    name=$(basename "${1%.*}")
+    lexgrog "$1" | grep -q "\"$name - [^ ]" || echo 'whatis(1) finds no name'
+}
+for page in $pages; do
+    expect "$page is a good page" warnings "$man/$page" </dev/null
+done
+
+found_by_name() { man -M "$man" -w tracehost-replay tracehost-tracer tracehost-jsonl | sed "s|$man|MAN|"; }
+expect 'man finds them in the build tree' found_by_name <<'EOF'
+MAN/man1/tracehost-replay.1
+MAN/man7/tracehost-tracer.7
+MAN/man5/tracehost-jsonl.5
+EOF
+
+# --- Their examples
+
+# examples PAGE: sessions and files.
+examples() {
+    {
+        echo '```console'
+        # shellcheck disable=SC2016
+        echo '$ export PATH=$PWD/build/release/bin:$PATH PKG_CONFIG_PATH=$PWD/build/release/lib/pkgconfig'
+        echo '```'
+        tests/cli/documented examples "$man/$1"
+    } >"$work/page.md"
+    tests/samples/walkthrough "$work/page.md"
+}
+for page in man1/tracehost.1 man5/tracehost-jsonl.5 man7/tracehost-tracer.7; do
+    check "examples of $page" examples $page
+done
+finish
