@@ -4,12 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "tracehost 0.1.0 (NIF API 2.18)" */
 static const char version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
 
 static int (*asked)(const struct argp *argp, void *input, bool in_order);
-static int stdout_error; /* errno of the first flush that failed; of the main thread */
+static const char *parsing; /* the command whose options argp reads, which may end the program */
+static int stdout_error;    /* errno of the first flush that failed; of the main thread */
 
 const char *th_command_version(void)
 {
@@ -19,6 +21,13 @@ const char *th_command_version(void)
 const char th_exit_statuses[] =
     "0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or events lost, 5 a "
     "library was refused, 6 it crashed or hung, 128+n ended by signal n";
+
+/* argp ends the program with 0 when it has printed help, whatever became of that. */
+static void check_help(void)
+{
+    if (parsing && th_command_finish(parsing, TH_OK) != TH_OK)
+        _exit(TH_FAILED);
+}
 
 static void parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
 {
@@ -32,7 +41,10 @@ static void parse(const struct argp *argp, unsigned flags, int argc, char **argv
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     argv[0] = name;
     program_invocation_name = program_invocation_short_name = name;
+    parsing = command;
+    atexit(check_help);
     argp_parse(argp, argc, argv, flags, NULL, input);
+    parsing = NULL;
     argv[0] = command;
     program_invocation_name = program_invocation_short_name = "tracehost";
     th_free(name);

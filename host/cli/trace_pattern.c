@@ -50,7 +50,14 @@ static uint32_t kind_named(const char *name, size_t length)
     return 0;
 }
 
-static enum th_status set_kinds(struct th_pattern_option *option, const char *list)
+static enum th_status raise_kind(bool live, const char *name, size_t length)
+{
+    return th_error_raise(TH_USAGE, "--kind wants local, global, meta, count%s, not '%.*s'",
+                          live ? ", time or memory" : " or time", (int)length, name);
+}
+
+/* Of recordings `memory` is known, too: why it cannot be had is told when it is set. */
+static enum th_status set_kinds(struct th_pattern_option *option, bool live, const char *list)
 {
     option->kind_list = list;
     option->kinds = 0;
@@ -58,9 +65,7 @@ static enum th_status set_kinds(struct th_pattern_option *option, const char *li
         size_t length = strcspn(list, ",");
         uint32_t kind = kind_named(list, length);
         if (!kind)
-            return th_error_raise(
-                TH_USAGE, "--kind wants local, global, meta, count, time or memory, not '%.*s'",
-                (int)length, list);
+            return raise_kind(live, list, length);
         option->kinds |= kind;
         list += length;
         if (!*list)
@@ -110,7 +115,7 @@ enum th_status th_pattern_options_add(struct th_pattern_options *options, enum t
         option->spec = value;
         break;
     case TH_PATTERN_KIND:
-        status = set_kinds(option, value);
+        status = set_kinds(option, options->live, value);
         break;
     case TH_PATTERN_META_TRACER:
         option->meta_tracer = value;

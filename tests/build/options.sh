@@ -24,6 +24,7 @@ refused() {
 refused 'unknown variable mdoe; there are CC, CFLAGS,' dry_scons mdoe=asan
 refused 'Invalid value for option mode: fast' dry_scons mode=fast
 refused 'seconds=soon is not a number' dry_scons seconds=soon
+refused 'seconds=0: a fuzzer runs for a second at least' dry_scons seconds=0
 refused 'give it as the only target' dry_scons fuzz test
 refused 'no tests for test/attic; there are test/base' dry_scons test/attic
 

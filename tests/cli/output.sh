@@ -136,6 +136,18 @@ expect 'dump as JSON lines' full dump --format=jsonl "$calls" <<'EOF'
 tracehost dump: cannot write to stdout: No space left on device
 -- status 1
 EOF
+for option in --help --usage --version -V; do
+    expect "dump $option" full dump $option <<'EOF'
+-- stderr
+tracehost dump: cannot write to stdout: No space left on device
+-- status 1
+EOF
+done
+expect 'help dump' full help dump <<'EOF'
+-- stderr
+tracehost dump: cannot write to stdout: No space left on device
+-- status 1
+EOF
 expect 'dump to a device' "$tracehost" dump -o /dev/full "$calls" <<'EOF'
 -- stderr
 tracehost dump: cannot write /dev/full: No space left on device

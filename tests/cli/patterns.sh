@@ -416,7 +416,7 @@ tracehost replay: --return stands before the first -p that it could be for
 -- status 2
 EOF
 expect 'no kind' refused -p lists:_ --kind=often <<'EOF'
-tracehost replay: --kind wants local, global, meta, count, time or memory, not 'often'
+tracehost replay: --kind wants local, global, meta, count or time, not 'often'
 -- status 2
 EOF
 expect 'kinds that exclude each other' refused -p lists:_ --kind=local,global <<'EOF'
@@ -456,6 +456,19 @@ expect 'what recordings do not tell' replay -p lists:_ --kind=memory "$seed" <<'
 -- stderr
 tracehost replay: -p lists:_ cannot be set
   recordings do not tell the memory that calls take
+-- status 2
+EOF
+expect 'a kind that there is not' replay -p lists:_ --kind=often "$seed" <<'EOF'
+-- stderr
+tracehost replay: --kind wants local, global, meta, count or time, not 'often'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'a kind that there is not, of this host' "$tracehost" run -p lists:_ --kind=count,often fib 'fib:fib(1)' <<'EOF'
+-- stderr
+tracehost run: --kind wants local, global, meta, count, time or memory, not 'often'
+Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
 finish
