@@ -88,7 +88,6 @@ static enum th_status read_text(const struct th_call_text *text, struct th_progr
     enum th_status status = TH_OK;
 
     *program = (struct th_program){0};
-    th_env_init(&program->env, TH_ENV_PLAIN);
     if (text->name)
         status = read_file(text->name, &file);
     if (status == TH_OK && text->name)

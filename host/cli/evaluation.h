@@ -9,6 +9,10 @@
  *
  * What the language needs of its surroundings is the host's to do: calls, messages. One thread at a
  * time has an evaluation.
+ *
+ * Values move when memory is given back, which happens whenever a fun is applied or a comprehension
+ * goes on: th_evaluation_pause(). So whoever evaluates a part of an expression keeps what he has of
+ * others on the evaluation's stack meanwhile. Patterns and guards do neither.
  */
 #ifndef TH_EVALUATION_H
 #define TH_EVALUATION_H
@@ -20,6 +24,7 @@
 enum {
     TH_EXPRESSION_BITS = INT32_MAX,   /* of a bit string that is built: a quarter of a gigabyte */
     TH_EXPRESSION_ELEMENTS = 1 << 24, /* of a list that a host's function makes */
+    TH_EXPRESSION_WORDS = 1 << 26,    /* of all values that are in use: half a gigabyte */
     TH_EXCEPTION_TEXT = 512           /* bytes of what is shown of a term in an exception */
 };
 
@@ -28,11 +33,11 @@ enum th_class { TH_CLASS_ERROR, TH_CLASS_EXIT, TH_CLASS_THROW };
 struct th_exception {
     enum th_class class;
     th_term reason;
-    th_term module;      /* of the function that raised it; TH_NONE: none did */
-    th_term function;    /* its name; without a module, an operator */
-    th_term arguments;   /* a list */
-    bool construction;   /* a bit string could not be built */
-    const char *unbound; /* where the variable stands that has no value */
+    th_term module;          /* of the function that raised it; TH_NONE: none did */
+    th_term function;        /* its name; without a module, an operator */
+    th_term arguments;       /* a list, or only their number */
+    bool construction;       /* a bit string could not be built */
+    struct th_place unbound; /* where the variable stands that has no value; line 0: no such */
     char note[TH_EXCEPTION_TEXT];
 };
 
@@ -66,14 +71,23 @@ struct th_binding {
 struct th_evaluation {
     const struct th_evaluation_host *host;
     void *context;
-    FILE *out;                        /* for flush() and b() */
-    const struct th_program *program; /* what is being evaluated */
+    FILE *out;                /* for flush() and b() */
+    struct th_source *source; /* of what is being evaluated */
+    const char *floor;        /* where the thread's own stack may end */
 
-    th_env heap; /* all values */
-    size_t live; /* the heap's footprint when only bindings were in it */
+    th_env heap;                  /* all values */
+    size_t live;                  /* the heap's footprint when only bindings were in it */
+    size_t full;                  /* the footprint with which a pause collects */
+    const struct th_chunk *chunk; /* that the heap was in at the last pause */
     struct th_binding *bindings;
     size_t count, capacity;
     size_t older; /* how many of them were there before the form */
+    size_t scope; /* the first one that is seen: those before are of who applied the fun */
+    size_t fresh; /* the first one that variables of a pattern are compared with */
+
+    th_term *stack; /* values that are in use, and in no variable */
+    size_t stacked, stack_capacity;
+    size_t tail; /* TH_TAIL_CALL: where the fun lies in it, its arguments behind */
 
     struct th_message *mail, **mail_end; /* that no receive has taken yet */
 
@@ -103,15 +117,49 @@ void th_exception_print(const struct th_evaluation *e, struct th_buffer *out);
 /* --- For those who evaluate (expression_*.c) ----------------------------------------------------
  */
 
+/* Instead of a value: the fun and its arguments that lie on the stack are to be applied. No term.
+ */
+#define TH_TAIL_CALL ((th_term)0x80)
+
 /* The value of any node, TH_NONE with an exception. */
 th_term th_evaluate(struct th_evaluation *e, const struct th_node *node);
-th_term th_evaluate_block(struct th_evaluation *e, const struct th_node *block);
 th_term th_evaluate_bits(struct th_evaluation *e, const struct th_node *bits);
-th_term th_evaluate_operator(struct th_evaluation *e, const struct th_node *node);
-th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node);
+th_term th_evaluate_comprehension(struct th_evaluation *e, const struct th_node *node);
+th_term th_evaluate_fun(struct th_evaluation *e, const struct th_node *node);
+th_term th_evaluate_export(struct th_evaluation *e, const struct th_node *node);
 
-/* The values of COUNT nodes, in an array that the caller frees; NULL with an exception. */
-th_term *th_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count);
+/* The same for the last part of a fun: may be TH_TAIL_CALL. */
+th_term th_evaluate_tail(struct th_evaluation *e, const struct th_node *node);
+
+/* Either, for nodes that have a last part. */
+th_term th_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail);
+th_term th_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail);
+th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail);
+
+/* Pushes the values of COUNT nodes, the first one at *FIRST; false with an exception. Who takes
+ * them off sets `stacked` back; who raises an exception need not. */
+bool th_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count,
+                     size_t *first);
+void th_evaluation_push(struct th_evaluation *e, th_term t);
+
+/* Applies the fun on the stack at FIRST to what lies behind it; takes all that off. */
+th_term th_apply(struct th_evaluation *e, size_t first);
+
+/* Calls a function of a library, or else of the host. */
+th_term th_call_function(struct th_evaluation *e, th_term module, th_term function,
+                         const th_term arguments[], size_t count);
+
+/* Where an evaluation stands: whoever handles an exception goes back to it. */
+struct th_standing {
+    struct th_source *source;
+    size_t count, scope, fresh, stacked;
+};
+struct th_standing th_evaluation_standing(const struct th_evaluation *e);
+void th_evaluation_unwind(struct th_evaluation *e, const struct th_standing *standing);
+
+/* Gives back memory if that may be worth it. False: the user wants all to end, or an exception, as
+ * there is too much. */
+bool th_evaluation_pause(struct th_evaluation *e);
 
 /* The clause among those of NODE from FIRST on that T (TH_NONE: nothing) matches and whose guard
  * holds, its variables bound; NULL, nothing bound. */
@@ -122,12 +170,17 @@ const struct th_node *th_match_clauses(struct th_evaluation *e, const struct th_
 bool th_match(struct th_evaluation *e, const struct th_node *pattern, th_term t);
 bool th_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t);
 
+/* Matches the bits from *AT on, which moves behind them also if their values are others. */
+enum th_taken { TH_TAKEN_MATCHED, TH_TAKEN_OTHER, TH_TAKEN_NOT /* too few are left */ };
+enum th_taken th_match_next_bits(struct th_evaluation *e, const struct th_node *bits, th_term t,
+                                 size_t *at);
+
 /* The specification of a segment now that its size has VALUE; false if that is no size. */
 bool th_segment_spec(const struct th_node *segment, th_term value, struct th_spec *spec);
 
 th_term th_make_bits(th_env *env, const void *data, size_t bits);
 
-/* The binding of NAME, NULL if there is none. */
+/* The binding of NAME that is seen, NULL if there is none. */
 struct th_binding *th_binding_find(struct th_evaluation *e, th_term name);
 void th_binding_add(struct th_evaluation *e, th_term name, th_term value);
 
@@ -136,6 +189,9 @@ th_term th_evaluation_raise(struct th_evaluation *e, enum th_class class, th_ter
 th_term th_raise_pair(struct th_evaluation *e, const char *tag, th_term value); /* {Tag, Value} */
 th_term th_raise_from(struct th_evaluation *e, th_term reason, th_term module, th_term function,
                       const th_term arguments[], size_t count);
+
+th_term th_raise_limit(struct th_evaluation *e, const char *note); /* system_limit */
+th_term th_raise_unbound(struct th_evaluation *e, const struct th_node *variable);
 
 /* Adds a line of explanation to the exception. */
 void th_exception_note(struct th_evaluation *e, const char *note);

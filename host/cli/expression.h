@@ -3,7 +3,8 @@
  *
  * A program is a text with any number of forms, each ended by a full stop. All of it is read and
  * checked before anything is evaluated (evaluation.h). A program is not changed after that: several
- * threads may evaluate it at once.
+ * threads may evaluate it at once. What was read lives as long as the program or a fun that was
+ * made by evaluating it, wherever that is.
  *
  * The text is untrusted. Trees are at most TH_EXPRESSION_DEPTH deep, so that whoever walks them may
  * do so by recursion.
@@ -27,20 +28,29 @@ enum th_node_kind {
     TH_NODE_BITS,     /* segments */
     TH_NODE_SEGMENT,  /* the value, the size or NULL; `spec`; `exact` for "a string" */
     TH_NODE_CALL,     /* the module or NULL, the function, the arguments */
-    TH_NODE_MATCH,    /* pattern = expression */
-    TH_NODE_SEND,     /* receiver ! message */
-    TH_NODE_UNARY,    /* `op`: one operand */
-    TH_NODE_BINARY,   /* `op`: two */
-    TH_NODE_CATCH,    /* an expression */
-    TH_NODE_BLOCK,    /* expressions, one after the other; at least one */
-    TH_NODE_CASE,     /* an expression, then clauses */
-    TH_NODE_IF,       /* clauses without a pattern */
-    TH_NODE_RECEIVE,  /* the time or NULL, the block after it or NULL, then clauses */
-    TH_NODE_TRY,      /* a block, CLAUSES of `of`, CLAUSES of `catch`, the block of `after` */
-    TH_NODE_CLAUSES,  /* clauses */
-    TH_NODE_CLAUSE,   /* the pattern or NULL, the guard or NULL, a block; in a `catch` the pattern
-                         is that of {Class, Reason, Stack} */
-    TH_NODE_GUARD     /* blocks of tests, one of which must hold as a whole */
+    TH_NODE_FUN,      /* the variable that is its name or NULL, then clauses whose patterns are
+                         tuples of the arguments; `value` is its place among the source's funs */
+    TH_NODE_EXPORT,   /* fun Module:Function/Arity with variables; fun Function/Arity: no module */
+    TH_NODE_COMPREHENSION,      /* a list's: what is made; then generators and filters, in turn */
+    TH_NODE_COMPREHENSION_BITS, /* the same of bit strings */
+    TH_NODE_COMPREHENSION_MAP,  /* and of a map, from a pair */
+    TH_NODE_GENERATOR,          /* the pattern, what it goes through: a list; a map if the pattern
+                                   is a pair; a bit string if it is `exact` */
+    TH_NODE_FILTER,             /* an expression; `exact` if it may stand in guards */
+    TH_NODE_MATCH,              /* pattern = expression */
+    TH_NODE_SEND,               /* receiver ! message */
+    TH_NODE_UNARY,              /* `op`: one operand */
+    TH_NODE_BINARY,             /* `op`: two */
+    TH_NODE_CATCH,              /* an expression */
+    TH_NODE_BLOCK,              /* expressions, one after the other; at least one */
+    TH_NODE_CASE,               /* an expression, then clauses */
+    TH_NODE_IF,                 /* clauses without a pattern */
+    TH_NODE_RECEIVE,            /* the time or NULL, the block after it or NULL, then clauses */
+    TH_NODE_TRY,     /* a block, CLAUSES of `of`, CLAUSES of `catch`, the block of `after` */
+    TH_NODE_CLAUSES, /* clauses */
+    TH_NODE_CLAUSE,  /* the pattern or NULL, the guard or NULL, a block; in a `catch` the pattern
+                        is that of {Class, Reason, Stack} */
+    TH_NODE_GUARD    /* blocks of tests, one of which must hold as a whole */
 };
 
 /* X(name, text, precedence, whether it groups from the right) */
@@ -98,12 +108,28 @@ struct th_node {
 
 struct th_arena_block;
 
-struct th_program {
+/* A fun in a text. */
+struct th_fun_source {
+    const struct th_node *node;
+    const th_term *names; /* of all variables in it */
+    size_t name_count;
+};
+
+/* What was read. Whoever needs it has a share: the program, and each fun that was made by it. */
+struct th_source {
+    _Atomic size_t shares; /* see th_source_drop() for the orders */
+    uint64_t number;       /* unique in this host, from 1 */
     char *text;
     size_t size;
     th_env env;                    /* holds the constants */
     struct th_arena_block *blocks; /* hold the nodes */
-    struct th_node **forms;        /* each a block */
+    struct th_fun_source *funs;
+    size_t fun_count, fun_capacity;
+};
+
+struct th_program {
+    struct th_source *source;
+    struct th_node **forms; /* each a block */
     size_t count, capacity;
 };
 
@@ -114,6 +140,10 @@ struct th_program {
 enum th_status th_program_parse(struct th_program *program, const char *text, size_t size,
                                 bool open);
 void th_program_free(struct th_program *program);
+
+/* Takes a share; gives one back. Any thread. */
+void th_source_keep(struct th_source *source);
+void th_source_drop(struct th_source *source);
 
 /* What a text that is typed line by line has so far. */
 enum th_typed {
@@ -128,7 +158,7 @@ enum th_typed th_program_typed(const char *text, size_t size);
 
 struct th_expression_parser {
     struct th_scanner scanner; /* its token is the next one that is to be read */
-    struct th_program *program;
+    struct th_source *source;
     unsigned depth;
     struct th_node **parts; /* of the nodes that are being built, the innermost last */
     size_t count, capacity;
@@ -143,8 +173,11 @@ struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind k
 struct th_node *th_node_leaf(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
                              th_term value);
 
-/* SIZE bytes that live as long as the program. */
-void *th_program_alloc(struct th_program *program, size_t size);
+/* SIZE bytes that live as long as the source. */
+void *th_source_alloc(struct th_source *source, size_t size);
+
+/* Makes NODE the next one of the source's funs. */
+void th_source_add_fun(struct th_source *source, struct th_node *node);
 
 /* Puts PART (NULL for one that is missing) behind the parts. */
 void th_parser_push(struct th_expression_parser *p, struct th_node *part);
@@ -171,6 +204,23 @@ struct th_node *th_parse_expression(struct th_expression_parser *p);
 struct th_node *th_parse_block(struct th_expression_parser *p);
 struct th_node *th_parse_word(struct th_expression_parser *p);
 
+/* Behind "fun". */
+struct th_node *th_parse_fun(struct th_expression_parser *p, const char *at);
+
+/* A clause from "when" or "->" on, whose PATTERN was read (NULL: an error was raised). */
+struct th_node *th_parse_clause_rest(struct th_expression_parser *p, struct th_node *pattern);
+
+/* At "||": a comprehension of KIND that makes MADE, up to CLOSING, which is taken. */
+struct th_node *th_parse_comprehension(struct th_expression_parser *p, enum th_node_kind kind,
+                                       struct th_node *made, const char *closing);
+
+/* Expressions up to CLOSING, which is taken; they are pushed. */
+bool th_parse_elements(struct th_expression_parser *p, const char *closing);
+
+/* A token that is a whole term, VALUE: takes it. A variable, or '_'. */
+struct th_node *th_parse_constant(struct th_expression_parser *p, th_term value);
+struct th_node *th_parse_variable(struct th_expression_parser *p);
+
 /* What operators stand between; the same where a ':' behind it means no call; the rest of an
  * expression that begins with LEFT. */
 struct th_node *th_parse_operand(struct th_expression_parser *p);
@@ -186,7 +236,10 @@ struct th_node *th_parse_called(struct th_expression_parser *p);
 struct th_node *th_parse_bits(struct th_expression_parser *p, const char *at);
 
 /* Checks that all of a form may stand where it does: patterns are patterns, guards are guards. */
-enum th_status th_node_check(const struct th_program *program, const struct th_node *form);
+enum th_status th_node_check(const struct th_source *source, const struct th_node *form);
+
+/* True if the expression may be a test of a guard. */
+bool th_node_is_test(const struct th_source *source, const struct th_node *node);
 
 /* True for a function that a guard may call. */
 bool th_function_in_guards(const char *name, size_t arity);

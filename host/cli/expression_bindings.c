@@ -1,7 +1,13 @@
 /* What an evaluation keeps from form to form: bindings, the heap that they are in, messages. */
 #include "evaluation.h"
 
-enum { SMALL = 64 * 1024 /* bytes of bindings that may be copied after each form */ };
+#include <pthread.h>
+
+enum {
+    SMALL = 64 * 1024,         /* bytes of bindings that may be copied after each form */
+    ROOM = 4 * 1024 * 1024,    /* bytes that a form may always make before it collects */
+    DEEPEST = 64 * 1024 * 1024 /* bytes of a thread's stack that are used, where it has more */
+};
 
 void th_evaluation_start(struct th_evaluation *e, const struct th_evaluation_host *host,
                          void *context, FILE *out)
@@ -26,14 +32,15 @@ void th_evaluation_end(struct th_evaluation *e)
 {
     th_evaluation_forget_mail(e);
     th_free(e->bindings);
+    th_free(e->stack);
     th_env_release(&e->heap);
 }
 
 struct th_binding *th_binding_find(struct th_evaluation *e, th_term name)
 {
-    for (size_t i = 0; i < e->count; i++)
-        if (e->bindings[i].name == name)
-            return &e->bindings[i];
+    for (size_t i = e->count; i > e->scope; i--)
+        if (e->bindings[i - 1].name == name)
+            return &e->bindings[i - 1];
     return NULL;
 }
 
@@ -45,8 +52,81 @@ void th_binding_add(struct th_evaluation *e, th_term name, th_term value)
 
 void th_evaluation_forget(struct th_evaluation *e)
 {
-    e->count = e->older = 0;
+    e->count = e->scope;
+    if (e->older > e->count)
+        e->older = e->count;
     e->live = 0; /* whatever the heap holds is more than that */
+}
+
+void th_evaluation_push(struct th_evaluation *e, th_term t)
+{
+    TH_ARRAY_GROW(e->stack, e->stacked, e->stack_capacity);
+    e->stack[e->stacked++] = t;
+}
+
+struct th_standing th_evaluation_standing(const struct th_evaluation *e)
+{
+    return (struct th_standing){e->source, e->count, e->scope, e->fresh, e->stacked};
+}
+
+void th_evaluation_unwind(struct th_evaluation *e, const struct th_standing *standing)
+{
+    e->source = standing->source;
+    e->scope = standing->scope;
+    e->fresh = standing->fresh;
+    e->stacked = standing->stacked;
+    if (e->count > standing->count) /* f() may have left less */
+        e->count = standing->count;
+}
+
+/* --- Memory ----------------------------------------------------------------------------------- */
+
+/* All values that are in use move to a fresh heap. False, and nothing is done, if they are too
+ * many: what one term holds twice becomes two. */
+static bool move_all(struct th_evaluation *e)
+{
+    size_t words = 0;
+    th_env fresh;
+
+    for (size_t i = 0; words <= TH_EXPRESSION_WORDS && i < e->count; i++)
+        words += th_term_words_up_to(e->bindings[i].value, TH_EXPRESSION_WORDS);
+    for (size_t i = 0; words <= TH_EXPRESSION_WORDS && i < e->stacked; i++)
+        words += th_term_words_up_to(e->stack[i], TH_EXPRESSION_WORDS);
+    if (words > TH_EXPRESSION_WORDS)
+        return false;
+    th_env_init(&fresh, TH_ENV_PLAIN);
+    for (size_t i = 0; i < e->count; i++)
+        e->bindings[i].value = th_copy(&fresh, e->bindings[i].value);
+    for (size_t i = 0; i < e->stacked; i++)
+        e->stack[i] = th_copy(&fresh, e->stack[i]);
+    th_env_release(&e->heap);
+    e->heap = fresh;
+    return true;
+}
+
+static size_t room_above(size_t footprint)
+{
+    return footprint > ROOM ? 2 * footprint : 2 * ROOM;
+}
+
+bool th_evaluation_pause(struct th_evaluation *e)
+{
+    if (e->host->interrupted(e->context))
+        e->stopped = true;
+    if (e->stopped)
+        return false;
+    if (e->heap.chunks == e->chunk) /* nothing was added since */
+        return true;
+    e->chunk = e->heap.chunks;
+    if (th_env_footprint(&e->heap) < e->full)
+        return true;
+    if (!move_all(e)) {
+        th_raise_limit(e, "values take more than half a gigabyte of memory");
+        return false;
+    }
+    e->full = room_above(th_env_footprint(&e->heap));
+    e->chunk = e->heap.chunks;
+    return true;
 }
 
 /*
@@ -57,7 +137,6 @@ void th_evaluation_forget(struct th_evaluation *e)
 void th_evaluation_collect(struct th_evaluation *e)
 {
     size_t now = th_env_footprint(&e->heap);
-    th_env fresh;
 
     if (e->live > SMALL && now < 2 * e->live)
         return;
@@ -67,12 +146,32 @@ void th_evaluation_collect(struct th_evaluation *e)
         e->live = 0;
         return;
     }
-    th_env_init(&fresh, TH_ENV_PLAIN);
-    for (size_t i = 0; i < e->count; i++)
-        e->bindings[i].value = th_copy(&fresh, e->bindings[i].value);
-    th_env_release(&e->heap);
-    e->heap = fresh;
+    move_all(e);
     e->live = th_env_footprint(&e->heap);
+}
+
+/* --- The thread's stack ----------------------------------------------------------------------- */
+
+/* Calls of funs inside each other are calls of functions here. A quarter of the thread's stack is
+ * left to what these call, libraries among it. */
+static const char *find_floor(void)
+{
+    static _Thread_local const char *floor;
+    const char *here = __builtin_frame_address(0);
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+
+    if (floor)
+        return floor;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &low, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    floor = low ? (const char *)low + size / 4 : here - ROOM;
+    if (here - floor > DEEPEST)
+        floor = here - DEEPEST;
+    return floor;
 }
 
 /* --- Variables without a value ---------------------------------------------------------------- */
@@ -110,6 +209,42 @@ static bool is_forgetting(const struct th_node *node)
            node->parts[1]->kind == TH_NODE_CONSTANT && node->parts[1]->value == th_atom("f");
 }
 
+static void walk_expression(struct walk *w, const struct th_node *node);
+
+/* What its clauses bind is not seen outside. */
+static void walk_fun(struct walk *w, const struct th_node *fun)
+{
+    size_t count = w->count;
+
+    for (size_t i = 1; i < fun->count; i++) {
+        if (fun->parts[0])
+            walk_pattern(w, fun->parts[0]);
+        walk_expression(w, fun->parts[i]);
+        w->count = count;
+    }
+}
+
+/* What is made comes last. */
+static void walk_comprehension(struct walk *w, const struct th_node *node)
+{
+    size_t count = w->count;
+
+    for (size_t i = 1; i < node->count; i++) {
+        const struct th_node *part = node->parts[i];
+        walk_expression(w, part->parts[part->count - 1]);
+        if (part->kind == TH_NODE_GENERATOR)
+            walk_pattern(w, part->parts[0]);
+    }
+    walk_expression(w, node->parts[0]);
+    w->count = count;
+}
+
+static bool is_comprehension(const struct th_node *node)
+{
+    return node->kind == TH_NODE_COMPREHENSION || node->kind == TH_NODE_COMPREHENSION_BITS ||
+           node->kind == TH_NODE_COMPREHENSION_MAP;
+}
+
 static void walk_expression(struct walk *w, const struct th_node *node)
 {
     size_t first = 0;
@@ -118,6 +253,10 @@ static void walk_expression(struct walk *w, const struct th_node *node)
         return;
     if (node->kind == TH_NODE_VARIABLE && !is_bound(w, node->value))
         w->unbound = node;
+    if (node->kind == TH_NODE_FUN || is_comprehension(node)) {
+        (node->kind == TH_NODE_FUN ? walk_fun : walk_comprehension)(w, node);
+        return;
+    }
     if (node->kind == TH_NODE_MATCH) {
         walk_expression(w, node->parts[1]);
         walk_pattern(w, node->parts[0]);
@@ -142,8 +281,7 @@ static bool check_bound(struct th_evaluation *e, const struct th_node *form)
     th_free(w.names);
     if (!w.unbound)
         return true;
-    th_raise_pair(e, "unbound", w.unbound->value);
-    e->exception.unbound = w.unbound->at;
+    th_raise_unbound(e, w.unbound);
     return false;
 }
 
@@ -152,10 +290,14 @@ th_term th_evaluate_form(struct th_evaluation *e, const struct th_program *progr
 {
     th_term t = TH_NONE;
 
-    e->program = program;
+    e->source = program->source;
+    e->floor = find_floor();
+    e->full = room_above(th_env_footprint(&e->heap));
+    e->chunk = NULL;
     e->older = e->count;
     if (check_bound(e, form))
-        t = th_evaluate_block(e, form);
+        t = th_evaluate_block(e, form, false);
+    e->scope = e->fresh = e->stacked = 0;
     if (t == TH_NONE)
         e->count = e->older;
     return t;

@@ -24,16 +24,16 @@ static struct th_node *parse_size(struct th_expression_parser *p, struct th_spec
     return NULL;
 }
 
-static struct th_node *parse_segment(struct th_expression_parser *p)
+/* The segment that begins with VALUE, which was a string or not. */
+static struct th_node *parse_segment(struct th_expression_parser *p, struct th_node *value,
+                                     bool string)
 {
     size_t first = p->count;
-    bool good = true, string = p->scanner.token == TH_TOKEN_STRING;
-    struct th_spec *spec = th_program_alloc(p->program, sizeof *spec);
-    struct th_node *value = th_parse_primary(p), *size = NULL, *segment;
+    bool good = true;
+    struct th_spec *spec = th_source_alloc(p->source, sizeof *spec);
+    struct th_node *size = NULL, *segment;
     const char *wrong;
 
-    if (!value)
-        return NULL;
     *spec = (struct th_spec){.place = value->at};
     if (th_parser_at(p, ":"))
         size = parse_size(p, spec, &good);
@@ -57,16 +57,18 @@ struct th_node *th_parse_bits(struct th_expression_parser *p, const char *at)
     size_t first = p->count;
 
     while (!th_parser_at(p, ">>")) {
-        struct th_node *segment = parse_segment(p);
+        bool string = p->scanner.token == TH_TOKEN_STRING;
+        struct th_node *value = th_parse_primary(p), *segment;
+        if (value && p->count == first && th_parser_at(p, "||"))
+            return th_parse_comprehension(p, TH_NODE_COMPREHENSION_BITS, value, ">>");
+        segment = value ? parse_segment(p, value, string) : NULL;
         if (!segment)
             return NULL;
         th_parser_push(p, segment);
         if (th_parser_at(p, ">>"))
             break;
         if (!th_parser_at(p, ","))
-            return th_parser_fail(p, p->scanner.start, "expected ',' or '>>'%s",
-                                  th_parser_at(p, "||") ? " (there are no comprehensions here)"
-                                                        : "");
+            return th_parser_fail_here(p, "',' or '>>'");
         if (!th_parser_advance(p))
             return NULL;
         if (th_parser_at(p, ">>"))
@@ -129,14 +131,17 @@ static const char *put_value(struct th_segments *built, const struct th_node *se
 static bool add_segment(struct th_evaluation *e, struct th_segments *built,
                         const struct th_node *segment, size_t i)
 {
-    th_term value = th_evaluate(e, segment->parts[0]), size = TH_NONE, got;
+    th_term value, size = TH_NONE, got;
     struct th_spec spec;
     const char *wrong;
+    size_t first;
 
-    if (value != TH_NONE && segment->parts[1])
-        size = th_evaluate(e, segment->parts[1]);
-    if (value == TH_NONE || (segment->parts[1] && size == TH_NONE))
+    if (!th_evaluate_all(e, segment->parts, segment->parts[1] ? 2 : 1, &first))
         return false;
+    e->stacked = first;
+    value = e->stack[first];
+    if (segment->parts[1])
+        size = e->stack[first + 1];
     if (!th_segment_spec(segment, size, &spec)) {
         raise_segment(e, i, &spec, "a non-negative integer as size", size);
         return false;

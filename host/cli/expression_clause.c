@@ -35,7 +35,7 @@ static struct th_node *parse_body(struct th_expression_parser *p, const char *at
     return th_node_make(p, TH_NODE_CLAUSE, at, first);
 }
 
-static struct th_node *finish_clause(struct th_expression_parser *p, struct th_node *pattern)
+struct th_node *th_parse_clause_rest(struct th_expression_parser *p, struct th_node *pattern)
 {
     struct th_node *guard = NULL;
 
@@ -51,7 +51,7 @@ static struct th_node *finish_clause(struct th_expression_parser *p, struct th_n
 
 static struct th_node *parse_clause(struct th_expression_parser *p)
 {
-    return finish_clause(p, th_parse_expression(p));
+    return th_parse_clause_rest(p, th_parse_expression(p));
 }
 
 static struct th_node *parse_if_clause(struct th_expression_parser *p)
@@ -103,7 +103,8 @@ static struct th_node *parse_catch_clause(struct th_expression_parser *p)
     size_t first = p->count;
     const char *at = p->scanner.start;
 
-    return parse_caught(p) ? finish_clause(p, th_node_make(p, TH_NODE_TUPLE, at, first)) : NULL;
+    return parse_caught(p) ? th_parse_clause_rest(p, th_node_make(p, TH_NODE_TUPLE, at, first))
+                           : NULL;
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */

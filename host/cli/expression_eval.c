@@ -1,88 +1,93 @@
-/* The values of expressions. Recursion follows the tree, which has a bounded depth. */
+/* The values of expressions. Recursion follows the tree, which has a bounded depth, and calls of
+ * funs, which end at the thread's stack. */
 #include "evaluation.h"
 
 #include <string.h>
 
 /* --- Constructors ----------------------------------------------------------------------------- */
 
-th_term *th_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count)
+bool th_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count,
+                     size_t *first)
 {
-    th_term *values = th_alloc((count + 1) * sizeof *values);
-
+    *first = e->stacked;
     for (size_t i = 0; i < count; i++) {
-        values[i] = th_evaluate(e, nodes[i]);
-        if (values[i] == TH_NONE) {
-            th_free(values);
-            return NULL;
-        }
+        th_term t = th_evaluate(e, nodes[i]);
+        if (t == TH_NONE)
+            return false;
+        th_evaluation_push(e, t);
     }
-    return values;
+    return true;
 }
 
 static th_term evaluate_list(struct th_evaluation *e, const struct th_node *list)
 {
-    th_term *values = th_evaluate_all(e, list->parts, list->count);
+    size_t first;
     th_term t;
 
-    if (!values)
+    if (!th_evaluate_all(e, list->parts, list->count, &first))
         return TH_NONE;
-    t = values[list->count - 1];
+    t = e->stack[first + list->count - 1];
     for (size_t i = list->count - 1; i > 0; i--)
-        t = th_make_cons(&e->heap, values[i - 1], t);
-    th_free(values);
+        t = th_make_cons(&e->heap, e->stack[first + i - 1], t);
+    e->stacked = first;
     return t;
 }
 
 static th_term evaluate_tuple(struct th_evaluation *e, const struct th_node *tuple)
 {
-    th_term *values = th_evaluate_all(e, tuple->parts, tuple->count);
-    th_term t = values ? th_make_tuple(&e->heap, values, tuple->count) : TH_NONE;
+    size_t first;
 
-    th_free(values);
-    return t;
+    if (!th_evaluate_all(e, tuple->parts, tuple->count, &first))
+        return TH_NONE;
+    e->stacked = first;
+    return th_make_tuple(&e->heap, e->stack + first, tuple->count);
 }
 
-/* Puts the pairs into an old map, one by one. */
-static th_term update_map(struct th_evaluation *e, const struct th_node *node, th_term map)
+/* Puts the pairs into an old map, which lies on the stack, one by one. */
+static th_term update_map(struct th_evaluation *e, const struct th_node *node)
 {
-    if (!th_is_map(map))
-        return th_raise_pair(e, "badmap", map);
+    size_t place = e->stacked - 1, first;
+
+    if (!th_is_map(e->stack[place]))
+        return th_raise_pair(e, "badmap", e->stack[place]);
     for (size_t i = 1; i < node->count; i++) {
         const struct th_node *pair = node->parts[i];
-        th_term key = th_evaluate(e, pair->parts[0]), value;
-        if (key == TH_NONE)
+        th_term *values;
+        if (!th_evaluate_all(e, pair->parts, 2, &first))
             return TH_NONE;
-        value = th_evaluate(e, pair->parts[1]);
-        if (value == TH_NONE)
-            return TH_NONE;
-        if (pair->exact && th_map_get(map, key) == TH_NONE)
-            return th_raise_pair(e, "badkey", key);
-        map = th_map_put(&e->heap, map, key, value);
+        values = e->stack + first;
+        if (pair->exact && th_map_get(e->stack[place], values[0]) == TH_NONE)
+            return th_raise_pair(e, "badkey", values[0]);
+        e->stack[place] = th_map_put(&e->heap, e->stack[place], values[0], values[1]);
+        e->stacked = first;
     }
-    return map;
+    e->stacked = place;
+    return e->stack[place];
 }
 
 static th_term evaluate_map(struct th_evaluation *e, const struct th_node *node)
 {
-    size_t count = node->count - 1;
-    th_term *terms, map = TH_NONE;
-    bool good = true;
+    size_t count = node->count - 1, first = e->stacked, at;
+    th_term *terms, map;
 
     if (node->parts[0]) {
         map = th_evaluate(e, node->parts[0]);
-        return map == TH_NONE ? TH_NONE : update_map(e, node, map);
+        if (map == TH_NONE)
+            return TH_NONE;
+        th_evaluation_push(e, map);
+        return update_map(e, node);
     }
+    for (size_t i = 1; i < node->count; i++)
+        if (!th_evaluate_all(e, node->parts[i]->parts, 2, &at))
+            return TH_NONE;
     terms = th_alloc((2 * count + 1) * sizeof *terms);
-    for (size_t i = 0; good && i < count; i++) {
-        terms[i] = th_evaluate(e, node->parts[i + 1]->parts[0]);
-        good = terms[i] != TH_NONE;
-        if (good)
-            terms[count + i] = th_evaluate(e, node->parts[i + 1]->parts[1]);
-        good = good && terms[count + i] != TH_NONE;
+    for (size_t i = 0; i < count; i++) {
+        terms[i] = e->stack[first + 2 * i];
+        terms[count + i] = e->stack[first + 2 * i + 1];
     }
-    if (good)
-        map = th_make_map(&e->heap, terms, terms + count, count, true);
+    map = th_make_map(&e->heap, terms, terms + count, count, true);
     th_free(terms);
+    e->stacked = first;
     return map;
 }
 
@@ -102,11 +107,7 @@ static th_term evaluate_variable(struct th_evaluation *e, const struct th_node *
 {
     struct th_binding *binding = th_binding_find(e, node->value);
 
-    if (binding)
-        return binding->value;
-    th_raise_pair(e, "unbound", node->value);
-    e->exception.unbound = node->at;
-    return TH_NONE;
+    return binding ? binding->value : th_raise_unbound(e, node);
 }
 
 static th_term evaluate_match(struct th_evaluation *e, const struct th_node *node)
@@ -131,8 +132,8 @@ static enum th_class class_of(enum th_called called)
                                         : TH_CLASS_THROW;
 }
 
-static th_term call_function(struct th_evaluation *e, th_term module, th_term function,
-                             const th_term arguments[], size_t count)
+th_term th_call_function(struct th_evaluation *e, th_term module, th_term function,
+                         const th_term arguments[], size_t count)
 {
     th_term result = TH_NONE;
     enum th_called called =
@@ -154,43 +155,61 @@ static th_term call_function(struct th_evaluation *e, th_term module, th_term fu
     return called == TH_CALLED_RETURNED && !e->stopped ? result : TH_NONE;
 }
 
-static th_term evaluate_call(struct th_evaluation *e, const struct th_node *node)
+static th_term call_fun(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
-    th_term *values, result;
-    size_t count = node->count - 2;
+    size_t first;
+
+    if (!th_evaluate_all(e, node->parts + 1, node->count - 1, &first))
+        return TH_NONE;
+    if (!tail)
+        return th_apply(e, first);
+    e->tail = first;
+    return TH_TAIL_CALL;
+}
+
+static bool is_atom(const struct th_node *node)
+{
+    return node->kind == TH_NODE_CONSTANT && th_is_atom(node->value);
+}
+
+static th_term evaluate_call(struct th_evaluation *e, const struct th_node *node, bool tail)
+{
+    const th_term *values;
+    th_term result;
+    size_t count = node->count - 2, first;
 
     if (!node->parts[0])
-        return th_evaluate_command(e, node);
-    values = th_evaluate_all(e, node->parts, node->count);
-    if (!values)
+        return is_atom(node->parts[1]) ? th_evaluate_command(e, node) : call_fun(e, node, tail);
+    if (!th_evaluate_all(e, node->parts, node->count, &first))
         return TH_NONE;
+    values = e->stack + first;
     if (th_is_atom(values[0]) && th_is_atom(values[1])) {
-        result = call_function(e, values[0], values[1], values + 2, count);
+        result = th_call_function(e, values[0], values[1], values + 2, count);
     } else {
         th_term apply[3] = {values[0], values[1], th_make_list(&e->heap, values + 2, count)};
         result = th_raise_from(e, TH_AM(badarg), TH_AM(erlang), TH_AM(apply), apply, 3);
         th_exception_note(e, th_is_atom(values[0]) ? "argument 2: not an atom"
                                                    : "argument 1: not an atom");
     }
-    th_free(values);
+    e->stacked = first;
     return result;
 }
 
 /* --- Branches --------------------------------------------------------------------------------- */
 
-th_term th_evaluate_block(struct th_evaluation *e, const struct th_node *block)
-{
-    th_term t = TH_NONE;
+static th_term evaluate(struct th_evaluation *e, const struct th_node *node, bool tail);
 
-    for (size_t i = 0; i < block->count; i++) {
-        t = th_evaluate(e, block->parts[i]);
-        if (t == TH_NONE)
-            break;
-    }
-    return t;
+th_term th_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail)
+{
+    size_t last = block->count - 1;
+
+    for (size_t i = 0; i < last; i++)
+        if (th_evaluate(e, block->parts[i]) == TH_NONE)
+            return TH_NONE;
+    return evaluate(e, block->parts[last], tail);
 }
 
-static th_term evaluate_case(struct th_evaluation *e, const struct th_node *node)
+static th_term evaluate_case(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     th_term t = th_evaluate(e, node->parts[0]);
     const struct th_node *clause;
@@ -198,14 +217,15 @@ static th_term evaluate_case(struct th_evaluation *e, const struct th_node *node
     if (t == TH_NONE)
         return TH_NONE;
     clause = th_match_clauses(e, node, 1, t);
-    return clause ? th_evaluate_block(e, clause->parts[2]) : th_raise_pair(e, "case_clause", t);
+    return clause ? th_evaluate_block(e, clause->parts[2], tail)
+                  : th_raise_pair(e, "case_clause", t);
 }
 
-static th_term evaluate_if(struct th_evaluation *e, const struct th_node *node)
+static th_term evaluate_if(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     const struct th_node *clause = th_match_clauses(e, node, 0, TH_NONE);
 
-    return clause ? th_evaluate_block(e, clause->parts[2])
+    return clause ? th_evaluate_block(e, clause->parts[2], tail)
                   : th_evaluation_raise(e, TH_CLASS_ERROR, th_atom("if_clause"));
 }
 
@@ -213,13 +233,12 @@ static th_term evaluate_if(struct th_evaluation *e, const struct th_node *node)
 
 static th_term evaluate_catch(struct th_evaluation *e, const struct th_node *node)
 {
-    size_t bound = e->count;
+    const struct th_standing standing = th_evaluation_standing(e);
     th_term t = th_evaluate(e, node->parts[0]);
 
     if (t != TH_NONE || e->stopped)
         return t;
-    if (e->count > bound)
-        e->count = bound;
+    th_evaluation_unwind(e, &standing);
     t = e->exception.reason;
     if (e->exception.class == TH_CLASS_THROW)
         return t;
@@ -238,59 +257,89 @@ static th_term handle_exception(struct th_evaluation *e, const struct th_node *c
     const struct th_node *clause = th_match_clauses(e, clauses, 0, caught);
 
     if (clause)
-        return th_evaluate_block(e, clause->parts[2]);
+        return th_evaluate_block(e, clause->parts[2], false);
     e->exception = exception;
     return TH_NONE;
 }
 
 static th_term evaluate_protected(struct th_evaluation *e, const struct th_node *node)
 {
-    size_t bound = e->count;
-    th_term t = th_evaluate_block(e, node->parts[0]);
+    const struct th_standing standing = th_evaluation_standing(e);
+    th_term t = th_evaluate_block(e, node->parts[0], false);
 
     if (t != TH_NONE && node->parts[1]) {
         const struct th_node *clause = th_match_clauses(e, node->parts[1], 0, t);
-        return clause ? th_evaluate_block(e, clause->parts[2]) : th_raise_pair(e, "try_clause", t);
+        return clause ? th_evaluate_block(e, clause->parts[2], false)
+                      : th_raise_pair(e, "try_clause", t);
     }
     if (t != TH_NONE || e->stopped)
         return t;
-    if (e->count > bound)
-        e->count = bound;
+    th_evaluation_unwind(e, &standing);
     return node->parts[2] ? handle_exception(e, node->parts[2]) : TH_NONE;
+}
+
+/* The block behind `after`; then the exception goes on. */
+static th_term evaluate_after_exception(struct th_evaluation *e, const struct th_node *block,
+                                        const struct th_standing *standing)
+{
+    struct th_exception exception = e->exception;
+    size_t place = standing->stacked;
+
+    th_evaluation_unwind(e, standing);
+    th_evaluation_push(e, exception.reason);
+    th_evaluation_push(e, exception.arguments ? exception.arguments : TH_NIL);
+    if (th_evaluate_block(e, block, false) == TH_NONE)
+        return TH_NONE;
+    e->exception = exception;
+    e->exception.reason = e->stack[place];
+    if (exception.arguments)
+        e->exception.arguments = e->stack[place + 1];
+    return TH_NONE;
 }
 
 static th_term evaluate_try(struct th_evaluation *e, const struct th_node *node)
 {
+    const struct th_standing standing = th_evaluation_standing(e);
     th_term t = evaluate_protected(e, node);
-    struct th_exception exception = e->exception;
 
     if (!node->parts[3] || e->stopped)
         return t;
-    if (th_evaluate_block(e, node->parts[3]) == TH_NONE)
+    if (t == TH_NONE)
+        return evaluate_after_exception(e, node->parts[3], &standing);
+    th_evaluation_push(e, t);
+    if (th_evaluate_block(e, node->parts[3], false) == TH_NONE)
         return TH_NONE;
-    e->exception = exception;
-    return t;
+    return e->stack[--e->stacked];
 }
 
 static th_term evaluate_send(struct th_evaluation *e, const struct th_node *node)
 {
-    th_term *values = th_evaluate_all(e, node->parts, node->count);
     th_term result = TH_NONE;
+    const th_term *values;
+    size_t first;
 
-    if (!values)
+    if (!th_evaluate_all(e, node->parts, node->count, &first))
         return TH_NONE;
+    values = e->stack + first;
     if (th_function_call(e, TH_AM(erlang), TH_AM(send), 2, values, &result) == TH_CALLED_RAISED) {
         th_raise_from(e, TH_AM(badarg), TH_NONE, th_atom("!"), values, 2);
         result = TH_NONE;
     }
-    th_free(values);
+    e->stacked = first;
     return result;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
 
-th_term th_evaluate(struct th_evaluation *e, const struct th_node *node)
+static th_term raise_depth(struct th_evaluation *e)
 {
+    return th_raise_limit(e, "calls of funs inside each other take all of the thread's stack");
+}
+
+static th_term evaluate(struct th_evaluation *e, const struct th_node *node, bool tail)
+{
+    if ((const char *)__builtin_frame_address(0) < e->floor)
+        return raise_depth(e);
     switch ((enum th_node_kind)node->kind) {
     case TH_NODE_CONSTANT:
         return th_copy(&e->heap, node->value); /* a binding may outlive the program */
@@ -305,27 +354,45 @@ th_term th_evaluate(struct th_evaluation *e, const struct th_node *node)
     case TH_NODE_BITS:
         return th_evaluate_bits(e, node);
     case TH_NODE_CALL:
-        return evaluate_call(e, node);
+        return evaluate_call(e, node, tail);
+    case TH_NODE_FUN:
+        return th_evaluate_fun(e, node);
+    case TH_NODE_EXPORT:
+        return th_evaluate_export(e, node);
+    case TH_NODE_COMPREHENSION:
+    case TH_NODE_COMPREHENSION_BITS:
+    case TH_NODE_COMPREHENSION_MAP:
+        return th_evaluate_comprehension(e, node);
     case TH_NODE_MATCH:
         return evaluate_match(e, node);
     case TH_NODE_SEND:
         return evaluate_send(e, node);
     case TH_NODE_UNARY:
     case TH_NODE_BINARY:
-        return th_evaluate_operator(e, node);
+        return th_evaluate_operator(e, node, tail);
     case TH_NODE_CATCH:
         return evaluate_catch(e, node);
     case TH_NODE_BLOCK:
-        return th_evaluate_block(e, node);
+        return th_evaluate_block(e, node, tail);
     case TH_NODE_CASE:
-        return evaluate_case(e, node);
+        return evaluate_case(e, node, tail);
     case TH_NODE_IF:
-        return evaluate_if(e, node);
+        return evaluate_if(e, node, tail);
     case TH_NODE_RECEIVE:
-        return th_evaluate_receive(e, node);
+        return th_evaluate_receive(e, node, tail);
     case TH_NODE_TRY:
         return evaluate_try(e, node);
     default:
         th_bug("a node of kind %u has no value", node->kind);
     }
+}
+
+th_term th_evaluate(struct th_evaluation *e, const struct th_node *node)
+{
+    return evaluate(e, node, false);
+}
+
+th_term th_evaluate_tail(struct th_evaluation *e, const struct th_node *node)
+{
+    return evaluate(e, node, true);
 }

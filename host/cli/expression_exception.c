@@ -29,6 +29,20 @@ th_term th_raise_from(struct th_evaluation *e, th_term reason, th_term module, t
     return TH_NONE;
 }
 
+th_term th_raise_limit(struct th_evaluation *e, const char *note)
+{
+    th_evaluation_raise(e, TH_CLASS_ERROR, th_atom("system_limit"));
+    th_exception_note(e, note);
+    return TH_NONE;
+}
+
+th_term th_raise_unbound(struct th_evaluation *e, const struct th_node *variable)
+{
+    th_raise_pair(e, "unbound", variable->value);
+    e->exception.unbound = th_scan_place(e->source->text, variable->at);
+    return TH_NONE;
+}
+
 void th_exception_note(struct th_evaluation *e, const char *note)
 {
     snprintf(e->exception.note, sizeof e->exception.note, "%s", note);
@@ -53,10 +67,11 @@ static void add_term(struct th_buffer *out, th_term t)
     th_text_print_limited(out, t, TH_EXCEPTION_TEXT);
 }
 
-/* erlang's own functions are written without their module. */
+/* Functions of erlang that need no module are written without it. */
 static void add_function(const struct th_exception *x, struct th_buffer *out)
 {
-    if (x->module && (x->module != TH_AM(erlang) || x->function == TH_AM(send))) {
+    if (x->module && (x->module != TH_AM(erlang) || x->function == TH_AM(send) ||
+                      x->function == th_atom("make_fun"))) {
         th_text_print_atom(out, x->module);
         th_buffer_add_byte(out, ':');
     }
@@ -67,6 +82,8 @@ static size_t argument_count(const struct th_exception *x)
 {
     size_t count = 0;
 
+    if (th_is_small(x->arguments))
+        return (size_t)th_small_value(x->arguments);
     th_get_list_length(x->arguments, &count);
     return count;
 }
@@ -136,6 +153,36 @@ static bool add_unbound(th_term reason, struct th_buffer *out)
     return true;
 }
 
+/* {badarity,{Fun,Arguments}} */
+static bool add_arity(th_term reason, struct th_buffer *out)
+{
+    static const char *const numbers[] = {"no arguments", "one argument", "two arguments"};
+    const th_term *parts = is_pair(reason) ? th_tuple_elements(reason) : NULL;
+    th_term module, function;
+    struct th_fun_parts fun;
+    uint32_t arity;
+    size_t count;
+
+    if (!parts || parts[0] != th_atom("badarity") || !th_is_tuple(parts[1]) ||
+        th_tuple_arity(parts[1]) != 2 ||
+        !th_get_list_length(th_tuple_elements(parts[1])[1], &count))
+        return false;
+    parts = th_tuple_elements(parts[1]);
+    if (th_get_export(parts[0], &module, &function, &arity)) {
+        add_function(&(struct th_exception){.module = module, .function = function}, out);
+        th_buffer_printf(out, "/%u called with ", arity);
+    } else if (th_get_fun(parts[0], &fun)) {
+        th_buffer_printf(out, "interpreted function with arity %u called with ", fun.arity);
+    } else {
+        return false;
+    }
+    if (count < sizeof numbers / sizeof numbers[0])
+        th_buffer_add_text(out, numbers[count]);
+    else
+        th_buffer_printf(out, "%zu arguments", count);
+    return true;
+}
+
 static void add_reason(th_term reason, struct th_buffer *out)
 {
     bool pair = is_pair(reason);
@@ -151,7 +198,7 @@ static void add_reason(th_term reason, struct th_buffer *out)
             add_term(out, th_tuple_elements(reason)[1]);
         return;
     }
-    if (!add_undefined_command(reason, out) && !add_unbound(reason, out))
+    if (!add_undefined_command(reason, out) && !add_unbound(reason, out) && !add_arity(reason, out))
         add_term(out, reason);
 }
 
@@ -209,9 +256,9 @@ static void add_origin(const struct th_exception *x, struct th_buffer *out)
 
 static void print_unbound(const struct th_evaluation *e, struct th_buffer *out)
 {
-    struct th_place place = th_scan_place(e->program->text, e->exception.unbound);
+    const struct th_place *place = &e->exception.unbound;
 
-    th_buffer_printf(out, "* %zu:%zu: ", place.line, place.column);
+    th_buffer_printf(out, "* %zu:%zu: ", place->line, place->column);
     add_unbound(e->exception.reason, out);
     th_buffer_add_byte(out, '\n');
 }
@@ -222,7 +269,7 @@ void th_exception_print(const struct th_evaluation *e, struct th_buffer *out)
     const struct th_exception *x = &e->exception;
     bool told;
 
-    if (x->unbound) {
+    if (x->unbound.line > 0) {
         print_unbound(e, out);
         return;
     }

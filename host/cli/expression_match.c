@@ -5,7 +5,7 @@ static bool match_variable(struct th_evaluation *e, th_term name, th_term t)
 {
     const struct th_binding *binding = th_binding_find(e, name);
 
-    if (binding)
+    if (binding && binding >= e->bindings + e->fresh)
         return th_identical(binding->value, t);
     th_binding_add(e, name, t);
     return true;
@@ -89,7 +89,7 @@ static bool guard_holds(struct th_evaluation *e, const struct th_node *guard)
 const struct th_node *th_match_clauses(struct th_evaluation *e, const struct th_node *node,
                                        size_t first, th_term t)
 {
-    size_t bound = e->count;
+    size_t bound = e->count, stacked = e->stacked;
 
     for (size_t i = first; i < node->count; i++) {
         const struct th_node *clause = node->parts[i];
@@ -97,6 +97,7 @@ const struct th_node *th_match_clauses(struct th_evaluation *e, const struct th_
             (!clause->parts[1] || guard_holds(e, clause->parts[1])))
             return clause;
         e->count = bound;
+        e->stacked = stacked; /* a test may have raised an exception */
     }
     return NULL;
 }

@@ -8,15 +8,14 @@
 
 /* --- Operands --------------------------------------------------------------------------------- */
 
-/* A token that is a whole term: takes it. */
-static struct th_node *take_constant(struct th_expression_parser *p, th_term value)
+struct th_node *th_parse_constant(struct th_expression_parser *p, th_term value)
 {
     struct th_node *leaf = th_node_leaf(p, TH_NODE_CONSTANT, p->scanner.start, value);
 
     return leaf && th_parser_advance(p) ? leaf : NULL;
 }
 
-static struct th_node *parse_variable(struct th_expression_parser *p)
+struct th_node *th_parse_variable(struct th_expression_parser *p)
 {
     const struct th_scanner *s = &p->scanner;
     size_t size = (size_t)(s->at - s->start);
@@ -30,8 +29,7 @@ static struct th_node *parse_variable(struct th_expression_parser *p)
     return leaf && th_parser_advance(p) ? leaf : NULL;
 }
 
-/* Expressions up to CLOSING, which is taken. */
-static bool parse_elements(struct th_expression_parser *p, const char *closing)
+bool th_parse_elements(struct th_expression_parser *p, const char *closing)
 {
     if (th_parser_at(p, closing))
         return th_parser_advance(p);
@@ -63,7 +61,9 @@ static struct th_node *parse_list(struct th_expression_parser *p, const char *at
             return NULL;
         th_parser_push(p, element);
         if (th_parser_at(p, "||"))
-            return th_parser_fail_here(p, "',', '|' or ']' (there are no comprehensions here)");
+            return p->count == first + 1
+                       ? th_parse_comprehension(p, TH_NODE_COMPREHENSION, p->parts[--p->count], "]")
+                       : th_parser_fail_here(p, "',', '|' or ']' behind several elements");
         if (th_parser_at(p, "|")) {
             tail = th_parser_advance(p) ? th_parse_expression(p) : NULL;
             if (!tail)
@@ -91,7 +91,7 @@ static struct th_node *parse_tuple(struct th_expression_parser *p, const char *a
 {
     size_t first = p->count;
 
-    return parse_elements(p, "}") ? th_node_make(p, TH_NODE_TUPLE, at, first) : NULL;
+    return th_parse_elements(p, "}") ? th_node_make(p, TH_NODE_TUPLE, at, first) : NULL;
 }
 
 static struct th_node *parse_pair(struct th_expression_parser *p)
@@ -133,6 +133,10 @@ static struct th_node *parse_map(struct th_expression_parser *p, struct th_node 
         struct th_node *pair = parse_pair(p);
         if (!pair)
             return NULL;
+        if (th_parser_at(p, "||") && !base && p->count == first + 1) {
+            p->count = first;
+            return th_parse_comprehension(p, TH_NODE_COMPREHENSION_MAP, pair, "}");
+        }
         th_parser_push(p, pair);
         if (th_parser_at(p, "}"))
             break;
@@ -144,36 +148,6 @@ static struct th_node *parse_map(struct th_expression_parser *p, struct th_node 
             return th_parser_fail_here(p, "an expression");
     }
     return th_parser_advance(p) ? th_node_make(p, TH_NODE_MAP, at, first) : NULL;
-}
-
-/* A part of a fun's name, which is taken. */
-static bool parse_fun_name(struct th_expression_parser *p, th_term *name)
-{
-    const struct th_scanner *s = &p->scanner;
-    bool word = s->token == TH_TOKEN_RESERVED || s->token == TH_TOKEN_FUN;
-
-    if (!word && !(s->token == TH_TOKEN_TERM && th_is_atom(s->value))) {
-        th_parser_fail_here(p, "fun Module:Function/Arity (there are no other funs here)");
-        return false;
-    }
-    *name = s->value;
-    return th_parser_advance(p);
-}
-
-/* Behind "fun". */
-static struct th_node *parse_fun(struct th_expression_parser *p, const char *at)
-{
-    th_term module, function;
-    int64_t arity;
-
-    if (!parse_fun_name(p, &module) || !th_parser_expect(p, ":") || !parse_fun_name(p, &function) ||
-        !th_parser_expect(p, "/"))
-        return NULL;
-    if (p->scanner.token != TH_TOKEN_TERM || !th_get_int64(p->scanner.value, &arity) || arity < 0 ||
-        arity > 255)
-        return th_parser_fail_here(p, "an arity from 0 to 255");
-    p->scanner.start = at;
-    return take_constant(p, th_make_export(&p->program->env, module, function, (uint32_t)arity));
 }
 
 static struct th_node *parse_parenthesis(struct th_expression_parser *p)
@@ -205,7 +179,7 @@ static struct th_node *parse_open(struct th_expression_parser *p)
     case TH_TOKEN_OPEN_BINARY:
         return th_parse_bits(p, at);
     default:
-        return parse_fun(p, at);
+        return th_parse_fun(p, at);
     }
 }
 
@@ -215,11 +189,11 @@ struct th_node *th_parse_bare(struct th_expression_parser *p)
 
     switch (s->token) {
     case TH_TOKEN_TERM:
-        return take_constant(p, s->value);
+        return th_parse_constant(p, s->value);
     case TH_TOKEN_STRING:
-        return take_constant(p, th_scan_list(s));
+        return th_parse_constant(p, th_scan_list(s));
     case TH_TOKEN_VARIABLE:
-        return parse_variable(p);
+        return th_parse_variable(p);
     case '#':
         return parse_map(p, NULL);
     case '[':
@@ -246,7 +220,7 @@ static struct th_node *parse_arguments(struct th_expression_parser *p, struct th
 
     th_parser_push(p, module);
     th_parser_push(p, function);
-    if (!th_parser_advance(p) || !parse_elements(p, ")"))
+    if (!th_parser_advance(p) || !th_parse_elements(p, ")"))
         return NULL;
     if (p->count - first > 2 + 255)
         return th_parser_fail(p, at, "expected at most 255 arguments");
@@ -267,20 +241,21 @@ static struct th_node *parse_remote_call(struct th_expression_parser *p, struct 
 
 struct th_node *th_parse_called(struct th_expression_parser *p)
 {
+    bool enclosed = th_parser_at(p, "(");
     struct th_node *node = th_parse_bare(p);
 
     while (node) {
         if (th_parser_at(p, ":"))
             node = parse_remote_call(p, node);
-        else if (th_parser_at(p, "(") && node->kind == TH_NODE_CONSTANT && th_is_atom(node->value))
-            node = parse_arguments(p, NULL, node);
+        else if (th_parser_at(p, "(") && node->kind == TH_NODE_CALL && !enclosed)
+            return th_parser_fail_here(p, "an operator (what is called is put in parentheses)");
         else if (th_parser_at(p, "("))
-            return th_parser_fail_here(
-                p, "an operator (only Module:Function(...) is called here, no funs)");
+            node = parse_arguments(p, NULL, node);
         else if (th_parser_at(p, "#"))
             node = parse_map(p, node);
         else
             break;
+        enclosed = false;
     }
     return node;
 }

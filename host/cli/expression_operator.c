@@ -211,7 +211,7 @@ static th_term apply_unary(struct th_evaluation *e, enum th_operator op, th_term
 }
 
 /* andalso, orelse: the right one is only evaluated if it decides. */
-static th_term evaluate_short(struct th_evaluation *e, const struct th_node *node)
+static th_term evaluate_short(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     th_term left = th_evaluate(e, node->parts[0]);
 
@@ -221,20 +221,20 @@ static th_term evaluate_short(struct th_evaluation *e, const struct th_node *nod
         return th_raise_pair(e, "badarg", left);
     if (left == boolean(node->op == TH_OPERATOR_ORELSE))
         return left;
-    return th_evaluate(e, node->parts[1]);
+    return tail ? th_evaluate_tail(e, node->parts[1]) : th_evaluate(e, node->parts[1]);
 }
 
-th_term th_evaluate_operator(struct th_evaluation *e, const struct th_node *node)
+th_term th_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
-    th_term *values, result;
+    const th_term *values;
+    size_t first;
 
     if (node->op == TH_OPERATOR_ORELSE || node->op == TH_OPERATOR_ANDALSO)
-        return evaluate_short(e, node);
-    values = th_evaluate_all(e, node->parts, node->count);
-    if (!values)
+        return evaluate_short(e, node, tail);
+    if (!th_evaluate_all(e, node->parts, node->count, &first))
         return TH_NONE;
-    result = node->kind == TH_NODE_UNARY ? apply_unary(e, node->op, values[0])
-                                         : apply_binary(e, node->op, values);
-    th_free(values);
-    return result;
+    e->stacked = first;
+    values = e->stack + first;
+    return node->kind == TH_NODE_UNARY ? apply_unary(e, node->op, values[0])
+                                       : apply_binary(e, node->op, values);
 }

@@ -6,6 +6,7 @@
  */
 #include "expression.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 const char *const th_operator_texts[TH_OPERATOR_COUNT] = {
@@ -104,7 +105,7 @@ static struct th_node *make_unary(struct th_expression_parser *p, enum th_operat
                    op == TH_OPERATOR_MINUS)) { /* -1 is a constant, and may be in patterns */
         operand->at = at;
         if (op == TH_OPERATOR_MINUS)
-            operand->value = negate(&p->program->env, operand->value);
+            operand->value = negate(&p->source->env, operand->value);
         return operand;
     }
     th_parser_push(p, operand);
@@ -258,9 +259,8 @@ struct th_node *th_parse_block(struct th_expression_parser *p)
 
 /* --- Forms ------------------------------------------------------------------------------------ */
 
-static bool parse_form(struct th_expression_parser *p, bool open)
+static bool parse_form(struct th_expression_parser *p, struct th_program *program, bool open)
 {
-    struct th_program *program = p->program;
     struct th_node *form = th_parse_block(p);
 
     if (!form)
@@ -269,26 +269,32 @@ static bool parse_form(struct th_expression_parser *p, bool open)
         th_parser_fail_here(p, "an operator, ',' or a full stop");
         return false;
     }
-    if (th_node_check(program, form) != TH_OK)
+    if (th_node_check(p->source, form) != TH_OK)
         return false;
     TH_ARRAY_GROW(program->forms, program->count, program->capacity);
     program->forms[program->count++] = form;
     return p->scanner.token == TH_TOKEN_END || th_parser_advance(p);
 }
 
+/* How many there were; any thread may count. */
+static _Atomic uint64_t sources;
+
 enum th_status th_program_parse(struct th_program *program, const char *text, size_t size,
                                 bool open)
 {
-    struct th_expression_parser p = {.program = program};
+    struct th_source *source = th_alloc(sizeof *source);
+    struct th_expression_parser p = {.source = source};
     bool good;
 
-    *program = (struct th_program){.text = th_alloc(size + 1), .size = size};
-    memcpy(program->text, text, size);
-    th_env_init(&program->env, TH_ENV_PLAIN);
-    p.scanner = th_scanner(&program->env, program->text, size);
+    *source = (struct th_source){.shares = 1, .text = th_alloc(size + 1), .size = size};
+    source->number = atomic_fetch_add_explicit(&sources, 1, memory_order_relaxed) + 1;
+    memcpy(source->text, text, size);
+    th_env_init(&source->env, TH_ENV_PLAIN);
+    *program = (struct th_program){.source = source};
+    p.scanner = th_scanner(&source->env, source->text, size);
     good = th_parser_advance(&p);
     while (good && p.scanner.token != TH_TOKEN_END)
-        good = parse_form(&p, open);
+        good = parse_form(&p, program, open);
     th_scanner_free(&p.scanner);
     th_free(p.parts);
     return good ? TH_OK : th_error_status();

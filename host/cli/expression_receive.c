@@ -105,7 +105,7 @@ static bool wait_until(struct th_evaluation *e, int64_t end)
     }
 }
 
-th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node)
+th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     th_term time = node->parts[0] ? th_evaluate(e, node->parts[0]) : th_atom("infinity");
     struct th_message **place = &e->mail;
@@ -118,9 +118,9 @@ th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node)
         while (*place) {
             const struct th_node *clause = node->count > 2 ? try_message(e, node, place) : NULL;
             if (clause)
-                return th_evaluate_block(e, clause->parts[2]);
+                return th_evaluate_block(e, clause->parts[2], tail);
             place = &(*place)->next;
         }
     } while (wait_until(e, end));
-    return e->stopped ? TH_NONE : th_evaluate_block(e, node->parts[1]);
+    return e->stopped ? TH_NONE : th_evaluate_block(e, node->parts[1], tail);
 }

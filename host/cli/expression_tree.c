@@ -1,6 +1,7 @@
 /* Trees: their memory, and whether all in them may stand where it does. */
 #include "expression.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* --- Memory ----------------------------------------------------------------------------------- */
@@ -13,36 +14,51 @@ struct th_arena_block {
     _Alignas(16) unsigned char bytes[];
 };
 
-void *th_program_alloc(struct th_program *program, size_t size)
+void *th_source_alloc(struct th_source *source, size_t size)
 {
-    struct th_arena_block *block = program->blocks;
+    struct th_arena_block *block = source->blocks;
     void *place;
 
     size = (size + 15) & ~(size_t)15;
     if (!block || block->size - block->used < size) {
         size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
         block = th_alloc(sizeof *block + room);
-        *block = (struct th_arena_block){.next = program->blocks, .size = room};
-        program->blocks = block;
+        *block = (struct th_arena_block){.next = source->blocks, .size = room};
+        source->blocks = block;
     }
     place = block->bytes + block->used;
     block->used += size;
     return place;
 }
 
-void th_program_free(struct th_program *program)
+void th_source_keep(struct th_source *source)
 {
-    while (program->blocks) {
-        struct th_arena_block *block = program->blocks;
-        program->blocks = block->next;
+    atomic_fetch_add_explicit(&source->shares, 1, memory_order_relaxed);
+}
+
+/* What others have read of it happens before it goes: each share is given back with release, and
+ * whoever has the last one acquires. */
+void th_source_drop(struct th_source *source)
+{
+    if (atomic_fetch_sub_explicit(&source->shares, 1, memory_order_acq_rel) > 1)
+        return;
+    while (source->blocks) {
+        struct th_arena_block *block = source->blocks;
+        source->blocks = block->next;
         th_free(block);
     }
-    th_env_release(&program->env);
+    th_env_release(&source->env);
+    th_free(source->funs);
+    th_free(source->text);
+    th_free(source);
+}
+
+void th_program_free(struct th_program *program)
+{
+    if (program->source)
+        th_source_drop(program->source);
     th_free(program->forms);
-    th_free(program->text);
-    program->forms = NULL;
-    program->text = NULL;
-    program->count = program->capacity = 0;
+    *program = (struct th_program){0};
 }
 
 void th_parser_push(struct th_expression_parser *p, struct th_node *part)
@@ -55,8 +71,7 @@ struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind k
                              size_t first)
 {
     size_t count = p->count - first;
-    struct th_node *node =
-        th_program_alloc(p->program, sizeof *node + count * sizeof node->parts[0]);
+    struct th_node *node = th_source_alloc(p->source, sizeof *node + count * sizeof node->parts[0]);
 
     *node = (struct th_node){.kind = (unsigned char)kind, .at = at, .count = count};
     for (size_t i = 0; i < count; i++) {
@@ -81,15 +96,55 @@ struct th_node *th_node_leaf(struct th_expression_parser *p, enum th_node_kind k
     return leaf;
 }
 
+/* --- Funs ------------------------------------------------------------------------------------- */
+
+/* Names that were met, each once. */
+struct names {
+    th_term *items;
+    size_t count, capacity;
+};
+
+static void collect_names(struct names *names, const struct th_node *node)
+{
+    size_t i = 0;
+
+    for (size_t k = 0; k < node->count; k++)
+        if (node->parts[k])
+            collect_names(names, node->parts[k]);
+    if (node->kind != TH_NODE_VARIABLE)
+        return;
+    while (i < names->count && names->items[i] != node->value)
+        i++;
+    if (i == names->count) {
+        TH_ARRAY_GROW(names->items, names->count, names->capacity);
+        names->items[names->count++] = node->value;
+    }
+}
+
+void th_source_add_fun(struct th_source *source, struct th_node *node)
+{
+    struct names names = {0};
+    th_term *kept;
+
+    collect_names(&names, node);
+    kept = th_source_alloc(source, (names.count + 1) * sizeof *kept);
+    for (size_t i = 0; i < names.count; i++)
+        kept[i] = names.items[i];
+    th_free(names.items);
+    node->value = th_small((int64_t)source->fun_count);
+    TH_ARRAY_GROW(source->funs, source->fun_count, source->fun_capacity);
+    source->funs[source->fun_count++] = (struct th_fun_source){node, kept, names.count};
+}
+
 /* --- Checks ----------------------------------------------------------------------------------- */
 
 struct check {
-    const struct th_program *program;
+    const struct th_source *source;
 };
 
 static enum th_status fail(const struct check *c, const struct th_node *node, const char *wanted)
 {
-    struct th_scanner s = th_scanner(NULL, c->program->text, c->program->size);
+    struct th_scanner s = th_scanner(NULL, c->source->text, c->source->size);
 
     return th_scan_fail(&s, node->at, "expected %s", wanted);
 }
@@ -205,6 +260,11 @@ static enum th_status check_guard_test(const struct check *c, const struct th_no
     case TH_NODE_IF:
     case TH_NODE_RECEIVE:
     case TH_NODE_TRY:
+    case TH_NODE_FUN:
+    case TH_NODE_EXPORT:
+    case TH_NODE_COMPREHENSION:
+    case TH_NODE_COMPREHENSION_BITS:
+    case TH_NODE_COMPREHENSION_MAP:
         return fail(c, node, "a guard: tests without effects");
     case TH_NODE_MAP:
     case TH_NODE_ANY: {
@@ -234,6 +294,16 @@ static enum th_status check_clause(const struct check *c, const struct th_node *
     return status == TH_OK ? check_expression(c, clause->parts[2]) : status;
 }
 
+static enum th_status check_generator(const struct check *c, const struct th_node *generator)
+{
+    const struct th_node *pattern = generator->parts[0];
+    enum th_status status = pattern->kind == TH_NODE_PAIR
+                                ? check_parts(c, pattern, 0, check_pattern)
+                                : check_pattern(c, pattern);
+
+    return status == TH_OK ? check_expression(c, generator->parts[1]) : status;
+}
+
 static enum th_status check_expression(const struct check *c, const struct th_node *node)
 {
     enum th_status status;
@@ -244,6 +314,8 @@ static enum th_status check_expression(const struct check *c, const struct th_no
         return status == TH_OK ? check_expression(c, node->parts[1]) : status;
     case TH_NODE_CLAUSE:
         return check_clause(c, node);
+    case TH_NODE_GENERATOR:
+        return check_generator(c, node);
     case TH_NODE_ANY:
         return fail(c, node, "an expression; '_' has no value");
     case TH_NODE_MAP:
@@ -256,7 +328,15 @@ static enum th_status check_expression(const struct check *c, const struct th_no
     }
 }
 
-enum th_status th_node_check(const struct th_program *program, const struct th_node *form)
+enum th_status th_node_check(const struct th_source *source, const struct th_node *form)
 {
-    return check_expression(&(struct check){program}, form);
+    return check_expression(&(struct check){source}, form);
+}
+
+bool th_node_is_test(const struct th_source *source, const struct th_node *node)
+{
+    bool good = check_guard_test(&(struct check){source}, node) == TH_OK;
+
+    th_error_clear();
+    return good;
 }

@@ -162,15 +162,54 @@ static th_term take_value(struct th_evaluation *e, struct source *s, const struc
 }
 
 /* A string in a pattern stands for its characters. */
-static bool match_characters(struct th_evaluation *e, const struct th_node *segment,
-                             const struct th_spec *spec, struct source *s)
+static enum th_taken match_characters(struct th_evaluation *e, const struct th_node *segment,
+                                      const struct th_spec *spec, struct source *s)
 {
+    enum th_taken taken = TH_TAKEN_MATCHED;
+
     for (th_term c = segment->parts[0]->value; th_is_list(c); c = th_cell(c)[1]) {
         th_term value = take_value(e, s, spec);
-        if (value == TH_NONE || !th_identical(value, th_cell(c)[0]))
-            return false;
+        if (value == TH_NONE)
+            return TH_TAKEN_NOT;
+        if (!th_identical(value, th_cell(c)[0]))
+            taken = TH_TAKEN_OTHER;
     }
-    return true;
+    return taken;
+}
+
+static enum th_taken match_segment(struct th_evaluation *e, const struct th_node *segment,
+                                   struct source *s)
+{
+    th_term size = segment->parts[1] ? th_evaluate(e, segment->parts[1]) : TH_NONE, value;
+    struct th_spec spec;
+
+    if (!th_segment_spec(segment, size, &spec))
+        return TH_TAKEN_NOT;
+    if (segment->exact)
+        return match_characters(e, segment, &spec, s);
+    value = take_value(e, s, &spec);
+    if (value == TH_NONE)
+        return TH_TAKEN_NOT;
+    return th_match(e, segment->parts[0], value) ? TH_TAKEN_MATCHED : TH_TAKEN_OTHER;
+}
+
+enum th_taken th_match_next_bits(struct th_evaluation *e, const struct th_node *bits, th_term t,
+                                 size_t *at)
+{
+    enum th_taken taken = TH_TAKEN_MATCHED;
+    struct source s = {0};
+
+    th_get_bits(t, &s.data, &s.bits);
+    s.at = *at;
+    for (size_t i = 0; i < bits->count; i++) {
+        enum th_taken one = match_segment(e, bits->parts[i], &s);
+        if (one == TH_TAKEN_NOT)
+            return TH_TAKEN_NOT;
+        if (one == TH_TAKEN_OTHER)
+            taken = TH_TAKEN_OTHER;
+    }
+    *at = s.at;
+    return taken;
 }
 
 bool th_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t)
@@ -179,21 +218,8 @@ bool th_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term 
 
     if (!th_get_bits(t, &s.data, &s.bits))
         return false;
-    for (size_t i = 0; i < bits->count; i++) {
-        const struct th_node *segment = bits->parts[i];
-        th_term size = segment->parts[1] ? th_evaluate(e, segment->parts[1]) : TH_NONE;
-        struct th_spec spec;
-        th_term value;
-        if (!th_segment_spec(segment, size, &spec))
+    for (size_t i = 0; i < bits->count; i++)
+        if (match_segment(e, bits->parts[i], &s) != TH_TAKEN_MATCHED)
             return false;
-        if (segment->exact) {
-            if (!match_characters(e, segment, &spec, &s))
-                return false;
-            continue;
-        }
-        value = take_value(e, &s, &spec);
-        if (value == TH_NONE || !th_match(e, segment->parts[0], value))
-            return false;
-    }
     return s.at == s.bits;
 }

@@ -87,11 +87,13 @@ static th_term show_bindings(struct th_evaluation *e)
 {
     struct th_binding *sorted = th_alloc((e->count + 1) * sizeof *sorted);
     struct th_buffer line = {0};
+    size_t count = 0;
 
-    for (size_t i = 0; i < e->count; i++)
-        sorted[i] = e->bindings[i];
-    qsort(sorted, e->count, sizeof *sorted, compare_names);
-    for (size_t i = 0; i < e->count; i++) {
+    for (size_t i = e->scope; i < e->count; i++)
+        if (th_binding_find(e, e->bindings[i].name) == &e->bindings[i])
+            sorted[count++] = e->bindings[i];
+    qsort(sorted, count, sizeof *sorted, compare_names);
+    for (size_t i = 0; i < count; i++) {
         line.size = 0;
         th_buffer_printf(&line, "%s = ", th_atom_name(sorted[i].name)->text);
         th_text_print(&line, sorted[i].value);
@@ -168,14 +170,14 @@ static th_term call_command(struct th_evaluation *e, th_term name, const th_term
 
 th_term th_evaluate_command(struct th_evaluation *e, const struct th_node *call)
 {
-    th_term *arguments, result;
+    size_t first;
+    th_term result;
 
     if (forget_variable(e, call))
         return TH_AM(ok);
-    arguments = th_evaluate_all(e, call->parts + 2, call->count - 2);
-    if (!arguments)
+    if (!th_evaluate_all(e, call->parts + 2, call->count - 2, &first))
         return TH_NONE;
-    result = call_command(e, call->parts[1]->value, arguments, call->count - 2);
-    th_free(arguments);
+    result = call_command(e, call->parts[1]->value, e->stack + first, call->count - 2);
+    e->stacked = first;
     return result;
 }

@@ -42,6 +42,61 @@ TEST(test_port, th_is_port(t))
 TEST(test_reference, th_is_ref(t))
 TEST(test_tuple, th_is_tuple(t))
 
+/* is_function(Term, Arity) */
+static th_term test_arity(call *c)
+{
+    th_term module, function;
+    struct th_fun_parts fun;
+    uint32_t arity;
+
+    if (!th_is_integer(c->arguments[1]))
+        return th_function_refuse(c, "argument 2: not an integer");
+    if (th_is_small(c->arguments[1]) && th_small_value(c->arguments[1]) < 0)
+        return th_function_refuse(c, "argument 2: out of range");
+    if (th_get_fun(c->arguments[0], &fun))
+        arity = fun.arity;
+    else if (!th_get_export(c->arguments[0], &module, &function, &arity))
+        return TH_AM(false);
+    return boolean(c->arguments[1] == th_small(arity));
+}
+
+/* --- Numbers ---------------------------------------------------------------------------------- */
+
+static th_term number(call *c, th_term result)
+{
+    return result != TH_NONE ? result : th_function_refuse(c, "argument 1: not a number");
+}
+
+static th_term absolute(call *c)
+{
+    return number(c, th_number_absolute(&c->e->heap, c->arguments[0]));
+}
+
+static th_term to_float(call *c)
+{
+    return number(c, th_number_float(&c->e->heap, c->arguments[0]));
+}
+
+static th_term round_up(call *c)
+{
+    return number(c, th_number_round(&c->e->heap, c->arguments[0], TH_ROUND_UP));
+}
+
+static th_term round_down(call *c)
+{
+    return number(c, th_number_round(&c->e->heap, c->arguments[0], TH_ROUND_DOWN));
+}
+
+static th_term round_nearest(call *c)
+{
+    return number(c, th_number_round(&c->e->heap, c->arguments[0], TH_ROUND_NEAREST));
+}
+
+static th_term truncate_number(call *c)
+{
+    return number(c, th_number_round(&c->e->heap, c->arguments[0], TH_ROUND_TOWARDS_ZERO));
+}
+
 /* --- Parts ------------------------------------------------------------------------------------ */
 
 static th_term bit_size(call *c)
@@ -135,9 +190,13 @@ static th_term make_ref(call *c)
 }
 
 const struct th_function th_functions_of_terms[] = {
+    {"abs", 1, true, false, absolute},
     {"bit_size", 1, true, false, bit_size},
     {"byte_size", 1, true, false, byte_size},
+    {"ceil", 1, true, false, round_up},
     {"element", 2, true, false, element},
+    {"float", 1, true, false, to_float},
+    {"floor", 1, true, false, round_down},
     {"hd", 1, true, false, head},
     {"is_atom", 1, true, false, test_atom},
     {"is_binary", 1, true, false, test_binary},
@@ -145,6 +204,7 @@ const struct th_function th_functions_of_terms[] = {
     {"is_boolean", 1, true, false, test_boolean},
     {"is_float", 1, true, false, test_float},
     {"is_function", 1, true, false, test_function},
+    {"is_function", 2, true, false, test_arity},
     {"is_integer", 1, true, false, test_integer},
     {"is_list", 1, true, false, test_list},
     {"is_map", 1, true, false, test_map},
@@ -158,7 +218,9 @@ const struct th_function th_functions_of_terms[] = {
     {"map_get", 2, true, false, map_get},
     {"map_size", 1, true, false, map_size},
     {"phash2", 1, false, true, phash2},
+    {"round", 1, true, false, round_nearest},
     {"tl", 1, true, false, tail},
+    {"trunc", 1, true, false, truncate_number},
     {"tuple_size", 1, true, false, tuple_size},
     {0},
 };

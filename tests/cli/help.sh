@@ -420,8 +420,8 @@ prompt.
 There are terms, variables and patterns, operators, case, if, try, catch,
 receive and !; self(), register/2, timer:sleep/1 and the like; flush(), f(),
 f(V), b() and q() as in the shell; tracehost:console(), a process that prints
-what it is sent, and tracehost:open_port("FILE") and close_port/1. There are no
-funs, no comprehensions and no other functions of Erlang's.
+what it is sent, and tracehost:open_port("FILE") and close_port/1. There are
+funs and comprehensions, but no records and no other functions of Erlang's.
 
 Values are printed on stdout, exceptions on stderr; then the exit status is 1.
 With --repeat and --threads, values are those of the first time.

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-enum { PRINTED = 1000, MOST_FORMS = 20, MOST_BYTES = 2000, MUCH = 1 << 24 };
+enum { PRINTED = 1000, MOST_FORMS = 20, MOST_BYTES = 2000, MUCH = 1 << 24, PAUSES = 20000 };
 
 struct mail {
     struct th_host_process *process;
     struct th_message *arrived;
-    int waits;
+    int waits, pauses;
 };
 
 static enum th_called call(void *context, th_term module, th_term function, size_t count,
@@ -37,10 +37,12 @@ static struct th_message *receive(void *context, int64_t nanoseconds)
     return first;
 }
 
-/* Who would wait is stopped. */
+/* Who would wait is stopped, as is who goes on for long. */
 static bool interrupted(void *context)
 {
-    return ((struct mail *)context)->waits > 0;
+    struct mail *mail = context;
+
+    return mail->waits > 0 || mail->pauses++ > PAUSES;
 }
 
 static th_term self(void *context)

@@ -1,8 +1,12 @@
 #include "evaluating.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include <cmocka.h>
 
 static enum th_called call(void *context, th_term module, th_term function, size_t count,
                            const th_term arguments[], th_env *env, th_term *result)
@@ -44,7 +48,11 @@ static struct th_message *receive(void *context, int64_t nanoseconds)
 
 static bool interrupted(void *context)
 {
-    return ((struct evaluating *)context)->interrupted;
+    struct evaluating *t = context;
+
+    if (t->pauses > 0 && --t->pauses == 0)
+        t->interrupted = true;
+    return t->interrupted;
 }
 
 static th_term self(void *context)
@@ -113,4 +121,17 @@ const char *evaluating_say(struct evaluating *t, const char *text)
     fflush(t->out);
     t->output[t->output_size] = 0;
     return t->output;
+}
+
+void evaluating_say_rows(const struct evaluating_row rows[], size_t count)
+{
+    struct evaluating t;
+
+    evaluating_start(&t);
+    for (size_t i = 0; i < count; i++) {
+        const char *said = evaluating_say(&t, rows[i].text);
+        if (strcmp(said, rows[i].said) != 0)
+            fail_msg("%s\nis  %s\nnot %s", rows[i].text, said, rows[i].said);
+    }
+    evaluating_end(&t);
 }

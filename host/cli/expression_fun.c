@@ -1,0 +1,346 @@
+/*
+ * Funs: read, made, and applied.
+ *
+ * The term of a fun has, as its free variables, a reference that keeps its source, and then names
+ * and values of the variables that it took along. So it may be copied, sent, and kept by a library,
+ * longer than the program that it stands in; what is encoded and decoded again has lost its code.
+ *
+ * A call that is the last thing a fun does takes its place: the value of the body is TH_TAIL_CALL
+ * then, and the loop in th_apply() goes on with what lies on the stack. Other calls are calls of
+ * C functions inside each other; th_evaluate() sees to it that these do not get too deep.
+ */
+#include "evaluation.h"
+
+#include <string.h>
+
+enum { MOST_ARGUMENTS = 255 };
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+/* At '(': a clause from its arguments on, all of which are to be as many as *ARITY unless that is
+ * negative. */
+static struct th_node *parse_clause(struct th_expression_parser *p, const char *at, int *arity)
+{
+    size_t first = p->count;
+    struct th_node *arguments;
+
+    if (!th_parser_expect(p, "(") || !th_parse_elements(p, ")"))
+        return NULL;
+    arguments = th_node_make(p, TH_NODE_TUPLE, at, first);
+    if (!arguments)
+        return NULL;
+    if (arguments->count > MOST_ARGUMENTS)
+        return th_parser_fail(p, at, "expected at most %d arguments", MOST_ARGUMENTS);
+    if (*arity >= 0 && arguments->count != (size_t)*arity)
+        return th_parser_fail(p, at, "expected as many arguments as in the first clause");
+    *arity = (int)arguments->count;
+    return th_parse_clause_rest(p, arguments);
+}
+
+/* A variable that stands in front of each clause if NAME does in front of the first. */
+static bool parse_clause_name(struct th_expression_parser *p, const struct th_node *name)
+{
+    const char *at = p->scanner.start;
+    struct th_node *again;
+
+    if (!name)
+        return true;
+    if (p->scanner.token != TH_TOKEN_VARIABLE) {
+        th_parser_fail_here(p, "the fun's name, as in front of the first clause");
+        return false;
+    }
+    again = th_parse_variable(p);
+    if (again && again->value != name->value)
+        return th_parser_fail(p, at, "expected the fun's name, as in front of the first clause");
+    return again != NULL;
+}
+
+/* At the '(' of the first clause. */
+static struct th_node *parse_clauses(struct th_expression_parser *p, const char *at,
+                                     struct th_node *name)
+{
+    size_t first = p->count;
+    const char *clause_at = p->scanner.start;
+    struct th_node *fun;
+    int arity = -1;
+
+    th_parser_push(p, name);
+    for (;;) {
+        struct th_node *clause = parse_clause(p, clause_at, &arity);
+        if (!clause)
+            return NULL;
+        th_parser_push(p, clause);
+        if (!th_parser_at(p, ";"))
+            break;
+        if (!th_parser_advance(p) || !parse_clause_name(p, name))
+            return NULL;
+        clause_at = p->scanner.start;
+    }
+    if (!th_parser_at(p, "end"))
+        return th_parser_fail_here(p, "an operator, ',', ';' or 'end'");
+    fun = th_parser_advance(p) ? th_node_make(p, TH_NODE_FUN, at, first) : NULL;
+    if (fun)
+        th_source_add_fun(p->source, fun);
+    return fun;
+}
+
+/* A module or a function: an atom, also one that is reserved, or a variable. */
+static struct th_node *parse_name(struct th_expression_parser *p)
+{
+    const struct th_scanner *s = &p->scanner;
+    bool word = s->token == TH_TOKEN_RESERVED || s->token == TH_TOKEN_FUN;
+
+    if (s->token == TH_TOKEN_VARIABLE)
+        return th_parse_variable(p);
+    if (!word && !(s->token == TH_TOKEN_TERM && th_is_atom(s->value)))
+        return th_parser_fail_here(p, "clauses, Module:Function/Arity or Function/Arity");
+    return th_parse_constant(p, s->value);
+}
+
+static struct th_node *parse_arity(struct th_expression_parser *p)
+{
+    int64_t arity;
+
+    if (p->scanner.token == TH_TOKEN_VARIABLE)
+        return th_parse_variable(p);
+    if (p->scanner.token != TH_TOKEN_TERM || !th_get_int64(p->scanner.value, &arity) || arity < 0 ||
+        arity > MOST_ARGUMENTS)
+        return th_parser_fail_here(p, "an arity from 0 to 255");
+    return th_parse_constant(p, p->scanner.value);
+}
+
+/* Behind NAME, at ':' or '/'. */
+static struct th_node *parse_export(struct th_expression_parser *p, const char *at,
+                                    struct th_node *name)
+{
+    size_t first = p->count;
+    struct th_node *function = name, *module = NULL, *arity;
+
+    if (th_parser_at(p, ":")) {
+        module = name;
+        function = th_parser_advance(p) ? parse_name(p) : NULL;
+        if (!function)
+            return NULL;
+    }
+    arity = th_parser_expect(p, "/") ? parse_arity(p) : NULL;
+    if (!arity)
+        return NULL;
+    if (module && module->kind == TH_NODE_CONSTANT && function->kind == TH_NODE_CONSTANT &&
+        arity->kind == TH_NODE_CONSTANT)
+        return th_node_leaf(p, TH_NODE_CONSTANT, at,
+                            th_make_export(&p->source->env, module->value, function->value,
+                                           (uint32_t)th_small_value(arity->value)));
+    if (!module && (function->kind != TH_NODE_CONSTANT || arity->kind != TH_NODE_CONSTANT))
+        return th_parser_fail(p, at, "expected constants in fun Function/Arity");
+    th_parser_push(p, module);
+    th_parser_push(p, function);
+    th_parser_push(p, arity);
+    return th_node_make(p, TH_NODE_EXPORT, at, first);
+}
+
+struct th_node *th_parse_fun(struct th_expression_parser *p, const char *at)
+{
+    struct th_node *name;
+
+    if (th_parser_at(p, "("))
+        return parse_clauses(p, at, NULL);
+    name = parse_name(p);
+    if (name && name->kind == TH_NODE_VARIABLE && th_parser_at(p, "("))
+        return parse_clauses(p, at, name);
+    return name ? parse_export(p, at, name) : NULL;
+}
+
+/* --- Making ----------------------------------------------------------------------------------- */
+
+static void keep_source(void *source)
+{
+    th_source_keep(source);
+}
+
+static void release_source(struct th_offheap *self)
+{
+    th_source_drop(th_magic_owner(self));
+}
+
+static th_term make_reference(th_env *env, struct th_source *source)
+{
+    const uint32_t words[3] = {(uint32_t)source->number, (uint32_t)(source->number >> 32)};
+
+    th_source_keep(source);
+    return th_make_magic(env, source, keep_source, release_source, words);
+}
+
+static bool is_named(const struct th_fun_source *fun, th_term name)
+{
+    for (size_t i = 0; i < fun->name_count; i++)
+        if (fun->names[i] == name)
+            return true;
+    return false;
+}
+
+/* Names and values of what the fun takes along, in FREE; returns how many terms that are. */
+static size_t take_variables(struct th_evaluation *e, const struct th_fun_source *fun,
+                             th_term free[])
+{
+    size_t count = 0;
+
+    for (size_t i = e->scope; i < e->count; i++) {
+        const struct th_binding *binding = &e->bindings[i];
+        if (!is_named(fun, binding->name) || th_binding_find(e, binding->name) != binding)
+            continue; /* a later one hides it */
+        free[count++] = binding->name;
+        free[count++] = binding->value;
+    }
+    return count;
+}
+
+th_term th_evaluate_fun(struct th_evaluation *e, const struct th_node *node)
+{
+    struct th_source *source = e->source;
+    uint32_t index = (uint32_t)th_small_value(node->value);
+    const struct th_fun_source *fun = &source->funs[index];
+    th_term *free = th_alloc((2 * fun->name_count + 1) * sizeof *free), t;
+    struct th_fun_parts parts = {
+        .module = th_atom("tracehost"),
+        .arity = (uint32_t)node->parts[1]->parts[0]->count,
+        .index = index,
+        .old_index = th_small(index),
+        .old_unique = th_make_uint64(&e->heap, source->number),
+        .creator = e->host->self(e->context),
+        .free = free,
+    };
+
+    memcpy(parts.unique, &source->number, sizeof source->number);
+    free[0] = make_reference(&e->heap, source);
+    parts.free_count = 1 + take_variables(e, fun, free + 1);
+    t = th_make_fun(&e->heap, &parts);
+    th_free(free);
+    return t;
+}
+
+static th_term refuse_export(struct th_evaluation *e, const th_term parts[3], const char *note)
+{
+    th_raise_from(e, TH_AM(badarg), TH_AM(erlang), th_atom("make_fun"), parts, 3);
+    th_exception_note(e, note);
+    return TH_NONE;
+}
+
+th_term th_evaluate_export(struct th_evaluation *e, const struct th_node *node)
+{
+    const th_term *parts;
+    size_t first;
+    th_term t;
+
+    if (!node->parts[0]) { /* a shell has no functions of its own */
+        th_raise_from(e, TH_AM(undef), th_atom("erl_eval"), node->parts[1]->value, NULL, 0);
+        e->exception.arguments = node->parts[2]->value;
+        return TH_NONE;
+    }
+    if (!th_evaluate_all(e, node->parts, node->count, &first))
+        return TH_NONE;
+    parts = e->stack + first;
+    if (!th_is_atom(parts[0]))
+        return refuse_export(e, parts, "argument 1: not an atom");
+    if (!th_is_atom(parts[1]))
+        return refuse_export(e, parts, "argument 2: not an atom");
+    if (!th_is_integer(parts[2]))
+        return refuse_export(e, parts, "argument 3: not an integer");
+    if (!th_is_small(parts[2]) || th_small_value(parts[2]) < 0 ||
+        th_small_value(parts[2]) > MOST_ARGUMENTS)
+        return refuse_export(e, parts, "argument 3: out of range");
+    t = th_make_export(&e->heap, parts[0], parts[1], (uint32_t)th_small_value(parts[2]));
+    e->stacked = first;
+    return t;
+}
+
+/* --- Applying --------------------------------------------------------------------------------- */
+
+/* The source of a fun that was made here and still has it, NULL for any other term. */
+static struct th_source *source_of(th_term t, struct th_fun_parts *parts)
+{
+    struct th_source *source;
+
+    if (!th_get_fun(t, parts) || parts->free_count % 2 == 0)
+        return NULL;
+    source = th_magic_object_of(parts->free[0], release_source);
+    return source && parts->index < source->fun_count ? source : NULL;
+}
+
+static th_term raise_arity(struct th_evaluation *e, size_t first)
+{
+    th_term arguments = th_make_list(&e->heap, e->stack + first + 1, e->stacked - first - 1);
+
+    return th_raise_pair(e, "badarity", th_make_tuple_of(&e->heap, e->stack[first], arguments));
+}
+
+static th_term raise_no_clause(struct th_evaluation *e, size_t first)
+{
+    return th_raise_from(e, th_atom("function_clause"), th_atom("erl_eval"),
+                         th_atom("-inside-an-interpreted-fun-"), e->stack + first + 1,
+                         e->stacked - first - 1);
+}
+
+/* Its variables are the only ones that there are, but for its name and its arguments. */
+static th_term apply_source(struct th_evaluation *e, size_t first, struct th_source *source,
+                            const struct th_fun_parts *parts)
+{
+    const struct th_node *node = source->funs[parts->index].node, *clause;
+    th_term arguments;
+
+    if (e->stacked - first - 1 != parts->arity)
+        return raise_arity(e, first);
+    e->source = source;
+    e->scope = e->fresh = e->count;
+    for (size_t i = 1; i < parts->free_count; i += 2)
+        th_binding_add(e, parts->free[i], parts->free[i + 1]);
+    if (node->parts[0])
+        th_binding_add(e, node->parts[0]->value, e->stack[first]);
+    arguments = th_make_tuple(&e->heap, e->stack + first + 1, parts->arity);
+    e->fresh = e->count;
+    clause = th_match_clauses(e, node, 1, arguments);
+    e->fresh = e->scope;
+    if (!clause)
+        return raise_no_clause(e, first);
+    e->stacked = first + 1; /* the fun stays, and keeps the source */
+    return th_evaluate_tail(e, clause->parts[2]);
+}
+
+static th_term apply_once(struct th_evaluation *e, size_t first)
+{
+    th_term fun = e->stack[first], module, function;
+    size_t count = e->stacked - first - 1;
+    struct th_fun_parts parts;
+    struct th_source *source = source_of(fun, &parts);
+    uint32_t arity;
+
+    if (source)
+        return apply_source(e, first, source, &parts);
+    if (!th_get_export(fun, &module, &function, &arity))
+        return th_raise_pair(e, "badfun", fun);
+    if (arity != count)
+        return raise_arity(e, first);
+    return th_call_function(e, module, function, e->stack + first + 1, count);
+}
+
+th_term th_apply(struct th_evaluation *e, size_t first)
+{
+    const struct th_standing standing = th_evaluation_standing(e);
+    size_t count;
+    th_term t;
+
+    for (;;) {
+        if (!th_evaluation_pause(e))
+            return TH_NONE;
+        t = apply_once(e, first);
+        if (t == TH_NONE)
+            return TH_NONE;
+        count = e->stacked - e->tail;
+        th_evaluation_unwind(e, &standing);
+        if (t != TH_TAIL_CALL)
+            break;
+        memmove(e->stack + first, e->stack + e->tail, count * sizeof *e->stack);
+        e->stacked = first + count;
+    }
+    e->stacked = first;
+    return t;
+}
