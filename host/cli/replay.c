@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
 };
 
 static const struct th_choices choices[] = {{CLOCK, "--clock", TH_WORDS("recorded", "wall"), 0},
-                                             {0}};
+                                            {0}};
 
 static void set_max_frames(struct th_execution_options *options, const char *value,
                            struct argp_state *state)

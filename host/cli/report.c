@@ -1,4 +1,5 @@
 /* tracehost report: a page about recorded streams. */
+#include "option_table.h"
 #include "replaying.h"
 
 #include <string.h>
@@ -64,6 +65,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &page->replay.stream;
         state->child_inputs[1] = &page->replay.play;
+        return 0;
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->choices = th_trace_option_choices;
         return 0;
     case 'o':
         page->output = value;

@@ -104,7 +104,7 @@ const char *const th_trace_spec_words[] = {"c", "x", "cx", "r", "true", "false",
 
 enum { KIND = PATTERN_FIRST + TH_PATTERN_KIND, SPEC = PATTERN_FIRST + TH_PATTERN_SPEC };
 
-static const struct th_choices choices[] = {
+const struct th_choices th_trace_option_choices[] = {
     {KIND, "--kind", th_trace_kind_words, TH_CHOICES_LIST},
     {TH_TRACE_FLAGS, "--flags", th_trace_flag_words, TH_CHOICES_LIST},
     {TH_TRACE_PROCESSES, "--processes", th_trace_group_words, TH_CHOICES_LIST | TH_CHOICES_OTHERS},
@@ -129,7 +129,7 @@ static void add_folder(struct th_trace_options *trace, const char *folder)
 /* Tracers learn it as other programs do. */
 static void set_color(const char *when, struct argp_state *state)
 {
-    switch (th_option_choice(choices, COLOR, when, state)) {
+    switch (th_option_choice(th_trace_option_choices, COLOR, when, state)) {
     case 0:
         setenv("CLICOLOR_FORCE", "1", 1);
         break;
@@ -208,7 +208,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     switch (key) {
     case TH_KEY_ABOUT:
         about = state->hook;
-        about->choices = choices;
+        about->choices = th_trace_option_choices;
         about->instead = trace->live ? NULL : &replay_kinds;
         return 0;
     case 'L':
@@ -233,7 +233,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         set_top(trace, value, state);
         return 0;
     case TH_OPTION_FORMAT:
-        trace->json = th_option_choice(choices, key, value, state) == 1;
+        trace->json = th_option_choice(th_trace_option_choices, key, value, state) == 1;
         return 0;
     case ARGP_KEY_END:
         return th_option_check(check(trace), state);

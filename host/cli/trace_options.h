@@ -11,6 +11,7 @@
 #define TH_TRACE_OPTIONS_H
 
 #include "command.h"
+#include "option_table.h"
 #include "trace_session.h"
 
 struct th_trace_options {
@@ -51,6 +52,7 @@ extern const char *const th_trace_spec_words[];
  * may have more options in these. Behind the command's text its help shows the flags. */
 extern const struct argp th_trace_argp;
 extern const struct argp_option th_trace_option_table[];
+extern const struct th_choices th_trace_option_choices[];
 
 void th_trace_options_init(struct th_trace_options *options, bool live);
 void th_trace_options_free(struct th_trace_options *options);
