@@ -9,6 +9,9 @@
 
 enum args { ARGS_NONE, ARGS_SHAPE, ARGS_BOUNDED, ARGS_FULL };
 
+/* What a setting calls them; NULL behind them. */
+extern TRACER_LOCAL const char *const term_args[];
+
 /* What ARGS_BOUNDED shows of a term at most. What is left out stands as "...(N)", N being how much
  * there is in all. */
 enum {

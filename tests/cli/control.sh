@@ -30,6 +30,7 @@ coverage    built in  BUILD/lib/tracehost/tracers/coverage.so
 flame       built in  BUILD/lib/tracehost/tracers/flame.so
 jsonl       built in  BUILD/lib/tracehost/tracers/jsonl.so
 msg         built in  BUILD/lib/tracehost/tracers/msg.so
+otlp        built in  BUILD/lib/tracehost/tracers/otlp.so
 report      built in  BUILD/lib/tracehost/tracers/report.so
 sequence    built in  BUILD/lib/tracehost/tracers/sequence.so
 text        built in  BUILD/lib/tracehost/tracers/text.so

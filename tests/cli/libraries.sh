@@ -349,6 +349,7 @@ misfit               NIF library    -L               WORK/list/misfit.so
 msg                  NIF library    built in         BUILD/lib/tracehost/tracers/msg.so
 other                refused        -L               WORK/list/other.so
     it was compiled for RISC-V, this host runs on x86-64
+otlp                 NIF library    built in         BUILD/lib/tracehost/tracers/otlp.so
 report               NIF library    built in         BUILD/lib/tracehost/tracers/report.so
 sequence             NIF library    built in         BUILD/lib/tracehost/tracers/sequence.so
 text                 refused        -L               WORK/list/text.so

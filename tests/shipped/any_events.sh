@@ -6,6 +6,7 @@
 # A program that reads what each writes, by its settings.
 read_by() {
     case $1 in
+    otlp) cat >"$work/spans" && tests/shipped/otlp_rules "$work/spans" ;;
     chrome | *format=json*) python3 -c 'import json, sys; json.load(sys.stdin)' ;;
     jsonl) "$tracehost" info --allow-partial - ;;
     trace_port,*) "$tracehost" info --allow-partial "$work/recorded" ;;

@@ -81,6 +81,22 @@ expect chrome chrome_in_beam <<'LINES'
 C 0, E 5, M 1, B 5, f 0, s 1
 LINES
 
+# Times are when events come, which is when they happen: this run's.
+otlp_in_beam() {
+    in_beam otlp >/dev/null && tests/shipped/otlp_rules "$work/otlp.txt" && tests/shipped/otlp_rules --spans "$work/otlp.txt" |
+        awk -v now="$(date +%s)" '{ split($4, time, "[+]"); $4 = time[1] > (now - 600) * 1e9 && time[1] < (now + 1) * 1e9 ? "now" : $4; print }'
+}
+expect otlp otlp_in_beam <<'LINES'
+3 spans in 1 traces, 0 links, 0 errors
+traced:work/1 in traced:work/1 now kind 1
+traced:work/1 in traced:work/1 now kind 1
+traced:work/1 in none now kind 1
+-- stderr
+otlp: messages sent of which no receipt is known: 1
+otlp: messages received of which no sending is known: 1
+otlp: events without a time stamp, whose time is when they came here: 9
+LINES
+
 # No line begins with the tracee: `none` stands for it.
 sequence_in_beam() {
     in_beam sequence | sed 's/#60;[0-9.]*#62;/<P>/; s/<W>/none/'

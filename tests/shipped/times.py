@@ -166,4 +166,5 @@ def main():
     assert not wanted, wanted
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -45,10 +45,9 @@ enum { TRACEE_WIDTH = 10 };
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
     static const char *const times[] = {"relative", "absolute", "delta", NULL};
-    static const char *const args[] = {"none", "shape", "bounded", "full", NULL};
 
     settings->time = output_choice(env, state, "time", times, TIME_RELATIVE);
-    settings->args = output_choice(env, state, "args", args, ARGS_BOUNDED);
+    settings->args = output_choice(env, state, "args", term_args, ARGS_BOUNDED);
     settings->tracee_width = TRACEE_WIDTH;
     for (int i = 0; i < CLOCKS; i++)
         settings->began[i] = settings->before[i] = NONE;

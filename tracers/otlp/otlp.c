@@ -1,0 +1,431 @@
+/*
+ * otlp: calls as spans of OpenTelemetry, in OTLP/JSON lines.
+ *
+ * A span for each call whose end is known, a child of the one around it in its process; what
+ * becomes of tail calls and ends that are not told, see ../stack.h. A call that no other is around
+ * begins a trace. A message links the span in which it is received, or the next one of its process,
+ * to the one in which it was sent; spawning likewise. A span is written when it ends.
+ *
+ * State: see ../output.h; and
+ *
+ *     service     the resource's service.name; without it $OTEL_SERVICE_NAME or unknown_service:erl
+ *     args        how much of arguments, results, messages and reasons, as in text; none without it
+ *     batch       how many spans a line has; 512 without it
+ *     traces      calls: each trace is of one process, as without it; messages: what a message or
+ *                 spawning caused goes on with the trace of who sent it
+ *     messages    how many that were not received yet are remembered; 100000 without it
+ *     open        drop: calls that have not ended when the trace does are not written, as without
+ * it; write: they are, as if they ended with the last event of their process start       when a
+ * recording begins whose clock is not system time, in seconds since 1970
+ *
+ * One lock for each state guards all that it has.
+ */
+#define TRACER_KEYS "args", "batch", "messages", "open", "service", "start", "traces",
+#include "../output.h"
+#include "../tracee.h"
+#include "otlp.h"
+
+enum { BATCH = 512, MESSAGES = 100000 };
+
+/* --- This state's --- */
+
+/* A copy. */
+static const char *service_of(const struct output *output)
+{
+    const char *given = getenv("OTEL_SERVICE_NAME");
+    char text[256] = "";
+
+    if (output->state)
+        output_setting(output->env, output->state, "service", text, sizeof text);
+    if (*text)
+        given = text;
+    return strdup(given && *given ? given : "unknown_service:erl");
+}
+
+static struct otlp *new_otlp(const struct output *output)
+{
+    static const char *const traces[] = {"calls", "messages", NULL};
+    static const char *const open[] = {"drop", "write", NULL};
+    struct otlp *otlp = calloc(1, sizeof *otlp);
+    const char *service = otlp ? service_of(output) : NULL;
+    ErlNifEnv *env = output->env;
+    ERL_NIF_TERM state = output->state;
+
+    if (!service) {
+        free(otlp);
+        return NULL;
+    }
+    pthread_mutex_init(&otlp->lock, NULL);
+    otlp->file = output->file;
+    otlp->options.service = service;
+    otlp->options.args = output_choice(env, state, "args", term_args, ARGS_NONE);
+    otlp->options.batch = output_number(env, state, "batch", BATCH);
+    otlp->options.follow = output_choice(env, state, "traces", traces, 0);
+    otlp->options.open = output_choice(env, state, "open", open, 0);
+    otlp->messages.most = output_number(env, state, "messages", MESSAGES);
+    otlp->start = (int64_t)output_number(env, state, "start", 0) * 1000000000;
+    line_start(&otlp->batch);
+    return otlp;
+}
+
+/* Made at the first event. NULL if there is no memory. */
+static struct otlp *otlp_of(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    struct output *output = output_of(env, state);
+    struct otlp *otlp;
+
+    if (!output)
+        return NULL;
+    pthread_mutex_lock(&outputs.lock);
+    if (!output->kept)
+        output->kept = new_otlp(output);
+    otlp = output->kept;
+    pthread_mutex_unlock(&outputs.lock);
+    return otlp;
+}
+
+/* --- Times --- */
+
+/* Nanoseconds since 1970. A record's time is of the clock that its time stamp says; where monotonic
+ * time has no known offset from system time, the first one is at the start, or as late as what came
+ * before. */
+static int64_t stamped_time(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM kind)
+{
+    int64_t now = enif_monotonic_time(ERL_NIF_NSEC), offset = enif_time_offset(ERL_NIF_NSEC);
+    enum clock clock = kind == TH_TRACER_ATOM(env, cpu_timestamp) ? CPU_TIME : MONOTONIC_TIME;
+
+    if (offset != 0 || kind == TH_TRACER_ATOM(env, timestamp))
+        return now + offset;
+    otlp->relative = true;
+    if (!otlp->shifts[clock].known) {
+        otlp->shifts[clock].value =
+            (uint64_t)(otlp->latest ? otlp->latest : otlp->start) - (uint64_t)now;
+        otlp->shifts[clock].known = true;
+    }
+    return (int64_t)((uint64_t)now + otlp->shifts[clock].value);
+}
+
+/* Events that ask for no time stamp come now; where others do, that may be another clock, and they
+ * come when the latest of these did. */
+static int64_t time_of(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM opts)
+{
+    ERL_NIF_TERM kind;
+    int64_t now;
+
+    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, timestamp), &kind)) {
+        now = stamped_time(env, otlp, kind);
+        otlp->timed = true;
+    } else {
+        otlp->untimed++;
+        if (otlp->timed)
+            return otlp->latest;
+        now = enif_monotonic_time(ERL_NIF_NSEC) + enif_time_offset(ERL_NIF_NSEC);
+    }
+    otlp->latest = now > otlp->latest ? now : otlp->latest;
+    return now;
+}
+
+/* --- Processes --- */
+
+static struct process *process_of(struct otlp *otlp, ERL_NIF_TERM tracee)
+{
+    struct process *process = tracees_find(&otlp->processes, tracee);
+
+    if (process)
+        return process;
+    process = tracees_add(&otlp->processes, tracee, sizeof *process);
+    if (!process) {
+        otlp->lost++;
+        return NULL;
+    }
+    process->otlp = otlp;
+    process->stack = (struct stack){
+        .repairs = &otlp->repairs, .entered = span_begin, .left = span_end, .of = process};
+    return process;
+}
+
+static void free_process(struct process *process, enum ending ending)
+{
+    process->otlp->event.ending = ending;
+    stack_cut(&process->stack, 0);
+    stack_free(&process->stack);
+    process->otlp->links_unused += process->links.count + process->links.dropped;
+    items_free(&process->links);
+    tracees_remove(&process->otlp->processes, &process->tracee);
+    free(process);
+}
+
+/* --- Events --- */
+
+static ErlNifUInt64 hash_of(ERL_NIF_TERM message)
+{
+    return enif_hash(ERL_NIF_INTERNAL_HASH, message, 0);
+}
+
+/* The local process that a message goes to; 0 if it is none, or its name or alias is not known. */
+static ERL_NIF_TERM receiver_of(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM to)
+{
+    struct name *name = enif_is_atom(env, to) ? tracees_find(&otlp->names, to) : NULL;
+    ErlNifPid pid;
+
+    if (name)
+        return name->pid;
+    if (enif_is_ref(env, to))
+        return aliases_owner(&otlp->aliases, to);
+    return enif_get_local_pid(env, to, &pid) ? to : 0;
+}
+
+static void send_event(struct process *process, bool received)
+{
+    static const struct context none;
+    struct otlp *otlp = process->otlp;
+    struct event *event = &otlp->event;
+    ERL_NIF_TERM to, receiver;
+
+    if (!enif_get_map_value(event->env, event->opts, TH_TRACER_ATOM(event->env, extra), &to))
+        return;
+    span_message(process, to);
+    aliases_note(event->env, &otlp->aliases, process->tracee.term, event->term);
+    receiver = received ? receiver_of(event->env, otlp, to) : 0;
+    if (receiver)
+        messages_send(&otlp->messages, receiver, hash_of(event->term),
+                      process->span ? &process->span->context : &none);
+    else
+        otlp->messages.sent++;
+}
+
+static void receive_event(struct process *process)
+{
+    struct otlp *otlp = process->otlp;
+    struct context sender;
+
+    span_message(process, 0);
+    if (messages_receive(&otlp->messages, process->tracee.term, hash_of(otlp->event.term), &sender))
+        span_link(process, &sender, "message");
+}
+
+/* Class and reason of {Class, Reason}. */
+static void read_exception(struct event *event, ERL_NIF_TERM extra)
+{
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    if (!enif_get_tuple(event->env, extra, &size, &elements) || size != 2)
+        return;
+    event->class = elements[0];
+    event->reason = elements[1];
+}
+
+static void return_event(struct process *process, const struct mfa *mfa, bool thrown)
+{
+    struct event *event = &process->otlp->event;
+    ERL_NIF_TERM extra;
+
+    event->ending = END_RETURN;
+    event->returning = *mfa;
+    if (enif_get_map_value(event->env, event->opts, TH_TRACER_ATOM(event->env, extra), &extra)) {
+        if (thrown)
+            read_exception(event, extra);
+        else
+            event->result = extra;
+    }
+    stack_return(&process->stack, mfa);
+}
+
+static void call_event(struct process *process, ERL_NIF_TERM tag)
+{
+    struct otlp *otlp = process->otlp;
+    struct event *event = &otlp->event;
+    struct mfa mfa, caller = {0};
+    ERL_NIF_TERM result;
+
+    if (!mfa_read(event->env, event->term, &mfa))
+        return;
+    if (tag == TH_TRACER_ATOM(event->env, call)) {
+        event->ending = END_CALL;
+        if (enif_get_map_value(event->env, event->opts,
+                               TH_TRACER_ATOM(event->env, match_spec_result), &result) &&
+            !mfa_read(event->env, result, &caller))
+            caller = (struct mfa){0};
+        otlp->calls++;
+        otlp->told |= caller.module != 0;
+        stack_call(&process->stack, &mfa, &caller);
+        return;
+    }
+    otlp->told = true;
+    if (tag == TH_TRACER_ATOM(event->env, return_to)) {
+        event->ending = END_RETURN_TO;
+        stack_return_to(&process->stack, &mfa);
+    } else {
+        return_event(process, &mfa, tag == TH_TRACER_ATOM(event->env, exception_from));
+    }
+}
+
+static void register_event(struct process *process, ERL_NIF_TERM term)
+{
+    struct otlp *otlp = process->otlp;
+    struct name *name = tracees_find(&otlp->names, term);
+
+    if (!name)
+        name = tracees_add(&otlp->names, term, sizeof *name);
+    if (name)
+        name->pid = process->tracee.term;
+    else
+        otlp->lost++;
+    process->tracee.name = term;
+}
+
+static void spawn_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM term)
+{
+    ErlNifPid pid;
+    struct process *child = process->span && enif_get_local_pid(env, term, &pid)
+                                ? process_of(process->otlp, term)
+                                : NULL;
+
+    if (child)
+        span_link(child, &process->span->context, "spawn");
+}
+
+/* A reason other than these is an exception's, or another process's. */
+static bool is_ordinary(ErlNifEnv *env, ERL_NIF_TERM reason)
+{
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    if (enif_get_tuple(env, reason, &size, &elements) && size == 2)
+        reason = elements[0];
+    else if (reason == TH_TRACER_ATOM(env, normal))
+        return true;
+    return reason == TH_TRACER_ATOM(env, shutdown);
+}
+
+static void exit_event(struct process *process)
+{
+    struct event *event = &process->otlp->event;
+
+    if (!is_ordinary(event->env, event->term)) {
+        event->class = TH_TRACER_ATOM(event->env, exit);
+        event->reason = event->term;
+    }
+    free_process(process, END_EXIT);
+}
+
+static void take_event(struct process *process, ERL_NIF_TERM tag)
+{
+    ErlNifEnv *env = process->otlp->event.env;
+    ERL_NIF_TERM term = process->otlp->event.term;
+
+    if (tag == TH_TRACER_ATOM(env, send))
+        send_event(process, true);
+    else if (tag == TH_TRACER_ATOM(env, send_to_non_existing_process))
+        send_event(process, false);
+    else if (tag == TH_TRACER_ATOM(env, receive))
+        receive_event(process);
+    else if (tag == TH_TRACER_ATOM(env, register) && enif_is_atom(env, term))
+        register_event(process, term);
+    else if (tag == TH_TRACER_ATOM(env, spawn))
+        spawn_event(env, process, term);
+    else if (tag == TH_TRACER_ATOM(env, exit))
+        exit_event(process);
+    else
+        call_event(process, tag);
+}
+
+static void trace_event(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tracee, ERL_NIF_TERM tag,
+                        ERL_NIF_TERM term, ERL_NIF_TERM opts)
+{
+    struct otlp *otlp = otlp_of(env, state);
+    struct process *process;
+    int64_t now;
+
+    if (!otlp)
+        return;
+    pthread_mutex_lock(&otlp->lock);
+    process = process_of(otlp, tracee_word(env, tracee));
+    if (process) {
+        now = time_of(env, otlp, opts);
+        process->last = now > process->last ? now : process->last;
+        otlp->event = (struct event){.env = env, .term = term, .opts = opts};
+        take_event(process, tag);
+    }
+    pthread_mutex_unlock(&otlp->lock);
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    if (!output_asked_status(env, tag, state))
+        return TH_TRACER_ATOM(env, discard);
+    otlp_of(env, state);
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_ENABLED(procs)
+{
+    return tag == TH_TRACER_ATOM(env, register) || tag == TH_TRACER_ATOM(env, spawn) ||
+                   tag == TH_TRACER_ATOM(env, exit)
+               ? TH_TRACER_ATOM(env, trace)
+               : TH_TRACER_ATOM(env, discard);
+}
+
+#define TRACED(GROUP)                                     \
+    TH_TRACER_TRACE(GROUP)                                \
+    {                                                     \
+        trace_event(env, state, tracee, tag, term, opts); \
+    }
+#define WANTED(GROUP)                      \
+    TH_TRACER_ENABLED(GROUP)               \
+    {                                      \
+        return TH_TRACER_ATOM(env, trace); \
+    }                                      \
+    TRACED(GROUP)
+
+WANTED(call)
+WANTED(send)
+WANTED(receive)
+TRACED(procs)
+
+/* Mandatory; what comes here was not asked for. */
+TH_TRACER_TRACE(generic)
+{
+}
+
+/* --- The end --- */
+
+static void finish(struct otlp *otlp)
+{
+    struct process *process;
+    struct name *name;
+    size_t slot = 0;
+
+    while ((process = tracees_any(&otlp->processes, &slot)))
+        free_process(process, END_OPEN);
+    for (slot = 0; (name = tracees_any(&otlp->names, &slot)); free(name))
+        tracees_remove(&otlp->names, &name->tracee);
+    write_end(otlp);
+    messages_free(&otlp->messages);
+    free(otlp->processes.slots);
+    free(otlp->names.slots);
+    free((char *)otlp->options.service);
+    free(otlp);
+}
+
+TH_TRACER_UNLOAD()
+{
+    for (struct output *output = outputs.first; output; output = output->next)
+        if (output->kept)
+            finish(output->kept);
+    output_close_all();
+}
+
+/* For an Erlang node; see ../README.md. */
+static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
+                                 {"trace", 5, trace, 0},
+                                 {"enabled_call", 3, enabled_call, 0},
+                                 {"trace_call", 5, trace_call, 0},
+                                 {"enabled_send", 3, enabled_send, 0},
+                                 {"trace_send", 5, trace_send, 0},
+                                 {"enabled_receive", 3, enabled_receive, 0},
+                                 {"trace_receive", 5, trace_receive, 0},
+                                 {"enabled_procs", 3, enabled_procs, 0},
+                                 {"trace_procs", 5, trace_procs, 0}};
+ERL_NIF_INIT(otlp, callbacks, NULL, NULL, NULL, unload)

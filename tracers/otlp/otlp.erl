@@ -1,0 +1,38 @@
+%% The module that an Erlang node wants beside otlp.so; see ../README.md.
+-module(otlp).
+-export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5, enabled_send/3, trace_send/5,
+         enabled_receive/3, trace_receive/5, enabled_procs/3, trace_procs/5]).
+
+%% File: the path of otlp.so, without the suffix.
+load(File) ->
+    erlang:load_nif(File, 0).
+
+enabled(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_call(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_call(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_send(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_send(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_receive(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_receive(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_procs(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_procs(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).

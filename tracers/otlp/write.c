@@ -1,0 +1,328 @@
+/* Spans as OTLP/JSON: one TracesData in each line. */
+#include "otlp.h"
+
+#include <tracehost.h>
+
+#define TEXT_OF(NUMBER) #NUMBER
+#define VERSION_OF(MAJOR, MINOR, PATCH) TEXT_OF(MAJOR) "." TEXT_OF(MINOR) "." TEXT_OF(PATCH)
+#define VERSION \
+    VERSION_OF(TRACEHOST_VERSION_MAJOR, TRACEHOST_VERSION_MINOR, TRACEHOST_VERSION_PATCH)
+
+/* Of the semantic conventions that the attributes' names are from. */
+#define SCHEMA "https://opentelemetry.io/schemas/1.33.0"
+
+enum { INTERNAL = 1, CONSUMER = 5 }; /* SpanKind */
+enum { ERROR = 2 };                  /* StatusCode */
+
+/* A collector's file receiver cuts lines at a MiB. What ends the line is less than the difference.
+ */
+enum { LINE_MOST = (1 << 20) - 1000 };
+
+/* --- Attributes --- */
+
+static void add(struct line *line, const char *text)
+{
+    line_add_bytes(line, text, strlen(text));
+}
+
+void add_comma(struct line *line)
+{
+    if (line->used && line->text[line->used - 1] != '[')
+        add(line, ",");
+}
+
+void add_text(struct line *line, const char *key, const char *text, size_t size)
+{
+    add_comma(line);
+    add(line, "{\"key\":\"");
+    add(line, key);
+    add(line, "\",\"value\":{\"stringValue\":\"");
+    line_add_json(line, text, size, SIZE_MAX);
+    add(line, "\"}}");
+}
+
+void add_integer(struct line *line, const char *key, int64_t number)
+{
+    add_comma(line);
+    line_add(line, "{\"key\":\"%s\",\"value\":{\"intValue\":\"%lld\"}}", key, (long long)number);
+}
+
+/* TEXT was printed for the attribute. */
+static void add_printed(struct line *line, const char *key, struct line *text)
+{
+    add_text(line, key, text->text, text->used);
+    line->short_of_memory |= text->short_of_memory;
+    line_drop(text);
+}
+
+void add_term(struct line *line, const char *key, ERL_NIF_TERM term)
+{
+    struct line text;
+
+    line_start(&text);
+    line_add(&text, "%T", term);
+    add_printed(line, key, &text);
+}
+
+void add_data(struct line *line, const struct otlp *otlp, const char *key, ERL_NIF_TERM term)
+{
+    struct line text;
+
+    if (otlp->options.args == ARGS_NONE)
+        return;
+    line_start(&text);
+    term_print(&text, otlp->event.env, term, otlp->options.args);
+    add_printed(line, key, &text);
+}
+
+/* The atom that a reason is, or begins with. */
+static void print_type(struct line *line, const struct event *event)
+{
+    ERL_NIF_TERM name = event->reason;
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    line_add(line, "%T", event->class);
+    if (enif_get_tuple(event->env, name, &size, &elements) && size > 0)
+        name = elements[0];
+    if (enif_is_atom(event->env, name))
+        line_add(line, ":%T", name);
+}
+
+void add_type(struct line *line, const struct event *event, const char *key)
+{
+    struct line text;
+
+    line_start(&text);
+    print_type(&text, event);
+    add_printed(line, key, &text);
+}
+
+/* --- Lines --- */
+
+static void begin_line(struct otlp *otlp)
+{
+    struct line *line = &otlp->batch;
+
+    line->used = 0;
+    add(line, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
+    add_text(line, "service.name", otlp->options.service, strlen(otlp->options.service));
+    add_text(line, "telemetry.sdk.language", "erlang", strlen("erlang"));
+    add_text(line, "telemetry.sdk.name", "tracehost", strlen("tracehost"));
+    add_text(line, "telemetry.sdk.version", VERSION, strlen(VERSION));
+    add(line, "]},\"scopeSpans\":[{\"scope\":{\"name\":\"tracehost\",\"version\":\"" VERSION "\"");
+}
+
+static void end_line(struct otlp *otlp)
+{
+    add(&otlp->batch, "],\"schemaUrl\":\"" SCHEMA "\"}],\"schemaUrl\":\"" SCHEMA "\"}]}\n");
+    if (otlp->batch.short_of_memory)
+        otlp->lost += otlp->batched;
+    else
+        fwrite(otlp->batch.text, 1, otlp->batch.used, otlp->file);
+    otlp->spans += otlp->batch.short_of_memory ? 0 : otlp->batched;
+    fflush(otlp->file);
+    otlp->batch.short_of_memory = 0;
+    otlp->batched = 0;
+}
+
+static void add_to_batch(struct otlp *otlp, struct line *line)
+{
+    if (line->short_of_memory) {
+        otlp->lost++;
+        return;
+    }
+    if (otlp->batched && otlp->batch.used + line->used > LINE_MOST)
+        end_line(otlp);
+    if (!otlp->batched++) {
+        begin_line(otlp);
+        add(&otlp->batch, "},\"spans\":[");
+    }
+    add_comma(&otlp->batch);
+    line_add_bytes(&otlp->batch, line->text, line->used);
+    if (otlp->batched >= otlp->options.batch)
+        end_line(otlp);
+}
+
+/* --- A span --- */
+
+static void add_items(struct line *line, const char *name, const struct items *items)
+{
+    if (items->count) {
+        line_add(line, ",\"%s\":[", name);
+        line_add_bytes(line, items->text, items->used);
+        add(line, "]");
+    }
+    if (items->dropped)
+        line_add(line, ",\"dropped%c%sCount\":%u", *name - 'a' + 'A', name + 1, items->dropped);
+}
+
+static void add_ids(struct line *line, const struct span *span)
+{
+    line_add(line, "{\"traceId\":\"%016llx%016llx\",\"spanId\":\"%016llx\"",
+             (unsigned long long)span->context.trace[0], (unsigned long long)span->context.trace[1],
+             (unsigned long long)span->context.span);
+    if (span->parent)
+        line_add(line, ",\"parentSpanId\":\"%016llx\"", (unsigned long long)span->parent);
+}
+
+static void add_name(struct line *line, const struct mfa *mfa)
+{
+    struct line text;
+
+    line_start(&text);
+    line_add(&text, "%T:%T/%u", mfa->module, mfa->function, mfa->arity);
+    add(line, ",\"name\":\"");
+    line_add_json(line, text.text, text.used, SIZE_MAX);
+    add(line, "\"");
+    line_drop(&text);
+}
+
+static void add_function(struct line *line, const struct mfa *mfa)
+{
+    struct line text;
+
+    line_start(&text);
+    line_add(&text, "%T:%T", mfa->module, mfa->function);
+    add_printed(line, "code.function.name", &text);
+}
+
+/* How it ended, unless by a return or an exception of its own. */
+static void add_ending(struct line *line, const struct event *event)
+{
+    static const char *const names[] = {[END_RETURN] = "caller",
+                                        [END_CALL] = "call",
+                                        [END_RETURN_TO] = "return_to",
+                                        [END_EXIT] = "exit",
+                                        [END_OPEN] = "open"};
+    const char *name = names[event->ending];
+
+    if (!event->own)
+        add_text(line, "tracehost.end", name, strlen(name));
+}
+
+static void add_attributes(struct line *line, struct process *process, const struct frame *frame)
+{
+    struct otlp *otlp = process->otlp;
+    struct event *event = &otlp->event;
+    const struct items *more = &process->span->attributes;
+
+    add(line, ",\"attributes\":[");
+    add_function(line, &frame->mfa);
+    add_term(line, "erlang.pid", process->tracee.term);
+    if (process->tracee.name)
+        add_term(line, "erlang.registered_name", process->tracee.name);
+    if (more->count) {
+        add_comma(line);
+        line_add_bytes(line, more->text, more->used);
+    }
+    if (event->own && event->result)
+        add_data(line, otlp, "erlang.result", event->result);
+    if (event->failed)
+        add_type(line, event, "error.type");
+    add_ending(line, event);
+    add(line, "]");
+    if (more->dropped)
+        line_add(line, ",\"droppedAttributesCount\":%u", more->dropped);
+}
+
+/* The message is the reason where data is shown, and the type where it is not. */
+static void add_status(struct line *line, const struct otlp *otlp)
+{
+    struct line text;
+
+    line_start(&text);
+    if (otlp->options.args == ARGS_NONE)
+        print_type(&text, &otlp->event);
+    else
+        term_print(&text, otlp->event.env, otlp->event.reason, otlp->options.args);
+    add(line, ",\"status\":{\"message\":\"");
+    line_add_json(line, text.text, text.used, SIZE_MAX);
+    line_add(line, "\",\"code\":%d}", ERROR);
+    line->short_of_memory |= text.short_of_memory;
+    line_drop(&text);
+}
+
+void write_span(struct process *process, const struct frame *frame)
+{
+    struct otlp *otlp = process->otlp;
+    struct span *span = process->span;
+    struct line line;
+
+    line_start(&line);
+    add_ids(&line, span);
+    add_name(&line, &frame->mfa);
+    line_add(&line, ",\"kind\":%d,\"startTimeUnixNano\":\"%lld\",\"endTimeUnixNano\":\"%lld\"",
+             span->consumer ? CONSUMER : INTERNAL, (long long)span->began,
+             (long long)process->last);
+    add_attributes(&line, process, frame);
+    add_items(&line, "events", &span->events);
+    add_items(&line, "links", &span->links);
+    if (otlp->event.failed)
+        add_status(&line, otlp);
+    add(&line, "}");
+    add_to_batch(otlp, &line);
+    line_drop(&line);
+}
+
+/* --- The end --- */
+
+static void tell(struct otlp *otlp, const char *key, const char *what, uint64_t count)
+{
+    if (!count)
+        return;
+    add_integer(&otlp->batch, key, (int64_t)count);
+    fprintf(stderr, "otlp: %s: %llu\n", what, (unsigned long long)count);
+}
+
+static void tell_all(struct otlp *otlp)
+{
+    const struct messages *messages = &otlp->messages;
+    const struct repairs *repairs = &otlp->repairs;
+
+    tell(otlp, "tracehost.calls.open",
+         otlp->options.open ? "calls of whose ends nothing is known"
+                            : "calls of whose ends nothing is known, which have no spans",
+         otlp->open);
+    tell(otlp, "tracehost.calls.too_deep", "calls too deep to follow, which have no spans",
+         repairs->beyond);
+    tell(otlp, "tracehost.calls.cut", "calls that were ended by a return from below them",
+         repairs->cut);
+    tell(otlp, "tracehost.returns.unknown", "returns of calls that are not known",
+         repairs->uncalled);
+    tell(otlp, "tracehost.links.dropped", "links beyond those that a span may have",
+         otlp->links_dropped);
+    tell(otlp, "tracehost.links.unused", "links that there was no span for", otlp->links_unused);
+    tell(otlp, "tracehost.events.dropped", "events beyond those that a span may have",
+         otlp->events_dropped);
+    tell(otlp, "tracehost.messages.unreceived", "messages sent of which no receipt is known",
+         messages->sent - messages->matched - messages->forgotten);
+    tell(otlp, "tracehost.messages.unsent", "messages received of which no sending is known",
+         messages->unsent);
+    tell(otlp, "tracehost.messages.forgotten", "messages that waited for too long to have a link",
+         messages->forgotten);
+    tell(otlp, "tracehost.untimed",
+         "events without a time stamp, whose time is when they came here", otlp->untimed);
+    tell(otlp, "tracehost.lost", "events lost, out of memory", otlp->lost + messages->lost);
+}
+
+void write_end(struct otlp *otlp)
+{
+    if (otlp->batched)
+        end_line(otlp);
+    begin_line(otlp);
+    add(&otlp->batch, ",\"attributes\":[");
+    add_integer(&otlp->batch, "tracehost.spans", (int64_t)otlp->spans);
+    if (otlp->calls && !otlp->told)
+        fputs("otlp: no call was told to end; that takes a match specification with "
+              "{return_trace} or {exception_trace}, as by --return or --exception of -p\n",
+              stderr);
+    if (otlp->relative && otlp->spans)
+        fputs("otlp: the recording's clock is not system time: its first event is taken to be at "
+              "1970-01-01, or at start=SECONDS since then\n",
+              stderr);
+    tell_all(otlp);
+    add(&otlp->batch, "]},\"spans\":[");
+    end_line(otlp);
+    line_drop(&otlp->batch);
+}
