@@ -136,7 +136,8 @@ uint64_t th_host_process_mail(th_term pid)
 
 static struct th_host_process *start(enum th_host_kind kind,
                                      void (*receive)(void *context, th_term message),
-                                     void (*arrived)(void *context), void *context)
+                                     void (*arrived)(void *context), void *context,
+                                     const _Atomic uint64_t *kept)
 {
     struct th_host_process *slot = th_host_slot_take();
 
@@ -144,7 +145,8 @@ static struct th_host_process *start(enum th_host_kind kind,
     slot->receive = receive;
     slot->arrived = arrived;
     slot->context = context;
-    slot->kept = NULL;
+    slot->kept = kept;
+    slot->attended = false;
     take_all(slot);
     atomic_store_explicit(&slot->has_mailbox, arrived != NULL, memory_order_relaxed);
     atomic_store_explicit(&slot->id, th_host_slot_next_id(slot, kind), memory_order_release);
@@ -155,18 +157,19 @@ static struct th_host_process *start(enum th_host_kind kind,
 struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
                                               void *context)
 {
-    return start(TH_HOST_PROCESS, receive, NULL, context);
+    return start(TH_HOST_PROCESS, receive, NULL, context, NULL);
 }
 
-struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *context), void *context)
+struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *context), void *context,
+                                                      const _Atomic uint64_t *kept)
 {
-    return start(TH_HOST_PROCESS, NULL, arrived, context);
+    return start(TH_HOST_PROCESS, NULL, arrived, context, kept);
 }
 
 struct th_host_process *th_host_port_start(void (*receive)(void *context, th_term command),
                                            void *context)
 {
-    return start(TH_HOST_PORT, receive, NULL, context);
+    return start(TH_HOST_PORT, receive, NULL, context, NULL);
 }
 
 th_term th_host_process_pid(const struct th_host_process *process)
@@ -174,11 +177,21 @@ th_term th_host_process_pid(const struct th_host_process *process)
     return atomic_load_explicit(&process->id, memory_order_relaxed);
 }
 
-void th_host_process_keeps(struct th_host_process *process, const _Atomic uint64_t *kept)
+bool th_host_process_attend(th_term id)
 {
-    pthread_mutex_lock(&process->lock);
-    process->kept = kept;
-    pthread_mutex_unlock(&process->lock);
+    enum th_host_life life = th_host_life(id);
+    struct th_host_process *slot;
+    bool here;
+
+    if (life != TH_HOST_RUNNING)
+        return life == TH_HOST_NEVER;
+    slot = th_host_slot_of(id);
+    pthread_mutex_lock(&slot->lock);
+    here = is_here(slot, id);
+    if (here)
+        slot->attended = true;
+    pthread_mutex_unlock(&slot->lock);
+    return here;
 }
 
 struct th_message *th_host_process_take(struct th_host_process *process)
@@ -232,8 +245,9 @@ th_term th_host_process_die(struct th_host_process *process, struct th_host_rema
     id = atomic_load_explicit(&process->id, memory_order_relaxed);
     atomic_store_explicit(&process->id, TH_NONE, memory_order_release);
     remains->mail = take_all(process);
+    remains->attended = process->attended;
     pthread_mutex_unlock(&process->lock);
-    remains->name = th_names_end(id);
+    remains->name = remains->attended ? th_names_end(id) : TH_NONE;
     th_host_slot_give(process);
     return id;
 }
@@ -241,7 +255,10 @@ th_term th_host_process_die(struct th_host_process *process, struct th_host_rema
 void th_host_process_leave(struct th_host_process *process, th_term reason,
                            struct th_host_remains *remains)
 {
-    th_monitors_fire(th_host_process_die(process, remains), reason);
+    th_term id = th_host_process_die(process, remains);
+
+    if (remains->attended)
+        th_monitors_fire(id, reason);
 }
 
 void th_host_process_exit(struct th_host_process *process, th_term reason)

@@ -18,6 +18,14 @@ struct th_host_process *th_host_port_start(void (*receive)(void *context, th_ter
 /* Whether ID is a port of the host that runs and takes commands. */
 bool th_host_port_takes(th_term id);
 
+/*
+ * ID is about to get a name, or to be watched, if it still lives then. False: it is one of the
+ * host's that is dead. Who ends it need not look for a name, or for those who watch, unless this
+ * came before; and most processes have neither. What is not the host's is left alone. Any thread,
+ * with no lock held that is taken while a process receives.
+ */
+bool th_host_process_attend(th_term id);
+
 /* The first half of th_host_process_exit(): all but telling those who watch it. The identifier that
  * it had; REMAINS is what it leaves behind. */
 th_term th_host_process_die(struct th_host_process *process, struct th_host_remains *remains);

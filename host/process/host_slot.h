@@ -39,7 +39,8 @@ struct th_host_process {
     void *context;
     struct th_message *first, **last;  /* the mailbox; `last` is where the next message goes */
     uint64_t mail_count;               /* messages in it */
-    const _Atomic uint64_t *kept;      /* see th_host_process_keeps(); NULL: nobody counts */
+    const _Atomic uint64_t *kept;      /* see th_host_process_start_mailbox(); NULL: none */
+    bool attended;                     /* see th_host_process_attend() */
     uint32_t index;                    /* constant */
     struct th_host_process *next_free; /* under the lock of the free slots */
 };

@@ -3,8 +3,9 @@
  *
  * A monitor is started under the lock, if its process is alive then. Who ends a process makes that
  * known first and takes the lock after that: so either the one who starts sees that it is dead, or
- * the one who ends sees the monitor. Who fires moves the monitors to a list of its own, under the
- * lock, and takes them off it one by one: those that are left there can still be stopped.
+ * the one who ends sees the monitor. (One that nobody has attended, th_host_process_attend(), needs
+ * no looking: who comes later finds it dead.) Who fires moves the monitors to a list of its own,
+ * under the lock, and takes them off it one by one: those that are left there can still be stopped.
  */
 #include "monitor.h"
 
@@ -64,12 +65,12 @@ static void grow(void)
 
 bool th_monitor_start(struct th_monitor *monitor, th_term id)
 {
-    bool alive;
+    bool alive = th_host_process_attend(id);
 
     pthread_mutex_lock(&lock);
     monitor->watched = id;
     monitor->place = NULL;
-    alive = th_process_alive(id);
+    alive = alive && th_process_alive(id);
     if (alive) {
         if (monitor_count == list_count)
             grow();

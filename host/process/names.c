@@ -2,7 +2,8 @@
  * Who has which name: two tables, one for the recording, one for the host's own.
  *
  * A process of the host dies first and loses its name then, under the lock under which names are
- * given to the living: so no name is left with the dead.
+ * given to the living: so no name is left with the dead. (If it was attended before:
+ * th_host_process_attend().)
  */
 #include "names.h"
 
@@ -62,7 +63,7 @@ bool th_name_register(th_term name, th_term id)
 {
     bool good;
 
-    if (!th_is_atom(name) || name == TH_AM(undefined))
+    if (!th_is_atom(name) || name == TH_AM(undefined) || !th_host_process_attend(id))
         return false;
     pthread_mutex_lock(&lock);
     good = th_name_table_get(&names, name) == TH_NONE && can_have_name(id);

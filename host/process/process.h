@@ -146,22 +146,23 @@ void th_message_free(struct th_message *message);
  *
  * One started by th_host_process_start_mailbox() has a mailbox. ARRIVED is called after a message
  * was put into it while it was empty, or a signal at any time, on the thread that sends, under the
- * mailbox's lock: it may only wake whoever takes messages out.
+ * mailbox's lock: it may only wake whoever takes messages out. KEPT counts, until the process
+ * stops, the messages that were taken out of its mailbox but are not received yet; NULL: nobody
+ * does.
  */
 struct th_host_process;
 struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
                                               void *context);
-struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *context),
-                                                      void *context);
+struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *context), void *context,
+                                                      const _Atomic uint64_t *kept);
 th_term th_host_process_pid(const struct th_host_process *process);
 
 /* Puts MESSAGE, which this takes over, into the mailbox of PID. False, and it is freed, if PID is
  * no process of the host with a mailbox, or dead. Any thread. */
 bool th_host_process_post(th_term pid, struct th_message *message);
 
-/* KEPT counts, until the process stops, the messages that were taken out of its mailbox but are not
- * received yet. How many there are with those in the mailbox; by who takes them out. */
-void th_host_process_keeps(struct th_host_process *process, const _Atomic uint64_t *kept);
+/* How many messages are in the mailbox, or were taken out of it but are not received yet; by who
+ * takes them out. */
 uint64_t th_host_process_queue(struct th_host_process *process);
 
 /* All that the mailbox holds, the oldest first, linked; NULL: it is empty. They are the caller's to
@@ -195,6 +196,7 @@ void th_host_process_exit(struct th_host_process *process, th_term reason);
 struct th_host_remains {
     struct th_message *mail; /* what the mailbox held */
     th_term name;            /* that it had; TH_NONE: none */
+    bool attended;           /* it had a name, or was watched, or may have been */
 };
 void th_host_process_leave(struct th_host_process *process, th_term reason,
                            struct th_host_remains *remains);

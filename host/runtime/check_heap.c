@@ -214,6 +214,10 @@ void th_check_retire(th_env *env)
 {
     struct th_origin *origin;
 
+    if (!th_check_on()) {
+        th_env_free(env);
+        return;
+    }
     pthread_mutex_lock(&lock);
     origin = th_table_remove(&ended, key_of(env));
     pthread_mutex_unlock(&lock);

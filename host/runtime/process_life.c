@@ -1,6 +1,7 @@
 /* Processes that run: made, run for a turn, ended. */
 #include "loader.h"
 #include "probed.h"
+#include "process_memory.h"
 #include "traced_call.h"
 #include "tracepoint.h"
 
@@ -16,10 +17,9 @@ size_t th_runtime_processes(void)
 
 struct th_process_run *th_process_create(bool told, struct th_process_run *parent, bool linked)
 {
-    struct th_process_run *process = th_alloc_zero(sizeof *process);
+    struct th_process_run *process = th_process_memory_take();
 
     atomic_fetch_add_explicit(&process_count, 1, memory_order_relaxed);
-    process->env = th_env_create(TH_ENV_CALLBACK);
     process->inbox_end = &process->inbox;
     process->offer = &process->inbox;
     process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
@@ -27,8 +27,8 @@ struct th_process_run *th_process_create(bool told, struct th_process_run *paren
     process->reductions = TH_TURN;
     process->waiting = told;
     th_shown_doing(&process->shown, told ? TH_PROCESS_WAITING : TH_PROCESS_QUEUED);
-    process->mailbox = th_host_process_start_mailbox(th_mailbox_arrived, process);
-    th_host_process_keeps(process->mailbox, &process->shown.inbox);
+    process->mailbox =
+        th_host_process_start_mailbox(th_mailbox_arrived, process, &process->shown.inbox);
     process->pid = th_host_process_pid(process->mailbox);
     process->env->self = process->pid;
     th_heap_start(process);
@@ -259,8 +259,6 @@ static void release(struct th_process_run *process)
     th_table_free(&process->monitors);
     th_table_free(&process->watchers);
     th_heap_end(process);
-    th_check_retire(process->env);
-    process->env = NULL;
     th_steps_drop(process);
     th_free(process->frames);
     process->frames = NULL;
@@ -308,7 +306,7 @@ void th_process_end(struct th_process_run *process, th_term reason)
     if (process->told)
         sem_post(&process->over);
     else
-        th_free(process);
+        th_process_memory_give(process);
 }
 
 /* --- The end of all -------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * that arrives. Who asks waits: so the scheduler may use what the request points to.
  */
 #include "probed.h"
+#include "process_memory.h"
 
 struct th_process_run *th_run_start(void)
 {
@@ -91,7 +92,7 @@ void th_run_exit(struct th_process_run *process, th_term reason)
     wait_for(&process->over);
     sem_destroy(&process->over);
     th_message_free(process->end_message);
-    th_free(process);
+    th_process_memory_give(process);
 }
 
 /* --- Doing; by a scheduler ------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "queue.h"
 #include "run_queue.h"
 #include "native_call.h"
+#include "process_memory.h"
 #include "traced_call.h"
 #include "tracepoint.h"
 
@@ -144,6 +145,7 @@ static void *run_thread(void *context)
     else
         while ((process = next_dirty(queue, thread)))
             th_process_turn(process);
+    th_process_memory_leave();
     th_guard_thread_end();
     return NULL;
 }
@@ -304,6 +306,7 @@ void th_runtime_stop(void)
     close_queue(&th_queues[ERL_NIF_THR_DIRTY_CPU_SCHEDULER]);
     close_queue(&th_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER]);
     close_queue(&th_queues[ERL_NIF_THR_NORMAL_SCHEDULER]);
+    th_process_memory_end();
     th_file_pool_stop();
     th_timers_end();
     th_run_queues_close();

@@ -212,16 +212,23 @@ bool th_session_status(struct th_session *session)
     return attached;
 }
 
-/* In a section, so that who is found stays. */
-void th_trace_ended(struct th_tracing *tracing, th_term id)
+static void lose_sessions(struct th_tracing *tracing, th_term id)
 {
-    if (tracing->shared)
-        th_progress_enter();
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
         if (session && th_session_attachment(session)->state == id)
             th_session_status(session);
     }
+}
+
+/* In a section, so that who is found stays. (Who is attached meanwhile could be overlooked as
+ * well.) */
+void th_trace_ended(struct th_tracing *tracing, th_term id)
+{
+    if (tracing->shared)
+        th_progress_enter();
+    if (atomic_load_explicit(&tracing->attached, memory_order_relaxed) > 0)
+        lose_sessions(tracing, id);
     th_meta_tracers_lose(tracing, id);
     if (tracing->shared)
         th_progress_leave();

@@ -58,7 +58,7 @@ static void arrived(void *context)
 static void evaluate(const struct th_program *program)
 {
     static const struct th_evaluation_host host = {call, receive, interrupted, self};
-    struct mail mail = {.process = th_host_process_start_mailbox(arrived, NULL)};
+    struct mail mail = {.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
     struct th_evaluation e;
 
     th_evaluation_start(&e, &host, &mail, NULL);

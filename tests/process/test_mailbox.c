@@ -38,7 +38,7 @@ static void count_arrival(void *context)
 
 static struct th_host_process *start(void)
 {
-    return th_host_process_start_mailbox(count_arrival, NULL);
+    return th_host_process_start_mailbox(count_arrival, NULL, NULL);
 }
 
 static void send(struct th_host_process *to, th_term message)
@@ -239,7 +239,7 @@ static void a_sleeping_reader_misses_nothing(void **state)
     size_t count = 0;
 
     (void)state;
-    reader.process = th_host_process_start_mailbox(wake, &reader);
+    reader.process = th_host_process_start_mailbox(wake, &reader, NULL);
     for (int i = 0; i < SENDERS; i++) {
         arguments[i][0] = th_host_process_pid(reader.process);
         arguments[i][1] = th_small(i);

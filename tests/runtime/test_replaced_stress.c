@@ -6,7 +6,7 @@
  * is run, and its counters must have counted each. The other one's patterns change; of each call
  * that it is told of it must be told the end. Others come, set patterns, and go.
  *
- * Runs for a second, or for STRESS_SECONDS.
+ * Runs for a second, or for STRESS_SECONDS, and until the other one was told of something.
  */
 #include "tests/runtime/instances.h"
 
@@ -168,7 +168,8 @@ static struct instance *replace_again_and_again(struct instance *now, unsigned l
         pthread_mutex_unlock(&opening);
         ++*replaced;
         clock_gettime(CLOCK_MONOTONIC, &time);
-    } while (time.tv_sec < until.tv_sec ||
+    } while (atomic_load_explicit(&others_calls, memory_order_relaxed) == 0 ||
+             time.tv_sec < until.tv_sec ||
              (time.tv_sec == until.tv_sec && time.tv_nsec < until.tv_nsec));
     return now;
 }

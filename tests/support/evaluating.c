@@ -69,7 +69,7 @@ void evaluating_start(struct evaluating *t)
 {
     static const struct th_evaluation_host host = {call, receive, interrupted, self};
 
-    *t = (struct evaluating){.process = th_host_process_start_mailbox(arrived, NULL)};
+    *t = (struct evaluating){.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
     t->out = open_memstream(&t->output, &t->output_size);
     th_evaluation_start(&t->e, &host, t, t->out);
 }

@@ -30,12 +30,12 @@ static void arrived(void *context)
 
 static void make_pids(th_env *own)
 {
-    struct th_host_process *dead = th_host_process_start_mailbox(arrived, NULL);
+    struct th_host_process *dead = th_host_process_start_mailbox(arrived, NULL, NULL);
     th_term dead_pid = th_host_process_pid(dead);
     th_term pid;
 
     th_host_process_stop(dead);
-    receiver = th_host_process_start_mailbox(arrived, NULL);
+    receiver = th_host_process_start_mailbox(arrived, NULL, NULL);
     pid = th_host_process_pid(receiver);
     pids = th_make_tuple_of(own, pid, dead_pid, pid);
 }

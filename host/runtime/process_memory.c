@@ -1,0 +1,175 @@
+/*
+ * Memory for processes: that of those that have ended is kept for the next, with an environment and
+ * the first piece of its heap, so that a process that begins and ends costs no malloc().
+ *
+ * Each scheduler keeps two lists, so that giving and taking in turn moves nothing between threads:
+ * one in use, and one that is full or not there. Full ones go to a depot that all share, and come
+ * from there, which takes one lock for so many processes. In a program of many that spawn and few
+ * that end, or the other way round, memory flows through it. What the depot has no room for is
+ * freed.
+ *
+ * While the checker is on, and where the address sanitizer watches, nothing is kept: who uses what
+ * has ended is to be found.
+ */
+#include "process_memory.h"
+
+#include "host/base/base.h"
+
+#include <string.h>
+
+enum {
+    FULL = 32,             /* processes in a full list */
+    MOST_LISTS = 128,      /* in the depot: 8 MiB, as a rule */
+    MOST_FOOTPRINT = 1024, /* bytes of a heap that is kept: its first piece */
+};
+
+/* What stands where a process was. */
+struct spare {
+    struct spare *next;
+    struct spare *list; /* of the first in a list in the depot: the next list */
+    th_env *env;
+};
+_Static_assert(sizeof(struct spare) <= sizeof(struct th_process_run), "it has room there");
+
+static _Thread_local struct spares {
+    struct spare *first, *full;
+    unsigned count; /* of the first */
+} own __attribute__((tls_model("initial-exec")));
+
+/* Guards the depot; the innermost. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct spare *lists;
+static unsigned list_count;
+
+static void free_list(struct spare *list)
+{
+    while (list) {
+        struct spare *next = list->next;
+        th_env_free(list->env);
+        th_free(list);
+        list = next;
+    }
+}
+
+static void store(struct spare *list)
+{
+    bool has_room;
+
+    pthread_mutex_lock(&lock);
+    has_room = list_count < MOST_LISTS;
+    if (has_room) {
+        list->list = lists;
+        lists = list;
+        list_count++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!has_room)
+        free_list(list);
+}
+
+/* NULL: there is none. */
+static struct spare *fetch(void)
+{
+    struct spare *list;
+
+    pthread_mutex_lock(&lock);
+    list = lists;
+    if (list) {
+        lists = list->list;
+        list_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    return list;
+}
+
+static struct th_process_run *new_process(void)
+{
+    struct th_process_run *process = th_alloc_zero(sizeof *process);
+
+    process->env = th_env_create(TH_ENV_CALLBACK);
+    return process;
+}
+
+struct th_process_run *th_process_memory_take(void)
+{
+    struct th_process_run *process;
+    struct spare *spare;
+    th_env *env;
+
+    if (!th_scheduler_current || th_check_on())
+        return new_process();
+    if (!own.first) {
+        own.first = own.full ? own.full : fetch();
+        own.full = NULL;
+        own.count = own.first ? FULL : 0;
+        if (!own.first)
+            return new_process();
+    }
+    spare = own.first;
+    own.first = spare->next;
+    own.count--;
+    env = spare->env;
+    process = memset(spare, 0, sizeof *process);
+    process->env = env;
+    return process;
+}
+
+static bool is_kept(const struct th_process_run *process)
+{
+#ifdef TH_ADDRESS_SANITIZER
+    (void)process;
+    return false;
+#else
+    return th_scheduler_current && process->env && !th_check_on();
+#endif
+}
+
+static th_env *emptied(th_env *env)
+{
+    if (th_env_footprint(env) > MOST_FOOTPRINT)
+        th_env_release(env);
+    else
+        th_env_clear(env);
+    if (!env->chunks)
+        th_env_init(env, TH_ENV_CALLBACK);
+    env->library = NULL;
+    return env;
+}
+
+void th_process_memory_give(struct th_process_run *process)
+{
+    struct spare *spare = (struct spare *)process;
+    th_env *env = process->env;
+
+    if (!is_kept(process)) {
+        if (env)
+            th_check_retire(env);
+        th_free(process);
+        return;
+    }
+    if (own.count == FULL) {
+        if (own.full)
+            store(own.full);
+        own.full = own.first;
+        own.first = NULL;
+        own.count = 0;
+    }
+    *spare = (struct spare){.next = own.first, .env = emptied(env)};
+    own.first = spare;
+    own.count++;
+}
+
+void th_process_memory_leave(void)
+{
+    free_list(own.first);
+    free_list(own.full);
+    own = (struct spares){0};
+}
+
+void th_process_memory_end(void)
+{
+    struct spare *list;
+
+    while ((list = fetch()))
+        free_list(list);
+}

@@ -1,0 +1,228 @@
+/* Memory of processes that have ended: the next ones have it, and nothing of what was in it. */
+#include "host/runtime/process_memory.h"
+
+#include "host/base/base.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifdef TH_ADDRESS_SANITIZER
+static const bool keeps = false;
+#else
+static const bool keeps = true;
+#endif
+
+enum { FULL = 32, MANY = 5000, MOST_KEPT = 128 * FULL, WORDS = 1000 };
+
+static const struct th_scheduler scheduler = {ERL_NIF_THR_NORMAL_SCHEDULER, 1};
+static struct th_process_run *processes[MANY];
+
+static int begin(void **state)
+{
+    (void)state;
+    th_scheduler_current = &scheduler;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    th_process_memory_leave();
+    th_process_memory_end();
+    th_scheduler_current = NULL;
+    return 0;
+}
+
+/* COUNT processes that use their heaps. */
+static void take(size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        processes[i] = th_process_memory_take();
+        th_env_take(processes[i]->env, 1);
+    }
+}
+
+static void give(size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        th_process_memory_give(processes[i]);
+}
+
+/* How much was allocated for COUNT processes, which are given back. */
+static unsigned long allocations_of(size_t count)
+{
+    unsigned long before = th_alloc_count();
+
+    take(count);
+    before = th_alloc_count() - before;
+    give(count);
+    return before;
+}
+
+static void assert_is_new(const struct th_process_run *process)
+{
+    static const struct th_process_run zeros;
+    struct th_process_run copy;
+
+    memcpy(&copy, process, sizeof copy);
+    assert_non_null(copy.env);
+    assert_int_equal(copy.env->kind, TH_ENV_CALLBACK);
+    assert_null(copy.env->offheap);
+    assert_null(copy.env->library);
+    assert_int_equal(copy.env->self, TH_NONE);
+    assert_int_equal(copy.env->exception, TH_NONE);
+    assert_int_equal(th_env_used(copy.env), 0);
+    copy.env = NULL;
+    assert_memory_equal(&copy, &zeros, sizeof copy);
+}
+
+static int released;
+
+static void count_release(struct th_offheap *self)
+{
+    (void)self;
+    released++;
+}
+
+/* WORDS of its heap, and all else. */
+static void use(struct th_process_run *process, size_t words)
+{
+    th_env *env = process->env;
+    struct th_offheap *held = (struct th_offheap *)th_env_take(env, words);
+
+    memset(process, 0x5A, sizeof *process);
+    process->env = env;
+    th_env_hold(env, held, count_release);
+    env->self = th_local_pid(1, 2);
+    env->exception = TH_AM(badarg);
+    env->library = &released;
+}
+
+static void the_next_finds_nothing_of_the_last(void **state)
+{
+    struct th_process_run *process = th_process_memory_take(), *next;
+
+    (void)state;
+    assert_is_new(process);
+    use(process, sizeof(struct th_offheap) / sizeof(th_term));
+    released = 0;
+    th_process_memory_give(process);
+    assert_int_equal(released, 1);
+    next = th_process_memory_take();
+    assert_is_new(next);
+    if (keeps)
+        assert_ptr_equal(next, process);
+    th_process_memory_give(next);
+}
+
+static void one_after_the_other_allocates_nothing(void **state)
+{
+    (void)state;
+    assert_true(allocations_of(1) > 0);
+    for (int i = 0; i < MANY && keeps; i++)
+        assert_int_equal(allocations_of(1), 0);
+}
+
+/* What is not too many: those that the scheduler keeps, and those in the depot. */
+static void crowds_allocate_once(void **state)
+{
+    (void)state;
+    assert_true(allocations_of(MOST_KEPT) >= MOST_KEPT);
+    for (size_t count = 1; count <= MOST_KEPT && keeps; count = 2 * count + 1)
+        assert_int_equal(allocations_of(count), 0);
+}
+
+static void what_is_too_much_is_freed(void **state)
+{
+    enum { OWN = FULL + MANY % FULL };
+    unsigned long first = allocations_of(MANY), second = allocations_of(MANY);
+
+    (void)state;
+    assert_int_equal(first % MANY, 0);
+    assert_int_equal(second, keeps ? (MANY - MOST_KEPT - OWN) * (first / MANY) : first);
+}
+
+static void a_large_heap_is_not_kept(void **state)
+{
+    struct th_process_run *process = th_process_memory_take();
+
+    (void)state;
+    use(process, WORDS);
+    released = 0;
+    th_process_memory_give(process);
+    assert_int_equal(released, 1);
+    process = th_process_memory_take();
+    assert_is_new(process);
+    assert_int_equal(th_env_footprint(process->env), 0);
+    th_process_memory_give(process);
+}
+
+/* Takes processes, and gives back those of the others. */
+static void *give_all(void *allocated)
+{
+    th_scheduler_current = &scheduler;
+    give(MOST_KEPT);
+    *(unsigned long *)allocated = allocations_of(FULL);
+    th_process_memory_leave();
+    return NULL;
+}
+
+static void who_spawns_gets_what_others_have_ended(void **state)
+{
+    pthread_t other;
+    unsigned long allocated = 1;
+
+    (void)state;
+    take(MOST_KEPT);
+    assert_int_equal(pthread_create(&other, NULL, give_all, &allocated), 0);
+    pthread_join(other, NULL);
+    if (keeps) {
+        assert_int_equal(allocated, 0);
+        assert_int_equal(allocations_of(MOST_KEPT - 2 * FULL), 0);
+    }
+}
+
+static void without_a_scheduler_nothing_is_kept(void **state)
+{
+    struct th_process_run *process;
+
+    (void)state;
+    allocations_of(1);
+    th_scheduler_current = NULL;
+    assert_true(allocations_of(1) > 0);
+    process = th_process_memory_take();
+    assert_is_new(process);
+    th_env_free(process->env);
+    process->env = NULL;
+    th_process_memory_give(process);
+}
+
+static void the_checker_has_nothing_kept(void **state)
+{
+    (void)state;
+    allocations_of(FULL);
+    th_check_start();
+    assert_true(allocations_of(FULL) >= FULL);
+    assert_int_equal(th_check_end(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_next_finds_nothing_of_the_last, begin, end),
+        cmocka_unit_test_setup_teardown(one_after_the_other_allocates_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(crowds_allocate_once, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_too_much_is_freed, begin, end),
+        cmocka_unit_test_setup_teardown(a_large_heap_is_not_kept, begin, end),
+        cmocka_unit_test_setup_teardown(who_spawns_gets_what_others_have_ended, begin, end),
+        cmocka_unit_test_setup_teardown(without_a_scheduler_nothing_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(the_checker_has_nothing_kept, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
