@@ -291,6 +291,19 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
     return status;
 }
 
+/* Those that clear are for whatever there may be. */
+void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,
+                                      const struct th_tracing *tracing)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const struct th_pattern_option *option = &options->items[i];
+        bool clears = option->spec && strcmp(option->spec, "false") == 0;
+        if (option->object == TH_PATTERN_FUNCTIONS && !clears &&
+            !th_tracing_called(tracing, &option->pattern))
+            th_warn("-p %s: no such function was called", option->text);
+    }
+}
+
 enum th_status th_pattern_option_set(const struct th_pattern_option *option,
                                      const struct th_search *search, struct th_session *session,
                                      size_t *matched)

@@ -60,6 +60,10 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
                                       const struct th_search *search, struct th_session *session,
                                       bool first);
 
+/* Warns of those that no call in what was played was for. */
+void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,
+                                      const struct th_tracing *tracing);
+
 /* Sets one, and warns of nothing. *MATCHED: how many functions are concerned; see
  * th_session_function(). */
 enum th_status th_pattern_option_set(const struct th_pattern_option *option,

@@ -232,6 +232,13 @@ bool th_session_options_are_empty(const struct th_session_options *options)
            !first->patterns.count;
 }
 
+void th_session_options_tell_uncalled(const struct th_session_options *options,
+                                      const struct th_tracing *tracing)
+{
+    for (size_t i = 0; i < options->count; i++)
+        th_pattern_options_tell_uncalled(&options->items[i].patterns, tracing);
+}
+
 bool th_session_options_name_tracees(const struct th_session_options *options)
 {
     for (size_t i = 0; i < options->count; i++)

@@ -68,6 +68,10 @@ enum th_status th_session_options_attach(const struct th_session_options *option
                                          const struct th_search *search,
                                          struct th_tracing *tracing);
 
+/* Warns of patterns of functions that no call in what was played was for. */
+void th_session_options_tell_uncalled(const struct th_session_options *options,
+                                      const struct th_tracing *tracing);
+
 /* No session traces anybody any more: what it has counted stays. Any thread, where the tracing is
  * shared. */
 void th_sessions_rest(struct th_tracing *tracing);

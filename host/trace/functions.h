@@ -26,6 +26,7 @@ struct th_traced_function {
      * breakpoints, besides `no_local`.
      */
     bool strays;
+    bool called; /* in a recording; atomic, relaxed, by whoever plays it */
 };
 
 /* The site where local calls are met now. */

@@ -157,6 +157,10 @@ void th_tracing_functions(const struct th_tracing *tracing,
                           void (*visit)(void *context, const struct th_traceable *function),
                           void *context);
 
+/* Whether a function that PATTERN is for was called in what was played so far, whoever called it.
+ * Any thread, if the tracing is shared. */
+bool th_tracing_called(const struct th_tracing *tracing, const struct th_pattern *pattern);
+
 /* What could not be known of calls that met breakpoints. */
 struct th_pattern_counts {
     uint64_t undecided;        /* calls whose match specification hangs on something unknown */

@@ -397,6 +397,8 @@ void th_patterns_call(struct th_way *way)
         tell_return_to(way, call.tracee, &call.tracee->returned_to);
     enter(way->tracing, call.tracee, event, &name);
     function = th_patterns_meet(way->tracing, &name);
+    if (!__atomic_load_n(&function->called, __ATOMIC_RELAXED))
+        __atomic_store_n(&function->called, true, __ATOMIC_RELAXED);
     if (th_site_is_armed(function->site)) {
         th_breakpoint_hit(function->site, &call.hit);
         callbacks_about(NULL, 0);

@@ -3,6 +3,7 @@
 
 #include "live.h"
 #include "meta_tracer.h"
+#include "pattern_site.h"
 #include "points.h"
 #include "tracing.h"
 
@@ -91,6 +92,20 @@ void th_tracing_functions(const struct th_tracing *tracing,
     }
     th_table_free(&visited);
     th_free(seen.items);
+}
+
+bool th_tracing_called(const struct th_tracing *tracing, const struct th_pattern *pattern)
+{
+    bool called = false;
+
+    th_tracing_lock((struct th_tracing *)tracing);
+    for (size_t i = 0; i < tracing->functions.count && !called; i++) {
+        const struct th_traced_function *function = tracing->functions.items[i];
+        called = __atomic_load_n(&function->called, __ATOMIC_RELAXED) &&
+                 th_pattern_concerns(pattern, &function->name);
+    }
+    th_tracing_unlock((struct th_tracing *)tracing);
+    return called;
 }
 
 bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp_info *info,
