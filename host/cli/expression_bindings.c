@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 enum {
+    FIRST_STACKED = 16,
     SMALL = 64 * 1024,         /* bytes of bindings that may be copied after each form */
     ROOM = 4 * 1024 * 1024,    /* bytes that a form may always make before it collects */
     DEEPEST = 64 * 1024 * 1024 /* bytes of a thread's stack that are used, where it has more */
@@ -14,6 +15,8 @@ void th_evaluation_start(struct th_evaluation *e, const struct th_evaluation_hos
 {
     *e = (struct th_evaluation){.host = host, .context = context, .out = out};
     e->mail_end = &e->mail;
+    e->stack_capacity = FIRST_STACKED;
+    e->stack = th_alloc(FIRST_STACKED * sizeof *e->stack);
     th_env_init(&e->heap, TH_ENV_PLAIN);
     e->live = th_env_footprint(&e->heap);
 }

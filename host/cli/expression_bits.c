@@ -129,19 +129,12 @@ static const char *put_value(struct th_segments *built, const struct th_node *se
 }
 
 static bool add_segment(struct th_evaluation *e, struct th_segments *built,
-                        const struct th_node *segment, size_t i)
+                        const struct th_node *segment, size_t i, th_term value, th_term size)
 {
-    th_term value, size = TH_NONE, got;
     struct th_spec spec;
     const char *wrong;
-    size_t first;
+    th_term got;
 
-    if (!th_evaluate_all(e, segment->parts, segment->parts[1] ? 2 : 1, &first))
-        return false;
-    e->stacked = first;
-    value = e->stack[first];
-    if (segment->parts[1])
-        size = e->stack[first + 1];
     if (!th_segment_spec(segment, size, &spec)) {
         raise_segment(e, i, &spec, "a non-negative integer as size", size);
         return false;
@@ -152,16 +145,29 @@ static bool add_segment(struct th_evaluation *e, struct th_segments *built,
     return !wrong;
 }
 
+/* All values are there before the first segment is built. */
 th_term th_evaluate_bits(struct th_evaluation *e, const struct th_node *bits)
 {
     struct th_segments built = {.left = TH_EXPRESSION_BITS};
+    size_t first = e->stacked, at;
     th_term result = TH_NONE;
     bool good = true;
 
-    for (size_t i = 0; good && i < bits->count; i++)
-        good = add_segment(e, &built, bits->parts[i], i);
+    for (size_t i = 0; i < bits->count; i++) {
+        const struct th_node *segment = bits->parts[i];
+        if (!th_evaluate_all(e, segment->parts, segment->parts[1] ? 2 : 1, &at))
+            return TH_NONE;
+    }
+    at = first;
+    for (size_t i = 0; good && i < bits->count; i++) {
+        const struct th_node *segment = bits->parts[i];
+        th_term value = e->stack[at++];
+        good =
+            add_segment(e, &built, segment, i, value, segment->parts[1] ? e->stack[at++] : TH_NONE);
+    }
     if (good)
         result = th_make_bits(&e->heap, built.bytes.data, built.bits);
+    e->stacked = first;
     th_buffer_free(&built.bytes);
     return result;
 }

@@ -194,6 +194,36 @@ tracehost call: 2 rounds of 1 process, 2 evaluations failed
 -- status 1
 EOF
 
+# --- funs ---
+
+expect 'a library is given a fun, and gives it back' call "$party" 'F = fun(X) -> X + 1 end, (party:echo({F})) == {F}.' \
+    '(element(1, party:echo({F})))(1).' 'is_function(F, 1).' 'is_function(party:echo(fun party:echo/1)).' 'F.' <<'EOF'
+true
+2
+true
+true
+#Fun<tracehost.0.1>
+EOF
+# Each process sends its fun to whichever was the first to have the name, which calls it.
+expect 'funs of other processes are called' call --threads=2 --repeat=200 "$counter" 'Own = self(), F = fun(X) -> {X, Own} end, ok.' \
+    'catch register(first, self()), first ! {apply, F}, ok.' \
+    'receive {apply, G} -> {1, Pid} = G(1), is_pid(Pid) after 0 -> true end.' <<'EOF'
+ok
+ok
+true
+-- stderr
+tracehost call: 400 rounds of 2 processes, 0 evaluations failed
+EOF
+expect 'one that calls itself too often' call "$counter" '(fun S(0) -> 0; S(N) -> 1 + S(N - 1) end)(1000).' \
+    '(fun S(N) -> 1 + S(N + 1) end)(0).' '(fun L(0) -> done; L(N) -> L(N - 1) end)(100000).' <<'EOF'
+1000
+done
+-- stderr
+** exception error: a system limit has been reached
+        *** calls of funs inside each other take all of the thread's stack
+-- status 1
+EOF
+
 # --- ports and names ---
 
 expect 'a port is a file' call "$counter" "P = tracehost:open_port(\"$work/port\"), port_command(P, [\"one\", <<\" two\">>, \$\\n])." \
@@ -301,6 +331,16 @@ expect 'a prompt' typed '' 'X =\n  [1,\n2].\nlength(X).\n1 + .\n\n"a\nb".\nq().\
 "a\nb"
 5> q().
 EOF
+expect 'funs outlive the line that they are from' typed '' 'F = fun(X) ->\n[kept, "text", X] end, ok.\nG = fun() -> F(1) end, f(F), ok.\nG().\nq().\n' <<'EOF'
+1> F = fun(X) ->
+1> [kept, "text", X] end, ok.
+ok
+2> G = fun() -> F(1) end, f(F), ok.
+ok
+3> G().
+[kept,"text",1]
+4> q().
+EOF
 expect 'the end of what is typed' typed '' '1.\n\004' <<'EOF'
 1> 1.
 1
@@ -321,6 +361,14 @@ EOF
 interrupted() {
     tests/cli/interrupted "$tracehost" call --repeat=1000000000 --threads=2 "$counter" 'ok.' 2>&1 | sed 's/[0-9][0-9]* rounds/N rounds/'
 }
+endless() {
+    tests/cli/interrupted "$tracehost" call "$counter" '"goes on".' '(fun L() -> L() end)().' 2>&1
+}
+expect 'SIGINT during a loop' endless <<'EOF'
+"goes on"
+tracehost call: SIGINT came
+-- status 130
+EOF
 expect 'SIGINT during rounds' interrupted <<'EOF'
 ok
 tracehost call: SIGINT came after N rounds of 2 processes, 0 evaluations failed

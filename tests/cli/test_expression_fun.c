@@ -138,6 +138,33 @@ static void test_funs_are_kept(void **state)
     evaluating_end(&t);
 }
 
+/* What comes back from external terms is a fun that is like it, but nothing is left to be called.
+ */
+static void test_fun_that_was_encoded(void **state)
+{
+    const struct th_etf_options options = {.here = {TH_AM(nonode), 0}};
+    struct th_buffer bytes = {0};
+    struct evaluating t;
+    struct th_binding *binding;
+    size_t used;
+    th_term back;
+
+    (void)state;
+    evaluating_start(&t);
+    evaluating_say(&t, "X = 1, F = fun(Y) -> X + Y end.");
+    binding = th_binding_find(&t.e, th_atom("F"));
+    assert_non_null(binding);
+    assert_int_equal(th_etf_encode(&bytes, binding->value, true, &options), TH_OK);
+    assert_int_equal(th_etf_decode(&t.e.heap, bytes.data, bytes.size, true, &options, &back, &used),
+                     TH_OK);
+    th_binding_find(&t.e, th_atom("F"))->value = back;
+    assert_string_equal(evaluating_say(&t, "is_function(F, 1)."), "true\n");
+    assert_non_null(
+        strstr(evaluating_say(&t, "F(1)."), "** exception error: bad function #Fun<tracehost.0."));
+    th_buffer_free(&bytes);
+    evaluating_end(&t);
+}
+
 /* Who interrupts ends loops that would go on for ever. */
 static void test_loops_are_interrupted(void **state)
 {
@@ -206,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_funs),
         cmocka_unit_test(test_funs_that_call_themselves),
         cmocka_unit_test(test_funs_are_kept),
+        cmocka_unit_test(test_fun_that_was_encoded),
         cmocka_unit_test(test_loops_are_interrupted),
         cmocka_unit_test(test_unreadable),
     };
