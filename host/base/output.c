@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -146,4 +147,29 @@ void th_output_abandon(struct th_output *out)
     if (out->temporary)
         unlink(out->temporary);
     forget(out);
+}
+
+void th_write_text(int descriptor, const char *format, ...)
+{
+    char text[2001];
+    const char *at = text;
+    va_list arguments;
+    ssize_t written;
+    int left;
+
+    va_start(arguments, format);
+    left = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (left >= (int)sizeof text) {
+        va_start(arguments, format);
+        vdprintf(descriptor, format, arguments);
+        va_end(arguments);
+        return;
+    }
+    for (; left > 0; at += written, left -= (int)written) {
+        written = write(descriptor, at, (size_t)left);
+        if (written < 0 && errno != EINTR)
+            return;
+        written = written < 0 ? 0 : written;
+    }
 }

@@ -36,6 +36,11 @@ enum th_status th_output_flush(struct th_output *out);
  * written: then the name is as it was before. */
 enum th_status th_output_commit(struct th_output *out);
 
+/* For signal handlers: writes to DESCRIPTOR at once, without stdio, and without memory but for
+ * texts of more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end
+ * it.) */
+void th_write_text(int descriptor, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Closes the file and removes what was written. */
 void th_output_abandon(struct th_output *out);
 

@@ -98,16 +98,16 @@ static void tell_signal(int number, const siginfo_t *info)
     char address[32] = "";
 
     if (number == TH_GUARD_TIMEOUT_SIGNAL) {
-        dprintf(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s\n", scene.kind,
-                scene.name, scene.function, (double)timeout / 1e9);
+        th_write_text(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s\n",
+                      scene.kind, scene.name, scene.function, (double)timeout / 1e9);
         return;
     }
     if (th_guard_stack_is_used_up(number, info))
         strcpy(address, ": the stack is used up");
     else if ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0)
         snprintf(address, sizeof address, " at address %p", info->si_addr);
-    dprintf(STDERR_FILENO, "tracehost: %s '%s' crashed: %s%s, in %s\n", scene.kind, scene.name,
-            signal_text(number), address, scene.function);
+    th_write_text(STDERR_FILENO, "tracehost: %s '%s' crashed: %s%s, in %s\n", scene.kind,
+                  scene.name, signal_text(number), address, scene.function);
 }
 
 static void report_where(const struct th_event *event)
@@ -116,14 +116,14 @@ static void report_where(const struct th_event *event)
     const struct th_attachment *attachment = th_callback_current.attachment;
 
     if (attachment && attachment->session->title)
-        dprintf(STDERR_FILENO, "  session '%s'\n", attachment->session->title);
+        th_write_text(STDERR_FILENO, "  session '%s'\n", attachment->session->title);
     if (event->number)
-        dprintf(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
-                (unsigned long long)event->number, (unsigned long long)event->position,
-                name ? " of " : "",
-                !name                    ? ""
-                : strcmp(name, "-") == 0 ? "stdin"
-                                         : name);
+        th_write_text(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
+                      (unsigned long long)event->number, (unsigned long long)event->position,
+                      name ? " of " : "",
+                      !name                    ? ""
+                      : strcmp(name, "-") == 0 ? "stdin"
+                                               : name);
 }
 
 static void report_event(struct th_event *event)
@@ -136,7 +136,7 @@ static void report_event(struct th_event *event)
     if (event->source->whole(event, &env, &tuple) != TH_OK)
         return;
     th_text_print_limited(&text, tuple, EVENT_BYTES);
-    dprintf(STDERR_FILENO, "  event: %s\n", th_buffer_text(&text));
+    th_write_text(STDERR_FILENO, "  event: %s\n", th_buffer_text(&text));
 }
 
 static void restore_stderr(void)
@@ -245,11 +245,11 @@ static void on_program_exit(int status, void *unused)
     begin_report();
     if (in_tracer()) {
         struct scene scene = look();
-        dprintf(STDERR_FILENO, "tracehost: %s '%s' ended the program: exit(%d), in %s\n",
-                scene.kind, scene.name, status, scene.function);
+        th_write_text(STDERR_FILENO, "tracehost: %s '%s' ended the program: exit(%d), in %s\n",
+                      scene.kind, scene.name, status, scene.function);
     } else {
-        dprintf(STDERR_FILENO, "tracehost: a thread of a %s ended the program: exit(%d)\n", kind,
-                status);
+        th_write_text(STDERR_FILENO, "tracehost: a thread of a %s ended the program: exit(%d)\n",
+                      kind, status);
     }
     end_report(NULL);
 }
@@ -341,9 +341,9 @@ void th_guard_remove(void)
 static _Noreturn void report_deaf(const char *whose)
 {
     begin_report();
-    dprintf(STDERR_FILENO,
-            "tracehost: a %s hangs: it took more than %g s, and has blocked all signals\n", whose,
-            (double)timeout / 1e9);
+    th_write_text(STDERR_FILENO,
+                  "tracehost: a %s hangs: it took more than %g s, and has blocked all signals\n",
+                  whose, (double)timeout / 1e9);
     fflush(NULL);
     _exit(TH_CRASHED);
 }

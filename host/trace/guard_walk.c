@@ -83,8 +83,8 @@ static void tell_frame(int output, const struct frame *frame, const Dl_info *inf
     th_progress_leave();
     if (generation)
         snprintf(old, sizeof old, ", old code of generation %llu", (unsigned long long)generation);
-    dprintf(output, *name ? "  at %s (%s+%#lx)%s\n" : "  at %s%s+%#lx%s\n", name, info->dli_fname,
-            (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
+    th_write_text(output, *name ? "  at %s (%s+%#lx)%s\n" : "  at %s%s+%#lx%s\n", name,
+                  info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
 }
 
 /* Of what was told, those of the library that is the innermost. */
@@ -100,7 +100,7 @@ static void tell_command(int output, const struct frame *frames, size_t count)
         if (dladdr((void *)frames[i].at, &info) && info.dli_fbase == first.dli_fbase)
             length += (size_t)snprintf(offsets + length, sizeof offsets - length, " %#lx",
                                        (unsigned long)(frames[i].at - (uintptr_t)first.dli_fbase));
-    dprintf(output, "  lines: addr2line -Cfie %s%s\n", first.dli_fname, offsets);
+    th_write_text(output, "  lines: addr2line -Cfie %s%s\n", first.dli_fname, offsets);
 }
 
 /* Up to the host, which has called them. What is of the host before that is its functions that they
