@@ -184,9 +184,9 @@ expect 'tracers' completions 'tracehost replay -t c' \
     'tracehost replay --tracer=c' \
     'tracehost replay --tracer c' \
     'tracehost run --meta-tracer=t' \
-    'tracehost replay -L lib -t o' \
-    'tracehost replay -Llib -t o' \
-    'tracehost tracers -L lib o' \
+    'tracehost replay -L lib -t ou' \
+    'tracehost replay -Llib -t ou' \
+    'tracehost tracers -L lib ou' \
     'tracehost replay -t ./l' \
     'tracehost replay -t lib/' \
     'tracehost replay -t msg=' \
@@ -213,11 +213,11 @@ tracehost run --meta-tracer=t =>
     text
     time
     trace_port
-tracehost replay -L lib -t o =>
+tracehost replay -L lib -t ou =>
     ours
-tracehost replay -Llib -t o =>
+tracehost replay -Llib -t ou =>
     ours
-tracehost tracers -L lib o =>
+tracehost tracers -L lib ou =>
     ours
 tracehost replay -t ./l => ( filenames )
     ./lib
