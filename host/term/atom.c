@@ -66,6 +66,19 @@ static th_term look_up(const char *text, size_t bytes, uint64_t hash)
     return index_plus_1 ? (th_term)(index_plus_1 - 1) << 6 | TH_TAG_ATOM : TH_NONE;
 }
 
+size_t th_atom_longest_search(void)
+{
+    const struct places *table = atomic_load_explicit(&places, memory_order_acquire);
+    size_t run = 0, longest = 0;
+
+    for (size_t i = 0; i <= 2 * table->mask; i++) {
+        bool used = atomic_load_explicit(&table->cells[i & table->mask], memory_order_relaxed);
+        run = used ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
 static struct places *new_places(size_t cells, struct places *older)
 {
     struct places *table = th_alloc_zero(sizeof *table + cells * sizeof table->cells[0]);
@@ -167,13 +180,20 @@ static inline uint64_t word_of(const char *text, size_t bytes)
                             (uint64_t)(unsigned char)text[bytes - 1] << 16;
 }
 
+/* A word that has bytes twice has them in both halves, which th_mix() alone would fold to nothing:
+ * so it is multiplied first. */
+static inline uint64_t mix_in(uint64_t hash, uint64_t word)
+{
+    return th_mix((hash ^ word) * 0xD6E8FEB86659FD93u);
+}
+
 static uint64_t hash_name(const char *text, size_t bytes)
 {
     uint64_t hash = bytes * 0x9E3779B97F4A7C15u;
 
     for (; bytes > 8; bytes -= 8, text += 8)
-        hash = th_mix(hash ^ word_of(text, 8));
-    return th_mix(hash ^ word_of(text, bytes));
+        hash = mix_in(hash, word_of(text, 8));
+    return mix_in(hash, word_of(text, bytes));
 }
 
 /* TEXT is known to be valid. */

@@ -136,6 +136,9 @@ th_term th_atom_existing_latin1(const char *text, size_t bytes);
 /* The name of an atom; valid for ever. NULL if ATOM is no atom of this table. */
 const struct th_atom_name *th_atom_name(th_term atom);
 
+/* For tests: the longest row of cells without a free one, which a search may have to go along. */
+size_t th_atom_longest_search(void);
+
 /* The order of two atoms by their names: below, equal to or above 0. */
 int th_atom_compare(th_term a, th_term b);
 

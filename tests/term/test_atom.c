@@ -211,6 +211,21 @@ static void threads_get_the_same_words(void **state)
 }
 
 /* The last test: afterwards there is no room. */
+/* Numbered ones above all: of them there are many. */
+static void names_that_are_alike_are_found_at_once(void **state)
+{
+    static const char *const formats[] = {"f%d", "%04d", "a%db", "number_%d"};
+    char name[32];
+
+    (void)state;
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+        for (int i = 0; i < 10000; i++) {
+            snprintf(name, sizeof name, formats[f], i);
+            th_atom(name);
+        }
+    assert_true(th_atom_longest_search() < 300);
+}
+
 static void a_full_table_refuses_new_names(void **state)
 {
     th_term last = TH_NONE;
@@ -240,6 +255,7 @@ int main(void)
         cmocka_unit_test(only_atoms_have_names),
         cmocka_unit_test(atoms_are_ordered_by_their_characters),
         cmocka_unit_test(threads_get_the_same_words),
+        cmocka_unit_test(names_that_are_alike_are_found_at_once),
         cmocka_unit_test(a_full_table_refuses_new_names),
     };
 
