@@ -101,4 +101,30 @@ examples() {
 for page in man1/tracehost.1 man5/tracehost-jsonl.5 man7/tracehost-tracer.7; do
     check "examples of $page" examples $page
 done
+
+# Those of commands, which --help has, too, but for those that want a node, another host, or a library that is nowhere.
+mkdir -p "$work/examples/priv"
+(
+    cp $recordings/s09_collections_return.trace "$work/examples/calls.trace"
+    cp $recordings/s09_collections_return.trace "$work/examples/a.trace"
+    "$tracehost" dump --format=jsonl -o "$work/examples/sends.jsonl" $recordings/s13_procs.trace
+    cp "$samples/first_tracer.so" "$work/examples/my_tracer.so"
+    sed 's/counter/my_nif/g' samples/nifs/counter.c >"$work/my_nif.c"
+    "$CC" -Iplugin_api -fPIC -shared -o "$work/examples/my_nif.so" "$work/my_nif.c"
+    cp "$work/examples/my_nif.so" "$work/examples/priv"
+    echo 'my_nif:new() =/= x.' >"$work/examples/stress.txt"
+)
+command_examples() (
+    cd "$work/examples" || exit
+    PATH=$BUILD_DIR/bin:$PATH
+    export TRACEHOST_PATH="$samples:."
+    for command in $("$tracehost" --help | sed -n 's|^  \([a-z]*\)  *[^ ].*|\1|p'); do
+        "$tracehost" "$command" --help | sed -n '/^Examples\{0,1\}:$/,/^$/ s/^  tracehost/tracehost/p'
+    done | grep -Ev 'tcp://|/tmp/|my_server|jiffy' >list
+    while read -r example; do
+        sh -c "$example" >out 2>&1 </dev/null || echo "$example: $(cat out)"
+    done <list
+    [ "$(wc -l <list)" -gt 20 ] || echo 'few examples'
+)
+expect 'the examples of commands' command_examples </dev/null
 finish
