@@ -110,11 +110,11 @@ enum th_status th_control_no_words(int count, char **words);
     X(status, LOCKED, "", "how the host fares: time, events, rates, losses")                       \
     X(tracers, LOCKED, "", "the tracers that can be attached, and where they are")                 \
     X(attach, LOCKED,                                                                              \
-      "TRACER [--session=TITLE] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN "     \
+      "TRACER [--session=NAME] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN "      \
       "[--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "                     \
       "[--meta-tracer=TRACER]]...",                                                                \
       "loads a tracer and has it trace, as -t does with the options behind it")                    \
-    X(detach, LOCKED, "SESSION", "ends a session: its number, its title or its tracer")            \
+    X(detach, LOCKED, "SESSION", "ends a session: its number, its name or its tracer")             \
     X(replace, LOCKED, "SESSION TRACER",                                                           \
       "another tracer, or new code of the same, takes the session over; without a state it stays") \
     X(sessions, LOCKED, "", "the sessions, what they trace, and what became of their events")      \

@@ -123,7 +123,7 @@ static void print_sessions(const json_t *result, FILE *out)
 {
     static const struct th_ctl_column columns[] = {
         {"session", "number", true, NULL},
-        {"title", "title", false, NULL},
+        {"name", "title", false, NULL},
         {"tracer", "tracer", false, NULL},
         {"traced", NULL, true, traced_of},
         {"discarded", NULL, true, discarded_of},

@@ -44,7 +44,7 @@ struct th_control;
 
 struct th_control_command {
     const char *name;
-    const char *arguments; /* for people: "NAME[=STATE] [--session=TITLE]"; "" */
+    const char *arguments; /* for people: "NAME[=STATE] [--session=NAME]"; "" */
     const char *help;      /* for people: a sentence without a full stop */
     /* Does it. ARGUMENTS are COUNT texts and NULL behind them, for as long as the call; they may be
      * moved about, as by argp. TH_OK: *RESULT, if it is set, is the answer's "result", which the

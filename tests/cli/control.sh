@@ -61,11 +61,11 @@ expect 'attach, in a session of a name, and only new processes' \
 session 2 'log', tracer 'text': flags existing -; new send,procs
 EOF
 expect 'sessions' ctl sessions <<'EOF'
-session  title  tracer  traced  discarded  breakpoints  flags
-      1  -      count        0          0            1  call
-      2  log    text         0          0            0  existing -; new send,procs
+session  name  tracer  traced  discarded  breakpoints  flags
+      1  -     count        0          0            1  call
+      2  log   text         0          0            0  existing -; new send,procs
 EOF
-expect 'a title that is taken' ctl attach count --session=log <<'EOF'
+expect 'a name that is taken' ctl attach count --session=log <<'EOF'
 -- stderr
 tracehost ctl: there is a session 'log' already
 -- status 2
@@ -168,7 +168,7 @@ calls   seconds  function
     0  0.000000  bank:balance/1
     0  0.000000  bank:open/2
 EOF
-expect 'detach by the title' ctl detach log <<'EOF'
+expect 'detach by the name' ctl detach log <<'EOF'
 session 2 'log', tracer 'text' has ended
 events      none
 EOF
