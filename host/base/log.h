@@ -4,9 +4,13 @@
 #ifndef TH_LOG_H
 #define TH_LOG_H
 
-/* Prints "tracehost: warning: ..." for something that the user should know but that stops nothing.
+/* Prints "tracehost: warning: ..." for something that the user should know but that stops nothing;
+ * or "tracehost COMMAND: warning: ...", as errors are told.
  */
 void th_warn(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+/* Who warns, in place of "tracehost"; NAME stays. Before there are threads. */
+void th_warn_as(const char *name);
 
 /* How many warnings there were. */
 unsigned long th_warnings(void);

@@ -47,7 +47,7 @@ static void parse(const struct argp *argp, unsigned flags, int argc, char **argv
     parsing = NULL;
     argv[0] = command;
     program_invocation_name = program_invocation_short_name = "tracehost";
-    th_free(name);
+    th_warn_as(name); /* to the end: nobody frees it */
 }
 
 void th_command_parse(const struct argp *argp, int argc, char **argv, void *input)

@@ -83,7 +83,7 @@ expect 'the other one first' shadowed b a <<'EOF'
 mine                 NIF library    -L               WORK/b/mine.so
 mine                 plain symbols  -L               WORK/a/mine.so (shadowed by the one above)
 -- stderr
-tracehost: warning: tracer 'mine': the module in it is called erl_msg_tracer
+tracehost replay: warning: tracer 'mine': the module in it is called erl_msg_tracer
 EOF
 
 # --- refusals before any of its code runs ---
@@ -324,10 +324,10 @@ EOF
 
 expect 'callbacks that are never called' replay "$tracers/never_called.so" <<'EOF'
 -- stderr
-tracehost: warning: tracer 'BUILD/tests/tracers/never_called.so': the module in it is called never_called_module
-tracehost: warning: tracer 'BUILD/tests/tracers/never_called.so': enabled_return_to/3 is never called: there is no such callback
-tracehost: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_spawn/5 is never called: there is no such callback
-tracehost: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_call/4 is never called: the callback is trace_call/5
+tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': the module in it is called never_called_module
+tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': enabled_return_to/3 is never called: there is no such callback
+tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_spawn/5 is never called: there is no such callback
+tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_call/4 is never called: the callback is trace_call/5
 tracehost replay: tracer 'BUILD/tests/tracers/never_called.so': tracees taken from it, as it answered neither 'trace' nor 'discard': 1
 EOF
 

@@ -238,7 +238,7 @@ expect 'or left out' sealed -p sealed:_/_ --return <<'EOF'
 <0.1.4096> return sealed:outer/1 -> 1
 1
 -- stderr
-tracehost: warning: -p sealed:_/_ leaves out sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+tracehost run: warning: -p sealed:_/_ leaves out sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
 # Of several libraries, those that can.
 expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$work/fib.so" 'fib:depth(plain:same(1))' <<'EOF'
@@ -247,7 +247,7 @@ expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$wo
 <0.1.4096> call fib:down(0)
 1
 -- stderr
-tracehost: warning: -p _:_/_ leaves out plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+tracehost run: warning: -p _:_/_ leaves out plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
 expect '--kind=global of a local function' of_fib 'fib:depth(1)' -p fib:down/1 --kind=global <<'EOF'
 -- stderr

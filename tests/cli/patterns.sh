@@ -80,8 +80,8 @@ expect 'a later pattern of a function replaces an earlier one' replay -p 'ex:_' 
 EOF
 expect 'nothing that was not called' replay -p lists:_ -p ex:foo/1 "$work/example.jsonl" <<'EOF'
 -- stderr
-tracehost: warning: -p lists:_: no such function was called
-tracehost: warning: -p ex:foo/1: no such function was called
+tracehost replay: warning: -p lists:_: no such function was called
+tracehost replay: warning: -p ex:foo/1: no such function was called
 EOF
 expect 'a later pattern clears earlier ones' replay -p ex:_ -p ex:bar/1 --match-spec false -p 'ex:lots/_' --match-spec false "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()
@@ -95,7 +95,7 @@ expect 'what only --flags asks for' replay -p wl:init/1 --flags=call,procs "$pin
 <0.95.0>   spawned by <0.94.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
 <0.95.0>   getting_linked <0.94.0>
 -- stderr
-tracehost: warning: -p wl:init/1: no such function was called
+tracehost replay: warning: -p wl:init/1: no such function was called
 EOF
 expect 'a real recording' replay -p ex:bar/1 --max-events=6 "$seed" <<'EOF'
 <0.79.0>   call ex:bar(10)

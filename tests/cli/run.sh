@@ -464,7 +464,7 @@ EOF
 expect 'a pattern for nothing' run -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
 <<"1">>
 -- stderr
-tracehost: warning: -p jsn:_/_: there is no such function
+tracehost run: warning: -p jsn:_/_: there is no such function
 EOF
 expect 'call is not among --flags' run --flags=send -p json:_/_ json 'a:b()' <<'EOF'
 -- stderr

@@ -177,12 +177,12 @@ EOF
 expect 'a function that there is not' run -p json:nix/1 --kind=count json "$two" <<'EOF'
 [1,2]
 -- stderr
-tracehost: warning: -p json:nix/1: there is no such function
+tracehost run: warning: -p json:nix/1: there is no such function
 EOF
 expect 'a meta tracer for a function that there is not' run -p json:nix/1 --kind=meta --meta-tracer=text json "$two" <<'EOF'
 [1,2]
 -- stderr
-tracehost: warning: -p json:nix/1: there is no such function
+tracehost run: warning: -p json:nix/1: there is no such function
 EOF
 expect '--kind=local,global' run -p json:_/_ --kind=local,global json "$two" <<'EOF'
 -- stderr
@@ -209,7 +209,7 @@ EOF
 expect 'what is not there is said once' run -t text -t text -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
 <<"1">>
 -- stderr
-tracehost: warning: -p jsn:_/_: there is no such function
+tracehost run: warning: -p jsn:_/_: there is no such function
 EOF
 expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'
 <0.1.4096> call json:encode([1,2])
@@ -347,7 +347,7 @@ expect 'a process that ends' sorted_lined -g --flags=exiting "$party" "$work/lin
 <0.2.4096> out_exited
 <0.1.4096> out_exited
 -- stderr
-tracehost: warning: Error in process <0.2.4096> with exit value: {why,[{lined,fails,[why],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}
+tracehost run: warning: Error in process <0.2.4096> with exit value: {why,[{lined,fails,[why],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}
 EOF
 
 finish
