@@ -154,6 +154,8 @@ nothing() {
 }
 expect 'no event' nothing <<'LINES'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
+-- stderr
+tracehost replay: warning: -p no:such/1: no such function was called
 LINES
 
 # States that differ, one file.
