@@ -1,0 +1,58 @@
+/* What was recorded: the JSON of the page, and how its functions and processes are called. */
+
+'use strict'; /* for all files of the page: this is the first */
+
+const REST = -1; /* in place of an index: all others together */
+
+function readReport() {
+  const report = JSON.parse(byId('data').textContent);
+  if (report.version !== 1) throw new Error('version ' + report.version + ' of the data is not known to this page');
+  report.duration = report.time.kind === 'none' ? null : report.time.last - report.time.first;
+  report.processNames = report.processes.map((process) =>
+    process.name === null ? process.id : process.name + ' ' + process.id);
+  report.slowOf = new Map();
+  for (const call of report.slowest)
+    report.slowOf.set(call.name, (report.slowOf.get(call.name) || 0) + 1);
+  return report;
+}
+
+function functionName(report, index) {
+  return index === REST ? 'all other functions' : report.names[index];
+}
+
+function processName(report, index, others = 'others') {
+  return index === REST ? others : report.processNames[index];
+}
+
+/* The module of "m:f/1" or "'odd:m':f/1", quotes and all. */
+function moduleOf(name) {
+  const end = name.startsWith("'") ? name.search(/[^\\]':/) + 2 : name.indexOf(':');
+  return end > 1 ? name.slice(0, end) : name;
+}
+
+/* Whether what was searched for, in lower case, is in one of the texts. */
+function has(words, ...texts) {
+  return words === '' || texts.some((text) => text !== null && text.toLowerCase().includes(words));
+}
+
+/* All that is known of a process, as lines. */
+function processLines(report, index) {
+  const process = report.processes[index];
+  const lines = [(process.kind === 'port' ? 'port ' : '') + processName(report, index)];
+  const add = (text, value) => { if (value !== null) lines.push(text + ' ' + value); };
+  add('runs', process.entry);
+  add('parent', process.parent === null ? null : processName(report, process.parent));
+  if (process.born !== null || process.died !== null)
+    lines.push((process.born === null ? 'there from the beginning' : 'born ' + formatAt(process.born)) +
+      (process.died === null ? '' : ', died ' + formatAt(process.died)));
+  add('ended', process.reason);
+  lines.push(formatCounted(process.events, 'event') + ', ' + formatCounted(process.calls, 'call'));
+  add('in traced functions', process.own && formatTime(process.own));
+  add('running', process.running && formatTime(process.running));
+  if (process.sent || process.received)
+    lines.push(formatCount(process.sent) + ' sent, ' + formatCount(process.received) + ' received');
+  if (process.collections)
+    lines.push(formatCounted(process.collections, 'collection') +
+      (process.collecting === null ? '' : ' of ' + formatTime(process.collecting)));
+  return lines;
+}

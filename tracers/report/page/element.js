@@ -1,0 +1,62 @@
+/* Elements. Whatever a trace says becomes text nodes and attributes, never markup. */
+
+/* el('td', {class: 'number', onclick: f}, 'text', child): an element; attributes that are null or
+   false are left out, names that begin with "on" are listeners. */
+function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== false) element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/* What a screen reader says. */
+function tell(text) {
+  byId('told').textContent = text;
+}
+
+/* Among ITEMS just one is in the order of the Tab key: the one that had the focus last. */
+function makeCurrent(items, item) {
+  for (const other of items) if (other.tabIndex === 0) other.tabIndex = -1;
+  if (item) item.tabIndex = 0;
+}
+
+/* Which index KEY leads to, of COUNT things in a line, from AT; null if it is no such key. */
+function stepped(key, at, count) {
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 10, PageUp: at - 10, Home: 0, End: count - 1 }[key];
+  return to === undefined ? null : Math.min(Math.max(to, 0), count - 1);
+}
+
+/* A choice of a few: el('label') with a <select>; options are [value, text]. */
+function choice(text, options, changed) {
+  const select = el('select', { onchange: () => changed(select.value) },
+    ...options.map(([value, title]) => el('option', { value }, title)));
+  return el('label', { class: 'choice' }, text + ' ', select);
+}
+
+/* --- the tip: what lies under the pointer or has the focus, in lines of text --- */
+
+function showTip(lines, x, y) {
+  const tip = byId('tip');
+  tip.replaceChildren(...lines.map((line, i) => el('div', { class: i ? null : 'head' }, line)));
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  const room = document.documentElement.clientWidth;
+  tip.style.left = Math.max(4, Math.min(x + 12, room - box.width - 8)) + 'px';
+  tip.style.top = (y + 18 + box.height > window.innerHeight ? Math.max(4, y - box.height - 10) : y + 18) + 'px';
+}
+
+function showTipAt(lines, element) {
+  const box = element.getBoundingClientRect();
+  showTip(lines, Math.max(box.left, 0), box.bottom - 14);
+}
+
+function hideTip() {
+  byId('tip').hidden = true;
+}

@@ -1,0 +1,66 @@
+/* The functions, by their own time. */
+
+function functionsSection(page) {
+  const { report } = page;
+  const [NAME, CALLS, ERRORS, OPEN, UNTOLD, TOTAL, OWN, P50, P90, P99, MAX] = Array.from({ length: 11 }, (_, i) => i);
+  const timed = report.functions.some((row) => row[OWN] !== null);
+  const unended = report.functions.some((row) => row[OPEN] || row[UNTOLD]);
+  const allOwn = report.functions.reduce((sum, row) => sum + row[OWN], 0);
+  const allCalls = report.functions.reduce((sum, row) => sum + row[CALLS], 0);
+  const nameOf = (row) => functionName(report, row[NAME]);
+
+  function nameCell(row) {
+    const name = nameOf(row), slow = report.slowOf.get(row[NAME]);
+    if (row[NAME] === REST) return el('i', {}, name);
+    return el('span', {}, link(name, () => page.follow(name, 'flame'), { title: 'mark it in the flame graph' }),
+      slow ? ' ' : null,
+      slow ? link(slow + ' slow', () => page.follow(name, 'slowest'),
+        { class: 'link chip', title: 'its calls among the slowest ones' }) : null);
+  }
+
+  function ownColumn() {
+    return { ...timeColumn('own', (row) => row[OWN], 'time that was not spent in calls that were traced, too'),
+      cell: (row) => row[OWN] === null ? UNKNOWN :
+        barCell(formatTime(row[OWN]) + '  ' + formatShare(row[OWN], allOwn), row[OWN] / allOwn) };
+  }
+
+  function callsColumn() {
+    const column = countColumn('calls', (row) => row[CALLS]);
+    return timed ? column : { ...column, cell: (row) =>
+      barCell(formatCount(row[CALLS]) + '  ' + formatShare(row[CALLS], allCalls), row[CALLS] / allCalls) };
+  }
+
+  function columns() {
+    const of = (i) => (row) => row[i];
+    return [
+      { title: 'function', grow: true, value: (row) => nameOf(row), cell: nameCell },
+      callsColumn(),
+      countColumn('errors', of(ERRORS), 'calls that ended in an exception'),
+      ...(unended ? [countColumn('unended', (row) => row[OPEN] + row[UNTOLD],
+        'calls that had not ended when the trace did, or of whose end there is no event')] : []),
+      ...(timed ? [ownColumn(),
+        timeColumn('total', of(TOTAL), 'from call to end, waiting included; of recursive calls just the outermost ones'),
+        timeColumn('p50', of(P50), 'half of its calls took no longer'),
+        timeColumn('p90', of(P90), '90 % of its calls took no longer'),
+        timeColumn('p99', of(P99), '99 % of its calls took no longer'),
+        timeColumn('max', of(MAX), 'its slowest call')] : []),
+    ];
+  }
+
+  return {
+    id: 'functions',
+    title: 'Functions',
+    empty: report.functions.length ? null : 'No calls were recorded: trace with the flag call, and with patterns.',
+    draw(body) {
+      if (!timed)
+        body.append(el('p', { class: 'why' }, 'How long calls took is not known: trace with a time stamp, and with ' +
+          'a match specification like [{\'_\',[],[{return_trace}]}].'));
+      this.table = new Table({ label: 'Functions', columns: columns(), rows: report.functions,
+        found: (row, words) => has(words, nameOf(row)), sorted: timed ? (unended ? 4 : 3) : 1, descending: true });
+      body.append(this.table.element);
+    },
+    search(words) {
+      return formatCount(this.table.filter(words)) + ' of ' + formatCount(report.functions.length);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/* What was recorded, how much of it, and what of it is not whole. */
+
+function summarySection(page) {
+  const { report } = page;
+
+  function tile(value, text, exactly = null) {
+    return el('div', { class: 'tile', title: exactly }, el('dd', {}, value), el('dt', {}, text));
+  }
+
+  function tiles() {
+    const { summary } = report;
+    const counted = [['events', 'events'], ['calls', 'calls'], ['errors', 'exceptions'], ['functions', 'functions'],
+      ['processes', 'processes'], ['ports', 'ports'], ['sent', 'messages sent'], ['received', 'received']];
+    const { duration } = report;
+    return el('dl', { class: 'tiles' },
+      duration === null ? null : tile(formatTime(duration), 'from first to last', formatExactly(duration)),
+      ...counted.filter(([key]) => summary[key] > 0 || key === 'events')
+        .map(([key, text]) => tile(formatCount(summary[key]), text)));
+  }
+
+  function when() {
+    const { kind, unix } = report.time;
+    const date = unix === null ? null : formatDate(unix, 0);
+    const clock = { none: 'No time was recorded', system: 'System time', cpu: 'CPU time', monotonic: 'Monotonic time',
+      strict: 'Strictly monotonic time' }[kind] || kind;
+    return el('p', { class: 'when' }, clock + (date ? ', from ' + date : '') +
+      (kind === 'none' ? ': trace with a flag like monotonic_timestamp for what takes time' : ''));
+  }
+
+  /* Everything that is not as it was: by stream as the host counted it, then by what was repaired. */
+  function faults() {
+    const found = [];
+    for (const stream of report.streams)
+      for (const [key, text] of [['lost', 'events lost'], ['gaps', 'gaps'], ['damaged', 'damaged places']])
+        if (stream[key]) found.push([stream.name + ': ' + text, stream[key]]);
+    return found.concat(report.repairs);
+  }
+
+  function warnings() {
+    const found = faults();
+    if (found.length === 0)
+      return el('p', { class: 'note good' }, el('b', {}, '✓ '), report.streams.length ?
+        'Nothing was lost, damaged, cut or merged.' : 'Nothing that came here was cut or merged.');
+    return el('section', { class: 'note bad', 'aria-label': 'Warnings' },
+      el('h3', {}, '⚠ Not all that happened is shown as it was'),
+      el('ul', {}, ...found.map(([text, count]) => el('li', {}, text + ': ', el('b', {}, formatCount(count))))));
+  }
+
+  function tags() {
+    const most = report.tags.length ? report.tags[0][1] : 0;
+    return table('Events', ['tag', 'events'], report.tags.map(([tag, count]) =>
+      [tag, barCell(formatCount(count), count / most)]));
+  }
+
+  function streams() {
+    return table('Streams', ['stream', 'records', 'lost', 'gaps', 'damaged'], report.streams.map((stream) =>
+      [stream.name, ...['records', 'lost', 'gaps', 'damaged'].map((key) => formatCount(stream[key]))]));
+  }
+
+  function table(label, titles, rows) {
+    const cells = (tag, row, scope) => el('tr', {},
+      ...row.map((cell, i) => el(tag, { scope, class: i ? 'number' : null }, cell)));
+    return el('div', { class: 'scroll' }, el('table', { 'aria-label': label, class: 'small' },
+      el('thead', {}, cells('th', titles, 'col')),
+      el('tbody', {}, ...rows.map((row) => cells('td', row, null)))));
+  }
+
+  return {
+    id: 'summary',
+    title: 'Summary',
+    draw(body) {
+      body.append(when(), tiles(), warnings(), el('div', { class: 'beside' },
+        report.streams.length ? streams() : null, report.tags.length ? tags() : null));
+    },
+  };
+}
