@@ -1,0 +1,444 @@
+#!/bin/sh
+# The page that `report` makes, in a browser: what is in it, sorting, searching, zooming, by keys and by the mouse; that it asks
+# for nothing, and that nothing in a recording becomes markup.
+. tests/cli/report
+. tests/shipped/browser
+
+if [ "$browser" = none ]; then
+    skip 'in a browser' 'no chromium here'
+    finish
+fi
+
+# For all steps: what is there, in words.
+cat >"$work/words" <<'STEPS'
+wait document.documentElement.dataset.drawn !== undefined
+run window.all = (selector) => Array.from(document.querySelectorAll(selector))
+run window.text = (selector) => all(selector).map((e) => e.textContent.trim()).join(' | ')
+run window.rows = (id) => all('#' + id + ' .tabled tbody tr')
+run window.column = (id, n, most = 3) => rows(id).slice(0, most).map((r) => r.cells[n].textContent.trim()).join(' | ')
+run window.tip = () => document.getElementById('tip').hidden ? 'no tip' : text('#tip div')
+run window.focused = () => document.activeElement.textContent.trim() || document.activeElement.id
+run window.data = JSON.parse(document.getElementById('data').textContent)
+STEPS
+# on STREAM: does the steps of standard input on its page.
+on() {
+    "$tracehost" report -o "$work/page.html" "$1" >"$work/told" 2>&1
+    cat "$work/words" - | on_page "$work/page.html"
+}
+
+whole() {
+    on "$recordings/s04_genserver_pingpong.trace" <<'STEPS'
+say document.title
+say text('h2')
+say text('.tile')
+say text('.when')
+say text('.note')
+say column('functions', 0) + '; ' + column('functions', 1) + '; ' + rows('functions').length
+say text('#functions th')
+say all('.lane:not(.head)').length + ' rows: ' + text('.lane .who')
+say text('.matrix tbody tr')
+say column('messages', 0) + '; ' + column('messages', 1) + '; ' + column('messages', 2) + '; ' + column('messages', 4)
+say column('slowest', 0, 1) + '; ' + column('slowest', 1) + '; ' + column('slowest', 3) + '; ' + column('slowest', 5, 1)
+say text('#slowest .more button:not([hidden])')
+say document.querySelector('meta[http-equiv]').content
+STEPS
+}
+expect 'what is in it' whole <<'LINES'
+s04_genserver_pingpong.trace
+Summary | Functions | Flame graph | Timeline | Messages | Slowest calls | Keys
+1.04 msfrom first to last | 719events | 437calls | 30functions | 2processes | 84messages sent | 86received
+System time, from 2026-11-21 04:02:33.942463 UTC
+⚠ Not all that happened is shown as it wascalls that were ended by a return from below them: 102
+wl:'-pingpong/1-lc$^0/1-0-'/2 21 slow | wl:'-pingpong/1-lc$^2/1-2-'/1 21 slow | wl:'-pingpong/1-lc$^1/1-1-'/2 21 slow; 21 | 21 | 21; 30
+function | calls | errors | unended | own | total | p50 | p90 | p99 | max
+3 rows: process | <0.94.0> | <0.95.0> | <0.9.0>
+<0.94.0>411 | <0.95.0>42 | <0.9.0>
+<0.95.0> | <0.94.0> | <0.94.0>; <0.94.0> | <0.95.0> | <0.9.0>; 42 | 41 | 1; 9.00 µs | 12.0 µs | –
+wl:pingpong/1; 1.03 ms | 462 µs | 427 µs; 0.000009 s | 0.000049 s | 0.000083 s; [20]
+Show the other 76
+default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'
+LINES
+
+# As many frames as are wide enough, by the data.
+frames() {
+    on "$1" <<'STEPS'
+run window.totals = data.flame.nodes.map((node) => node[2])
+run for (let i = totals.length - 1; i > 0; i--) totals[data.flame.nodes[i][0]] += totals[i]
+run window.wide = totals.filter((total) => total / totals[0] * document.querySelector('.flames').clientWidth >= 1.5).length
+say all('.frame').length === wide && wide > 3
+say all('.frame[aria-level="2"]').reduce((sum, f) => sum + parseFloat(f.style.width), 0).toFixed(1)
+STEPS
+}
+for stream in s03_exceptions_return_to s04_genserver_pingpong s09_collections_return s15_kitchen_sink; do
+    expect "frames: $stream" frames "$recordings/$stream.trace" <<'LINES'
+true
+100.0
+LINES
+done
+
+# All functions with their exact times, as `time` tells them.
+figures() {
+    "$tracehost" replay -t time,format=csv,top=0 "$1" 2>"$work/told" >"$work/times.csv"
+    on "$1" >"$work/figures" <<'STEPS' || return 1
+run document.querySelector('#functions .more button:last-child').click()
+run window.titles = text('#functions th').split(' | ')
+run window.cell = (r, title) => r.cells[titles.indexOf(title)]
+run window.exact = (r, title) => cell(r, title).title.replace(/ ns|,|not known/g, '')
+say rows('functions').map((r) => [r.querySelector('button').textContent, ...['calls', 'errors'].map((title) => cell(r, title).textContent), ...['total', 'own', 'p50', 'max'].map((title) => exact(r, title))].join(';')).join('\n')
+STEPS
+    python3 - "$work/times.csv" <<'END' | sort >"$work/expected_figures"
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1])):
+    print(';'.join([row['function'], row['calls'], row['errors'], row['total_ns'], row['own_ns'], row['p50_ns'], row['max_ns']]))
+END
+    sort "$work/figures" | diff "$work/expected_figures" - && [ "$(wc -l <"$work/figures")" -gt 5 ]
+}
+for stream in s04_genserver_pingpong s09_collections_return s15_kitchen_sink; do
+    check "functions: $stream" figures "$recordings/$stream.trace"
+done
+
+
+sorted() {
+    on "$recordings/s09_collections_return.trace" <<'STEPS'
+say column('functions', 0) + '; ' + text('#functions th[aria-sort]')
+click #functions th:nth-child(2) button
+say column('functions', 0) + '; ' + column('functions', 1) + '; ' + document.querySelector('#functions th[aria-sort]').ariaSort
+key Enter
+say column('functions', 1) + '; ' + document.querySelector('#functions th[aria-sort]').ariaSort + '; ' + focused()
+click #functions th:nth-child(1) button
+say column('functions', 0)
+say text('#told')
+say rows('functions').length
+click #functions .more button
+say rows('functions').length + '; ' + focused() + '; ' + text('#functions .more:not([hidden])')
+STEPS
+}
+expect 'sorted' sorted <<'LINES'
+sets:add_element/2 24 slow | lists:foldl_1/3 31 slow | sets:fold_seg/4 16 slow; own
+lists:foldl_1/3 31 slow | sets:add_element/2 24 slow | sets:get_bucket/2 24 slow; 35 | 24 | 24; descending
+1 | 1 | 1; ascending; calls
+gb_trees:empty/0 | gb_trees:insert/3 3 slow | gb_trees:insert_1/4 3 slow
+sorted by function, least first
+30
+45; sets:fold/3; 
+LINES
+
+searched() {
+    on "$recordings/s04_genserver_pingpong.trace" <<'STEPS'
+key /
+type TERMINATE
+say focused() + ': ' + text('.found-count')
+say column('functions', 0, 9)
+say all('.frame.found').map((f) => f.getAttribute('aria-label')).sort()[0]
+say rows('slowest').length + ', ' + all('.lane').length
+key Enter
+say focused().slice(0, 9)
+key /
+type x
+say text('#functions .why:not([hidden])') + ' ' + text('.found-count')
+key Escape
+say document.getElementById('search').value + rows('functions').length + text('.found-count') + all('.frame.found').length
+key Escape
+key /
+type 0.95
+say text('.found-count')
+say text('.lane .who')
+key Escape
+key Escape
+say document.activeElement === document.body
+STEPS
+}
+expect 'searched' searched <<'LINES'
+search:  | 6 of 30 | 6 frames, 1.04 % | 0 of 3 | 0 of 3 | 1 of 106
+wl:terminate/2 1 slow | gen_server:system_terminate/4 | gen_server:terminate/8 | gen_server:terminate/10 | gen_server:terminate_reason/3 | gen_server:try_terminate/3
+gen_server:system_terminate/4, 21.0 µs, 1.04 % of all, 84.0 % of gen_server:decode_msg/9, own: 5.00 µs, 0.25 %
+1, 4
+Functions
+Nothing here has what you search for.  | 0 of 30 | 0 frames, 0.00 % | 0 of 3 | 0 of 3 | 0 of 106
+30 |  |  |  |  | 0
+ | 0 of 30 | 1 frame, 48.9 % | 1 of 3 | 2 of 3 | 84 of 106
+process | <0.95.0>
+true
+LINES
+
+# A function leads to its frames and its slow calls, a call to the timeline.
+followed() {
+    on "$recordings/s09_collections_return.trace" <<'STEPS'
+run rows('functions')[0].querySelector('button').focus()
+key ArrowDown
+key ArrowDown
+key ArrowUp
+say focused()
+key ArrowRight
+say focused()
+key ArrowLeft
+key Enter
+say document.activeElement.id + ': ' + document.getElementById('search').value + ': ' + text('.found-count')
+run rows('functions')[0].querySelector('.chip').focus()
+key Enter
+say document.activeElement.id + ': ' + column('slowest', 0, 2)
+run rows('slowest')[20].querySelector('button').focus()
+key Enter
+say document.activeElement.className + ': ' + text('.shown')
+key 0
+say text('.shown')
+key +
+key +
+say text('.shown')
+key ArrowRight
+say text('.shown')
+key -
+key -
+say text('.shown')
+STEPS
+}
+expect 'followed' followed <<'LINES'
+lists:foldl_1/3
+31 slow
+flame: lists:foldl_1/3:  | 1 of 45 | 2 frames, 53.0 % | 0 of 1 |  | 31 of 200
+slowest: lists:foldl_1/3 | lists:foldl_1/3
+lane: 121 µs from 0.000462 s
+All 1.05 ms
+263 µs from 0.000394 s
+263 µs from 0.000460 s
+All 1.05 ms
+LINES
+
+flame() {
+    on "$recordings/s03_exceptions_return_to.trace" <<'STEPS'
+run window.label = () => document.activeElement.getAttribute('aria-label')
+run window.shown = () => all('.frame:not(.around)').length + ' frames, ' + text('.path li')
+run document.querySelector('.frame').focus()
+say label()
+key ArrowDown
+key ArrowDown
+say label()
+key ArrowRight
+say label()
+key ArrowLeft
+key ArrowDown
+key Enter
+say shown() + '; ' + all('.frame.around').length + ' around, it is ' + document.activeElement.style.width
+key Backspace
+say shown()
+key Escape
+say shown()
+click .frame:nth-child(4)
+say shown()
+click .path button
+say shown()
+click #flame input
+say all('.frame').length
+point .frame:nth-child(3)
+say tip()
+STEPS
+}
+expect 'flame graph' flame <<'LINES'
+all, 100 µs, 100.0 % of all, own: 0 ns, 0.00 %
+ex:mid/1, 87.0 µs, 87.0 % of all, 87.0 % of <0.89.0>, own: 21.0 µs, 21.0 %
+ex:n1/1, 7.00 µs, 7.00 % of all, 7.00 % of <0.89.0>, own: 3.00 µs, 3.00 %
+6 frames, all | <0.89.0> | ex:mid/1 | ex:caught/1; 3 around, it is 100%
+7 frames, all | <0.89.0> | ex:mid/1
+15 frames, all
+2 frames, all | <0.89.0> | lists:nth/2
+15 frames, all
+14
+erlang:list_to_atom/1 | 2.00 µs, 2.00 % of all | 2.00 % of <0.89.0> | own: 2.00 µs, 2.00 %
+LINES
+
+timeline() {
+    on "$recordings/s15_kitchen_sink.trace" <<'STEPS'
+say text('.lanes .who')
+say text('#timeline .why') + '; ' + text('.lane .amount')
+run document.querySelector('#timeline select').value = 'busiest'
+run document.querySelector('#timeline select').dispatchEvent(new Event('change'))
+say text('.lanes .who')
+drag .lanes .lane:nth-child(2) canvas 0.25 0.5
+say text('.shown').match(/^[0-9]+/)[0] + text('.shown').replace(/.* from/, ' ms from').slice(0, 14)
+point .lanes .lane:nth-child(1) canvas
+say tip().replace(/[0-9.]+ s:/, '... s:')
+point .lanes .lane:nth-child(2) .who
+say tip()
+run document.querySelector('.lane[tabindex="0"]').focus()
+key ArrowDown
+say document.activeElement.querySelector('.who').textContent
+key Escape
+say text('.shown')
+key End
+key Enter
+say document.getElementById('search').value + ': ' + text('.lanes .who')
+STEPS
+}
+expect 'timeline' timeline <<'LINES'
+wlme <0.189.0> | <0.190.0> | <0.191.0> | <0.192.0> | <0.193.0> | <0.194.0> | <0.195.0> | <0.196.0> | <0.197.0> | <0.198.0> | <0.9.0>
+Bars: the share of the time on a scheduler.  its life,  one of the slowest calls.; running | 379 µs | 15.0 µs | 5.00 µs | 36.0 µs | 8.00 µs | 30.0 µs | 176 µs | 50.0 µs | 11.0 µs | 10.0 µs | 0 ns
+wlme <0.189.0> | <0.195.0> | <0.196.0> | <0.192.0> | <0.194.0> | <0.190.0> | <0.197.0> | <0.198.0> | <0.193.0> | <0.191.0> | <0.9.0>
+9 ms from 0.009
+wlme <0.189.0> | ... s: 0 % running | wl:running/0, 24.5 ms
+<0.195.0> | runs proc_lib:init_p/5 | parent wlme <0.189.0> | born 0.011746 s, died 0.012085 s | ended normal | 117 events, 50 calls | in traced functions 168 µs | running 176 µs | 8 sent, 7 received | 4 collections of 15.0 µs
+<0.196.0>
+All 36.7 ms
+<0.9.0>: <0.9.0>
+LINES
+
+matrix() {
+    on "$recordings/s15_kitchen_sink.trace" <<'STEPS'
+say text('.matrix tr')
+run window.cells = all('.matrix [role=gridcell]'); window.full = cells.find((cell) => cell.textContent); full.focus()
+say full.getAttribute('aria-label')
+key ArrowDown
+key ArrowRight
+key Home
+say document.activeElement.cellIndex + ' ' + document.activeElement.parentElement.sectionRowIndex
+run full.focus()
+key Enter
+say text('.chosen') + '; ' + rows('messages').length
+key Escape
+say text('.chosen:not([hidden])') + rows('messages').length
+say cells.reduce((sum, cell) => sum + Number(cell.textContent), 0) === data.messages.reduce((sum, pair) => sum + pair.sent, 0)
+run document.querySelector('#messages select').value = 'p99'
+run document.querySelector('#messages select').dispatchEvent(new Event('change'))
+say full.textContent
+STEPS
+}
+expect 'matrix' matrix <<'LINES'
+wlme<0.195.0><0.190.0><0.191.0><0.193.0><0.9.0>others | wlme1711112 | <0.195.0>8 | <0.190.0> | <0.191.0> | <0.193.0> | <0.9.0> | others
+wlme <0.189.0> → wlme <0.189.0>, 1 message, 1 seen to arrive, p50 10.0 µs, p90 10.0 µs, p99 10.0 µs, mean 10.0 µs, max 10.0 µs
+2 0
+wlme <0.189.0> → wlme <0.189.0> All pairs; 1
+8
+true
+10.0 µs
+LINES
+
+keys() {
+    on "$recordings/s04_genserver_pingpong.trace" <<'STEPS'
+key Tab
+say focused()
+run for (const a of all('#nav a')) a.tabIndex = -1
+key Tab
+say focused()
+key Tab
+say focused()
+key Tab
+say focused()
+key 3
+say document.activeElement.id
+key Tab
+say document.activeElement.tagName + ' ' + getComputedStyle(document.activeElement).outlineStyle
+key ?
+say document.getElementById('help').open + ' ' + all('.keys dt').length
+key Escape
+say document.getElementById('help').open
+say all('[tabindex="0"]').length + ' ' + all('button:not([tabindex]), select, input').every((e) => e.ariaLabel || e.textContent || e.closest('label'))
+STEPS
+}
+expect 'keys' keys <<'LINES'
+Summary
+search
+Keys ?
+function
+flame
+SELECT solid
+true 10
+false
+6 true
+LINES
+
+# What is not there is said, with what would make it be there.
+empty() {
+    on "$1" <<'STEPS'
+say text('p.why:not([hidden])')
+STEPS
+}
+expect 'no time, no messages' empty "$recordings/s01_seed_local_caller.trace" <<'LINES'
+How long calls took is not known: trace with a time stamp, and with a match specification like [{'_',[],[{return_trace}]}]. | No time was recorded: trace with a flag like monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call is known from its beginning to its end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+LINES
+expect 'no calls' empty "$recordings/s08_gc.trace" <<'LINES'
+No calls were recorded: trace with the flag call, and with patterns. | No time was spent in calls that are known: trace with the flags call and monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call is known from its beginning to its end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+LINES
+
+printed() {
+    on "$recordings/s04_genserver_pingpong.trace" <<'STEPS'
+print
+say all('nav, .find, .buttons, .more').filter((e) => getComputedStyle(e).display !== 'none').length
+say getComputedStyle(document.querySelector('.flames')).maxHeight
+STEPS
+}
+expect 'printed' printed <<'LINES'
+0
+none
+LINES
+
+# Names, arguments, messages and reasons that would be markup, if they were not text.
+odd='</script><img src=x onerror="document.title=1"><script>document.title=2</script>'
+{
+    printf '{"ts":1,"tracee":"<0.1.0>","tag":"register","term":"'"'%s'"'"}\n' "$(echo "$odd" | sed 's/"/\\"/g')"
+    printf '{"ts":2,"tracee":"<0.1.0>","tag":"call","term":"{'"'%s','&amp;<b>'"',[<<\\"%s\\">>]}"}\n' "$(echo "$odd" | sed 's/"/\\"/g')" '<i>'
+    printf '{"ts":3,"tracee":"<0.1.0>","tag":"send","term":"hello","extra":"<0.2.0>"}\n'
+    printf '{"ts":900,"tracee":"<0.1.0>","tag":"exception_from","term":"{'"'%s','&amp;<b>'"',1}","extra":"{error,'"'<s>'"'}"}\n' "$(echo "$odd" | sed 's/"/\\"/g')"
+} >"$work/<b>&amp;\"odd.jsonl"
+odd() {
+    on "$work/<b>&amp;\"odd.jsonl" <<'STEPS'
+say document.title
+say column('functions', 0)
+say column('slowest', 4) + ' ' + column('slowest', 5) + ' ' + column('slowest', 6)
+say text('.lanes .who')
+say all('img, b:not(.note b, .path b), i, s, script:not([id])').length + ' ' + all('script').length
+point .lanes .who
+say tip()
+STEPS
+}
+expect 'nothing becomes markup' odd <<'LINES'
+<b>&amp;"odd.jsonl
+'</script><img src=x onerror="document.title=1"><script>document.title=2</script>':'&amp;<b>'/1 1 slow
+'</script><img src=x onerror="document.title=1"><script>document.title=2</script>' <0.1.0> [<<"<i>">>] ✗ {error,'<s>'}
+'</script><img src=x onerror="document.title=1"><script>document.title=2</script>' <0.1.0> | <0.2.0>
+1 2
+'</script><img src=x onerror="document.title=1"><script>document.title=2</script>' <0.1.0> | 4 events, 1 call | in traced functions 898 ns | 1 sent, 0 received
+LINES
+
+# What is markup in spite of all is refused, and so is what would ask for anything.
+policy() {
+    on "$recordings/s01_seed_local_caller.trace" <<'STEPS' | grep -v '^log: \|^request: '
+run window.refused = (f) => new Promise((say) => { document.addEventListener('securitypolicyviolation', (e) => say(e.effectiveDirective)); try { f() } catch (error) { say(error.name) } })
+say refused(() => { document.body.innerHTML = '<img src=x>' })
+say refused(() => document.body.append(Object.assign(new Image(), {src: 'http://localhost/x.png'})))
+say refused(() => fetch('http://localhost/').catch(() => 0))
+STEPS
+}
+expect 'the policy' policy <<'LINES'
+TypeError
+img-src
+connect-src
+LINES
+
+# Of a recording that is cut off, what was lost is told first.
+cut_off() {
+    head -c 60000 "$recordings/s04_genserver_pingpong.trace" >"$work/cut.trace"
+    on "$work/cut.trace" <<'STEPS'
+say text('.note')
+STEPS
+}
+expect 'cut off' cut_off <<'LINES'
+⚠ Not all that happened is shown as it wasWORK/cut.trace: damaged places: 1calls that were ended by a return from below them: 20
+LINES
+
+# At once, however large the recording was. The time is told; the limit is for machines that do other things, too.
+opens() {
+    on "$1" >"$work/said" <<'STEPS'
+say document.documentElement.dataset.drawn
+say all('main > section').every((section) => section.querySelector('.body').children.length > 0)
+STEPS
+    [ "$(sed -n 2p "$work/said")" = true ] && [ "$(sed -n 1p "$work/said")" -lt 10000 ]
+}
+for stream in "$large"/l*.trace; do
+    if [ -e "$stream" ]; then
+        check "opens: $(basename "$stream" .trace)" opens "$stream"
+        sed -n '1s/.*/# drawn after & ms/p' "$work/said"
+    else
+        skip "opens: $stream" 'this recording is not here'
+    fi
+done
+
+finish
