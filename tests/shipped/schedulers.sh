@@ -77,6 +77,10 @@ with_trace_port() {
 with_jsonl() {
     recorded jsonl
 }
+with_report() {
+    traced report && sed -n 's/.*"summary":{"events":\([0-9]*\),"calls":\([0-9]*\),.*"sent":\([0-9]*\),.*/\1 \2 \3/p' "$work/out" >"$work/told" &&
+        same "$(cat "$work/told")" "$events $calls $sends" 'events, calls, messages'
+}
 with_usdt() {
     traced usdt
 }
