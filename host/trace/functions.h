@@ -26,7 +26,7 @@ struct th_traced_function {
      * breakpoints, besides `no_local`.
      */
     bool strays;
-    bool called; /* in a recording; atomic, relaxed, by whoever plays it */
+    atomic_bool called; /* in a recording; by whoever plays it, relaxed: nothing hangs on it */
 };
 
 /* The site where local calls are met now. */

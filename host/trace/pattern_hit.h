@@ -23,4 +23,24 @@ void th_patterns_spawned(struct th_tracing *tracing, th_term id);
 /* The call or end of one happened, and nobody gets it. */
 void th_patterns_aside(struct th_tracing *tracing, struct th_event *event);
 
+/* --- Between pattern_hit.c and pattern_end.c --- */
+
+/* TRACEE, NULL if it is of another node, calls a function whose SITE is armed. */
+void th_patterns_hit_site(struct th_way *way, struct th_tracee *tracee, struct th_site *site);
+
+/* What SESSION traces of the tracee now. */
+static inline uint32_t th_pattern_flags(const struct th_way *way, const struct th_session *session)
+{
+    return th_refs_flags(th_tracee_refs(way->tracing, way->tracee), session);
+}
+
+/* Meta trace has time stamps, whatever the tracee's flags; where the session takes a recording as
+ * it is, those that are there. */
+static inline uint32_t th_pattern_meta_flags(const struct th_session *session)
+{
+    return atomic_load_explicit(&session->flags, memory_order_relaxed) & TH_FLAG_AS_RECORDED
+               ? TH_FLAG_AS_RECORDED
+               : TH_FLAG_TIMESTAMP;
+}
+
 #endif

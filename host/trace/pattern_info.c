@@ -101,7 +101,7 @@ bool th_tracing_called(const struct th_tracing *tracing, const struct th_pattern
     th_tracing_lock((struct th_tracing *)tracing);
     for (size_t i = 0; i < tracing->functions.count && !called; i++) {
         const struct th_traced_function *function = tracing->functions.items[i];
-        called = __atomic_load_n(&function->called, __ATOMIC_RELAXED) &&
+        called = atomic_load_explicit(&function->called, memory_order_relaxed) &&
                  th_pattern_concerns(pattern, &function->name);
     }
     th_tracing_unlock((struct th_tracing *)tracing);
