@@ -77,6 +77,34 @@ static void an_entry_can_be_had_before_its_function(void **state)
     th_free(path);
 }
 
+static void an_entry_tells_what_runs_on_any_thread(void **state)
+{
+    char *path = path_of("party");
+    struct th_library *library = load(path);
+    const struct th_instance *instance;
+
+    (void)state;
+    th_module_add(library);
+    instance = find("party", "echo", 1)->instance;
+    for (size_t i = 0; i < instance->count; i++) {
+        const struct th_callee *callee = &instance->callees[i];
+        uintptr_t word = callee->entry ? th_export_word(callee->entry) : 0;
+        if (!callee->entry)
+            continue;
+        assert_ptr_equal(th_export_reached(word), callee);
+        assert_int_equal(word & TH_EXPORT_ARMED, 0);
+        assert_int_equal(!!(word & TH_EXPORT_USUAL), callee->function->flags == 0);
+    }
+    assert_true(th_export_word(find("party", "echo", 1)->entry) & TH_EXPORT_USUAL);
+    assert_false(th_export_word(find("party", "dirty", 0)->entry) & TH_EXPORT_USUAL);
+    th_export_arm(find("party", "dirty", 0)->entry, true);
+    assert_false(th_export_word(find("party", "dirty", 0)->entry) & TH_EXPORT_USUAL);
+    th_export_arm(find("party", "dirty", 0)->entry, false);
+    th_module_remove(library);
+    th_library_release(library);
+    th_free(path);
+}
+
 /* --- Where functions begin --- */
 
 static const struct th_callee *at(const void *code)
@@ -327,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_outlives_its_function),
         cmocka_unit_test(an_entry_can_be_had_before_its_function),
+        cmocka_unit_test(an_entry_tells_what_runs_on_any_thread),
         cmocka_unit_test(functions_are_found_by_where_they_begin),
         cmocka_unit_test(a_watcher_is_told_before_there_are_calls_and_after),
         cmocka_unit_test(readers_see_what_is_there_while_it_grows),
