@@ -43,8 +43,13 @@ static const char *refusal = "this program sets no breakpoints in machine code: 
  * loader's are taken. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Records by code: those that there are, and those that were dropped and may still be met. */
-static struct th_table records, dropped;
+/* Records by code, with those that were dropped and may still be met; and the list of these, in
+ * which some may stand that have been taken again. */
+static struct th_table records;
+static struct {
+    struct th_native **items;
+    size_t count, capacity;
+} drops;
 
 /* A page of code with an entry that has a record, and that could be written when that was made; 0:
  * none. So that this is not tried out for each entry of a page: it takes two system calls. Under
@@ -58,29 +63,60 @@ static uint64_t *word_of(const struct th_native *native)
     return (uint64_t *)((char *)native->body - TH_ENTRY_WORD);
 }
 
+static uintptr_t page_of(const void *code)
+{
+    return (uintptr_t)code / (uintptr_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What was found last of where code is, as it takes long to find, and neighbours ask. */
+struct seen {
+    struct th_text_segment segment;
+    uintptr_t gap; /* a page where there is no library; 0: not known */
+};
+
+static bool is_in_library(const uint64_t *word, struct seen *seen)
+{
+    uintptr_t code = (uintptr_t)word;
+
+    if (code >= seen->segment.start && code < seen->segment.end)
+        return true;
+    if (page_of(word) == seen->gap)
+        return false;
+    if (th_text_find_segment(code, &seen->segment))
+        return true;
+    seen->segment = (struct th_text_segment){0};
+    seen->gap = page_of(word);
+    return false;
+}
+
 /* LIBRARY has been opened. What was dropped and had its code at that place belonged to another that
  * is closed. */
-static bool is_gone(const struct th_native *native, const struct th_library *library)
+static bool is_gone(const struct th_native *native, const struct th_library *library,
+                    struct seen *seen)
 {
-    struct th_text_segment segment;
-    uintptr_t code = (uintptr_t)word_of(native);
+    uint64_t *word = word_of(native);
 
-    return th_library_executes(library, code, 1) || !th_text_find_segment(code, &segment);
+    return th_library_executes(library, (uintptr_t)word, 1) || !is_in_library(word, seen);
 }
 
 static void free_gone(const struct th_library *library)
 {
-    struct th_table kept = {0};
-    size_t position = 0;
+    struct seen seen = {0};
+    size_t kept = 0;
 
     pthread_mutex_lock(&lock);
-    for (struct th_slot *slot; (slot = th_table_next(&dropped, &position));)
-        if (is_gone(slot->value, library))
-            th_near_free(slot->value);
-        else
-            th_table_set(&kept, slot->key, slot->value);
-    th_table_free(&dropped);
-    dropped = kept;
+    for (size_t i = 0; i < drops.count; i++) {
+        struct th_native *native = drops.items[i];
+        if (!native->dropped) {
+            native->listed = false;
+        } else if (is_gone(native, library, &seen)) {
+            th_table_remove(&records, (uintptr_t)word_of(native));
+            th_near_free(native);
+        } else {
+            drops.items[kept++] = native;
+        }
+    }
+    drops.count = kept;
     pthread_mutex_unlock(&lock);
 }
 
@@ -116,21 +152,13 @@ enum th_status th_native_begin(void)
     return TH_OK;
 }
 
-/* CODE's entry as it is to be written, VALUE. False: it is in no library, errno. */
-static bool describe(void *code, uint64_t value, struct th_text_word *word)
+/* CODE's entry, in WORD. False: it is not in LIBRARY, errno. */
+static bool describe(const struct th_library *library, void *code, struct th_text_word *word)
 {
-    struct th_text_segment segment;
-
+    *word = (struct th_text_word){code, 0,
+                                  th_library_protection(library, (uintptr_t)code, TH_ENTRY_WORD)};
     errno = EFAULT;
-    if (!th_text_find_segment((uintptr_t)code, &segment))
-        return false;
-    *word = (struct th_text_word){code, value, segment.protection};
-    return true;
-}
-
-static uintptr_t page_of(const void *code)
-{
-    return (uintptr_t)code / (uintptr_t)sysconf(_SC_PAGESIZE);
+    return word->protection != 0;
 }
 
 static bool was_tried(const void *code)
@@ -154,6 +182,8 @@ struct th_native *th_native_find(const void *code)
 
     pthread_mutex_lock(&lock);
     native = th_table_get(&records, (uintptr_t)code);
+    if (native && native->dropped)
+        native = NULL;
     pthread_mutex_unlock(&lock);
     return native;
 }
@@ -178,7 +208,7 @@ const char *th_native_refusal(const struct th_library *library, const void *code
     why = th_entry_refusal(library, code);
     if (why)
         return why;
-    if (!describe((void *)code, 0, &word) || !can_write(&word))
+    if (!describe(library, (void *)code, &word) || !can_write(&word))
         return TH_ENTRY_UNWRITABLE;
     if (!is_memory_near(code))
         return "there is no memory within two gigabytes of it, for what its breakpoint leads to: "
@@ -198,9 +228,20 @@ static uint64_t jump_of(const struct th_native *native, const void *code)
 /* The record of CODE is that which it had before, if it had any. */
 static struct th_native *take_record(void *code)
 {
-    struct th_native *native = th_table_remove(&dropped, (uintptr_t)code);
+    struct th_native *native = th_table_get(&records, (uintptr_t)code);
 
-    return native ? native : th_near_find(code, true);
+    if (native && !native->dropped)
+        th_bug("a function has two native records");
+    if (native) {
+        native->dropped = false;
+        return native;
+    }
+    native = th_near_find(code, true);
+    if (native) {
+        native->dropped = native->listed = false;
+        th_table_set(&records, (uintptr_t)code, native);
+    }
+    return native;
 }
 
 static void fill_in(struct th_native *native, const struct th_text_word *word,
@@ -211,7 +252,7 @@ static void fill_in(struct th_native *native, const struct th_text_word *word,
     native->owner = owner;
     native->thunk = (const void *)(uintptr_t)thunks[form];
     native->jump = jump_of(native, word->word);
-    native->protection = word->protection;
+    native->protection = (short)word->protection;
 }
 
 struct th_native *th_native_create(const struct th_library *library, void *code,
@@ -220,33 +261,38 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
     struct th_native *native;
     struct th_text_word word;
 
-    (void)library;
     errno = ENOTSUP;
-    if (refusal || !describe(code, 0, &word) || !can_write(&word))
+    if (refusal || !describe(library, code, &word) || !can_write(&word))
         return NULL;
     pthread_mutex_lock(&lock);
-    if (th_table_get(&records, (uintptr_t)code))
-        th_bug("a function has two native records");
     native = take_record(code);
     if (native) {
         fill_in(native, &word, form, handler, owner);
-        th_table_set(&records, (uintptr_t)code, native);
         tried_page = page_of(code);
     }
     pthread_mutex_unlock(&lock);
     return native;
 }
 
-void th_native_drop(struct th_native *native)
+/* Under the lock. */
+static void drop(struct th_native *native)
 {
-    uintptr_t code = (uintptr_t)word_of(native);
-
     if (native->armed > 0)
         th_bug("a native record is dropped that has an armed site");
+    native->dropped = true;
+    if (native->listed)
+        return;
+    native->listed = true;
+    TH_ARRAY_GROW(drops.items, drops.count, drops.capacity);
+    drops.items[drops.count++] = native;
+}
+
+void th_native_drop_all(struct th_native *const natives[], size_t count)
+{
     pthread_mutex_lock(&lock);
-    th_table_remove(&records, code);
-    tried_page = 0; /* its library may be closed now */
-    th_table_set(&dropped, code, native);
+    tried_page = 0; /* their library may be closed now */
+    for (size_t i = 0; i < count; i++)
+        drop(natives[i]);
     pthread_mutex_unlock(&lock);
 }
 

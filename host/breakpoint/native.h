@@ -68,7 +68,10 @@ struct th_native {
     const void *thunk; /* the form's */
     uint64_t jump;     /* the entry word's other form */
     uint32_t armed;    /* sites that are; with the permission */
-    int protection;    /* of the memory that the entry word is in, PROT_... */
+    short protection;  /* of the memory that the entry word is in, PROT_... */
+    bool dropped;      /* nobody has it, but it may still be met; it stands in the list of those
+                          that were dropped. Under native.c's lock */
+    bool listed;
     /* As `active`: those that are not local alone. */
     _Atomic uint32_t others[2];
 };
@@ -127,9 +130,13 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
                                    enum th_native_form form, void *handler, void *owner);
 struct th_native *th_native_find(const void *code);
 
-/* It has no armed site. Memory, stub and handler stay good for threads that are on their way to
+/* They have no armed site. Memory, stub and handler stay good for threads that are on their way to
  * them until the library is closed, which it must not be before this has returned. */
-void th_native_drop(struct th_native *native);
+void th_native_drop_all(struct th_native *const natives[], size_t count);
+static inline void th_native_drop(struct th_native *native)
+{
+    th_native_drop_all(&native, 1);
+}
 
 /*
  * Of a function with entries: `place` is a struct th_native_place of the owner's, with the records

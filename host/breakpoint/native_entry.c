@@ -121,15 +121,9 @@ static uintptr_t label_of(uintptr_t first)
 
 /* --- Making ready ----------------------------------------------------------------------------- */
 
-static bool can_read(const struct th_library *library, uintptr_t label,
-                     struct th_text_segment *segment)
+static bool can_read(const struct th_library *library, uintptr_t label)
 {
-    if (!th_library_executes(library, label, TH_ENTRY_WORD))
-        return false;
-    if (label < segment->start || label >= segment->end)
-        if (!th_text_find_segment(label, segment))
-            return false;
-    return segment->protection & PROT_READ;
+    return th_library_protection(library, label, TH_ENTRY_WORD) & PROT_READ;
 }
 
 static uint64_t value_at(uintptr_t label)
@@ -149,7 +143,6 @@ static bool is_to_be_made_ready(const struct th_library *library, uintptr_t labe
 void th_entries_make_ready(const struct th_library *library)
 {
     const struct th_code_map *map = th_library_code_map(library);
-    struct th_text_segment segment = {0, 0, 0};
     struct th_text_word *words;
     size_t count = 0;
 
@@ -158,10 +151,10 @@ void th_entries_make_ready(const struct th_library *library)
     words = th_alloc(map->patchable_count * sizeof *words);
     for (size_t i = 0; i < map->patchable_count; i++) {
         uintptr_t label = label_of(map->patchable[i]);
-        if (label && can_read(library, label, &segment) && is_to_be_made_ready(library, label))
+        if (label && can_read(library, label) && is_to_be_made_ready(library, label))
             words[count++] = (struct th_text_word){
                 (uint64_t *)label, th_entry_keeping_int3(value_at(label), TH_ENTRY_NOP),
-                segment.protection};
+                th_library_protection(library, label, TH_ENTRY_WORD)};
     }
     th_text_write(words, count);
     th_free(words);
@@ -196,11 +189,10 @@ static const char *refuse_nops(const struct th_code_map *map, struct nops nops)
 const char *th_entry_refusal(const struct th_library *library, const void *code)
 {
     const struct th_code_map *map = th_library_code_map(library);
-    struct th_text_segment segment = {0, 0, 0};
     uintptr_t label = (uintptr_t)code;
     struct nops nops;
 
-    if (!can_read(library, label, &segment))
+    if (!can_read(library, label))
         return "its code is not in this library: name a function of the library's own, which may "
                "call it";
     if (!th_code_map_lists(map, label) && !th_code_map_lists(map, label - TH_ENTRY_WORD))

@@ -25,33 +25,29 @@ static th_term atom_of(const char *name)
     return atom == TH_NONE ? th_atom_latin1(name, strlen(name)) : atom;
 }
 
-/* A function whose name is too long to be an atom cannot be called. */
-static struct th_callee *add_function(struct th_instance *instance, const ErlNifFunc *function,
-                                      void *code)
+/* A function whose name is too long to be an atom, TH_NONE, cannot be called. */
+static void add_function(struct th_instance *instance, const ErlNifFunc *function, th_term called,
+                         void *code, struct th_export *entry)
 {
-    struct th_callee *callee = &instance->callees[instance->count];
-    th_term called = atom_of(function->name);
-
     if (called == TH_NONE)
-        return NULL;
-    instance->count++;
-    *callee = (struct th_callee){
+        return;
+    instance->callees[instance->count++] = (struct th_callee){
         .library = instance->library,
         .instance = instance,
         .function = function,
         .name = th_export_name(instance->module->name, called, function->arity),
+        .entry = entry,
         .code = code,
     };
-    return callee;
 }
 
 static void add_exported(struct th_instance *instance, const ErlNifFunc *function)
 {
-    struct th_callee *callee = add_function(instance, function, (void *)function->fptr);
+    th_term called = atom_of(function->name);
+    struct th_export *entry =
+        called == TH_NONE ? NULL : th_export_get(instance->module->name, called, function->arity);
 
-    if (callee)
-        callee->entry =
-            th_export_get(instance->module->name, atom_of(function->name), function->arity);
+    add_function(instance, function, called, (void *)function->fptr, entry);
 }
 
 static void add_locals(struct th_instance *instance, const struct th_code_map *map)
@@ -60,7 +56,8 @@ static void add_locals(struct th_instance *instance, const struct th_code_map *m
     for (size_t i = 0; i < map->local_count; i++) {
         instance->locals[i].name = map->locals[i].name;
         instance->locals[i].arity = map->locals[i].arity;
-        add_function(instance, &instance->locals[i], map->locals[i].code);
+        add_function(instance, &instance->locals[i], atom_of(map->locals[i].name),
+                     map->locals[i].code, NULL);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { MOST_PARAMETERS = 5 };
 
@@ -275,6 +276,17 @@ const struct th_code_map *th_library_code_map(const struct th_library *library)
 bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size)
 {
     return size > 0 && th_memory_after(&library->memory, address, TH_MEMORY_EXECUTABLE) >= size;
+}
+
+int th_library_protection(const struct th_library *library, uintptr_t address, size_t size)
+{
+    const struct th_memory_part *part = th_memory_part_at(&library->memory, address);
+
+    if (!part || part->size - (address - part->start) < size ||
+        !(part->rights & TH_MEMORY_EXECUTABLE))
+        return 0;
+    return PROT_EXEC | (part->rights & TH_MEMORY_READABLE ? PROT_READ : 0) |
+           (part->rights & TH_MEMORY_WRITABLE ? PROT_WRITE : 0);
 }
 
 uintptr_t th_library_base(const struct th_library *library)

@@ -52,6 +52,10 @@ bool th_code_map_lists(const struct th_code_map *map, uintptr_t first_nop);
 /* True if SIZE bytes from ADDRESS on are executable memory of LIBRARY itself. */
 bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size);
 
+/* The protection, PROT_..., that SIZE bytes from ADDRESS on have as executable memory of LIBRARY
+ * itself; 0: they are none. */
+int th_library_protection(const struct th_library *library, uintptr_t address, size_t size);
+
 /* What addresses in its file count from. */
 uintptr_t th_library_base(const struct th_library *library);
 

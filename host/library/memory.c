@@ -56,7 +56,8 @@ static int add_parts(struct dl_phdr_info *info, size_t size, void *context)
             .start = info->dlpi_addr + header->p_vaddr,
             .size = header->p_memsz,
             .rights = (header->p_flags & PF_R ? TH_MEMORY_READABLE : 0) |
-                      (header->p_flags & PF_X ? TH_MEMORY_EXECUTABLE : 0),
+                      (header->p_flags & PF_X ? TH_MEMORY_EXECUTABLE : 0) |
+                      (header->p_flags & PF_W ? TH_MEMORY_WRITABLE : 0),
         };
     }
     return 1;
@@ -80,12 +81,19 @@ void th_memory_free(struct th_memory *memory)
     *memory = (struct th_memory){0};
 }
 
-size_t th_memory_after(const struct th_memory *memory, uintptr_t address, unsigned rights)
+const struct th_memory_part *th_memory_part_at(const struct th_memory *memory, uintptr_t address)
 {
     for (size_t i = 0; i < memory->count; i++) {
         const struct th_memory_part *part = &memory->parts[i];
         if (address >= part->start && address - part->start < part->size)
-            return (part->rights & rights) == rights ? part->size - (address - part->start) : 0;
+            return part;
     }
-    return 0;
+    return NULL;
+}
+
+size_t th_memory_after(const struct th_memory *memory, uintptr_t address, unsigned rights)
+{
+    const struct th_memory_part *part = th_memory_part_at(memory, address);
+
+    return part && (part->rights & rights) == rights ? part->size - (address - part->start) : 0;
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TH_MEMORY_READABLE = 1, TH_MEMORY_EXECUTABLE = 2 };
+enum { TH_MEMORY_READABLE = 1, TH_MEMORY_EXECUTABLE = 2, TH_MEMORY_WRITABLE = 4 };
 
 struct th_memory_part {
     uintptr_t start;
@@ -29,6 +29,9 @@ void th_memory_of(struct th_memory *memory, void *handle);
 /* For the thread sanitizer: a handle is about to be given back to the loader. */
 void th_memory_before_close(void);
 void th_memory_free(struct th_memory *memory);
+
+/* The part that ADDRESS is in, NULL: none. */
+const struct th_memory_part *th_memory_part_at(const struct th_memory *memory, uintptr_t address);
 
 /* How many bytes from ADDRESS on have those RIGHTS, up to the end of their part. */
 size_t th_memory_after(const struct th_memory *memory, uintptr_t address, unsigned rights);

@@ -156,14 +156,35 @@ static traced_code *create_code(const struct th_callee *callee)
     return code;
 }
 
-/* The record goes with the first that has it. */
-static void free_code(traced_code *code)
+/* A record goes with the first that has it. */
+static void drop_records(const struct instance *instance)
 {
-    if (code->native && code->native->owner == code)
-        th_native_drop(code->native);
+    struct th_native **natives = th_alloc((instance->count + 1) * sizeof(struct th_native *));
+    size_t count = 0;
+
+    for (size_t i = 0; i < instance->count; i++) {
+        traced_code *code = instance->codes[i];
+        if (code->native && code->native->owner == code)
+            natives[count++] = code->native;
+    }
+    th_native_drop_all(natives, count);
+    th_free(natives);
+}
+
+/* In their order, so that the next ones to be taken lie side by side in memory, too. */
+static void free_codes_of(const struct instance *instance)
+{
+    traced_code *first = NULL;
+
+    if (instance->count == 0)
+        return;
+    for (size_t i = instance->count; i-- > 0;) {
+        instance->codes[i]->older = first;
+        first = instance->codes[i];
+    }
     pthread_mutex_lock(&lock);
-    code->older = free_codes;
-    free_codes = code;
+    instance->codes[instance->count - 1]->older = free_codes;
+    free_codes = first;
     pthread_mutex_unlock(&lock);
 }
 
@@ -233,8 +254,8 @@ static void free_instance(const struct th_callee callees[], struct instance *ins
     pthread_mutex_lock(&lock);
     th_table_remove(&instances, (uintptr_t)callees);
     pthread_mutex_unlock(&lock);
-    for (size_t i = 0; i < instance->count; i++)
-        free_code(instance->codes[i]);
+    drop_records(instance);
+    free_codes_of(instance);
     th_free(instance);
 }
 
