@@ -58,16 +58,20 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa)
 void tree_enter(struct tree *tree, uint32_t root, const struct stack *stack, struct frame *frame)
 {
     const struct frame *below = frame;
+    uint32_t under;
 
     while (below > stack->frames && (--below)->gone)
         ;
-    frame->mark = below == frame || below->gone ? root : below->mark;
-    if (stack->shown <= STACK_DRAWN)
-        frame->mark = tree_child(tree, frame->mark, &frame->mfa);
+    under = below == frame || below->gone ? root : below->mark;
+    if (tree->nodes[under].deep)
+        under = tree->nodes[under].parent;
+    frame->mark = tree_child(tree, under, &frame->mfa);
+    if (frame->mark != under && stack->shown > STACK_DRAWN)
+        tree->nodes[frame->mark].deep = true;
     tree->nodes[frame->mark].calls++;
 }
 
-void tree_flatten(struct tree *tree)
+static void flatten(struct tree *tree)
 {
     struct tree flat = {0};
     uint32_t *processes = calloc(tree->used + !tree->used, sizeof *processes), to;
@@ -85,6 +89,26 @@ void tree_flatten(struct tree *tree)
     flat.lost += tree->lost;
     tree_free(tree);
     *tree = flat;
+}
+
+static void fold_deep(struct tree *tree)
+{
+    for (uint32_t i = 1; i < tree->used; i++) {
+        struct node *node = &tree->nodes[i], *parent = &tree->nodes[node->parent];
+        if (!node->deep)
+            continue;
+        parent->own += node->own;
+        parent->calls += node->calls;
+        node->own = node->calls = 0;
+    }
+}
+
+void tree_settle(struct tree *tree, bool told)
+{
+    if (told)
+        fold_deep(tree);
+    else if (tree->used)
+        flatten(tree);
 }
 
 void tree_free(struct tree *tree)

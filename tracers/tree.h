@@ -13,6 +13,7 @@ struct node {
     uint32_t parent; /* a smaller number than its own */
     uint64_t own;    /* nanoseconds */
     uint64_t calls;
+    bool deep; /* of calls too deep in the stack to be told apart by it; its parent is not */
 };
 
 /* Start it as {0}. */
@@ -32,8 +33,10 @@ TRACER_LOCAL uint32_t tree_child(struct tree *tree, uint32_t parent, const struc
 TRACER_LOCAL void tree_enter(struct tree *tree, uint32_t root, const struct stack *stack,
                              struct frame *frame);
 
-/* Makes all functions of a process its children, with what is their own anywhere in it. */
-TRACER_LOCAL void tree_flatten(struct tree *tree);
+/* When no more events come. TOLD: of the end of calls, so that there were stacks; what is deep in
+ * them counts for who called. Else makes all functions of a process its children, with what is
+ * their own anywhere in it. */
+TRACER_LOCAL void tree_settle(struct tree *tree, bool told);
 
 TRACER_LOCAL void tree_free(struct tree *tree);
 

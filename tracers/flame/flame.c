@@ -243,10 +243,9 @@ static void draw(ErlNifEnv *env, struct output *output)
 
     while ((process = tracees_any(&flame->processes, &slot)))
         free_process(process);
-    if (!flame->told && flame->tree.used) {
+    if (!flame->told && flame->tree.used)
         fputs("flame: nothing tells when calls end: each lasts until the next\n", stderr);
-        tree_flatten(&flame->tree);
-    }
+    tree_settle(&flame->tree, flame->told);
     if (set_to(env, output, "format", "svg", "folded"))
         draw_svg(&drawing);
     else

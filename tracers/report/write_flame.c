@@ -102,11 +102,12 @@ void write_flame(struct writing *writing)
 {
     struct report *report = writing->report;
     struct drawn drawn = {.calls = !has_time(report)};
-    bool good = gather(report, &drawn.tree);
-    size_t size = drawn.tree.used + 1;
+    bool good;
+    size_t size;
 
-    if (!report->told && drawn.tree.used)
-        tree_flatten(&drawn.tree);
+    tree_settle(&report->stacks, report->told);
+    good = gather(report, &drawn.tree);
+    size = drawn.tree.used + 1;
     drawn.totals = calloc(size, sizeof *drawn.totals);
     drawn.own = calloc(size, sizeof *drawn.own);
     drawn.numbers = calloc(size, sizeof *drawn.numbers);
