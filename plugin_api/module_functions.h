@@ -51,12 +51,16 @@
  *     gaps     places where events were lost, and nobody knows how many
  *     damaged  records that were skipped, as they are damaged, and places where it is damaged or cut off
  *
+ * th_recordings_begun() is how long that list is, in a few nanoseconds: who asks in each callback sees
+ * when another stream begins, whose processes and names are others than those before.
+ *
  * ENV is any that terms can be made in. Any thread, in callbacks as well as in load() and unload(). What
  * happens in the host itself is no stream: [] where nothing was replayed.
  */
 #define TH_MODULE_TRACING(X) \
     X(tracing, int, th_disarm, (ErlNifEnv *env)) \
-    X(tracing, ERL_NIF_TERM, th_recordings, (ErlNifEnv *env))
+    X(tracing, ERL_NIF_TERM, th_recordings, (ErlNifEnv *env)) \
+    X(tracing, int, th_recordings_begun, (ErlNifEnv *env))
 
 /*
  * Calling.

@@ -175,6 +175,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     status = th_stream_open(stream);
     if (status != TH_OK)
         return status;
+    replay->opened++;
     th_guard_set_stream(&th_reader_info(stream->reader)->file);
     th_play(tracing, stream->reader, &replay->play, &th_interrupted, complain, &playing,
             &totals->played);

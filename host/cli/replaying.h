@@ -25,6 +25,8 @@ struct th_replaying {
     char **streams;
     size_t stream_count;
 
+    size_t opened; /* of the streams; set by th_replaying_run() */
+
     /* Of its own. */
     struct th_control_host control;
     struct th_between between; /* what others ask of the thread that replays */

@@ -185,19 +185,18 @@ static bool is_complete(const struct th_output *out)
            memcmp(end, ENDING, sizeof end) == 0;
 }
 
-/* STATUS is the replay's. */
-static int finish(struct th_output *out, int status)
+/* STATUS is the replay's. Where no stream could be opened, which was told, what is there stays. */
+static int finish(const struct page *page, struct th_output *out, int status)
 {
-    if (is_complete(out)) {
+    if (page->replay.opened && is_complete(out)) {
         if (th_output_commit(out) == TH_OK)
             return status;
         return th_command_fail("report");
     }
     th_output_abandon(out);
-    if (status != TH_OK)
-        return status; /* it was told why */
-    th_error_raise(TH_FAILED,
-                   "no event came that could be reported, or the page could not be written");
+    if (!page->replay.opened)
+        return status;
+    th_error_raise(TH_FAILED, "cannot write %s: the page is not complete", page->output);
     return th_command_fail("report");
 }
 
@@ -213,7 +212,7 @@ static int make_page(struct page *page)
     th_session_options_tracer(&page->replay.trace.sessions, th_buffer_text(&tracer));
     status = th_replaying_run(&page->replay);
     th_buffer_free(&tracer);
-    return finish(&out, status);
+    return finish(page, &out, status);
 }
 
 int th_command_report(int argc, char **argv)

@@ -13,3 +13,9 @@ ERL_NIF_TERM th_recordings(ErlNifEnv *env)
 {
     return th_recordings_list(env);
 }
+
+int th_recordings_begun(ErlNifEnv *env)
+{
+    (void)env;
+    return th_recordings_count();
+}

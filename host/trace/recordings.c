@@ -7,7 +7,8 @@
 static struct {
     pthread_mutex_t lock;
     struct th_recording *first, **end;
-} recordings = {PTHREAD_MUTEX_INITIALIZER, NULL, &recordings.first};
+    _Atomic int count; /* written under the lock, read relaxed: a number in itself */
+} recordings = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &recordings.first};
 
 struct th_recording *th_recording_begin(const char *name)
 {
@@ -18,8 +19,14 @@ struct th_recording *th_recording_begin(const char *name)
     pthread_mutex_lock(&recordings.lock);
     *recordings.end = recording;
     recordings.end = &recording->next;
+    recordings.count++;
     pthread_mutex_unlock(&recordings.lock);
     return recording;
+}
+
+int th_recordings_count(void)
+{
+    return atomic_load_explicit(&recordings.count, memory_order_relaxed);
 }
 
 static th_term number(th_env *env, const _Atomic uint64_t *count)
@@ -66,5 +73,6 @@ void th_recordings_forget(void)
         th_free(recording);
     }
     recordings.end = &recordings.first;
+    recordings.count = 0;
     pthread_mutex_unlock(&recordings.lock);
 }

@@ -32,6 +32,9 @@ static inline void th_recording_count(_Atomic uint64_t *count, uint64_t more)
                           memory_order_relaxed);
 }
 
+/* How many are in the list. */
+int th_recordings_count(void);
+
 /* A list of maps, made in ENV: name, records, lost, gaps, damaged of each. */
 th_term th_recordings_list(th_env *env);
 

@@ -1,0 +1,193 @@
+#!/bin/sh
+# `tracehost report`: where the page goes, what it is called, what is refused, what becomes of damaged streams.
+. tests/cli/report
+
+wrapped=$PWD/$recordings/wrap
+calls=$work/s01_seed_local_caller.trace
+killed=$work/s22_killed_vm.trace
+cp "$recordings/s01_seed_local_caller.trace" "$recordings/s22_killed_vm.trace" "$work"
+page_data=$PWD/tests/shipped/page_data
+mkdir "$work/here" && cd "$work/here" || exit 1
+
+# of FILE MEMBER...
+of() {
+    python3 "$page_data" "$@"
+}
+# named STREAM...: runs, and tells which files there are now.
+named() {
+    "$tracehost" report "$@" && ls && rm -f -- *.html
+}
+expect 'the page is named after the stream' named "$calls" <<'EOF'
+s01_seed_local_caller.html
+EOF
+copies() {
+    mkdir "$work/odd" && cp "$calls" "$work/odd/a.b.trace" && cp "$calls" "$work/odd/.hidden" && cp "$calls" "$work/odd/bare" &&
+        named "$work/odd/a.b.trace" && named "$work/odd/bare" && "$tracehost" report "$work/odd/.hidden" && ls -A && rm .hidden.html
+}
+expect 'with and without suffixes' copies <<'EOF'
+a.b.html
+bare.html
+.hidden.html
+EOF
+expect 'a wrap set' named "$wrapped/w*.log" <<'EOF'
+w.html
+EOF
+from_stdin() {
+    "$tracehost" report - <"$calls" && of report.html title streams && rm report.html
+}
+expect 'standard input' from_stdin <<'EOF'
+"-"
+[
+  {"name": "-", "records": 15, "lost": 0, "gaps": 0, "damaged": 0}
+]
+EOF
+to_stdout() {
+    "$tracehost" report --title=calls -o - "$calls" >"$work/page" && of "$work/page" title && ls
+}
+expect 'standard output' to_stdout <<'EOF'
+"calls"
+EOF
+to_device() {
+    "$tracehost" report -o /dev/null "$calls" && ls -l /dev/null | cut -c1
+}
+expect 'a device' to_device <<'EOF'
+c
+EOF
+old_page() {
+    echo old >page.html && chmod 604 page.html && "$tracehost" report -o page.html "$calls" && of page.html title && stat -c %a page.html && ls
+}
+expect 'a page that is there is replaced, and keeps its permissions' old_page <<'EOF'
+"s01_seed_local_caller.trace"
+604
+page.html
+EOF
+parts() {
+    "$tracehost" report -o page.html --max-events=5 --flags=call "$calls" && of page.html summary &&
+        "$tracehost" report -o page.html -p ex:bar/1 "$calls" && of page.html summary names
+}
+expect 'parts of a recording' parts <<'EOF'
+{"events": 5, "calls": 5, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 5}
+{"events": 11, "calls": 11, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
+["ex:bar/1"]
+EOF
+
+# --- what is refused ---
+
+onto_stream() {
+    cp "$calls" "$work/here/copy.trace"
+    ln -s copy.trace link.html
+    "$tracehost" report -o copy.trace copy.trace
+    echo "status $?"
+    "$tracehost" report -o link.html "$calls" copy.trace
+    echo "status $?"
+    cmp "$calls" copy.trace && rm copy.trace link.html
+}
+expect 'onto a stream' onto_stream <<'EOF'
+status 2
+status 2
+-- stderr
+tracehost report: the page would take the place of the stream copy.trace
+tracehost report: the page would take the place of the stream copy.trace
+EOF
+expect 'a stream that is not there' "$tracehost" report -o page.html "$work/none" <<'EOF'
+-- stderr
+tracehost report: cannot read WORK/none
+  No such file or directory
+-- status 3
+EOF
+kept() {
+    of page.html summary && ls
+}
+expect 'then the old page stays' kept <<'EOF'
+{"events": 11, "calls": 11, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
+page.html
+EOF
+expect 'a folder that is not there' "$tracehost" report -o no/page.html "$calls" <<'EOF'
+-- stderr
+tracehost report: cannot write no/page.html: No such file or directory
+-- status 1
+EOF
+expect 'no stream' "$tracehost" report <<'EOF'
+-- stderr
+tracehost report: which STREAM?
+Try `tracehost report --help' or `tracehost report --usage' for more
+information.
+-- status 2
+EOF
+expect 'another tracer' "$tracehost" report -t text "$calls" <<'EOF'
+-- stderr
+tracehost report: invalid option -- 't'
+Try `tracehost report --help' or `tracehost report --usage' for more
+information.
+-- status 2
+EOF
+expect 'a pattern that is none' "$tracehost" report -p '1' "$calls" <<'EOF'
+-- stderr
+tracehost report: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not '1'
+Try `tracehost report --help' or `tracehost report --usage' for more
+information.
+-- status 2
+EOF
+no_room() {
+    (
+        ulimit -f 1
+        trap '' XFSZ
+        "$tracehost" report -o page.html "$killed" >"$work/said" 2>&1
+        echo "status $?"
+    )
+    sed 's|/dev/fd/[0-9]*|/dev/fd/N|' "$work/said"
+    kept
+}
+expect 'a disk that is full' no_room <<'EOF'
+status 1
+tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
+  48 of its 109 bytes are there
+tracehost report: WORK/s22_killed_vm.trace: recovered 1156 records
+tracer: cannot write /dev/fd/N: File too large
+tracehost report: cannot write page.html: the page is not complete
+{"events": 11, "calls": 11, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
+page.html
+EOF
+
+# --- damage ---
+
+damaged() {
+    "$tracehost" report -o page.html "$killed" "$work/none"
+    echo "status $?"
+    of page.html streams summary
+}
+expect 'a stream that is cut off, and one that is not there' damaged <<'EOF'
+status 3
+[
+  {"name": "WORK/s22_killed_vm.trace", "records": 1156, "lost": 0, "gaps": 0, "damaged": 1}
+]
+{"events": 1156, "calls": 1156, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
+-- stderr
+tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
+  48 of its 109 bytes are there
+tracehost report: WORK/s22_killed_vm.trace: recovered 1156 records
+tracehost report: cannot read WORK/none
+  No such file or directory
+EOF
+partial() {
+    "$tracehost" report -o page.html "$killed" 2>/dev/null
+    echo "status $?"
+    "$tracehost" report --allow-partial -o page.html "$killed" 2>/dev/null
+    echo "status $?"
+}
+expect 'partial' partial <<'EOF'
+status 4
+status 0
+EOF
+: >"$work/empty.trace"
+empty() {
+    "$tracehost" report -o page.html "$work/empty.trace" && of page.html streams summary functions
+}
+expect 'a stream without events' empty <<'EOF'
+[
+  {"name": "WORK/empty.trace", "records": 0, "lost": 0, "gaps": 0, "damaged": 0}
+]
+{"events": 0, "calls": 0, "errors": 0, "sent": 0, "received": 0, "processes": 0, "ports": 0, "ended": 0, "functions": 0}
+[]
+EOF
+finish
