@@ -108,6 +108,30 @@ sequenceDiagram
     p1->>p2: {done,[2,[1,none]]}
 LINES
 
+report_in_beam() {
+    in_beam report >/dev/null && python3 tests/shipped/page_data "$work/report.txt" title streams summary tags functions names messages |
+        sed 's/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g'
+}
+expect report report_in_beam <<'LINES'
+"trace"
+[]
+{"events": 9, "calls": 3, "errors": 0, "sent": 1, "received": 1, "processes": 1, "ports": 0, "ended": 3, "functions": 1}
+[
+  ["call", 3],
+  ["return_from", 3],
+  ["exit", 1],
+  ["receive", 1],
+  ["send", 1]
+]
+[
+  [0, 3, 0, 0, 0, null, null, null, null, null, null]
+]
+["traced:work/1"]
+[
+  {"from": 0, "to": 1, "sent": 1, "matched": 0, "p50": null, "p90": null, "p99": null, "max": null, "total": null}
+]
+LINES
+
 # Nothing is disarmed there, and the table is the same.
 expect coverage in_beam coverage <<'LINES'
 called   traced:work/1

@@ -4,6 +4,16 @@
 /* Times are no further apart than that, so that they can be added: 73 years. */
 #define FURTHEST ((int64_t)1 << 61)
 
+/* Times of different clocks cannot be compared. */
+static bool is_of_clock(const struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM kind)
+{
+    if (kind == TH_TRACER_ATOM(env, timestamp))
+        return clock->kind == STAMP_SYSTEM;
+    if (kind == TH_TRACER_ATOM(env, cpu_timestamp))
+        return clock->kind == STAMP_CPU;
+    return clock->kind == STAMP_MONOTONIC || clock->kind == STAMP_STRICT;
+}
+
 static void begin(struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM opts, int64_t now)
 {
     int64_t offset = enif_time_offset(ERL_NIF_NSEC);
@@ -28,6 +38,10 @@ int64_t clock_take(struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM opts)
     }
     if (!clock->timed)
         begin(clock, env, opts, now);
+    if (!is_of_clock(clock, env, kind)) {
+        clock->others++;
+        return TIME_NONE;
+    }
     if (__builtin_sub_overflow(now, clock->base, &now) || now > FURTHEST || now < -FURTHEST)
         now = now < 0 ? -FURTHEST : FURTHEST;
     clock->early += now < 0;

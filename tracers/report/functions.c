@@ -41,3 +41,29 @@ void function_exit(const struct event *event)
 
     timing_exit(&timing);
 }
+
+static void forget_arguments(void *of, const struct open_call *call)
+{
+    struct report *report = of;
+
+    slowest_drop(&report->slowest, report->at_work, call->mark);
+}
+
+void functions_begin(struct report *report)
+{
+    report->functions.most = FUNCTIONS_MOST;
+    calls_init(&report->calls, FRAMES_MOST);
+    report->calls.forgets = forget_arguments;
+    report->calls.of = report;
+}
+
+void functions_forget_open(struct report *report)
+{
+    for (size_t i = 0; i < SHARDS; i++) {
+        report->lost += report->calls.shards[i].lost;
+        report->forgotten += report->calls.shards[i].forgotten;
+    }
+    slowest_drop_all(&report->slowest);
+    calls_free(&report->calls);
+    functions_begin(report);
+}

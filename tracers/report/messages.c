@@ -281,17 +281,30 @@ void messages_forget(struct report *report)
         rebuild(messages, messages->size);
 }
 
-void messages_free(struct messages *messages)
+static void free_names(struct messages *messages)
 {
     struct name *name;
     size_t slot = 0;
 
-    for (size_t i = 0; i < messages->size; i++)
-        histogram_free(&messages->pairs[i].times);
-    free(messages->pairs);
     while ((name = tracees_any(&messages->names, &slot))) {
         tracees_remove(&messages->names, &name->tracee);
         free(name);
     }
+}
+
+void messages_clear(struct report *report)
+{
+    for (struct process *process = report->first; process; process = process->next)
+        mailbox_clear(&report->messages, &process->mailbox);
+    free_names(&report->messages);
+    report->messages.aliases = (struct aliases){0};
+}
+
+void messages_free(struct messages *messages)
+{
+    for (size_t i = 0; i < messages->size; i++)
+        histogram_free(&messages->pairs[i].times);
+    free(messages->pairs);
+    free_names(messages);
     free(messages->names.slots);
 }

@@ -164,7 +164,8 @@ static void write_repairs(struct writing *writing)
     struct report *report = writing->report;
     const struct shard *shards = report->calls.shards;
     const struct messages *messages = &report->messages;
-    uint64_t lost = report->lost + report->functions.lost + report->tags.lost, forgotten = 0;
+    uint64_t lost = report->lost + report->functions.lost + report->tags.lost;
+    uint64_t forgotten = report->forgotten;
     bool first = true;
 
     for (size_t i = 0; i < SHARDS; i++) {
@@ -176,6 +177,7 @@ static void write_repairs(struct writing *writing)
         uint64_t count;
     } repairs[] = {
         {"events without a time stamp", report->clock.timed ? report->clock.untimed : 0},
+        {"events with a time stamp of another clock, which is left aside", report->clock.others},
         {"events that are older than the first one, and count as if they came with it",
          report->clock.early},
         {"ends of calls whose beginnings are not known", report->strays},

@@ -177,6 +177,16 @@ void processes_stop(struct report *report)
         run_until(process, process->last);
 }
 
+void processes_begin_stream(struct report *report)
+{
+    for (struct process *process = report->first; process; process = process->next) {
+        run_until(process, process->last);
+        stack_end(process);
+        process->collects_since = TIME_NONE;
+        process->arguments = 0;
+    }
+}
+
 static void free_process(struct process *process)
 {
     mailbox_clear(&process->report->messages, &process->mailbox);

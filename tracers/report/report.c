@@ -11,12 +11,7 @@
 #include "../tracee.h"
 #include "report.h"
 
-static void forget_arguments(void *of, const struct open_call *call)
-{
-    struct report *report = of;
-
-    slowest_drop(&report->slowest, report->at_work, call->mark);
-}
+#include <nif_module.h>
 
 static struct report *create(void)
 {
@@ -26,10 +21,7 @@ static struct report *create(void)
         return NULL;
     pthread_mutex_init(&report->lock, NULL);
     report->end = &report->first;
-    report->functions.most = FUNCTIONS_MOST;
-    calls_init(&report->calls, FRAMES_MOST);
-    report->calls.forgets = forget_arguments;
-    report->calls.of = report;
+    functions_begin(report);
     return report;
 }
 
@@ -148,6 +140,18 @@ static void follow(const struct event *event, enum what what)
     }
 }
 
+/* Identifiers and names stand for others in another stream; what is known of a process counts on
+ * for whoever has its identifier. */
+static void begin_stream(struct report *report, int streams)
+{
+    if (report->streams) {
+        functions_forget_open(report);
+        processes_begin_stream(report);
+        messages_clear(report);
+    }
+    report->streams = streams;
+}
+
 /* Under the lock. */
 static void take(struct event *event)
 {
@@ -156,7 +160,10 @@ static void take(struct event *event)
     enum what what = what_of(env, event->tag);
     ERL_NIF_TERM word = tracee_word(env, event->tracee);
     bool port = enif_is_port(env, event->tracee);
+    int streams = TH_HAS(th_recordings_begun) ? th_recordings_begun(env) : 0;
 
+    if (streams != report->streams)
+        begin_stream(report, streams);
     if (!enif_get_map_value(env, event->opts, TH_TRACER_ATOM(env, extra), &event->extra))
         event->extra = 0;
     event->now = clock_take(&report->clock, env, event->opts);

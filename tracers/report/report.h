@@ -50,6 +50,7 @@ struct clock {
     int64_t now;      /* of the event at hand; of one without a time, that of the latest */
     int64_t latest;   /* the largest so far */
     uint64_t untimed; /* events without a time */
+    uint64_t others;  /* events with a time of another clock, which are taken for such */
     uint64_t early;   /* events before the first one: they count as if they came with it */
 };
 
@@ -147,6 +148,7 @@ struct report {
     struct clock clock;
     uint32_t shift; /* the timeline's */
     struct counts tags;
+    int streams;                  /* that had begun when the latest event came */
     struct sums sums, others;     /* of all; of those that are not among these: */
     struct tracees processes;     /* of struct process */
     struct process *first, **end; /* the same, in the order in which they came */
@@ -159,6 +161,7 @@ struct report {
     uint64_t strays; /* ends of calls that were not seen to begin */
     struct tree stacks;
     struct repairs repairs;
+    uint64_t forgotten;   /* open calls of streams before this one that full stacks let go of */
     uint64_t unscheduled; /* calls and returns of processes that were not scheduled in */
     struct messages messages;
     struct slowest slowest;
@@ -224,13 +227,20 @@ TRACER_LOCAL void life_event(const struct event *event);
 /* At the end: whoever runs does so until its latest event. */
 TRACER_LOCAL void processes_stop(struct report *report);
 
+/* Another stream begins: nobody is in a call, runs or has messages. */
+TRACER_LOCAL void processes_begin_stream(struct report *report);
+
 /* Leaves the MOST busiest; where it goes on, only those that have ended go. */
 TRACER_LOCAL void processes_forget(struct report *report, size_t most, bool goes_on);
 TRACER_LOCAL void processes_free(struct report *report);
 
 /* functions.c */
+TRACER_LOCAL void functions_begin(struct report *report);
 TRACER_LOCAL void function_event(const struct event *event);
 TRACER_LOCAL void function_exit(const struct event *event);
+
+/* All calls that are open stay so. */
+TRACER_LOCAL void functions_forget_open(struct report *report);
 
 /* stacks.c */
 
@@ -250,6 +260,9 @@ TRACER_LOCAL void messages_forget(struct report *report);
 
 /* Leaves the MOST pairs that sent most. */
 TRACER_LOCAL void pairs_forget(struct messages *messages, size_t most);
+
+/* All that was sent and not received, all names and aliases. */
+TRACER_LOCAL void messages_clear(struct report *report);
 TRACER_LOCAL void messages_free(struct messages *messages);
 
 /* slowest.c */
@@ -261,6 +274,9 @@ TRACER_LOCAL void slowest_drop(struct slowest *slowest, struct process *process,
 /* EVENT has ended a call. */
 TRACER_LOCAL void slowest_ended(const struct event *event, const struct ended *ended);
 TRACER_LOCAL void slowest_forget(struct slowest *slowest);
+
+/* All arguments that are kept. */
+TRACER_LOCAL void slowest_drop_all(struct slowest *slowest);
 
 /* The slowest first. */
 TRACER_LOCAL void slowest_sort(struct slowest *slowest);

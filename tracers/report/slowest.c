@@ -65,6 +65,12 @@ void slowest_drop(struct slowest *slowest, struct process *process, uint32_t mar
         process->arguments--;
 }
 
+void slowest_drop_all(struct slowest *slowest)
+{
+    slowest->slots_used = slowest->slots_size ? 1 : 0;
+    slowest->free_slot = 0;
+}
+
 /* --- the heap --- */
 
 /* Of those that took equally long, who ended last goes first. */

@@ -148,6 +148,8 @@ void write_timeline(struct writing *writing)
     bool first = true;
     uint64_t most;
 
+    while (report->clock.latest >> report->shift >= BINS)
+        report->shift++; /* the latest event was nobody's */
     for (struct process *process = report->first; process; process = process->next)
         bins_widen(&process->bins, report->shift);
     most = most_of(report, unit);
