@@ -45,6 +45,7 @@ expect 'the data of a recording' data -- tests/shipped/report_made.jsonl <<'EOF'
     {"id": "<0.10.0>", "name": "client", "kind": "process", "entry": null, "parent": null, "born": null, "died": null, "reason": null, "events": 8, "calls": 1, "own": 370, "running": null, "sent": 3, "received": 0, "collections": 0, "collecting": null},
     {"id": "<0.11.0>", "name": "server", "kind": "process", "entry": "ex:loop/1", "parent": 0, "born": 10, "died": 110, "reason": "{shutdown,\"<&>\"}", "events": 10, "calls": 1, "own": 20, "running": null, "sent": 1, "received": 2, "collections": 1, "collecting": 5}
   ],
+  "others": {"events": 0, "calls": 0, "errors": 0, "sent": 0, "received": 0, "processes": 0, "ports": 0},
   "flame": {
     "unit": "ns",
     "nodes": [

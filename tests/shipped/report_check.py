@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A page of `tracehost report` against a computation of its own: `report_check.py PAGE`.
 
 Reads what `tracehost dump --format=jsonl` writes of the same streams. Functions are compared with times.py's figures,

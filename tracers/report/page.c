@@ -127,6 +127,13 @@ static void write_summary(struct writing *writing)
             calls_ended(&report->functions), report->functions.used);
 }
 
+static void write_others(struct writing *writing)
+{
+    fputc('{', writing->file);
+    write_sums(writing->file, &writing->report->others);
+    fputc('}', writing->file);
+}
+
 static int compare_tags(const void *left, const void *right)
 {
     const struct count *a = left, *b = right;
@@ -220,10 +227,13 @@ static void write_data(struct writing *writing, const char *title)
         const char *name;
         void (*write)(struct writing *writing);
     } members[] = {
-        {"streams", write_streams}, {"time", write_clock},          {"summary", write_summary},
-        {"tags", write_tags},       {"functions", write_functions}, {"processes", write_processes},
-        {"flame", write_flame},     {"timeline", write_timeline},   {"messages", write_messages},
-        {"slowest", write_slowest}, {"names", write_names},         {"repairs", write_repairs},
+        {"streams", write_streams},     {"time", write_clock},
+        {"summary", write_summary},     {"tags", write_tags},
+        {"functions", write_functions}, {"processes", write_processes},
+        {"others", write_others},       {"flame", write_flame},
+        {"timeline", write_timeline},   {"messages", write_messages},
+        {"slowest", write_slowest},     {"names", write_names},
+        {"repairs", write_repairs},
     };
     FILE *file = writing->file;
 
