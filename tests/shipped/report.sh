@@ -239,6 +239,21 @@ expect 'a deep stack' deep_calls <<'EOF'
 ]
 EOF
 
+odd() {
+    python3 tests/shipped/report_odd >"$work/odd.jsonl" && data summary time repairs -- --allow-partial "$work/odd.jsonl" 2>/dev/null
+}
+expect 'events whose parts do not fit' odd <<'EOF'
+{"events": 786, "calls": 10, "errors": 88, "sent": 212, "received": 11, "processes": 2, "ports": 1, "ended": 1, "functions": 1}
+{"kind": "monotonic", "first": 0, "last": 2305843009213693952, "unix": null}
+[
+  ["events without a time stamp", 293],
+  ["events with a time stamp of another clock, which is left aside", 206],
+  ["events that are older than the first one, and count as if they came with it", 81],
+  ["ends of calls whose beginnings are not known", 37],
+  ["returns of calls that are not known", 25]
+]
+EOF
+
 # --- the page ---
 
 # The scripts of the page, as a browser finds them: the data, and the page's own.

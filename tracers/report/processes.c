@@ -71,12 +71,12 @@ static void spawn_event(const struct event *event)
 
 static void open_event(const struct event *event)
 {
-    struct mfa driver = {.module = event->extra};
+    bool known = event->extra && enif_is_atom(event->env, event->extra);
+    struct mfa driver = {.module = known ? event->extra : 0};
     ErlNifPid pid;
 
     if (enif_get_local_pid(event->env, event->term, &pid))
-        born(event->process, pid.pid,
-             enif_is_atom(event->env, event->extra) ? &driver : &(struct mfa){0}, event->now);
+        born(event->process, pid.pid, &driver, event->now);
 }
 
 static void end_event(const struct event *event)
