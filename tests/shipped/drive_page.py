@@ -43,7 +43,6 @@ class Browser:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(there)
         os.close(back)
-        self.answers = os.fdopen(self.reads, 'rb')
         self.asked, self.session, self.events, self.rest = 0, None, [], b''
 
     def message(self):

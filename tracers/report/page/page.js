@@ -22,9 +22,16 @@ function startPage() {
     section.title));
   }
 
+  /* A section that fails leaves the others as they are. */
   function draw(section) {
+    try {
+      if (!section.empty) section.draw(section.body);
+    } catch (error) {
+      section.empty = 'This section cannot be shown: ' + error.message;
+      section.body.replaceChildren();
+      console.error(error);
+    }
     if (section.empty) section.body.append(el('p', { class: 'why' }, section.empty));
-    else section.draw(section.body);
   }
 
   function visit(event, id) {
