@@ -107,6 +107,7 @@ mkdir -p "$work/examples/priv"
 (
     cp $recordings/s09_collections_return.trace "$work/examples/calls.trace"
     cp $recordings/s09_collections_return.trace "$work/examples/a.trace"
+    cp $recordings/s03_exceptions_return_to.trace "$work/examples/night0.trace"
     "$tracehost" dump --format=jsonl -o "$work/examples/sends.jsonl" $recordings/s13_procs.trace
     cp "$samples/first_tracer.so" "$work/examples/my_tracer.so"
     sed 's/counter/my_nif/g' samples/nifs/counter.c >"$work/my_nif.c"
