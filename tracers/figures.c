@@ -103,6 +103,38 @@ void figures_move(struct figures_table *to, struct figures_table *from)
     *from = (struct figures_table){0};
 }
 
+/* Most time of its own first, then the most calls, then by name. */
+static int compare(const void *left, const void *right)
+{
+    const struct figures *a = *(struct figures *const *)left, *b = *(struct figures *const *)right;
+    int names;
+
+    if (a->own != b->own)
+        return a->own < b->own ? 1 : -1;
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? 1 : -1;
+    names = enif_compare(a->module, b->module);
+    if (names == 0)
+        names = enif_compare(a->function, b->function);
+    if (names == 0 && a->process)
+        names = enif_compare(a->process, b->process);
+    return names ? names : (a->arity > b->arity) - (a->arity < b->arity);
+}
+
+void figures_sort(struct figures_table *table)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < table->size; i++)
+        if (table->slots[i]) {
+            struct figures *figures = table->slots[i];
+            table->slots[i] = NULL;
+            table->slots[used++] = figures;
+        }
+    if (used)
+        qsort(table->slots, used, sizeof(struct figures *), compare);
+}
+
 void figures_free(struct figures_table *table)
 {
     for (size_t i = 0; i < table->size; i++)

@@ -36,6 +36,10 @@ TRACER_LOCAL struct figures *figures_of(ErlNifEnv *env, struct figures_table *ta
 /* Moves all of FROM to TO, and frees what is left of it. */
 TRACER_LOCAL void figures_move(struct figures_table *to, struct figures_table *from);
 
+/* The figures in a row, from the first slot on, `used` of them: those with the most time of their
+ * own first. Then the table can only be freed. */
+TRACER_LOCAL void figures_sort(struct figures_table *table);
+
 TRACER_LOCAL void figures_free(struct figures_table *table);
 
 #endif

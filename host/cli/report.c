@@ -141,14 +141,10 @@ static char *name_page(const char *stream)
 static enum th_status check_output(const struct page *page)
 {
     const struct th_replaying *replay = &page->replay;
-    struct stat output, stream;
 
-    if (strcmp(page->output, "-") == 0 || stat(page->output, &output) != 0 ||
-        !S_ISREG(output.st_mode))
-        return TH_OK;
     for (size_t i = 0; i < replay->stream_count; i++)
-        if (stat(replay->streams[i], &stream) == 0 && stream.st_dev == output.st_dev &&
-            stream.st_ino == output.st_ino)
+        if (strcmp(page->output, "-") != 0 &&
+            th_reader_would_read(replay->streams[i], page->output))
             return th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
                                   replay->streams[i]);
     return TH_OK;

@@ -131,6 +131,23 @@ enum th_status th_reader_open(const char *name, const struct th_reader_options *
     return result(made, name, status, reader);
 }
 
+bool th_reader_would_read(const char *name, const char *file)
+{
+    struct th_wrap_set set = {0};
+    struct stat there, read;
+    bool found = false;
+
+    if (th_tcp_is_address(name) || stat(file, &there) != 0 || !S_ISREG(there.st_mode))
+        return false;
+    if (th_wrap_find(name, &set) != TH_OK)
+        th_error_clear();
+    for (size_t i = 0; i < set.count && !found; i++)
+        found = stat(set.names[i], &read) == 0 && read.st_dev == there.st_dev &&
+                read.st_ino == there.st_ino;
+    th_wrap_free(&set);
+    return found;
+}
+
 enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
                                 struct th_reader **reader)
 {

@@ -41,6 +41,9 @@ enum th_status th_reader_open(const char *name, const struct th_reader_options *
 enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
                                 struct th_reader **reader);
 
+/* Whether th_reader_open() of NAME would read the regular file FILE, by any name. */
+bool th_reader_would_read(const char *name, const char *file);
+
 /*
  * The next event. It is valid until the next call.
  *   TH_OK         *EVENT is it

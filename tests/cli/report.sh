@@ -80,14 +80,20 @@ onto_stream() {
     echo "status $?"
     "$tracehost" report -o link.html "$calls" copy.trace
     echo "status $?"
-    cmp "$calls" copy.trace && rm copy.trace link.html
+    cp copy.trace set0.trace
+    cp copy.trace set1.trace
+    "$tracehost" report -o set1.trace 'set*.trace'
+    echo "status $?"
+    cmp "$calls" copy.trace && cmp "$calls" set1.trace && rm copy.trace link.html set?.trace
 }
 expect 'onto a stream' onto_stream <<'EOF'
+status 2
 status 2
 status 2
 -- stderr
 tracehost report: the page would take the place of the stream copy.trace
 tracehost report: the page would take the place of the stream copy.trace
+tracehost report: the page would take the place of the stream set*.trace
 EOF
 expect 'a stream that is not there' "$tracehost" report -o page.html "$work/none" <<'EOF'
 -- stderr

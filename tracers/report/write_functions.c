@@ -1,22 +1,6 @@
 /* The figures of functions and the slowest calls. */
 #include "page.h"
 
-/* Most time of its own first, then the most calls, then by name. */
-static int compare(const void *left, const void *right)
-{
-    const struct figures *a = *(struct figures *const *)left, *b = *(struct figures *const *)right;
-    int names;
-
-    if (a->own != b->own)
-        return a->own < b->own ? 1 : -1;
-    if (a->calls != b->calls)
-        return a->calls < b->calls ? 1 : -1;
-    names = enif_compare(a->module, b->module);
-    if (names == 0)
-        names = enif_compare(a->function, b->function);
-    return names ? names : (a->arity > b->arity) - (a->arity < b->arity);
-}
-
 static void write_row(struct writing *writing, long name, const struct figures *figures)
 {
     const struct histogram *times = &figures->times;
@@ -53,16 +37,9 @@ void write_functions(struct writing *writing)
 {
     struct figures_table *table = &writing->report->functions;
     struct figures **rows = table->slots;
-    size_t used = 0;
+    size_t used = table->used;
 
-    for (size_t i = 0; i < table->size; i++)
-        if (rows[i]) {
-            struct figures *figures = rows[i];
-            rows[i] = NULL;
-            rows[used++] = figures;
-        }
-    if (used)
-        qsort(rows, used, sizeof(struct figures *), compare);
+    figures_sort(table);
     fputc('[', writing->file);
     for (size_t i = 0; i < used; i++) {
         if (i >= FUNCTIONS_SHOWN) {

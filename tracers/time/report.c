@@ -20,39 +20,6 @@ static const struct column all_columns[COLUMNS] = {
     [NAME] = {"function", "function", COLUMN_NAME, 0},
 };
 
-/* Most time of its own first, then the most calls, then by name. */
-static int compare(const void *left, const void *right)
-{
-    const struct figures *a = *(struct figures *const *)left, *b = *(struct figures *const *)right;
-    int names;
-
-    if (a->own != b->own)
-        return a->own < b->own ? 1 : -1;
-    if (a->calls != b->calls)
-        return a->calls < b->calls ? 1 : -1;
-    names = enif_compare(a->module, b->module);
-    if (names == 0)
-        names = enif_compare(a->function, b->function);
-    if (names == 0 && a->process)
-        names = enif_compare(a->process, b->process);
-    return names ? names : (a->arity > b->arity) - (a->arity < b->arity);
-}
-
-/* All figures in a row from the first slot, sorted. How many there are is `used`. */
-static void sort(struct figures_table *table)
-{
-    size_t used = 0;
-
-    for (size_t i = 0; i < table->size; i++)
-        if (table->slots[i]) {
-            struct figures *figures = table->slots[i];
-            table->slots[i] = NULL;
-            table->slots[used++] = figures;
-        }
-    if (used)
-        qsort(table->slots, used, sizeof(struct figures *), compare);
-}
-
 static uint64_t open(const struct figures *figures)
 {
     return figures->calls - figures->ended - figures->untold;
@@ -157,7 +124,7 @@ void report(FILE *file, struct figures_table *table, enum table_format format, b
 
     if (!table->used && format == TABLE_TEXT)
         return;
-    sort(table);
+    figures_sort(table);
     fill_sum(sums, table->slots, table->used, 0);
     choose(columns, sums, by_process);
     document_begin(&document, file, format);
