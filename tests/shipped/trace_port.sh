@@ -82,6 +82,8 @@ nothing() {
     [ -e "$work/again.trace" ] && "$tracehost" dump "$work/again.trace"
 }
 expect 'no event' nothing <<'LINES'
+-- stderr
+tracehost replay: warning: -p no:such/1: no such function was called
 LINES
 
 # Over the stream that is read.

@@ -38,7 +38,9 @@ sessions(#{set := Set}, Flags) -> lists:append([option(One) || One <- Set]) ++ F
 
 %% Of the other libraries the program says that they are called like this one.
 quiet(#{library := _} = Case) -> Case;
-quiet(Case) -> maps:merge(#{says => <<>>}, Case).
+quiet(Case) -> maps:merge(#{says => [uncalled(F, A) || {{_, nobody = F, A}, _, _} <- maps:get(set, Case, [])]}, Case).
+
+uncalled(F, A) -> io_lib:format("tracehost replay: warning: -p subject:~s/~b: no such function was called~n", [F, A]).
 
 %% The specification that all calls are recorded with.
 recorded(Returns, Caller) ->
