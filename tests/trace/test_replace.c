@@ -3,6 +3,7 @@
 #include "tests/trace/live.h"
 
 #include "host/progress/progress.h"
+#include "host/trace/tracing.h"
 
 #include <stdlib.h>
 
@@ -386,7 +387,7 @@ static void a_session_may_end_while_the_new_one_is_asked(void **state)
     second.called = destroys;
     setup.library = succession_open(&second);
     assert_int_equal(th_session_replace(asked, &setup), TH_FAILED);
-    th_progress_settle();
+    th_sessions_settle(scene_tracing());
     assert_int_equal(first.unloads, 1);
     assert_int_equal(second.unloads, 1);
     assert_all_well();
