@@ -137,12 +137,8 @@ static ErlNifUInt64 hash_of(ERL_NIF_TERM message)
 /* The process that a message goes to; NULL if that is not a local one, or its name is not known. */
 static struct process *receiver_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM to)
 {
-    struct name *name;
-
-    if (enif_is_atom(env, to)) {
-        name = tracees_find(&chrome->names, to);
-        return name ? tracees_find(&chrome->processes, name->pid) : NULL;
-    }
+    if (enif_is_atom(env, to))
+        return tracees_find(&chrome->processes, names_find(&chrome->names, to));
     return enif_is_pid(env, to) ? process_of(chrome, to) : NULL;
 }
 
@@ -236,16 +232,9 @@ static void collection_event(ErlNifEnv *env, struct process *process, ERL_NIF_TE
 
 static void register_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM term)
 {
-    struct chrome *chrome = process->chrome;
-    struct name *name;
-
     if (!enif_is_atom(env, term))
         return;
-    name = tracees_find(&chrome->names, term);
-    if (!name)
-        name = tracees_add(&chrome->names, term, sizeof *name);
-    if (name)
-        name->pid = process->tracee.term;
+    names_give(&process->chrome->names, term, process->tracee.term, SIZE_MAX);
     process->tracee.name = term;
     write_name(process);
 }
@@ -356,13 +345,11 @@ static void tell(const char *what, uint64_t count)
 static void finish(struct chrome *chrome)
 {
     struct process *process;
-    struct name *name;
     size_t slot = 0;
 
     while ((process = tracees_any(&chrome->processes, &slot)))
         free_process(process);
-    for (slot = 0; (name = tracees_any(&chrome->names, &slot)); free(name))
-        tracees_remove(&chrome->names, &name->tracee);
+    names_free(&chrome->names);
     fputs(chrome->begun ? "]\n" : "[]\n", chrome->file);
     tell("calls that were ended by a return from below them", chrome->repairs.cut);
     tell("returns of calls that are not known", chrome->repairs.uncalled);
@@ -370,7 +357,6 @@ static void finish(struct chrome *chrome)
     tell("messages that waited for too long to have an arrow's end", chrome->forgotten);
     tell("events lost, out of memory", chrome->lost);
     free(chrome->processes.slots);
-    free(chrome->names.slots);
     free(chrome);
 }
 

@@ -3,8 +3,8 @@
 #define CHROME_CHROME_H
 
 #include "../escape.h"
+#include "../names.h"
 #include "../stack.h"
-#include "../tracees.h"
 
 #include <pthread.h>
 
@@ -48,11 +48,6 @@ struct process {
     bool collecting;
     struct stack stack;
     struct mailbox mailbox;
-};
-
-struct name {
-    struct tracee tracee;
-    ERL_NIF_TERM pid;
 };
 
 CHROME_LOCAL void write_name(struct process *process);

@@ -165,11 +165,10 @@ static ErlNifUInt64 hash_of(ERL_NIF_TERM message)
 /* The local process that a message goes to; 0 if it is none, or its name or alias is not known. */
 static ERL_NIF_TERM receiver_of(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM to)
 {
-    struct name *name = enif_is_atom(env, to) ? tracees_find(&otlp->names, to) : NULL;
     ErlNifPid pid;
 
-    if (name)
-        return name->pid;
+    if (enif_is_atom(env, to))
+        return names_find(&otlp->names, to);
     if (enif_is_ref(env, to))
         return aliases_owner(&otlp->aliases, to);
     return enif_get_local_pid(env, to, &pid) ? to : 0;
@@ -264,14 +263,8 @@ static void call_event(struct process *process, ERL_NIF_TERM tag)
 static void register_event(struct process *process, ERL_NIF_TERM term)
 {
     struct otlp *otlp = process->otlp;
-    struct name *name = tracees_find(&otlp->names, term);
 
-    if (!name)
-        name = tracees_add(&otlp->names, term, sizeof *name);
-    if (name)
-        name->pid = process->tracee.term;
-    else
-        otlp->lost++;
+    otlp->lost += !names_give(&otlp->names, term, process->tracee.term, SIZE_MAX);
     process->tracee.name = term;
 }
 
@@ -394,17 +387,14 @@ TH_TRACER_TRACE(generic)
 static void finish(struct otlp *otlp)
 {
     struct process *process;
-    struct name *name;
     size_t slot = 0;
 
     while ((process = tracees_any(&otlp->processes, &slot)))
         free_process(process, END_OPEN);
-    for (slot = 0; (name = tracees_any(&otlp->names, &slot)); free(name))
-        tracees_remove(&otlp->names, &name->tracee);
+    names_free(&otlp->names);
     write_end(otlp);
     messages_free(&otlp->messages);
     free(otlp->processes.slots);
-    free(otlp->names.slots);
     free((char *)otlp->options.service);
     free(otlp);
 }

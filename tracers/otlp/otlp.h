@@ -4,9 +4,9 @@
 
 #include "../aliases.h"
 #include "../escape.h"
+#include "../names.h"
 #include "../stack.h"
 #include "../term.h"
-#include "../tracees.h"
 #include "messages.h"
 
 #include <pthread.h>
@@ -96,11 +96,6 @@ struct process {
     struct items links;   /* of the span that will begin next */
     struct context cause; /* whose message or spawning was the first of these */
     bool messaged;        /* it was a message */
-};
-
-struct name {
-    struct tracee tracee;
-    ERL_NIF_TERM pid;
 };
 
 /* --- spans.c --- */

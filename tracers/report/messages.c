@@ -6,12 +6,6 @@
  */
 #include "report.h"
 
-/* A registered name. */
-struct name {
-    struct tracee tracee;
-    ERL_NIF_TERM pid; /* or port; 0: nobody has it */
-};
-
 /* --- pairs --- */
 
 static struct pair *place_of(const struct messages *messages, const struct process *from,
@@ -177,16 +171,13 @@ static struct process *receiver_of(const struct event *event, ERL_NIF_TERM to)
 {
     struct report *report = event->report;
     ErlNifEnv *env = event->env;
-    struct name *name;
     ErlNifPort port;
     ErlNifPid pid;
 
     if (enif_is_ref(env, to))
         to = aliases_owner(&report->messages.aliases, to);
-    if (to && enif_is_atom(env, to)) {
-        name = tracees_find(&report->messages.names, to);
-        to = name ? name->pid : 0;
-    }
+    if (to && enif_is_atom(env, to))
+        to = names_find(&report->messages.names, to);
     if (!to)
         return NULL;
     if (enif_get_local_pid(env, to, &pid))
@@ -244,18 +235,14 @@ void receive_event(const struct event *event)
 
 void name_event(const struct event *event, bool registered)
 {
-    struct tracees *names = &event->report->messages.names;
-    struct name *name;
+    struct messages *messages = &event->report->messages;
 
     if (!enif_is_atom(event->env, event->term))
         return;
-    name = tracees_find(names, event->term);
-    if (!name && registered && names->used < NAMES_MOST)
-        name = tracees_add(names, event->term, sizeof *name);
-    if (name)
-        name->pid = registered ? event->tracee : 0;
-    else if (registered)
-        event->report->messages.nameless++;
+    if (!registered)
+        names_give(&messages->names, event->term, 0, 0);
+    else if (!names_give(&messages->names, event->term, event->tracee, NAMES_MOST))
+        messages->nameless++;
     if (registered && event->process)
         event->process->tracee.name = event->term;
 }
@@ -281,22 +268,11 @@ void messages_forget(struct report *report)
         rebuild(messages, messages->size);
 }
 
-static void free_names(struct messages *messages)
-{
-    struct name *name;
-    size_t slot = 0;
-
-    while ((name = tracees_any(&messages->names, &slot))) {
-        tracees_remove(&messages->names, &name->tracee);
-        free(name);
-    }
-}
-
 void messages_clear(struct report *report)
 {
     for (struct process *process = report->first; process; process = process->next)
         mailbox_clear(&report->messages, &process->mailbox);
-    free_names(&report->messages);
+    names_free(&report->messages.names);
     report->messages.aliases = (struct aliases){0};
 }
 
@@ -305,6 +281,5 @@ void messages_free(struct messages *messages)
     for (size_t i = 0; i < messages->size; i++)
         histogram_free(&messages->pairs[i].times);
     free(messages->pairs);
-    free_names(messages);
-    free(messages->names.slots);
+    names_free(&messages->names);
 }

@@ -9,9 +9,9 @@
 #define REPORT_REPORT_H
 
 #include "../aliases.h"
+#include "../names.h"
 #include "../stack.h"
 #include "../timing.h"
-#include "../tracees.h"
 #include "../tree.h"
 
 #include <pthread.h>
