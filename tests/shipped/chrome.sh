@@ -36,6 +36,21 @@ expect 'calls, a message, a collection' "$tracehost" replay -t chrome "$work/cal
 ]
 LINES
 
+# To processes of another node: there is nobody here whose queue they would be in.
+cat >"$work/far.jsonl" <<'LINES'
+{"ts":1000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"send","term":"x","extra":{"$etf":"g1h3A2FAYgAAAAEAAAAAAAAAAQ=="}}
+{"ts":2000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"send","term":"x","extra":{"$etf":"g1h3A2FAYgAAAAIAAAAAAAAAAQ=="}}
+LINES
+expect 'messages to another node' "$tracehost" replay -t chrome "$work/far.jsonl" <<'LINES'
+[
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"<0.1.0>"}}
+,{"ph":"B","pid":1,"tid":1,"ts":0.000,"cat":"message","name":"send"}
+,{"ph":"E","pid":1,"tid":1,"ts":0.000}
+,{"ph":"B","pid":1,"tid":1,"ts":1.000,"cat":"message","name":"send"}
+,{"ph":"E","pid":1,"tid":1,"ts":1.000}
+]
+LINES
+
 kinds() {
     "$tracehost" replay -t chrome,output="$work/trace.json" "$1" 2>/dev/null && tests/shipped/chrome_rules "$work/trace.json"
 }

@@ -137,9 +137,11 @@ static ErlNifUInt64 hash_of(ERL_NIF_TERM message)
 /* The process that a message goes to; NULL if that is not a local one, or its name is not known. */
 static struct process *receiver_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM to)
 {
+    ErlNifPid pid;
+
     if (enif_is_atom(env, to))
         return tracees_find(&chrome->processes, names_find(&chrome->names, to));
-    return enif_is_pid(env, to) ? process_of(chrome, to) : NULL;
+    return enif_get_local_pid(env, to, &pid) ? process_of(chrome, pid.pid) : NULL;
 }
 
 static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM message,
