@@ -420,7 +420,8 @@ static void calls_obey_what_is_in_force(void **state)
     drop_session(changer.session);
     drop_session(noise.session);
     /* Requests that nobody has taken yet; tracers that hits removed may go after their session. */
-    for (int i = 0; i < 1000 && atomic_load(&sessions_alive) + atomic_load(&versions_alive) > 0; i++)
+    for (int i = 0; i < 1000 && atomic_load(&sessions_alive) + atomic_load(&versions_alive) > 0;
+         i++)
         th_progress_settle();
     assert_int_equal(atomic_load(&sessions_alive), 0);
     assert_int_equal(atomic_load(&versions_alive), 0);
