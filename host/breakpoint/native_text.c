@@ -29,7 +29,9 @@ static int protection_of(uint32_t flags)
            (flags & PF_X ? PROT_EXEC : 0);
 }
 
-static int look_into(struct dl_phdr_info *info, size_t size, void *context)
+/* (Under the loader's lock, of which the thread sanitizer does not know.) */
+__attribute__((no_sanitize("thread"))) static int look_into(struct dl_phdr_info *info, size_t size,
+                                                            void *context)
 {
     struct search *search = context;
 

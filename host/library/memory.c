@@ -5,39 +5,15 @@
 #include <dlfcn.h>
 #include <link.h>
 
-/* The loader has a lock, of which the thread sanitizer does not know, and frees with the last
- * handle what others have read of a library. */
-#ifdef __SANITIZE_THREAD__
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
-static char loader;
-
-static void note_read(void)
-{
-    __tsan_release(&loader);
-}
-
-void th_memory_before_close(void)
-{
-    __tsan_acquire(&loader);
-}
-#else
-static void note_read(void)
-{
-}
-
-void th_memory_before_close(void)
-{
-}
-#endif
-
 struct question {
     const struct link_map *library;
     struct th_memory *memory;
 };
 
-/* Two libraries can have one base only if they have nothing mapped. */
-static int add_parts(struct dl_phdr_info *info, size_t size, void *context)
+/* Two libraries can have one base only if they have nothing mapped. (The loader calls it under its
+ * lock, of which the thread sanitizer does not know, of libraries that others close as well.) */
+__attribute__((no_sanitize("thread"))) static int add_parts(struct dl_phdr_info *info, size_t size,
+                                                            void *context)
 {
     const struct question *question = context;
     struct th_memory *memory = question->memory;
@@ -72,7 +48,6 @@ void th_memory_of(struct th_memory *memory, void *handle)
         return;
     question.library = library;
     dl_iterate_phdr(add_parts, &question);
-    note_read();
 }
 
 void th_memory_free(struct th_memory *memory)

@@ -25,9 +25,6 @@ struct th_memory {
 
 /* Of the library that the loader knows by HANDLE, or nothing if it does not say. */
 void th_memory_of(struct th_memory *memory, void *handle);
-
-/* For the thread sanitizer: a handle is about to be given back to the loader. */
-void th_memory_before_close(void);
 void th_memory_free(struct th_memory *memory);
 
 /* The part that ADDRESS is in, NULL: none. */

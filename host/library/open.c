@@ -262,7 +262,6 @@ void th_library_close(struct th_library *library)
     struct th_library_call call;
 
     th_library_begin(&call, library->facts.path, "a destructor of the library");
-    th_memory_before_close();
     if (library->handle)
         dlclose(library->handle);
     if (library->needs)
