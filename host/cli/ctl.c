@@ -138,22 +138,18 @@ static bool is_terminal(void)
 
 static enum th_status work(struct th_ctl *ctl, const struct arguments *arguments)
 {
-    enum th_status status;
-
     if (arguments->word_count == 0)
         return is_terminal() ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
-    status = th_ctl_tell(th_ctl_do(ctl, arguments->word_count, arguments->words));
-    return status == TH_END ? TH_OK : status; /* a signal came: it is the exit status */
+    return th_ctl_tell(th_ctl_do(ctl, arguments->word_count, arguments->words));
 }
 
 int th_command_ctl(int argc, char **argv)
 {
     struct arguments arguments = {0};
-    struct th_ctl ctl = {.stop = &th_interrupted};
+    struct th_ctl ctl = {0};
     int status;
 
     th_command_parse_in_order(&argp, argc, argv, &arguments);
-    th_interrupt_install();
     ctl.json = arguments.json;
     status = th_control_connect(arguments.path, &ctl.client, &ctl.greeting);
     if (status != TH_OK)

@@ -11,12 +11,12 @@ struct th_ctl {
     const json_t *greeting;
     bool json;                /* answers are shown as they came */
     bool gone;                /* the host is: nothing can be asked any more */
-    const volatile int *stop; /* not 0: an answer is not waited for any more */
+    const volatile int *stop; /* not 0: an answer is not waited for any more; NULL: it always is */
 };
 
 /* Has the host do what COUNT words say, at least one, and shows its answer on stdout. Else the
  * status of the answer, with its chain, but for --json, where it was shown; TH_FAILED, and
- * ctl->gone; TH_END: a signal came. */
+ * ctl->gone; TH_END: *ctl->stop. */
 enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[]);
 
 /* The same, of the words in LINE. */

@@ -11,16 +11,22 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Written by the handler of SIGINT. Relaxed: it stands for itself. */
+/* Written by the handlers of signals. Relaxed: it stands for itself. */
 static volatile int interrupted;
 
-static void on_interrupt(int number)
+static void interrupt(void)
 {
-    __atomic_store_n(&interrupted, number, __ATOMIC_RELAXED);
+    __atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+}
+
+static void on_interrupt(int unused)
+{
+    (void)unused;
+    interrupt();
 }
 
 /* Signals come while something is waited for, and at no other time. */
-static void hold_signals(int how, sigset_t *before)
+static void hold_signals(sigset_t *before)
 {
     sigset_t ours;
 
@@ -28,37 +34,62 @@ static void hold_signals(int how, sigset_t *before)
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGHUP);
-    pthread_sigmask(how, &ours, before);
+    pthread_sigmask(SIG_BLOCK, &ours, before);
 }
 
+/* The host is asked from here on, until end_asking(). */
+static void begin_asking(const sigset_t *open)
+{
+    __atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
+    pthread_sigmask(SIG_SETMASK, open, NULL);
+}
+
+/* True: an answer may have been abandoned. */
+static bool end_asking(void)
+{
+    hold_signals(NULL);
+    return __atomic_load_n(&interrupted, __ATOMIC_RELAXED);
+}
+
+struct prompt {
+    struct th_ctl *ctl;
+    struct th_line_editor *editor;
+    sigset_t open; /* the signals that were blocked before */
+};
+
 /* What was abandoned is done by the host for all that. */
-static void do_line(struct th_ctl *ctl, const char *line, const sigset_t *open)
+static void do_line(struct prompt *prompt, const char *line)
 {
     enum th_status status;
 
-    __atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
-    pthread_sigmask(SIG_SETMASK, open, NULL);
-    status = th_ctl_tell(th_ctl_do_line(ctl, line));
-    hold_signals(SIG_BLOCK, NULL);
+    begin_asking(&prompt->open);
+    status = th_ctl_tell(th_ctl_do_line(prompt->ctl, line));
+    end_asking();
     if (status == TH_END && !th_interrupt_came())
         fputs("\nnot waited for any more; the host does it for all that\n", stderr);
 }
 
+/* A signal that ends it is there again for the editor, which then ends the line. */
 static void complete(void *context, const char *line, struct th_completions *completions)
 {
-    th_ctl_complete(context, line, completions);
+    struct prompt *prompt = context;
+
+    begin_asking(&prompt->open);
+    th_ctl_complete(prompt->ctl, line, completions);
+    if (end_asking())
+        raise(SIGINT);
 }
 
 /* TH_FAILED: the host has gone. */
-static enum th_status read_and_do(struct th_ctl *ctl, struct th_line_editor *editor,
-                                  const sigset_t *open)
+static enum th_status read_and_do(struct prompt *prompt)
 {
+    struct th_ctl *ctl = prompt->ctl;
     const char *line;
 
     while (!ctl->gone && !th_interrupt_came()) {
-        switch (th_line_edit(editor, th_control_descriptor(ctl->client), &line)) {
+        switch (th_line_edit(prompt->editor, th_control_descriptor(ctl->client), &line)) {
         case TH_LINE_TYPED:
-            do_line(ctl, line, open);
+            do_line(prompt, line);
             break;
         case TH_LINE_INTERRUPTED:
             break;
@@ -74,19 +105,21 @@ static enum th_status read_and_do(struct th_ctl *ctl, struct th_line_editor *edi
 enum th_status th_ctl_prompt(struct th_ctl *ctl)
 {
     struct sigaction action = {.sa_handler = on_interrupt};
-    struct th_completer completer = {complete, ctl};
-    char *prompt = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
-    struct th_line_editor *editor = th_line_editor_create(prompt, &completer);
+    struct prompt prompt = {.ctl = ctl};
+    struct th_completer completer = {complete, &prompt};
+    char *text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
     enum th_status status;
-    sigset_t open;
 
+    prompt.editor = th_line_editor_create(text, &completer);
+    th_interrupt_install();
     sigaction(SIGINT, &action, NULL);
-    hold_signals(SIG_BLOCK, &open);
+    hold_signals(&prompt.open);
+    th_interrupt_tell(interrupt);
     ctl->stop = &interrupted;
-    status = read_and_do(ctl, editor, &open);
+    status = read_and_do(&prompt);
     th_ctl_tell(status);
-    pthread_sigmask(SIG_SETMASK, &open, NULL);
-    th_line_editor_free(editor);
-    th_free(prompt);
+    pthread_sigmask(SIG_SETMASK, &prompt.open, NULL);
+    th_line_editor_free(prompt.editor);
+    th_free(text);
     return status;
 }

@@ -30,13 +30,13 @@ enum th_status th_ctl_tell(enum th_status status)
 
 enum th_status th_ctl_script(struct th_ctl *ctl)
 {
-    enum th_status first = TH_OK, status = TH_OK;
+    enum th_status first = TH_OK;
     char *line = NULL;
     size_t room = 0;
 
-    while (!ctl->gone && status != TH_END && getline(&line, &room, stdin) >= 0) {
-        status = th_ctl_tell(th_ctl_do_line(ctl, line));
-        if (first == TH_OK && status != TH_END)
+    while (!ctl->gone && getline(&line, &room, stdin) >= 0) {
+        enum th_status status = th_ctl_tell(th_ctl_do_line(ctl, line));
+        if (first == TH_OK)
             first = status;
     }
     free(line);

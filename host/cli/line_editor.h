@@ -21,7 +21,8 @@ struct th_completions {
 };
 
 struct th_completer {
-    /* Adds to COMPLETIONS what LINE, up to the cursor, may go on with. */
+    /* Adds to COMPLETIONS what LINE, up to the cursor, may go on with. Ends the line, as Ctrl-C
+     * does, if it leaves SIGINT pending. */
     void (*complete)(void *context, const char *line, struct th_completions *completions);
     void *context;
 };

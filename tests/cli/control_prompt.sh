@@ -11,7 +11,7 @@ export TERM=xterm
 
 # typed TEXT: what the terminal shows at last, as tests/cli/screen has it, of what is typed after each other.
 typed() {
-    tests/cli/screen "$1" "$tracehost" ctl "$socket"
+    HOST=$host tests/cli/screen "$1" "$tracehost" ctl "$socket"
 }
 
 a_bank
@@ -104,14 +104,12 @@ tracehost ctl: a quote does not end
 run>
 EOF
 
-# after SECONDS SIGNAL TEXT: the host gets SIGNAL meanwhile.
-after() {
-    { sleep "$1" && kill "-$2" "$host"; } &
-    typed "$3"
+# host SIGNAL TEXT: gets SIGNAL at each \!, and goes on afterwards.
+host() {
+    MEANWHILE="kill -$1 $host" typed "$2"
     kill -CONT "$host" 2>/dev/null || true
 }
-expect 'Ctrl-C gives the prompt back, though the host does not answer' after 1 STOP \
-    'stop\025sess\t\w\w\w\w\w\w\n\w\003' <<'EOF'
+expect 'Ctrl-C gives the prompt back, though the host does not answer' host STOP 'sess\t\!\n\003' <<'EOF'
 run> sessions
 ^C
 not waited for any more; the host does it for all that
@@ -123,7 +121,56 @@ session  tracer  traced  discarded  breakpoints  flags
       1  count        0          0            1  call
 run>
 EOF
-expect 'that the host ends is said' after 1 TERM 'sess\w\w\w\w\w\w' <<'EOF'
+expect 'Ctrl-C ends a completion that the host does not answer' host STOP 'detach m\!\t\003sess' <<'EOF'
+run> detach m^C
+run> sess
+EOF
+expect 'the terminal hangs up while a command waits' host STOP 'sess\t\!\n' <<'EOF'
+run> sessions
+
+EOF
+expect 'the terminal hangs up while a completion waits' host STOP 'detach m\!\t' <<'EOF'
+run> detach m
+EOF
+# end_by SIGNAL: how $asking ends by one.
+end_by() {
+    sleep 0.5
+    kill "-$1" "$asking"
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        kill -0 "$asking" 2>/dev/null || break
+        sleep 0.5
+    done
+    kill -KILL "$asking" 2>/dev/null
+    wait "$asking"
+    echo "status $?"
+}
+# stopped SIGNAL: how it ends by one, connecting to a host that does not answer.
+stopped() {
+    kill -STOP "$host"
+    "$tracehost" ctl "$socket" sessions &
+    asking=$!
+    end_by "$1"
+    kill -CONT "$host"
+}
+expect 'one signal ends the wait for a host that does not answer' stopped TERM <<'EOF'
+status 143
+EOF
+expect 'as does a terminal that hangs up' stopped HUP <<'EOF'
+status 129
+EOF
+# It waits for a line.
+waiting() {
+    mkfifo "$work/lines"
+    "$tracehost" ctl "$socket" <"$work/lines" &
+    asking=$!
+    exec 9>"$work/lines"
+    end_by TERM
+    exec 9>&-
+}
+expect 'as is the wait for a command' waiting <<'EOF'
+status 143
+EOF
+expect 'that the host ends is said' host TERM 'sess\!' <<'EOF'
 run> sess
 tracehost ctl: the host has ended
 
