@@ -162,11 +162,17 @@ tracehost run: waiting for functions that run to return; a signal ends it at onc
 tracehost run: stopped after 0.3 s, before the end
 EOF
 at_once() {
-    "$tracehost" run -t "text,output=$work/trace" --duration=300ms "$work/stuck.so" 'stuck:sleeps(600)' &
+    "$tracehost" run -t "text,output=$work/trace" --duration=300ms "$work/stuck.so" 'stuck:sleeps(600)' 2>"$work/said" &
     pid=$!
-    sleep 2.5
+    for _ in $(seq 300); do
+        grep -q waiting "$work/said" && break
+        sleep 0.1
+    done
     kill -TERM $pid
     wait $pid 2>/dev/null
+    status=$?
+    cat "$work/said" >&2
+    return $status
 }
 expect '... but by a signal' at_once <<'EOF'
 -- stderr

@@ -31,7 +31,7 @@ EOF
 slow() {
     {
         cat "$many"
-        sleep 1.4
+        sleep 2.5
         cat "$many"
     } | "$@"
 }
