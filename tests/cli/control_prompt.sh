@@ -133,20 +133,24 @@ expect 'the terminal hangs up while a completion waits' host STOP 'detach m\!\t'
 run> detach m
 EOF
 # end_by SIGNAL: how $asking ends by one.
+has_ended() {
+    ! grep -qs '^State:.[^Z]' "/proc/$asking/status"
+}
 end_by() {
     sleep 0.5
     kill "-$1" "$asking"
-    for i in 1 2 3 4 5 6 7 8 9 10; do
-        kill -0 "$asking" 2>/dev/null || break
-        sleep 0.5
-    done
+    until_so has_ended
     kill -KILL "$asking" 2>/dev/null
     wait "$asking"
     echo "status $?"
 }
 # stopped SIGNAL: how it ends by one, connecting to a host that does not answer.
+is_stopped() {
+    ! grep -L 'State:.T' "/proc/$host/task/"*/status | grep -q .
+}
 stopped() {
     kill -STOP "$host"
+    until_so is_stopped
     "$tracehost" ctl "$socket" sessions &
     asking=$!
     end_by "$1"
