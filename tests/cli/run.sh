@@ -161,18 +161,13 @@ expect '--duration: a function is not interrupted' run --duration=300ms "$work/s
 tracehost run: waiting for functions that run to return; a signal ends it at once
 tracehost run: stopped after 0.3 s, before the end
 EOF
+# Once it has said that it waits.
 at_once() {
-    "$tracehost" run -t "text,output=$work/trace" --duration=300ms "$work/stuck.so" 'stuck:sleeps(600)' 2>"$work/said" &
+    "$tracehost" run -t "text,output=$work/trace" --duration=300ms "$work/stuck.so" 'stuck:sleeps(600)' &
     pid=$!
-    for _ in $(seq 300); do
-        grep -q waiting "$work/said" && break
-        sleep 0.1
-    done
+    until_so grep -q waiting "$work/stderr"
     kill -TERM $pid
     wait $pid 2>/dev/null
-    status=$?
-    cat "$work/said" >&2
-    return $status
 }
 expect '... but by a signal' at_once <<'EOF'
 -- stderr
