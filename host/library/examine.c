@@ -174,6 +174,21 @@ static enum th_status check_flags(const struct th_elf *elf)
     return TH_OK;
 }
 
+/* Such a library would bring a second host into the process, whose functions it would call. */
+static enum th_status check_needed(const struct th_examination *e)
+{
+    static const char host[] = "libtracehost.so";
+
+    for (size_t i = 0; i < e->needed.count; i++)
+        if (strncmp(e->needed.items[i], host, strlen(host)) == 0)
+            return th_error_raise(TH_REFUSED,
+                                  "it is linked with %s, which is for programs that are hosts; "
+                                  "compile it with `pkg-config --cflags tracehost-plugin` and "
+                                  "link it without -ltracehost",
+                                  e->needed.items[i]);
+    return TH_OK;
+}
+
 /* A library compiled for linking into a BEAM has MODULE_nif_init instead. */
 static const char *find_static_init(const struct th_elf *elf)
 {
@@ -235,6 +250,8 @@ static enum th_status examine(struct th_examination *e, struct th_elf *elf)
     th_imports_note(e);
     note_sections(e, elf, TH_SECTION_PATCHABLE, sizeof(uint64_t), &e->patchable);
     note_sections(e, elf, TH_SECTION_LOCALS, sizeof(struct th_local_function), &e->locals);
+    if (!status)
+        status = check_needed(e);
     if (!status)
         status = check_form(e, elf);
     return status ? status : th_imports_check(e);

@@ -68,18 +68,30 @@ static const char *own_library(void)
     return map->l_name;
 }
 
+/* PREFIX/LIBDIR, as it is installed, or PREFIX/lib, as a build tree has it. */
+static char *libraries_below(const char *prefix)
+{
+    char *folder = th_printf("%s/" TH_LIBDIR "/tracehost", prefix);
+    bool installed = access(folder, F_OK) == 0;
+
+    th_free(folder);
+    return th_printf("%s/%s", prefix, installed ? TH_LIBDIR : "lib");
+}
+
 char *th_search_built_in_folder(enum th_search_kind kind)
 {
     const char *library = own_library();
     char *path = library ? realpath(library, NULL) : own_program();
-    char *folder;
+    char *libraries, *folder;
 
     if (!path)
         return NULL;
     to_folder(path);
     if (!library)
-        to_folder(path); /* PREFIX/bin/tracehost, and PREFIX/lib/libtracehost.so */
-    folder = th_printf("%s/%stracehost/%s", path, library ? "" : "lib/", th_search_kind_text(kind));
+        to_folder(path); /* of PREFIX/bin/tracehost; the library lies in PREFIX/LIBDIR */
+    libraries = library ? th_strdup(path) : libraries_below(path);
+    folder = th_printf("%s/tracehost/%s", libraries, th_search_kind_text(kind));
+    th_free(libraries);
     free(path);
     return folder;
 }

@@ -21,12 +21,52 @@ refused() {
     fi
 }
 
+# says PATTERN COMMAND..., lacks PATTERN COMMAND...: what the command prints has it, or has not.
+says() {
+    pattern=$1
+    shift
+    "$@" >"$work/said"
+    grep -q -e "$pattern" "$work/said"
+}
+lacks() { ! says "$@" && [ -s "$work/said" ]; }
+check() {
+    name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "not ok $name"
+        head -c 2000 "$work/said"
+    fi
+}
+
 refused 'unknown variable mdoe; there are CC, CFLAGS,' dry_scons mdoe=asan
 refused 'Invalid value for option mode: fast' dry_scons mode=fast
 refused 'seconds=soon is not a number' dry_scons seconds=soon
 refused 'seconds=0: a fuzzer runs for a second at least' dry_scons seconds=0
 refused 'give it as the only target' dry_scons fuzz test
 refused 'no tests for test/attic; there are test/base' dry_scons test/attic
+
+refused 'LIBDIR=/usr/lib is not a folder below PREFIX' dry_scons LIBDIR=/usr/lib
+refused 'Invalid value for option werror: perhaps' dry_scons werror=perhaps
+
+# Tools and folders of another machine are handed on to whoever is run.
+mkdir "$work/cross"
+cat >"$work/cross/pkg-config" <<'SH'
+#!/bin/sh
+echo "asked for $* in $PKG_CONFIG_LIBDIR below $PKG_CONFIG_SYSROOT_DIR" >>"$(dirname "$0")/asked"
+exec pkg-config "$@"
+SH
+chmod +x "$work/cross/pkg-config"
+dry_scons PKG_CONFIG="$work/cross/pkg-config" PKG_CONFIG_LIBDIR=/there PKG_CONFIG_SYSROOT_DIR=/below
+check 'pkg-config of another machine' says 'asked for .*libelf in /there below /below' cat "$work/cross/asked"
+commands() { scons -Q -n options=none verbose=yes mode=debug "$@" 2>/dev/null </dev/null; }
+check 'warnings end the build' says ' -Werror ' commands build/debug/objects/host/base
+commands werror=no OBJCOPY=/there/objcopy RUN=there >"$work/commands"
+check 'warnings do not end the build' lacks ' -Werror ' cat "$work/commands"
+check 'objcopy of another machine' says '^/there/objcopy --redefine-sym' cat "$work/commands"
+check 'a command that runs what was built' says 'make_page "there build/debug/bin/tracehost" ' cat "$work/commands"
 
 # With no tool in sight but what scons itself needs, all that is missing is named at once.
 mkdir "$work/bin"

@@ -117,6 +117,14 @@ tracehost replay: WORK/text.so was refused
   it is text, not a shared object; if it is C, compile it with -fPIC -shared
 -- status 5
 EOF
+echo 'int enabled(void) { return 0; } int trace(void) { return 0; }' >"$work/host.c"
+"$CC" -fPIC -shared -Wl,--no-as-needed -o "$work/host.so" "$work/host.c" -L"$BUILD_DIR/lib" -ltracehost
+expect 'a tracer that is linked with the library for hosts' replay "$work/host.so" <<'EOF'
+-- stderr
+tracehost replay: WORK/host.so was refused
+  it is linked with libtracehost.so.0, which is for programs that are hosts; compile it with `pkg-config --cflags tracehost-plugin` and link it without -ltracehost
+-- status 5
+EOF
 : >"$work/empty.so"
 expect 'an empty file' replay "$work/empty.so" <<'EOF'
 -- stderr
