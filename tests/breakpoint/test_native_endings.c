@@ -4,6 +4,8 @@
  */
 #include "storm.h"
 
+#include "tests/support/skipping.h"
+
 #ifdef TH_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
@@ -152,8 +154,7 @@ static void unwind(const char *flags)
     uint64_t number = 0;
 
     if (!compiled_by("g++")) {
-        print_message("no g++ here\n");
-        skip();
+        skip_because("no g++");
     }
     library = open_unwinding(flags);
     atomic_store(&over, false);
@@ -187,8 +188,7 @@ static void frames_are_unwound(void **state)
 {
     (void)state;
 #ifdef TH_ADDRESS_SANITIZER
-    print_message("the address sanitizer only finds a __cxa_throw that is there from the start\n");
-    skip();
+    skip_because("the address sanitizer only finds a __cxa_throw that is there from the start");
 #endif
     unwind(FLAGS);
 }

@@ -7,6 +7,7 @@
 #include "host/base/base.h"
 #include "host/breakpoint/native_text.h"
 #include "tests/support/compiled.h"
+#include "tests/support/skipping.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -92,8 +93,7 @@ static int refused_of(const char *compiler, const char *flags, const char *sourc
 static void need(const char *compiler)
 {
     if (!compiled_by(compiler)) {
-        print_message("no %s here\n", compiler);
-        skip();
+        skip_because("no %s", compiler);
     }
 }
 
@@ -319,7 +319,7 @@ static void in_child(int (*run)(void))
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == CANNOT)
-        skip();
+        skip_because("this kernel has no PR_SET_MDWE");
     assert_int_equal(WEXITSTATUS(status), DONE);
 }
 
@@ -345,10 +345,8 @@ static int check_refused(const char *part)
 
 static int forbid_writing(void)
 {
-    if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0) {
-        fprintf(stderr, "this kernel has no PR_SET_MDWE\n");
+    if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0)
         return CANNOT;
-    }
     return check_refused("cannot be made writable");
 }
 
@@ -362,10 +360,8 @@ static void code_that_cannot_be_written_is_refused(void **state)
 
 static int open_forbidden(void)
 {
-    if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0) {
-        fprintf(stderr, "this kernel has no PR_SET_MDWE\n");
+    if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0)
         return CANNOT;
-    }
     compiled_before = compiled_open("gcc", "-O2 -fpatchable-function-entry=16,8", PLAIN);
     return check_refused("cannot be made writable");
 }

@@ -38,6 +38,19 @@ shows() {
     fi
 }
 
+closes() { sed -n '/^failed:/,$p' "$work/said" | diff - "$work/wanted"; }
+check() {
+    name=$1
+    shift
+    cat >"$work/wanted"
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "not ok $name"
+    fi
+}
+
 script good 'echo fine'
 script bad 'echo what went wrong; exit 3'
 script absent 'echo; echo "no such tool"; exit 77'
@@ -45,6 +58,7 @@ script counted 'echo "3 passed, 0 failed, 2 skipped"'
 script liar 'echo "3 passed, 0 failed"; exit 1'
 script cmocka 'echo "[  PASSED  ] 5 test(s)."; echo "[  SKIPPED ] 1 test(s), listed below:"'
 script cmocka_bad 'echo "[  PASSED  ] 5 test(s)."; echo "[  FAILED  ] 2 test(s), listed below:"; exit 2'
+script reasoned 'echo "ok one # skipped: no disk"; echo "# skipped: no net"; echo "1 passed, 0 failed, 3 skipped"'
 script crash 'kill -SEGV $$'
 script endless 'sleep 30 & sleep 30'
 
@@ -57,6 +71,10 @@ expect 'a test that is skipped' 0 '1 passed, 0 failed, 1 skipped' good absent
 shows 'no such tool'
 expect 'a test that counts' 0 '3 passed, 0 failed, 2 skipped' counted
 expect 'a test that counts no failure and fails' 1 '3 passed, 1 failed' liar
+expect 'tests that say why they were skipped' 0 '1 passed, 0 failed, 3 skipped' reasoned
+shows "reasoned.sh: one: no disk"
+shows "reasoned.sh: no net"
+shows "reasoned.sh: a test that did not say why"
 expect 'CMocka that passes' 0 '5 passed, 0 failed, 1 skipped' cmocka
 expect 'CMocka that fails' 1 '5 passed, 2 failed' cmocka_bad
 expect 'a test that crashes' 1 '0 passed, 1 failed' crash
@@ -65,6 +83,20 @@ expect 'a test that never ends' 1 '0 passed, 1 failed' endless
 shows 'still running after 1 s'
 expect 'all of them' 1 '17 passed, 6 failed, 4 skipped' \
     good bad absent counted liar cmocka cmocka_bad crash endless
+check 'the end names what failed, and says why others were skipped' closes <<EOF
+failed:
+  $work/bad.sh
+  $work/liar.sh
+  $work/cmocka_bad.sh
+  $work/crash.sh
+  $work/endless.sh
+skipped:
+  $work/absent.sh: no such tool
+  $work/counted.sh: a test that did not say why
+  $work/counted.sh: a test that did not say why
+  $work/cmocka.sh: a test that did not say why
+17 passed, 6 failed, 4 skipped
+EOF
 expect 'a program that is not there' 1 '0 passed, 1 failed' nowhere
 
 TEST_SUMMARY=$work/sum python3 tests/runner "$work/good.sh" >/dev/null

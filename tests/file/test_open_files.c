@@ -2,6 +2,8 @@
  */
 #include "carried_out.h"
 
+#include "tests/support/skipping.h"
+
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -370,9 +372,8 @@ static void a_disk_is_full(void **state)
     (void)state;
     mkdir(disk, 0777);
     if (mount("tmpfs", disk, "tmpfs", 0, "size=128k") != 0) {
-        print_message("no tmpfs can be mounted: %s\n", strerror(errno));
         th_free(data);
-        skip();
+        skip_because("no tmpfs can be mounted: %s", strerror(errno));
     }
     memset(data, 'x', 300000);
     snprintf(path, sizeof path, "%s/file", disk);

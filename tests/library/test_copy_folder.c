@@ -1,6 +1,8 @@
 /* The folder of private copies: who makes it, who removes it, where it can be. */
 #include "copied.h"
 
+#include "tests/support/skipping.h"
+
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -220,7 +222,7 @@ static void test_in_child(int (*what)(const char *path), const char *name)
     restore_place(before);
     free(before);
     if (status == CANNOT_MOUNT)
-        skip();
+        skip_because("nothing can be mounted");
     assert_int_equal(status, 0);
 }
 

@@ -1,6 +1,8 @@
 /* From addresses to lines: what compilers and linkers leave of them, and where. */
 #include "lines.h"
 
+#include "tests/support/skipping.h"
+
 #include <pthread.h>
 
 /* --- What compilers write -------------------------------------------------------------------- */
@@ -41,7 +43,7 @@ static void clang_tells_lines(void **state)
 {
     (void)state;
     if (!there("clang"))
-        skip();
+        skip_because("no clang");
     for (size_t i = 0; i < sizeof with_lines / sizeof with_lines[0]; i++)
         compiled_with("clang", with_lines[i], true);
     compiled_with("clang", "-gline-tables-only", true);

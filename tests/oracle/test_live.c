@@ -72,7 +72,7 @@ static void a_beam_logs_the_same(void **state)
     stream_add_file(&text, "tests/oracle/live/scripts.txt");
     assert_int_equal(play_all((char *)th_buffer_text(&text)), 10);
     th_buffer_free(&text);
-    command = th_printf("escript tests/oracle/live.escript %s %s/tests/tracers/otp/logging.so",
+    command = th_printf("escript tests/oracle/live.escript '%s' '%s/tests/tracers/otp/logging.so'",
                         folder, getenv("BUILD_DIR"));
     if (system(command) != 0)
         fail_msg("not the same: see %s", folder);

@@ -5,6 +5,7 @@
 #include "host/process/process.h"
 #include "host/replay/replay.h"
 #include "tests/support/loaded.h"
+#include "tests/support/skipping.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,7 +111,7 @@ static void a_large_recording(void **state)
 
     (void)state;
     if (access(name, R_OK) != 0)
-        skip(); /* it is not everywhere */
+        skip_because("no large recordings beside the checkout");
     check(name);
 }
 

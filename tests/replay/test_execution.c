@@ -2,6 +2,7 @@
 #include "tests/support/retraced.h"
 
 #include "host/base/base.h"
+#include "tests/support/skipping.h"
 #include "tests/support/stream.h"
 
 #include <setjmp.h>
@@ -195,7 +196,7 @@ static void large_recordings(void **state)
 
     (void)state;
     if (access(mnesia, R_OK) != 0)
-        skip(); /* they are not everywhere */
+        skip_because("no large recordings beside the checkout");
     expect_the_same(mnesia, true, false);
     expect_the_same(sorts, false, false);
 }

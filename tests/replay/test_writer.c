@@ -1,5 +1,6 @@
 /* Streams written anew: the same to the byte after they were the other format, whole or not there.
  */
+#include "tests/support/skipping.h"
 #include "tests/support/stream.h"
 
 #include <setjmp.h>
@@ -246,7 +247,7 @@ static void a_full_disk(void **state)
 
     (void)state;
     if (stat("/dev/full", &about) != 0)
-        skip();
+        skip_because("no /dev/full");
     assert_int_equal(th_writer_open("/dev/full", &options, &writer), TH_OK);
     assert_int_equal(th_writer_commit(writer), TH_FAILED);
     assert_non_null(strstr(stream_causes(), "No space left on device"));

@@ -2,6 +2,8 @@
  * function says two things. */
 #include "runs.h"
 
+#include "tests/support/skipping.h"
+
 static struct th_process_run *process;
 
 static void results_are_copied(void **state)
@@ -84,7 +86,7 @@ static void a_library_of_otps_header_runs(void **state)
 
     (void)state;
     if (!getenv("OTP_INCLUDE") || !*getenv("OTP_INCLUDE"))
-        skip();
+        skip_because("no erl_nif.h of OTP (Debian: erlang-dev)");
     open_runner("otp");
     assert_string_equal(run(process, "add", "[1,2]"), "3");
     assert_string_equal(run(process, "hop", "[[1,2,0],[]]"), "[1,3,2,1]");

@@ -1,5 +1,6 @@
 /* The checker: what is given back, and what is not. */
 #include "tests/support/checked.h"
+#include "tests/support/skipping.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static void memory_is_freed_in_no_other_way(void **state)
     (void)state;
     if (!OWN_ALLOCATOR) {
         th_free(checked_end(&(uint64_t){0}));
-        skip();
+        skip_because("the sanitizer has an allocator of its own");
     }
     checked_call("free_by_libc", "[]");
     checked_call("write_after_free", "[]");
@@ -166,7 +167,7 @@ static void threads_unlock_their_own(void **state)
     (void)state;
     if (!OWN_LOCKS) {
         th_free(checked_end(&(uint64_t){0}));
-        skip();
+        skip_because("the sanitizer has locks of its own");
     }
     checked_call("unlock_others", "[]");
     checked_expect(

@@ -2,6 +2,8 @@
  * process, in signal handlers, in children that were forked, and where C++ throws. */
 #include "tests/runtime/locals.h"
 
+#include "tests/support/skipping.h"
+
 #include <unistd.h>
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -28,9 +30,9 @@ static void what_is_thrown_unwinds_frames(void **state)
     (void)state;
     th_free(path);
     if (!there)
-        skip(); /* there is no g++ */
+        skip_because("no g++");
 #ifdef __SANITIZE_ADDRESS__
-    skip(); /* its runtime takes no throw of a C++ library that a C program opens */
+    skip_because("the address sanitizer takes no exception of a C++ library that a C program opens");
 #endif
     thrower = add_module(".", "thrower");
     assert_int_equal(try_in("thrower", NULL, TH_ANY_ARITY, EXCEPTIONS, TH_BP_LOCAL), TH_OK);
