@@ -8,12 +8,12 @@ installed=/usr/lib/erlang/lib
 # The address sanitizer would tell of the leaks, too.
 export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 
-expect 'innocence' $tracehost call --check $sins 'sins:same({1,"two",<<3>>,#{4 => 5.0}}).' 'sins:gives_back(<<1,2,3>>).' <<EOF
+expect 'innocence' "$tracehost" call --check "$sins" 'sins:same({1,"two",<<3>>,#{4 => 5.0}}).' 'sins:gives_back(<<1,2,3>>).' <<EOF
 {1,"two",<<3>>,#{4 => 5.0}}
 ok
 EOF
 
-expect 'results' $tracehost call --check $sins 'sins:nothing().' 'sins:word().' 'sins:inner_word().' <<EOF
+expect 'results' "$tracehost" call --check "$sins" 'sins:nothing().' 'sins:word().' 'sins:inner_word().' <<EOF
 undefined
 undefined
 undefined
@@ -24,7 +24,7 @@ tracehost: check: sins:inner_word(): returns a term with 0x1b in it, which is no
 -- status 1
 EOF
 
-expect 'without --check only what a BEAM would die of is noticed' $tracehost call $sins 'sins:nothing().' 'sins:release_inspected(<<1>>).' <<EOF
+expect 'without --check only what a BEAM would die of is noticed' "$tracehost" call "$sins" 'sins:nothing().' 'sins:release_inspected(<<1>>).' <<EOF
 ok
 -- stderr
 ** exception error: bad argument
@@ -33,7 +33,7 @@ ok
 -- status 1
 EOF
 
-expect 'terms of earlier calls' $tracehost call --check $sins 'sins:keep({first, [1]}).' 'sins:give_kept_inside(now).' \
+expect 'terms of earlier calls' "$tracehost" call --check "$sins" 'sins:keep({first, [1]}).' 'sins:give_kept_inside(now).' \
     'sins:make_in_kept().' <<EOF
 ok
 undefined
@@ -44,13 +44,13 @@ tracehost: check: sins:make_in_kept(): makes a term in the environment of an ear
 -- status 1
 EOF
 
-expect 'what is bound stays what it was' $tracehost call --check $sins 'X = sins:all_kinds({1.5}), sins:same(7).' \
+expect 'what is bound stays what it was' "$tracehost" call --check "$sins" 'X = sins:all_kinds({1.5}), sins:same(7).' \
     'element(7, X).' <<EOF
 7
 {1.5}
 EOF
 
-expect 'given back twice' $tracehost call --check $sins 'sins:free_env_twice().' 'sins:release_often() =/= x.' <<EOF
+expect 'given back twice' "$tracehost" call --check "$sins" 'sins:free_env_twice().' 'sins:release_often() =/= x.' <<EOF
 ok
 true
 -- stderr
@@ -59,14 +59,14 @@ tracehost: check: sins:release_often(): enif_release_resource() of a resource th
 -- status 1
 EOF
 
-expect 'a destructor' $tracehost call --check $sins 'sins:in_destructor().' <<EOF
+expect 'a destructor' "$tracehost" call --check "$sins" 'sins:in_destructor().' <<EOF
 ok
 -- stderr
 tracehost: check: the destructor of careless of sins.so: enif_free() of memory that enif_alloc() never gave
 -- status 1
 EOF
 
-expect 'leaks' $tracehost call --check --load-info=leak $sins 'A = sins:open_db("x"), B = sins:open_db("y"), ok.' 'sins:leak_memory(17).' <<EOF
+expect 'leaks' "$tracehost" call --check --load-info=leak "$sins" 'A = sins:open_db("x"), B = sins:open_db("y"), ok.' 'sins:leak_memory(17).' <<EOF
 ok
 ok
 -- stderr
@@ -77,14 +77,14 @@ tracehost: check: leak: 2 resources of type 'db' (160 bytes) that sins:open_db/1
 EOF
 
 # A resource with a destructor keeps its library, so unload() is not called, nor blamed.
-expect 'a leak that keeps the library' $tracehost call --check --load-info=keep $sins 'sins:leak_careless() =/= x.' <<EOF
+expect 'a leak that keeps the library' "$tracehost" call --check --load-info=keep "$sins" 'sins:leak_careless() =/= x.' <<EOF
 true
 -- stderr
 tracehost: check: leak: 1 resource of type 'careless' (1 byte) that sins:leak_careless/0 got from enif_alloc_resource(), in sins:leak_careless()
 -- status 1
 EOF
 
-expect 'often' $tracehost call --check --repeat=15 $sins 'sins:release_inspected(<<1>>).' <<EOF
+expect 'often' "$tracehost" call --check --repeat=15 "$sins" 'sins:release_inspected(<<1>>).' <<EOF
 ok
 -- stderr
 $(yes 'tracehost: check: sins:release_inspected(<<1>>): enif_release_binary() of a binary that it only inspected' | head -10)
@@ -94,19 +94,19 @@ tracehost: check: sins:release_inspected/1: 5 times more: enif_release_binary() 
 EOF
 
 # Continuations run in environments of their own, on dirty threads too.
-expect 'functions that go on' $tracehost call --check $sins 'sins:goes_on([1,2], dirty).' 'sins:goes_on({<<1>>}, normal).' <<EOF
+expect 'functions that go on' "$tracehost" call --check "$sins" 'sins:goes_on([1,2], dirty).' 'sins:goes_on({<<1>>}, normal).' <<EOF
 {went_on,[1,2]}
 {went_on,{<<1>>}}
 EOF
 
-expect 'a function that goes on with a term of an earlier one' $tracehost call --check $sins 'sins:goes_on_with_kept({1}).' <<EOF
+expect 'a function that goes on with a term of an earlier one' "$tracehost" call --check "$sins" 'sins:goes_on_with_kept({1}).' <<EOF
 undefined
 -- stderr
 tracehost: check: sins:gives_kept_last(1), scheduled by sins:goes_on_with_kept/1: returns a term of the environment of an earlier call, sins:goes_on_with_kept({1})
 -- status 1
 EOF
 
-expect 'many threads' $tracehost call --check --threads=4 --repeat=200 $sins 'sins:all_kinds({"a",1.5}) =/= x.' \
+expect 'many threads' "$tracehost" call --check --threads=4 --repeat=200 "$sins" 'sins:all_kinds({"a",1.5}) =/= x.' \
     'sins:gives_back(<<1,2>>).' 'sins:goes_on([1], dirty).' <<EOF
 true
 ok

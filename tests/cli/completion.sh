@@ -462,7 +462,7 @@ tracehost  =>
 EOF
 
 # A shell at a terminal: what stands there at last is shown by echo.
-printf '. %s\nPS1="$ "\nPATH=%s:$PATH\n' "$SCRIPT" "$BUILD_DIR/bin" >"$work/rc"
+printf '. "%s"\nPS1="$ "\nPATH="%s:$PATH"\n' "$SCRIPT" "$BUILD_DIR/bin" >"$work/rc"
 typed() {
     (
         typed=$PWD/tests/cli/typed

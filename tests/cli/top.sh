@@ -296,9 +296,9 @@ crashes() {
     opens "tracehost $1 --top -t text -t crash_tracer,how=$2,after=2 $3" 120 30 && sees "$4" && left 6 &&
         sees 'call '
 }
-check 'a tracer that crashes in a run' crashes "run -L $samples" segv \
+check 'a tracer that crashes in a run' crashes "run -L '$samples'" segv \
     "fib 'fib:fib(1)' 'fib:fib(1)' 'fib:fib(1)'" "'crash_tracer' crashed: SIGSEGV"
-check 'in a replay' crashes "replay -L $samples" abort "$pingpong" "'crash_tracer' crashed: SIGABRT"
-check 'that ends the program' crashes "replay -L $samples" exit "$pingpong" "'crash_tracer' ended the program"
+check 'in a replay' crashes "replay -L '$samples'" abort "$pingpong" "'crash_tracer' crashed: SIGABRT"
+check 'that ends the program' crashes "replay -L '$samples'" exit "$pingpong" "'crash_tracer' ended the program"
 
 finish

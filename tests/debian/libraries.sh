@@ -26,7 +26,7 @@ compare() {
 memcheck=
 case $BUILD_DIR in
 */release | */debug)
-    memcheck="valgrind -q --leak-check=full --error-exitcode=9 --suppressions=$calls/memcheck.supp"
+    memcheck="valgrind -q --leak-check=full --error-exitcode=9 --suppressions=tests/debian/memcheck.supp"
     ;;
 esac
 command -v "${memcheck%% *}" >/dev/null || memcheck=
@@ -61,7 +61,7 @@ for file in "$calls"/*.calls; do
     name=$(basename "$file" .calls)
     library=$(ls "$root"/lib/*/priv/"$name".so "$root"/lib/*/priv/lib/"$name".so 2>/dev/null | head -n 1)
     if [ -z "$library" ]; then
-        echo "skipped: no $name.so here ($(sed -n '1s/%% \([a-z0-9-]*\).*/Debian: \1/p' "$file"))"
+        echo "# skipped: no $name.so here ($(sed -n '1s/%% \([a-z0-9-]*\).*/Debian: \1/p' "$file"))"
         skipped=$((skipped + 1))
         continue
     fi

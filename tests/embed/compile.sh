@@ -3,7 +3,8 @@
 # pkg-config says; and what libtracehost exports is what the header declares.
 . tests/cli/report
 
-export PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig"
+ln -s "$BUILD_DIR" "$work/build" # its path may have blanks, at which the shell takes flags apart
+export PKG_CONFIG_PATH="$work/build/lib/pkgconfig"
 warnings='-Wall -Wextra -Wpedantic -Wshadow -Wundef -Wwrite-strings -Werror'
 
 # shellcheck disable=SC2046,SC2086

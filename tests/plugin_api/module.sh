@@ -14,8 +14,9 @@ fi
 
 # What pkg-config says of it: where the headers are, how to compile, and nothing to link with.
 : >"$work/flags"
+ln -s "$BUILD_DIR" "$work/build" # its path may have blanks, at which the shell takes flags apart
 from_pkg_config() {
-    PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig" pkg-config --cflags --libs tracehost-plugin \
+    PKG_CONFIG_PATH="$work/build/lib/pkgconfig" pkg-config --cflags --libs tracehost-plugin \
         >"$work/flags" && ! grep -q -e ' -l' "$work/flags" &&
         gcc $shared $(cat "$work/flags") $source -o "$work/flagged.so"
 }
@@ -60,7 +61,7 @@ if command -v pkg-config >/dev/null && command -v objdump >/dev/null; then
     for level in -O0 -O1 -O2 -O3 -Os; do
         check "module: calls are left: gcc $level" calls_are_left gcc -std=c11 $level
         check "module: calls are left: gcc $level, with gcc_cflags" calls_are_left \
-            gcc -std=gnu17 $level $(PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig" pkg-config \
+            gcc -std=gnu17 $level $(PKG_CONFIG_PATH="$work/build/lib/pkgconfig" pkg-config \
                 --variable=gcc_cflags tracehost-plugin)
         if command -v clang >/dev/null; then
             check "module: calls are left: clang $level" calls_are_left clang -std=c11 $level

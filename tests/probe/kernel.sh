@@ -2,9 +2,16 @@
 # Probes as the kernel's tracing sees them, through bpftrace and perf, where it is let: who may not is skipped.
 . tests/cli/report
 
-party=$BUILD_DIR/tests/plugins/party.so
 # LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"
+
+# A program whose path has no blanks: neither bpftrace nor the kernel's tracing takes those.
+mkdir "$work/bin"
+cp "$tracehost" "$work/bin"
+ln -s "$BUILD_DIR/lib" "$work/lib"
+ln -s "$BUILD_DIR/tests/plugins" "$work/plugins"
+tracehost=$work/bin/tracehost
+party=$work/plugins/party.so
 
 # Without spaces or quotes, as bpftrace splits it by itself.
 cat >"$work/script" <<'END'

@@ -3,6 +3,11 @@
 # everything else in order. They need not be let run here.
 . tests/cli/report
 
+ln -s "$BUILD_DIR" "$work/build" # bpftrace takes no blanks, which the path of a checkout may have
+tracehost=$work/build/bin/tracehost
+library=$work/build/lib/libtracehost.so
+usdt=$work/build/lib/tracehost/tracers/usdt.so
+
 # What SystemTap asks of a kernel before it looks at a program.
 make_kernel() {
     mkdir -p "$work/kernel/include/generated" "$work/kernel/include/config"
@@ -41,7 +46,7 @@ scripts() {
 
 # Each probe by name: who reads the notes finds them all.
 every_probe() {
-    for file in "$tracehost" "$BUILD_DIR/lib/libtracehost.so"; do
+    for file in "$tracehost" "$library"; do
         bpftrace -l "usdt:$file:*" 2>/dev/null | sed "s|^usdt:.*:erlang:||" | sort >"$work/names"
         "$tracehost" probes | sed 's/^erlang:\([a-z_0-9]*\)(.*/\1/' | sort | diff - "$work/names" || return
     done
@@ -53,7 +58,7 @@ elif ! in_bpftrace -e 'BEGIN { exit(); }' >"$work/why" 2>&1; then
     skip 'scripts for bpftrace' "$(tail -1 "$work/why")"
 else
     check 'bpftrace lists all probes' every_probe
-    scripts in_bpftrace .bt "$tracehost" "$BUILD_DIR/lib/libtracehost.so" "$BUILD_DIR/lib/tracehost/tracers/usdt.so"
+    scripts in_bpftrace .bt "$tracehost" "$library" "$usdt"
     check 'it would find a mistake' fails in_bpftrace -e "usdt:$tracehost:erlang:message__send { prinf(); }"
 fi
 
@@ -63,7 +68,7 @@ if ! command -v stap >/dev/null; then
 elif ! in_stap -e 'probe begin { exit() }' >"$work/why" 2>&1; then
     skip 'scripts for SystemTap' "$(head -1 "$work/why")"
 else
-    scripts in_stap .stp "$tracehost" "$BUILD_DIR/lib/libtracehost.so" "$BUILD_DIR/lib/tracehost/tracers/usdt.so"
+    scripts in_stap .stp "$tracehost" "$library" "$usdt"
     check 'it would find a missing probe' fails in_stap -e "probe process(\"$tracehost\").mark(\"message__sent\") { exit() }"
 fi
 finish
