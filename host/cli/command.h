@@ -72,6 +72,7 @@ enum th_option {
     TH_OPTION_SCHEDULER_ID,
     TH_OPTION_MAX_EVENTS,
     TH_OPTION_RECONNECT,
+    TH_OPTION_PROGRESS,
     TH_OPTION_FROM,
     TH_OPTION_TO,
     TH_OPTION_TRACE, /* and so on: those of trace_options.c */

@@ -1,26 +1,34 @@
 /*
- * Progress on a terminal: one line on stderr, from the first second on, which goes again: how far
- * the stream is read, records, how many of them a second there were since the line was last shown,
- * and what was lost.
+ * Progress: one line on stderr, from the first second on: how far the stream is read, what was
+ * lost, how many records there were, and how many of them a second since the line was last shown.
+ * What does not fit the terminal's columns is left out.
  *
- * It is shown if stderr is a terminal, and only as long as nothing was printed to a stdout that is
- * one, too: then what is printed is progress enough, and must not be mixed with it.
+ * --progress=auto shows the line if stderr is a terminal, and takes it away again: when the work
+ * ends, and when the reader of stdout ends (SIGPIPE). The line gives way for good as soon as
+ * something was printed to a stdout that is a terminal, too, which is progress enough and must not
+ * be mixed with it. While a pager or another program that takes single keys has the terminal,
+ * nothing is shown.
+ * --progress=always shows it also where stderr is no terminal: every ten seconds, as a line that
+ * stays.
  */
 #ifndef TH_PROGRESS_SHOWN_H
 #define TH_PROGRESS_SHOWN_H
 
 #include "host/replay/replay.h"
 
+enum th_progress_when { TH_PROGRESS_AUTO, TH_PROGRESS_ALWAYS, TH_PROGRESS_NEVER };
+
 struct th_progress {
     bool possible;
-    bool shown;       /* the line stands there */
+    bool lasting;     /* stderr is no terminal: each line ends with a new line, and stays */
+    bool shown;       /* the line stands there, and is to be taken away */
     int64_t next;     /* when it is to be shown anew, in monotonic nanoseconds */
     uint64_t left;    /* calls of th_progress_step() until the clock is looked at */
     int64_t since;    /* when the rate was last found, at ... */
     uint64_t records; /* ... so many */
 };
 
-void th_progress_begin(struct th_progress *progress);
+void th_progress_begin(struct th_progress *progress, enum th_progress_when when);
 
 /* From the next th_progress_begin() on SHOW is told instead, more often, and wherever stderr goes;
  * NULL: as above. The thread that reads streams. */

@@ -1,6 +1,7 @@
 #include "stream.h"
 
 #include "interrupt.h"
+#include "option_table.h"
 
 #include <string.h>
 
@@ -16,8 +17,16 @@ static const struct argp_option options[] = {
      90},
     {"reconnect", TH_OPTION_RECONNECT, "T", OPTION_ARG_OPTIONAL,
      "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again", 90},
+    {"progress", TH_OPTION_PROGRESS, "WHEN", 0,
+     "Show on stderr how far a stream is read, from the first second on: auto (the default: if "
+     "stderr "
+     "is a terminal), always, never",
+     90},
     {0},
 };
+
+static const struct th_choices choices[] = {
+    {TH_OPTION_PROGRESS, "--progress", TH_WORDS("auto", "always", "never"), 0}, {0}};
 
 static void set_reconnect(struct th_stream_options *options, const char *value,
                           struct argp_state *state)
@@ -43,6 +52,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case TH_OPTION_RECONNECT:
         set_reconnect(into, value, state);
+        return 0;
+    case TH_OPTION_PROGRESS:
+        into->progress = (enum th_progress_when)th_option_choice(choices, key, value, state);
+        return 0;
+    case TH_KEY_ABOUT:
+        ((struct th_about *)state->hook)->choices = choices;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -97,7 +112,7 @@ int th_stream_open(struct th_stream *stream)
     stream->status = TH_OK;
     stream->skipped = stream->damages = 0;
     stream->reader = NULL;
-    th_progress_begin(&stream->progress);
+    th_progress_begin(&stream->progress, stream->options->progress);
     if (th_reader_open(stream->name, &how, &stream->reader) != TH_OK)
         return th_command_fail(stream->command);
     stream->live = th_reader_info(stream->reader)->live;

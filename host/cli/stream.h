@@ -11,6 +11,7 @@ struct th_stream_options {
     bool scheduler_id;
     uint64_t max_events;  /* 0: no limit */
     int64_t reconnect_ns; /* see th_reader_options */
+    enum th_progress_when progress;
 };
 
 /* The options that all commands on streams have, for an argp child; its input is a struct

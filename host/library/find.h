@@ -38,8 +38,9 @@ void th_search_free(struct th_search *search);
 /*
  * The folder of the tracers or plugins that ship with the host, which the caller frees. It is found
  * from where the running program lies, so that a build tree works as an installed one does:
- * PREFIX/bin/tracehost and PREFIX/LIBDIR/libtracehost.so.0 both have PREFIX/LIBDIR/tracehost/tracers.
- * LIBDIR is what the build was given ("lib" by default); in a build tree it is always "lib".
+ * PREFIX/bin/tracehost and PREFIX/LIBDIR/libtracehost.so.0 both have
+ * PREFIX/LIBDIR/tracehost/tracers. LIBDIR is what the build was given ("lib" by default); in a
+ * build tree it is always "lib".
  */
 char *th_search_built_in_folder(enum th_search_kind kind);
 

@@ -76,6 +76,7 @@ tracehost dump - => ( nospace )
     --help
     --max-events=
     --output=
+    --progress=
     --reconnect
     --reconnect=
     --scheduler-id

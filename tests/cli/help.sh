@@ -107,6 +107,9 @@ the other.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --progress=WHEN        Show on stderr how far a stream is read, from the
+                             first second on: auto (the default: if stderr is a
+                             terminal), always, never
       --reconnect[=T]        Of tcp://...: where the connection ends, try for
                              the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's
@@ -202,6 +205,9 @@ messages to whom and how long these waited, the slowest calls.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --progress=WHEN        Show on stderr how far a stream is read, from the
+                             first second on: auto (the default: if stderr is a
+                             terminal), always, never
       --reconnect[=T]        Of tcp://...: where the connection ends, try for
                              the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's
@@ -237,6 +243,9 @@ Prints every record of a recorded stream.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --progress=WHEN        Show on stderr how far a stream is read, from the
+                             first second on: auto (the default: if stderr is a
+                             terminal), always, never
       --reconnect[=T]        Of tcp://...: where the connection ends, try for
                              the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's
@@ -265,6 +274,9 @@ nothing.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --progress=WHEN        Show on stderr how far a stream is read, from the
+                             first second on: auto (the default: if stderr is a
+                             terminal), always, never
       --reconnect[=T]        Of tcp://...: where the connection ends, try for
                              the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's
@@ -296,6 +308,9 @@ span; what was dropped or is damaged.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N records of each stream
+      --progress=WHEN        Show on stderr how far a stream is read, from the
+                             first second on: auto (the default: if stderr is a
+                             terminal), always, never
       --reconnect[=T]        Of tcp://...: where the connection ends, try for
                              the time T (60s) to take it up again
       --scheduler-id         Where one integer may be a match specification's

@@ -22,7 +22,7 @@ waiting() {
     $terminal 1.2 "$tracehost" dump "$recordings/s22_killed_vm.trace" | grep -v '^{trace' | figures
 }
 expect 'progress, which makes way for what else there is to say' waiting <<'EOF'
-...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records, N/s\e[K\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
+...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records, N/s\e[K\r\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
   48 of its 109 bytes are there
 tracehost dump: samples/recordings/s22_killed_vm.trace: recovered 1156 records
 EOF
@@ -39,7 +39,7 @@ unprinted() {
     slow $terminal both "$tracehost" replay -t count,top=1 - | figures
 }
 expect 'progress of a pipe, as long as tracers print nothing' unprinted <<'EOF'
-stdin: 0.1 MB, N records, N/s\e[K\r\e[K      events       %  tag
+stdin: 0.1 MB, N records, N/s\e[K\r\r\e[K      events       %  tag
          874   60.78  call
          212   14.74  return_from
          172   11.96  receive
@@ -62,6 +62,42 @@ printed() {
 expect 'no progress between what tracers print' printed <<'EOF'
 0
 -- status 1
+EOF
+narrow() {
+    WIDTH=40 $terminal 1.2 "$tracehost" dump --allow-partial "$recordings/s22_killed_vm.trace" | grep -v '^{trace' |
+        sed 's/\\e\[K\\r.*//' | awk '{ print (length($0) < 40 ? "fits" : "does not fit") ": " $0 }' | figures | head -n 1
+}
+expect 'what does not fit 40 columns is left out' narrow <<'EOF'
+fits: N% of 0.1 MB, N records, N/s
+EOF
+never() {
+    $terminal 1.2 "$tracehost" dump --progress=never --allow-partial "$recordings/s22_killed_vm.trace" | grep -c 'records, '
+}
+expect '--progress=never' never <<'EOF'
+0
+-- status 1
+EOF
+drawn_on() {
+    RAW=1 $terminal 1.2 "$tracehost" dump --allow-partial "$recordings/s22_killed_vm.trace" | grep -c 'records, '
+}
+expect 'nothing is written into the screen of a pager' drawn_on <<'EOF'
+0
+-- status 1
+EOF
+reader_gone() {
+    for i in 1 2 3 4 5 6 7 8; do cat "$recordings/s04_genserver_pingpong.trace"; done >"$work/long"
+    (cd "$work" && "$OLDPWD/$terminal" gone "$tracehost" dump long | figures)
+    echo
+}
+expect 'nothing is left of it when the reader ends' reader_gone <<'EOF'
+long: N% of 1.0 MB, N records, N/s\e[K\r\r\e[K
+EOF
+always() {
+    until grep -qs records "$work/told"; do cat "$many"; done | "$tracehost" replay --progress=always -t count - >"$work/counts" 2>"$work/told"
+    figures <"$work/told" | sed 's/[0-9.]* MB/N MB/'
+}
+expect '--progress=always, where there is no terminal' always <<'EOF'
+stdin: N MB, N records, N/s
 EOF
 expect 'no progress of what is done at once' $terminal 0 "$tracehost" replay -t count,top=1 "$many" <<'EOF'
       events       %  tag

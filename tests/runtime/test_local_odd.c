@@ -32,7 +32,8 @@ static void what_is_thrown_unwinds_frames(void **state)
     if (!there)
         skip_because("no g++");
 #ifdef __SANITIZE_ADDRESS__
-    skip_because("the address sanitizer takes no exception of a C++ library that a C program opens");
+    skip_because(
+        "the address sanitizer takes no exception of a C++ library that a C program opens");
 #endif
     thrower = add_module(".", "thrower");
     assert_int_equal(try_in("thrower", NULL, TH_ANY_ARITY, EXCEPTIONS, TH_BP_LOCAL), TH_OK);
