@@ -65,12 +65,12 @@ step_through() {
 
 # Samples, of which each is a paragraph. Those that were taken before the program was ready, in a stub or
 # in the kernel's own entry are not of interest: only such as know a function that was called. Nor are those
-# in the handler itself: where the compiler has popped its caller's %rbp it still says that it is in memory,
-# which is below the stack pointer by then, and perf has not copied it.
+# in the last instruction of the handler or of the function: where the compiler has popped its caller's %rbp it still
+# says that it is in memory, which is below the stack pointer by then, and perf has not copied it.
 sample() {
     perf script -i "$work/perf.data" -F ip,sym >"$work/samples" 2>"$work/perf" || return
     awk 'BEGIN { RS = "" }
-        /^[^\n]*[ \t]handle\n/ { next }
+        /^[^\n]*[ \t](handle|plunge)\n/ { next }
         /[ \t](plunge|th_native_thunk_terms_1)\n/ {
             seen++
             if (/[ \t]burn\n.*[ \t]call_for\n.*[ \t]main\n/) whole++
@@ -95,7 +95,7 @@ fi
 
 if ! command -v perf >/dev/null; then
     skip 'perf' 'there is no perf here'
-elif ! perf record -q --call-graph dwarf -e cpu-clock:u -o "$work/perf.data" "$program" 300 \
+elif ! perf record -q --call-graph dwarf -e cpu-clock:u -o "$work/perf.data" "$program" 900 \
     >"$work/perf" 2>&1; then
     skip 'perf' "it may not sample here: $(head -n 1 "$work/perf")"
 else

@@ -70,6 +70,11 @@ samples_are_whole() {
         }' "$work/samples"
 }
 
+by_frame_pointers() {
+    perf record -q -g -e cpu-clock:u -o "$work/perf.data" "$tracehost" run --schedulers=1 \
+        -t count,output=/dev/null -p fib:fib/1 --return fib 'fib:fib(23)' >"$work/perf" 2>&1 && samples_are_whole
+}
+
 if ! command -v gdb >/dev/null; then
     skip 'gdb' 'there is no gdb here'
 elif ! in_gdb "$work/gdb" 'fib:depth(1)' 'break main' run || ! grep -q '^Breakpoint 1, ' "$work/gdb"; then
@@ -86,5 +91,7 @@ elif ! perf record -q --call-graph dwarf,32768 -e cpu-clock:u -o "$work/perf.dat
     skip 'perf' "it may not sample here: $(head -n 1 "$work/perf")"
 else
     check "perf's samples have whole stacks" samples_are_whole
+    # The plugin that ships is compiled with frame pointers, as the host is.
+    check 'samples taken by frame pointers, too' by_frame_pointers
 fi
 finish
