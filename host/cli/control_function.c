@@ -79,7 +79,7 @@ static enum th_status set_pattern(const struct th_control_host *host,
         status = th_control_session(host, patterning->which, &session);
     if (status != TH_OK)
         return status;
-    th_search_init(&search, TH_SEARCH_TRACERS, host->options->folders, host->options->folder_count);
+    th_trace_options_search(host->options, &search);
     status = th_pattern_option_set(option, &search, session, &matched);
     th_search_free(&search);
     if (status == TH_OK)

@@ -130,7 +130,7 @@ static enum th_status attach(void *argument)
     struct th_search search;
     enum th_status status;
 
-    th_search_init(&search, TH_SEARCH_TRACERS, options->folders, options->folder_count);
+    th_trace_options_search(options, &search);
     status =
         th_session_options_attach(&attaching->trace.sessions, &search, attaching->host->tracing);
     th_search_free(&search);
@@ -201,7 +201,7 @@ static enum th_status replace(const struct th_control_host *host, struct th_sess
     struct th_search search;
     enum th_status status;
 
-    th_search_init(&search, TH_SEARCH_TRACERS, host->options->folders, host->options->folder_count);
+    th_trace_options_search(host->options, &search);
     status = th_tracer_replace(session, &search, text);
     th_search_free(&search);
     return status;

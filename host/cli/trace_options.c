@@ -311,6 +311,12 @@ void th_trace_options_free(struct th_trace_options *trace)
     th_free(trace->folders);
 }
 
+void th_trace_options_search(const struct th_trace_options *trace, struct th_search *search)
+{
+    th_search_init(search, TH_SEARCH_TRACERS, trace->folders, trace->folder_count);
+    search->replaceable = trace->control || trace->watch;
+}
+
 enum th_status th_trace_options_attach(const struct th_trace_options *trace,
                                        struct th_tracing *tracing)
 {
@@ -322,7 +328,7 @@ enum th_status th_trace_options_attach(const struct th_trace_options *trace,
         status = th_guard_set_timeout(trace->timeout);
     if (status != TH_OK)
         return status;
-    th_search_init(&search, TH_SEARCH_TRACERS, trace->folders, trace->folder_count);
+    th_trace_options_search(trace, &search);
     if (!trace->control || !th_session_options_are_empty(&trace->sessions))
         status = th_session_options_attach(&trace->sessions, &search, tracing);
     th_search_free(&search);

@@ -45,40 +45,108 @@ static const char *path_of(const struct th_session *session)
     return th_session_has_tracer(session) ? th_library_path(th_session_library(session)) : "";
 }
 
-/* One that is watched already, and is still the same, stays so. */
-static void watch_folder(const struct th_watch *watch, const char *path)
+/* Returns inotify's number of the folder of PATH, which stays the same as long as the folder is
+ * there. The numbers count up; of a folder that has a new one, events were missed. */
+static int watch_folder(struct th_watch *watch, const char *path)
 {
     char *folder = folder_of(path);
+    int number = inotify_add_watch(watch->news, folder, finished | IN_CREATE | gone | IN_ONLYDIR);
 
-    inotify_add_watch(watch->news, folder, finished | gone | IN_ONLYDIR);
     th_free(folder);
+    watch->incomplete |= number > watch->latest_folder;
+    return number;
+}
+
+/* --- Files that are finished ------------------------------------------------------------------ */
+
+struct th_watch_file {
+    int folder; /* as watch_folder() has it */
+    char *name;
+};
+
+static struct th_watch_file *find_finished(const struct th_watch *watch, int folder,
+                                           const char *name)
+{
+    for (size_t i = 0; i < watch->finished_count; i++)
+        if (watch->finished[i].folder == folder && strcmp(watch->finished[i].name, name) == 0)
+            return &watch->finished[i];
+    return NULL;
+}
+
+bool th_watch_is_finished(struct th_watch *watch, const char *path)
+{
+    return find_finished(watch, watch_folder(watch, path), name_in(path)) != NULL;
+}
+
+static void look_soon(struct th_watch *watch)
+{
+    int64_t now = th_clock_real_monotonic();
+
+    if (watch->due == INT64_MAX)
+        watch->latest = now + longest;
+    watch->due = now + quiet < watch->latest ? now + quiet : watch->latest;
+}
+
+static void note_finished(struct th_watch *watch, int folder, const char *name)
+{
+    if (!find_finished(watch, folder, name)) {
+        TH_ARRAY_GROW(watch->finished, watch->finished_count, watch->finished_capacity);
+        watch->finished[watch->finished_count++] = (struct th_watch_file){folder, th_strdup(name)};
+    }
+    look_soon(watch);
+}
+
+static void note_unfinished(struct th_watch *watch, int folder, const char *name)
+{
+    struct th_watch_file *file = find_finished(watch, folder, name);
+
+    if (!file)
+        return;
+    th_free(file->name);
+    *file = watch->finished[--watch->finished_count];
+}
+
+static void forget_finished(struct th_watch *watch)
+{
+    while (watch->finished_count > 0)
+        th_free(watch->finished[--watch->finished_count].name);
+}
+
+/* Watches the folder of PATH. If that is a new one, above LATEST, the file is finished as far as
+ * anybody knows. False: it is not there. */
+static bool watch_file(struct th_watch *watch, const char *path, int *latest)
+{
+    int number = watch_folder(watch, path);
+
+    if (watch->all || number > watch->latest_folder)
+        note_finished(watch, number, name_in(path));
+    if (number > *latest)
+        *latest = number;
+    return access(path, F_OK) == 0;
 }
 
 /*
- * A folder that was removed is not told to be, as the old library is a file of it; so whenever one
- * is not there, its folder is looked up again, until it is. What came before that was missed.
- * False: one is not there yet.
+ * A folder that was removed is not told to be if somebody still uses a file of it; so whenever a
+ * file is not there, its folder is looked up again, until it is.
  */
-static bool watch_folders(struct th_watch *watch)
+static void watch_folders(struct th_watch *watch)
 {
+    int latest = watch->latest_folder;
     bool complete = true;
 
     pthread_mutex_lock(watch->lock);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++) {
         const struct th_session *session = th_tracing_session(watch->tracing, i);
-        if (!th_session_has_tracer(session))
-            continue;
-        watch_folder(watch, path_of(session));
-        complete &= access(path_of(session), F_OK) == 0;
+        if (th_session_has_tracer(session))
+            complete &= watch_file(watch, path_of(session), &latest);
     }
     pthread_mutex_unlock(watch->lock);
     th_watch_modules_update(&watch->modules);
-    for (size_t i = 0; i < watch->modules.count; i++) {
-        const char *path = watch->modules.items[i].path;
-        watch_folder(watch, path);
-        complete &= access(path, F_OK) == 0;
-    }
-    return complete;
+    for (size_t i = 0; i < watch->modules.count; i++)
+        complete &= watch_file(watch, watch->modules.items[i].path, &latest);
+    watch->latest_folder = latest;
+    watch->all = false;
+    watch->incomplete = !complete;
 }
 
 /* --- Replacing -------------------------------------------------------------------------------- */
@@ -117,17 +185,20 @@ static void renew(struct th_watch *watch, struct th_session *session)
 {
     struct stat file;
 
-    if (!th_session_attached(session) || !th_tracer_is_outdated(session) ||
-        stat(path_of(session), &file) != 0 || was_refused(watch, session, &file))
+    if (!th_session_attached(session) || !th_watch_is_finished(watch, path_of(session)) ||
+        !th_tracer_is_outdated(session) || stat(path_of(session), &file) != 0 ||
+        was_refused(watch, session, &file))
         return;
     if (th_tracer_renew(session) == TH_OK) {
         th_command_flush();
         fprintf(stderr, "tracehost %s: the new %s is at work\n", watch->command, path_of(session));
         return;
     }
-    note_refusal(watch, session, &file);
-    th_error_context("the new %s is not used, the old one goes on", path_of(session));
-    th_command_fail(watch->command);
+    if (th_watch_is_still(path_of(session), &file)) {
+        note_refusal(watch, session, &file);
+        th_error_context("the new %s is not used, the old one goes on", path_of(session));
+        th_command_fail(watch->command);
+    }
     th_error_clear();
 }
 
@@ -141,34 +212,58 @@ static void renew_all(struct th_watch *watch)
 
 /* --- News ------------------------------------------------------------------------------------- */
 
-static bool is_of_tracer(struct th_watch *watch, const char *name)
+static bool is_meant(struct th_watch *watch, const char *path, const struct inotify_event *event)
 {
-    bool is = false;
-
-    pthread_mutex_lock(watch->lock);
-    for (size_t i = 0; i < th_tracing_sessions(watch->tracing) && !is; i++)
-        is = strcmp(name_in(path_of(th_tracing_session(watch->tracing, i))), name) == 0;
-    pthread_mutex_unlock(watch->lock);
-    return is;
+    return strcmp(name_in(path), event->name) == 0 && watch_folder(watch, path) == event->wd;
 }
 
-static void look_soon(struct th_watch *watch)
+/* The path of the file of EVENT, if a tracer or plugin is of it; the caller frees it. NULL. */
+static char *path_meant(struct th_watch *watch, const struct inotify_event *event)
 {
-    int64_t now = th_clock_real_monotonic();
+    char *path = NULL;
 
-    if (watch->due == INT64_MAX)
-        watch->latest = now + longest;
-    watch->due = now + quiet < watch->latest ? now + quiet : watch->latest;
+    pthread_mutex_lock(watch->lock);
+    for (size_t i = 0; i < th_tracing_sessions(watch->tracing) && !path; i++) {
+        const struct th_session *session = th_tracing_session(watch->tracing, i);
+        if (is_meant(watch, path_of(session), event))
+            path = th_strdup(path_of(session));
+    }
+    pthread_mutex_unlock(watch->lock);
+    for (size_t i = 0; i < watch->modules.count && !path; i++)
+        if (is_meant(watch, watch->modules.items[i].path, event))
+            path = th_strdup(watch->modules.items[i].path);
+    return path;
+}
+
+/* A new name of a file that is there already: nobody will close it after writing. */
+static bool is_link(const char *path)
+{
+    struct stat file;
+
+    return lstat(path, &file) == 0 && (S_ISLNK(file.st_mode) || file.st_nlink > 1);
+}
+
+static void take_of_file(struct th_watch *watch, const struct inotify_event *event,
+                         const char *path)
+{
+    watch->incomplete |= (event->mask & gone) != 0;
+    if (event->mask & finished || (event->mask & IN_CREATE && is_link(path)))
+        note_finished(watch, event->wd, event->name);
+    else
+        note_unfinished(watch, event->wd, event->name);
 }
 
 static void take(struct th_watch *watch, const struct inotify_event *event)
 {
-    bool meant = event->len == 0 || is_of_tracer(watch, event->name) ||
-                 th_watch_modules_have(&watch->modules, event->name);
+    char *path = event->len > 0 ? path_meant(watch, event) : NULL;
 
-    watch->incomplete |= meant && event->mask & gone;
-    if (meant && event->mask & (finished | IN_Q_OVERFLOW))
-        look_soon(watch);
+    if (path)
+        take_of_file(watch, event, path);
+    else if (event->len == 0) /* a folder has gone, or events are lost */
+        watch->incomplete = true;
+    if (event->mask & IN_Q_OVERFLOW)
+        watch->all = watch->incomplete = true;
+    th_free(path);
 }
 
 static void read_news(struct th_watch *watch)
@@ -200,7 +295,8 @@ static bool was_woken(struct th_watch *watch)
 {
     uint64_t times;
 
-    watch->incomplete |= read(watch->wake, &times, sizeof times) > 0;
+    if (read(watch->wake, &times, sizeof times) > 0)
+        watch->all = watch->incomplete = true;
     return atomic_load_explicit(&watch->over, memory_order_relaxed);
 }
 
@@ -213,15 +309,14 @@ static void watch_all_along(struct th_watch *watch)
         if (polled[1].revents && was_woken(watch))
             return;
         read_news(watch);
-        if (watch->incomplete && watch_folders(watch)) {
-            watch->incomplete = false;
-            look_soon(watch);
-        }
+        if (watch->incomplete)
+            watch_folders(watch);
         if (th_clock_real_monotonic() >= watch->due) {
             watch->due = INT64_MAX;
             renew_all(watch);
-            if (th_watch_modules_renew(&watch->modules, watch->command, watch->load_info))
+            if (th_watch_modules_renew(watch))
                 watch->due = watch->latest = th_clock_real_monotonic() + retry;
+            forget_finished(watch);
         }
     }
 }
@@ -243,6 +338,8 @@ static void release(struct th_watch *watch)
     if (watch->wake >= 0)
         close(watch->wake);
     th_free(watch->refusals);
+    forget_finished(watch);
+    th_free(watch->finished);
     th_watch_modules_free(&watch->modules);
 }
 

@@ -8,10 +8,12 @@
  *   th_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
  *
  * A thread looks at the folders in which they were found, through inotify: a file there that was
- * closed after writing, or moved there, and whose name is that of a tracer or plugin at work, is
- * looked at when nothing has happened to it for a while, so that a burst of writes is one change.
- * If it is another one than is at work, the tracer is replaced, by that thread: th_tracer_renew().
- * What came of it is told on stderr; a file that was refused is not tried again before it changes.
+ * closed after writing, or moved or linked there, and whose name is that of a tracer or plugin at
+ * work, is finished. It is looked at when no file has become so for a while, so that a burst of
+ * writes is one change. A file that is being written is not looked at before it is closed. If a
+ * finished one is another than is at work, the tracer is replaced, by that thread:
+ * th_tracer_renew(). What came of it is told on stderr; a file that was refused is not tried again
+ * before it changes.
  */
 #ifndef TH_WATCH_H
 #define TH_WATCH_H
@@ -30,16 +32,24 @@ struct th_watch {
 
     /* Its own: the thread's, but for what is said. */
     pthread_t thread;
-    bool begun;                        /* the beginner's */
-    atomic_bool over;                  /* relaxed: it is woken after that */
-    int news, wake;                    /* of inotify; to be written when it is over */
-    bool incomplete;                   /* a file is not there */
+    bool begun;                     /* the beginner's */
+    atomic_bool over;               /* relaxed: it is woken after that */
+    int news, wake;                 /* of inotify; to be written when it is over */
+    bool incomplete;                /* a file is not there */
+    bool all;                       /* what happened to files is not known: all are finished */
+    int latest_folder;              /* inotify's number of the folder that it got to know last */
+    struct th_watch_file *finished; /* and not looked at yet */
+    size_t finished_count, finished_capacity;
     struct th_watch_refusal *refusals; /* by session */
     size_t refusal_count, refusal_capacity;
     struct th_watch_modules modules;
     int64_t due;    /* when all are looked at; INT64_MAX: nothing has happened */
     int64_t latest; /* but then at last */
 };
+
+/* The file PATH is to be looked at: it is finished, or what happened to it is not known. By the
+ * watch's own thread. */
+bool th_watch_is_finished(struct th_watch *watch, const char *path);
 
 /* TH_FAILED if there is no inotify or no thread for it. With the lock or without. */
 enum th_status th_watch_begin(struct th_watch *watch);

@@ -1,4 +1,4 @@
-#include "watch_modules.h"
+#include "watch.h"
 
 #include "call_library.h"
 #include "command.h"
@@ -10,6 +10,13 @@ bool th_watch_is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+bool th_watch_is_still(const char *path, const struct stat *file)
+{
+    struct stat now;
+
+    return stat(path, &now) == 0 && th_watch_is_same(&now, file);
 }
 
 /* --- What there is ---------------------------------------------------------------------------- */
@@ -60,16 +67,6 @@ void th_watch_modules_free(struct th_watch_modules *modules)
     *modules = (struct th_watch_modules){0};
 }
 
-bool th_watch_modules_have(const struct th_watch_modules *modules, const char *name)
-{
-    for (size_t i = 0; i < modules->count; i++) {
-        const char *slash = strrchr(modules->items[i].path, '/');
-        if (strcmp(slash ? slash + 1 : modules->items[i].path, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* --- Loading ---------------------------------------------------------------------------------- */
 
 static void tell_loaded(const struct th_watch_module *module, const char *command,
@@ -112,55 +109,58 @@ static enum th_status load(const struct th_watch_module *module, const char *com
     return status;
 }
 
-static void tell_refused(const char *command)
+static void tell_refused(const struct th_watch_module *module, const char *command,
+                         const char *outcome)
 {
-    th_command_fail(command);
+    if (th_watch_is_still(module->path, &module->file)) {
+        th_error_context("the new %s is not loaded%s", module->path, outcome);
+        th_command_fail(command);
+    }
     th_error_clear();
 }
 
-/* One whose file is another than what was loaded. That old code is in use is told once. */
-static void renew(struct th_watch_module *module, th_term name, const char *command,
-                  const char *info)
+/* What there is of it now is to be tried: it is finished, or was tried when old code was in use. */
+static bool is_due(struct th_watch *watch, const struct th_watch_module *module,
+                   const struct stat *file)
 {
-    bool waited = module->waits;
-    struct stat file;
+    if (module->tried && th_watch_is_same(&module->file, file))
+        return module->waits;
+    return th_watch_is_finished(watch, module->path);
+}
 
-    if (stat(module->path, &file) != 0)
+/* One whose file is another than what was loaded. That old code is in use is told once. */
+static void renew(struct th_watch *watch, struct th_watch_module *module, th_term name)
+{
+    struct stat file;
+    bool waited;
+
+    if (stat(module->path, &file) != 0 || !is_due(watch, module, &file))
         return;
-    if (module->tried && th_watch_is_same(&module->file, &file)) {
-        if (!waited)
-            return;
-    } else {
-        waited = false;
-    }
+    waited = module->waits && th_watch_is_same(&module->file, &file);
     module->tried = true;
     module->file = file;
     module->waits = th_code_purge(name, TH_PURGE_SOFT, NULL) != TH_OK;
     if (module->waits && waited)
-        return;
-    if (module->waits)
-        th_error_context("the new %s is not loaded yet, but when old code is not in use any more",
-                         module->path);
-    else if (load(module, command, info) == TH_OK)
-        return;
-    else
-        th_error_context("the new %s is not loaded, the old code goes on", module->path);
-    tell_refused(command);
+        th_error_clear();
+    else if (module->waits)
+        tell_refused(module, watch->command, " yet, but when old code is not in use any more");
+    else if (load(module, watch->command, watch->load_info) != TH_OK)
+        tell_refused(module, watch->command, ", the old code goes on");
 }
 
-bool th_watch_modules_renew(struct th_watch_modules *modules, const char *command, const char *info)
+bool th_watch_modules_renew(struct th_watch *watch)
 {
     struct th_module_code *codes;
     size_t count = th_code_list(&codes);
     bool waits = false;
 
-    take_list(modules, codes, count);
+    take_list(&watch->modules, codes, count);
     for (size_t i = 0; i < count; i++) {
-        struct th_watch_module *module = codes[i].old ? NULL : find(modules, codes[i].path);
+        struct th_watch_module *module = codes[i].old ? NULL : find(&watch->modules, codes[i].path);
         if (!module)
             continue;
         if (codes[i].outdated)
-            renew(module, codes[i].name, command, info);
+            renew(watch, module, codes[i].name);
         else
             module->waits = false;
         waits |= module->waits;

@@ -11,6 +11,8 @@
 
 #include <sys/stat.h>
 
+struct th_watch;
+
 struct th_watch_modules {
     struct th_watch_module {
         char *path;
@@ -24,15 +26,15 @@ struct th_watch_modules {
 void th_watch_modules_update(struct th_watch_modules *modules);
 void th_watch_modules_free(struct th_watch_modules *modules);
 
-/* A file NAME, in whatever folder, is that of one. */
-bool th_watch_modules_have(const struct th_watch_modules *modules, const char *name);
-
-/* Loads what is new, with the load info INFO, Erlang text or NULL, and tells on stderr what came of
- * it, as COMMAND. True: it is to be called again in a while. */
-bool th_watch_modules_renew(struct th_watch_modules *modules, const char *command,
-                            const char *info);
+/* Loads WATCH's modules whose files are finished and new, and tells on stderr what came of it.
+ * True: it is to be called again in a while. */
+bool th_watch_modules_renew(struct th_watch *watch);
 
 /* Both are the same file, which was not written to in between. */
 bool th_watch_is_same(const struct stat *a, const struct stat *b);
+
+/* The file PATH is still FILE. If it is not, what was tried of it counts for nothing: somebody is
+ * writing to it, and it will be finished again. */
+bool th_watch_is_still(const char *path, const struct stat *file);
 
 #endif

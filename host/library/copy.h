@@ -1,5 +1,6 @@
 /*
- * Private copies of libraries, from which modules are opened that are loaded into a running host.
+ * Private copies of libraries, from which tracers and modules are opened that are loaded into a
+ * running host, or may be replaced in it.
  *
  * A copy is a file NAME.GEN.so in the program's own folder (copy_folder.h), GEN counting up in the
  * program: so the loader takes each for another library, and nobody writes to it, truncates or

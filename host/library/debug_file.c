@@ -179,19 +179,12 @@ static bool find_by_link(Elf *library, const char *path, const char *folder,
     return found;
 }
 
-static bool is_examined(const struct stat *status, const struct th_examination *facts)
-{
-    return status->st_dev == facts->device && status->st_ino == facts->inode &&
-           status->st_size == facts->size && status->st_mtim.tv_sec == facts->changed.tv_sec &&
-           status->st_mtim.tv_nsec == facts->changed.tv_nsec;
-}
-
 int th_debug_own_open(const struct th_examination *facts)
 {
     struct stat status;
     int fd = open_file(facts->copy ? facts->copy : facts->path, &status);
 
-    if (fd < 0 || facts->copy || is_examined(&status, facts))
+    if (fd < 0 || facts->copy || th_examination_is_of(facts, &status))
         return fd;
     close(fd);
     return -1;

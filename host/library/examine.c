@@ -310,13 +310,17 @@ void th_examination_free(struct th_examination *e)
     *e = (struct th_examination){0};
 }
 
+bool th_examination_is_of(const struct th_examination *e, const struct stat *file)
+{
+    return file->st_dev == e->device && file->st_ino == e->inode && file->st_size == e->size &&
+           file->st_mtim.tv_sec == e->changed.tv_sec && file->st_mtim.tv_nsec == e->changed.tv_nsec;
+}
+
 bool th_examination_is_current(const struct th_examination *e)
 {
     struct stat st;
 
-    return stat(e->path, &st) == 0 && st.st_dev == e->device && st.st_ino == e->inode &&
-           st.st_size == e->size && st.st_mtim.tv_sec == e->changed.tv_sec &&
-           st.st_mtim.tv_nsec == e->changed.tv_nsec;
+    return stat(e->path, &st) == 0 && th_examination_is_of(e, &st);
 }
 
 bool th_examination_is_unloadable(const struct th_examination *e)

@@ -106,6 +106,9 @@ void th_examination_free(struct th_examination *e);
 enum th_status th_examine_copy(const char *path, const char *copy, const struct stat *original,
                                struct th_examination *result);
 
+/* True if FILE, of fstat(), is what was examined, and was not written to since. */
+bool th_examination_is_of(const struct th_examination *e, const struct stat *file);
+
 /* False if another file lies at the path now, or that one was written to. */
 bool th_examination_is_current(const struct th_examination *e);
 

@@ -24,6 +24,7 @@ struct th_search {
     size_t count;
     size_t capacity;
     enum th_search_kind kind;
+    bool replaceable; /* what is found is opened by th_library_open_replaceable() */
 };
 
 /*

@@ -8,9 +8,10 @@
  * all see what is there; the loader does notice one file under two paths.
  *
  * One that was written in place is the same file to the loader, and its code has changed under
- * whoever runs it. A private copy bears that (copy.h), but hides the file from all of these. So
- * modules that are loaded into a running host are opened from copies; tracers, and what is named
- * when the host starts, as here.
+ * whoever runs it. A private copy bears that (copy.h), but hides the file from all of these, and is
+ * gone when a core dump or a profile is looked at. So what is loaded into a running host, or may be
+ * replaced in it, is opened from copies; what is named when a host starts that takes no commands
+ * and watches no files, as here.
  *
  * Inner header of library/. One thread at a time for each path: see opening.h.
  */

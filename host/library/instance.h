@@ -23,6 +23,7 @@ struct th_library {
     struct th_library_head head; /* the first member */
     struct th_library *next;     /* in the list of all, guarded by the lock in registry.c */
     size_t users;                /* guarded by the same lock; 0: on its way out, never used again */
+    bool replaceable;            /* opened as such: th_registry_find_file() finds it. Constant */
 
     /*
      * What keeps the library from being closed: one share for all users together, one for each
@@ -126,6 +127,10 @@ size_t th_registry_keep_all(struct th_library ***libraries);
  * there is none. It gets one user more; if it has none any more, it is returned with *IN_USE false.
  */
 struct th_library *th_registry_find(const struct th_library *wanted, bool *in_use);
+
+/* The latest instance that was opened of FILE as replaceable, and has a user; it gets one more.
+ * NULL: there is none. */
+struct th_library *th_registry_find_file(const struct stat *file);
 
 /* Calls the callback that it has set for that on the scheduler threads, before unload(). */
 void th_library_leave_threads(struct th_library *library);

@@ -65,7 +65,15 @@ enum th_status th_library_open(const char *path, struct th_library **library);
  */
 enum th_status th_library_open_copy(const char *path, struct th_library **library);
 
-/* th_search_find() and th_library_open(). */
+/*
+ * Likewise a private copy, for a tracer that may be replaced while it is at work. If an instance is
+ * open that was opened so, of the file as it is now, that is the result, and has one user more;
+ * AGAIN: a new one is opened all the same, and found from then on.
+ */
+enum th_status th_library_open_replaceable(const char *path, bool again,
+                                           struct th_library **library);
+
+/* th_search_find() and th_library_open(), or th_library_open_replaceable() if SEARCH says so. */
 enum th_status th_library_find(const struct th_search *search, const char *name,
                                struct th_library **library);
 

@@ -213,16 +213,20 @@ static enum th_status begin_use(struct th_library *library, bool busy)
 /* Opens LIBRARY, whose facts are known, or finds the instance that was opened before. */
 static enum th_status open_or_find(struct th_library *library, struct th_library **result)
 {
+    static const char other[] = "another file was put there while it was opened";
     bool in_use, busy;
-    enum th_status status = open_handle(library, &busy);
+    enum th_status status;
 
+    if (!th_examination_is_current(&library->facts))
+        return th_error_raise(TH_REFUSED, other);
+    status = open_handle(library, &busy);
     if (status)
         return status;
     *result = th_registry_find(library, &in_use);
     if (*result)
         return check_opened(*result, in_use, &library->facts);
     if (!th_examination_is_current(&library->facts))
-        return th_error_raise(TH_REFUSED, "another file was put there while it was opened");
+        return th_error_raise(TH_REFUSED, other);
     status = begin_use(library, busy);
     if (!status)
         *result = library;
@@ -345,7 +349,7 @@ static enum th_status open_examined(struct th_library *library)
     return status ? th_error_context("%s was refused", library->facts.path) : TH_OK;
 }
 
-enum th_status th_library_open_copy(const char *path, struct th_library **result)
+static enum th_status open_copy(const char *path, bool replaceable, struct th_library **result)
 {
     struct th_library *library;
     struct stat original;
@@ -355,6 +359,7 @@ enum th_status th_library_open_copy(const char *path, struct th_library **result
     if (th_copy_make(path, &copy, &original))
         return th_error_context("%s was refused", path);
     library = new_instance();
+    library->replaceable = replaceable;
     status = th_examine_copy(path, copy, &original, &library->facts);
     th_free(copy);
     library->head.path = library->facts.path;
@@ -368,6 +373,33 @@ enum th_status th_library_open_copy(const char *path, struct th_library **result
     return status;
 }
 
+enum th_status th_library_open_copy(const char *path, struct th_library **result)
+{
+    return open_copy(path, false, result);
+}
+
+enum th_status th_library_open_replaceable(const char *path, bool again, struct th_library **result)
+{
+    struct th_examination facts = {0}; /* as much as tells which file is opened */
+    struct th_opening opening;
+    enum th_status status;
+    struct stat file;
+
+    if (stat(path, &file) != 0)
+        return open_copy(path, true, result); /* which says what is wrong */
+    facts.path = (char *)path;
+    facts.device = file.st_dev;
+    facts.inode = file.st_ino;
+    status = th_opening_begin(&opening, &facts);
+    if (status)
+        return th_error_context("%s was refused", path);
+    *result = again ? NULL : th_registry_find_file(&file);
+    if (!*result)
+        status = open_copy(path, true, result);
+    th_opening_end(&opening);
+    return status;
+}
+
 enum th_status th_library_find(const struct th_search *search, const char *name,
                                struct th_library **library)
 {
@@ -376,7 +408,8 @@ enum th_status th_library_find(const struct th_search *search, const char *name,
 
     if (status)
         return status;
-    status = th_library_open(path, library);
+    status = search->replaceable ? th_library_open_replaceable(path, false, library)
+                                 : th_library_open(path, library);
     th_free(path);
     return status;
 }

@@ -96,6 +96,21 @@ struct th_library *th_registry_find(const struct th_library *wanted, bool *in_us
     return library;
 }
 
+struct th_library *th_registry_find_file(const struct stat *file)
+{
+    struct th_library *library;
+
+    pthread_mutex_lock(&lock);
+    for (library = all; library; library = library->next)
+        if (library->replaceable && library->users > 0 &&
+            th_examination_is_of(&library->facts, file))
+            break;
+    if (library)
+        library->users++;
+    pthread_mutex_unlock(&lock);
+    return library;
+}
+
 struct th_library *th_library_at(uintptr_t address)
 {
     struct th_library *library;

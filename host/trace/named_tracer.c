@@ -96,12 +96,31 @@ static void warn_of_remarks(const char *name, const struct th_library *library)
         th_warn("tracer '%s': %s", name, remarks->items[i]);
 }
 
-/* It is not loaded yet. */
-static enum th_status open_tracer(const struct th_search *search, const char *name,
-                                  struct th_library **library)
+/* A new instance, if it is of the file that the session's tracer is of: that is an upgrade, too. */
+static enum th_status open_other(const struct th_session *session, const char *path,
+                                 struct th_library **library)
 {
-    enum th_status status = th_library_find(search, name, library);
+    const struct th_library *now =
+        th_session_has_tracer(session) ? th_session_library(session) : NULL;
+    enum th_status status = th_library_open_replaceable(path, false, library);
 
+    if (status != TH_OK || *library != now)
+        return status;
+    th_library_release(*library);
+    return th_library_open_replaceable(path, true, library);
+}
+
+/* It is not loaded yet. */
+static enum th_status open_tracer(const struct th_session *session, const struct th_search *search,
+                                  const char *name, struct th_library **library)
+{
+    char *path;
+    enum th_status status = th_search_find(search, name, &path);
+
+    if (status == TH_OK) {
+        status = open_other(session, path, library);
+        th_free(path);
+    }
     if (status == TH_OK)
         warn_of_remarks(name, *library);
     return status;
@@ -119,7 +138,7 @@ enum th_status th_tracer_replace(struct th_session *session, const struct th_sea
     setup.name = tracer.name;
     if (text[strlen(tracer.name)])
         setup.state = tracer.state;
-    status = open_tracer(search, tracer.name, &setup.library);
+    status = open_tracer(session, search, tracer.name, &setup.library);
     if (status == TH_OK)
         status = th_session_replace(session, &setup);
     th_named_tracer_free(&tracer);
@@ -141,7 +160,7 @@ enum th_status th_tracer_renew(struct th_session *session)
     char *path = th_strdup(th_library_path(th_session_library(session)));
     char *name = th_strdup(th_session_name(session));
     struct th_session_setup setup = {.name = name, .state = TH_NONE};
-    enum th_status status = th_library_open(path, &setup.library);
+    enum th_status status = th_library_open_replaceable(path, false, &setup.library);
 
     if (status == TH_OK) {
         warn_of_remarks(name, setup.library);

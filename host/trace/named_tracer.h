@@ -31,7 +31,8 @@ enum th_status th_tracer_load(const struct th_search *search, const char *name,
                               struct th_library **library);
 
 /* th_session_replace() by the tracer of TEXT, which is as th_named_tracer_parse() has it; without a
- * state in it, the state stays. */
+ * state in it, the state stays. If the session has the tracer of that very file, it gets a new
+ * instance of it, by upgrade() as with new code. */
 enum th_status th_tracer_replace(struct th_session *session, const struct th_search *search,
                                  const char *text);
 

@@ -35,6 +35,45 @@ static void each_copy_is_a_library_of_its_own(void **state)
     assert_false(th_library_is_open(in_folder("own.so")));
 }
 
+static struct th_library *open_replaceable(const char *path, bool again)
+{
+    struct th_library *library;
+
+    if (th_library_open_replaceable(path, again, &library) != TH_OK)
+        fail_msg("%s", error_text());
+    return library;
+}
+
+static void one_that_is_replaceable_is_shared(void **state)
+{
+    struct th_library *first, *second, *third;
+
+    (void)state;
+    make_number("changed.so", 1);
+    first = open_replaceable(in_folder("changed.so"), false);
+    assert_string_not_equal(th_library_file(first), in_folder("changed.so"));
+    th_library_release(open_private(in_folder("changed.so"))); /* which nobody finds */
+    assert_ptr_equal(open_replaceable(in_folder("changed.so"), false), first);
+    th_library_release(first);
+
+    /* As cp does: into the file itself. */
+    make_number("other.so", 20);
+    copy_file(in_folder("other.so"), in_folder("changed.so"));
+    second = open_replaceable(in_folder("changed.so"), false);
+    assert_ptr_not_equal(second, first);
+    assert_int_equal(number_of(first), 1);
+    assert_int_equal(number_of(second), 20);
+
+    third = open_replaceable(in_folder("changed.so"), true);
+    assert_ptr_not_equal(third, second);
+    assert_ptr_equal(open_replaceable(in_folder("changed.so"), false), third);
+    th_library_release(third);
+    th_library_release(third);
+    th_library_release(second);
+    th_library_release(first);
+    assert_false(th_library_is_open(in_folder("changed.so")));
+}
+
 static void a_copy_goes_with_its_library(void **state)
 {
     struct th_library *library;
@@ -251,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_copy_is_a_library_of_its_own),
+        cmocka_unit_test(one_that_is_replaceable_is_shared),
         cmocka_unit_test(a_copy_goes_with_its_library),
         cmocka_unit_test(what_is_refused_leaves_no_copy),
         cmocka_unit_test(whatever_happens_to_the_original_does_not_matter),

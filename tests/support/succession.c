@@ -73,7 +73,7 @@ struct th_library *succession_open(struct successor *self)
 
     copy(fresh);
     assert_int_equal(rename(fresh, path), 0);
-    if (th_library_open(path, &library) != TH_OK)
+    if (th_library_open_replaceable(path, false, &library) != TH_OK)
         fail_msg("%s", th_error_link(0));
     introduce(library, self);
     th_free(fresh);

@@ -1,0 +1,175 @@
+#!/bin/sh
+# --watch: files that are being written are left alone until they are closed, and end no host, however they are written.
+. tests/cli/report
+
+folder=$work/made
+mkdir "$folder"
+
+cat >"$work/tracer.c" <<'EOF'
+#include <erl_nif.h>
+
+#include <stdio.h>
+
+static ERL_NIF_TERM enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc, (void)argv;
+    return enif_make_atom(env, "trace");
+}
+
+static ERL_NIF_TERM trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc, (void)argv;
+    dprintf(1, "%s\n", WORD);
+    return enif_make_atom(env, "ok");
+}
+
+/* As most libraries have: what lies behind the first page is read when it is needed. */
+const char much[1 << 16] = WORD;
+
+static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
+ERL_NIF_INIT(tracer, functions, NULL, NULL, NULL, NULL)
+EOF
+
+cat >"$work/plugin.c" <<'EOF'
+#include <erl_nif.h>
+
+static ERL_NIF_TERM word(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc, (void)argv;
+    return enif_make_atom(env, WORD);
+}
+
+static int upgrade(ErlNifEnv *env, void **private_data, void **old_private_data, ERL_NIF_TERM info)
+{
+    (void)env, (void)private_data, (void)old_private_data, (void)info;
+    return 0;
+}
+
+const char much[1 << 16] = WORD;
+
+static ErlNifFunc functions[] = {{"word", 0, word, 0}};
+ERL_NIF_INIT(plugin, functions, NULL, NULL, upgrade, NULL)
+EOF
+
+# make SOURCE WORD FILE
+make() {
+    "$CC" -fPIC -shared -Iplugin_api -DWORD="\"$2\"" -o "$3" "$work/$1.c"
+}
+
+for word in one two three last; do
+    make tracer $word "$work/tracer.$word"
+    make plugin $word "$work/plugin.$word"
+done
+first=$folder/first/tracer.so
+second=$folder/second/tracer.so
+plugin=$folder/plugin.so
+mkdir "$folder/first" "$folder/second"
+cp "$work/tracer.one" "$first"
+cp "$work/tracer.one" "$second"
+cp "$work/plugin.one" "$plugin"
+
+for _ in $(seq 100000); do
+    echo 'plugin:word(). receive after 5 -> ok end.'
+done >"$work/forms"
+"$tracehost" run --watch -t "$folder/first/tracer.so" -t "$folder/second/tracer.so" -p plugin:_/_ -f "$work/forms" "$folder/plugin.so" \
+    >"$work/out" 2>"$work/err" &
+host=$!
+
+# said TEXT: on stderr, as often as TIMES says.
+said_now() {
+    [ "$(grep -c -- "$1" "$work/err")" -ge "${2:-1}" ]
+}
+said() {
+    until_so said_now "$@"
+}
+# prints WORD: more and more lines.
+prints_more() {
+    [ "$(grep -cx "$1" "$work/out")" -gt $((printed + 3)) ]
+}
+prints() {
+    printed=$(grep -cx "$1" "$work/out")
+    until_so prints_more "$1"
+}
+
+check 'the host runs' prints one
+
+# --- a file that is open for writing ---
+
+# move WHAT FILE
+move() {
+    cp "$1" "$work/moved"
+    mv "$work/moved" "$2"
+}
+move "$work/tracer.two" "$second"
+check 'a tracer is replaced' said 'the new .*/second/tracer.so is at work'
+rm "$first"
+exec 5>"$first" # which is closed below
+head -c 5000 "$work/tracer.two" >&5
+move "$work/plugin.two" "$plugin"
+check 'a plugin, too' said 'the new .*/plugin.so is loaded'
+move "$work/tracer.three" "$second"
+check 'and the tracer again' said 'the new .*/second/tracer.so is at work' 2
+silent() {
+    ! grep 'the new .*/first/tracer.so' "$work/err"
+}
+check 'what is half written is not looked at' silent
+tail -c +5001 "$work/tracer.two" >&5
+exec 5>&-
+check 'it is when it is closed' said 'the new .*/first/tracer.so is at work'
+rm "$first"
+ln "$work/tracer.three" "$first"
+check 'a link is whole at once' said 'the new .*/first/tracer.so is at work' 2
+rm "$first"
+ln -s "$work/tracer.two" "$first"
+check 'also a symbolic one' said 'the new .*/first/tracer.so is at work' 3
+nothing_else() {
+    [ "$(grep -c . "$work/err")" = 6 ]
+}
+check 'nothing else is said' nothing_else
+
+# --- files that are written again and again ---
+
+# put HOW WHAT FILE: as linkers do, cp, install, mv, and a shell.
+put() {
+    case $1 in
+    0) cp "$2" "$3" ;;
+    1) install "$2" "$3" ;;
+    2) cp "$2" "$3.new" && mv "$3.new" "$3" ;;
+    3) rm "$3" && {
+        head -c 4096 "$2"
+        tail -c +4097 "$2"
+    } >"$3" ;;
+    4) cat "$2" >"$3" ;;
+    esac
+}
+rm "$first" # a link would be written through
+cp "$work/tracer.one" "$first"
+i=0
+while [ $i -lt 60 ]; do
+    case $((i % 3)) in
+    0) word=one ;;
+    1) word=two ;;
+    2) word=three ;;
+    esac
+    put $((i % 5)) "$work/tracer.$word" "$first"
+    put $((i % 5)) "$work/tracer.$word" "$second"
+    put $((i % 5)) "$work/plugin.$word" "$plugin"
+    i=$((i + 1))
+done
+for word in four five six; do
+    make tracer $word "$first"
+    make plugin $word "$plugin"
+done
+check 'the host outlives that' kill -0 $host
+cp "$work/tracer.last" "$first"
+cp "$work/tracer.last" "$second"
+cp "$work/plugin.last" "$plugin"
+all_last() {
+    [ "$(tail -n 20 "$work/out" | sort -u)" = last ]
+}
+check 'the last ones are at work' until_so all_last
+kill -TERM $host
+wait $host
+check 'it ends as told' test $? = 143
+
+finish
