@@ -22,7 +22,8 @@
  * take long each in a thread of its own: then others are answered meanwhile, and the same client's
  * next request waits. One that has begun goes on to its end if the client leaves. A client that
  * does not read its answers is not read any more, and after TH_CONTROL_PATIENCE seconds it is let
- * go.
+ * go. If all places are taken, a new client gets that of the one which has awaited no answer for
+ * longest.
  */
 #ifndef TH_CONTROL_H
 #define TH_CONTROL_H
@@ -35,7 +36,7 @@
 enum {
     TH_CONTROL_PROTOCOL = 1,
     TH_CONTROL_LINE = 1 << 20,
-    TH_CONTROL_CLIENTS = 64, /* at once; more are told so, and let go */
+    TH_CONTROL_CLIENTS = 64, /* at once; if all await answers, more are told so, and let go */
     TH_CONTROL_APART = 64,   /* commands that take long, at once; more are refused */
     TH_CONTROL_PATIENCE = 10
 };
@@ -83,7 +84,7 @@ struct th_control_counts {
     uint64_t clients, requests;
     uint64_t refused;   /* clients of another user, or above the limit */
     uint64_t malformed; /* lines that were no requests */
-    uint64_t dropped;   /* clients that did not read their answers */
+    uint64_t dropped;   /* clients that did not read their answers, or made room for others */
 };
 struct th_control_counts th_control_counts(const struct th_control *control);
 

@@ -5,6 +5,9 @@
  * commands: nothing here waits for one. Of a client there is at most a line and what was read with
  * it, and one answer, or a command that goes on apart (apart.h); before that answer is taken
  * neither is more read nor another request carried out.
+ *
+ * If there is no place for a new client, or no descriptor, the one is let go that has been idle for
+ * longest. If that gives no descriptor, nobody is listened to for a second, or until a client goes.
  */
 #include "control.h"
 
@@ -31,6 +34,7 @@ struct client {
     struct th_buffer answer;  /* what it is to be sent, ... */
     size_t sent;              /* ... of which this much was */
     int64_t since;            /* when it took something last, in seconds */
+    uint64_t turn;            /* the server's when it came or was heard last */
     struct th_errand *errand; /* what it has asked for goes on; NULL: nothing */
 };
 
@@ -41,6 +45,9 @@ struct th_control {
     struct stat identity;                          /* of the socket's file */
     struct client clients[TH_CONTROL_CLIENTS + 1]; /* one who is told that it is too many */
     size_t client_count;
+    uint64_t turn;     /* counts up */
+    bool made_room;    /* for a descriptor, and nobody has come since */
+    int64_t deaf_till; /* in seconds; 0: it listens */
     struct th_apart apart;
     /* Written by the server's thread, read by any. Relaxed: each is a number in itself. */
     _Atomic uint64_t accepted, requests, refused, malformed, dropped;
@@ -159,6 +166,7 @@ static bool take_line(struct th_control *control, struct client *client)
             skip(control, client);
         return false;
     }
+    client->turn = ++control->turn;
     if (!client->skips && size > 0)
         carry_out(control, client, (size_t)size);
     client->skips = false;
@@ -186,17 +194,44 @@ static void let_go(struct th_control *control, size_t i)
     if (client->errand)
         th_errand_abandon(client->errand);
     close(client->fd);
+    control->deaf_till = 0;
     th_buffer_free(&client->come);
     th_buffer_free(&client->answer);
     *client = control->clients[--control->client_count];
 }
 
+/* It awaits no answer, and has sent nothing that was not looked at. */
+static bool is_idle(const struct client *client)
+{
+    char byte;
+
+    return !client->errand && client->answer.size == 0 && line_of(client) < 0 &&
+           recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+}
+
+/* Lets go of the client that has been idle for longest. False: none is. */
+static bool make_room(struct th_control *control)
+{
+    size_t longest = control->client_count;
+
+    for (size_t i = 0; i < control->client_count; i++)
+        if (is_idle(&control->clients[i]) &&
+            (longest == control->client_count ||
+             control->clients[i].turn < control->clients[longest].turn))
+            longest = i;
+    if (longest == control->client_count)
+        return false;
+    count(&control->dropped);
+    let_go(control, longest);
+    return true;
+}
+
 static void admit(struct th_control *control, int fd)
 {
+    bool stays = control->client_count < TH_CONTROL_CLIENTS || make_room(control);
     struct client *client = &control->clients[control->client_count++];
-    bool stays = control->client_count <= TH_CONTROL_CLIENTS;
 
-    *client = (struct client){.fd = fd};
+    *client = (struct client){.fd = fd, .turn = ++control->turn};
     count(stays ? &control->accepted : &control->refused);
     if (stays)
         th_wire_greet(control->setup, answer_of(client));
@@ -206,12 +241,27 @@ static void admit(struct th_control *control, int fd)
         let_go(control, control->client_count - 1);
 }
 
+/* Others of the process may take the one that is made free here. */
+static void find_descriptor(struct th_control *control)
+{
+    if (!control->made_room && make_room(control)) {
+        control->made_room = true;
+        return;
+    }
+    control->made_room = false;
+    control->deaf_till = seconds() + 1;
+}
+
 static void accept_client(struct th_control *control)
 {
     int fd = accept4(control->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-    if (fd < 0)
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            find_descriptor(control);
         return;
+    }
+    control->made_room = false;
     if (th_socket_is_ours(fd, NULL)) {
         admit(control, fd);
     } else {
@@ -251,13 +301,15 @@ static bool serve(struct th_control *control, struct client *client, int events)
 enum { ENDED, LISTENING, APART, FIRST_CLIENT };
 
 /* Whom to wait for. Returns for how long, in milliseconds, as poll() has it: not at all if somebody
- * has asked already; as seconds pass while somebody's patience is to be looked after. */
+ * has asked already; as seconds pass while somebody's patience, or when to listen again, is to be
+ * looked after. */
 static int fill_in(const struct th_control *control, struct pollfd *waits)
 {
-    int time = -1;
+    bool deaf = seconds() < control->deaf_till;
+    int time = deaf ? 1000 : -1;
 
     waits[ENDED] = (struct pollfd){.fd = control->ended, .events = POLLIN};
-    waits[LISTENING] = (struct pollfd){.fd = control->listening, .events = POLLIN};
+    waits[LISTENING] = (struct pollfd){.fd = control->listening, .events = deaf ? 0 : POLLIN};
     waits[APART] = (struct pollfd){.fd = control->apart.done, .events = POLLIN};
     for (size_t i = 0; i < control->client_count; i++) {
         const struct client *client = &control->clients[i];

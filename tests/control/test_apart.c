@@ -131,6 +131,29 @@ static void threads_begin_and_end(void **state)
     assert_int_equal(th_control_begin(&setup, &control), TH_OK);
 }
 
+/* Nobody is let go who awaits an answer. */
+static void too_many_clients_are_told_so(void **state)
+{
+    int fds[TH_CONTROL_CLIENTS], fd;
+
+    (void)state;
+    sem_init(&gate, 0, 0);
+    for (int i = 0; i < TH_CONTROL_CLIENTS; i++)
+        fds[i] = ask_to_wait("\"a\"");
+    until_waiting(TH_CONTROL_CLIENTS);
+    fd = open_socket();
+    assert_non_null(strstr(get(fd), "there are too many clients"));
+    assert_string_equal(get(fd), "");
+    close(fd);
+    assert_int_equal(th_control_counts(control).refused, 1);
+    for (int i = 0; i < TH_CONTROL_CLIENTS; i++)
+        sem_post(&gate);
+    for (int i = 0; i < TH_CONTROL_CLIENTS; i++) {
+        assert_string_equal(get(fds[i]), "{\"id\":null,\"ok\":true,\"result\":[\"a\"]}");
+        close(fds[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +161,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(clients_that_do_not_wait, begin, end),
         cmocka_unit_test_setup_teardown(an_end_waits_for_commands, begin, end),
         cmocka_unit_test_setup_teardown(threads_begin_and_end, begin, end),
+        cmocka_unit_test_setup_teardown(too_many_clients_are_told_so, begin, end),
     };
 
     setup.commands = commands;

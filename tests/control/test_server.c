@@ -2,8 +2,10 @@
  * is. */
 #include "served.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* As much as is asked for. */
 static enum th_status shout(void *context, int count, char **arguments, json_t **result)
@@ -157,30 +159,124 @@ static void clients_that_vanish(void **state)
     assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
 }
 
-static void too_many_clients_are_told_so(void **state)
+static const char ask[] = "{\"command\":\"say\"}\n";
+static const char said[] = "{\"id\":null,\"ok\":true,\"result\":[]}";
+
+static int open_greeted(void)
 {
-    int fds[TH_CONTROL_CLIENTS];
-    int fd;
+    int fd = open_socket();
+
+    assert_non_null(strstr(get(fd), "protocol"));
+    return fd;
+}
+
+static void who_is_idle_for_longest_makes_room(void **state)
+{
+    int fds[TH_CONTROL_CLIENTS], late;
 
     (void)state;
-    for (int i = 0; i < TH_CONTROL_CLIENTS; i++) {
-        fds[i] = open_socket();
-        assert_non_null(strstr(get(fds[i]), "tracehost"));
-    }
-    fd = open_socket();
-    assert_non_null(strstr(get(fd), "there are too many clients"));
-    assert_string_equal(get(fd), "");
-    close(fd);
-    assert_int_equal(th_control_counts(control).refused, 1);
     for (int i = 0; i < TH_CONTROL_CLIENTS; i++)
+        fds[i] = open_greeted();
+    put(fds[0], ask); /* so the next one is idle for longer */
+    assert_string_equal(get(fds[0]), said);
+    late = open_greeted();
+    assert_string_equal(get(fds[1]), "");
+    for (int i = 0; i < TH_CONTROL_CLIENTS; i++) {
+        if (i != 1) {
+            put(fds[i], ask);
+            assert_string_equal(get(fds[i]), said);
+        }
         close(fds[i]);
-    do { /* it has not seen them go at once */
+    }
+    assert_int_equal(th_control_counts(control).dropped, 1);
+    assert_int_equal(th_control_counts(control).refused, 0);
+    close(late);
+}
+
+static void limit_descriptors(rlim_t most)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = most;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* In a process of its own, whose descriptors are not counted here: connects COUNT times, says so by
+ * a byte to TOLD, and waits until the last one is greeted, which is another byte. */
+static pid_t connect_elsewhere(int count, int told, rlim_t limit)
+{
+    pid_t child = fork();
+    int fd = -1;
+
+    if (child != 0)
+        return child;
+    limit_descriptors(limit);
+    for (int i = 0; i < count; i++)
         fd = open_socket();
-        if (strstr(get(fd), "protocol"))
-            break;
-        close(fd);
-    } while (true);
-    close(fd);
+    if (write(told, "c", 1) != 1 || !strstr(get(fd), "protocol") || write(told, "g", 1) != 1)
+        _exit(1);
+    _exit(0);
+}
+
+static double processor_time(void)
+{
+    struct timespec used;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* Whoever comes then waits, and costs nothing. */
+static void without_descriptors(void **state)
+{
+    struct rlimit before;
+    double used;
+    pid_t child;
+    int pipes[2], highest, status;
+    char byte;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(pipe(pipes), 0);
+    highest = dup(0); /* nothing below is free */
+    close(highest);
+    limit_descriptors((rlim_t)highest);
+    child = connect_elsewhere(1, pipes[1], before.rlim_cur);
+    assert_int_equal(read(pipes[0], &byte, 1), 1);
+    used = processor_time();
+    usleep(300000); /* as long as it would be busy */
+    assert_true(processor_time() - used < 0.1);
+    limit_descriptors(before.rlim_cur);
+    assert_int_equal(read(pipes[0], &byte, 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+/* There are fewer than places: then idle clients make room for them, too. */
+static void with_few_descriptors(void **state)
+{
+    struct rlimit before;
+    int pipes[2], status, highest;
+    pid_t child;
+    char byte;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(pipe(pipes), 0);
+    highest = dup(0);
+    close(highest);
+    limit_descriptors((rlim_t)highest + 4);
+    child = connect_elsewhere(40, pipes[1], before.rlim_cur);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(read(pipes[0], &byte, 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    limit_descriptors(before.rlim_cur);
+    close(pipes[0]);
+    close(pipes[1]);
 }
 
 /* --- The client's end --- */
@@ -335,7 +431,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(many_requests_at_once, begin, end),
         cmocka_unit_test_setup_teardown(who_does_not_read_is_not_read, begin, end),
         cmocka_unit_test_setup_teardown(clients_that_vanish, begin, end),
-        cmocka_unit_test_setup_teardown(too_many_clients_are_told_so, begin, end),
+        cmocka_unit_test_setup_teardown(who_is_idle_for_longest_makes_room, begin, end),
+        cmocka_unit_test_setup_teardown(without_descriptors, begin, end),
+        cmocka_unit_test_setup_teardown(with_few_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(asking, begin, end),
         cmocka_unit_test_setup_teardown(nobody_is_there, begin, end),
         cmocka_unit_test_setup_teardown(the_socket_is_the_users_alone, begin, end),
