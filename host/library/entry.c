@@ -1,5 +1,7 @@
 #include "entry.h"
 
+#include "memory.h"
+
 #include "host/term/term.h"
 
 #include <string.h>
@@ -13,19 +15,68 @@ struct short_function {
     ERL_NIF_TERM (*fptr)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 };
 
-static bool is_at_least(const struct th_entry *entry, int major, int minor)
+/* What is being read: an entry, and the memory that there is. */
+struct reading {
+    const ErlNifEntry *from;
+    struct th_memory memory; /* of the process */
+    struct th_entry *entry;
+};
+
+static bool is_at_least(const ErlNifEntry *from, int major, int minor)
 {
-    return entry->major > major || (entry->major == major && entry->minor >= minor);
+    return from->major > major || (from->major == major && from->minor >= minor);
+}
+
+/* --- Pointers -----------------------------------------------------------------------------------
+ *
+ * Each is looked up before it is followed, in the memory of the process: an entry need not lie in
+ * its library, it may be made in the heap (as libraries in Rust do) or be another library's. */
+
+/* How many bytes from ADDRESS on have RIGHTS. All, if the kernel does not list the memory. */
+static size_t bytes_at(const struct reading *reading, const void *address, unsigned rights)
+{
+    return reading->memory.count > 0 ? th_memory_after(&reading->memory, (uintptr_t)address, rights)
+                                     : SIZE_MAX;
+}
+
+static enum th_status check_readable(const struct reading *reading, const char *name,
+                                     const void *address, size_t size)
+{
+    return bytes_at(reading, address, TH_MEMORY_READABLE) >= size
+               ? TH_OK
+               : th_error_raise(TH_REFUSED,
+                                "its %s would be at %p, which is no memory of this "
+                                "process that can be read",
+                                name, address);
+}
+
+/* NULL is a text, an empty one. */
+static enum th_status check_text(const struct reading *reading, const char *name, const char *text)
+{
+    size_t most = text ? bytes_at(reading, text, TH_MEMORY_READABLE) : 0;
+
+    return !text || strnlen(text, most) < most ? TH_OK
+                                               : check_readable(reading, name, text, SIZE_MAX);
+}
+
+static enum th_status check_code(const struct reading *reading, const char *name, uintptr_t address)
+{
+    return address == 0 || bytes_at(reading, (const void *)address, TH_MEMORY_EXECUTABLE) > 0
+               ? TH_OK
+               : th_error_raise(TH_REFUSED, "its %s would be at %p, where there is no code", name,
+                                (const void *)address);
 }
 
 /* --- Version --------------------------------------------------------------------------------- */
 
-/* Of a later minor version min_erts still stands where it stood; of a major one nothing is known.
- */
-static enum th_status refuse_newer(const ErlNifEntry *from)
+/* In a later minor version min_erts still stands where it stood; a later major one is unknown. */
+static enum th_status refuse_newer(const struct reading *reading)
 {
+    const ErlNifEntry *from = reading->from;
     const char *runtime = from->major == ERL_NIF_MAJOR_VERSION ? from->min_erts : NULL;
 
+    if (check_text(reading, "min_erts", runtime))
+        return th_error_status();
     return th_error_raise(TH_REFUSED,
                           "it was compiled for NIF version %d.%d%s%s, this host has %d.%d; compile "
                           "it with an older erl_nif.h",
@@ -33,16 +84,31 @@ static enum th_status refuse_newer(const ErlNifEntry *from)
                           ERL_NIF_MAJOR_VERSION, ERL_NIF_MINOR_VERSION);
 }
 
-static enum th_status check_version(const ErlNifEntry *from)
+static size_t size_of_entry(const ErlNifEntry *from)
 {
+    return !is_at_least(from, 2, 1)    ? offsetof(ErlNifEntry, vm_variant)
+           : !is_at_least(from, 2, 7)  ? offsetof(ErlNifEntry, options)
+           : !is_at_least(from, 2, 12) ? offsetof(ErlNifEntry, sizeof_ErlNifResourceTypeInit)
+           : !is_at_least(from, 2, 14) ? offsetof(ErlNifEntry, min_erts)
+                                       : sizeof *from;
+}
+
+static enum th_status check_version(const struct reading *reading)
+{
+    const ErlNifEntry *from = reading->from;
+
+    if (check_readable(reading, "entry", from, offsetof(ErlNifEntry, name)))
+        return th_error_status();
     if (from->major < ERL_NIF_MIN_REQUIRED_MAJOR_VERSION_ON_LOAD || from->minor < 0)
         return th_error_raise(TH_REFUSED,
                               "it was compiled for NIF version %d.%d, older than 2.0; compile it "
                               "with a newer erl_nif.h",
                               from->major, from->minor);
+    if (check_readable(reading, "entry", from, size_of_entry(from)))
+        return th_error_status();
     if (from->major > ERL_NIF_MAJOR_VERSION ||
         (from->major == ERL_NIF_MAJOR_VERSION && from->minor > ERL_NIF_MINOR_VERSION))
-        return refuse_newer(from);
+        return refuse_newer(reading);
     if (from->major == 2 && from->minor == 5)
         return th_error_raise(TH_REFUSED, "it was compiled for NIF version 2.5, an experiment that "
                                           "no other version is compatible with");
@@ -51,23 +117,32 @@ static enum th_status check_version(const ErlNifEntry *from)
 
 /* --- Functions ------------------------------------------------------------------------------- */
 
-static void copy_functions(struct th_entry *entry, const void *functions, size_t count)
+static enum th_status copy_functions(const struct reading *reading)
 {
+    struct th_entry *entry = reading->entry;
+    size_t count = (size_t)reading->from->num_of_funcs;
+    const void *functions = reading->from->funcs;
     const struct short_function *old = functions;
     const ErlNifFunc *present = functions;
-    bool has_flags = is_at_least(entry, 2, 7);
+    bool has_flags = is_at_least(reading->from, 2, 7);
 
+    if (count > 0 && check_readable(reading, "array of functions", functions,
+                                    count * (has_flags ? sizeof *present : sizeof *old)))
+        return th_error_status();
     entry->functions = th_alloc(count * sizeof *entry->functions);
     entry->function_count = count;
     for (size_t i = 0; i < count; i++)
         entry->functions[i] =
             has_flags ? present[i] : (ErlNifFunc){old[i].name, old[i].arity, old[i].fptr, 0};
+    return TH_OK;
 }
 
-static enum th_status check_function(const struct th_entry *entry, size_t i)
+static enum th_status check_function(const struct reading *reading, size_t i)
 {
-    const ErlNifFunc *function = &entry->functions[i];
+    const ErlNifFunc *function = &reading->entry->functions[i];
 
+    if (check_text(reading, "function's name", function->name))
+        return th_error_context("function %zu of its entry is damaged", i + 1);
     if (!function->name || !*function->name || strlen(function->name) > TH_ATOM_BYTES)
         return th_error_raise(TH_REFUSED,
                               "function %zu of its entry has no name that an atom can "
@@ -79,6 +154,8 @@ static enum th_status check_function(const struct th_entry *entry, size_t i)
     if (!function->fptr)
         return th_error_raise(TH_REFUSED, "its function %s/%u has no code", function->name,
                               function->arity);
+    if (check_code(reading, "code", (uintptr_t)function->fptr))
+        return th_error_context("its function %s/%u is damaged", function->name, function->arity);
     if (function->flags != 0 && function->flags != ERL_NIF_DIRTY_JOB_CPU_BOUND &&
         function->flags != ERL_NIF_DIRTY_JOB_IO_BOUND)
         return th_error_raise(TH_REFUSED, "its function %s/%u has unknown flags (%u)",
@@ -112,28 +189,52 @@ static enum th_status check_twins(const struct th_entry *entry)
     return status;
 }
 
-static enum th_status read_functions(const ErlNifEntry *from, struct th_entry *entry)
+static enum th_status read_functions(const struct reading *reading)
 {
-    enum th_status status = TH_OK;
+    const ErlNifEntry *from = reading->from;
+    enum th_status status;
 
     if (from->num_of_funcs < 0 || from->num_of_funcs > MOST_FUNCTIONS ||
         (from->num_of_funcs > 0 && !from->funcs))
         return th_error_raise(TH_REFUSED, "its entry has %d functions%s", from->num_of_funcs,
                               from->funcs ? "" : " but no array of them");
-    copy_functions(entry, from->funcs, (size_t)from->num_of_funcs);
-    for (size_t i = 0; i < entry->function_count && !status; i++)
-        status = check_function(entry, i);
-    return status ? status : check_twins(entry);
+    status = copy_functions(reading);
+    for (size_t i = 0; i < reading->entry->function_count && !status; i++)
+        status = check_function(reading, i);
+    return status ? status : check_twins(reading->entry);
 }
 
 /* --- The whole ------------------------------------------------------------------------------- */
 
-static enum th_status read_entry(const ErlNifEntry *from, struct th_entry *entry)
+static enum th_status check_variant(const struct reading *reading)
 {
-    enum th_status status = check_version(from);
+    const char *variant =
+        is_at_least(reading->from, 2, 1) ? reading->from->vm_variant : ERL_NIF_VM_VARIANT;
+    enum th_status status = check_text(reading, "vm_variant", variant);
 
-    if (status)
-        return status;
+    if (!status && (!variant || strcmp(variant, ERL_NIF_VM_VARIANT) != 0))
+        status = th_error_raise(TH_REFUSED, "it was compiled for the VM variant \"%s\", not \"%s\"",
+                                variant ? variant : "", ERL_NIF_VM_VARIANT);
+    return status;
+}
+
+static enum th_status check_callbacks(const struct reading *reading)
+{
+    const struct th_entry *entry = reading->entry;
+    enum th_status status = check_code(reading, "load()", (uintptr_t)entry->load);
+
+    if (!status)
+        status = check_code(reading, "upgrade()", (uintptr_t)entry->upgrade);
+    return status ? status : check_code(reading, "unload()", (uintptr_t)entry->unload);
+}
+
+static enum th_status read_entry(const struct reading *reading)
+{
+    const ErlNifEntry *from = reading->from;
+    struct th_entry *entry = reading->entry;
+
+    if (check_version(reading) || check_variant(reading))
+        return th_error_status();
     *entry = (struct th_entry){
         .major = from->major,
         .minor = from->minor,
@@ -142,27 +243,29 @@ static enum th_status read_entry(const ErlNifEntry *from, struct th_entry *entry
         .upgrade = from->upgrade,
         .unload = from->unload,
     };
-    if (is_at_least(entry, 2, 1) &&
-        (!from->vm_variant || strcmp(from->vm_variant, ERL_NIF_VM_VARIANT) != 0))
-        return th_error_raise(TH_REFUSED, "it was compiled for the VM variant \"%s\", not \"%s\"",
-                              from->vm_variant ? from->vm_variant : "", ERL_NIF_VM_VARIANT);
-    if (is_at_least(entry, 2, 7))
+    if (is_at_least(from, 2, 7))
         entry->options = from->options;
-    if (is_at_least(entry, 2, 12))
+    if (is_at_least(from, 2, 12))
         entry->resource_init_size = from->sizeof_ErlNifResourceTypeInit;
-    if (is_at_least(entry, 2, 14))
+    if (is_at_least(from, 2, 14))
         entry->oldest_runtime = from->min_erts;
+    if (check_text(reading, "min_erts", entry->oldest_runtime) ||
+        check_text(reading, "module's name", entry->name) || check_callbacks(reading))
+        return th_error_status();
     if (!entry->name || !*entry->name || strlen(entry->name) > TH_ATOM_BYTES)
         return th_error_raise(TH_REFUSED, "its entry has no name that an atom can be");
-    return read_functions(from, entry);
+    return read_functions(reading);
 }
 
 enum th_status th_entry_read(const ErlNifEntry *from, struct th_entry *entry)
 {
+    struct reading reading = {.from = from, .entry = entry};
     enum th_status status;
 
     *entry = (struct th_entry){0};
-    status = read_entry(from, entry);
+    th_memory_of_process(&reading.memory);
+    status = read_entry(&reading);
+    th_memory_free(&reading.memory);
     if (status)
         th_entry_free(entry);
     return status;

@@ -28,7 +28,8 @@ struct th_entry {
 /*
  * Reads and checks what nif_init() returned. TH_REFUSED where a BEAM of NIF version 2.18 refuses:
  * a version that is newer, older than 2.0, or 2.5; another vm_variant; a function without name or
- * code, with more than 255 arguments or unknown flags, or there twice. th_entry_free() ends it.
+ * code, with more than 255 arguments or unknown flags, or there twice. Also if a pointer in it
+ * leads to no memory or to no code, where a BEAM crashes. th_entry_free() ends it.
  */
 enum th_status th_entry_read(const ErlNifEntry *from, struct th_entry *entry);
 void th_entry_free(struct th_entry *entry);

@@ -3,7 +3,10 @@
 #include "host/base/base.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 struct question {
     const struct link_map *library;
@@ -48,6 +51,44 @@ void th_memory_of(struct th_memory *memory, void *handle)
         return;
     question.library = library;
     dl_iterate_phdr(add_parts, &question);
+}
+
+/* A mapping of a file that goes on without one (.data and .bss) is one part. */
+static void add_mapping(struct th_memory *memory, struct th_memory_part mapping)
+{
+    struct th_memory_part *last = memory->count > 0 ? &memory->parts[memory->count - 1] : NULL;
+
+    if (last && last->start + last->size == mapping.start && last->rights == mapping.rights) {
+        last->size += mapping.size;
+        return;
+    }
+    TH_ARRAY_GROW(memory->parts, memory->count, memory->capacity);
+    memory->parts[memory->count++] = mapping;
+}
+
+void th_memory_of_process(struct th_memory *memory)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL;
+    size_t size = 0;
+
+    if (!maps)
+        return;
+    while (getline(&line, &size, maps) > 0) {
+        uintptr_t start, end;
+        char r, w, x;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %c%c%c", &start, &end, &r, &w, &x) != 5)
+            continue;
+        add_mapping(memory, (struct th_memory_part){
+                                .start = start,
+                                .size = end - start,
+                                .rights = (r == 'r' ? TH_MEMORY_READABLE : 0) |
+                                          (x == 'x' ? TH_MEMORY_EXECUTABLE : 0) |
+                                          (w == 'w' ? TH_MEMORY_WRITABLE : 0),
+                            });
+    }
+    free(line);
+    fclose(maps);
 }
 
 void th_memory_free(struct th_memory *memory)

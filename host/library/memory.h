@@ -1,5 +1,6 @@
 /*
- * What of a library the loader has mapped. Inner header of library/.
+ * What of a library the loader has mapped, and what there is in the whole process. Inner header of
+ * library/.
  */
 #ifndef TH_LIBRARY_MEMORY_H
 #define TH_LIBRARY_MEMORY_H
@@ -25,6 +26,11 @@ struct th_memory {
 
 /* Of the library that the loader knows by HANDLE, or nothing if it does not say. */
 void th_memory_of(struct th_memory *memory, void *handle);
+
+/* Of the whole process, as the kernel lists it; nothing if /proc is not there. Memory that other
+ * threads map or unmap meanwhile may be in it or not. */
+void th_memory_of_process(struct th_memory *memory);
+
 void th_memory_free(struct th_memory *memory);
 
 /* The part that ADDRESS is in, NULL: none. */

@@ -203,6 +203,61 @@ static void wrong_functions_are_refused(void **state)
                      "a/1 twice");
 }
 
+static void pointers_must_lead_somewhere(void **state)
+{
+    struct fence fence = make_fence();
+    unsigned char *beyond = fence.start + fence.page;
+    ErlNifEntry entry = entry_of(16);
+    struct th_entry result;
+
+    (void)state;
+    refuse((const ErlNifEntry *)8, "its entry would be at 0x8, which is no memory");
+    refuse((const ErlNifEntry *)(beyond - 4), "its entry would be at");
+    refuse(put(&fence, &entry, sizeof entry - 8), "its entry would be at");
+    for (int minor = 14; minor <= ERL_NIF_MINOR_VERSION + 1; minor++) {
+        entry = entry_of(minor);
+        entry.min_erts = (const char *)16;
+        refuse(&entry, "its min_erts would be at 0x10");
+    }
+    entry = entry_of(16);
+    entry.name = memset(beyond - 3, 'x', 3);
+    refuse(&entry, "its module's name would be at");
+    entry = entry_of(16);
+    entry.vm_variant = (const char *)beyond;
+    refuse(&entry, "its vm_variant would be at");
+    entry = entry_of(16);
+    entry.funcs = put(&fence, two, sizeof two);
+    assert_int_equal(th_entry_read(&entry, &result), TH_OK);
+    th_entry_free(&result);
+    entry.num_of_funcs = 3;
+    refuse(&entry, "its array of functions would be at");
+    munmap(fence.start, 2 * fence.page);
+}
+
+static void code_must_be_code(void **state)
+{
+    static int data;
+    void *places[] = {(void *)8, &data};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        ErlNifEntry entry = entry_of(16);
+        entry.load = (int (*)(ErlNifEnv *, void **, ERL_NIF_TERM))(uintptr_t)places[i];
+        refuse(&entry, "its load() would be at");
+        entry = entry_of(16);
+        entry.unload = (void (*)(ErlNifEnv *, void *))(uintptr_t)places[i];
+        refuse(&entry, "its unload() would be at");
+        refuse_functions(
+            16,
+            FUNCTIONS(
+                {"a", 1,
+                 (ERL_NIF_TERM(*)(ErlNifEnv *, int, const ERL_NIF_TERM[]))(uintptr_t)places[i], 0}),
+            1, "its function a/1 is damaged\nits code would be at");
+    }
+    refuse_functions(16, FUNCTIONS({"a", 1, code, 0}, {(const char *)8, 1, code, 0}), 2,
+                     "function 2 of its entry is damaged\nits function's name would be at 0x8");
+}
+
 static void arities_tell_functions_apart(void **state)
 {
     ErlNifEntry from = entry_of(16);
@@ -238,6 +293,8 @@ int main(void)
         cmocka_unit_test(other_variants_are_refused),
         cmocka_unit_test(names_must_be_atoms),
         cmocka_unit_test(wrong_functions_are_refused),
+        cmocka_unit_test(pointers_must_lead_somewhere),
+        cmocka_unit_test(code_must_be_code),
         cmocka_unit_test(arities_tell_functions_apart),
         cmocka_unit_test(no_functions_are_fine),
     };
