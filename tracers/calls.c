@@ -1,5 +1,7 @@
 #include "calls.h"
 
+#include "tracees.h"
+
 #include <string.h>
 
 void calls_init(struct calls *calls, size_t frames_max)
@@ -35,14 +37,9 @@ void calls_free(struct calls *calls)
     }
 }
 
-static uint64_t hash(ERL_NIF_TERM process)
-{
-    return (process >> 4) * 0x9E3779B97F4A7C15;
-}
-
 struct shard *calls_enter(struct calls *calls, ERL_NIF_TERM process)
 {
-    struct shard *shard = &calls->shards[hash(process) >> 58];
+    struct shard *shard = &calls->shards[tracees_hash(process) >> 58];
 
     pthread_mutex_lock(&shard->lock);
     return shard;
@@ -57,7 +54,7 @@ void calls_leave(struct shard *shard)
 
 static struct process_calls **bucket(const struct shard *shard, ERL_NIF_TERM process)
 {
-    return &shard->buckets[(hash(process) >> 24) & (shard->size - 1)];
+    return &shard->buckets[(tracees_hash(process) >> 32) & (shard->size - 1)];
 }
 
 /* Where the process is linked; where NULL is linked if it is not there. NULL if there is nothing at

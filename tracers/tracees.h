@@ -22,9 +22,17 @@ struct tracees {
     size_t used, size; /* a power of two, or 0 */
 };
 
+/* Local pids tell themselves apart in their upper half, atoms in their lower one. A product's bits
+ * depend on those that are not above them: so the upper half comes down first. The best bits are
+ * the upper ones. */
+static inline uint64_t tracees_hash(ERL_NIF_TERM term)
+{
+    return ((uint64_t)term ^ (uint64_t)term >> 35) * 0x9E3779B97F4A7C15;
+}
+
 static inline size_t tracees_slot(const struct tracees *tracees, ERL_NIF_TERM term)
 {
-    return ((uint64_t)term * 0x9E3779B97F4A7C15 >> 32) & (tracees->size - 1);
+    return (tracees_hash(term) >> 32) & (tracees->size - 1);
 }
 
 static inline void *tracees_find(const struct tracees *tracees, ERL_NIF_TERM term)

@@ -189,6 +189,14 @@ expect 'more processes at once than are kept' limited living summary repairs <<'
   ["events of processes that came when there were too many", 904]
 ]
 EOF
+# 10 seconds of processor time are far more than it takes, and far less than if each that comes had all looked at.
+crowded() {
+    (ulimit -t 10 && limited crowd summary repairs)
+}
+expect 'far more processes at once than are kept' crowded <<'EOF'
+{"events": 50000, "calls": 0, "errors": 0, "sent": 50000, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 0}
+[]
+EOF
 many_pairs() {
     limited pairs summary repairs messages | sed -n 1,9p
 }

@@ -18,8 +18,11 @@ struct process *process_of(struct report *report, ERL_NIF_TERM word, bool port)
 
     if (process)
         return process;
-    if (report->processes.used >= PROCESSES_MOST)
+    report->newcomers++;
+    if (report->processes.used >= PROCESSES_MOST && report->newcomers >= PROCESSES_MOST / 4) {
         processes_forget(report, PROCESSES_MOST / 2, true);
+        report->newcomers = 0;
+    }
     if (report->processes.used >= PROCESSES_MOST)
         return NULL;
     process = tracees_add(&report->processes, word, sizeof *process);

@@ -153,6 +153,9 @@ struct report {
     struct tracees processes;     /* of struct process */
     struct process *first, **end; /* the same, in the order in which they came */
     uint64_t serials;
+    /* Looks for processes that had no place in `processes`, since it was last tried to make room:
+     * each try looks at all that are there, so that many must have come to pay for one. */
+    unsigned newcomers;
     bool scheduling; /* it is traced when processes run */
     bool told;       /* of an end or a caller, in any process */
 
