@@ -1,8 +1,9 @@
 /*
  * Integers of any size: their magnitudes as limbs, and their digits.
  *
- * Digits cost the square of their count (packed 64 bits at a time): a hundred thousand decimal
- * digits take a few milliseconds. Whoever reads untrusted text bounds the count.
+ * Digits cost the square of their count (packed 64 bits at a time) up to some thousand, from there
+ * on less: two and a half million decimal digits take half a second. Whoever reads untrusted text
+ * bounds the count.
  */
 #ifndef TH_BIG_H
 #define TH_BIG_H

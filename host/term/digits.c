@@ -1,11 +1,26 @@
-/* The digits of integers of any size, both ways, as many at a time as one limb takes. */
+/*
+ * The digits of integers of any size, both ways, as many at a time as one limb takes; those of long
+ * integers in blocks (positions.h).
+ */
 #include "big.h"
 
 #include "make.h"
+#include "positions.h"
+
+#include <stdlib.h>
 
 /* The largest power of ten in a limb. Its highest bit is set, as divide() needs it. */
 #define CHUNK 10000000000000000000u
 enum { CHUNK_DIGITS = 19, LIMB_DIGITS = 20 };
+
+/* Long numbers: limbs as four digits of base 2^16; six decimal digits as one of base 10^6. */
+enum {
+    PARTS = 4,
+    BINARY_LIMBS = TH_POSITIONS_BLOCK / PARTS, /* of a block's value */
+    DECIMAL_DIGITS = 6,
+    DECIMAL_BASE = 1000000,
+    DECIMAL_LIMBS = 159 /* 2^(64 * 159) < 10^(6 * TH_POSITIONS_BLOCK) */
+};
 
 /*
  * Divides HIGH * 2^64 + LOW, HIGH < CHUNK, by CHUNK, multiplying with the reciprocal instead of
@@ -61,6 +76,63 @@ static unsigned char *put_magnitude(unsigned char *end, uint64_t *limbs, size_t 
     return put_digits(end, limbs[0], 1);
 }
 
+/* --- Long integers to text --- */
+
+struct long_magnitude {
+    const uint64_t *limbs;
+    size_t count;
+};
+
+static void block_to_decimal(const struct th_positions *positions, size_t i, uint32_t *digits)
+{
+    const struct long_magnitude *whole = positions->of;
+    unsigned char text[LIMB_DIGITS * (DECIMAL_LIMBS + 1)], *end = text + sizeof text, *first;
+    uint64_t limbs[DECIMAL_LIMBS + 1] = {0};
+    size_t start = i * DECIMAL_LIMBS, count = DECIMAL_LIMBS;
+
+    if (i == positions->blocks) {
+        limbs[count++] = 1;
+    } else {
+        count = whole->count - start < count ? whole->count - start : count;
+        memcpy(limbs, whole->limbs + start, count * sizeof *limbs);
+    }
+    first = put_magnitude(end, limbs, count);
+    for (; end > first; digits++)
+        for (uint32_t scale = 1; scale < DECIMAL_BASE && end > first; scale *= 10)
+            *digits += scale * (uint32_t)(*--end - '0');
+}
+
+/* False if there is no memory for it. */
+static bool put_long(struct th_buffer *out, bool negative, const uint64_t *limbs, size_t count)
+{
+    struct long_magnitude whole = {limbs, count};
+    struct th_positions decimal = {.base = DECIMAL_BASE,
+                                   .blocks = (count + DECIMAL_LIMBS - 1) / DECIMAL_LIMBS,
+                                   .read = block_to_decimal,
+                                   .of = &whole};
+    unsigned char *place, *at;
+    size_t used;
+
+    if (!th_positions_convert(&decimal))
+        return false;
+    for (used = decimal.count; used > 1 && decimal.digits[used - 1] == 0;)
+        used--;
+    place = at = th_buffer_reserve(out, 1 + used * DECIMAL_DIGITS);
+    if (negative)
+        *at++ = '-';
+    for (size_t i = used; i-- > 0;) {
+        unsigned char text[DECIMAL_DIGITS];
+        unsigned char *end = text + sizeof text;
+        unsigned char *first =
+            put_digits(end, decimal.digits[i], i + 1 < used ? DECIMAL_DIGITS : 1);
+        memcpy(at, first, (size_t)(end - first));
+        at += end - first;
+    }
+    out->size += (size_t)(at - place);
+    free(decimal.digits);
+    return true;
+}
+
 static void put_number(struct th_buffer *out, bool negative, uint64_t *limbs, size_t count)
 {
     size_t room = 1 + LIMB_DIGITS * count;
@@ -87,6 +159,8 @@ void th_big_to_decimal(struct th_buffer *out, th_term integer)
         put_number(out, negative, &one, 1);
         return;
     }
+    if (count > DECIMAL_LIMBS && put_long(out, negative, limbs, count))
+        return;
     copy = th_alloc(count * sizeof *copy);
     memcpy(copy, limbs, count * sizeof *copy);
     put_number(out, negative, copy, count);
@@ -147,6 +221,70 @@ static size_t multiply(uint64_t *limbs, size_t count, uint64_t factor, uint64_t 
     return count;
 }
 
+/* The magnitude of COUNT digits in chunks of STEP; returns its number of limbs. */
+static size_t read_magnitude(uint64_t *limbs, const char *digits, size_t count, unsigned radix,
+                             size_t step)
+{
+    size_t used = 0;
+
+    /* The first chunk is the short one, so that all others are full. */
+    for (size_t end = (count - 1) % step + 1, start = 0; start < count; start = end, end += step) {
+        uint64_t scale;
+        uint64_t chunk = read_chunk(digits + start, end - start, radix, &scale);
+        used = multiply(limbs, used, scale, chunk);
+    }
+    return used;
+}
+
+/* --- Long integers from text --- */
+
+struct long_text {
+    const char *digits;
+    size_t count, step;
+    unsigned radix;
+};
+
+/* A block is BINARY_LIMBS chunks, so that its value has no more limbs than that. */
+static void block_from_text(const struct th_positions *positions, size_t i, uint32_t *digits)
+{
+    const struct long_text *text = positions->of;
+    size_t size = BINARY_LIMBS * text->step, used = 0;
+    uint64_t limbs[BINARY_LIMBS + 1], scale = 1;
+
+    if (i < positions->blocks) {
+        size_t end = text->count - i * size, start = end > size ? end - size : 0;
+        used = read_magnitude(limbs, text->digits + start, end - start, text->radix, text->step);
+    } else {
+        for (size_t k = 0; k < text->step; k++)
+            scale *= text->radix;
+        for (limbs[used++] = 1; i < positions->blocks + BINARY_LIMBS; i++)
+            used = multiply(limbs, used, scale, 0);
+    }
+    for (size_t k = 0; k < PARTS * used; k++)
+        digits[k] = (uint16_t)(limbs[k / PARTS] >> 16 * (k % PARTS));
+}
+
+/* Returns the number of limbs, 0 if there is no memory for it. */
+static size_t read_long(uint64_t *limbs, const struct long_text *text)
+{
+    size_t block = BINARY_LIMBS * text->step;
+    struct th_positions binary = {.base = 1 << 16,
+                                  .blocks = (text->count + block - 1) / block,
+                                  .read = block_from_text,
+                                  .of = text};
+    size_t most = text->count / text->step + 1, used = 0;
+
+    if (!th_positions_convert(&binary))
+        return 0;
+    for (size_t i = 0; i < most && PARTS * i < binary.count; i++) {
+        const uint32_t *parts = binary.digits + PARTS * i;
+        limbs[used++] = parts[0] | (uint64_t)parts[1] << 16 | (uint64_t)parts[2] << 32 |
+                        (uint64_t)parts[3] << 48;
+    }
+    free(binary.digits);
+    return used;
+}
+
 th_term th_big_from_digits(th_env *env, bool negative, const char *digits, size_t count,
                            unsigned radix)
 {
@@ -158,11 +296,9 @@ th_term th_big_from_digits(th_env *env, bool negative, const char *digits, size_
     if (!all_digits(digits, count, radix))
         return TH_NONE;
     limbs = count <= step ? &one : th_env_take(env, count / step + 1);
-    /* The first chunk is the short one, so that all others are full. */
-    for (size_t end = (count - 1) % step + 1, start = 0; start < count; start = end, end += step) {
-        uint64_t scale;
-        uint64_t chunk = read_chunk(digits + start, end - start, radix, &scale);
-        used = multiply(limbs, used, scale, chunk);
-    }
+    if (count > BINARY_LIMBS * step)
+        used = read_long(limbs, &(struct long_text){digits, count, step, radix});
+    if (used == 0)
+        used = read_magnitude(limbs, digits, count, radix, step);
     return th_make_integer(env, negative, limbs, used);
 }

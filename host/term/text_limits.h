@@ -6,7 +6,7 @@
 
 enum {
     TH_TEXT_DEPTH = 1 << 20, /* open brackets */
-    TH_TEXT_DIGITS = 1 << 20 /* of one integer: reading them costs their square */
+    TH_TEXT_DIGITS = 1 << 20 /* of one integer */
 };
 
 /*

@@ -155,6 +155,127 @@ static void a_hundred_thousand_digits_take_no_time(void **state)
     assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 }
 
+/* --- Long integers, whose digits are not made one limb after the other --- */
+
+/* A prime that no base of theirs has anything to do with. */
+#define MODULUS 2305843009213693951u
+
+static uint64_t rest_of_text(const char *text, unsigned radix)
+{
+    unsigned __int128 rest = 0;
+
+    for (; *text; text++) {
+        unsigned digit = (unsigned)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
+        rest = (rest * radix + digit) % MODULUS;
+    }
+    return (uint64_t)rest;
+}
+
+static uint64_t rest_of_integer(th_term t)
+{
+    unsigned __int128 rest = 0;
+    uint64_t scratch;
+    const uint64_t *limbs;
+    size_t count;
+    bool negative;
+
+    th_get_limbs(t, &scratch, &limbs, &count, &negative);
+    while (count-- > 0)
+        rest = (rest << 64 | limbs[count]) % MODULUS;
+    return (uint64_t)rest;
+}
+
+static char *random_text(uint64_t *seed, size_t count, unsigned radix)
+{
+    char *text = th_alloc(count + 1);
+
+    for (size_t i = 0; i < count; i++)
+        text[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[next_random(seed) % radix];
+    text[0] += text[0] == '0';
+    text[count] = 0;
+    return text;
+}
+
+static void long_texts_are_read_in_all_radixes(void **state)
+{
+    uint64_t seed = 3;
+
+    (void)state;
+    for (unsigned radix = 2; radix <= 36; radix++)
+        for (int round = 0; round < 8; round++) {
+            char *text = random_text(&seed, next_random(&seed) % 40000 + 1000, radix);
+            th_term t = parse(text, radix);
+            assert_int_equal(rest_of_integer(t), rest_of_text(text, radix));
+            if (radix == 10)
+                assert_decimal(t, text);
+            th_free(text);
+            th_env_clear(&env);
+        }
+}
+
+static void long_integers_are_written(void **state)
+{
+    enum { MOST = 4000 };
+    static uint64_t limbs[MOST];
+    uint64_t seed = 4;
+
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        size_t count = round < 30 ? 150 + 6 * (size_t)round : next_random(&seed) % MOST + 1;
+        struct th_buffer out = {0};
+        for (size_t i = 0; i < count; i++)
+            limbs[i] = round % 3 == 0 ? UINT64_MAX : round % 3 == 1 ? 0 : next_random(&seed);
+        limbs[count - 1] |= 1;
+        th_term t = th_make_integer(&env, false, limbs, count);
+        th_big_to_decimal(&out, t);
+        assert_int_equal(rest_of_text(th_buffer_text(&out), 10), rest_of_integer(t));
+        assert_int_equal(th_compare(t, parse(th_buffer_text(&out), 10)), 0);
+        th_buffer_free(&out);
+        th_env_clear(&env);
+    }
+}
+
+/* What is all nines, or a one and zeros, at each length around the places where blocks end. */
+static void carries_pass_through_blocks(void **state)
+{
+    static char text[20000];
+
+    (void)state;
+    for (size_t count = 2400; count < 12400; count += count % 1000 == 435 ? 565 : 7) {
+        memset(text, '9', count);
+        text[count] = 0;
+        assert_decimal(parse(text, 10), text);
+        memset(text + 1, '0', count - 1);
+        text[0] = '1';
+        assert_decimal(parse(text, 10), text);
+        memset(text, '0', count);
+        assert_decimal(parse(text, 10), "0");
+        th_env_clear(&env);
+    }
+}
+
+static void a_million_bytes_take_no_time(void **state)
+{
+    enum { LIMBS = (1 << 20) / 8 };
+    uint64_t *limbs = th_alloc(LIMBS * sizeof *limbs), seed = 5;
+    struct th_buffer out = {0};
+    clock_t start;
+    th_term t;
+
+    (void)state;
+    for (size_t i = 0; i < LIMBS; i++)
+        limbs[i] = next_random(&seed);
+    t = th_make_integer(&env, true, limbs, LIMBS);
+    start = clock();
+    th_big_to_decimal(&out, t);
+    t = parse(th_buffer_text(&out) + 1, 10);
+    assert_true(clock() - start < 12 * CLOCKS_PER_SEC); /* with a sanitizer; else tenths of one */
+    assert_int_equal(out.size, 1 + 2525223);
+    assert_int_equal(rest_of_integer(t), rest_of_text(th_buffer_text(&out) + 1, 10));
+    th_free(limbs);
+    th_buffer_free(&out);
+}
+
 /* Every integer near a float, and whether it is below, equal or above. */
 static void assert_float(const char *integer, double d, int order)
 {
@@ -251,6 +372,10 @@ int main(void)
         TEST(what_is_no_digit_is_refused),
         TEST(random_integers_survive_their_digits),
         TEST(a_hundred_thousand_digits_take_no_time),
+        TEST(long_texts_are_read_in_all_radixes),
+        TEST(long_integers_are_written),
+        TEST(carries_pass_through_blocks),
+        TEST(a_million_bytes_take_no_time),
         TEST(integers_and_floats_compare_exactly),
         TEST(integers_beyond_all_floats),
         TEST(random_integers_and_floats),
