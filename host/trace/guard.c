@@ -27,6 +27,7 @@ static struct sigaction old_actions[sizeof crash_signals / sizeof crash_signals[
 static const char *const *stream;   /* written by the guarded thread, read in its handlers */
 static int64_t timeout;             /* nanoseconds; set before the watchdog starts */
 static const char *kind = "tracer"; /* what a library is called; set before there are threads */
+static pid_t owner; /* the process that is guarded, not its children; set with the handlers */
 static pthread_t guarded;           /* the thread whose other calls the watchdog looks at, too */
 static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
 /* Set by the guarded thread, read at exit. */
@@ -219,9 +220,15 @@ static bool is_own(const siginfo_t *info)
     return info->si_code > 0 || info->si_pid == getpid();
 }
 
+/* A child of a fork() is whoever's who made it: how it ends says nothing of this program. */
+static bool is_child(void)
+{
+    return getpid() != owner;
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (in_tracer() && is_own(info)) {
+    if (in_tracer() && is_own(info) && !is_child()) {
         begin_report();
         tell_signal(number, info);
         end_report(context);
@@ -235,11 +242,23 @@ static void on_crash(int number, siginfo_t *info, void *context)
         raise(number);
 }
 
-/* Whoever ends the program while there are tracers is one of them. */
+/* Whoever ends the program, or forks, while there are tracers is one of them. */
+static bool is_guarded(void)
+{
+    return armed && (!others_may_exit || in_tracer());
+}
+
+/* What stdio buffers hold would be written by the child, too, when it calls exit(). */
+static void before_fork(void)
+{
+    if (is_guarded() && !is_child())
+        fflush(NULL);
+}
+
 static void on_program_exit(int status, void *unused)
 {
     (void)unused;
-    if (!armed || (others_may_exit && !in_tracer()))
+    if (!is_guarded() || is_child())
         return;
     armed = false;
     begin_report();
@@ -295,15 +314,18 @@ static void handle(int number, void (*handler)(int, siginfo_t *, void *), struct
 
 void th_guard_install(void)
 {
-    static bool told_at_exit; /* once is for ever */
+    static bool told_at_exit, told_of_forks; /* once is for ever */
 
     th_guard_thread_begin();
     guarded = pthread_self();
+    owner = getpid();
     watched_callbacks = &th_callback_current.sequence;
     watched_calls = &th_library_calls;
     armed = true;
     if (!told_at_exit)
         told_at_exit = on_exit(on_program_exit, NULL) == 0;
+    if (!told_of_forks)
+        told_of_forks = pthread_atfork(before_fork, NULL, NULL) == 0;
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
         handle(crash_signals[i], on_crash, &old_actions[i]);
 }

@@ -8,7 +8,9 @@
  * what th_library_call.tell has to say; then the frames of the stack, as addresses in files. What
  * stdio buffers hold is flushed before. Outside of a library's code these signals do what they
  * always do. This holds for the thread that installs the guard and for those that
- * th_guard_thread_begin() was called in; elsewhere, a stack that is used up is not told.
+ * th_guard_thread_begin() was called in; elsewhere, a stack that is used up is not told. Children that
+ * a library forks are none of its business; what stdio buffers hold is flushed before a fork(), so
+ * that no child writes it again.
  *
  * The report is made in the signal handler, on a stack of its own, in a process whose heap may be
  * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to
