@@ -68,12 +68,11 @@ static th_term row_tag(const struct th_event *event)
     return th_tuple_elements(event->term)[0];
 }
 
+/* All terms are decoded: a record is damaged here if it is so for who plays or prints it. */
 static enum th_status look_into(struct th_event *event, th_env *env, struct th_function *function)
 {
-    enum th_status status = TH_OK;
+    enum th_status status = th_event_decode(event, env);
 
-    if (event->kind == TH_EVENT_SEQ_TRACE)
-        status = th_event_decode(event, env);
     if (status == TH_OK && event->tag == TH_TAG_call && event->kind != TH_EVENT_SEQ_TRACE)
         status = event->source->function(event, function);
     if (status == TH_OK)

@@ -10,6 +10,29 @@ put() {
     printf "\\$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>"$work/dd"
 }
 
+# --- each byte of a record ---
+
+# Commands agree on which records are damaged, whatever they need of them.
+agreed() {
+    byte=5
+    while [ $byte -lt 81 ]; do
+        head -c 162 "$calls" >"$work/agreed.trace"
+        put "$work/agreed.trace" $byte 200
+        for command in dump info convert; do
+            [ $command = convert ] && set -- "$work/agreed.jsonl" || set --
+            "$tracehost" $command "$work/agreed.trace" "$@" >"$work/out" 2>&1
+            echo $?
+        done | sort -u | tr '\n' ' ' >"$work/statuses"
+        case $(cat "$work/statuses") in
+        '0 ' | '4 ') ;;
+        *) echo "byte $byte: $(cat "$work/statuses")" ;;
+        esac
+        byte=$((byte + 1))
+    done
+}
+expect 'dump, info and convert agree' agreed <<'EOF'
+EOF
+
 # --- cut off ---
 
 for name in trunc_body trunc_hdr trunc_hdr_only s22_killed_vm; do
@@ -250,23 +273,29 @@ tracehost dump: WORK/deep: record 3 at byte 162 was skipped
 tracehost dump: WORK/deep: recovered 3 records, skipped 1
 -- status 4
 EOF
-expect 'info need not see it' "$tracehost" info --max-events=4 "$work/deep" <<'EOF'
+expect 'info sees it, too' "$tracehost" info --max-events=4 "$work/deep" <<'EOF'
 stream      WORK/deep (trace-port)
 node        nonode@nohost
-records     4, 332 bytes
+records     3, 332 bytes
 time        none recorded
+damage      1 record skipped
 
    records  tag
-         4  trace call/5
+         3  trace call/5
 
    records  tracee (1)
-         4  <0.79.0>
+         3  <0.79.0>
 
-     calls  function (4 calls of 4 functions)
+     calls  function (3 calls of 3 functions)
          1  ex:foo/0
          1  ex:indirections/0
          1  ex:lots/0
-         1  ex:'of'/0
+-- stderr
+tracehost info: WORK/deep: record 3 at byte 162 was skipped
+  the element at byte 60 of its term is damaged
+  external term, byte 13, tag 255: there is no such tag
+tracehost info: WORK/deep: recovered 3 records, skipped 1
+-- status 4
 EOF
 expect 'nobody wants the terms' deep replay --flags=ports <<'EOF'
 EOF
