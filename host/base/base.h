@@ -11,5 +11,6 @@
 #include "memory.h"
 #include "output.h"
 #include "thread.h"
+#include "thread_memory.h"
 
 #endif

@@ -1,72 +1,120 @@
 #include "error.h"
 
+#include "thread_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local struct th_error_chain chain;
+/* The thread's chain; NULL: it has never had an error. */
+static _Thread_local void *own;
 
-static void add_link(const char *format, va_list args)
+/* The status of a chain that there was no memory for; TH_OK: there is none. */
+static _Thread_local enum th_status untold;
+static const char untold_link[] = "out of memory, so that there is no room to say what went wrong";
+
+/* The thread's chain to write to, NULL if there is no memory for one. */
+static struct th_error_chain *begin_chain(enum th_status status)
 {
-    if (chain.count == TH_ERROR_LINKS) {
-        memmove(chain.links[1], chain.links[2], (TH_ERROR_LINKS - 2) * sizeof chain.links[0]);
-        chain.count--;
+    struct th_error_chain *chain = own;
+
+    if (!chain)
+        chain = th_thread_memory(&own, sizeof *chain);
+    untold = chain ? TH_OK : status;
+    return chain;
+}
+
+static void add_link(struct th_error_chain *chain, const char *format, va_list args)
+{
+    if (chain->count == TH_ERROR_LINKS) {
+        memmove(chain->links[1], chain->links[2], (TH_ERROR_LINKS - 2) * sizeof chain->links[0]);
+        chain->count--;
     }
-    vsnprintf(chain.links[chain.count++], TH_ERROR_TEXT, format, args);
+    vsnprintf(chain->links[chain->count++], TH_ERROR_TEXT, format, args);
 }
 
 enum th_status th_error_raise(enum th_status status, const char *format, ...)
 {
+    struct th_error_chain *chain = begin_chain(status);
     va_list args;
     char text[TH_ERROR_TEXT];
 
+    if (!chain)
+        return status;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args); /* an argument may be a link of the old chain */
     va_end(args);
-    chain.status = status;
-    chain.count = 1;
-    memcpy(chain.links[0], text, sizeof text);
+    chain->status = status;
+    chain->count = 1;
+    memcpy(chain->links[0], text, sizeof text);
     return status;
 }
 
 enum th_status th_error_context(const char *format, ...)
 {
+    struct th_error_chain *chain = own;
     va_list args;
 
+    if (!chain)
+        return untold;
     va_start(args, format);
-    add_link(format, args);
+    add_link(chain, format, args);
     va_end(args);
-    return chain.status;
+    return chain->status;
 }
 
 enum th_status th_error_status(void)
 {
-    return chain.count ? chain.status : TH_OK;
+    const struct th_error_chain *chain = own;
+
+    return chain && chain->count ? chain->status : untold;
 }
 
 const char *th_error_link(size_t i)
 {
-    return i < chain.count ? chain.links[chain.count - 1 - i] : NULL;
+    const struct th_error_chain *chain = own;
+
+    if (chain && i < chain->count)
+        return chain->links[chain->count - 1 - i];
+    return untold != TH_OK && i == 0 ? untold_link : NULL;
 }
 
 void th_error_clear(void)
 {
-    chain.count = 0;
+    struct th_error_chain *chain = own;
+
+    if (chain)
+        chain->count = 0;
+    untold = TH_OK;
 }
 
 void th_error_save(struct th_error_chain *kept)
 {
-    *kept = chain;
+    const struct th_error_chain *chain = own;
+
+    if (chain) {
+        *kept = *chain;
+        return;
+    }
+    kept->status = untold;
+    kept->count = untold != TH_OK;
+    memcpy(kept->links[0], untold_link, sizeof untold_link);
 }
 
 void th_error_restore(const struct th_error_chain *kept)
 {
-    chain = *kept;
+    struct th_error_chain *chain;
+
+    if (kept->count == 0)
+        th_error_clear();
+    else if ((chain = begin_chain(kept->status)))
+        *chain = *kept;
 }
 
 void th_error_print(FILE *out, const char *prefix)
 {
-    for (size_t i = 0; i < chain.count; i++) {
-        const char *text = th_error_link(i);
+    const char *text;
+
+    for (size_t i = 0; (text = th_error_link(i)); i++) {
         if (i == 0)
             fprintf(out, "%s: %s\n", prefix, text);
         else

@@ -5,9 +5,11 @@
  * th_error_raise(); each caller that knows more may put its own view on top with
  * th_error_context(). The program prints the whole chain, outermost first.
  *
- * The chain belongs to the calling thread, has a fixed size and never allocates: texts that do not
- * fit are cut, and links beyond TH_ERROR_LINKS are dropped from the middle outwards (the first
- * cause is always kept). Abort is only for bugs of the host itself, never for data from outside.
+ * The chain belongs to the calling thread and has a fixed size: texts that do not fit are cut, and
+ * links beyond TH_ERROR_LINKS are dropped from the middle outwards (the first cause is always
+ * kept). It is allocated at the thread's first error and freed at its end. If there is no memory
+ * for it, the status is kept, and the one link says that there is no memory. Abort is only for bugs
+ * of the host itself, never for data from outside.
  */
 #ifndef TH_ERROR_H
 #define TH_ERROR_H

@@ -6,87 +6,94 @@
 enum { MOST = 64 /* locks of one thread; what it has beyond is not known */ };
 
 /* What the thread has, the last one last. */
-static _Thread_local struct {
-    const void *lock;
-    uint64_t call; /* that took it, 0: none */
-    bool shared;
-    unsigned refused; /* how often it was not taken again */
-} mine[MOST];
-static _Thread_local size_t count;
+struct held_locks {
+    size_t count;
+    struct held_lock {
+        const void *lock;
+        uint64_t call; /* that took it, 0: none */
+        bool shared;
+        unsigned refused; /* how often it was not taken again */
+    } locks[MOST];
+};
+static _Thread_local void *of_thread; /* its struct held_locks; NULL: it never had any */
 
-/* The place behind that of LOCK, 0 if the thread does not have it. */
-static size_t find(const void *lock)
+static struct held_lock *find(const void *lock)
 {
-    size_t i = count;
+    struct held_locks *held = of_thread;
 
-    while (i > 0 && mine[i - 1].lock != lock)
-        i--;
-    return i;
+    for (size_t i = held ? held->count : 0; i > 0; i--)
+        if (held->locks[i - 1].lock == lock)
+            return &held->locks[i - 1];
+    return NULL;
 }
 
-static void forget(size_t place)
+static void forget(struct held_lock *mine)
 {
-    memmove(&mine[place - 1], &mine[place], (count - place) * sizeof *mine);
-    count--;
+    struct held_locks *held = of_thread;
+    const struct held_lock *end = held->locks + held->count--;
+
+    memmove(mine, mine + 1, (size_t)(end - (mine + 1)) * sizeof *mine);
 }
 
 bool th_check_note_locks(const void *lock, bool shared, const char *function)
 {
-    size_t place = find(lock);
+    struct held_lock *mine = find(lock);
 
     if (!th_check_note_has(TH_CHECK_LOCK, lock, function))
         return false;
-    if (place == 0)
+    if (!mine)
         return true;
-    if (shared && mine[place - 1].shared) {
+    if (shared && mine->shared) {
         th_check_blame(function, "of a lock that it has already: a writer that waits would be "
                                  "waited for, for ever");
         return true; /* mostly that goes well */
     }
     th_check_blame(function, "of a lock that it has already: it would wait for itself, for ever");
-    mine[place - 1].refused++;
+    mine->refused++;
     return false;
 }
 
 void th_check_note_locked(const void *lock, bool shared)
 {
+    struct held_locks *held = of_thread;
     int before;
 
-    if (!th_check_hold(lock, 1, &before, NULL) || count == MOST)
+    if (!th_check_hold(lock, 1, &before, NULL))
         return;
-    mine[count].lock = lock;
-    mine[count].shared = shared;
-    mine[count].refused = 0;
-    mine[count].call = th_check_frame ? th_check_frame->number : 0;
-    count++;
+    if (!held)
+        held = th_thread_memory(&of_thread, sizeof *held);
+    if (!held || held->count == MOST)
+        return;
+    held->locks[held->count++] =
+        (struct held_lock){lock, th_check_frame ? th_check_frame->number : 0, shared, 0};
 }
 
-/* The thread gives up what stands at PLACE; false if that was refused. */
-static bool give_up(size_t place, bool shared, const char *function)
+/* The thread gives up MINE; false if that was refused. */
+static bool give_up(struct held_lock *mine, bool shared, const char *function)
 {
     int before;
 
-    if (mine[place - 1].refused > 0) {
-        mine[place - 1].refused--;
+    if (mine->refused > 0) {
+        mine->refused--;
         return false;
     }
-    if (mine[place - 1].shared != shared)
+    if (mine->shared != shared)
         th_check_blame(function, shared ? "of a lock that it has not for reading but for writing"
                                         : "of a lock that it has not for writing but for reading");
-    th_check_hold(mine[place - 1].lock, -1, &before, NULL);
-    forget(place);
+    th_check_hold(mine->lock, -1, &before, NULL);
+    forget(mine);
     return true;
 }
 
 bool th_check_note_unlocks(const void *lock, bool shared, const char *function)
 {
-    size_t place = find(lock);
+    struct held_lock *mine = find(lock);
     int before;
 
     if (!th_check_note_has(TH_CHECK_LOCK, lock, function))
         return false;
-    if (place > 0)
-        return give_up(place, shared, function);
+    if (mine)
+        return give_up(mine, shared, function);
     if (!th_check_hold(lock, 0, &before, NULL) || before <= 0) {
         th_check_blame(function, "of a lock that nobody has");
         return false;
@@ -98,19 +105,22 @@ bool th_check_note_unlocks(const void *lock, bool shared, const char *function)
 
 void th_check_lock_gone(const void *lock)
 {
-    size_t place;
+    struct held_lock *mine;
 
-    while ((place = find(lock)) > 0)
-        forget(place);
+    while ((mine = find(lock)))
+        forget(mine);
 }
 
 void th_check_locks_left(const struct th_check_frame *frame)
 {
-    for (size_t i = 0; i < count; i++) {
+    const struct held_locks *held = of_thread;
+
+    for (size_t i = 0; held && i < held->count; i++) {
+        const struct held_lock *mine = &held->locks[i];
         char *name = NULL;
         int before;
 
-        if (mine[i].call != frame->number || !th_check_hold(mine[i].lock, 0, &before, &name))
+        if (mine->call != frame->number || !th_check_hold(mine->lock, 0, &before, &name))
             continue;
         th_check_found_now("returns with lock", "returns with the lock%s%s%s locked",
                            name ? " '" : "", name ? name : "", name ? "'" : "");

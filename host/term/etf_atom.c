@@ -1,13 +1,20 @@
 /* Atoms of external terms, through the cache that etf_decoder.h describes. */
 #include "etf_decoder.h"
 
+#include "host/base/base.h"
 #include "utf8.h"
+
+/* Threads that have no memory for a cache share this one, which stays empty. */
+static struct th_etf_cached no_cache[1 << TH_ETF_CACHE_BITS];
 
 struct th_etf_cached *th_etf_cache(void)
 {
-    static _Thread_local struct th_etf_cached cache[1 << TH_ETF_CACHE_BITS];
+    static _Thread_local void *own;
+    struct th_etf_cached *cache = own;
 
-    return cache;
+    if (!cache)
+        cache = th_thread_memory(&own, sizeof no_cache);
+    return cache ? cache : no_cache;
 }
 
 static struct th_etf_name name_key(const unsigned char *name, size_t bytes)
@@ -51,7 +58,8 @@ static th_term find_atom(const struct th_etf_decoder *d, const unsigned char *na
     if (th_etf_cache_has(place, key, bytes) && is_whole_name(place, name, bytes))
         return th_etf_cached_atom(place);
     atom = look_up(d, (const char *)name, bytes, utf8);
-    if (atom != TH_NONE && th_atom_name(atom)->bytes == th_atom_name(atom)->characters)
+    if (atom != TH_NONE && d->cache != no_cache &&
+        th_atom_name(atom)->bytes == th_atom_name(atom)->characters)
         *place = (struct th_etf_cached){key, th_atom_index(atom), (uint32_t)bytes + 1};
     return atom;
 }

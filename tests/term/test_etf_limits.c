@@ -1,5 +1,6 @@
 /* External terms: depth, memory, compression, threads. */
 #include "host/term/term.h"
+#include "tests/support/starved.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -323,6 +324,29 @@ static void threads_share_nothing_but_the_table(void **state)
     }
 }
 
+/* Atoms that there are. */
+static bool decodes_atoms(void)
+{
+    static const unsigned char terms[][8] = {"d\0\4true", "d\0\5false", "d\0\4true"};
+    th_env own;
+
+    th_env_init(&own, TH_ENV_PLAIN);
+    for (size_t i = 0; i < 3; i++) {
+        th_term t = TH_NONE;
+        size_t used;
+        if (th_etf_decode(&own, terms[i], sizeof terms[i], false, &plain, &t, &used) != TH_OK ||
+            t != (i == 1 ? TH_AM(false) : TH_AM(true)))
+            return false;
+    }
+    return true;
+}
+
+static void a_thread_without_memory_for_its_cache_decodes(void **state)
+{
+    (void)state;
+    assert_true(holds_without_memory(decodes_atoms));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
@@ -337,6 +361,7 @@ int main(void)
         TEST(damaged_compression),
         TEST(a_steady_stream_allocates_nothing),
         TEST(threads_share_nothing_but_the_table),
+        TEST(a_thread_without_memory_for_its_cache_decodes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,50 @@
+#include "thread_memory.h"
+
+#include "error.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct block {
+    struct block *next; /* of the same thread */
+    void **place;
+    _Alignas(max_align_t) unsigned char memory[];
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t blocks_of_thread; /* its value: the thread's first block */
+
+/* If another key's destructor allocates after this, pthreads call this once more. */
+static void free_blocks(void *first)
+{
+    struct block *block = first;
+
+    while (block) {
+        struct block *next = block->next;
+        *block->place = NULL;
+        free(block);
+        block = next;
+    }
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&blocks_of_thread, free_blocks) != 0)
+        th_bug("no thread-specific key is left");
+}
+
+void *th_thread_memory(void **place, size_t size)
+{
+    struct block *block = calloc(1, sizeof *block + size);
+
+    if (!block)
+        return NULL;
+    pthread_once(&once, make_key);
+    block->place = place;
+    block->next = pthread_getspecific(blocks_of_thread);
+    if (pthread_setspecific(blocks_of_thread, block) != 0) {
+        free(block);
+        return NULL;
+    }
+    return *place = block->memory;
+}
