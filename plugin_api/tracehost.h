@@ -182,8 +182,9 @@ struct tracehost_setup {
 
 /*
  * Starts the host; SETUP may be NULL. TRACEHOST_USAGE if there is one already: a program has one at
- * a time, in a process that has loaded libtracehost once, and may have others after it. The library
- * itself cannot be unloaded.
+ * a time, in a process that has loaded libtracehost once, and may have others after it. A program
+ * may open the library with dlopen(), also for itself alone (RTLD_LOCAL): from here on tracers find
+ * its functions. dlclose() leaves it loaded.
  */
 TRACEHOST_API enum tracehost_status tracehost_host_start(const struct tracehost_setup *setup,
                                                          tracehost_host **host);

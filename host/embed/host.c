@@ -4,6 +4,8 @@
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
 
+#include <dlfcn.h>
+
 /* NULL: none. Written while nobody else uses the host: when it starts and stops. */
 static tracehost_host *running;
 
@@ -53,6 +55,20 @@ enum th_status th_embed_session(const tracehost_host *host, tracehost_session se
 
 /* --- starting and stopping --- */
 
+/* Tracers find the functions of the NIF API in the program and in what it was linked with; so a
+ * library that the program has opened for itself alone, as Python does, joins these. */
+static void offer_functions(void)
+{
+    Dl_info here;
+    void *library;
+
+    if (!dladdr((const void *)&running, &here) || !here.dli_fname)
+        return;
+    library = dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (library) /* NULL: it is the program */
+        dlclose(library);
+}
+
 static void add_folder(tracehost_host *host, const char *folder)
 {
     TH_ARRAY_GROW(host->folders, host->folder_count, host->folder_capacity);
@@ -84,6 +100,7 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
     if (status != TH_OK)
         return th_answer(status);
     th_library_halt_over();
+    offer_functions();
     running = th_alloc_zero(sizeof *running);
     pthread_mutex_init(&running->loading, NULL);
     running->tracing = th_tracing_create();
