@@ -2,7 +2,10 @@
  * Binaries.
  *
  * ErlNifBinary's ref_bin is a share of a struct th_binary while the caller owns the bytes, NULL
- * while they belong to a term. The spare words then tell, for the checker, how that came.
+ * while they belong to a term. The first spare word then tells the checker how that came.
+ *
+ * Before NIF 2.11 the structure had 32 bytes, up to and with that word. So nothing is written
+ * behind them, whatever library calls: no function here need know which one does.
  */
 #include "binary.h"
 
@@ -10,13 +13,35 @@
 
 #include "host/runtime/runtime.h"
 
+#include <stddef.h>
+
 /* Up to this size a new binary lies in the environment's heap, as in a BEAM. */
 enum { HEAP_BYTES = 64 };
 
-static char inspected, given, released; /* their addresses say it */
+_Static_assert(offsetof(ErlNifBinary, __spare__[1]) == 32, "the structure before NIF 2.11");
 
-bool th_nif_binary_take(ErlNifBinary *bin, const char *function)
+/* The first spare word of a binary without a share is the address of one of these: the bytes are a
+ * term's, the share was released, or one of the functions took the share. */
+static char inspected, released;
+static const char *const taken_by[] = {
+    [TH_NIF_REALLOC_BINARY] = "enif_realloc_binary",
+    [TH_NIF_RELEASE_BINARY] = "enif_release_binary",
+    [TH_NIF_MAKE_BINARY] = "enif_make_binary",
+    [TH_NIF_IOQ_ENQ_BINARY] = "enif_ioq_enq_binary",
+};
+
+void th_nif_binary_set(ErlNifBinary *bin, size_t size, unsigned char *data, void *ref_bin)
 {
+    bin->size = size;
+    bin->data = data;
+    bin->ref_bin = ref_bin;
+    bin->__spare__[0] = NULL;
+}
+
+bool th_nif_binary_take(ErlNifBinary *bin, enum th_nif_binary_taker taker)
+{
+    const char *function = taken_by[taker];
+
     if (!th_check_on())
         return true;
     if (bin->ref_bin && !th_check_gave(TH_CHECK_BINARY, bin->ref_bin, function))
@@ -25,8 +50,7 @@ bool th_nif_binary_take(ErlNifBinary *bin, const char *function)
         th_check_blame(function, "of a binary that was released already");
         return false;
     }
-    bin->__spare__[0] = &given;
-    bin->__spare__[1] = (void *)(uintptr_t)function;
+    bin->__spare__[0] = (void *)(uintptr_t)&taken_by[taker];
     return true;
 }
 
@@ -52,7 +76,8 @@ int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin
     (void)env;
     if (!th_get_bytes(bin_term, &data, &size))
         return 0;
-    *bin = (ErlNifBinary){.size = size, .data = (unsigned char *)data, .__spare__ = {&inspected}};
+    th_nif_binary_set(bin, size, (unsigned char *)data, NULL);
+    bin->__spare__[0] = &inspected;
     return 1;
 }
 
@@ -62,7 +87,7 @@ int enif_alloc_binary(size_t size, ErlNifBinary *bin)
 
     if (!binary)
         return 0;
-    *bin = (ErlNifBinary){.size = size, .data = binary->data, .ref_bin = binary};
+    th_nif_binary_set(bin, size, binary->data, binary);
     got(bin, "enif_alloc_binary");
     return 1;
 }
@@ -73,7 +98,7 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
     struct th_binary *binary = bin->ref_bin;
     ErlNifBinary copy;
 
-    if (!th_nif_binary_take(bin, "enif_realloc_binary"))
+    if (!th_nif_binary_take(bin, TH_NIF_REALLOC_BINARY))
         return 0;
     if (binary) {
         binary = th_binary_resize(binary, size);
@@ -81,7 +106,7 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
             got(bin, "enif_realloc_binary");
             return 0;
         }
-        *bin = (ErlNifBinary){.size = size, .data = binary->data, .ref_bin = binary};
+        th_nif_binary_set(bin, size, binary->data, binary);
         got(bin, "enif_realloc_binary");
         return 1;
     }
@@ -89,7 +114,7 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
         return 0;
     if (bin->size > 0)
         memcpy(copy.data, bin->data, size < bin->size ? size : bin->size);
-    *bin = copy;
+    th_nif_binary_set(bin, copy.size, copy.data, copy.ref_bin);
     return 1;
 }
 
@@ -98,19 +123,19 @@ static void tell_what_it_is(const ErlNifBinary *bin, const char *function)
 {
     if (bin->__spare__[0] == &inspected)
         th_check_blame(function, "of a binary that it only inspected");
-    else if (bin->__spare__[0] == &given)
-        th_check_blame_of(function, "of a binary that was its own until", bin->__spare__[1]);
+    for (size_t i = 0; i < sizeof taken_by / sizeof taken_by[0]; i++)
+        if (bin->__spare__[0] == &taken_by[i])
+            th_check_blame_of(function, "of a binary that was its own until", taken_by[i]);
 }
 
 void enif_release_binary(ErlNifBinary *bin)
 {
-    static const char name[] = "enif_release_binary";
-
     if (th_check_on() && !bin->ref_bin)
-        tell_what_it_is(bin, name);
-    if (th_nif_binary_take(bin, name) && bin->ref_bin)
+        tell_what_it_is(bin, "enif_release_binary");
+    if (th_nif_binary_take(bin, TH_NIF_RELEASE_BINARY) && bin->ref_bin)
         th_binary_release(bin->ref_bin);
-    *bin = (ErlNifBinary){.__spare__ = {&released}};
+    th_nif_binary_set(bin, 0, NULL, NULL);
+    bin->__spare__[0] = &released;
 }
 
 ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin)
@@ -118,7 +143,7 @@ ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin)
     struct th_binary *binary = bin->ref_bin;
     th_term term;
 
-    if (!th_nif_binary_take(bin, "enif_make_binary"))
+    if (!th_nif_binary_take(bin, TH_NIF_MAKE_BINARY))
         return TH_AM(undefined);
     if (!binary)
         return th_make_binary(env, bin->data, bin->size);

@@ -1,16 +1,18 @@
 /* I/O lists as binaries. */
+#include "binary.h"
 #include "nif.h"
 
 /* The bytes of a list lie in the environment's heap, and are good as long as a term of it. */
 static int inspect_list(ErlNifEnv *env, th_term list, ErlNifBinary *bin)
 {
+    unsigned char *data;
     size_t size;
 
     if (!th_iodata_size(list, &size))
         return 0;
-    *bin = (ErlNifBinary){.size = size};
-    th_make_heap_binary(env, size * 8, &bin->data);
-    th_iodata_copy(list, bin->data);
+    th_make_heap_binary(env, size * 8, &data);
+    th_iodata_copy(list, data);
+    th_nif_binary_set(bin, size, data, NULL);
     return 1;
 }
 

@@ -118,7 +118,7 @@ int enif_ioq_enq_binary(ErlNifIOQueue *q, ErlNifBinary *bin, size_t skip)
     struct th_binary *binary = bin->ref_bin;
     bool good;
 
-    if (!th_check_has(TH_CHECK_QUEUE, q, name) || !th_nif_binary_take(bin, name))
+    if (!th_check_has(TH_CHECK_QUEUE, q, name) || !th_nif_binary_take(bin, TH_NIF_IOQ_ENQ_BINARY))
         return 0;
     good = skip <= bin->size && reserve(q, 1);
     bin->ref_bin = NULL;

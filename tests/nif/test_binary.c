@@ -1,6 +1,7 @@
 /* Binaries, I/O lists and the external term format. */
 #include "host/nif/nif.h"
 #include "host/process/process.h"
+#include "host/runtime/runtime.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -273,9 +274,61 @@ static void identifiers_are_those_of_the_recorded_node(void **state)
     enif_release_binary(&bin);
 }
 
+/* The structure as NIF 2.0 to 2.10 had it, and something of the library's behind it. */
+union as_before_2_11 {
+    ErlNifBinary today;
+    struct {
+        size_t size;
+        unsigned char *data;
+        void *internal[2];
+        uint64_t behind;
+    } then;
+};
+
+#define assert_untouched(bin) assert_int_equal((bin).then.behind, 42)
+
+/* Each function that writes to an ErlNifBinary. */
+static void use_all(void)
+{
+    union as_before_2_11 bin;
+    ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
+
+    bin.then.behind = 42;
+    assert_true(enif_inspect_binary(env, binary("abc"), &bin.today));
+    assert_untouched(bin);
+    assert_true(enif_realloc_binary(&bin.today, 5)); /* a copy */
+    assert_untouched(bin);
+    assert_true(enif_realloc_binary(&bin.today, 500));
+    assert_untouched(bin);
+    enif_release_binary(&bin.today);
+    assert_untouched(bin);
+    assert_true(enif_inspect_iolist_as_binary(env, text("abc"), &bin.today));
+    assert_untouched(bin);
+    assert_true(enif_alloc_binary(3, &bin.today));
+    assert_untouched(bin);
+    enif_make_binary(env, &bin.today);
+    assert_untouched(bin);
+    assert_true(enif_term_to_binary(env, text("abc"), &bin.today));
+    assert_untouched(bin);
+    assert_true(enif_ioq_enq_binary(queue, &bin.today, 0));
+    assert_untouched(bin);
+    enif_ioq_destroy(queue);
+}
+
+static void nothing_is_written_behind_the_structure_of_old_versions(void **state)
+{
+    (void)state;
+    use_all();
+    th_check_start();
+    use_all();
+    th_check_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nothing_is_written_behind_the_structure_of_old_versions, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(allocated_binaries_become_terms, begin, end),
         cmocka_unit_test_setup_teardown(a_binary_outlives_the_environment_it_came_from, begin, end),
         cmocka_unit_test_setup_teardown(allocated_binaries_grow_and_shrink, begin, end),
