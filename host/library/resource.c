@@ -59,12 +59,18 @@ static void keep(void *resource)
     atomic_fetch_add_explicit(&((struct th_resource *)resource)->count, 1, memory_order_relaxed);
 }
 
+/*
+ * The count from the last share's going on. A destructor that releases its own resource, or keeps
+ * and releases it, so ends it no second time: in a BEAM that is harmless, too.
+ */
+#define DYING (SIZE_MAX / 2)
+
 /* Relaxed: the caller synchronises with those who hold shares by other means. */
 bool th_resource_revive(struct th_resource *resource)
 {
     size_t count = atomic_load_explicit(&resource->count, memory_order_relaxed);
 
-    while (count > 0)
+    while (count > 0 && count < DYING / 2)
         if (atomic_compare_exchange_weak_explicit(&resource->count, &count, count + 1,
                                                   memory_order_relaxed, memory_order_relaxed))
             return true;
@@ -76,8 +82,10 @@ bool th_resource_revive(struct th_resource *resource)
  * be read here without its lock. */
 static void release(struct th_resource *resource)
 {
-    if (atomic_fetch_sub_explicit(&resource->count, 1, memory_order_acq_rel) > 1)
+    if (atomic_fetch_sub_explicit(&resource->count, 1, memory_order_acq_rel) != 1)
         return;
+    /* Relaxed: only who has no share, and may not use the resource, could count it meanwhile. */
+    atomic_store_explicit(&resource->count, DYING, memory_order_relaxed);
     if (resource->watches || th_resource_type_has_callbacks(resource->type))
         th_resource_push_due(&resource->dying);
     else

@@ -62,6 +62,7 @@ EOF
 expect 'a destructor' "$tracehost" call --check "$sins" 'sins:in_destructor().' <<EOF
 ok
 -- stderr
+tracehost: check: the destructor of careless of sins.so: enif_release_resource() of a resource that was given back already, to enif_release_resource() by sins:in_destructor()
 tracehost: check: the destructor of careless of sins.so: enif_free() of memory that enif_alloc() never gave
 -- status 1
 EOF

@@ -40,6 +40,7 @@ static int begin(void **state)
     (void)state;
     env = enif_alloc_env();
     keeper->destroyed = 0;
+    keeper->releases = false;
     return 0;
 }
 
@@ -275,6 +276,17 @@ static void a_resource_may_die_while_it_is_read(void **state)
     assert_int_equal(keeper->destroyed, ROUNDS);
 }
 
+static void a_destructor_that_releases_its_resource_is_called_once(void **state)
+{
+    (void)state;
+    keeper->releases = true;
+    for (int i = 0; i < 100; i++)
+        enif_release_resource(new_resource(i));
+    assert_int_equal(destroyed(), 100);
+    assert_int_equal(destroyed(), 100);
+    assert_int_equal(keeper->last, 99);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +294,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(types_are_opened_while_loading_only, begin, end),
         cmocka_unit_test_setup_teardown(private_data_is_what_load_left, begin, end),
         cmocka_unit_test_setup_teardown(the_last_share_destroys, begin, end),
+        cmocka_unit_test_setup_teardown(a_destructor_that_releases_its_resource_is_called_once,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(terms_hold_shares, begin, end),
         cmocka_unit_test_setup_teardown(a_resource_looks_like_a_reference, begin, end),
         cmocka_unit_test_setup_teardown(only_its_own_type_gives_it_back, begin, end),

@@ -612,6 +612,7 @@ NIF(in_destructor)
 static void destroy_careless(ErlNifEnv *env, void *object)
 {
     (void)env;
+    enif_release_resource(object);
     enif_free(object);
 }
 

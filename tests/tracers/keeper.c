@@ -10,6 +10,11 @@ static void destroy(ErlNifEnv *env, void *object)
     (void)env;
     keeper.destroyed++;
     keeper.last = *(int *)object;
+    if (keeper.releases) {
+        enif_release_resource(object);
+        enif_keep_resource(object);
+        enif_release_resource(object);
+    }
 }
 
 static int load(ErlNifEnv *env, void **private_data, ERL_NIF_TERM info)

@@ -3,6 +3,7 @@
 #define KEEPER_H
 
 #include <erl_nif.h>
+#include <stdbool.h>
 
 enum { KEEPER_TYPES = 3 };
 
@@ -11,6 +12,7 @@ struct keeper {
     ErlNifResourceType *types[KEEPER_TYPES]; /* by enif_open_, enif_open_..._x, enif_init_ */
     ErlNifResourceFlags tried[KEEPER_TYPES];
     unsigned destroyed; /* calls of the destructor that they share */
+    bool releases;      /* the destructor releases its resource, then keeps and releases it */
     int last;           /* what the latest of those resources held, an int */
 };
 
