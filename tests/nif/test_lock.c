@@ -2,14 +2,16 @@
 #include "host/nif/nif.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
-enum { THREADS = 4, ROUNDS = 10000 };
+enum { THREADS = 4, ROUNDS = 10000, MANY_KEYS = 5000 };
 
 static pthread_t start(void *(*function)(void *), void *argument)
 {
@@ -264,6 +266,64 @@ static void keys_do_not_share_data(void **state)
     enif_tsd_key_destroy(key);
 }
 
+static void *set_and_read(void *keys_of_main)
+{
+    ErlNifTSDKey *keys = keys_of_main;
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < MANY_KEYS; i++)
+        wrong += enif_tsd_get(keys[i]) != NULL;
+    for (size_t i = MANY_KEYS; i-- > 0;)
+        enif_tsd_set(keys[i], &keys[i]);
+    for (size_t i = 0; i < MANY_KEYS; i++)
+        wrong += enif_tsd_get(keys[i]) != &keys[i];
+    return (void *)(uintptr_t)wrong;
+}
+
+static void keys_are_as_many_as_memory_allows(void **state)
+{
+    ErlNifTSDKey *keys = calloc(MANY_KEYS, sizeof *keys);
+    ErlNifTid thread;
+    void *wrong;
+
+    (void)state;
+    for (size_t i = 0; i < MANY_KEYS; i++) {
+        assert_int_equal(enif_tsd_key_create(NULL, &keys[i]), 0);
+        assert_true(keys[i] > 0);
+        enif_tsd_set(keys[i], keys + i + 1);
+    }
+    assert_int_equal(enif_thread_create("other", &thread, set_and_read, keys, NULL), 0);
+    assert_int_equal(enif_thread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    for (size_t i = 0; i < MANY_KEYS; i++)
+        assert_ptr_equal(enif_tsd_get(keys[i]), keys + i + 1);
+    for (size_t i = 0; i < MANY_KEYS; i++)
+        enif_tsd_key_destroy(keys[i]);
+    free(keys);
+}
+
+static void a_key_that_is_none_has_no_data(void **state)
+{
+    static const ErlNifTSDKey none[] = {0, -1, INT_MAX, INT_MIN, MANY_KEYS * 100};
+    ErlNifTSDKey key, next;
+    int mine;
+
+    (void)state;
+    assert_int_equal(enif_tsd_key_create(NULL, &key), 0);
+    enif_tsd_key_destroy(key);
+    enif_tsd_key_destroy(key); /* once more */
+    enif_tsd_set(key, &mine);
+    assert_null(enif_tsd_get(key));
+    assert_int_equal(enif_tsd_key_create(NULL, &next), 0);
+    assert_null(enif_tsd_get(next));
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        enif_tsd_key_destroy(none[i]);
+        enif_tsd_set(none[i], &mine);
+        assert_null(enif_tsd_get(none[i]));
+    }
+    enif_tsd_key_destroy(next);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +337,8 @@ int main(void)
         cmocka_unit_test(a_read_write_lock_can_be_tried),
         cmocka_unit_test(each_thread_has_its_own_data),
         cmocka_unit_test(keys_do_not_share_data),
+        cmocka_unit_test(keys_are_as_many_as_memory_allows),
+        cmocka_unit_test(a_key_that_is_none_has_no_data),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
