@@ -57,6 +57,9 @@
  * 0 is no term, and stands for one that is not given. Functions of the NIF API whose
  * description asks for a process-bound or a callback's environment are not for such programs.
  *
+ * Locale. The library never calls setlocale(): plugins find what the program has set. The program
+ * `tracehost` sets LC_CTYPE from the environment, as a BEAM does.
+ *
  * Binary compatibility. The structures below begin with their size, which whoever makes one sets:
  * `struct tracehost_setup setup = {.size = sizeof setup}`, or in C++ `struct tracehost_setup setup
  * = {}; setup.size = sizeof setup;`. All other members may be 0. They grow at their ends only:

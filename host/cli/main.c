@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include <fcntl.h>
+#include <locale.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,6 +103,8 @@ int main(int argc, char **argv)
     const struct th_command *command = name ? find(name) : NULL;
 
     hold_standard_files();
+    /* For libraries, as a BEAM sets it. Numbers, dates and messages stay as they are in C. */
+    setlocale(LC_CTYPE, "");
     if (!name) {
         print_help(stderr);
         return TH_USAGE;

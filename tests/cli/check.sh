@@ -13,6 +13,15 @@ expect 'innocence' "$tracehost" call --check "$sins" 'sins:same({1,"two",<<3>>,#
 ok
 EOF
 
+codesets() {
+    LC_ALL=C.UTF-8 "$tracehost" call "$sins" 'sins:codeset().'
+    LC_ALL=C "$tracehost" call "$sins" 'sins:codeset().'
+}
+expect "a library finds the user's character set, as in a BEAM" codesets <<EOF
+'UTF-8'
+'ANSI_X3.4-1968'
+EOF
+
 expect 'results' "$tracehost" call --check "$sins" 'sins:nothing().' 'sins:word().' 'sins:inner_word().' <<EOF
 undefined
 undefined
@@ -125,7 +134,7 @@ for file in tests/debian/*.calls; do
         continue
     fi
     info=$(sed -n "s|LIBRARY|${library%.so}|; s/^%% load-info: //p" "$file")
-    $tracehost call --check --load-info="${info:-0}" -f "$file" "$library" 2>&1 >/dev/null | grep 'check: ' >"$work/found"
+    "$tracehost" call --check --load-info="${info:-0}" -f "$file" "$library" 2>&1 >/dev/null | grep 'check: ' >"$work/found"
     # It does so in each function; a BEAM does nothing then.
     if [ "$name" = stringprep ]; then
         sed -i '/enif_release_binary() of a binary that was its own until enif_make_binary()$/d' "$work/found"

@@ -18,6 +18,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" && mkdir beam tracehost checked || exit 1
 export NIF_API_ANSWERS=answers NIF_API_VALUE=value NIF_API_EMPTY=
 unset NIF_API_NONE
+export LC_ALL=C.UTF-8
 failed=0
 
 fail() {

@@ -6,6 +6,7 @@
  */
 #include <erl_nif.h>
 
+#include <langinfo.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -31,6 +32,12 @@ NIF(same)
 {
     UNUSED;
     return argv[0];
+}
+
+NIF(codeset)
+{
+    UNUSED;
+    return enif_make_atom(env, nl_langinfo(CODESET));
 }
 
 NIF(all_kinds)
@@ -643,6 +650,7 @@ static void unload(ErlNifEnv *env, void *private_data)
 
 static ErlNifFunc functions[] = {
     {"same", 1, same, 0},
+    {"codeset", 0, codeset, 0},
     {"all_kinds", 1, all_kinds, 0},
     {"gives_back", 1, gives_back, 0},
     {"goes_on", 2, goes_on, 0},

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,6 +141,7 @@ ERL_NIF_TERM system_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_meant(env, "enif_system_info: nif_minor_version", number(env, info.nif_minor_version));
     say_meant(env, "enif_system_info: erts_version", text(env, info.erts_version));
     say_meant(env, "enif_system_info: otp_release", text(env, info.otp_release));
+    say_text("setlocale", setlocale(LC_ALL, NULL)); /* nif_api.sh has set the variables */
     say_int("written", written(offsetof(ErlNifSysInfo, nif_major_version)));
     say_int("written", written(offsetof(ErlNifSysInfo, dirty_scheduler_support)));
     say_int("written", written(offsetof(ErlNifSysInfo, dirty_scheduler_support) + 4));
