@@ -54,6 +54,8 @@ struct change {
     struct th_module *module;
     struct th_instance *now; /* its current one, NULL: none */
     struct th_instance *new; /* NULL: it is deleted */
+    struct th_library *from; /* whose data NEW takes over by upgrade(): of NOW, or else of the old
+                                code, as the module was deleted; NULL: NEW is loaded */
     bool failed;             /* NEW has what NOW had, and would not give it back */
     struct th_instance *purged;
 };
@@ -71,7 +73,7 @@ struct changes {
 static void undo_loads(const struct changes *changes, size_t count)
 {
     for (size_t i = count; i-- > 0;)
-        if (!changes->items[i].now)
+        if (!changes->items[i].from)
             th_library_undo_load(changes->items[i].new->library);
 }
 
@@ -79,7 +81,7 @@ static enum th_status run_loads(const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
         const struct change *change = &changes->items[i];
-        if (change->now || th_library_load(change->new->library, NULL, changes->info) == TH_OK)
+        if (change->from || th_library_load(change->new->library, NULL, changes->info) == TH_OK)
             continue;
         undo_loads(changes, i);
         return th_error_status();
@@ -91,8 +93,8 @@ static enum th_status run_checks(const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
         const struct change *change = &changes->items[i];
-        if (change->now && th_library_upgrade_check(change->new->library, change->now->library,
-                                                    changes->info) != TH_OK)
+        if (change->from &&
+            th_library_upgrade_check(change->new->library, change->from, changes->info) != TH_OK)
             return th_error_status();
     }
     return TH_OK;
@@ -105,24 +107,24 @@ static void hand_back(const struct changes *changes, struct change *change)
 
     th_error_save(&first);
     change->failed =
-        th_library_hand_back(change->now->library, change->new->library, changes->info) != TH_OK;
+        th_library_hand_back(change->from, change->new->library, changes->info) != TH_OK;
     th_error_restore(&first);
     if (change->failed)
         th_error_context("module %s is deleted: it was upgraded before, and its code before, %s, "
                          "would not have it back",
                          th_atom_name(change->module->name)->text,
-                         th_library_path(change->now->library));
+                         th_library_path(change->from));
 }
 
 static enum th_status run_upgrades(const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
         const struct change *change = &changes->items[i];
-        if (!change->now ||
-            th_library_load(change->new->library, change->now->library, changes->info) == TH_OK)
+        if (!change->from ||
+            th_library_load(change->new->library, change->from, changes->info) == TH_OK)
             continue;
         while (i-- > 0)
-            if (changes->items[i].now)
+            if (changes->items[i].from)
                 hand_back(changes, &changes->items[i]);
         return th_error_status();
     }
@@ -169,9 +171,10 @@ static void stage_undefined(const struct th_instance *instance)
     }
 }
 
+/* Old code goes when the current code takes its place. A deleted module has none that would. */
 static void stage_change(struct change *change)
 {
-    change->purged = th_old_stage_end(change->module);
+    change->purged = change->now ? th_old_stage_end(change->module) : NULL;
     if (change->new) {
         change->new->generation = change->module->generations + 1;
         for (size_t i = 0; i < change->new->count; i++)
@@ -188,7 +191,8 @@ static void stage_change(struct change *change)
 static void tell(const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
-        th_old_tell(changes->items[i].module);
+        if (changes->items[i].now)
+            th_old_tell(changes->items[i].module);
     for (size_t i = 0; th_module_watcher() && i < changes->count; i++) {
         const struct th_instance *new = changes->items[i].new;
         if (new)
@@ -219,7 +223,8 @@ static void make(struct changes *changes)
 static enum th_status check_old(const struct changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
-        if (th_old_check(changes->items[i].module, changes->rounds) != TH_OK)
+        if (changes->items[i].now &&
+            th_old_check(changes->items[i].module, changes->rounds) != TH_OK)
             return th_error_context("module %s was not loaded",
                                     th_atom_name(changes->items[i].module->name)->text);
     return TH_OK;
@@ -227,8 +232,13 @@ static enum th_status check_old(const struct changes *changes)
 
 static void look_up(struct changes *changes)
 {
-    for (size_t i = 0; i < changes->count; i++)
-        changes->items[i].now = th_module_current(changes->items[i].module, th_code_index());
+    for (size_t i = 0; i < changes->count; i++) {
+        struct change *change = &changes->items[i];
+        const struct th_instance *before;
+        change->now = th_module_current(change->module, th_code_index());
+        before = change->now ? change->now : change->module->old;
+        change->from = before ? before->library : NULL;
+    }
 }
 
 static void free_purged(const struct changes *changes)
@@ -237,13 +247,19 @@ static void free_purged(const struct changes *changes)
         th_old_free(changes->items[i].purged);
 }
 
-static void kill_users(const struct changes *changes)
+/* Of the old code that is to go. */
+static void kill_users(struct changes *changes)
 {
     struct th_module **modules = th_alloc((changes->count + 1) * sizeof(struct th_module *));
+    size_t count = 0;
 
+    th_permission_wait();
+    look_up(changes);
+    th_permission_release();
     for (size_t i = 0; i < changes->count; i++)
-        modules[i] = changes->items[i].module;
-    th_old_kill(modules, changes->count);
+        if (changes->items[i].now)
+            modules[count++] = changes->items[i].module;
+    th_old_kill(modules, count);
     th_free(modules);
 }
 
@@ -258,7 +274,7 @@ static void delete_failed(struct changes *changes)
     failed.items = th_alloc((changes->count + 1) * sizeof *failed.items);
     failed.count = 0;
     for (size_t i = 0; i < changes->count; i++)
-        if (changes->items[i].failed)
+        if (changes->items[i].failed && changes->items[i].now)
             failed.items[failed.count++] =
                 (struct change){.module = changes->items[i].module, .now = changes->items[i].now};
     if (failed.count > 0) {
@@ -278,7 +294,7 @@ static void note(const struct changes *changes, struct th_finished finished[])
         finished[i] = (struct th_finished){
             .name = changes->items[i].module->name,
             .generation = changes->items[i].new->generation,
-            .upgraded = changes->items[i].now != NULL,
+            .upgraded = changes->items[i].from != NULL,
         };
 }
 

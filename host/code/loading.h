@@ -48,7 +48,7 @@ enum th_purge {
 struct th_finished {
     th_term name;
     uint64_t generation;
-    bool upgraded; /* it has taken the place of code that there was */
+    bool upgraded; /* by upgrade(), with the data of code that there was; else by load() */
 };
 
 struct th_finish {
@@ -64,8 +64,10 @@ struct th_finish {
  * Makes all visible at one instant, or none. In this order:
  *
  *  1. It takes the permission.
- *  2. Old code is to be purged: TH_REFUSED, "not_purged", where somebody is in it.
- *  3. load() of those that have no current code. If one refuses, unload() of those before it.
+ *  2. Old code of modules with current code is to be purged: TH_REFUSED, "not_purged", where
+ *     somebody is in it. Old code of a deleted module stays, as in a BEAM.
+ *  3. load() of those that have no code, neither current nor old. If one refuses, unload() of those
+ *     before it.
  *  4. th_upgrade_check() of the others, each of which may refuse: nothing was upgraded yet.
  *  5. upgrade() of these, in the order of the list. If one refuses, those before it are handed
  *     back, the latest first, by the upgrade() of their current libraries. If that refuses, too,

@@ -245,9 +245,9 @@ version_000a  current           3          N      1      0  WORK/000a.so
 version_000b  current           1          N      1      0  WORK/000b.so
 version_000c  old               1          N      1      0  WORK/000c.so
 END
-expect 'loaded where old code is left: it goes' ctl load "$work/000c.so" --load-info=4 <<'END'
-module        generation  was     from
-version_000c           2  loaded  WORK/000c.so
+expect 'loaded where old code is left: an upgrade of that, as in a BEAM' ctl load "$work/000c.so" --load-info=4 <<'END'
+module        generation  was       from
+version_000c           2  upgraded  WORK/000c.so
 all at one instant, after 1 round of thread progress
 END
 
@@ -307,6 +307,7 @@ bank          current           3         15      0      0  BUILD/lib/tracehost/
 version_000a  current           3          N      1      0  WORK/000a.so
 version_000b  current           1          N      1      0  WORK/000b.so
 version_000c  current           2          N      1      0  WORK/000c.so
+version_000c  old               1          N      1      0  WORK/000c.so
 END
 touch "$work/go_on"
 wait $loader

@@ -351,6 +351,26 @@ static void loads_are_undone(void **state)
     assert_string_equal(of_all("upgrades"), "1 1 0");
 }
 
+static void what_was_deleted_hands_its_data_on(void **state)
+{
+    (void)state;
+    load(a, 1);
+    load(a, 2);
+    assert_int_equal(th_code_delete(th_atom(a), TH_PURGE_SOFT), TH_OK);
+    load(a, 3);
+    assert_string_equal(call(a, "number", "[]"), "3");
+    assert_string_equal(call(a, "upgrades", "[]"), "2");
+    assert_non_null(strstr(seen(a), " old "));
+    assert_int_equal(th_code_delete(th_atom(a), TH_PURGE_SOFT), TH_OK);
+    assert_refused("{4,[{version_000a,upgrade}]}", "its upgrade() returned");
+    assert_ptr_equal(strstr(seen(a), "old "), seen(a));
+    load(a, 5);
+    assert_string_equal(call(a, "upgrades", "[]"), "3");
+    assert_int_equal(purge(a), TH_OK);
+    assert_null(strstr(seen(a), "old"));
+    assert_string_equal(call(a, "number", "[]"), "5");
+}
+
 static void what_is_not_taken_back_is_deleted(void **state)
 {
     (void)state;
@@ -370,6 +390,7 @@ int main(void)
         TEST(calls_reach_what_is_current),         TEST(old_code_goes_on_until_it_is_over),
         TEST(a_hard_purge_kills_who_is_in_it),     TEST(a_list_becomes_visible_at_once),
         TEST(who_refuses_leaves_all_as_they_were), TEST(loads_are_undone),
+        TEST(what_was_deleted_hands_its_data_on),
         TEST(what_is_not_taken_back_is_deleted),   TEST(who_waits_for_a_file_is_in_its_code),
     };
 
