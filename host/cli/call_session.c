@@ -98,7 +98,9 @@ bool th_call_session_evaluate(struct th_call_session *session, const struct th_p
 
     e->out = shown ? stdout : NULL;
     for (size_t i = 0; i < program->count && !e->stopped; i++) {
-        th_term value = th_evaluate_form(e, program, program->forms[i]);
+        th_term value;
+        th_run_yield(session->process);
+        value = th_evaluate_form(e, program, program->forms[i]);
         if (value == TH_NONE && !e->stopped)
             show_exception(session, where);
         else if (value != TH_NONE && shown)

@@ -174,7 +174,6 @@ static bool is_ended(struct th_process_run *process)
     return true;
 }
 
-/* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
 /* What is left of the turn may be less than nothing. */
 static uint64_t reductions_of(const struct th_process_run *process)
 {
@@ -214,12 +213,26 @@ void th_process_show(struct th_process_run *process)
     th_shown_set(&shown->links, process->links.count);
 }
 
+void th_process_begin_turn(struct th_process_run *process)
+{
+    process->reductions_before = reductions_of(process);
+    process->reductions = TH_TURN;
+}
+
+/* A process that does as it is told stands for one that makes one call after the other: between two
+ * of them it has not waited, as far as its turn goes. */
+static bool goes_on(const struct th_process_run *process)
+{
+    return process->told && process->next.step == TH_STEP_NONE && process->reductions > 0;
+}
+
+/* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
 void th_process_turn(struct th_process_run *process)
 {
     int here = th_scheduler_current->type;
 
-    process->reductions_before = reductions_of(process);
-    process->reductions = TH_TURN;
+    if (!goes_on(process))
+        th_process_begin_turn(process);
     th_shown_doing(&process->shown, TH_PROCESS_RUNNING);
     th_tracepoint_in(process);
     do {

@@ -80,6 +80,11 @@ struct th_message *th_run_receive(struct th_process_run *process, int64_t nanose
     return request.message;
 }
 
+void th_run_yield(struct th_process_run *process)
+{
+    atomic_store_explicit(&process->yields, true, memory_order_relaxed);
+}
+
 void th_run_kill(const struct th_process_run *process)
 {
     th_signal_send(process->pid, TH_SIGNAL_EXIT, TH_NONE, 0, TH_AM(kill));
@@ -121,6 +126,8 @@ static void begin_call(struct th_process_run *process, const struct th_request *
 void th_request_begin(struct th_process_run *process, struct th_request *request)
 {
     process->request = request;
+    if (atomic_exchange_explicit(&process->yields, false, memory_order_relaxed))
+        th_process_begin_turn(process);
     if (request->what == TH_REQUEST_CALL) {
         begin_call(process, request);
     } else {

@@ -169,6 +169,7 @@ struct th_process_run {
     /* For one that does as it is told. */
     bool told;                      /* it is one */
     struct th_request *request;     /* what it does */
+    _Atomic bool yields;            /* th_run_yield(). Relaxed: a request follows in the mailbox */
     struct th_message *end_message; /* once it has ended: its term is the reason */
     sem_t over;                     /* nobody uses it any more but who told it */
 
@@ -202,6 +203,9 @@ void th_queue_add(struct th_process_run *process);
 /* Runs PROCESS for a turn; the calling thread is a scheduler of the type that it is to run on.
  * After it, others may have PROCESS. */
 void th_process_turn(struct th_process_run *process);
+
+/* PROCESS, which this thread has, is as if it came in anew: with all reductions of a turn. */
+void th_process_begin_turn(struct th_process_run *process);
 
 /* Updates what others see of PROCESS, before they may have it. */
 void th_process_show(struct th_process_run *process);

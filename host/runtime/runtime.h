@@ -108,6 +108,10 @@ struct th_process_run;
 struct th_process_run *th_run_start(void);
 th_term th_run_pid(const struct th_process_run *process);
 
+/* The next call begins with a whole time slice. Calls without this between them share one until it
+ * is used up (enif_consume_timeslice()), as calls of one function do in a BEAM. */
+void th_run_yield(struct th_process_run *process);
+
 /* As exit/2 with `kill`: what it is doing is not over, and th_run_call() returns TH_CALL_ENDED once
  * the function that runs has returned. Any thread, before th_run_exit(). */
 void th_run_kill(const struct th_process_run *process);

@@ -55,6 +55,25 @@ static void a_turn_is_used_up_by_parts(void **state)
     assert_string_equal(run(process, "consume_dirty", "[100]"), "[0,0,0,0,0]");
 }
 
+/* A call of consume(5) takes a quarter of a turn, and a little. */
+static void four_calls_use_up_a_turn(void)
+{
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(run(process, "consume", "[5]"), "[0,0,0,0,0]");
+    assert_string_equal(run(process, "consume", "[5]"), "[0,0,0,0,1]");
+}
+
+static void calls_share_a_turn(void **state)
+{
+    (void)state;
+    th_run_yield(process);
+    four_calls_use_up_a_turn();
+    four_calls_use_up_a_turn();
+    assert_string_equal(run(process, "consume", "[5]"), "[0,0,0,0,0]");
+    th_run_yield(process);
+    four_calls_use_up_a_turn();
+}
+
 struct request {
     const char *name, *arguments, *expected;
     unsigned times;
@@ -266,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_chain_goes_from_thread_to_thread),
         cmocka_unit_test(the_runtime_tells_its_threads),
         cmocka_unit_test(a_turn_is_used_up_by_parts),
+        cmocka_unit_test(calls_share_a_turn),
         cmocka_unit_test(who_has_used_up_its_turn_waits_for_the_other),
         cmocka_unit_test(who_has_not_goes_on),
         cmocka_unit_test(dirty_threads_are_made_as_they_are_needed),
