@@ -112,8 +112,7 @@ static void hand_back(const struct changes *changes, struct change *change)
     if (change->failed)
         th_error_context("module %s is deleted: it was upgraded before, and its code before, %s, "
                          "would not have it back",
-                         th_atom_name(change->module->name)->text,
-                         th_library_path(change->from));
+                         th_atom_name(change->module->name)->text, th_library_path(change->from));
 }
 
 static enum th_status run_upgrades(const struct changes *changes)

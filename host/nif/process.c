@@ -61,7 +61,7 @@ int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid)
 
 int enif_is_current_process_alive(ErlNifEnv *env)
 {
-    return env && env->self != TH_NONE && th_process_alive(env->self);
+    return env && env->self != TH_NONE && th_call_process_alive(env);
 }
 
 int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id)

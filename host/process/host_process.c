@@ -60,7 +60,7 @@ static bool put(struct th_host_process *slot, th_term id, struct th_message *mes
         if (TH_PROBE_ENABLED(message__queued))
             tell_queued(slot, id, message);
         if (was_empty || message->kind)
-            slot->arrived(slot->context);
+            slot->arrived(slot->context, message);
     }
     pthread_mutex_unlock(&slot->lock);
     if (!here)
@@ -136,7 +136,7 @@ uint64_t th_host_process_mail(th_term pid)
 
 static struct th_host_process *start(enum th_host_kind kind,
                                      void (*receive)(void *context, th_term message),
-                                     void (*arrived)(void *context), void *context,
+                                     th_host_arrived *arrived, void *context,
                                      const _Atomic uint64_t *kept)
 {
     struct th_host_process *slot = th_host_slot_take();
@@ -160,7 +160,7 @@ struct th_host_process *th_host_process_start(void (*receive)(void *context, th_
     return start(TH_HOST_PROCESS, receive, NULL, context, NULL);
 }
 
-struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *context), void *context,
+struct th_host_process *th_host_process_start_mailbox(th_host_arrived *arrived, void *context,
                                                       const _Atomic uint64_t *kept)
 {
     return start(TH_HOST_PROCESS, NULL, arrived, context, kept);
@@ -217,6 +217,18 @@ bool th_host_process_take_or(struct th_host_process *process, struct th_message 
     return waits;
 }
 
+bool th_host_process_holds(struct th_host_process *process,
+                           bool (*is_it)(void *context, const struct th_message *message))
+{
+    bool found = false;
+
+    pthread_mutex_lock(&process->lock);
+    for (const struct th_message *m = process->first; m && !found; m = m->next)
+        found = is_it(process->context, m);
+    pthread_mutex_unlock(&process->lock);
+    return found;
+}
+
 void th_host_process_with(struct th_host_process *process, void (*called)(void *context))
 {
     pthread_mutex_lock(&process->lock);
@@ -224,7 +236,7 @@ void th_host_process_with(struct th_host_process *process, void (*called)(void *
     pthread_mutex_unlock(&process->lock);
 }
 
-void th_host_process_each(void (*arrived)(void *context),
+void th_host_process_each(th_host_arrived *arrived,
                           void (*seen)(void *context, void *what, th_term pid), void *context)
 {
     struct th_host_process *slot;

@@ -35,7 +35,7 @@ struct th_host_process {
      * `id` again under the lock. */
     _Atomic bool has_mailbox;
     void (*receive)(void *context, th_term message);
-    void (*arrived)(void *context);
+    th_host_arrived *arrived;
     void *context;
     struct th_message *first, **last;  /* the mailbox; `last` is where the next message goes */
     uint64_t mail_count;               /* messages in it */

@@ -153,7 +153,8 @@ void th_message_free(struct th_message *message);
 struct th_host_process;
 struct th_host_process *th_host_process_start(void (*receive)(void *context, th_term message),
                                               void *context);
-struct th_host_process *th_host_process_start_mailbox(void (*arrived)(void *context), void *context,
+typedef void th_host_arrived(void *context, const struct th_message *message);
+struct th_host_process *th_host_process_start_mailbox(th_host_arrived *arrived, void *context,
                                                       const _Atomic uint64_t *kept);
 th_term th_host_process_pid(const struct th_host_process *process);
 
@@ -176,12 +177,17 @@ struct th_message *th_host_process_take(struct th_host_process *process);
 bool th_host_process_take_or(struct th_host_process *process, struct th_message **mail,
                              bool (*wait)(void *context));
 
+/* True if IS_IT(context, message) is of a message in the mailbox, under its lock. Only who takes
+ * messages out may call this. */
+bool th_host_process_holds(struct th_host_process *process,
+                           bool (*is_it)(void *context, const struct th_message *message));
+
 /* Calls CALLED(context) under the mailbox's lock. */
 void th_host_process_with(struct th_host_process *process, void (*called)(void *context));
 
 /* Calls SEEN for each that has a mailbox and this ARRIVED, under its lock, with what it was started
  * with and its pid. */
-void th_host_process_each(void (*arrived)(void *context),
+void th_host_process_each(th_host_arrived *arrived,
                           void (*seen)(void *context, void *what, th_term pid), void *context);
 
 /* How many messages, signals included, the mailbox of PID holds; 0: it has none. In SEEN of

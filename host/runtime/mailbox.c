@@ -21,10 +21,18 @@ static void wake(struct th_process_run *process)
     }
 }
 
-void th_mailbox_arrived(void *context)
+static bool may_end(const struct th_message *message)
+{
+    return message->kind == TH_SIGNAL_EXIT || message->kind == TH_SIGNAL_EXIT_LINKED ||
+           message->kind == TH_SIGNAL_PURGE || message->kind == TH_SIGNAL_END;
+}
+
+void th_mailbox_arrived(void *context, const struct th_message *message)
 {
     struct th_process_run *process = context;
 
+    if (may_end(message))
+        atomic_store_explicit(&process->end_arrived, true, memory_order_relaxed);
     atomic_store_explicit(&process->mail, true, memory_order_relaxed);
     wake(process);
 }
@@ -50,7 +58,26 @@ void th_inbox_add(struct th_process_run *process, struct th_message *message)
 void th_mailbox_look(struct th_process_run *process)
 {
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
+    atomic_store_explicit(&process->end_arrived, false, memory_order_relaxed);
     th_signals_take(process, th_host_process_take(process->mailbox));
+}
+
+static bool ends(void *context, const struct th_message *message)
+{
+    return th_signal_ends(context, message);
+}
+
+/* On a normal scheduler signals wait for the function's end, as in a BEAM: there the answer is that
+ * of before. */
+bool th_call_process_alive(const th_env *env)
+{
+    struct th_process_run *process = th_call_current ? th_call_current->process : NULL;
+
+    if (!process || process->pid != env->self ||
+        th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
+        return th_process_alive(env->self);
+    return !atomic_load_explicit(&process->end_arrived, memory_order_relaxed) ||
+           !th_host_process_holds(process->mailbox, ends);
 }
 
 /* Takes the message at PLACE out of the inbox. */
@@ -95,6 +122,7 @@ static inline bool waits(struct th_process_run *process)
     th_tracepoint_out(process);
     th_process_show(process);
     atomic_store_explicit(&process->mail, false, memory_order_relaxed);
+    atomic_store_explicit(&process->end_arrived, false, memory_order_relaxed);
     if (th_host_process_take_or(process->mailbox, &mail, begin_to_wait))
         return true;
     th_tracepoint_in(process);

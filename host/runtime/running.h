@@ -184,6 +184,8 @@ struct th_process_run {
     /* Something has arrived. Written under the mailbox's lock. Relaxed: what it stands for is read
      * under that lock. */
     _Atomic bool mail;
+    /* So has a signal that may end the process; likewise. */
+    _Atomic bool end_arrived;
 
     /* Under the timers' lock. */
     size_t timer_place; /* in the heap of timers, from 1; 0: no timer */
@@ -321,6 +323,10 @@ bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t numb
  * process; then what comes behind it goes to the inbox as it is. */
 void th_signals_take(struct th_process_run *process, struct th_message *mail);
 
+/* The signal SIGNAL, which the process has not acted on yet, will end it; by the thread that runs
+ * it, in a function. */
+bool th_signal_ends(const struct th_process_run *process, const struct th_message *signal);
+
 /* The process has ended: tells those who are linked with it or watch it, and answers what the rest
  * of the mailbox, which is in REMAINS, asks. Frees that. */
 void th_signals_end(struct th_process_run *process, const struct th_host_remains *remains,
@@ -354,7 +360,7 @@ bool th_mailbox_await(struct th_process_run *process, struct th_message *const *
 void th_mailbox_answered(struct th_process_run *process, struct th_message *signal);
 
 /* Under the mailbox's lock: the mailbox's hook; a timer's. */
-void th_mailbox_arrived(void *context);
+void th_mailbox_arrived(void *context, const struct th_message *message);
 void th_mailbox_timed_out(void *context);
 
 /* --- Purging (process_list.c) --- */

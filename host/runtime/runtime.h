@@ -217,6 +217,10 @@ th_term th_call_schedule(th_env *env, const char *function, int flags,
  */
 bool th_call_consume(th_env *env, int percent);
 
+/* For enif_is_current_process_alive(). False for a dirty function whose process is to end, also
+ * before the function has returned and others see the end. */
+bool th_call_process_alive(const th_env *env);
+
 /* For the functions of nif_module.h that have such names, with the contracts that these have in
  * module_functions.h. AT: the return address of who calls. */
 th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,

@@ -278,6 +278,32 @@ static bool act(struct th_process_run *self, struct th_message *signal)
     }
 }
 
+static bool runs_in(uint64_t instance)
+{
+    for (const struct th_call *call = th_call_current; call; call = call->outer)
+        if (th_callee_is_of(call->callee, instance))
+            return true;
+    return false;
+}
+
+bool th_signal_ends(const struct th_process_run *self, const struct th_message *signal)
+{
+    switch ((enum th_signal)signal->kind) {
+    case TH_SIGNAL_EXIT:
+        return signal->term == TH_AM(kill) ||
+               (!self->traps_exits && (signal->term != TH_AM(normal) || signal->from == self->pid));
+    case TH_SIGNAL_EXIT_LINKED:
+        return !self->traps_exits && signal->term != TH_AM(normal) &&
+               is_active(th_table_get(&self->links, signal->from));
+    case TH_SIGNAL_PURGE:
+        return th_steps_are_in(self, signal->number) || runs_in(signal->number);
+    case TH_SIGNAL_END:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* What comes behind the end stays, for th_signals_end(). */
 void th_signals_take(struct th_process_run *process, struct th_message *mail)
 {

@@ -50,9 +50,9 @@ static th_term self(void *context)
     return th_host_process_pid(((struct mail *)context)->process);
 }
 
-static void arrived(void *context)
+static void arrived(void *context, const struct th_message *message)
 {
-    (void)context;
+    (void)context, (void)message;
 }
 
 static void evaluate(const struct th_program *program)

@@ -327,8 +327,8 @@ static void nothing_is_written_behind_the_structure_of_old_versions(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_is_written_behind_the_structure_of_old_versions, begin,
-                                        end),
+        cmocka_unit_test_setup_teardown(nothing_is_written_behind_the_structure_of_old_versions,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(allocated_binaries_become_terms, begin, end),
         cmocka_unit_test_setup_teardown(a_binary_outlives_the_environment_it_came_from, begin, end),
         cmocka_unit_test_setup_teardown(allocated_binaries_grow_and_shrink, begin, end),

@@ -711,6 +711,20 @@ NIF(alive)
     return enif_make_int(env, enif_is_process_alive(env, &pid));
 }
 
+/* until_dead(To): sends `began` to To, looks whether its own process is alive until it is not, or
+ * for 20 seconds, and sends what it has seen. */
+NIF(until_dead)
+{
+    ErlNifTime end = enif_monotonic_time(ERL_NIF_SEC) + 20;
+
+    (void)argc;
+    send_to(env, argv[0], atom(env, "began"));
+    while (enif_is_current_process_alive(env) && enif_monotonic_time(ERL_NIF_SEC) < end)
+        ;
+    send_to(env, argv[0], atom(env, enif_is_current_process_alive(env) ? "alive" : "dead"));
+    return atom(env, "ok");
+}
+
 /* --- Sequential tokens ------------------------------------------------------------------------ */
 
 HOSTED(seq_set)
@@ -828,6 +842,7 @@ static ErlNifFunc functions[] = {
     {"spins", 1, spins, 0},
     {"chaos", 4, chaos, 0},
     {"mingles", 3, mingles, 0},
+    {"until_dead", 1, until_dead, ERL_NIF_DIRTY_JOB_CPU_BOUND},
     {"link", 1, link_, 0},
     {"unlink", 1, unlink_, 0},
     {"monitor", 1, monitor, 0},

@@ -30,9 +30,9 @@ static int end(void **state)
     return 0;
 }
 
-static void count_arrival(void *context)
+static void count_arrival(void *context, const struct th_message *message)
 {
-    (void)context;
+    (void)context, (void)message;
     arrivals++;
 }
 
@@ -181,10 +181,11 @@ struct reader {
     bool arrived;
 };
 
-static void wake(void *context)
+static void wake(void *context, const struct th_message *message)
 {
     struct reader *reader = context;
 
+    (void)message;
     pthread_mutex_lock(&reader->lock);
     reader->arrived = true;
     pthread_cond_signal(&reader->wake);

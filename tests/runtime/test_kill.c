@@ -51,6 +51,50 @@ static void one_that_does_nothing(void **state)
     th_run_exit(process, TH_AM(normal));
 }
 
+/* --- In a dirty function ---------------------------------------------------------------------- */
+
+static char *ended;
+
+static void *poll_until_dead(void *watcher)
+{
+    ended = th_strdup(call_in(process, "until_dead", "[%s]", (const char *)watcher));
+    return NULL;
+}
+
+/* The process, which TRAPS exits or not, has begun until_dead(); WATCHER sends it exit signals,
+ * each of a list of REASONS. */
+static void told_in_dirty_function(const char *traps, const char *const reasons[], const char *end)
+{
+    struct th_process_run *watcher = th_run_start();
+    char *pid = text_of_pid(th_run_pid(watcher));
+    char *target;
+    pthread_t thread;
+
+    process = th_run_start();
+    target = text_of_pid(th_run_pid(process));
+    call_in(process, "trap", "[%s]", traps);
+    pthread_create(&thread, NULL, poll_until_dead, pid);
+    assert_string_equal(message_to(watcher), "began");
+    for (; *reasons; reasons++)
+        call_in(watcher, "signal", "[%s,%s]", target, *reasons);
+    assert_string_equal(message_to(watcher), "dead");
+    pthread_join(thread, NULL);
+    assert_string_equal(ended, end);
+    th_run_exit(process, TH_AM(normal));
+    th_run_exit(watcher, TH_AM(normal));
+    th_free(ended);
+    th_free(target);
+    th_free(pid);
+}
+
+static void a_dirty_function_sees_its_process_end(void **state)
+{
+    (void)state;
+    told_in_dirty_function("1", (const char *const[]){"one", "normal", "kill", NULL},
+                           "ended: killed");
+    told_in_dirty_function("0", (const char *const[]){"normal", "why", "kill", NULL}, "ended: why");
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -71,6 +115,7 @@ int main(void)
         cmocka_unit_test(one_that_waits),
         cmocka_unit_test(one_that_goes_on_and_on),
         cmocka_unit_test(one_that_does_nothing),
+        cmocka_unit_test(a_dirty_function_sees_its_process_end),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

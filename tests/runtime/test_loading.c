@@ -390,8 +390,8 @@ int main(void)
         TEST(calls_reach_what_is_current),         TEST(old_code_goes_on_until_it_is_over),
         TEST(a_hard_purge_kills_who_is_in_it),     TEST(a_list_becomes_visible_at_once),
         TEST(who_refuses_leaves_all_as_they_were), TEST(loads_are_undone),
-        TEST(what_was_deleted_hands_its_data_on),
-        TEST(what_is_not_taken_back_is_deleted),   TEST(who_waits_for_a_file_is_in_its_code),
+        TEST(what_was_deleted_hands_its_data_on),  TEST(what_is_not_taken_back_is_deleted),
+        TEST(who_waits_for_a_file_is_in_its_code),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,9 +60,9 @@ static th_term self(void *context)
     return th_host_process_pid(((struct evaluating *)context)->process);
 }
 
-static void arrived(void *context)
+static void arrived(void *context, const struct th_message *message)
 {
-    (void)context;
+    (void)context, (void)message;
 }
 
 void evaluating_start(struct evaluating *t)

@@ -23,9 +23,9 @@ static void fail(void)
 }
 
 /* Nobody is to be woken. */
-static void arrived(void *context)
+static void arrived(void *context, const struct th_message *message)
 {
-    (void)context;
+    (void)context, (void)message;
 }
 
 static void make_pids(th_env *own)
