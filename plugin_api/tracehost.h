@@ -283,7 +283,7 @@ struct tracehost_session_setup {
     const char *name;   /* the session's own, for reports; NULL: it has none */
     /* The state that each callback gets; one of these, without any it is #{}. */
     ERL_NIF_TERM state;        /* a term */
-    const char *state_text;    /* one as Erlang text; `console` is the pid of the console */
+    const char *state_text;    /* one as Erlang text; `console` in it is the console's pid */
     const char *state_options; /* "key=value,key=value": a map of them; values are integers, true,
                                   false, `console`, else binaries */
     /* Not 0: enum tracehost_flag with which whoever the recording shows is traced, as its recorder

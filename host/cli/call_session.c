@@ -10,24 +10,37 @@
 
 /* --- What an evaluation needs ----------------------------------------------------------------- */
 
-static enum th_called call(void *context, th_term module, th_term function, size_t count,
-                           const th_term arguments[], th_env *env, th_term *result)
+enum th_called th_called_of(enum th_call_end end)
 {
     static const enum th_called ends[] = {
         [TH_CALL_RETURNED] = TH_CALLED_RETURNED, [TH_CALL_RAISED] = TH_CALLED_RAISED,
         [TH_CALL_THREW] = TH_CALLED_THREW,       [TH_CALL_EXITED] = TH_CALLED_EXITED,
         [TH_CALL_ENDED] = TH_CALLED_ENDED,
     };
-    struct th_call_session *session = context;
+
+    return ends[end];
+}
+
+const struct th_export *th_call_defined(th_term module, th_term function, size_t count)
+{
     const struct th_export *entry = th_export_find(module, function, (unsigned)count);
     bool defined;
 
     th_progress_enter();
     defined = th_export_callee(entry) != NULL;
     th_progress_leave();
-    if (!defined)
+    return defined ? entry : NULL;
+}
+
+static enum th_called call(void *context, th_term module, th_term function, size_t count,
+                           const th_term arguments[], th_env *env, th_term *result)
+{
+    struct th_call_session *session = context;
+    const struct th_export *entry = th_call_defined(module, function, count);
+
+    if (!entry)
         return TH_CALLED_UNDEFINED;
-    return ends[th_run_call_export(session->process, entry, arguments, env, result)];
+    return th_called_of(th_run_call_export(session->process, entry, arguments, env, result));
 }
 
 static struct th_message *receive(void *context, int64_t nanoseconds)

@@ -28,6 +28,11 @@ struct th_call_session {
     struct th_evaluation evaluation;
 };
 
+/* What other hosts of evaluations need, too: what an end of a call is to them; the function that is
+ * there now, NULL if there is none. */
+enum th_called th_called_of(enum th_call_end end);
+const struct th_export *th_call_defined(th_term module, th_term function, size_t count);
+
 /* Starts the process; ends it. */
 void th_call_session_start(struct th_call_session *session, struct th_call_work *work,
                            unsigned number);

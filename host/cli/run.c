@@ -19,6 +19,7 @@
 #include "probe_lines.h"
 #include "run_limit.h"
 #include "run_options.h"
+#include "state_expression.h"
 #include "top.h"
 #include "trace_summary.h"
 
@@ -298,6 +299,7 @@ static enum th_status run_traced(struct running *running)
 
     running->work = (struct th_call_work){.rounds = 1, .sessions = 1};
     th_call_session_start(&running->session, &running->work, 1);
+    th_state_expressions_begin(th_run_pid(running->session.process));
     status = start_control(running);
     if (status == TH_OK) {
         began = th_clock_real_monotonic();
@@ -353,7 +355,8 @@ static enum th_status run_host(struct running *running)
     if (th_port_close_all() != TH_OK && status == TH_OK)
         status = th_command_fail("run");
     th_runtime_stop(); /* the last destructors have run, and the last unload() ... */
-    th_tracing_free(running->tracing); /* ... but for tracers', who write what they have left */
+    th_tracing_free(running->tracing); /* ... but for tracers', who write what they have left ... */
+    th_resource_reap();                /* ... and resources that were their states */
     th_probe_lines_end();
     th_guard_end();
     if (run->check && th_check_end() > 0 && status == TH_OK)

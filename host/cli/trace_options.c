@@ -1,6 +1,7 @@
 #include "trace_options.h"
 
 #include "option_table.h"
+#include "state_expression.h"
 #include "top.h"
 
 #include <stdlib.h>
@@ -303,6 +304,7 @@ void th_trace_options_init(struct th_trace_options *trace, bool live)
 {
     *trace = (struct th_trace_options){.live = live};
     th_session_options_init(&trace->sessions, live);
+    th_state_expressions_begin(TH_NONE);
 }
 
 void th_trace_options_free(struct th_trace_options *trace)

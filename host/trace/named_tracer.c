@@ -5,11 +5,60 @@
 #include <string.h>
 #include <unistd.h>
 
-/* `console` stands for the host process of that name. */
-static th_term console_or(th_term t)
+enum th_status (*th_tracer_state_evaluate)(th_env *env, const char *text, th_term *state);
+
+/* --- The console ------------------------------------------------------------------------------ */
+
+/* Words of a state, which is in the reader's own environment and may be changed there. */
+struct words {
+    th_term *next;
+    size_t count;
+};
+
+struct walk {
+    struct words *runs;
+    size_t count, capacity;
+};
+
+static void push(struct walk *walk, const th_term *words, size_t count)
 {
-    return t == TH_AM(console) ? th_console_pid() : t;
+    if (count == 0)
+        return;
+    TH_ARRAY_GROW(walk->runs, walk->count, walk->capacity);
+    walk->runs[walk->count++] = (struct words){(th_term *)words, count};
 }
+
+/* What is in T; of a map the values. */
+static void push_parts(struct walk *walk, th_term t)
+{
+    if (th_is_list(t))
+        push(walk, th_cell(t), 2);
+    else if (th_is(t, TH_TUPLE))
+        push(walk, th_tuple_elements(t), th_tuple_arity(t));
+    else if (th_is(t, TH_MAP))
+        push(walk, th_map_values(t), th_map_size(t));
+}
+
+/* `console` stands for the host process of that name. Without recursion, as states may be deep. */
+static void put_console(th_term *state)
+{
+    struct walk walk = {0};
+
+    push(&walk, state, 1);
+    while (walk.count > 0) {
+        struct words *run = &walk.runs[walk.count - 1];
+        th_term *word = run->next++;
+        if (--run->count == 0)
+            walk.count--;
+        if (*word == TH_AM(console))
+            *word = th_console_pid();
+        else
+            push_parts(&walk, *word);
+    }
+    th_free(walk.runs);
+}
+
+/* --- States ----------------------------------------------------------------------------------- */
 
 static th_term value_of(th_env *env, const char *text, size_t length)
 {
@@ -19,8 +68,10 @@ static th_term value_of(th_env *env, const char *text, size_t length)
     if (th_text_parse(env, text, length, &term) != TH_OK)
         th_error_clear();
     plain = th_is_integer(term) || term == TH_AM(true) || term == TH_AM(false);
-    if (plain || term == TH_AM(console))
-        return console_or(term);
+    if (plain || term == TH_AM(console)) {
+        put_console(&term);
+        return term;
+    }
     return th_make_binary(env, text, length);
 }
 
@@ -49,9 +100,17 @@ enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *
 
 enum th_status th_tracer_state_parse(th_env *env, const char *text, th_term *state)
 {
-    if (th_text_parse(env, text, strlen(text), state) != TH_OK)
+    enum th_status status = th_text_parse(env, text, strlen(text), state);
+
+    if (status != TH_OK && th_tracer_state_evaluate) {
+        th_error_clear();
+        status = th_tracer_state_evaluate(env, text, state);
+        if (status != TH_OK)
+            return status;
+    } else if (status != TH_OK) {
         return th_error_raise(TH_USAGE, "the state is no Erlang term: %s", th_error_link(0));
-    *state = console_or(*state);
+    }
+    put_console(state);
     return TH_OK;
 }
 

@@ -14,8 +14,8 @@ struct th_named_tracer {
 
 /*
  * Reads NAME, NAME=ERLANG_TERM or NAME,key=value,...; the first of = and , decides. The state is
- * the term; the map of the keys; without either the empty map. `console`, as the whole state or as
- * a value, is the pid of the console. TH_USAGE with the cause; there is nothing to free then.
+ * the term; the map of the keys; without either the empty map. `console` anywhere in it, but in a
+ * key of a map, is the pid of the console. TH_USAGE with the cause; there is nothing to free then.
  */
 enum th_status th_named_tracer_parse(const char *text, struct th_named_tracer *tracer);
 void th_named_tracer_free(struct th_named_tracer *tracer);
@@ -24,6 +24,10 @@ void th_named_tracer_free(struct th_named_tracer *tracer);
  * integers, true and false, else binaries. TH_USAGE with the cause. */
 enum th_status th_tracer_state_parse(th_env *env, const char *text, th_term *state);
 enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *state);
+
+/* Reads a state that is no plain term, made in ENV. TH_USAGE with the cause. Set before states are
+ * read by the room that has expressions; NULL: states are plain terms. */
+extern enum th_status (*th_tracer_state_evaluate)(th_env *env, const char *text, th_term *state);
 
 /* Finds, opens, checks and loads the tracer NAME. The caller is a user of the library. Its remarks
  * are warnings. */

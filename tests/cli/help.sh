@@ -125,9 +125,10 @@ JSON lines, - for stdin, or tcp://HOST:PORT for what a running node sends to
 dbg:trace_port(ip, PORT).
 
 TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which
-every callback gets, is an Erlang term: STATE; the map of the keys, whose
-values are integers, true, false or else binaries; or #{}. `console` stands for
-a process that prints what it is sent.
+every callback gets, is an Erlang term: the value of STATE, an expression; the
+map of the keys, whose values are integers, true, false or else binaries; or
+#{}. `console`, also inside of it, stands for a process that prints what it is
+sent.
 
 T is a time after the stream's first one: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.
 After an @ it is a time of the recording's own clock: @1795233754.349.

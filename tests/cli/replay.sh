@@ -75,7 +75,41 @@ EOF
 expect 'a state that is no term' "$tracehost" replay -t 'text={a' "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot use -t 'text={a'
-  the state is no Erlang term: line 1, column 3: expected ',' or '}', found the end of the text
+  the state is no Erlang term: line 1, column 3: expected an operator, ',' or '}', found the end of the text
+-- status 2
+EOF
+
+# state STATE: as the tracer sees it.
+state() {
+    "$tracehost" replay -L "$BUILD_DIR/tests/tracers" -t "echo=$1" --max-events=1 "$calls" | head -n 1
+}
+console=$(state console)
+console=${console#state }
+inside="#{a => [console,{x,console}|console],console => key,p => <0.1.0>}"
+check 'the console inside of a state' test "$(state "$inside")" = \
+    "state #{a => [$console,{x,$console}|$console],console => key,p => <0.1.0>}"
+check 'the console is a process' test "${console#<0.*.}" != "$console"
+check 'in a large map' test \
+    "$(state '#{N => {console} || N <- lists:seq(1, 40)}' | grep -o '{<0\.[0-9.]*>}' | wc -l)" = 40
+expect 'a state that is an expression' state '#{a => 1 + 2, b => [X * X || X <- [1, 2]]}' <<'EOF'
+state #{a => 3,b => [1,4]}
+EOF
+expect 'a state that has no value' "$tracehost" replay -t 'text=1 + a' "$calls" <<'EOF'
+-- stderr
+tracehost replay: cannot use -t 'text=1 + a'
+  the state has no value: exception error: an error occurred when evaluating an arithmetic expression, in operator  +/2, called as 1 + a
+-- status 2
+EOF
+expect 'a state that calls what is not there' "$tracehost" replay -t 'text=fib:fib(3)' "$calls" <<'EOF'
+-- stderr
+tracehost replay: cannot use -t 'text=fib:fib(3)'
+  the state has no value: exception error: undefined function fib:fib/1
+-- status 2
+EOF
+expect 'two expressions for a state' "$tracehost" replay -t 'text=a. b.' "$calls" <<'EOF'
+-- stderr
+tracehost replay: cannot use -t 'text=a. b.'
+  the state is 2 expressions, not one
 -- status 2
 EOF
 expect 'a setting without a value' "$tracehost" replay -t text,output=x,colour "$calls" <<'EOF'

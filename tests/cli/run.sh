@@ -369,9 +369,10 @@ be left out. They are evaluated as `tracehost call` does, by one process; the
 first exception ends it. With that process ends the run.
 
 TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which
-every callback gets, is an Erlang term: STATE; the map of the keys, whose
-values are integers, true, false or else binaries; or #{}. `console` stands for
-a process that prints what it is sent.
+every callback gets, is an Erlang term: the value of STATE, an expression which
+may call the libraries' functions; the map of the keys, whose values are
+integers, true, false or else binaries; or #{}. `console`, also inside of it,
+stands for a process that prints what it is sent.
 
 With --watch the files of the libraries are watched, too: new code is loaded
 while they run. So it is by `tracehost ctl SOCKET load`.

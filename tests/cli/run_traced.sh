@@ -61,6 +61,15 @@ expect 'processes and messages' sorted --flags=procs,send,receive bank 'bank:sta
 ok
 ok
 EOF
+counted=$BUILD_DIR/tests/tracers/counted.so
+expect 'a resource as the state of a tracer' run -p 'bank:deposit/2' -t "$counted=[counted:make()]" "$counted" bank \
+    'bank:start()' 'bank:open(savings, 5)' 'bank:deposit(savings, 2)' <<'EOF'
+1 events
+ok
+ok
+7
+EOF
+
 expect 'a process that exits with a link' sorted --flags=procs "$party" \
     'party:spawn(party, exits, [because], 1), party:await(5000)' <<'EOF'
 <0.1.4096> spawn <0.2.4096> as party:exits(because)
@@ -167,7 +176,7 @@ EOF
 expect '--kind=count, of many functions' run -p party:_/_ --kind=count "$party" 'party:echo(1)' <<'EOF'
        calls  function
            1  party:echo/1
-           0  70 more functions
+           0  71 more functions
 1
 EOF
 expect '--kind=count,memory --format=json' run -p json:decode/1 --kind=count,memory --format=json json "$two" <<'EOF'
