@@ -495,10 +495,11 @@ struct tracehost_pattern {
 };
 
 /*
- * Sets, changes or clears breakpoints; local ones take the place of global ones, and the other way
- * round. *MATCHED (NULL: not wanted) is how many functions they
- * concern so far: a recording's function is there once it was called, or named here in full; those
- * that come later get what the patterns, in their order, say.
+ * Sets, changes or clears breakpoints. As in a BEAM, a global pattern takes the place of all other
+ * kinds at each function that it matches, exported or not; and any other kind takes the place of a
+ * global one, but at functions of this host that can have no local breakpoint. *MATCHED (NULL: not
+ * wanted) is how many functions they concern so far: a recording's function is there once it was
+ * called, or named here in full; those that come later get what the patterns, in their order, say.
  *
  * A session that was never given a pattern gets calls, returns and exceptions as they were
  * recorded. From its first pattern on it gets those that its patterns ask for, whatever the

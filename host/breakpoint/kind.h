@@ -1,5 +1,6 @@
 /* The kinds of breakpoints. A function has, for each session, one breakpoint that is of any of them
- * at once; but LOCAL and GLOBAL exclude each other. */
+ * at once; but LOCAL and GLOBAL exclude each other, and trace/ has GLOBAL exclude all others where
+ * a BEAM does. */
 #ifndef TH_BREAKPOINT_KIND_H
 #define TH_BREAKPOINT_KIND_H
 

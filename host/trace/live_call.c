@@ -199,14 +199,11 @@ static inline bool match(const struct question *question, struct th_session *ses
 static void tell_result(struct question *question, const struct th_match_result *result,
                         uint32_t flags)
 {
-    if (result->message != TH_AM(false) && result->message != TH_NONE)
+    if (th_wants_message(result))
         tell(question, result->message == TH_AM(true) ? TH_NONE : result->message, flags);
 }
 
-static inline uint64_t return_to_of(const struct question *question, uint32_t flags)
-{
-    return question->kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0;
-}
+static const struct th_match_result matched = {.end = TH_MATCH_YES, .message = TH_AM(true)};
 
 /* The specification says whether the call is traced; its terms are in the arena. */
 static __attribute__((noinline)) void take_matched(struct question *question)
@@ -223,7 +220,8 @@ static __attribute__((noinline)) void take_matched(struct question *question)
         th_session_count(session, TH_COUNTED(silenced));
         return;
     }
-    want_of(question->wants, session, th_wants_of(result) | return_to_of(question, flags));
+    want_of(question->wants, session,
+            th_wants_of(result) | th_wants_return_to(result, question->kind, flags));
     tell_result(question, result, flags);
 }
 
@@ -236,7 +234,8 @@ static void take(struct question *question)
         th_session_count(question->attachment->session, TH_COUNTED(silenced));
         return;
     }
-    want_of(question->wants, question->attachment->session, return_to_of(question, flags));
+    want_of(question->wants, question->attachment->session,
+            th_wants_return_to(&matched, question->kind, flags));
     tell(question, TH_NONE, flags);
 }
 
@@ -244,7 +243,7 @@ static void take(struct question *question)
 static __attribute__((noinline)) void take_meta(struct question *question,
                                                 struct th_session *session)
 {
-    struct th_match_result room = {.end = TH_MATCH_YES, .message = TH_AM(true)};
+    struct th_match_result room = matched;
     const struct th_match_result *result = &room;
     uint64_t wanted;
 
@@ -282,14 +281,13 @@ static __attribute__((noinline)) void go_on_slowly(struct question *question, th
  * is one, takes no run, and no flag says anything else. */
 static inline void go_on(struct question *question, th_term answer)
 {
-    static const struct th_match_result yes = {.end = TH_MATCH_YES, .message = TH_AM(true)};
     const uint32_t special = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_OPTS_FLAGS;
     struct th_session *session = question->attachment->session;
     const struct th_match_result *result = NULL;
 
     th_thread_count_in(th_thread_here, session, TH_COUNTED(enabled));
     if (__builtin_expect(answer == TH_AM(trace) && th_session_is_attached(session), 1))
-        result = question->spec ? match_quickly(question) : &yes;
+        result = question->spec ? match_quickly(question) : &matched;
     if (result && result->end == TH_MATCH_NO)
         return;
     if (__builtin_expect(!result || result->message != TH_AM(true) ||

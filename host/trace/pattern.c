@@ -230,10 +230,17 @@ static bool same_kinds(const struct th_bp_setting *a, const struct th_bp_setting
            a->restart == b->restart;
 }
 
+static bool is_same(const struct th_pattern *a, const struct th_pattern *b)
+{
+    return a->module == b->module && a->function == b->function && a->arity == b->arity &&
+           a->on_load == b->on_load;
+}
+
 /* True if nothing is left of what OLD does once NEW is done. */
 static bool is_done_over(const struct th_bp_setting *old, const struct th_bp_setting *new)
 {
-    return same_kinds(old, new) || (old->set == TH_BP_META && (new->set | new->clear) & TH_BP_META);
+    return same_kinds(old, new) || new->set == TH_BP_GLOBAL ||
+           (old->set == TH_BP_META && (new->set | new->clear) & TH_BP_META);
 }
 
 /* Keeps a wildcard for what comes later. An older one that is done over is forgotten, with what it
@@ -246,8 +253,7 @@ static void keep(struct th_points *points, const struct th_pattern *pattern,
 
     for (size_t i = 0; i < points->count; i++) {
         one = &points->defaults[i];
-        if (one->pattern.module == pattern->module && one->pattern.function == pattern->function &&
-            one->pattern.arity == pattern->arity && is_done_over(&one->setting, setting))
+        if (is_same(&one->pattern, pattern) && is_done_over(&one->setting, setting))
             drop_default(one);
         else
             points->defaults[kept++] = *one;
@@ -346,7 +352,7 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     if (status != TH_OK)
         return status;
     th_tracing_lock(session->tracing);
-    status = is_word(match) ? TH_OK : th_pattern_check_sites(session->tracing, pattern, kinds);
+    status = is_word(match) ? TH_OK : th_pattern_check_sites(session, pattern, kinds);
     points = status == TH_OK ? points_of(session) : NULL;
     th_tracing_unlock(session->tracing);
     if (!points) {

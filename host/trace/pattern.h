@@ -46,8 +46,10 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
  * tracing is not shared, and there are none.
  *
  * MATCH is what trace:function/4 takes: true, false, pause, restart, or a match specification;
- * KINDS are of enum th_bp_kind, not empty. LOCAL takes the place of GLOBAL, and the other way
- * round; but false clears no other kinds than these. Only counts can be paused; restart is as well
+ * KINDS are of enum th_bp_kind, not empty. As in a BEAM, GLOBAL takes the place of all other kinds
+ * at each function that matches, whether or not it can have a global breakpoint; to set, pause or
+ * restart any other kind takes the place of GLOBAL, but at functions that can have no local
+ * breakpoint; false clears no other kinds than these. Only counts can be paused; restart is as well
  * for what a tracer has disarmed from inside (th_disarm()). *MATCHED (NULL: nothing) becomes how
  * many functions are concerned now, each counted once. TH_USAGE or TH_MALFORMED, with nothing
  * changed, if the arguments make no sense together or MATCH is none.
@@ -55,7 +57,8 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
  * A function of this host may have no breakpoint but one of its export entry, which local calls do
  * not meet; or none of that, if other modules cannot call it (functions.h). A pattern of kind LOCAL
  * leaves the former out, one of kind GLOBAL the latter; to set one that is for such functions
- * alone, of those that are here, is TH_USAGE, with the reasons, as nothing would ever come of it.
+ * alone, of those that are here, is TH_USAGE, with the reasons, as nothing would ever come of it,
+ * unless it takes the place of breakpoints that the session has there.
  * TH_PATTERN_EITHER is for all of them: each gets the kind that it can have, LOCAL if that is both,
  * as it is for recorded ones; false clears both.
  *

@@ -75,7 +75,7 @@ static void tell_call(const struct call_hit *call, struct th_attachment *attachm
 {
     struct th_event event = *call->way->event;
 
-    if (result->message == TH_AM(false) || result->message == TH_NONE)
+    if (!th_wants_message(result))
         return;
     event.match_spec_result = result->message;
     th_way_hand_over(call->way, attachment, &event, flags);
@@ -131,9 +131,7 @@ uint32_t th_patterns_hit(struct th_hit *hit, struct th_bp_session *points, struc
         return 0;
     }
     tell_call(call, attachment, &result, flags);
-    want(call, session,
-         th_wants_of(&result) |
-             (kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO ? WANT_RETURN_TO : 0));
+    want(call, session, th_wants_of(&result) | th_wants_return_to(&result, kind, flags));
     return 0;
 }
 

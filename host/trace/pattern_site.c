@@ -1,6 +1,7 @@
 #include "pattern_site.h"
 
 #include "live.h"
+#include "points.h"
 #include "tracing.h"
 
 #include <string.h>
@@ -42,6 +43,23 @@ static uint32_t choose(uint32_t kinds, uint32_t possible)
     if ((kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER)
         kinds &= possible & TH_BP_LOCAL ? ~(uint32_t)TH_BP_GLOBAL : ~(uint32_t)TH_BP_LOCAL;
     return kinds & possible;
+}
+
+/*
+ * What SETTING clears besides what it says, of a function that gets HERE of it, as a BEAM does:
+ * global takes the place of all other kinds, also of those of functions that cannot have it; what
+ * is done to other kinds takes the place of global. A function that can have no local breakpoint
+ * may have a global one in its place (TH_PATTERN_EITHER), and that goes with the other kinds.
+ */
+static uint32_t excluded(const struct th_bp_setting *setting, uint32_t here, uint32_t possible)
+{
+    uint32_t others = (setting->set | setting->pause | setting->restart) & ~(uint32_t)TH_BP_GLOBAL;
+
+    if (setting->set == TH_BP_GLOBAL)
+        return TH_BP_ALL & ~(uint32_t)TH_BP_GLOBAL;
+    if (here & TH_BP_GLOBAL)
+        return TH_BP_LOCAL;
+    return others && possible & TH_BP_LOCAL ? TH_BP_GLOBAL : 0;
 }
 
 /* --- setting --- */
@@ -88,17 +106,15 @@ bool th_pattern_set_at(struct th_change *change, const struct th_traced_function
     bool added;
 
     here.set = choose(setting->set, possible);
-    if (here.set & TH_BP_LOCAL)
-        here.clear |= TH_BP_GLOBAL;
-    if (here.set & TH_BP_GLOBAL)
-        here.clear |= TH_BP_LOCAL;
+    here.clear |= excluded(setting, here.set, possible);
     if (function->strays) {
         add_for_strays(change, function->site, &here, kinds_at_site(function));
         add_for_strays(change, function->local, &here, at_local);
     }
     here.restart &= possible;
     added = add_at(change, function->site, &here, kinds_at_site(function));
-    return add_at(change, function->local, &here, at_local) || added;
+    added |= add_at(change, function->local, &here, at_local);
+    return setting->set ? here.set != 0 : added;
 }
 
 /* Of KINDS, those that a session does not have already at SITE, which NULL is not. */
@@ -123,6 +139,8 @@ void th_pattern_set_at_local(struct th_change *change, const struct th_traced_fu
 
     here.set = without_there(choose(setting->set, possible_kinds(function)) & NATIVE,
                              function->site, setting->session);
+    if (setting->set == TH_BP_GLOBAL)
+        here.clear = NATIVE;
     add_at(change, function->local, &here, NATIVE);
 }
 
@@ -198,13 +216,27 @@ static void add_link(const struct th_pattern_refusal *refusal)
     th_buffer_free(&text);
 }
 
-enum th_status th_pattern_check_sites(struct th_tracing *tracing, const struct th_pattern *pattern,
-                                      uint32_t kinds)
+/* True if SESSION has a breakpoint of a function of this host that PATTERN is for. */
+static bool has_any(const struct th_session *session, const struct th_bp_session *points,
+                    const struct th_pattern *pattern)
 {
+    for (const struct th_live_function *f = session->tracing->live_functions; f; f = f->next)
+        if (th_pattern_concerns(pattern, &f->function.name) &&
+            without_there(TH_BP_ALL, f->function.local, points) != TH_BP_ALL)
+            return true;
+    return false;
+}
+
+enum th_status th_pattern_check_sites(const struct th_session *session,
+                                      const struct th_pattern *pattern, uint32_t kinds)
+{
+    const struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
     struct th_pattern_refusals refusals;
 
-    if (pattern->on_load || collect(tracing, pattern, kinds, &refusals) || !refusals.count)
+    if (pattern->on_load || collect(session->tracing, pattern, kinds, &refusals) || !refusals.count)
         return TH_OK;
+    if (kinds == TH_BP_GLOBAL && points && has_any(session, &points->base, pattern))
+        return TH_OK; /* others are cleared */
     th_error_clear();
     for (size_t i = refusals.count; i-- > 0;)
         add_link(&refusals.items[i]);

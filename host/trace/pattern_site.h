@@ -27,9 +27,10 @@ void th_pattern_set_at_local(struct th_change *change, const struct th_traced_fu
                              const struct th_bp_setting *setting);
 
 /* A pattern that is set is refused where this host has functions that it is for, and none of them
- * can have such breakpoints: who asks for local calls is not to wait for them in vain. Under the
+ * can have such breakpoints: who asks for local calls is not to wait for them in vain. A global
+ * pattern that takes away SESSION's other breakpoints of such functions is not refused. Under the
  * lock. */
-enum th_status th_pattern_check_sites(struct th_tracing *tracing, const struct th_pattern *pattern,
-                                      uint32_t kinds);
+enum th_status th_pattern_check_sites(const struct th_session *session,
+                                      const struct th_pattern *pattern, uint32_t kinds);
 
 #endif

@@ -24,6 +24,23 @@ static inline uint64_t th_wants_of(const struct th_match_result *result)
            (result->exception_trace ? WANT_RETURN | WANT_EXCEPTION : 0);
 }
 
+/* True if the call is told: {message, false} leaves it out, and so does a message that depends on
+ * something unknown. */
+static inline bool th_wants_message(const struct th_match_result *result)
+{
+    return result->message != TH_AM(false) && result->message != TH_NONE;
+}
+
+/* As in a BEAM, a return_to comes for local calls that are told; other ends for each call that
+ * matches. */
+static inline uint64_t th_wants_return_to(const struct th_match_result *result, uint32_t kind,
+                                          uint32_t flags)
+{
+    bool wanted = kind == TH_BP_LOCAL && flags & TH_FLAG_RETURN_TO && th_wants_message(result);
+
+    return wanted ? WANT_RETURN_TO : 0;
+}
+
 /* What a run of a match specification could not know. */
 void th_wants_count_unknown(struct th_session *session, const struct th_match_result *result);
 

@@ -13,7 +13,7 @@ static void wildcards_match_what_can_have_them(void **state)
     assert_int_equal(set_all("true", TH_BP_GLOBAL), EACH - 1);
     assert_int_equal(kinds_of(both), TH_BP_GLOBAL);
     assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
-    assert_int_equal(kinds_of(hidden), TH_BP_LOCAL); /* it was none of that pattern's */
+    assert_int_equal(kinds_of(hidden), 0); /* it can have none, and the local one is cleared */
     assert_int_equal(set_all("false", TH_BP_GLOBAL), EACH - 1);
     assert_int_equal(set_all("false", TH_BP_LOCAL), EACH);
     assert_int_equal(set_all("true", TH_PATTERN_EITHER), EACH);
@@ -52,13 +52,13 @@ static void a_function_is_shown_once(void **state)
     struct visits visits = {0};
 
     (void)state;
+    set_all("true", TH_PATTERN_EITHER);
     set_all("true", TH_BP_META | TH_BP_COUNT);
-    set_all("true", TH_BP_GLOBAL);
     th_session_functions(session, visit, &visits);
     for (int i = 0; i < SITED_FUNCTIONS; i++) {
         assert_int_equal(visits.count[i], 1);
         assert_int_equal(visits.kinds[i],
-                         TH_BP_META | TH_BP_COUNT | (i == HIDDEN ? 0 : TH_BP_GLOBAL));
+                         TH_BP_META | TH_BP_COUNT | (i == SHOWN ? TH_BP_GLOBAL : TH_BP_LOCAL));
     }
 }
 
@@ -125,8 +125,10 @@ static void kept_wildcards_keep_their_order(void **state)
 static void an_end_clears_both_sites(void **state)
 {
     (void)state;
-    set_all("true", TH_BP_COUNT);
+    other = add("t", TH_FLAG_CALL);
     set_all("true", TH_BP_GLOBAL);
+    set(other, "both", "true", TH_BP_COUNT);
+    set(other, "hidden", "true", TH_BP_COUNT);
     assert_int_equal(sited_armed(both), TH_PATTERN_EITHER);
     sited_end(); /* sites with breakpoints cannot be dropped */
     assert_int_equal(sited_armed(both), 0);
@@ -161,6 +163,8 @@ static void what_never_comes_is_refused_with_the_reason(void **state)
     set(session, "hidden", "true", TH_PATTERN_EITHER);
     set(session, "shown", "false", TH_BP_LOCAL);
     assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
+    set(session, "hidden", "true", TH_BP_GLOBAL); /* not refused, as it clears the local one */
+    assert_int_equal(sited_armed(hidden), 0);
 }
 
 /* Not a site that no call comes to. */

@@ -113,9 +113,7 @@ static void all_but_global_ones_meet_each_call_once(void **state)
     (void)state;
     set(session, "both", "true", TH_BP_META | TH_BP_COUNT | TH_BP_TIME | TH_BP_MEMORY);
     assert_int_equal(sited_armed(both), TH_BP_LOCAL);
-    set(session, "both", "true", TH_BP_GLOBAL);
-    assert_int_equal(sited_armed(both), TH_PATTERN_EITHER);
-    calls(both, true, TOLD("both", "1") META("both"));
+    calls(both, true, META("both"));
     calls(both, false, META("both"));
     set(session, "both", "true", TH_BP_LOCAL);
     calls(both, true, TOLD("both", "1") META("both"));
@@ -128,24 +126,59 @@ static void all_but_global_ones_meet_each_call_once(void **state)
     th_bp_info_free(&info);
 }
 
+static void global_excludes_all_others(void **state)
+{
+    static const uint32_t kinds[] = {TH_BP_LOCAL, TH_BP_META, TH_BP_COUNT, TH_BP_TIME,
+                                     TH_BP_MEMORY};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        set(session, "both", "true", TH_BP_GLOBAL);
+        set(session, "both", "true", kinds[i]);
+        assert_int_equal(kinds_of(both), kinds[i]);
+        assert_int_equal(sited_armed(both), TH_BP_LOCAL);
+        set(session, "both", "true", TH_BP_GLOBAL);
+        assert_int_equal(kinds_of(both), TH_BP_GLOBAL);
+        assert_int_equal(sited_armed(both), TH_BP_GLOBAL);
+        set(session, "both", "false", kinds[i]);
+        assert_int_equal(kinds_of(both), TH_BP_GLOBAL);
+    }
+    set(session, "both", "pause", TH_BP_COUNT);
+    assert_int_equal(kinds_of(both), 0);
+    set(session, "both", "true", TH_BP_GLOBAL);
+    set(session, "both", "restart", TH_BP_TIME);
+    assert_int_equal(kinds_of(both), 0);
+}
+
+/* The global breakpoint that stands for a local one goes with other kinds, as a local one does. */
+static void a_global_one_that_stands_for_a_local_one_excludes_none(void **state)
+{
+    (void)state;
+    set(session, "shown", "true", TH_PATTERN_EITHER);
+    set(session, "shown", "true", TH_BP_COUNT);
+    assert_int_equal(kinds_of(shown), TH_BP_GLOBAL | TH_BP_COUNT);
+    set(session, "shown", "true", TH_PATTERN_EITHER);
+    assert_int_equal(kinds_of(shown), TH_BP_GLOBAL | TH_BP_COUNT);
+    set(session, "shown", "true", TH_BP_GLOBAL);
+    assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
+}
+
 static void counts_are_paused_where_they_are(void **state)
 {
     struct th_bp_info info;
 
     (void)state;
-    set(session, "both", "true", TH_BP_COUNT);
-    set(session, "both", "true", TH_BP_GLOBAL);
+    set(session, "both", "true", TH_BP_LOCAL | TH_BP_COUNT);
     calls(both, true, TOLD("both", "1"));
     set(session, "both", "pause", TH_BP_COUNT);
-    assert_int_equal(sited_armed(both), TH_BP_GLOBAL);
     calls(both, true, TOLD("both", "1"));
     info = info_of(both);
-    assert_int_equal(info.kinds, TH_BP_GLOBAL | TH_BP_COUNT);
-    assert_int_equal(info.active, TH_BP_GLOBAL);
+    assert_int_equal(info.kinds, TH_BP_LOCAL | TH_BP_COUNT);
+    assert_int_equal(info.active, TH_BP_LOCAL);
     assert_int_equal(info.calls, 1);
     th_bp_info_free(&info);
     set(session, "both", "restart", TH_BP_COUNT);
-    calls(both, false, "");
+    calls(both, false, TOLD("both", "1"));
     info = info_of(both);
     assert_int_equal(info.calls, 1);
     th_bp_info_free(&info);
@@ -163,10 +196,12 @@ static void a_meta_tracer_is_at_the_native_site(void **state)
                      TH_OK);
     scene_log();
     assert_int_equal(matched, EACH);
-    set(session, "both", "true", TH_BP_GLOBAL);
+    set(session, "both", "true", TH_BP_LOCAL);
     calls(both, true,
           TOLD("both", "1") ASKED_OF("a") "trace_call(call,a," ME
                                           ",{m,both,[1]},#{timestamp => timestamp}) self\n");
+    set(session, "both", "true", TH_BP_GLOBAL);
+    calls(both, true, TOLD("both", "1"));
     calls(shown, true,
           ASKED_OF("a") "trace_call(call,a," ME ",{m,shown,[1]},#{timestamp => timestamp}) self\n");
     scene_answer("enabled_call", "remove");
@@ -220,10 +255,9 @@ static void a_tracer_disarms_the_site_that_was_met(void **state)
     set(session, "both", "restart", TH_BP_LOCAL);
     calls(both, false, TOLD("both", "1"));
     assert_true(wait_for_armed(both, 0));
-    set(session, "both", "true", TH_BP_COUNT);
     set(session, "both", "true", TH_BP_GLOBAL);
     calls(both, true, TOLD("both", "1"));
-    assert_true(wait_for_armed(both, TH_BP_LOCAL)); /* for the count */
+    assert_true(wait_for_armed(both, 0));
 }
 
 int main(void)
@@ -236,6 +270,8 @@ int main(void)
         TEST(specifications_go_with_their_kind),
         TEST(return_to_is_of_local_breakpoints),
         TEST(all_but_global_ones_meet_each_call_once),
+        TEST(global_excludes_all_others),
+        TEST(a_global_one_that_stands_for_a_local_one_excludes_none),
         TEST(counts_are_paused_where_they_are),
         TEST(a_meta_tracer_is_at_the_native_site),
         TEST(strangers_are_counted),

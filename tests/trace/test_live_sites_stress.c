@@ -81,7 +81,9 @@ static void both_sites_change_at_once(void **state)
     uint64_t changes = 0;
 
     (void)state;
-    set(session, "both", "true", TH_BP_LOCAL | TH_BP_COUNT);
+    other = add("t", TH_FLAG_CALL);
+    set(other, "both", "true", TH_BP_COUNT);
+    set(session, "both", "true", TH_BP_LOCAL);
     th_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL); /* nobody is told */
     for (unsigned i = 0; i < CALLERS; i++) {
         processes[i] = alive_spawn(2 + i, NULL, false);
@@ -100,7 +102,7 @@ static void both_sites_change_at_once(void **state)
                   (unsigned long)calls[0] + (unsigned long)calls[1]);
     assert_int_not_equal((uintptr_t)turns, UINTPTR_MAX);
     assert_true((uintptr_t)turns > 1);
-    th_session_function_info(session, &sited_functions[BOTH].live.function.name, &info);
+    th_session_function_info(other, &sited_functions[BOTH].live.function.name, &info);
     assert_int_equal(info.calls, (uintptr_t)calls[0] + (uintptr_t)calls[1]); /* by whatever kind */
     th_bp_info_free(&info);
 }

@@ -57,7 +57,7 @@ in_beam(One) -> One.
 
 option({{M, F, A}, Spec, Kinds}) ->
     ["-p", io_lib:format("~s:~s/~s", [part(M), part(F), part(A)]),
-     "--kind=" ++ lists:join(",", [atom_to_list(Kind) || Kind <- Kinds]),
+     "--kind=" ++ lists:join(",", [case Kind of call_count -> "count"; _ -> atom_to_list(Kind) end || Kind <- Kinds]),
      "--match-spec", io_lib:format("~0p", [Spec])].
 
 part('_') -> "_";
@@ -250,6 +250,11 @@ returned() ->
     [{"return_to", [return_to],
       all_of(first) ++ on(boom, 1, [{[error], [], []}, {[none], [], [{return_trace}]}])},
      {"return_to, exceptions", [return_to], all_of(outer) ++ all_of(caught)},
+     {"return_to, no message", [return_to],
+      all([{'_', [], [{exception_trace}, {message, false}]}]) ++ does(first, 1, [{message, false}]) ++
+          on(id, 1, [{['$1'], [], [{message, {is_tuple, '$1'}}]}]) ++ all_of(caught)},
+     {"return_to, no message of a call in it", [return_to],
+      all_of(outer) ++ does(inner, 1, [{message, false}]) ++ on(down, 1, [{['$1'], [], [{message, {'>', '$1', 2}}]}])},
      {"return_to of all", [return_to], all([{'_', [], [{exception_trace}]}])},
      {"arity", [arity], all([{'_', [], [{return_trace}, {message, {caller}}]}])}].
 
@@ -286,6 +291,10 @@ globals() ->
     [{"global", All},
      {"local replaces global", All ++ on(far, 1, true())},
      {"global replaces local", all(later()) ++ on(far, 1, true(), [global])},
+     {"global of all replaces local of all", all(later()) ++ on('_', '_', true(), [global])},
+     {"global replaces a count", on(far, 1, true, [call_count]) ++ All},
+     {"a count that is not there is cleared", All ++ on(far, 1, false, [call_count])},
+     {"a count that is not there is paused", All ++ on(far, 1, pause, [call_count])},
      {"global, cleared as local", All ++ on(far, 1, false)},
      {"local, cleared as global", all(later()) ++ on(far, 1, false, [global])}].
 
@@ -298,7 +307,10 @@ meta() ->
      {"meta and local", #{set => Both}},
      {"meta and local, of two sessions", #{set => Both, sessions => [local, meta]}},
      {"meta, cleared", #{set => Both ++ on(down, 1, false, [meta])}},
-     {"meta, where local is cleared", #{set => Both ++ on(down, 1, false, [local])}}].
+     {"meta, where local is cleared", #{set => Both ++ on(down, 1, false, [local])}},
+     {"meta and global replace each other",
+      #{set => on('_', '_', later(), [global]) ++ on(far, 1, true(), [meta]) ++ on(serve, 1, true(), [meta]) ++
+            on(serve, 1, later(), [global]), external => subject:external()}}].
 
 %% --- What a recording does not tell ------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ stop() ->
     [erlang:trace(Who, false, [all]) || Who <- [new_ports, new_processes]],
     erlang:trace(all, false, [all, cpu_timestamp]), % the latter is no part of the former
     [erlang:trace_pattern(What, false, [Kind])
-     || What <- [{'_', '_', '_'}, on_load], Kind <- [local, global, meta]],
+     || What <- [{'_', '_', '_'}, on_load], Kind <- [local, global, meta, call_count, call_time]],
     [erlang:trace_pattern(Event, true, []) || Event <- [send, 'receive']],
     Ref = erlang:trace_delivered(all),
     receive {trace_delivered, all, Ref} -> ok end.

@@ -19,8 +19,8 @@ main(Arguments) ->
 %% --- What is run, and how it is traced ----------------------------------------------------------------
 %%
 %%   run      {Function, Arguments} of the module `frames'
-%%   set      [{Function | '_', Arity | '_', MatchSpec}]
-%%   kind     local if left out
+%%   set      [{Function | '_', Arity | '_', MatchSpec} | {Function | '_', Arity | '_', MatchSpec, Kind}]
+%%   kind     of those that do not say it; local if left out
 %%   flags    [call] if left out
 %%   answers  the tracer's, of its enabled callbacks
 %%   unlike   what makes of the BEAM's callbacks those of tracehost; they must differ else
@@ -52,6 +52,8 @@ cases() ->
        kind => global} || Run <- runs()] ++
     [#{name => [Name, ": ", show(Run)], run => Run, set => Set, flags => Flags}
      || {Name, Set, Flags, Others} <- some(), Run <- [{all, []} | Others]] ++
+    [#{name => ["kinds that exclude each other, ", Name, ": ", show(Run)], run => Run, set => Set}
+     || {Name, Set} <- exclusions(), Run <- [{all, []}, {outward, [2]}]] ++
     [#{name => io_lib:format("answered with ~0p: ~s", [Answers, show(Run)]), run => Run,
        set => all([{exception_trace}]), flags => [call, return_to], answers => #{call => Answers}}
      || Answers <- [discard, [trace, discard], [discard, trace, trace], [trace, trace, remove]],
@@ -64,7 +66,11 @@ some() ->
       [{outward, [2]}]},
      {"heads", [{fall, 2, [{['_', 0], [], [{exception_trace}]}]}, {third, 3, [{['$1', a, []], [], [{message, '$1'}]}]}],
       [call], Exceptions},
-     {"no message", [{'_', '_', [{'_', [], [{exception_trace}, {message, false}]}]}], [call], Exceptions},
+     {"no message", [{'_', '_', [{'_', [], [{exception_trace}, {message, false}]}]}], [call, return_to], Exceptions},
+     {"no message of some", [{'_', '_', [{'_', [], [{return_trace}]}]}, {leaf, 1, [{'_', [], [{message, false}]}]},
+                             {sum, 1, [{['$1'], [], [{message, {'>', '$1', 1}}]}]},
+                             {fall, 2, [{'_', [], [{message, false}, {return_trace}]}]}], [call, return_to],
+      Exceptions},
      {"local functions only", [{first, 1, true}, {right, 1, [{'_', [], [{return_trace}]}]},
                                {catches, 2, [{'_', [], [{return_trace}]}]}], [call, return_to],
       [{halfway, [error, 2]}, {later, [1]}]},
@@ -72,7 +78,28 @@ some() ->
      {"silence ends", [{'_', '_', true}, {fall, 2, [{'_', [], [{silent, false}]}]}], [call, silent], Exceptions},
      {"all but some", [{'_', '_', true}, {fall, 2, false}, {sum, 1, false}], [call, return_to], Exceptions}].
 
+%% Each leaves something to trace.
+exclusions() ->
+    All = fun(Kind) -> {'_', '_', [{'_', [], [{return_trace}]}], Kind} end,
+    One = fun(Function, Kind) -> {Function, 1, [{'_', [], [{message, {caller}}]}], Kind} end,
+    [{"global after local", [All(local), All(global)]},
+     {"global after local, of one", [All(local), One(sums, global)]},
+     {"global after local, of one that is not exported", [All(local), One(out, global)]},
+     {"local after global", [All(global), All(local)]},
+     {"local after global, of one", [All(global), One(sums, local)]},
+     {"count after global", [All(global), {sums, 1, true, count}]},
+     {"time after global", [All(global), {sums, 1, true, time}]},
+     {"a count that is not there is paused", [All(global), {sums, 1, pause, count}]},
+     {"a count that is not there is cleared", [All(global), {sums, 1, false, count}]},
+     {"global is cleared", [All(local), {sums, 1, false, global}, {leaf, 1, false, local}]}].
+
 meta() ->
+    One = fun(Function, Kind) -> {Function, 1, [{'_', [], [{message, {caller}}]}], Kind} end,
+    [#{name => ["kinds that exclude each other, ", Name, ": ", show(Run)], run => Run, set => Set}
+     || {Name, Set} <- [{"meta after global", [{'_', '_', true, global}, One(sums, meta)]},
+                        {"global after meta", [One(sum, meta), One(leaf, meta), {leaf, 1, true, global},
+                                               {sum, 1, true, global}, One(sums, local)]}],
+        Run <- [{all, []}, {outward, [2]}]] ++
     [#{name => ["meta, ", How, ": ", show(Run)], run => Run, set => all(Body), kind => meta}
      || {How, Body} <- [{"callers", [{message, {caller}}]}, {"exceptions", [{exception_trace}]}],
         Run <- [{all, []}, {again, [exit, 1]}, {hands, [2]}]].
@@ -139,14 +166,20 @@ lines(How, File) ->
 
 in_beam(#{run := {Function, Arguments}, kind := Kind, set := Set} = Case, Log) ->
     tracing:logged(#{flags => maps:get(flags, Case), run => fun() -> apply(frames, Function, Arguments) end,
-                     patterns => [{{frames, F, A}, Spec, [Kind]} || {F, A, Spec} <- Set]},
+                     patterns => [{{frames, F, A}, Spec, [in_beam(K)]} || {F, A, Spec, K} <- of_kind(Kind, Set)]},
                    list_to_binary(Log), #{answers => maps:get(answers, Case)}).
+
+of_kind(Kind, Set) -> [case One of {F, A, Spec} -> {F, A, Spec, Kind}; _ -> One end || One <- Set].
+
+in_beam(count) -> call_count;
+in_beam(time) -> call_time;
+in_beam(Kind) -> Kind.
 
 said(#{library := Library, libraries := Libraries, plugins := Plugins} = Setup, Case, Log) ->
     #{run := {Function, Arguments}, kind := Kind, set := Set, flags := Flags, answers := Answers} = Case,
     State = #{log => list_to_binary(Log), answers => Answers},
-    Patterns = [["-p", io_lib:format("frames:~s/~s", [part(F), part(A)]), "--kind=" ++ atom_to_list(Kind),
-                 "--match-spec", io_lib:format("~0p", [Spec])] || {F, A, Spec} <- Set],
+    Patterns = [["-p", io_lib:format("frames:~s/~s", [part(F), part(A)]), "--kind=" ++ atom_to_list(K),
+                 "--match-spec", io_lib:format("~0p", [Spec])] || {F, A, Spec, K} <- of_kind(Kind, Set)],
     tracehost(Setup, ["run", "-L", Libraries, "-t", io_lib:format("~s=~0p", [Library, State]),
                       "--flags=" ++ lists:join(",", [atom_to_list(Flag) || Flag <- Flags])] ++
                          lists:append(Patterns) ++
@@ -167,11 +200,19 @@ counts() ->
        module => Module, run => {Function, Arguments}}
      || Kind <- [count, time],
         {Module, Function, Arguments} <- [{fib, fib, [20]}, {fib, quick, [50]}, {fib, depth, [5000]}] ++
-            [{frames, Function, Arguments} || {Function, Arguments} <- runs()]].
+            [{frames, Function, Arguments} || {Function, Arguments} <- runs()]] ++
+    [#{name => [atom_to_list(Kind), ", ", Name], kind => Kind, module => frames, run => {outward, [2]}, set => Set}
+     || Kind <- [count, time],
+        {Name, Set} <- [{"after global", [{'_', '_', global}, {'_', '_', Kind}]},
+                        {"with local and meta", [{'_', '_', local}, {'_', '_', Kind}, {'_', '_', meta}]},
+                        {"some after global", [{'_', '_', global}, {sums, 1, Kind}]},
+                        {"before global of one", [{'_', '_', Kind}, {leaf, 1, global}, {sum, 1, global}]}]].
 
-counted(#{plugins := Plugins} = Setup, #{module := Module, kind := Kind, run := {Function, Arguments}}) ->
-    Here = counts_in_beam(Module, Function, Arguments, Kind),
-    Options = ["-p", atom_to_list(Module) ++ ":_/_", "--kind=" ++ atom_to_list(Kind)],
+counted(#{plugins := Plugins} = Setup, #{module := Module, kind := Kind, run := {Function, Arguments}} = Case) ->
+    Set = maps:get(set, Case, [{'_', '_', Kind}]),
+    Here = counts_in_beam(Module, Function, Arguments, Kind, Set),
+    Options = lists:append([["-p", io_lib:format("~s:~s/~s", [Module, part(F), part(A)]), "--kind=" ++ atom_to_list(K)]
+                            || {F, A, K} <- Set]),
     Text = tracehost(Setup, ["run", "-t", "text,output=/dev/null"] ++ Options ++
                          [filename:join(Plugins, atom_to_list(Module) ++ ".so"), show(Module, Function, Arguments)]),
     {match, Rows} = re:run(Text, "^ +([0-9]+) +(?:[0-9.]+ +)?[a-z]+:([a-z_]+)/([0-9]+)$",
@@ -183,19 +224,20 @@ counted(#{plugins := Plugins} = Setup, #{module := Module, kind := Kind, run := 
     end.
 
 %% [{Function, Arity, Count}], of those that are called.
-counts_in_beam(Module, Function, Arguments, Kind) ->
-    Item = list_to_atom("call_" ++ atom_to_list(Kind)),
+counts_in_beam(Module, Function, Arguments, Kind, Set) ->
+    Item = in_beam(Kind),
     Functions = Module:module_info(functions),
     Parent = self(),
-    erlang:trace_pattern({Module, '_', '_'}, true, [Item]),
+    [erlang:trace_pattern({Module, F, A}, true, [in_beam(K)]) || {F, A, K} <- Set],
     {Tracee, Monitor} = spawn_monitor(fun() -> receive go -> apply(Module, Function, Arguments) end end),
     erlang:trace(Tracee, true, [call, {tracer, Parent}]),
     Tracee ! go,
     receive {'DOWN', Monitor, process, Tracee, _} -> ok end,
     Counts = [{F, A, count(erlang:trace_info({Module, F, A}, Item))} || {F, A} <- Functions],
-    erlang:trace_pattern({Module, '_', '_'}, false, [Item]),
+    [erlang:trace_pattern({Module, '_', '_'}, false, [K]) || K <- [local, global, meta, Item]],
     lists:sort([Row || {_, _, N} = Row <- Counts, N > 0]).
 
+count({_, false}) -> 0; % it has no such breakpoint
 count({call_count, N}) -> N;
 count({call_time, Rows}) -> lists:sum([N || {_, N, _, _} <- Rows]).
 
