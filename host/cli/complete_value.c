@@ -165,6 +165,7 @@ void th_completion_add_patterns(struct th_completion *c)
     bool live = strncmp(c->options.usage, "LIBRARY", 7) == 0;
     char *module;
 
+    th_completion_add(c, "word", "on_load");
     th_completion_add(c, "word", "send");
     th_completion_add(c, "word", "receive");
     if (live && colon) {

@@ -60,8 +60,14 @@ static json_t *told(const struct th_control_host *host, const struct th_pattern_
     json_object_set_new(result, "functions", json_integer((json_int_t)matched));
     if (!host->options->live)
         return result;
+    if (option->pattern.on_load) {
+        json_object_set_new(result, "waits", json_boolean(!th_pattern_option_clears(option)));
+        return result;
+    }
     reasons = left_out(option, session, &concerned);
     json_object_set_new(result, "there", json_integer((json_int_t)concerned));
+    if (concerned == 0 && option->pattern.module != TH_NONE && !th_pattern_option_clears(option))
+        json_object_set_new(result, "waits", json_true());
     json_object_set_new(result, "left_out", reasons);
     return result;
 }
@@ -95,8 +101,8 @@ enum th_status th_control_do_pattern(void *context, int count, char **words, jso
         th_words_take(th_trace_option_table, count, words, take_pattern, &patterning);
 
     if (status == TH_OK && patterning.options.count == 0)
-        status = th_error_raise(TH_USAGE, "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, send or "
-                                          "receive");
+        status = th_error_raise(TH_USAGE, "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, "
+                                          "send or receive");
     if (status == TH_OK)
         status = set_pattern(host, &patterning, result);
     th_free(patterning.options.items);

@@ -34,6 +34,26 @@ static void count_breakpoint(void *context, const struct th_function *function,
     ++*count;
 }
 
+static void add_waiting(void *context, const struct th_pattern *pattern)
+{
+    struct th_buffer text = {0};
+
+    th_pattern_print(&text, pattern);
+    json_array_append_new(context, json_string(th_buffer_text(&text)));
+    th_buffer_free(&text);
+}
+
+/* Patterns that have met no function yet. */
+static void tell_waiting(json_t *object, const struct th_session *session)
+{
+    json_t *patterns = json_array();
+
+    th_session_waiting(session, add_waiting, patterns);
+    if (json_array_size(patterns) > 0)
+        json_object_set(object, "waiting", patterns);
+    json_decref(patterns);
+}
+
 static json_t *session_of(struct th_session *session)
 {
     json_t *object = th_control_session_name(session);
@@ -47,6 +67,7 @@ static json_t *session_of(struct th_session *session)
     json_object_set_new(object, "attached", json_boolean(th_session_attached(session)));
     json_object_set_new(object, "breakpoints", json_integer(breakpoints));
     json_object_set_new(object, "counts", counts_of(session));
+    tell_waiting(object, session);
     return object;
 }
 

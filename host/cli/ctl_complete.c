@@ -89,6 +89,7 @@ static void add_functions(struct place *place, bool patterns)
     }
     json_decref(result);
     if (patterns) {
+        add(place, "on_load");
         add(place, "send");
         add(place, "receive");
     }

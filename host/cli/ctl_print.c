@@ -145,6 +145,17 @@ static void print_name(const json_t *session, FILE *out)
     fprintf(out, ", tracer '%s'", text_of(session, "tracer"));
 }
 
+static void print_waiting(const json_t *session, FILE *out)
+{
+    const json_t *pattern;
+    size_t i;
+
+    json_array_foreach(part(session, "waiting"), i, pattern)
+    {
+        fprintf(out, "  waits for code: -p %s\n", json_string_value(pattern));
+    }
+}
+
 static void print_session(const json_t *session, FILE *out)
 {
     char *flags = flags_of(session);
@@ -155,6 +166,7 @@ static void print_session(const json_t *session, FILE *out)
     if (breakpoints > 0)
         fprintf(out, ", %lld breakpoint%s", breakpoints, th_plural((uint64_t)breakpoints));
     fputc('\n', out);
+    print_waiting(session, out);
     th_free(flags);
 }
 
@@ -182,6 +194,7 @@ static void print_detached(const json_t *session, FILE *out)
     print_name(session, out);
     fputs(" has ended\n", out);
     print_counts("events", part(session, "counts"), "none", out);
+    print_waiting(session, out);
     if (json_array_size(functions) > 0)
         th_ctl_table(count_columns, functions, out);
 }
@@ -206,7 +219,9 @@ static void print_pattern(const json_t *result, FILE *out)
     if (part(result, "functions"))
         fprintf(out, ": %lld function%s", number_of(result, "functions"),
                 th_plural((uint64_t)number_of(result, "functions")));
-    if (part(result, "there") && number_of(result, "there") == 0)
+    if (json_is_true(part(result, "waits")))
+        fputs("; it waits for code to come", out);
+    else if (part(result, "there") && number_of(result, "there") == 0)
         fputs(", as there is none of that name", out);
     fputc('\n', out);
     json_array_foreach(part(result, "left_out"), i, left)

@@ -268,6 +268,7 @@ static void tell(const struct running *running, double seconds)
     th_trace_results(running->tracing, running->run->trace.json);
     th_command_flush();
     tell_stop(running);
+    th_trace_waiting("run", running->tracing);
     if (running->run->trace.stats) {
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
                 th_plural(schedulers));

@@ -44,7 +44,8 @@ const struct argp_option th_trace_option_table[] = {
     {"pattern", 'p', "PATTERN", 0,
      "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), whatever the "
      "recording was made "
-     "for, and, without --flags, nothing but calls; of all messages sent (send) or received "
+     "for, and, without --flags, nothing but calls; on_load: of functions that come later; of all "
+     "messages sent (send) or received "
      "(receive) those that --match-spec says; the options of this group are for the -p before them",
      3},
     {"match-spec", PATTERN_FIRST + TH_PATTERN_SPEC, "SPEC", 0,
@@ -272,10 +273,12 @@ static const struct {
     {TH_TRACE_PROCESSES,
      "Only these: all; existing (who evaluates the expressions); new (whoever is "
      "spawned) (default: all, unless --ports is given)"},
-    {'p', "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), and, "
-          "without --flags, nothing "
-          "but calls; of all messages sent (send) or received (receive) those that --match-spec "
-          "says; the options of this group are for the -p before them (default: all calls)"},
+    {'p',
+     "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), and, "
+     "without --flags, nothing "
+     "but calls; functions that are not there yet are waited for, all of them by on_load; of all "
+     "messages sent (send) or received (receive) those that --match-spec "
+     "says; the options of this group are for the -p before them (default: all calls)"},
     {PATTERN_FIRST + TH_PATTERN_KIND,
      "local: all calls; global: only those from other libraries; meta: whoever makes them; count: "
      "they are counted; time: how long they take; memory: how many words they take (default: local "

@@ -25,10 +25,12 @@ enum th_status th_pattern_options_begin(struct th_pattern_options *options, cons
     if (option->object != TH_PATTERN_FUNCTIONS)
         return TH_OK;
     option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
-    if (!th_pattern_parse(text, &option->pattern))
+    if (strcmp(text, "on_load") == 0)
+        option->pattern = (struct th_pattern){.arity = TH_ANY_ARITY, .on_load = true};
+    else if (!th_pattern_parse(text, &option->pattern))
         return th_error_raise(TH_USAGE,
                               "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
-                              "send or receive, not '%s'",
+                              "on_load, send or receive, not '%s'",
                               text);
     return TH_OK;
 }
@@ -214,9 +216,11 @@ static void tell_left_out(const struct th_pattern_option *option, const struct t
     struct th_pattern_refusals refusals;
     size_t told = 0;
 
+    if (option->pattern.on_load)
+        return;
     th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
     if (refusals.concerned == 0)
-        th_warn("-p %s: there is no such function", option->text);
+        th_warn("-p %s: there is no such function yet", option->text);
     for (size_t i = 0; i < refusals.count && sets; i++) {
         struct th_buffer text = {0};
         th_pattern_refusal_print(&text, &refusals.items[i]);
@@ -291,14 +295,17 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
     return status;
 }
 
-/* Those that clear are for whatever there may be. */
+bool th_pattern_option_clears(const struct th_pattern_option *option)
+{
+    return option->spec && strcmp(option->spec, "false") == 0;
+}
+
 void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,
                                       const struct th_tracing *tracing)
 {
     for (size_t i = 0; i < options->count; i++) {
         const struct th_pattern_option *option = &options->items[i];
-        bool clears = option->spec && strcmp(option->spec, "false") == 0;
-        if (option->object == TH_PATTERN_FUNCTIONS && !clears &&
+        if (option->object == TH_PATTERN_FUNCTIONS && !th_pattern_option_clears(option) &&
             !th_tracing_called(tracing, &option->pattern))
             th_warn("-p %s: no such function was called", option->text);
     }

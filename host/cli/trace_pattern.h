@@ -53,6 +53,9 @@ enum th_status th_pattern_option_check(const struct th_pattern_option *option);
  */
 uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name);
 
+/* It is for whatever there may be: it clears. */
+bool th_pattern_option_clears(const struct th_pattern_option *option);
+
 /* Sets them, in their order; meta tracers are looked for by SEARCH. FIRST: no other session has
  * got them; warns of functions that are not there, and of those that cannot have such breakpoints.
  */

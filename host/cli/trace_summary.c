@@ -2,6 +2,8 @@
 
 #include "host/process/process.h"
 
+#include <string.h>
+
 #define DETACHED "detached, as it answered 'remove' to trace_status"
 #define REMOVED "tracees taken from it, as it answered neither 'trace' nor 'discard'"
 #define KEPT "events discarded, as it answered neither 'trace' nor 'discard'"
@@ -85,6 +87,38 @@ static void remark_on_session(const char *command, const struct th_session *sess
     remark_on(command, session, UNTOLD, patterns.returns_unknown);
     remark_on(command, session, META_REMOVED, patterns.meta_removed);
     remark_on(command, session, META_UNTOLD, patterns.meta_untold);
+}
+
+/* The sessions of one option have the same patterns: each line comes once. */
+struct waiting {
+    const char *command;
+    struct th_buffer told; /* the patterns, each between line ends */
+};
+
+static void tell_waiting(void *context, const struct th_pattern *pattern)
+{
+    struct waiting *waiting = context;
+    struct th_buffer text = {0};
+    char *line;
+
+    th_pattern_print(&text, pattern);
+    line = th_printf("\n%s\n", th_buffer_text(&text));
+    if (!waiting->told.size || !strstr(th_buffer_text(&waiting->told), line)) {
+        th_buffer_printf(&waiting->told, "%s", line);
+        fprintf(stderr, "tracehost %s: -p %s: no such function came\n", waiting->command,
+                th_buffer_text(&text));
+    }
+    th_free(line);
+    th_buffer_free(&text);
+}
+
+void th_trace_waiting(const char *command, const struct th_tracing *tracing)
+{
+    struct waiting waiting = {.command = command};
+
+    for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
+        th_session_waiting(th_tracing_session(tracing, i), tell_waiting, &waiting);
+    th_buffer_free(&waiting.told);
 }
 
 /* What the stacks of processes could not tell, but for what each session says of itself. */

@@ -11,6 +11,9 @@ void th_trace_results(const struct th_tracing *tracing, bool json);
  * perhaps not meant. */
 void th_trace_remarks(const char *command, const struct th_tracing *tracing);
 
+/* Tells on stderr, for COMMAND, which patterns have waited in vain for functions to come. */
+void th_trace_waiting(const char *command, const struct th_tracing *tracing);
+
 /* Tells on stderr what became of all events (--stats), behind rows of the command's own. */
 void th_trace_stats(const struct th_tracing *tracing);
 void th_trace_stats_row(uint64_t count, const char *what);

@@ -2,6 +2,7 @@
 #include "pattern.h"
 
 #include "live.h"
+#include "pattern_default.h"
 #include "pattern_site.h"
 #include "points.h"
 #include "tracing.h"
@@ -33,27 +34,11 @@ th_term th_pattern_spec_source(struct th_shared *spec)
 
 /* --- a session's breakpoints --- */
 
-/* A meta tracer that is not the session's own; the session has a share of its breakpoints already.
- */
-static struct th_shared *foreign_tracer(const struct th_bp_setting *setting)
-{
-    return setting->meta_tracer == &setting->session->shared ? NULL : setting->meta_tracer;
-}
-
-static void drop_default(struct th_pattern_default *one)
-{
-    th_shared_drop(one->setting.spec);
-    th_shared_drop(one->setting.meta_spec);
-    th_shared_drop(foreign_tracer(&one->setting));
-}
-
 static void end_points(struct th_shared *shared)
 {
     struct th_points *points = (struct th_points *)shared;
 
-    for (size_t i = 0; i < points->count; i++)
-        drop_default(&points->defaults[i]);
-    th_free(points->defaults);
+    th_pattern_defaults_end(points);
     th_free(points);
 }
 
@@ -95,43 +80,7 @@ void th_points_end(struct th_session *session)
     atomic_store_explicit(&session->points, NULL, memory_order_relaxed);
 }
 
-/* --- what a pattern is about --- */
-
-static bool names_one(const struct th_pattern *pattern)
-{
-    return pattern->module != TH_NONE && pattern->function != TH_NONE &&
-           pattern->arity != TH_ANY_ARITY && !pattern->on_load;
-}
-
-/* Under the lock. */
-static void add_defaults(struct th_change *change, const struct th_points *points,
-                         const struct th_traced_function *function, enum th_pattern_news news)
-{
-    bool recorded = news == TH_NEWS_RECORDED;
-
-    for (size_t i = 0; i < points->count; i++) {
-        const struct th_pattern_default *one = &points->defaults[i];
-        if (!(recorded || one->pattern.on_load) ||
-            !th_pattern_concerns(&one->pattern, &function->name))
-            continue;
-        if (news == TH_NEWS_LOCAL)
-            th_pattern_set_at_local(change, function, &one->setting);
-        else
-            th_pattern_set_at(change, function, &one->setting, recorded);
-    }
-}
-
-void th_patterns_add(struct th_tracing *tracing, struct th_change *change,
-                     const struct th_traced_function *function, enum th_pattern_news news)
-{
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
-        const struct th_points *points =
-            session ? atomic_load_explicit(&session->points, memory_order_relaxed) : NULL;
-        if (points)
-            add_defaults(change, points, function, news);
-    }
-}
+/* --- functions that are met --- */
 
 /* Changes are put into their queue under the lock, so that they are made in the order in which they
  * were asked for; who may wait does so after it. */
@@ -224,49 +173,6 @@ static enum th_status compile(th_term match, struct th_match_spec **spec)
     return th_match_compile(TH_MATCH_CALL, match, NULL, spec);
 }
 
-static bool same_kinds(const struct th_bp_setting *a, const struct th_bp_setting *b)
-{
-    return a->clear == b->clear && a->set == b->set && a->pause == b->pause &&
-           a->restart == b->restart;
-}
-
-static bool is_same(const struct th_pattern *a, const struct th_pattern *b)
-{
-    return a->module == b->module && a->function == b->function && a->arity == b->arity &&
-           a->on_load == b->on_load;
-}
-
-/* True if nothing is left of what OLD does once NEW is done. */
-static bool is_done_over(const struct th_bp_setting *old, const struct th_bp_setting *new)
-{
-    return same_kinds(old, new) || new->set == TH_BP_GLOBAL ||
-           (old->set == TH_BP_META && (new->set | new->clear) & TH_BP_META);
-}
-
-/* Keeps a wildcard for what comes later. An older one that is done over is forgotten, with what it
- * holds on to. */
-static void keep(struct th_points *points, const struct th_pattern *pattern,
-                 const struct th_bp_setting *setting)
-{
-    struct th_pattern_default *one;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < points->count; i++) {
-        one = &points->defaults[i];
-        if (is_same(&one->pattern, pattern) && is_done_over(&one->setting, setting))
-            drop_default(one);
-        else
-            points->defaults[kept++] = *one;
-    }
-    points->count = kept;
-    TH_ARRAY_GROW(points->defaults, points->count, points->capacity);
-    one = &points->defaults[points->count++];
-    *one = (struct th_pattern_default){*pattern, *setting};
-    th_shared_take(setting->spec);
-    th_shared_take(setting->meta_spec);
-    th_shared_take(foreign_tracer(setting));
-}
-
 /* Adds it for one function, if that is meant. */
 static size_t set_one(struct th_change *change, const struct th_pattern *pattern,
                       const struct th_bp_setting *setting,
@@ -300,7 +206,7 @@ static void make_present(struct th_tracing *tracing, const struct th_pattern *pa
 {
     struct th_function name = {pattern->module, pattern->function, (uint32_t)pattern->arity};
 
-    if (names_one(pattern) && !tracing->replays_nothing)
+    if (th_pattern_names_one(pattern) && !tracing->replays_nothing)
         th_patterns_meet(tracing, &name);
 }
 
@@ -313,8 +219,7 @@ static size_t set_pattern(struct th_session *session, const struct th_pattern *p
     bool waits;
 
     th_tracing_lock(tracing);
-    if (!names_one(pattern))
-        keep(points_of(session), pattern, setting);
+    th_pattern_default_keep(points_of(session), pattern, setting);
     matched = set_present(tracing, change, pattern, setting);
     waits = th_patterns_hand_in(change);
     th_tracing_unlock(tracing);
@@ -333,7 +238,7 @@ static void set_all(struct th_session *session, const struct th_pattern *pattern
     count = set_pattern(session, pattern, setting);
     th_shared_drop(setting->spec);
     th_shared_drop(setting->meta_spec);
-    th_shared_drop(foreign_tracer(setting));
+    th_shared_drop(th_pattern_foreign_tracer(setting));
     th_tracing_settle(session->tracing); /* a meta tracer may have ended */
     if (matched)
         *matched = count;

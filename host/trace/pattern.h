@@ -10,7 +10,9 @@
  * pattern on it gets those that its breakpoints ask for, and no others: none once all are cleared,
  * as in OTP, where flag `call` alone traces nothing. All the code of a recording counts as loaded
  * from the start: a function that is seen later for the first time gets what the patterns, in their
- * order, say. Of this host's functions those that are loaded later get what on_load patterns say.
+ * order, say. Of this host's functions those that are loaded later get what on_load patterns say;
+ * and, where nothing is replayed, a pattern that names a module and is for no function that is
+ * there waits for the code, as if it had been set for on_load.
  *
  * Which calls a local pattern meets is every recorded one; a global pattern those that are
  * recorded as external: a call of which the recording does not tell is counted, not guessed
@@ -38,6 +40,9 @@ struct th_pattern {
 /* Reads M:F/A, M:F/_, M:_/_ or _:_/_, atoms quoted as in Erlang; without an arity it is any. False
  * if TEXT is none of these. */
 bool th_pattern_parse(const char *text, struct th_pattern *pattern);
+
+/* Appends such a text; "on_load" for all functions to come. */
+void th_pattern_print(struct th_buffer *out, const struct th_pattern *pattern);
 
 /*
  * call_time (TH_BP_TIME) is the time of the records, between a call and its end or the next call
@@ -145,6 +150,12 @@ void th_session_functions(const struct th_session *session,
                           void (*visit)(void *context, const struct th_function *function,
                                         const struct th_bp_info *info),
                           void *context);
+
+/* Calls VISIT, under the lock, for each pattern that waits for functions of this host, and has met
+ * none so far that it can trace. */
+void th_session_waiting(const struct th_session *session,
+                        void (*visit)(void *context, const struct th_pattern *pattern),
+                        void *context);
 
 /* A function that patterns find, whether or not anybody has set anything for it. */
 struct th_traceable {

@@ -59,3 +59,26 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern)
     return *text != ':' && (pattern->module != TH_NONE || pattern->function == TH_NONE) &&
            (pattern->function != TH_NONE || pattern->arity == TH_ANY_ARITY);
 }
+
+static void print_part(struct th_buffer *out, th_term atom)
+{
+    if (atom == TH_NONE)
+        th_buffer_add_byte(out, '_');
+    else
+        th_text_print_atom(out, atom);
+}
+
+void th_pattern_print(struct th_buffer *out, const struct th_pattern *pattern)
+{
+    if (pattern->on_load && pattern->module == TH_NONE) {
+        th_buffer_printf(out, "on_load");
+        return;
+    }
+    print_part(out, pattern->module);
+    th_buffer_add_byte(out, ':');
+    print_part(out, pattern->function);
+    if (pattern->arity == TH_ANY_ARITY)
+        th_buffer_printf(out, "/_");
+    else
+        th_buffer_printf(out, "/%d", pattern->arity);
+}

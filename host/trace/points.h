@@ -6,10 +6,12 @@
 #include "match.h"
 #include "pattern.h"
 
-/* A wildcard that is kept for the functions to come. */
+/* A pattern that is kept for the functions to come (pattern_default.h). */
 struct th_pattern_default {
     struct th_pattern pattern;
     struct th_bp_setting setting; /* without a site */
+    bool waits;                   /* for functions of this host, as none of that name was there */
+    bool came;                    /* a function has come that got something of it */
 };
 
 /* Lives on while a change names it, so it is not in the session itself. */

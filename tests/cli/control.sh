@@ -76,7 +76,7 @@ tracehost ctl: there are 2 sessions: say which one, with --session=NUMBER, as `s
 -- status 2
 EOF
 expect 'a pattern' ctl pattern bank:o_/_ --session=1 <<'EOF'
-session 1, tracer 'count': bank:o_/_: 0 functions, as there is none of that name
+session 1, tracer 'count': bank:o_/_: 0 functions; it waits for code to come
 EOF
 expect 'a pattern, of the session by its tracer' ctl pattern bank:open/_ --kind=count,time --session=count <<'EOF'
 session 1, tracer 'count': bank:open/_: 1 function
@@ -164,6 +164,7 @@ EOF
 expect 'detach, with what was counted' ctl detach 1 <<'EOF'
 session 1, tracer 'count' has ended
 events      none
+  waits for code: -p bank:o_/_
 calls   seconds  function
     0  0.000000  bank:balance/1
     0  0.000000  bank:open/2
@@ -241,7 +242,7 @@ tracehost ctl: -p bank:open/2 cannot be set
 EOF
 wrong 'a pattern that is none' pattern bank <<'EOF'
 -- stderr
-tracehost ctl: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not 'bank'
+tracehost ctl: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'bank'
 -- status 2
 EOF
 wrong 'a process that there is not' attach count --processes='<0.99.4096>' <<'EOF'

@@ -80,9 +80,10 @@ the other.
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_ (/_ may be left out), whatever the recording
                              was made for, and, without --flags, nothing but
-                             calls; of all messages sent (send) or received
-                             (receive) those that --match-spec says; the
-                             options of this group are for the -p before them
+                             calls; on_load: of functions that come later; of
+                             all messages sent (send) or received (receive)
+                             those that --match-spec says; the options of this
+                             group are for the -p before them
       --recorded-callers     For all -p: the recording was made with
                              {message,{caller}}, so that its results are
                              callers
@@ -199,9 +200,10 @@ messages to whom and how long these waited, the slowest calls.
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_ (/_ may be left out), whatever the recording
                              was made for, and, without --flags, nothing but
-                             calls; of all messages sent (send) or received
-                             (receive) those that --match-spec says; the
-                             options of this group are for the -p before them
+                             calls; on_load: of functions that come later; of
+                             all messages sent (send) or received (receive)
+                             those that --match-spec says; the options of this
+                             group are for the -p before them
       --return               With what they return
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)

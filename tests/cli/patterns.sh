@@ -390,27 +390,27 @@ tracehost replay: --max-frames is from 2 to 1000000000, not 1
 EOF
 
 expect 'no pattern' refused -p nix <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not 'nix'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'nix'
 -- status 2
 EOF
 expect 'no atom' refused -p Enum:map/2 <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not 'Enum:map/2'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'Enum:map/2'
 -- status 2
 EOF
 expect 'an arity of any function' refused -p 'lists:_/1' <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not 'lists:_/1'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:_/1'
 -- status 2
 EOF
 expect 'a function of any module' refused -p '_:f/1' <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not '_:f/1'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '_:f/1'
 -- status 2
 EOF
 expect 'no arity' refused -p lists:map/many <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not 'lists:map/many'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/many'
 -- status 2
 EOF
 expect 'a large arity' refused -p lists:map/256 <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not 'lists:map/256'
+tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/256'
 -- status 2
 EOF
 expect 'no pattern before it' refused --return -p lists:_ <<'EOF'

@@ -129,7 +129,7 @@ information.
 EOF
 expect 'a pattern that is none' "$tracehost" report -p '1' "$calls" <<'EOF'
 -- stderr
-tracehost report: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or send or receive, not '1'
+tracehost report: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '1'
 Try `tracehost report --help' or `tracehost report --usage' for more
 information.
 -- status 2

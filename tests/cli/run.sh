@@ -338,10 +338,11 @@ while tracers are told what happens.
                              that of -t
   -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
                              _:_/_ (/_ may be left out), and, without --flags,
-                             nothing but calls; of all messages sent (send) or
-                             received (receive) those that --match-spec says;
-                             the options of this group are for the -p before
-                             them (default: all calls)
+                             nothing but calls; functions that are not there
+                             yet are waited for, all of them by on_load; of all
+                             messages sent (send) or received (receive) those
+                             that --match-spec says; the options of this group
+                             are for the -p before them (default: all calls)
       --return               With what they return
       --callback-timeout=T   Give up if a callback takes longer than T
       --color=WHEN           always, never or auto (the default): for tracers
@@ -466,7 +467,8 @@ EOF
 expect 'a pattern for nothing' run -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
 <<"1">>
 -- stderr
-tracehost run: warning: -p jsn:_/_: there is no such function
+tracehost run: warning: -p jsn:_/_: there is no such function yet
+tracehost run: -p jsn:_/_: no such function came
 EOF
 expect 'call is not among --flags' run --flags=send -p json:_/_ json 'a:b()' <<'EOF'
 -- stderr

@@ -186,12 +186,14 @@ EOF
 expect 'a function that there is not' run -p json:nix/1 --kind=count json "$two" <<'EOF'
 [1,2]
 -- stderr
-tracehost run: warning: -p json:nix/1: there is no such function
+tracehost run: warning: -p json:nix/1: there is no such function yet
+tracehost run: -p json:nix/1: no such function came
 EOF
 expect 'a meta tracer for a function that there is not' run -p json:nix/1 --kind=meta --meta-tracer=text json "$two" <<'EOF'
 [1,2]
 -- stderr
-tracehost run: warning: -p json:nix/1: there is no such function
+tracehost run: warning: -p json:nix/1: there is no such function yet
+tracehost run: -p json:nix/1: no such function came
 EOF
 expect '--kind=local,global' run -p json:_/_ --kind=local,global json "$two" <<'EOF'
 -- stderr
@@ -218,7 +220,8 @@ EOF
 expect 'what is not there is said once' run -t text -t text -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
 <<"1">>
 -- stderr
-tracehost run: warning: -p jsn:_/_: there is no such function
+tracehost run: warning: -p jsn:_/_: there is no such function yet
+tracehost run: -p jsn:_/_: no such function came
 EOF
 expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'
 <0.1.4096> call json:encode([1,2])

@@ -122,6 +122,88 @@ static void kept_wildcards_keep_their_order(void **state)
     load(late, TH_PATTERN_EITHER, true, true, TH_BP_LOCAL);
 }
 
+static void expect_late(uint32_t expected)
+{
+    struct sited late;
+    struct th_live_function *functions[] = {&late.live};
+
+    sited_init(&late, th_atom("late"), "f", true, true);
+    scene_begin_functions(functions, 1);
+    assert_int_equal(kinds_of(&late), expected);
+    scene_end_functions(functions, 1);
+    sited_release(&late);
+}
+
+static void add_waiting(void *context, const struct th_pattern *pattern)
+{
+    th_pattern_print(context, pattern);
+    th_buffer_add_byte(context, ' ');
+}
+
+static void expect_waiting(const char *expected)
+{
+    struct th_buffer text = {0};
+
+    th_session_waiting(session, add_waiting, &text);
+    assert_string_equal(th_buffer_text(&text), expected);
+    th_buffer_free(&text);
+}
+
+static void set_late(const char *text, const char *match, uint32_t kinds)
+{
+    struct th_pattern pattern;
+    size_t matched = 77;
+
+    assert_true(th_pattern_parse(text, &pattern));
+    assert_int_equal(th_session_function(session, &pattern, th_atom(match), kinds, &matched),
+                     TH_OK);
+    assert_int_equal(matched, 0);
+}
+
+static void patterns_wait_for_modules_that_are_not_there(void **state)
+{
+    (void)state;
+    th_tracing_replay_nothing(scene_tracing());
+    set_late("late:f/1", "true", TH_BP_LOCAL);
+    set_late("late:g/2", "true", TH_PATTERN_EITHER);
+    set_late("late:_/_", "true", TH_BP_COUNT);
+    expect_waiting("late:f/1 late:g/2 late:_/_ ");
+    expect_late(TH_BP_LOCAL | TH_BP_COUNT);
+    expect_waiting("late:g/2 ");
+    expect_late(TH_BP_LOCAL | TH_BP_COUNT); /* as long as they are not cleared */
+    set_late("late:f/1", "false", TH_BP_COUNT);
+    expect_late(TH_BP_LOCAL);
+    set_late("late:f/1", "true", TH_BP_GLOBAL);
+    expect_late(TH_BP_GLOBAL);
+    set_late("late:_/_", "false", TH_BP_GLOBAL);
+    set_late("late:_/_", "false", TH_BP_COUNT);
+    set_late("late:g/2", "false", TH_PATTERN_EITHER);
+    expect_waiting("");
+    expect_late(0);
+    set_late("late:f/1", "true", TH_BP_LOCAL);
+    set_all("false", TH_BP_LOCAL); /* of another module */
+    expect_late(TH_BP_LOCAL);
+}
+
+/* Those that are for any code to come are not cleared by what is about the code that is there. */
+static void patterns_for_all_code_to_come_are_their_own(void **state)
+{
+    struct th_pattern any = {.arity = TH_ANY_ARITY, .on_load = true};
+
+    (void)state;
+    th_tracing_replay_nothing(scene_tracing());
+    assert_int_equal(th_session_function(session, &any, TH_AM(true), TH_BP_LOCAL, NULL), TH_OK);
+    assert_int_equal(kinds_of(both), 0);
+    expect_waiting("on_load ");
+    any.on_load = false;
+    assert_int_equal(th_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL), TH_OK);
+    expect_late(TH_BP_LOCAL);
+    any.on_load = true;
+    assert_int_equal(th_session_function(session, &any, TH_AM(false), TH_BP_LOCAL, NULL), TH_OK);
+    expect_late(0);
+    expect_waiting("");
+}
+
 static void an_end_clears_both_sites(void **state)
 {
     (void)state;
@@ -235,6 +317,8 @@ int main(void)
         TEST(a_function_that_is_named_is_shown_once),
         TEST(functions_that_are_loaded_get_what_they_can_have),
         TEST(kept_wildcards_keep_their_order),
+        TEST(patterns_wait_for_modules_that_are_not_there),
+        TEST(patterns_for_all_code_to_come_are_their_own),
         TEST(an_end_clears_both_sites),
         TEST(what_never_comes_is_refused_with_the_reason),
         TEST(one_without_any_is_refused),
