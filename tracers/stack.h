@@ -8,9 +8,27 @@
  *    called those on top. These have left the picture; but where returns are traced, each return
  *    still comes, the last call's first, so that they stay on the stack, `gone`, to meet them.
  *    Without callers a tail call looks like any other.
- * 2. Returns to (return_to). They end all calls above the function that is returned to. If that is
- *    not on the stack, as it is not traced, they end the call that is on top, unless a return_from
- *    has just done so.
+ * 2. Returns to (return_to F). A BEAM marks the stack below the first of a chain of tail calls, if
+ *    that call is traced and no marker is on top already. When control passes that marker, the
+ *    event names the function that runs then, traced or not; if an exception passes it, the
+ *    function that catches. So each return_to ends the call that is on top, and all calls above the
+ *    frame of F. That frame is known:
+ *    a. if F is `undefined`: below all calls, as nobody called the first one;
+ *    b. if the call on top has a caller: below the nearest call that has the caller F;
+ *    c. if a call of F is below the one on top: it is the nearest such call;
+ *    d. if F, which is not traced, was returned to before, and what was below it then is open
+ *       still: the stack keeps F there, as a frame that is `met` and never drawn;
+ *    e. if no other call is open: below that one.
+ *    Else F is not traced, and its frame is below any of the calls. It is taken to be below all, as
+ *    if these were tail calls of each other: so no call is drawn inside one that may have ended.
+ *    This is a guess, counted in `doubtful`. It was wrong if control comes back later to one of the
+ *    calls that it has ended, or to the caller of the first of them: from then on, that call is
+ *    known to call F, and the guess is that F's frame is above the nearest such call. Neither does
+ *    a recording without callers tell, where a function has several calls on the stack, which one
+ *    is returned to: it is the nearest one, which is counted in `doubtful`, too, if that one and
+ *    its caller end at once.
+ *    If a return_from has come just before, it has ended the call on top: the return_to ends those
+ *    above F whose returns are not traced.
  * 3. What nobody told of: an exception where only returns are traced, calls before tracing began,
  *    lost events. A return from below the top takes off all above it, and what was above is counted
  *    in `cut`; a return of what is not on the stack changes nothing and is counted in `uncalled`.
@@ -25,13 +43,21 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     STACK_DRAWN = 512, /* what is deeper is not worth a place of its own in a picture */
-    STACK_MOST = 16384
+    STACK_MOST = 16384,
+    STACK_MET = 4,      /* functions that are remembered as called by one traced call */
+    STACK_LEARNED = 64, /* functions that are known to call one that is not traced */
+    STACK_GUESSED = 16, /* calls that a guess has ended, of which it is remembered */
 };
+
+/* What `doubtful` counts, and how a recording is made that has none. */
+#define STACK_DOUBTFUL "returns of which the recording does not tell how many calls they end"
+#define STACK_CURE "record callers and ends of calls, as dbg:tpl(MODULE, cx) does"
 
 /* Atoms are the same words in every environment and for ever. */
 struct mfa {
@@ -42,23 +68,44 @@ struct mfa {
 struct frame {
     struct mfa mfa, caller;
     uint32_t mark; /* the tracer's own */
-    bool gone;
+    bool gone;     /* not drawn, or not any more */
+    bool met;      /* a function that is not traced; `gone`, too */
+    bool chosen;   /* was returned to while another call of its function was below it */
+};
+
+/* A function that is traced, and one that is not, which the first one calls, perhaps through others
+ * that are not traced. */
+struct callback {
+    struct mfa caller, callee;
+};
+
+/* See 2. above. */
+struct guess {
+    struct mfa to;
+    struct mfa ended[STACK_GUESSED]; /* the lowest first */
+    size_t used;                     /* of them; 0: no guess was made, or it was wrong */
+    bool other;                      /* there was one before it, which may have been wrong, too */
 };
 
 struct repairs {
     uint64_t cut, uncalled;
-    uint64_t beyond; /* calls deeper than STACK_MOST, or for which there was no memory */
+    uint64_t beyond;      /* calls deeper than STACK_MOST, or for which there was no memory */
+    uint64_t doubtful;    /* returns of which the recording does not tell how many calls they end */
+    struct mfa doubted;   /* the function that the first of these returned to */
+    uint64_t learned_all; /* how many were ever in `learned`, which has the latest ones */
+    struct callback learned[STACK_LEARNED];
 };
 
 /* Starts as all zero but for the pointers at its end. */
 struct stack {
     struct frame *frames;
     size_t used, size;
-    size_t shown;  /* of these are not gone */
-    size_t beyond; /* calls that are open above them */
-    bool told;     /* of an end, or of a caller */
-    bool flat;     /* 4. */
-    bool returned; /* the latest event was a return_from or exception_from */
+    size_t shown;        /* of these are not gone */
+    size_t beyond;       /* calls that are open above them */
+    bool told;           /* of an end, or of a caller */
+    bool flat;           /* 4. */
+    bool returned;       /* the latest event was a return_from or exception_from */
+    struct guess *guess; /* the latest; NULL: there was none yet */
     struct repairs *repairs;
     /* Called with OF when a frame comes on top, and before one leaves the picture, from the top
      * downwards; either may be NULL. */
@@ -199,7 +246,7 @@ static inline void stack_return(struct stack *stack, const struct mfa *mfa)
         stack->beyond--;
         return;
     }
-    while (i > 0 && !mfa_same(&stack->frames[i - 1].mfa, mfa))
+    while (i > 0 && (stack->frames[i - 1].met || !mfa_same(&stack->frames[i - 1].mfa, mfa)))
         i--;
     if (i == 0) {
         stack->repairs->uncalled++;
@@ -210,32 +257,199 @@ static inline void stack_return(struct stack *stack, const struct mfa *mfa)
     stack_cut(stack, i - 1);
 }
 
-/* MFA may be `undefined`: who called first is not known. */
-static inline void stack_return_to(struct stack *stack, const struct mfa *mfa)
+/* --- return_to: see 2. above --- */
+
+static inline void stack_doubt(struct repairs *repairs, const struct mfa *mfa)
 {
-    bool returned = stack->returned;
+    if (!repairs->doubtful++)
+        repairs->doubted = *mfa;
+}
+
+/* The nearest call below number END that has the caller MFA, plus 1; 0: there is none. */
+static inline size_t stack_called_by(const struct stack *stack, size_t end, const struct mfa *mfa)
+{
+    while (end > 0 &&
+           (stack->frames[end - 1].gone || !mfa_same(&stack->frames[end - 1].caller, mfa)))
+        end--;
+    return end;
+}
+
+/* The nearest frame of MFA below number END, called or met, plus 1; 0: there is none. */
+static inline size_t stack_find(const struct stack *stack, size_t end, const struct mfa *mfa)
+{
+    const struct frame *frame;
+
+    for (; end > 0; end--) {
+        frame = &stack->frames[end - 1];
+        if ((frame->met || !frame->gone) && mfa_same(&frame->mfa, mfa))
+            break;
+    }
+    return end;
+}
+
+/* Another function that is not traced was called from where control is now: the oldest one of too
+ * many is forgotten. */
+static inline void stack_meet(struct stack *stack, const struct mfa *mfa)
+{
+    size_t first = stack->used;
+    bool there = stack->used && !stack->frames[stack->used - 1].gone &&
+                 mfa_same(&stack->frames[stack->used - 1].mfa, mfa);
+
+    for (; first > 0 && stack->frames[first - 1].met; first--)
+        there |= mfa_same(&stack->frames[first - 1].mfa, mfa);
+    if (there || (stack->used == stack->size && !stack_grow(stack)))
+        return;
+    if (stack->used - first >= STACK_MET) {
+        stack->used--;
+        memmove(&stack->frames[first], &stack->frames[first + 1],
+                (stack->used - first) * sizeof *stack->frames);
+    }
+    stack->frames[stack->used++] = (struct frame){.mfa = *mfa, .gone = true, .met = true};
+}
+
+static inline bool stack_calls_back(const struct repairs *repairs, const struct mfa *caller,
+                                    const struct mfa *callee)
+{
+    for (size_t i = 0; i < repairs->learned_all && i < STACK_LEARNED; i++)
+        if (mfa_same(&repairs->learned[i].caller, caller) &&
+            mfa_same(&repairs->learned[i].callee, callee))
+            return true;
+    return false;
+}
+
+/* The calls above LEFT are taken to have ended with a return to MFA. */
+static inline void stack_note_guess(struct stack *stack, size_t left, const struct mfa *mfa)
+{
+    struct guess *guess = stack->guess ? stack->guess : calloc(1, sizeof *guess);
+
+    stack->guess = guess;
+    if (!guess)
+        return;
+    guess->to = *mfa;
+    guess->other = guess->used > 0;
+    guess->used = 0;
+    for (; left < stack->used && guess->used < STACK_GUESSED; left++)
+        if (!stack->frames[left].gone)
+            guess->ended[guess->used++] = stack->frames[left].mfa;
+}
+
+/* How many frames stay when the call at TOP returns to MFA, of which no frame is known. */
+static inline size_t stack_guess_left(struct stack *stack, size_t top, const struct mfa *mfa)
+{
+    size_t left = top;
+
+    if (stack->shown == 1)
+        return top;
+    stack_doubt(stack->repairs, mfa);
+    while (left > 0 && (stack->frames[left - 1].gone ||
+                        !stack_calls_back(stack->repairs, &stack->frames[left - 1].mfa, mfa)))
+        left--;
+    while (left < top && stack->frames[left].met)
+        left++;
+    if (left < top)
+        stack_note_guess(stack, left, mfa);
+    return left;
+}
+
+/* If control comes back to MFA because a call ends that a guess took to have ended, or in spite of
+ * that, the guess was wrong. True if no call on the stack ends, but one of those. */
+static inline bool stack_was_wrong(struct stack *stack, const struct frame *top,
+                                   const struct mfa *mfa)
+{
+    bool ended_twice = !top || mfa_same(&top->mfa, mfa);
+    struct repairs *repairs = stack->repairs;
+    struct guess *guess = stack->guess;
+    size_t i = guess ? guess->used : 0, open;
+
+    if (i == 0 || (top && stack_find(stack, (size_t)(top - stack->frames), mfa)))
+        return false;
+    while (i > 0 && !mfa_same(&guess->ended[i - 1], mfa))
+        i--;
+    if (ended_twice ? i == guess->used : i == 0)
+        return false;
+    if (i == 0 && guess->other) /* it may be a call that the other one ended */
+        return true;
+    open = ended_twice ? i : i - 1;
+    if (!stack_calls_back(repairs, &guess->ended[open], &guess->to))
+        repairs->learned[repairs->learned_all++ % STACK_LEARNED] =
+            (struct callback){guess->ended[open], guess->to};
+    for (i = 0; i < stack->used; i++)
+        stack->frames[i].met &= !mfa_same(&stack->frames[i].mfa, &guess->to);
+    guess->used = 0;
+    return ended_twice;
+}
+
+/* How many frames stay when the call at TOP returns to MFA. */
+static inline size_t stack_left_by(struct stack *stack, size_t top, const struct mfa *mfa)
+{
+    bool told = stack->frames[top].caller.module;
+    size_t left = told ? stack_called_by(stack, top + 1, mfa) : 0;
+
+    if (mfa->module && !mfa->function)
+        return 0;
+    if (left)
+        return left - 1;
+    left = stack_find(stack, top, mfa);
+    if (!left)
+        return stack_guess_left(stack, top, mfa);
+    if (!stack->frames[left - 1].met)
+        stack->frames[left - 1].chosen |= !told && stack_find(stack, left - 1, mfa);
+    while (left < top && stack->frames[left].met)
+        left++;
+    return left;
+}
+
+/* The call at TOP returns to MFA. */
+static inline void stack_end_with(struct stack *stack, size_t top, const struct mfa *mfa)
+{
+    uint64_t doubtful = stack->repairs->doubtful;
+    size_t left = stack_left_by(stack, top, mfa);
+    bool chosen = false;
+
+    for (size_t i = left, shown = 0; i < stack->used; i++)
+        if (!stack->frames[i].gone)
+            chosen |= shown++ && stack->frames[i].chosen;
+    if (chosen && stack->repairs->doubtful == doubtful)
+        stack_doubt(stack->repairs, mfa);
+    stack_cut(stack, left);
+}
+
+/* After a return_from. */
+static inline void stack_leave_above_target(struct stack *stack, const struct mfa *mfa)
+{
     size_t i = stack->used;
     struct frame *frame;
 
-    stack->told = true;
-    stack->flat = stack->returned = false;
     for (; i > 0; i--) {
         frame = &stack->frames[i - 1];
         if (!frame->gone && (mfa_same(&frame->mfa, mfa) || mfa_same(&frame->caller, mfa)))
             break;
     }
-    if (i > 0)
-        i -= !mfa_same(&stack->frames[i - 1].mfa, mfa) && !returned;
-    else if (returned || !stack_top(stack))
-        return;
-    else
-        i = (size_t)(stack_top(stack) - stack->frames);
     /* Those whose returns are still to come stay. */
-    if (!returned)
-        stack_cut(stack, i);
+    for (size_t above = stack->used; i > 0 && above > i; above--)
+        stack_leave(stack, &stack->frames[above - 1]);
+}
+
+/* MFA may be `undefined`: nobody called the first function of a process. */
+static inline void stack_return_to(struct stack *stack, const struct mfa *mfa)
+{
+    bool returned = stack->returned;
+    struct frame *top = stack_top(stack);
+
+    stack->told = true;
+    stack->flat = stack->returned = false;
+    if (returned) {
+        stack_leave_above_target(stack, mfa);
+        return;
+    }
+    if (stack_was_wrong(stack, top, mfa) || !top)
+        ;
+    else if (stack->beyond && (mfa_same(&top->mfa, mfa) || !stack_find(stack, stack->used, mfa)))
+        stack->beyond--;
     else
-        for (size_t above = stack->used; above > i; above--)
-            stack_leave(stack, &stack->frames[above - 1]);
+        stack_end_with(stack, (size_t)(top - stack->frames), mfa);
+    if (mfa->function && !stack->beyond)
+        stack_meet(stack, mfa);
 }
 
 /* A call, whose caller OPTS may tell, a return_from, exception_from or return_to. */
@@ -259,9 +473,21 @@ static inline void stack_event(ErlNifEnv *env, struct stack *stack, ERL_NIF_TERM
     stack_call(stack, mfa, &caller);
 }
 
+/* A line on stderr, if there is anything to tell. */
+static inline void stack_tell_doubts(const char *tracer, const struct repairs *repairs)
+{
+    const struct mfa *mfa = &repairs->doubted;
+
+    if (repairs->doubtful)
+        enif_fprintf(stderr, "%s: %s: %lu, the first to %T:%T/%u; %s\n", tracer, STACK_DOUBTFUL,
+                     (unsigned long)repairs->doubtful, mfa->module, mfa->function, mfa->arity,
+                     STACK_CURE);
+}
+
 static inline void stack_free(struct stack *stack)
 {
     free(stack->frames);
+    free(stack->guess);
 }
 
 #endif

@@ -17,22 +17,22 @@ expect 'calls, a message, a collection' "$tracehost" replay -t chrome "$work/cal
 {"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"<0.1.0>"}}
 ,{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"server <0.1.0>"}}
 ,{"ph":"B","pid":1,"tid":1,"ts":0.001,"cat":"message","name":"receive"}
-,{"ph":"E","pid":1,"tid":1,"ts":0.001}
+,{"ph":"E","pid":1,"tid":1,"ts":0.001,"cat":"message","name":"receive"}
 ,{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"<0.2.0>"}}
 ,{"ph":"B","pid":1,"tid":2,"ts":1.234,"cat":"call","name":"m:'\"f\\\\'/0"}
 ,{"ph":"B","pid":1,"tid":2,"ts":2.000,"cat":"message","name":"send"}
 ,{"ph":"s","pid":1,"tid":2,"ts":2.000,"cat":"message","name":"message","id":1}
 ,{"ph":"C","pid":1,"ts":2.000,"name":"queue <0.1.0>","args":{"messages":1}}
-,{"ph":"E","pid":1,"tid":2,"ts":2.000}
+,{"ph":"E","pid":1,"tid":2,"ts":2.000,"cat":"message","name":"send"}
 ,{"ph":"B","pid":1,"tid":1,"ts":3.000,"cat":"message","name":"receive"}
 ,{"ph":"f","pid":1,"tid":1,"ts":3.000,"cat":"message","name":"message","id":1,"bp":"e"}
 ,{"ph":"C","pid":1,"ts":3.000,"name":"queue <0.1.0>","args":{"messages":0}}
-,{"ph":"E","pid":1,"tid":1,"ts":3.000}
+,{"ph":"E","pid":1,"tid":1,"ts":3.000,"cat":"message","name":"receive"}
 ,{"ph":"B","pid":1,"tid":1,"ts":3.500,"cat":"gc","name":"gc minor"}
 ,{"ph":"C","pid":1,"ts":3.500,"name":"heap <0.1.0>","args":{"words":25}}
-,{"ph":"E","pid":1,"tid":1,"ts":4.000}
+,{"ph":"E","pid":1,"tid":1,"ts":4.000,"cat":"gc","name":"gc minor"}
 ,{"ph":"C","pid":1,"ts":4.000,"name":"heap <0.1.0>","args":{"words":7}}
-,{"ph":"E","pid":1,"tid":2,"ts":5.000}
+,{"ph":"E","pid":1,"tid":2,"ts":5.000,"cat":"call","name":"m:'\"f\\\\'/0"}
 ]
 LINES
 
@@ -45,10 +45,29 @@ expect 'messages to another node' "$tracehost" replay -t chrome "$work/far.jsonl
 [
 {"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"<0.1.0>"}}
 ,{"ph":"B","pid":1,"tid":1,"ts":0.000,"cat":"message","name":"send"}
-,{"ph":"E","pid":1,"tid":1,"ts":0.000}
+,{"ph":"E","pid":1,"tid":1,"ts":0.000,"cat":"message","name":"send"}
 ,{"ph":"B","pid":1,"tid":1,"ts":1.000,"cat":"message","name":"send"}
-,{"ph":"E","pid":1,"tid":1,"ts":1.000}
+,{"ph":"E","pid":1,"tid":1,"ts":1.000,"cat":"message","name":"send"}
 ]
+LINES
+
+# A file whose slices are doubtful has a label that viewers show.
+cat >"$work/untraced.jsonl" <<'LINES'
+{"ts":1000,"tracee":"<0.1.0>","tag":"call","term":"{m,a,0}"}
+{"ts":2000,"tracee":"<0.1.0>","tag":"call","term":"{m,b,0}"}
+{"ts":3000,"tracee":"<0.1.0>","tag":"return_to","term":"{u,f,0}"}
+LINES
+expect 'doubtful slices' "$tracehost" replay -t chrome "$work/untraced.jsonl" <<'LINES'
+[
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"<0.1.0>"}}
+,{"ph":"B","pid":1,"tid":1,"ts":0.000,"cat":"call","name":"m:a/0"}
+,{"ph":"B","pid":1,"tid":1,"ts":1.000,"cat":"call","name":"m:b/0"}
+,{"ph":"E","pid":1,"tid":1,"ts":2.000,"cat":"call","name":"m:b/0"}
+,{"ph":"E","pid":1,"tid":1,"ts":2.000,"cat":"call","name":"m:a/0"}
+,{"ph":"M","pid":1,"name":"process_labels","args":{"labels":"doubtful: returns of which the recording does not tell how many calls they end"}}
+]
+-- stderr
+chrome: returns of which the recording does not tell how many calls they end: 1, the first to u:f/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 LINES
 
 kinds() {

@@ -83,6 +83,31 @@ expect 'returns of tail calls pile up' "$tracehost" replay -t flame "$work/tail.
 <0.1.0>;m:a/0;m:e/0 30
 LINES
 
+# main calls parse last, which calls parse1 last, for a function that is not traced; that calls print. Nothing tells that these
+# are tail calls: they are taken for such, and that is told.
+{
+    event 0 call '{m,main,0}'
+    event 10 call '{m,parse,0}'
+    event 20 call '{m,parse1,0}'
+    event 30 return_to '{u,forms,0}'
+    event 40 call '{m,print,0}'
+    event 130 return_to '{u,forms,0}'
+} >"$work/untraced.jsonl"
+expect 'a return to a function that is not traced' "$tracehost" replay -t flame "$work/untraced.jsonl" <<'LINES'
+<0.1.0>;m:main/0 10
+<0.1.0>;m:main/0;m:parse/0 10
+<0.1.0>;m:main/0;m:parse/0;m:parse1/0 10
+<0.1.0>;m:print/0 90
+-- stderr
+flame: returns of which the recording does not tell how many calls they end: 1, the first to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+LINES
+doubtful_picture() {
+    "$tracehost" replay -t flame,format=svg "$work/untraced.jsonl" 2>/dev/null | grep -o '<text id="doubt".*</text>'
+}
+expect 'a doubtful picture says so' doubtful_picture <<'LINES'
+<text id="doubt" x="1210" y="150" text-anchor="end">⚠ doubtful returns: 1<title>returns of which the recording does not tell how many calls they end; record callers and ends of calls, as dbg:tpl(MODULE, cx) does</title></text>
+LINES
+
 # The time that is not on a scheduler is nobody's, and a name is known: what is no name changes nothing.
 {
     event 0 in '{m,a,0}'

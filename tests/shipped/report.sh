@@ -54,7 +54,8 @@ expect 'the data of a recording' data -- tests/shipped/report_made.jsonl <<'EOF'
       [1, 0, 370],
       [0, -3, 0],
       [3, 1, 20]
-    ]
+    ],
+    "narrow": 0
   },
   "timeline": {
     "unit": "calls",
@@ -102,7 +103,8 @@ expect 'without times' data time functions flame timeline slowest names repairs 
     [2, 4, 1],
     [2, 2, 1],
     [2, 0, 11]
-  ]
+  ],
+  "narrow": 0
 }
 {
   "unit": "events",
@@ -242,7 +244,7 @@ expect 'a deep stack' deep_calls <<'EOF'
 514
 1:[]
 2:{
-522:  {"name": 0, "process": 0, "at": 0, "took": 2000, "own": 2, "error": false, "args": "[0]", "outcome": "0"},
+523:  {"name": 0, "process": 0, "at": 0, "took": 2000, "own": 2, "error": false, "args": "[0]", "outcome": "0"},
   {"name": 0, "process": 0, "at": 199, "took": 1602, "own": 2, "error": false, "args": "\"\u00c7\"", "outcome": "199"}
 ]
 EOF
@@ -258,7 +260,7 @@ expect 'events whose parts do not fit' odd <<'EOF'
   ["events with a time stamp of another clock, which is left aside", 206],
   ["events that are older than the first one, and count as if they came with it", 81],
   ["ends of calls whose beginnings are not known", 37],
-  ["returns of calls that are not known", 25]
+  ["returns of calls that are not known", 26]
 ]
 EOF
 

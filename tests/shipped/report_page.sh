@@ -275,7 +275,7 @@ Bars: the share of the time on a scheduler.  its life,  one of the slowest calls
 wlme <0.189.0> | <0.195.0> | <0.196.0> | <0.192.0> | <0.194.0> | <0.190.0> | <0.197.0> | <0.198.0> | <0.193.0> | <0.191.0> | <0.9.0>
 9 ms from 0.009
 wlme <0.189.0> | ... s: 0 % running | wl:running/0, 24.5 ms
-<0.195.0> | runs proc_lib:init_p/5 | parent wlme <0.189.0> | born 0.011746 s, died 0.012085 s | ended normal | 117 events, 50 calls | in traced functions 168 µs | running 176 µs | 8 sent, 7 received | 4 collections of 15.0 µs
+<0.195.0> | runs proc_lib:init_p/5 | parent wlme <0.189.0> | born 0.011746 s, died 0.012085 s | ended normal | 117 events, 50 calls | in traced functions 165 µs | running 176 µs | 8 sent, 7 received | 4 collections of 15.0 µs
 <0.196.0>
 All 36.7 ms
 <0.9.0>: <0.9.0>
@@ -422,6 +422,26 @@ STEPS
 }
 expect 'cut off' cut_off <<'LINES'
 ⚠ Not all that happened is shown as it wasWORK/cut.trace: damaged places: 1calls that were ended by a return from below them: 20
+LINES
+
+# Doubtful stacks are told with what is lost; what is too narrow is said beside the picture.
+doubtful() {
+    {
+        for call in main parse parse1; do
+            echo '{"ts":'$((at += 1000000))',"tracee":"<0.1.0>","tag":"call","term":"{m,'$call',0}"}'
+        done
+        echo '{"ts":4000001,"tracee":"<0.1.0>","tag":"return_to","term":"{u,forms,0}"}'
+        echo '{"ts":4000002,"tracee":"<0.1.0>","tag":"call","term":"{m,print,0}"}'
+        echo '{"ts":4000003,"tracee":"<0.1.0>","tag":"return_to","term":"{u,forms,0}"}'
+    } >"$work/untraced.jsonl"
+    on "$work/untraced.jsonl" <<'STEPS'
+say text('.note.bad')
+say text('#flame .why')
+STEPS
+}
+expect 'doubtful stacks' doubtful <<'LINES'
+⚠ Not all that happened is shown as it wasreturns of which the recording does not tell how many calls they end, so that the flame graph may be wrong (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
+Own time by stack, the greatest on the left; colours tell modules apart. 1 stack too narrow to be seen: in those above.
 LINES
 
 # At once, however large the recording was. The time is told; the limit is for machines that do other things, too.

@@ -11,6 +11,7 @@ import re
 import sys
 from collections import defaultdict, deque
 
+import open_calls
 import times
 
 REFERENCE = re.compile(r'#Ref<[\d.]+>')
@@ -21,12 +22,14 @@ class Span:
     def __init__(self, process, name, caller, parent, now):
         self.process, self.name, self.caller, self.parent, self.began = process, name, caller, parent, now
         self.links, self.events, self.alive, self.ended = [], 0, True, None
+        self.met = self.chosen = False
         self.root = parent.root if parent else self
 
 
 class Process:
     def __init__(self, pid):
         self.pid, self.now, self.stack, self.waiting, self.returned = pid, 0, [], [], False
+        self.guess = None
 
     def highest(self, wanted):
         """Where the highest such span is, or None."""
@@ -57,6 +60,7 @@ class Trace:
         self.processes, self.names, self.owners, self.counts = {}, {}, {}, defaultdict(int)
         self.spans, self.sent = [], defaultdict(deque)
         self.told, self.timed, self.latest, self.shift = False, False, 0, None
+        self.rule = open_calls.Rule()
 
     def process(self, pid):
         if pid not in self.processes:
@@ -99,7 +103,7 @@ class Trace:
 
     def ends(self, process, name, failed):
         self.told = process.returned = True
-        place = process.highest(lambda span: span.name == name)
+        place = process.highest(lambda span: span.name == name and not span.met)
         if place is None:
             self.counts['returns.unknown'] += 1
             return
@@ -109,16 +113,13 @@ class Trace:
 
     def returns_to(self, process, name):
         returned, process.returned, self.told = process.returned, False, True
-        place = process.highest(lambda span: span.alive and name in (span.name, span.caller))
-        if place is not None:
-            left = place + (process.stack[place].name == name or returned)
-        elif returned or not process.top():
-            return
-        else:
-            left = process.stack.index(process.top())
         if not returned:
-            self.cut(process, left, 'return_to')
-        for span in reversed(process.stack[left:]):
+            self.cut(process, self.rule.left_by(process, name), 'return_to')
+            self.rule.meet(process, name, lambda name: Span(process.pid, name, None, None, process.now))
+            self.counts['returns.doubtful'] = self.rule.doubtful
+            return
+        place = process.highest(lambda span: span.alive and name in (span.name, span.caller))
+        for span in reversed(process.stack[place + 1:] if place is not None else ()):
             self.leave(process, span, 'return_to')
 
     # --- Beginnings ---

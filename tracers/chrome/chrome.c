@@ -29,25 +29,30 @@ static void write_waiting(struct process *process, int64_t time)
 
 /* --- processes --- */
 
+static void write_call(struct process *process, char kind, const struct mfa *mfa)
+{
+    struct line name;
+
+    line_start(&name);
+    line_add(&name, "%T:%T/%u", mfa->module, mfa->function, mfa->arity);
+    write_slice(process, kind, "call", name.text);
+    line_drop(&name);
+}
+
 static void entered(void *of, struct frame *frame)
 {
     struct process *process = of;
-    struct line name;
 
     frame->mark = process->stack.shown <= STACK_DRAWN;
     process->chrome->undrawn += !frame->mark;
-    if (!frame->mark)
-        return;
-    line_start(&name);
-    line_add(&name, "%T:%T/%u", frame->mfa.module, frame->mfa.function, frame->mfa.arity);
-    write_slice(process, "call", name.text);
-    line_drop(&name);
+    if (frame->mark)
+        write_call(process, 'B', &frame->mfa);
 }
 
 static void left(void *of, struct frame *frame)
 {
     if (frame->mark)
-        write_slice(of, NULL, NULL);
+        write_call(of, 'E', &frame->mfa);
 }
 
 static struct process *process_of(struct chrome *chrome, ERL_NIF_TERM tracee)
@@ -100,9 +105,9 @@ static void pass_time(ErlNifEnv *env, struct process *process, ERL_NIF_TERM opts
 
 static void stop_collecting(struct process *process)
 {
-    if (process->collecting)
-        write_slice(process, NULL, NULL);
-    process->collecting = false;
+    if (process->collection)
+        write_slice(process, 'E', "gc", process->collection);
+    process->collection = NULL;
 }
 
 static void take_first(struct mailbox *mailbox, struct message **at)
@@ -153,7 +158,7 @@ static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM mes
     struct mailbox *mailbox;
     ERL_NIF_TERM to;
 
-    write_slice(process, "message", "send");
+    write_slice(process, 'B', "message", "send");
     receiver = enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to)
                    ? receiver_of(env, chrome, to)
                    : NULL;
@@ -171,7 +176,7 @@ static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM mes
         write_arrow(process, "s", sent->id);
         write_waiting(receiver, process->last);
     }
-    write_slice(process, NULL, NULL);
+    write_slice(process, 'E', "message", "send");
 }
 
 /* The first message of that content that was sent to it. */
@@ -182,7 +187,7 @@ static void receive_event(struct process *process, ERL_NIF_TERM message)
     ErlNifUInt64 hash = hash_of(message);
 
     mailbox->receives = true;
-    write_slice(process, "message", "receive");
+    write_slice(process, 'B', "message", "receive");
     while (*at && (*at)->hash != hash)
         at = &(*at)->next;
     if (*at) {
@@ -190,7 +195,7 @@ static void receive_event(struct process *process, ERL_NIF_TERM message)
         take_first(mailbox, at);
         write_waiting(process, process->last);
     }
-    write_slice(process, NULL, NULL);
+    write_slice(process, 'E', "message", "receive");
 }
 
 static void call_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL_NIF_TERM term,
@@ -223,9 +228,8 @@ static void collection_event(ErlNifEnv *env, struct process *process, ERL_NIF_TE
 {
     stop_collecting(process);
     if (tag == TH_TRACER_ATOM(env, gc_minor_start) || tag == TH_TRACER_ATOM(env, gc_major_start)) {
-        write_slice(process, "gc",
-                    tag == TH_TRACER_ATOM(env, gc_minor_start) ? "gc minor" : "gc major");
-        process->collecting = true;
+        process->collection = tag == TH_TRACER_ATOM(env, gc_minor_start) ? "gc minor" : "gc major";
+        write_slice(process, 'B', "gc", process->collection);
     }
     write_counter(process, "heap", process->last, "words",
                   size_of(env, sizes, TH_TRACER_ATOM(env, heap_size)) +
@@ -352,9 +356,12 @@ static void finish(struct chrome *chrome)
     while ((process = tracees_any(&chrome->processes, &slot)))
         free_process(process);
     names_free(&chrome->names);
+    if (chrome->repairs.doubtful)
+        write_label(chrome, "doubtful: " STACK_DOUBTFUL);
     fputs(chrome->begun ? "]\n" : "[]\n", chrome->file);
     tell("calls that were ended by a return from below them", chrome->repairs.cut);
     tell("returns of calls that are not known", chrome->repairs.uncalled);
+    stack_tell_doubts("chrome", &chrome->repairs);
     tell("calls that are too deep to be drawn", chrome->undrawn + chrome->repairs.beyond);
     tell("messages that waited for too long to have an arrow's end", chrome->forgotten);
     tell("events lost, out of memory", chrome->lost);

@@ -45,18 +45,22 @@ struct process {
     struct chrome *chrome;
     unsigned tid;
     int64_t last;
-    bool collecting;
+    const char *collection; /* the slice that is open; NULL: none is */
     struct stack stack;
     struct mailbox mailbox;
 };
 
 CHROME_LOCAL void write_name(struct process *process);
 
-/* A slice's begin, of that name, or its end, without one. */
-CHROME_LOCAL void write_slice(struct process *process, const char *category, const char *name);
+/* A slice's begin, B, or its end, E: some viewers pair them by name. */
+CHROME_LOCAL void write_slice(struct process *process, char kind, const char *category,
+                              const char *name);
 
 /* An arrow's begin, s, or its end, f. */
 CHROME_LOCAL void write_arrow(struct process *process, const char *kind, unsigned long long id);
+
+/* A label of all that is drawn, where viewers show what it is the trace of. */
+CHROME_LOCAL void write_label(struct chrome *chrome, const char *label);
 
 CHROME_LOCAL void write_counter(struct process *process, const char *name, int64_t time,
                                 const char *first, ErlNifUInt64 value);

@@ -51,18 +51,27 @@ void write_name(struct process *process)
     end(process->chrome, &line);
 }
 
-void write_slice(struct process *process, const char *category, const char *name)
+void write_label(struct chrome *chrome, const char *label)
 {
     struct line line;
 
-    begin(process->chrome, &line, name ? "B" : "E", process->tid);
+    begin(chrome, &line, "M", 0);
+    line_add(&line, ",\"name\":\"process_labels\",\"args\":{\"labels\":\"");
+    line_add_json(&line, label, strlen(label), NAME_MOST);
+    line_add(&line, "\"}");
+    end(chrome, &line);
+}
+
+void write_slice(struct process *process, char kind, const char *category, const char *name)
+{
+    struct line line;
+
+    begin(process->chrome, &line, kind == 'B' ? "B" : "E", process->tid);
     line_add(&line, ",\"ts\":");
     add_time(&line, process->last);
-    if (name) {
-        line_add(&line, ",\"cat\":\"%s\",\"name\":\"", category);
-        line_add_json(&line, name, strlen(name), NAME_MOST);
-        line_add(&line, "\"");
-    }
+    line_add(&line, ",\"cat\":\"%s\",\"name\":\"", category);
+    line_add_json(&line, name, strlen(name), NAME_MOST);
+    line_add(&line, "\"");
     end(process->chrome, &line);
 }
 

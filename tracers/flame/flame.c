@@ -224,6 +224,7 @@ static void tell_all(const struct flame *flame, bool calls)
 {
     tell("calls that were ended by a return from below them", flame->repairs.cut);
     tell("returns of calls that are not known", flame->repairs.uncalled);
+    stack_tell_doubts("flame", &flame->repairs);
     tell("calls too deep to follow", flame->repairs.beyond);
     tell("calls and returns of processes that were not scheduled in", flame->unscheduled);
     tell("calls that count for their callers, as there are too many stacks", flame->tree.lost);
@@ -237,7 +238,7 @@ static void draw(ErlNifEnv *env, struct output *output)
     static struct flame none;
     struct flame *flame = output->kept ? output->kept : &none;
     struct drawing drawing = {env, output->file, &flame->tree,
-                              set_to(env, output, "by", "calls", "time")};
+                              set_to(env, output, "by", "calls", "time"), flame->repairs.doubtful};
     struct process *process;
     size_t slot = 0;
 

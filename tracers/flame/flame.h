@@ -11,7 +11,8 @@ struct drawing {
     ErlNifEnv *env;
     FILE *file;
     struct tree *tree;
-    bool calls; /* calls are drawn, not time */
+    bool calls;        /* calls are drawn, not time */
+    uint64_t doubtful; /* returns; see ../stack.h */
 };
 
 /* A process's name or pid, or M:F/A. Starts the line. */

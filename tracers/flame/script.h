@@ -16,6 +16,7 @@ static const char style[] =
     ".f.around { opacity: 0.5 }\n"
     ".f.found rect { fill: #c3f }\n"
     ".f.out { display: none }\n"
+    "#doubt { fill: #b00 }\n"
     "input, button { font: 12px monospace }\n";
 
 static const char script[] =
@@ -25,7 +26,8 @@ static const char script[] =
     "+svg.dataset.margin;\n"
     "  var frames = Array.from(svg.querySelectorAll('.f'));\n"
     "  var told = document.getElementById('told'), field = document.getElementById('search');\n"
-    "  var all = frames[0], zoomed = all, narrow = document.getElementById('narrow');\n"
+    "  var all = frames[0], zoomed = all, narrow = document.getElementById('narrow'), "
+    "doubt = document.getElementById('doubt');\n"
     "  function x(f) { return +f.dataset.x; }\n"
     "  function w(f) { return +f.dataset.w; }\n"
     "  function d(f) { return +f.dataset.d; }\n"
@@ -48,7 +50,9 @@ static const char script[] =
     "    svg.setAttribute('viewBox', '0 0 ' + whole + ' ' + box.height);\n"
     "    svg.setAttribute('width', whole);\n"
     "    width = whole - 2 * margin;\n"
-    "    if (narrow) narrow.setAttribute('x', whole - margin);\n"
+    "    [narrow, doubt].forEach(function (note) { if (note) note.setAttribute('x', whole - "
+    "margin); "
+    "});\n"
     "    zoom(zoomed);\n"
     "  }\n"
     "  function show(f) {\n"

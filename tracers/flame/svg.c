@@ -157,6 +157,11 @@ static void draw_all(const struct picture *picture)
                 "<text id=\"narrow\" x=\"%d\" y=\"24\" text-anchor=\"end\">%" PRIu32
                 " frames are too narrow to be shown</text>\n",
                 WIDTH + MARGIN, picture->narrow);
+    if (picture->drawing->doubtful)
+        fprintf(file,
+                "<text id=\"doubt\" x=\"%d\" y=\"%u\" text-anchor=\"end\">\342\232\240 doubtful "
+                "returns: %" PRIu64 "<title>" STACK_DOUBTFUL "; " STACK_CURE "</title></text>\n",
+                WIDTH + MARGIN, height - 10, picture->drawing->doubtful);
     fprintf(file, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
 }
 

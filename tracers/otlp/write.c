@@ -290,6 +290,9 @@ static void tell_all(struct otlp *otlp)
          repairs->cut);
     tell(otlp, "tracehost.returns.unknown", "returns of calls that are not known",
          repairs->uncalled);
+    if (repairs->doubtful)
+        add_integer(&otlp->batch, "tracehost.returns.doubtful", (int64_t)repairs->doubtful);
+    stack_tell_doubts("otlp", repairs);
     tell(otlp, "tracehost.links.dropped", "links beyond those that a span may have",
          otlp->links_dropped);
     tell(otlp, "tracehost.links.unused", "links that there was no span for", otlp->links_unused);

@@ -166,6 +166,20 @@ static void write_tags(struct writing *writing)
 
 /* --- what was repaired, cut or lost --- */
 
+static void write_doubts(FILE *file, const struct repairs *repairs)
+{
+    const struct mfa *mfa = &repairs->doubted;
+    struct line line;
+
+    line_start(&line);
+    line_add(&line, STACK_DOUBTFUL ", so that the flame graph may be wrong (the first is to ");
+    line_add(&line, "%T:%T/%u; %s)", mfa->module, mfa->function, mfa->arity, STACK_CURE);
+    fputs("\n[", file);
+    write_text(file, line.text, line.used);
+    fprintf(file, ",%" PRIu64 "]", repairs->doubtful);
+    line_drop(&line);
+}
+
 static void write_repairs(struct writing *writing)
 {
     struct report *report = writing->report;
@@ -197,7 +211,6 @@ static void write_repairs(struct writing *writing)
          report->functions.used > FUNCTIONS_SHOWN ? report->functions.used - FUNCTIONS_SHOWN : 0},
         {"calls of functions that came when there were too many", writing->beyond},
         {"calls that count for their callers, as there are too many stacks", report->stacks.lost},
-        {"stacks too narrow to be shown, which count for those below them", writing->narrow},
         {"processes and ports that are shown as others, as there are too many",
          report->others.processes + report->others.ports},
         {"events of processes that came when there were too many", report->unkept},
@@ -209,6 +222,10 @@ static void write_repairs(struct writing *writing)
         {"events that there was no memory for", lost},
     };
     fputc('[', writing->file);
+    if (report->repairs.doubtful) {
+        write_doubts(writing->file, &report->repairs);
+        first = false;
+    }
     for (size_t i = 0; i < sizeof repairs / sizeof repairs[0]; i++)
         if (repairs[i].count) {
             fprintf(writing->file, "%s[\"%s\",%" PRIu64 "]", first ? "\n" : ",\n", repairs[i].what,

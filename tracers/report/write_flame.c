@@ -87,7 +87,7 @@ static void write_nodes(struct writing *writing, const struct drawn *drawn)
             fprintf(writing->file, ",\n[%" PRIu32 ",%ld,%" PRIu64 "]",
                     drawn->numbers[tree->nodes[i].parent], name_of(writing, &tree->nodes[i]),
                     drawn->own[i]);
-    fputs("]}", writing->file);
+    fprintf(writing->file, "],\"narrow\":%" PRIu64 "}", writing->narrow);
 }
 
 static bool has_time(const struct report *report)
@@ -117,7 +117,7 @@ void write_flame(struct writing *writing)
         write_nodes(writing, &drawn);
     } else {
         report->lost++;
-        fputs("{\"unit\":\"ns\",\"nodes\":[[0,-1,0]]}", writing->file);
+        fputs("{\"unit\":\"ns\",\"nodes\":[[0,-1,0]],\"narrow\":0}", writing->file);
     }
     free(drawn.totals);
     free(drawn.own);

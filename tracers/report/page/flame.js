@@ -199,7 +199,8 @@ function flameSection(page) {
       } }), ' direct recursion as one frame');
       body.append(el('div', { class: 'controls' }, tree.called[0].length > 1 ? how : null, fold,
         el('span', { class: 'why' }, (report.flame.unit === 'calls' ? 'Calls' : 'Own time') +
-          ' by stack, the greatest on the left; colours tell modules apart.')), path, place);
+          ' by stack, the greatest on the left; colours tell modules apart.' + (report.flame.narrow === 0 ? '' :
+          ' ' + formatCounted(report.flame.narrow, 'stack') + ' too narrow to be seen: in those above.'))), path, place);
       use();
     },
     search(text) {

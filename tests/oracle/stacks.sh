@@ -1,0 +1,74 @@
+#!/bin/sh
+# Stacks of what a BEAM records with `return_to`, where some functions are traced and others are not, against the true ones.
+. tests/cli/report
+
+command -v erlc >/dev/null || { echo 'no erl (Debian: erlang-base)'; exit 77; }
+erlc -o "$work" tests/oracle/stacks/stacks.erl || exit 1
+(cd "$work" && HOME=$work ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -boot no_dot_erlang -noshell -pa . -s stacks main </dev/null) || exit 1
+
+# As the stacks that are drawn, how many calls have each; what stderr tells goes to `remarks`.
+drawn() {
+    "$tracehost" replay -t flame,by=calls "$work/$1.jsonl" 2>"$work/remarks" | LC_ALL=C sort >"$work/drawn"
+}
+true_stacks() {
+    drawn "$1" && LC_ALL=C sort "$work/$1.stacks" | diff -u - "$work/drawn"
+}
+certain() {
+    true_stacks "$1" && diff -u /dev/null "$work/remarks"
+}
+doubt='flame: returns of which the recording does not tell how many calls they end'
+doubtful() {
+    true_stacks "$1" && grep "^$doubt: $2, the first to stacks:$3; " "$work/remarks"
+}
+
+# Of the same slices in a timeline.
+in_timeline() {
+    "$tracehost" replay -t chrome,output="$work/chrome.json" "$work/$1.jsonl" 2>/dev/null &&
+        tests/shipped/chrome_rules "$work/chrome.json" >/dev/null &&
+        python3 - "$work/chrome.json" <<'SCRIPT' | LC_ALL=C sort | diff -u "$work/drawn" -
+import collections, json, sys
+stack, counts = [], collections.Counter()
+for event in json.load(open(sys.argv[1])):
+    if event['ph'] == 'B':
+        stack.append(event['name'])
+        counts[';'.join(['<0.1.0>'] + stack)] += 1
+    elif event['ph'] == 'E':
+        stack.pop()
+for path, count in counts.items():
+    print(path, count)
+SCRIPT
+}
+
+for name in tail_calls nested recursion loop server exceptions generator callbacks two_callbacks; do
+    check "callers were recorded: $name" certain $name.callers
+    check "callers were recorded, in a timeline: $name" in_timeline $name.callers
+done
+check 'tail calls of which nothing tells' doubtful tail_calls.plain 1 tails/1
+check 'a loop of which nothing tells that it is none of calls within calls' doubtful loop.plain 1 "'-run/2-fun-1-'/2"
+for name in tail_calls nested recursion loop server exceptions generator; do
+    check "no callers were recorded: $name" true_stacks $name.plain
+    check "no callers were recorded, in a timeline: $name" in_timeline $name.plain
+done
+
+# A function that is not traced calls back: what is drawn is told to be doubtful, and no call inside one that has ended: each
+# stack is a true one, or the end of one.
+doubted() {
+    drawn "$1" && grep "^$doubt: [0-9]*, the first to stacks:each/2; " "$work/remarks" || return 1
+    python3 - "$work/$1.stacks" "$work/drawn" <<'SCRIPT'
+import sys
+true, drawn = ([line.rsplit(' ', 1)[0].split(';')[1:] for line in open(name)] for name in sys.argv[1:])
+ends = {tuple(stack[i:]) for stack in true for i in range(len(stack))}
+wrong = [stack for stack in drawn if tuple(stack) not in ends]
+sys.exit('\n'.join(map(str, wrong)) or 0)
+SCRIPT
+}
+for name in callbacks two_callbacks; do
+    check "calls from functions that are not traced: $name" doubted $name.plain
+done
+
+# Once it is known which function calls back, its calls are as they were: all but those of the first round.
+learned() {
+    drawn callbacks.plain && grep -qx '<0.1.0>;stacks:t_all/1;stacks:t_each/1;stacks:t_leaf/1 16' "$work/drawn"
+}
+check 'who calls back is learned' learned
+finish
