@@ -56,6 +56,27 @@ sequenceDiagram
 -- stderr
 sequence: messages that are only counted: 6
 LINES
+# Mermaid draws 50000 characters and not one more.
+for i in $(seq 1 1000); do
+    printf '{"ts":%s,"tracee":"<0.1.0>","tag":"send","term":"[%s,%s]","extra":"<0.2.0>"}\n' "$i" "$i" "'\\\\x{20ac}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'"
+done >"$work/long.jsonl"
+bounded() {
+    "$tracehost" replay -t "sequence$1" "$work/long.jsonl" >"$work/long.mmd" && python3 - "$work/long.mmd" <<'SCRIPT'
+import re, sys
+text = open(sys.argv[1], encoding='utf-8').read()
+drawn, more = text.count('->>'), re.search(r'(\d+) more messages\n$', text)
+print(len(text) <= 50000, len(text) + 160 > 50000, drawn + int(more.group(1) if more else 0))
+SCRIPT
+}
+expect 'as much as Mermaid draws' bounded <<'LINES'
+True True 1000
+-- stderr
+sequence: messages that are only counted: 353
+LINES
+expect 'without a limit' bounded ,characters=0 <<'LINES'
+False True 1000
+LINES
+
 expect 'settings that are unknown' "$tracehost" replay -t sequence,format=png,messages=few --max-events=1 \
     "$work/messages.jsonl" <<'LINES'
 sequenceDiagram

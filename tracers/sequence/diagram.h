@@ -73,7 +73,9 @@ SEQUENCE_LOCAL void message_text(const struct message *message, char text[TEXT_K
 
 SEQUENCE_LOCAL void diagram_free(struct diagram *diagram);
 
-SEQUENCE_LOCAL void draw_mermaid(FILE *file, const struct diagram *diagram);
+/* At most MOST characters, if that is not 0 and names alone do not have more: the messages that
+ * have no room are added to `more`. */
+SEQUENCE_LOCAL void draw_mermaid(FILE *file, struct diagram *diagram, size_t most);
 
 /* A picture for browsers. */
 SEQUENCE_LOCAL void draw_svg(FILE *file, const struct diagram *diagram);

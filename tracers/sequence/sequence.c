@@ -5,16 +5,17 @@
  * that has it, as far as registrations were told; whose an alias is, see aliases.h.
  *
  * State: see ../output.h; `format` is mermaid (the default) or svg, `participants` how many have a
- * column of their own (12; 0: all), `messages` how many messages are kept (1000); what comes after
- * them is counted. The file appears when the tracer is unloaded. One lock for each state guards all
- * that it has.
+ * column of their own (12; 0: all), `messages` how many messages are kept (1000), `characters` how
+ * long Mermaid's text gets (50000, which is all that Mermaid draws; 0: any); what comes after them
+ * is counted. The file appears when the tracer is unloaded. One lock for each state guards all that
+ * it has.
  */
-#define TRACER_KEYS "format", "participants", "messages",
+#define TRACER_KEYS "format", "participants", "messages", "characters",
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 
 struct settings {
-    unsigned format, participants, messages;
+    unsigned format, participants, messages, characters;
 };
 
 #include "../output.h"
@@ -23,6 +24,7 @@ struct settings {
 #include "diagram.h"
 
 enum { FORMAT_MERMAID, FORMAT_SVG };
+enum { MERMAID_MOST = 50000 }; /* Mermaid's maxTextSize, unless a page sets another */
 
 struct sequence {
     pthread_mutex_t lock;
@@ -45,6 +47,7 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
     settings->format = output_choice(env, state, "format", formats, FORMAT_MERMAID);
     settings->participants = output_number(env, state, "participants", 12);
     settings->messages = output_number(env, state, "messages", 1000);
+    settings->characters = output_number(env, state, "characters", MERMAID_MOST);
 }
 
 /* This state's, made at its first event. NULL if there is no memory. */
@@ -240,7 +243,7 @@ static void draw(struct output *output)
     else if (output->settings.format == FORMAT_SVG)
         draw_svg(output->file, diagram);
     else
-        draw_mermaid(output->file, diagram);
+        draw_mermaid(output->file, diagram, output->settings.characters);
     if (diagram->lost)
         fprintf(stderr, "sequence: events lost, out of memory: %llu\n",
                 (unsigned long long)diagram->lost);
