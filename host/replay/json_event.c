@@ -2,6 +2,8 @@
 
 #include "host/base/base.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const th_json_time_kinds[] = {
@@ -159,19 +161,45 @@ static enum th_status take_integer(const struct th_json_event *json, enum th_jso
     return *value < least || *value > most ? wrong(field, "it is out of range") : TH_OK;
 }
 
+/* The decimal digits of an integer of 64 bits, perhaps behind a minus sign; false if TEXT is
+ * anything else. */
+static bool scan_integer(const char *text, size_t length, int64_t *value)
+{
+    const char *digits = text + (*text == '-');
+    char *end;
+
+    if (*digits < '0' || *digits > '9')
+        return false;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return errno == 0 && end == text + length;
+}
+
+/* An integer, or the same as a string, for programs that would round it. */
+static enum th_status take_exact(const struct th_json_event *json, enum th_json_field field,
+                                 int64_t least, int64_t *value)
+{
+    const json_t *text = json->fields[field];
+
+    if (!json_is_string(text))
+        return take_integer(json, field, least, INT64_MAX, value);
+    if (!scan_integer(json_string_value(text), json_string_length(text), value))
+        return wrong(field, "it is no integer");
+    return *value < least ? wrong(field, "it is out of range") : TH_OK;
+}
+
 static enum th_status take_time(struct th_json_event *json, struct th_event *event)
 {
     bool clock = event->time.kind == TH_TIME_TIMESTAMP || event->time.kind == TH_TIME_CPU;
 
-    if (take_integer(json, TH_JSON_FIELD_ts, clock ? 0 : INT64_MIN, INT64_MAX, &event->time.ns) !=
-        TH_OK)
+    if (take_exact(json, TH_JSON_FIELD_ts, clock ? 0 : INT64_MIN, &event->time.ns) != TH_OK)
         return TH_MALFORMED;
     if (clock && event->time.ns % 1000 != 0)
         return wrong(TH_JSON_FIELD_ts, "with this ts_kind it must be whole microseconds, "
                                        "a multiple of 1000");
     if (!(json->shape & TH_JSON_STRICT))
         return TH_OK;
-    return take_integer(json, TH_JSON_FIELD_ts_unique, INT64_MIN, INT64_MAX, &event->time.unique);
+    return take_exact(json, TH_JSON_FIELD_ts_unique, INT64_MIN, &event->time.unique);
 }
 
 /* Reads decimal digits up to the byte END and steps behind it; false if there are none, or they are

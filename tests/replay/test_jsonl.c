@@ -78,6 +78,9 @@ static void lines_and_their_tuples(void **state)
         {"{\"ts\":-5,\"ts_kind\":\"strict_monotonic\",\"ts_unique\":7,\"tracee\":\"<0.1.0>\","
          "\"tag\":\"in\",\"term\":0}",
          "{trace_ts,<0.1.0>,in,0,{-5,7}}"},
+        {"{\"ts\":\"-9223372036854775808\",\"ts_kind\":\"strict_monotonic\","
+         "\"ts_unique\":\"9223372036854775807\",\"tracee\":\"<0.1.0>\",\"tag\":\"in\",\"term\":0}",
+         "{trace_ts,<0.1.0>,in,0,{-9223372036854775808,9223372036854775807}}"},
         {"{\"tracee\":\"<0.1.0>\",\"tag\":\"send\",\"term\":\"hi\",\"extra\":\"bob\","
          "\"match_spec_result\":\"r\",\"scheduler_id\":2}",
          "{trace,<0.1.0>,send,hi,bob,r,2}"},
@@ -236,6 +239,21 @@ static const struct {
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":-1000,"
      "\"ts_kind\":\"timestamp\"}",
      "the field \"ts\" is wrong: it is out of range"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"-1000\","
+     "\"ts_kind\":\"timestamp\"}",
+     "the field \"ts\" is wrong: it is out of range"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"\"}",
+     "the field \"ts\" is wrong: it is no integer"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\" 1\"}",
+     "the field \"ts\" is wrong: it is no integer"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"+1\"}",
+     "the field \"ts\" is wrong: it is no integer"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"1e3\"}",
+     "the field \"ts\" is wrong: it is no integer"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"9223372036854775808\"}",
+     "the field \"ts\" is wrong: it is no integer"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"1\\u0000\"}",
+     "the field \"ts\" is wrong: it is no integer"},
 };
 
 static void wrong_lines(void **state)

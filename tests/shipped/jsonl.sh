@@ -34,6 +34,25 @@ as_converted() {
 }
 check 'as converted' as_converted
 
+# Times that no program rounds, and that are read back.
+cat >"$work/times.jsonl" <<'LINES'
+{"ts":-576460751548353607,"ts_kind":"strict_monotonic","ts_unique":-576460752303423488,"tracee":"<0.1.0>","tag":"in","term":"0"}
+{"tracee":"<0.1.0>","tag":"in","term":"0"}
+{"ts":1795233760542293000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"out","term":"0"}
+LINES
+expect 'times as strings' "$tracehost" replay -t jsonl,ts=string "$work/times.jsonl" <<'LINES'
+{"tracehost":1,"node":"nonode@nohost","creation":0}
+{"ts":"-576460751548353607","ts_kind":"strict_monotonic","ts_unique":"-576460752303423487","tracee":"<0.1.0>","tag":"in","term":"0"}
+{"tracee":"<0.1.0>","tag":"in","term":"0"}
+{"ts":"1795233760542293000","ts_kind":"timestamp","tracee":"<0.1.0>","tag":"out","term":"0"}
+LINES
+times_again() {
+    "$tracehost" replay -t jsonl,ts=string,output="$work/again.jsonl" "$recordings/s07_running_exiting.trace" &&
+        "$tracehost" replay -t text "$recordings/s07_running_exiting.trace" >"$work/wanted" &&
+        "$tracehost" replay -t text "$work/again.jsonl" | diff - "$work/wanted" && [ -s "$work/wanted" ]
+}
+check 'times as strings are read' times_again
+
 # --- Terms ---
 
 deep() {

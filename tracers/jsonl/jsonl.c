@@ -1,13 +1,17 @@
 /*
  * jsonl: records again what the callbacks carry, as JSON lines that tracehost reads.
  *
- * State: see ../output.h.
+ * State: see ../output.h; `ts` is number (the default) or string: whether times are JSON's numbers,
+ * which programs that read these as floating point round, or texts.
  */
+#define TRACER_KEYS "ts",
 #define TRACER_WHOLE
 #define TRACER_SETTINGS read_settings
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct settings {
+    bool texts;        /* times are texts */
     atomic_bool begun; /* the header has been written; set under `lock` of outputs */
 };
 
@@ -21,8 +25,9 @@ static atomic_ullong lost; /* events for which there was not even memory for an 
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
-    (void)env;
-    (void)state;
+    static const char *const forms[] = {"number", "string", NULL};
+
+    settings->texts = output_choice(env, state, "ts", forms, 0);
     settings->begun = false;
 }
 
@@ -91,16 +96,18 @@ static void begin(ErlNifEnv *env, struct output *output)
 
 /* --- The others --- */
 
-static void add_time(struct line *line, const struct stamp *stamp)
+static void add_time(struct line *line, const struct stamp *stamp, bool texts)
 {
+    const char *quote = texts ? "\"" : "";
     static const char *const kinds[] = {"", "timestamp", "cpu_timestamp", "monotonic",
                                         "strict_monotonic"};
 
     if (stamp->kind == STAMP_NONE)
         return;
-    line_add(line, "\"ts\":%lld,\"ts_kind\":\"%s\",", (long long)stamp->ns, kinds[stamp->kind]);
+    line_add(line, "\"ts\":%s%lld%s,\"ts_kind\":\"%s\",", quote, (long long)stamp->ns, quote,
+             kinds[stamp->kind]);
     if (stamp->kind == STAMP_STRICT)
-        line_add(line, "\"ts_unique\":%lld,", (long long)stamp->unique);
+        line_add(line, "\"ts_unique\":%s%lld%s,", quote, (long long)stamp->unique, quote);
 }
 
 static bool add_field(struct line *line, ErlNifEnv *env, const char *name, ERL_NIF_TERM term)
@@ -152,12 +159,12 @@ static bool add_what(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NI
 }
 
 static bool add_event(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee,
-                      ERL_NIF_TERM term, ERL_NIF_TERM opts)
+                      ERL_NIF_TERM term, ERL_NIF_TERM opts, bool texts)
 {
     struct stamp stamp = stamp_take(env, opts);
 
     line_add(line, "{");
-    add_time(line, &stamp);
+    add_time(line, &stamp, texts);
     if (!add_what(line, env, tag, tracee, term) ||
         !add_option(line, env, opts, TH_TRACER_ATOM(env, extra), "extra") ||
         !add_option(line, env, opts, TH_TRACER_ATOM(env, match_spec_result), "match_spec_result"))
@@ -184,7 +191,7 @@ TH_TRACER_TRACE(generic)
     }
     begin(env, output);
     line_start(&line);
-    if (add_event(&line, env, tag, tracee, term, opts)) {
+    if (add_event(&line, env, tag, tracee, term, opts, output->settings.texts)) {
         line_end(&line, output->file);
     } else {
         line_drop(&line);
