@@ -153,15 +153,19 @@ static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM mes
                        ERL_NIF_TERM opts)
 {
     struct chrome *chrome = process->chrome;
-    struct process *receiver;
+    ErlNifUInt64 hash = hash_of(message);
+    struct process *receiver = NULL;
     struct message *sent;
     struct mailbox *mailbox;
     ERL_NIF_TERM to;
 
     write_slice(process, 'B', "message", "send");
-    receiver = enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to)
-                   ? receiver_of(env, chrome, to)
-                   : NULL;
+    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to)) {
+        to = receivers_name(env, to);
+        receiver = receiver_of(env, chrome, to);
+        receivers_sent(&chrome->receivers, hash,
+                       names_are_told(&chrome->names, to) && receiver ? receiver->tracee.term : to);
+    }
     sent = receiver ? malloc(sizeof *sent) : NULL;
     if (sent) {
         mailbox = &receiver->mailbox;
@@ -169,7 +173,7 @@ static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM mes
             take_first(mailbox, &mailbox->first);
             chrome->forgotten++;
         }
-        *sent = (struct message){NULL, hash_of(message), ++chrome->ids};
+        *sent = (struct message){NULL, hash, ++chrome->ids};
         *mailbox->end = sent;
         mailbox->end = &sent->next;
         mailbox->waiting++;
@@ -180,12 +184,16 @@ static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM mes
 }
 
 /* The first message of that content that was sent to it. */
-static void receive_event(struct process *process, ERL_NIF_TERM message)
+static void receive_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM message)
 {
     struct mailbox *mailbox = &process->mailbox;
     struct message **at = &mailbox->first;
     ErlNifUInt64 hash = hash_of(message);
+    ERL_NIF_TERM pid = process->tracee.term, name;
 
+    name = receivers_received(env, &process->chrome->receivers, hash, pid);
+    if (name)
+        names_guess(&process->chrome->names, name, pid, SIZE_MAX);
     mailbox->receives = true;
     write_slice(process, 'B', "message", "receive");
     while (*at && (*at)->hash != hash)
@@ -252,7 +260,7 @@ static void event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL
         tag == TH_TRACER_ATOM(env, send_to_non_existing_process))
         send_event(env, process, term, opts);
     else if (tag == TH_TRACER_ATOM(env, receive))
-        receive_event(process, term);
+        receive_event(env, process, term);
     else if (tag == TH_TRACER_ATOM(env, register))
         register_event(env, process, term);
     else if (tag == TH_TRACER_ATOM(env, exit))

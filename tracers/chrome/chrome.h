@@ -4,6 +4,7 @@
 
 #include "../escape.h"
 #include "../names.h"
+#include "../receivers.h"
 #include "../stack.h"
 
 #include <pthread.h>
@@ -36,6 +37,7 @@ struct chrome {
     unsigned tids;
     unsigned long long ids;
     struct tracees processes, names;
+    struct receivers receivers;
     struct repairs repairs;
     uint64_t undrawn, forgotten, lost;
 };

@@ -179,15 +179,22 @@ static void send_event(struct process *process, bool received)
     static const struct context none;
     struct otlp *otlp = process->otlp;
     struct event *event = &otlp->event;
+    ErlNifUInt64 hash = hash_of(event->term);
     ERL_NIF_TERM to, receiver;
 
     if (!enif_get_map_value(event->env, event->opts, TH_TRACER_ATOM(event->env, extra), &to))
         return;
     span_message(process, to);
     aliases_note(event->env, &otlp->aliases, process->tracee.term, event->term);
+    to = receivers_name(event->env, to);
     receiver = received ? receiver_of(event->env, otlp, to) : 0;
+    if (received)
+        receivers_sent(&otlp->receivers, hash,
+                       receiver && (!enif_is_atom(event->env, to) || names_are_told(&otlp->names, to))
+                           ? receiver
+                           : to);
     if (receiver)
-        messages_send(&otlp->messages, receiver, hash_of(event->term),
+        messages_send(&otlp->messages, receiver, hash,
                       process->span ? &process->span->context : &none);
     else
         otlp->messages.sent++;
@@ -196,10 +203,15 @@ static void send_event(struct process *process, bool received)
 static void receive_event(struct process *process)
 {
     struct otlp *otlp = process->otlp;
+    ErlNifUInt64 hash = hash_of(otlp->event.term);
+    ERL_NIF_TERM pid = process->tracee.term, name;
     struct context sender;
 
     span_message(process, 0);
-    if (messages_receive(&otlp->messages, process->tracee.term, hash_of(otlp->event.term), &sender))
+    name = receivers_received(otlp->event.env, &otlp->receivers, hash, pid);
+    if (name)
+        names_guess(&otlp->names, name, pid, SIZE_MAX);
+    if (messages_receive(&otlp->messages, pid, hash, &sender))
         span_link(process, &sender, "message");
 }
 

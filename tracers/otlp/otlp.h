@@ -5,6 +5,7 @@
 #include "../aliases.h"
 #include "../escape.h"
 #include "../names.h"
+#include "../receivers.h"
 #include "../stack.h"
 #include "../term.h"
 #include "messages.h"
@@ -83,6 +84,7 @@ struct otlp {
     struct tracees processes, names;
     struct messages messages;
     struct aliases aliases;
+    struct receivers receivers;
     struct repairs repairs;
     uint64_t calls, spans, open, links_dropped, links_unused, events_dropped, untimed, lost;
 };

@@ -140,7 +140,7 @@ void mailbox_clear(struct messages *messages, struct mailbox *mailbox)
         take(messages, mailbox, &mailbox->first);
 }
 
-static void put_message(const struct event *event, struct process *to)
+static void put_message(const struct event *event, struct process *to, ErlNifUInt64 hash)
 {
     struct messages *messages = &event->report->messages;
     struct mailbox *mailbox = &to->mailbox;
@@ -156,8 +156,7 @@ static void put_message(const struct event *event, struct process *to)
         messages->forgotten++;
         return;
     }
-    *message = (struct message){NULL, event->process,
-                                enif_hash(ERL_NIF_INTERNAL_HASH, event->term, 0), event->now};
+    *message = (struct message){NULL, event->process, hash, event->now};
     *mailbox->end = message;
     mailbox->end = &message->next;
     mailbox->waiting++;
@@ -188,16 +187,25 @@ static struct process *receiver_of(const struct event *event, ERL_NIF_TERM to)
 void send_event(const struct event *event)
 {
     bool gone = event->tag == TH_TRACER_ATOM(event->env, send_to_non_existing_process);
+    ERL_NIF_TERM word = event->extra ? receivers_name(event->env, event->extra) : 0;
+    ErlNifUInt64 hash = enif_hash(ERL_NIF_INTERNAL_HASH, event->term, 0);
+    struct messages *messages = &event->report->messages;
     struct process *to;
     struct pair *pair;
 
-    aliases_note(event->env, &event->report->messages.aliases, event->tracee, event->term);
-    to = event->extra ? receiver_of(event, event->extra) : NULL;
+    aliases_note(event->env, &messages->aliases, event->tracee, event->term);
+    to = word ? receiver_of(event, word) : NULL;
+    if (word && !gone)
+        receivers_sent(&messages->receivers, hash,
+                       to && (!enif_is_atom(event->env, word) ||
+                              names_are_told(&messages->names, word))
+                           ? to->tracee.term
+                           : word);
     pair = pair_of(event->report, event->process, to);
     if (pair)
         pair->sent++;
     if (to && !gone)
-        put_message(event, to);
+        put_message(event, to, hash);
 }
 
 static void received(const struct event *event, const struct message *message)
@@ -220,17 +228,21 @@ void receive_event(const struct event *event)
 {
     struct mailbox *mailbox = event->process ? &event->process->mailbox : NULL;
     struct message **at = mailbox ? &mailbox->first : NULL;
-    ErlNifUInt64 hash;
+    ErlNifUInt64 hash = enif_hash(ERL_NIF_INTERNAL_HASH, event->term, 0);
+    struct messages *messages = &event->report->messages;
+    ERL_NIF_TERM name;
 
-    if (!mailbox || !*at)
+    name = receivers_received(event->env, &messages->receivers, hash, event->tracee);
+    if (name)
+        names_guess(&messages->names, name, event->tracee, NAMES_MOST);
+    if (!mailbox)
         return;
-    hash = enif_hash(ERL_NIF_INTERNAL_HASH, event->term, 0);
     while (*at && (*at)->hash != hash)
         at = &(*at)->next;
     if (!*at)
         return;
     received(event, *at);
-    take(&event->report->messages, mailbox, at);
+    take(messages, mailbox, at);
 }
 
 void name_event(const struct event *event, bool registered)
@@ -274,6 +286,7 @@ void messages_clear(struct report *report)
         mailbox_clear(&report->messages, &process->mailbox);
     names_free(&report->messages.names);
     report->messages.aliases = (struct aliases){0};
+    report->messages.receivers = (struct receivers){0};
 }
 
 void messages_free(struct messages *messages)

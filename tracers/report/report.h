@@ -10,6 +10,7 @@
 
 #include "../aliases.h"
 #include "../names.h"
+#include "../receivers.h"
 #include "../stack.h"
 #include "../timing.h"
 #include "../tree.h"
@@ -109,6 +110,7 @@ struct messages {
     unsigned waiting;     /* in all mailboxes */
     struct tracees names; /* that are registered, or were */
     struct aliases aliases;
+    struct receivers receivers;
     uint64_t forgotten; /* messages that nobody is waited for any more to receive */
     uint64_t merged;    /* pairs */
     uint64_t nameless;  /* names beyond NAMES_MOST */

@@ -1,8 +1,9 @@
 /*
  * sequence: messages between processes, as a sequence diagram.
  *
- * An arrow for each message that is sent, when it is sent. Who is sent to by a name is the process
- * that has it, as far as registrations were told; whose an alias is, see aliases.h.
+ * An arrow for each message that is sent, when it is sent. Who is sent to by a name, or by a name
+ * at this node, is the process that has it, as far as registrations were told or receipts tell (see
+ * ../receivers.h); whose an alias is, see ../aliases.h.
  *
  * State: see ../output.h; `format` is mermaid (the default) or svg, `participants` how many have a
  * column of their own (12; 0: all), `messages` how many messages are kept (1000), `characters` how
@@ -20,6 +21,7 @@ struct settings {
 
 #include "../output.h"
 #include "../aliases.h"
+#include "../receivers.h"
 #include "../tracee.h"
 #include "diagram.h"
 
@@ -30,6 +32,7 @@ struct sequence {
     pthread_mutex_t lock;
     struct tracees actors;
     struct aliases aliases;
+    struct receivers receivers;
     struct diagram diagram;
 };
 
@@ -38,6 +41,7 @@ struct actor {
     struct tracee tracee;
     uint32_t number;  /* of the participant, plus 1; 0: it is none yet */
     ERL_NIF_TERM pid; /* of a name: who has it; 0: it is not known */
+    bool told;        /* of a name: a registration has told who; else it is guessed */
 };
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
@@ -122,6 +126,17 @@ static uint32_t participant_of(ErlNifEnv *env, struct sequence *sequence, ERL_NI
     return number_of(sequence, actor);
 }
 
+/* What receivers_sent() is told of a message to TO. */
+static ERL_NIF_TERM receiver_of(ErlNifEnv *env, struct sequence *sequence, ERL_NIF_TERM to)
+{
+    struct actor *actor = enif_is_atom(env, to) ? tracees_find(&sequence->actors, to) : NULL;
+    ERL_NIF_TERM owner = enif_is_ref(env, to) ? aliases_owner(&sequence->aliases, to) : 0;
+
+    if (actor && actor->told && actor->pid)
+        return actor->pid;
+    return owner ? owner : to;
+}
+
 /* Under the lock. */
 static void add_message(ErlNifEnv *env, struct sequence *sequence, struct message *message,
                         ERL_NIF_TERM term, ERL_NIF_TERM from, ERL_NIF_TERM to)
@@ -133,6 +148,10 @@ static void add_message(ErlNifEnv *env, struct sequence *sequence, struct messag
         return;
     }
     aliases_note(env, &sequence->aliases, from, term);
+    to = receivers_name(env, to);
+    if (!message->gone)
+        receivers_sent(&sequence->receivers, enif_hash(ERL_NIF_INTERNAL_HASH, term, 0),
+                       receiver_of(env, sequence, to));
     message->from = participant_of(env, sequence, from);
     message->to = participant_of(env, sequence, to);
     if (message->from == UINT32_MAX || message->to == UINT32_MAX)
@@ -141,8 +160,8 @@ static void add_message(ErlNifEnv *env, struct sequence *sequence, struct messag
         diagram_send(diagram, message);
 }
 
-/* NAME is PID's from now on. */
-static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM name)
+/* NAME is PID's from now on; TOLD: by a registration. */
+static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM name, bool told)
 {
     struct actor *actor = actor_of(sequence, pid), *named = actor_of(sequence, name);
 
@@ -150,8 +169,11 @@ static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM
         sequence->diagram.lost++;
         return;
     }
+    if (!told && named->told)
+        return;
     actor->tracee.name = name;
     named->pid = pid;
+    named->told = told;
     if (actor->number)
         sequence->diagram.participants[actor->number - 1].name = name;
 }
@@ -174,6 +196,11 @@ TH_TRACER_ENABLED(generic)
 }
 
 TH_TRACER_ENABLED(send)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_ENABLED(receive)
 {
     return TH_TRACER_ATOM(env, trace);
 }
@@ -204,6 +231,23 @@ TH_TRACER_TRACE(send)
     pthread_mutex_unlock(&sequence->lock);
 }
 
+/* It tells nothing but whose a name is. */
+TH_TRACER_TRACE(receive)
+{
+    struct sequence *sequence = sequence_of(env, state);
+    ErlNifUInt64 hash = enif_hash(ERL_NIF_INTERNAL_HASH, term, 0);
+    ERL_NIF_TERM name;
+
+    if (!sequence)
+        return;
+    tracee = tracee_word(env, tracee);
+    pthread_mutex_lock(&sequence->lock);
+    name = receivers_received(env, &sequence->receivers, hash, tracee);
+    if (name)
+        name_actor(sequence, tracee, name, false);
+    pthread_mutex_unlock(&sequence->lock);
+}
+
 TH_TRACER_TRACE(procs)
 {
     struct sequence *sequence = sequence_of(env, state);
@@ -213,11 +257,13 @@ TH_TRACER_TRACE(procs)
         return;
     pthread_mutex_lock(&sequence->lock);
     if (tag == TH_TRACER_ATOM(env, register) && enif_is_atom(env, term)) {
-        name_actor(sequence, tracee_word(env, tracee), term);
+        name_actor(sequence, tracee_word(env, tracee), term, true);
     } else if (tag == TH_TRACER_ATOM(env, unregister)) {
         named = tracees_find(&sequence->actors, term);
-        if (named)
+        if (named) {
             named->pid = 0;
+            named->told = false;
+        }
         forget_actor(sequence, named);
     } else if (tag == TH_TRACER_ATOM(env, exit)) {
         forget_actor(sequence, tracees_find(&sequence->actors, tracee_word(env, tracee)));
@@ -272,6 +318,8 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"trace", 5, trace, 0},
                                  {"enabled_send", 3, enabled_send, 0},
                                  {"trace_send", 5, trace_send, 0},
+                                 {"enabled_receive", 3, enabled_receive, 0},
+                                 {"trace_receive", 5, trace_receive, 0},
                                  {"enabled_procs", 3, enabled_procs, 0},
                                  {"trace_procs", 5, trace_procs, 0}};
 ERL_NIF_INIT(sequence, callbacks, NULL, NULL, NULL, unload)
