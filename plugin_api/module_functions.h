@@ -56,11 +56,28 @@
  *
  * ENV is any that terms can be made in. Any thread, in callbacks as well as in load() and unload(). What
  * happens in the host itself is no stream: [] where nothing was replayed.
+ *
+ * th_tracer_failed() reports that the tracer cannot do its work. REASON is one line of UTF-8 that names
+ * what failed and why: "cannot write calls.txt: No space left on device". The host shows it with the
+ * tracer's name, once for each call, and the command ends with status 1. ENV is that of the callback, of
+ * load() or of unload().
+ *   - In the callback that asks whether the tracer can be attached (`enabled` with the tag `trace_status`),
+ *     the tracer is not attached, whatever the callback answers, and REASON is the error.
+ *   - In any other callback the session gets no events any more; other sessions go on.
+ *   - In load() and unload() it is shown, and counts.
+ *
+ * th_attach_pending() is 1 in a callback for `trace_status` while it is not known yet whether what the
+ * tracer is attached for can begin: another tracer may be refused, or the stream missing. So a tracer that
+ * would replace a file checks that it can, and leaves the file as it is. As soon as all has begun, a tracer
+ * that called this function is asked for its `trace_status` again, and then the answer is 0. If nothing
+ * begins, unload() follows without that. 0 in all other callbacks.
  */
 #define TH_MODULE_TRACING(X) \
     X(tracing, int, th_disarm, (ErlNifEnv *env)) \
     X(tracing, ERL_NIF_TERM, th_recordings, (ErlNifEnv *env)) \
-    X(tracing, int, th_recordings_begun, (ErlNifEnv *env))
+    X(tracing, int, th_recordings_begun, (ErlNifEnv *env)) \
+    X(tracing, void, th_tracer_failed, (ErlNifEnv *env, const char *reason)) \
+    X(tracing, int, th_attach_pending, (ErlNifEnv *env))
 
 /*
  * Calling.

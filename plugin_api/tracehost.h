@@ -196,7 +196,9 @@ TRACEHOST_API enum tracehost_status tracehost_host_start(const struct tracehost_
  * Stops it: all sessions end, their tracers write what they have left and are unloaded. To tracers
  * this is the end of the node: those that asked for it (enif_set_option(), ERL_NIF_OPT_ON_HALT) are
  * told before. Not in a callback, and with no replay that has begun. NULL is allowed. HOST is not
- * to be used any more; streams, match specifications and terms stay.
+ * to be used any more; streams, match specifications and terms stay. TRACEHOST_FAILED with the
+ * latest one, if a tracer has reported a failure since the host was started, such as a file that it
+ * could not write; the host is stopped all the same.
  */
 TRACEHOST_API enum tracehost_status tracehost_host_stop(tracehost_host *host);
 
@@ -293,17 +295,19 @@ struct tracehost_session_setup {
 
 /*
  * Finds, examines and loads the tracer, and asks its enabled(trace_status, State, undefined).
- * TRACEHOST_REFUSED with what is wrong with the library, TRACEHOST_FAILED if it answers `remove`,
- * TRACEHOST_USAGE if there are too many sessions. What is remarkable about a library but no
- * reason to refuse it is a warning on stderr. Source: trace:session_create/3.
+ * TRACEHOST_REFUSED with what is wrong with the library, TRACEHOST_FAILED if it answers `remove`
+ * or reports a failure (th_tracer_failed() of nif_module.h), TRACEHOST_USAGE if there are too many
+ * sessions. What is remarkable about a library but no reason to refuse it is a warning on stderr.
+ * Source: trace:session_create/3.
  */
 TRACEHOST_API enum tracehost_status
 tracehost_session_create(tracehost_host *host, const struct tracehost_session_setup *setup,
                          tracehost_session *session);
 
 /* Ends it with all it has set. Outside of callbacks nothing of it is called after this returns; in
- * one, nothing after the callbacks at hand, and it is dead after the event, or soon after. Source:
- * trace:session_destroy/1. */
+ * one, nothing after the callbacks at hand, and it is dead after the event, or soon after. If its
+ * tracer is unloaded by that and reports a failure, TRACEHOST_FAILED, and the session has ended all
+ * the same. Source: trace:session_destroy/1. */
 TRACEHOST_API enum tracehost_status tracehost_session_destroy(tracehost_host *host,
                                                               tracehost_session session);
 
@@ -358,7 +362,8 @@ struct tracehost_session_info {
     const char *name;
     const char *tracer;
     ERL_NIF_TERM state;
-    bool attached;  /* its tracer has not answered `remove` to a trace_status of its own */
+    bool attached;  /* its tracer has not answered `remove` to a trace_status of its own, and not
+                       reported a failure */
     bool patterned; /* it was given function patterns */
 };
 TRACEHOST_API enum tracehost_status tracehost_session_get_info(tracehost_host *host,

@@ -13,18 +13,32 @@ void th_warn_as(const char *name)
     program = name;
 }
 
+static void print(const char *kind, const char *format, va_list args)
+{
+    flockfile(stderr); /* so that lines of several threads do not mix */
+    fprintf(stderr, "%s: %s", program, kind);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
 void th_warn(const char *format, ...)
 {
     va_list args;
 
     atomic_fetch_add_explicit(&warnings, 1, memory_order_relaxed);
-    flockfile(stderr); /* so that lines of several threads do not mix */
-    fprintf(stderr, "%s: warning: ", program);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    print("warning: ", format, args);
     va_end(args);
-    fputc('\n', stderr);
-    funlockfile(stderr);
+}
+
+void th_log_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    print("", format, args);
+    va_end(args);
 }
 
 unsigned long th_warnings(void)

@@ -9,6 +9,9 @@
  */
 void th_warn(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
+/* Prints "tracehost COMMAND: ..." likewise, for a part that has failed while others go on. */
+void th_log_error(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
 /* Who warns, in place of "tracehost"; NAME stays. Before there are threads. */
 void th_warn_as(const char *name);
 

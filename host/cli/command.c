@@ -1,5 +1,7 @@
 #include "command.h"
 
+#include "host/trace/trace.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,8 +83,11 @@ int th_command_fail(const char *command)
     return th_error_status();
 }
 
+/* A failure of a tracer was shown when it came. It is worse than a stream that was read in part. */
 int th_command_finish(const char *command, int status)
 {
+    if (th_failures() > 0 && (status == TH_OK || status == TH_PARTIAL))
+        status = TH_FAILED;
     th_command_flush();
     if (stdout_error)
         th_error_raise(TH_FAILED, "cannot write to stdout: %s", strerror(stdout_error));

@@ -148,13 +148,16 @@ static enum th_status attach(void *argument)
 {
     struct attaching *attaching = argument;
     const struct th_trace_options *options = attaching->host->options;
+    struct th_tracing *tracing = attaching->host->tracing;
+    bool holds = th_tracing_hold(tracing); /* else whoever does will go on */
     struct th_search search;
     enum th_status status;
 
     th_trace_options_search(options, &search);
-    status =
-        th_session_options_attach(&attaching->trace.sessions, &search, attaching->host->tracing);
+    status = th_session_options_attach(&attaching->trace.sessions, &search, tracing);
     th_search_free(&search);
+    if (holds)
+        th_tracing_go(tracing);
     return status;
 }
 
@@ -198,6 +201,7 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
 enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
+    unsigned long failures = th_failures();
     struct th_session *session;
     enum th_status status;
 
@@ -211,7 +215,10 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
     *result = session_of(session);
     json_object_set_new(*result, "functions", th_control_counted(session));
     th_session_destroy(session);
-    return TH_OK;
+    status = th_failures_raise(failures);
+    if (status != TH_OK)
+        json_decref(*result);
+    return status;
 }
 
 /* --- replace ---------------------------------------------------------------------------------- */

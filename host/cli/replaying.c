@@ -176,6 +176,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     if (status != TH_OK)
         return status;
     replay->opened++;
+    th_tracing_go(tracing);
     th_guard_set_stream(&th_reader_info(stream->reader)->file);
     th_play(tracing, stream->reader, &replay->play, &th_interrupted, complain, &playing,
             &totals->played);

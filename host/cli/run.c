@@ -303,12 +303,14 @@ static enum th_status run_traced(struct running *running)
     th_state_expressions_begin(th_run_pid(running->session.process));
     status = start_control(running);
     if (status == TH_OK) {
+        th_tracing_go(running->tracing);
         began = th_clock_real_monotonic();
         status = run_process(running);
         tell(running, (double)(th_clock_real_monotonic() - began) / 1e9);
     } else {
         status = th_command_fail("run");
         th_control_host_end(&running->control);
+        th_sessions_rest(running->tracing); /* nothing has begun: its exit is nobody's event */
         th_run_exit(running->session.process, TH_AM(normal));
     }
     th_evaluation_end(&running->session.evaluation);

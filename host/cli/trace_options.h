@@ -61,8 +61,9 @@ void th_trace_options_free(struct th_trace_options *options);
  * them. End with th_search_free(). */
 void th_trace_options_search(const struct th_trace_options *options, struct th_search *search);
 
-/* Loads the tracers, begins the sessions and has them trace; and sets what else the options say of
- * TRACING and of callbacks. With --control, and without anything to trace, nobody traces yet. */
+/* Loads the tracers, begins the sessions and has them trace, on hold: th_tracing_go() is to follow
+ * when all else that the command needs is there. And sets what else the options say of TRACING and
+ * of callbacks. With --control, and without anything to trace, nobody traces yet. */
 enum th_status th_trace_options_attach(const struct th_trace_options *options,
                                        struct th_tracing *tracing);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define DETACHED "detached, as it answered 'remove' to trace_status"
+#define FAILED "detached, as it failed"
 #define REMOVED "tracees taken from it, as it answered neither 'trace' nor 'discard'"
 #define KEPT "events discarded, as it answered neither 'trace' nor 'discard'"
 #define REFUSED "messages or commands to the tracee refused"
@@ -70,7 +71,7 @@ static void remark_on_session(const char *command, const struct th_session *sess
     struct th_pattern_counts patterns = th_session_pattern_counts(session);
     struct th_message_counts messages = th_session_message_counts(session);
 
-    if (!th_session_attached(session)) {
+    if (!th_session_attached(session) && !th_session_failed(session)) {
         fprintf(stderr, "tracehost %s: ", command);
         show_name(session);
         fputs(": " DETACHED "\n", stderr);
@@ -233,7 +234,10 @@ static void show_session(const struct th_session *session)
     struct th_session_counts counts = th_session_counts(session);
 
     show_name(session);
-    fprintf(stderr, "%s\n", th_session_attached(session) ? "" : ", " DETACHED);
+    fprintf(stderr, "%s\n",
+            th_session_failed(session)     ? ", " FAILED
+            : th_session_attached(session) ? ""
+                                           : ", " DETACHED);
     show_callbacks(&counts);
     th_trace_stats_row(counts.filtered, "events held back by --flags");
     if (counts.silenced)

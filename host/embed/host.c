@@ -9,6 +9,8 @@
 /* NULL: none. Written while nobody else uses the host: when it starts and stops. */
 static tracehost_host *running;
 
+static unsigned long failures_before; /* of tracers, before the host was started; likewise */
+
 _Thread_local unsigned th_embed_inside;
 
 int tracehost_version(void)
@@ -101,6 +103,7 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
         return th_answer(status);
     th_library_halt_over();
     offer_functions();
+    failures_before = th_failures();
     running = th_alloc_zero(sizeof *running);
     pthread_mutex_init(&running->loading, NULL);
     running->tracing = th_tracing_create();
@@ -146,7 +149,7 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     pthread_mutex_destroy(&host->loading);
     th_free(host);
     running = NULL;
-    return TRACEHOST_OK;
+    return th_answer(th_failures_raise(failures_before));
 }
 
 /* --- where tracers are --- */

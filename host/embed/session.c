@@ -80,9 +80,12 @@ enum tracehost_status tracehost_session_destroy(tracehost_host *host, tracehost_
 {
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found);
+    unsigned long failures = th_failures();
 
-    if (status == TH_OK)
+    if (status == TH_OK) {
         th_session_destroy(found);
+        status = th_failures_raise(failures);
+    }
     return th_answer(status);
 }
 

@@ -19,3 +19,14 @@ int th_recordings_begun(ErlNifEnv *env)
     (void)env;
     return th_recordings_count();
 }
+
+void th_tracer_failed(ErlNifEnv *env, const char *reason)
+{
+    th_callback_failed(env, reason);
+}
+
+int th_attach_pending(ErlNifEnv *env)
+{
+    (void)env;
+    return th_callback_is_pending();
+}

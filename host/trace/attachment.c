@@ -1,5 +1,3 @@
-#include "attachment.h"
-
 #include "thread.h"
 
 #include <stdatomic.h>
@@ -81,7 +79,16 @@ bool th_attachment_ask_status(struct th_attachment *attachment, th_term tracee)
     return answer != TH_AM(remove);
 }
 
-bool th_attachment_ask_first_status(struct th_attachment *attachment)
+static enum th_status first_answer(const struct th_attachment *attachment, bool stays)
+{
+    if (attachment->failure)
+        return th_error_raise(TH_FAILED, "%s", attachment->failure);
+    if (!stays)
+        return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
+    return TH_OK;
+}
+
+enum th_status th_attachment_ask_first_status(struct th_attachment *attachment)
 {
     struct th_callback *callback = &th_callback_current;
     struct th_attachment *outer = callback->attachment;
@@ -94,14 +101,16 @@ bool th_attachment_ask_first_status(struct th_attachment *attachment)
 
     callback->end = NULL;
     callback->breakpoint = NULL;
+    attachment->asked_first = true;
     stays = th_attachment_ask_status(attachment, TH_AM(undefined));
+    attachment->asked_first = false;
     th_callback_set(callback, outer);
     callback->slot = slot;
     callback->tracee = tracee;
     callback->call = live_call;
     callback->end = end;
     callback->breakpoint = breakpoint;
-    return stays;
+    return first_answer(attachment, stays);
 }
 
 /* --- One of them ------------------------------------------------------------------------------ */
@@ -129,6 +138,8 @@ struct th_attachment *th_attachment_create(struct th_session *session,
     attachment->library = setup->library;
     attachment->slots = setup->library ? th_library_slots(setup->library) : &no_tracer;
     attachment->name = th_strdup(setup->name);
+    atomic_init(&attachment->pending,
+                atomic_load_explicit(&session->tracing->held, memory_order_relaxed));
     th_env_init(&attachment->state_env, TH_ENV_PLAIN);
     attachment->state = th_copy(&attachment->state_env, state);
     th_env_init(&attachment->env, TH_ENV_CALLBACK);
@@ -143,5 +154,6 @@ void th_attachment_free(struct th_attachment *attachment)
     th_env_release(&attachment->env);
     th_env_release(&attachment->state_env);
     th_free(attachment->name);
+    th_free(attachment->failure);
     th_free(attachment);
 }

@@ -18,6 +18,8 @@
 #include "session.h"
 #include "host/progress/progress.h"
 
+#include <stdatomic.h>
+
 struct th_attachment {
     struct th_session *session;   /* whose it is, or was */
     struct th_library *library;   /* it is a user; NULL: there is no tracer */
@@ -26,6 +28,13 @@ struct th_attachment {
     th_env env; /* given to each callback, cleared after it; unless shared: see thread.h */
     th_env state_env;
     char *name;
+    /* What the session is for may come to nothing yet: th_tracing_hold(). Written by whoever holds
+     * and goes on; relaxed, as the callbacks that ask are called by that thread. */
+    atomic_bool pending;
+    /* Its tracer wants to be asked for its trace_status again then. Likewise. */
+    atomic_bool asks_again;
+    bool asked_first; /* the thread that attaches it is in its first trace_status */
+    char *failure;    /* what its tracer has reported in that: th_callback_failed() */
     union {
         struct th_attachment *retired; /* in th_tracing's list: the next one */
         struct th_later later;         /* of a tracing that is shared */
@@ -54,7 +63,7 @@ th_env *th_attachment_env(struct th_attachment *attachment);
 bool th_attachment_ask_status(struct th_attachment *attachment, th_term tracee);
 
 /* The same of one that is to become a session's, with `undefined`: where a callback may be under
- * way. */
-bool th_attachment_ask_first_status(struct th_attachment *attachment);
+ * way. TH_FAILED with what the tracer reports, or if the answer is `remove`. */
+enum th_status th_attachment_ask_first_status(struct th_attachment *attachment);
 
 #endif

@@ -1,6 +1,7 @@
 #include "callback.h"
 
 #include "attachment.h"
+#include "failure.h"
 #include "thread.h"
 #include "host/breakpoint/breakpoint.h"
 
@@ -23,6 +24,49 @@ bool th_callback_refuses(th_term receiver)
     if (!atomic_exchange_explicit(&session->refused, true, memory_order_relaxed))
         th_warn("tracer '%s' sends to its tracee from %s: refused, here and later",
                 attachment->name, th_callback_name());
+    return true;
+}
+
+/* Whose code ENV belongs to, where no session says it. */
+static const char *library_name(const th_env *env)
+{
+    return env && env->library ? th_atom_name(th_library_name(env->library))->text : "unknown";
+}
+
+static void detach(struct th_attachment *attachment)
+{
+    struct th_session *session = attachment->session;
+
+    atomic_store_explicit(&session->failed, true, memory_order_relaxed);
+    th_tracing_lock(session->tracing);
+    if (session->meta)
+        atomic_store_explicit(&session->attached, false, memory_order_relaxed);
+    else if (th_session_attachment(session) == attachment)
+        th_session_detach(session);
+    th_tracing_unlock(session->tracing);
+}
+
+void th_callback_failed(const th_env *env, const char *reason)
+{
+    struct th_attachment *attachment = th_callback_current.attachment;
+
+    if (!attachment) {
+        th_failure_report(library_name(env), reason);
+    } else if (!attachment->asked_first) {
+        detach(attachment);
+        th_failure_report(attachment->name, reason);
+    } else if (!attachment->failure) {
+        attachment->failure = th_strdup(reason);
+    }
+}
+
+bool th_callback_is_pending(void)
+{
+    struct th_attachment *attachment = th_callback_current.attachment;
+
+    if (!attachment || !atomic_load_explicit(&attachment->pending, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&attachment->asks_again, true, memory_order_relaxed);
     return true;
 }
 

@@ -55,6 +55,16 @@ const char *th_callback_name(void);
 bool th_callback_refuses(th_term receiver);
 
 /*
+ * For th_tracer_failed(): REASON is why the attachment of the thread's callback, if that is in its
+ * first trace_status, is refused. Else it is reported (failure.h), and a session whose callback
+ * reports it gets no events any more. ENV is that of the callback, load() or unload(), or NULL.
+ */
+void th_callback_failed(const th_env *env, const char *reason);
+
+/* For th_attach_pending(). */
+bool th_callback_is_pending(void);
+
+/*
  * For th_disarm(): pauses the breakpoint that the thread's callback is about (see
  * th_breakpoint_disarm()). False if it is about none, or ENV is not the callback's.
  */

@@ -251,6 +251,17 @@ void th_meta_tracer_untold(struct th_tracing *tracing, th_session_id id)
         th_session_count(owner, TH_COUNTED_BY_PATTERNS(meta_untold));
 }
 
+void th_meta_tracers_each(struct th_tracing *tracing, void (*visit)(struct th_session *session))
+{
+    if (tracing->shared)
+        th_progress_enter();
+    for (struct th_meta_tracer *tracer = first(tracing); tracer; tracer = after(tracer))
+        if (caller_of(tracer))
+            visit(tracer->session);
+    if (tracing->shared)
+        th_progress_leave();
+}
+
 void th_meta_tracers_lose(struct th_tracing *tracing, th_term id)
 {
     struct th_meta_tracer *tracer = first(tracing);

@@ -94,16 +94,17 @@ static bool enlist(struct th_tracing *tracing, struct th_session *session)
 
 static enum th_status begin(struct th_tracing *tracing, struct th_session *session)
 {
+    enum th_status status = TH_OK;
     bool room;
 
     th_tracing_lock(tracing);
     room = free_index(tracing) < TH_SESSIONS_LIMIT;
     th_tracing_unlock(tracing);
-    if (room && !th_attachment_ask_first_status(th_session_attachment(session)))
-        return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
-    if (!room || !enlist(tracing, session))
-        return th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
-    return TH_OK;
+    if (room)
+        status = th_attachment_ask_first_status(th_session_attachment(session));
+    if (status == TH_OK && (!room || !enlist(tracing, session)))
+        status = th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
+    return status;
 }
 
 static enum th_status refuse(struct th_session *session, enum th_status status)
@@ -117,10 +118,10 @@ enum th_status th_session_begin(struct th_tracing *tracing, const struct th_sess
                                 struct th_session **result)
 {
     struct th_session *session = new_session(tracing, setup);
+    enum th_status status = th_attachment_ask_first_status(th_session_attachment(session));
 
-    if (!th_attachment_ask_first_status(th_session_attachment(session)))
-        return refuse(session, th_error_raise(TH_FAILED, "it answered 'remove' to "
-                                                         "enabled(trace_status, ...)"));
+    if (status != TH_OK)
+        return refuse(session, status);
     *result = session;
     return TH_OK;
 }
@@ -212,6 +213,42 @@ bool th_session_status(struct th_session *session)
     return attached;
 }
 
+/* --- what may come to nothing yet --- */
+
+bool th_tracing_hold(struct th_tracing *tracing)
+{
+    return !atomic_exchange_explicit(&tracing->held, true, memory_order_relaxed);
+}
+
+/* The session may be freed by this: its tracer may destroy it. */
+static void end_pending(struct th_session *session)
+{
+    struct th_attachment *attachment;
+    bool asks_again;
+
+    enter(session);
+    attachment = th_session_attachment(session);
+    atomic_store_explicit(&attachment->pending, false, memory_order_relaxed);
+    asks_again = atomic_exchange_explicit(&attachment->asks_again, false, memory_order_relaxed);
+    if (asks_again && session->meta)
+        th_session_ask_status(session, TH_AM(undefined));
+    else if (asks_again)
+        th_session_status(session);
+    leave(session);
+}
+
+void th_tracing_go(struct th_tracing *tracing)
+{
+    if (!atomic_exchange_explicit(&tracing->held, false, memory_order_relaxed))
+        return;
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(tracing, i);
+        if (session)
+            end_pending(session);
+    }
+    th_meta_tracers_each(tracing, end_pending);
+}
+
 static void lose_sessions(struct th_tracing *tracing, th_term id)
 {
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
@@ -237,6 +274,11 @@ void th_trace_ended(struct th_tracing *tracing, th_term id)
 bool th_session_attached(const struct th_session *session)
 {
     return th_session_is_attached(session);
+}
+
+bool th_session_failed(const struct th_session *session)
+{
+    return atomic_load_explicit(&session->failed, memory_order_relaxed);
 }
 
 const char *th_session_name(const struct th_session *session)

@@ -96,6 +96,16 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
                                  struct th_session **session);
 
 /*
+ * Whether what sessions are for can begin is not known yet: tracers that are attached between hold
+ * and go, and ask for it (th_attach_pending()), touch nothing that they could not leave as it was.
+ * th_tracing_go() asks these for their trace_status again. No two threads at once.
+ *
+ * th_tracing_hold(): false if it is held already, so that somebody else will go on.
+ */
+bool th_tracing_hold(struct th_tracing *tracing);
+void th_tracing_go(struct th_tracing *tracing);
+
+/*
  * Ends a session with all its settings. Outside of callbacks: when it returns, the library has lost
  * this user, and nothing of the session is called any more; if the tracing is shared, it has waited
  * for thread progress. In a callback of any session: the session is clearing; nothing of it is
@@ -165,8 +175,12 @@ void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)
  * while attached. Not asked in a callback. */
 bool th_session_status(struct th_session *session);
 
-/* False once its tracer has answered `remove` to a trace_status of its own. */
+/* False once its tracer has answered `remove` to a trace_status of its own, or has reported a
+ * failure (th_tracer_failed()) in one of its callbacks. */
 bool th_session_attached(const struct th_session *session);
+
+/* Its tracer has reported a failure. */
+bool th_session_failed(const struct th_session *session);
 
 bool th_session_has_tracer(const struct th_session *session);
 

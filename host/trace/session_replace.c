@@ -131,9 +131,9 @@ static enum th_status ask_and_publish(struct replacement *replacement)
 
     if (shared)
         th_progress_enter();
-    status = th_attachment_ask_first_status(replacement->new)
-                 ? publish(replacement)
-                 : th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
+    status = th_attachment_ask_first_status(replacement->new);
+    if (status == TH_OK)
+        status = publish(replacement);
     if (shared)
         th_progress_leave();
     return status;
@@ -151,8 +151,7 @@ enum th_status th_session_replace(struct th_session *session, const struct th_se
     }
     if (!note(&replacement, setup)) {
         th_library_release(setup->library);
-        return refuse(setup->name,
-                      th_error_raise(TH_FAILED, "the session's tracer has answered 'remove'"));
+        return refuse(setup->name, th_error_raise(TH_FAILED, "the session's tracer is detached"));
     }
     status = load(&replacement);
     if (status == TH_OK)

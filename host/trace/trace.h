@@ -5,6 +5,7 @@
 #include "callback.h"
 #include "event.h"
 #include "execution.h"
+#include "failure.h"
 #include "guard.h"
 #include "live.h"
 #include "match.h"

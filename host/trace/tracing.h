@@ -69,6 +69,7 @@ struct th_session {
     /* Without tracing->unwanted; if shared, of what was before it could be found. */
     uint64_t counts[TH_COUNTED_ALL];
     atomic_bool refused; /* a message to its tracee: it was told. Relaxed. */
+    atomic_bool failed;  /* its tracer has reported a failure. Relaxed. */
 };
 
 /* What hangs on a th_process that is not like all others. */
@@ -102,6 +103,7 @@ enum { TH_DEPARTED = 64 };
 struct th_tracing {
     /* Once true, for ever; written while there is one thread. */
     bool shared, replays_nothing;
+    atomic_bool held; /* th_tracing_hold(). Relaxed: one thread at a time attaches. */
     pthread_mutex_t lock;
     pthread_t replayer; /* the thread that began the world */
     /* NULL: none, or one that is clearing if the tracing is shared. Release, acquire. */

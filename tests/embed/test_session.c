@@ -92,6 +92,34 @@ static void test_unwilling_tracer(void **state)
             "enabled(trace_status, ...)");
 }
 
+/* What a tracer reports is an error of what was asked for, and of the host's end. */
+static void test_failing_tracer(void **state)
+{
+    struct tracehost_session_setup setup = {.size = sizeof setup, .state_text = "attach"};
+    struct tracehost_session_info info = {.size = sizeof info};
+    tracehost_session session;
+    char why[4200], *tracer = strdup(build_folder("tests/tracers/failing.so"));
+
+    setup.tracer = tracer;
+    snprintf(why, sizeof why, "tracer '%s' was not attached: it shall not be attached", tracer);
+    refused(create(&setup), TRACEHOST_FAILED, why);
+    setup.state_text = "event";
+    setup.recorded_flags = TRACEHOST_FLAG_SEND;
+    good(tracehost_session_create(host, &setup, &session));
+    good(play(RECORDING("s05_supervisor_restarts"), NULL, NULL));
+    assert_int_equal(counts_of(session).traced, 1);
+    good(tracehost_session_get_info(host, session, &info));
+    assert_false(info.attached);
+    good(tracehost_session_destroy(host, session));
+    setup.state_text = "unload";
+    good(tracehost_session_create(host, &setup, &session));
+    refused(tracehost_session_destroy(host, session), TRACEHOST_FAILED,
+            "tracer 'failing' failed: it cannot end");
+    refused(tracehost_host_stop(host), TRACEHOST_FAILED, "tracer 'failing' failed: it cannot end");
+    begin(state); /* another one knows nothing of that */
+    free(tracer);
+}
+
 static void test_many_sessions(void **state)
 {
     struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "erl_msg_tracer"};
@@ -217,6 +245,7 @@ int main(void)
         WITH_HOST(test_unwilling_tracer),   WITH_HOST(test_many_sessions),
         WITH_HOST(test_flags_as_text),      WITH_HOST(test_whom),
         WITH_HOST(test_whom_not),           WITH_HOST(test_expected),
+        WITH_HOST(test_failing_tracer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

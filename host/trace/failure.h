@@ -1,0 +1,21 @@
+/*
+ * Failures that tracers report (th_tracer_failed()): a file that cannot be written, say. The
+ * program goes on, and ends with TH_FAILED.
+ *
+ * Any thread.
+ */
+#ifndef TH_FAILURE_H
+#define TH_FAILURE_H
+
+#include "host/base/base.h"
+
+/* Shows REASON on stderr, after the name of the TRACER, and counts it. */
+void th_failure_report(const char *tracer, const char *reason);
+
+/* How many there were. */
+unsigned long th_failures(void);
+
+/* TH_FAILED, with the latest of them, if there were more than BEFORE; else TH_OK. */
+enum th_status th_failures_raise(unsigned long before);
+
+#endif

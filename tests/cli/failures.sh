@@ -1,0 +1,129 @@
+#!/bin/sh
+# Failures that tracers report by th_tracer_failed(), and what they are told of what has not begun (th_attach_pending()).
+. tests/cli/report
+. tests/cli/controlled
+
+cat >"$work/two.jsonl" <<'LINES'
+{"tracee":"<0.1.0>","tag":"receive","term":"a"}
+{"tracee":"<0.1.0>","tag":"exit","term":"b"}
+LINES
+failing() {
+    "$tracehost" replay -L "$tracers" "$@"
+}
+expect 'while it is attached' failing -t failing=attach -t text "$work/two.jsonl" <<'LINES'
+attach: status, pending
+unload
+-- stderr
+tracehost replay: tracer 'failing' was not attached
+  it shall not be attached
+-- status 1
+LINES
+expect 'in an event: nothing else is read' failing -t failing=event "$work/two.jsonl" <<'LINES'
+event: status, pending
+event: status, for good
+event: 'receive'
+unload
+-- stderr
+tracehost replay: tracer 'failing' failed: it has seen enough
+-- status 1
+LINES
+expect 'in an event: others go on' failing -t failing=event -t text -t failing=none "$work/two.jsonl" <<'LINES'
+event: status, pending
+none: status, pending
+event: status, for good
+none: status, for good
+event: 'receive'
+<0.1.0>    receive a
+none: 'receive'
+<0.1.0>    exit b
+none: exit
+unload
+-- stderr
+tracehost replay: tracer 'failing' failed: it has seen enough
+-- status 1
+LINES
+expect 'when it is unloaded' failing -t failing=unload --max-events=1 "$work/two.jsonl" <<'LINES'
+unload: status, pending
+unload: status, for good
+unload: 'receive'
+unload
+-- stderr
+tracehost replay: tracer 'failing' failed: it cannot end
+-- status 1
+LINES
+head -c 70 "$work/two.jsonl" >"$work/torn.jsonl"
+expect 'it is worse than a stream that is cut off' failing -t failing=unload "$work/torn.jsonl" <<'LINES'
+unload: status, pending
+unload: status, for good
+unload: 'receive'
+unload
+-- stderr
+tracehost replay: WORK/torn.jsonl: record 2 at byte 48 (line 2) is cut off
+  column 22: premature end of input near '"t'; the line has no end
+tracehost replay: WORK/torn.jsonl: recovered 1 record
+tracehost replay: tracer 'failing' failed: it cannot end
+-- status 1
+LINES
+expect 'what it is told if nothing begins' failing -t failing "$work/none.jsonl" <<'LINES'
+#{}: status, pending
+unload
+-- stderr
+tracehost replay: cannot read WORK/none.jsonl
+  No such file or directory
+-- status 3
+LINES
+in_statistics() {
+    failing -t failing=event --stats "$work/two.jsonl" 2>&1 >/dev/null | grep "^tracer 'failing'"
+}
+expect 'in the statistics' in_statistics <<'LINES'
+tracer 'failing', detached, as it failed
+LINES
+cat >"$work/calls.jsonl" <<'LINES'
+{"tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
+{"tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
+LINES
+expect 'a meta tracer' failing -t text -p m:f/0 -p m:f/0 --kind=meta --meta-tracer=failing=event "$work/calls.jsonl" <<'LINES'
+event: status, pending
+event: status, for good
+<0.1.0>    call m:f()
+event: call
+<0.1.0>    call m:f()
+unload
+-- stderr
+tracehost replay: tracer 'failing' failed: it has seen enough
+tracehost replay: tracer 'text': breakpoints whose meta tracer is gone, as it answered 'remove': 1
+-- status 1
+LINES
+
+controlled() {
+    begin "$tracehost" run --control="$socket" -L "$tracers" --schedulers=2 spec_example 'timer:sleep(120000).'
+    ctl attach failing=attach
+    ctl attach text --flags=ports
+    ctl replace text failing=attach
+    ctl attach failing=unload --flags=ports
+    ctl detach failing
+    end >"$work/ended"
+    uniq "$work/ended" # what is shown of a session asks for its status, too
+}
+expect 'under control' controlled <<'LINES'
+session 1, tracer 'text': flags -
+session 2, tracer 'failing': flags -
+attach: status, pending
+unload
+attach: status, for good
+unload
+unload: status, pending
+unload: status, for good
+unload
+stderr: tracehost run: tracer 'failing' failed: it cannot end
+stderr: tracehost run: a request to stop came
+status 1
+-- stderr
+tracehost ctl: tracer 'failing' was not attached
+  it shall not be attached
+tracehost ctl: the session keeps the tracer that it has
+  tracer 'failing' was not attached
+  it shall not be attached
+tracehost ctl: tracer 'failing' failed: it cannot end
+LINES
+finish
