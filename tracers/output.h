@@ -15,25 +15,21 @@
  *
  *     static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
  *
- * One whose file is of no use until it is complete defines TRACER_WHOLE: then it is written beside,
- * as PATH.part, and gets its name when it is closed; but for what is no regular file, or lies in
- * /dev.
+ * One whose file is of no use until it is complete defines TRACER_WHOLE; see output_file.h.
+ *
+ * A tracer whose file cannot be opened is not attached; one that cannot write it writes no more,
+ * and reports that, as a rule by the next event. In tracehost that is th_tracer_failed(); in an
+ * Erlang node it is a line on stderr.
  */
 #ifndef TRACER_OUTPUT_H
 #define TRACER_OUTPUT_H
 
-#include <erl_tracer.h>
+#include "output_file.h"
 
-#include <errno.h>
+#include <erl_tracer.h>
+#include <nif_module.h>
+
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #ifndef TRACER_KEYS
 #define TRACER_KEYS
@@ -51,22 +47,25 @@ struct output {
     ErlNifEnv *env;     /* of the state */
     ERL_NIF_TERM state; /* a copy; 0: all that set nothing */
     FILE *file;
-    bool own_file; /* opened for this one; others of the same path may write to it too */
-    bool beside;   /* as PATH.part, until it is complete */
-    bool colour;   /* escape sequences are wanted */
-    void *kept;    /* the tracer's own, NULL at first */
+    struct output_file *to; /* others of the same path have it, too; NULL: `file` is stdout */
+    bool colour;            /* escape sequences are wanted */
+    /* Events come, or will. Release, once `to` has begun; acquire. */
+    atomic_bool begun;
+    atomic_bool told; /* that it failed; relaxed */
+    void *kept;       /* the tracer's own, NULL at first */
 #ifdef TRACER_SETTINGS
     struct settings settings;
 #endif
-    char path[]; /* "" for stdout */
 };
 
 /* Read by any thread, which takes what `first` points to with acquire and finds all behind it
  * filled; outputs are put in front, by the holder of `lock`, and stay until the tracer is unloaded.
- */
+ * The lock guards the files, too. */
 static struct {
     struct output *_Atomic first;
     pthread_mutex_t lock;
+    struct output_file *files;
+    atomic_ullong lost; /* events for which there was not even memory for an output */
 } outputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 #ifdef TRACER_SETTINGS
@@ -153,7 +152,7 @@ static inline void output_check_keys(ErlNifEnv *env, ERL_NIF_TERM state)
     fputc('\n', stderr);
 }
 
-static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, FILE *file)
+static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, int descriptor)
 {
     const char *none = getenv("NO_COLOR");
     const char *forced = getenv("CLICOLOR_FORCE");
@@ -167,64 +166,63 @@ static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, FILE 
     }
     if (forced && *forced && strcmp(forced, "0") != 0)
         return true;
-    return !(none && *none) && isatty(fileno(file));
+    return !(none && *none) && isatty(descriptor);
 }
 
-/* Where it is written to; SIZE must do for the path and a suffix. */
-static inline void output_place(const struct output *output, char *path, size_t size)
+/* PATH cannot be written. */
+static inline void output_report(ErlNifEnv *env, const char *path, int error)
 {
-    snprintf(path, size, "%s%s", output->path, output->beside ? ".part" : "");
+    char text[4096 + 200];
+
+    snprintf(text, sizeof text, "cannot write %s: %s", path, strerror(error));
+    if (TH_HAS(th_tracer_failed))
+        th_tracer_failed(env, text);
+    else
+        fprintf(stderr, "tracer: %s\n", text);
 }
 
-/* Whether PATH is, or can be, a file that another takes the place of. */
-static inline bool output_is_file(const char *path)
+/* Finds or opens the file of PATH. Under the lock. NULL, with errno. */
+static inline struct output_file *output_file_of(const char *path)
 {
-    struct stat about;
+    struct output_file *file = outputs.files;
 
-    return strncmp(path, "/dev/", 5) != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode));
-}
-
-/* Takes the file of another output of that path, or opens it. */
-static inline void output_open(struct output *output)
-{
-    struct output *other = atomic_load_explicit(&outputs.first, memory_order_relaxed);
-    char path[4096 + sizeof ".part"];
-
-    while (other && strcmp(other->path, output->path) != 0)
-        other = other->next;
-    if (other) {
-        output->file = other->file;
-        return;
+    while (file && strcmp(file->path, path) != 0)
+        file = file->next;
+    if (file)
+        return file;
+    file = output_file_open(path, OUTPUT_WHOLE);
+    if (file) {
+        file->next = outputs.files;
+        outputs.files = file;
     }
-    output->beside = OUTPUT_WHOLE && output_is_file(output->path);
-    output_place(output, path, sizeof path);
-    output->file = *output->path ? fopen(path, "w") : stdout;
-    output->own_file = *output->path && output->file;
-    if (!output->file) {
-        fprintf(stderr, "tracer: cannot write %s: %s; using stdout\n", output->path,
-                strerror(errno));
-        output->file = stdout;
-    }
+    return file;
 }
 
-/* Under the lock. STATE is 0 or a map with settings. */
+/* Under the lock. STATE is 0 or a map with settings. NULL if there is no memory, or if the file
+ * cannot be opened, which is reported. */
 static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     char path[4096] = "";
+    struct output_file *to = NULL;
     struct output *output;
 
     if (state && output_setting(env, state, "output", path, sizeof path) && !strcmp(path, "-"))
         *path = 0;
-    output = calloc(1, sizeof *output + strlen(path) + 1);
+    if (*path && !(to = output_file_of(path))) {
+        output_report(env, path, errno);
+        return NULL;
+    }
+    output = calloc(1, sizeof *output);
     if (!output)
         return NULL;
-    strcpy(output->path, path);
-    output_open(output);
+    output->to = to;
+    output->file = to ? to->file : stdout;
     output->env = enif_alloc_env();
     output->state = state ? enif_make_copy(output->env, state) : 0;
     if (state)
         output_check_keys(output->env, output->state);
-    output->colour = output_wants_colour(output->env, output->state, output->file);
+    output->colour =
+        output_wants_colour(output->env, output->state, to ? to->descriptor : STDOUT_FILENO);
 #ifdef TRACER_SETTINGS
     TRACER_SETTINGS(output->env, output->state, &output->settings);
 #endif
@@ -243,9 +241,8 @@ static inline struct output *output_find(ERL_NIF_TERM state)
     return output;
 }
 
-/* The output of a tracer with this state, with no lock once it is there. NULL only if there is no
- * memory. */
-static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
+/* With no lock once it is there. NULL as output_add(). */
+static inline struct output *output_find_or_add(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     ERL_NIF_TERM settings = output_has_settings(env, state) ? state : 0;
     struct output *output = output_find(settings);
@@ -260,46 +257,108 @@ static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
     return output;
 }
 
-/* Whether `enabled` is asked for the tracer's status, not about an event; takes note of STATE then,
- * so that its file and its report are there also if no event comes. */
-static inline bool output_asked_status(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM state)
+static inline void output_begin(struct output *output)
 {
+    if (atomic_load_explicit(&output->begun, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&outputs.lock);
+    if (output->to)
+        output_file_begin(output->to);
+    atomic_store_explicit(&output->begun, true, memory_order_release);
+    pthread_mutex_unlock(&outputs.lock);
+}
+
+/* Whether its file can be written no more, which is reported once. */
+static inline bool output_has_failed(ErlNifEnv *env, struct output *output)
+{
+    int error = output_file_error(output->to);
+
+    if (error && !atomic_exchange_explicit(&output->told, true, memory_order_relaxed))
+        output_report(env, output->to->path, error);
+    return error;
+}
+
+/* For an event: the output of a tracer with this state. NULL if it cannot be written any more, or
+ * if there is no memory, which is counted. */
+static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    struct output *output = output_find_or_add(env, state);
+
+    if (!output) {
+        atomic_fetch_add_explicit(&outputs.lost, 1, memory_order_relaxed);
+        return NULL;
+    }
+    output_begin(output);
+    return output_has_failed(env, output) ? NULL : output;
+}
+
+/*
+ * For `enabled` of the generic group: the answer for trace_status, and OTHER for all other tags.
+ * The output is there from the first one on, so that a tracer has its file and its report also if
+ * no event comes.
+ */
+static inline ERL_NIF_TERM output_enabled(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM state,
+                                          ERL_NIF_TERM other)
+{
+    struct output *output;
+
     if (tag != TH_TRACER_ATOM(env, trace_status))
-        return false;
-    output_of(env, state);
-    return true;
+        return other;
+    output = output_find_or_add(env, state);
+    if (output && !(TH_HAS(th_attach_pending) && th_attach_pending(env)))
+        output_begin(output);
+    return output && !output_has_failed(env, output) ? TH_TRACER_ATOM(env, trace)
+                                                     : TH_TRACER_ATOM(env, remove);
 }
 
-/* What could not be written is told, also if it was in between; then the file keeps the name that
- * it has. */
-static inline void output_close_file(struct output *output)
+/* Whether `enabled` is asked for the status of a tracer with this state that has begun. */
+static inline bool output_begins(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM state)
 {
-    char path[4096 + sizeof ".part"];
-    bool lost = ferror(output->file);
+    struct output *output = NULL;
 
-    output_place(output, path, sizeof path);
-    if (fclose(output->file) != 0)
-        fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
-    else if (lost)
-        fprintf(stderr, "tracer: not all could be written to %s\n", output->path);
-    else if (output->beside && rename(path, output->path) != 0)
-        fprintf(stderr, "tracer: cannot write %s: %s\n", output->path, strerror(errno));
+    if (tag == TH_TRACER_ATOM(env, trace_status))
+        output = output_find(output_has_settings(env, state) ? state : 0);
+    return output && atomic_load_explicit(&output->begun, memory_order_acquire);
 }
 
-/* For unload: nobody traces any more. */
-static inline void output_close_all(void)
+/* For unload, before anything else: nobody traces any more. The first output; those that never
+ * began are there, but are written nowhere. */
+static inline struct output *output_end(void)
 {
-    struct output *output = atomic_load_explicit(&outputs.first, memory_order_relaxed);
+    static const cookie_io_functions_t nowhere;
+    struct output *first = atomic_load_explicit(&outputs.first, memory_order_relaxed);
+    FILE *file;
+
+    for (struct output *output = first; output; output = output->next)
+        if (!output->begun && !output->to && (file = fopencookie(NULL, "w", nowhere)))
+            output->file = file;
+    return first;
+}
+
+/* For unload, after anything else. */
+static inline void output_close_all(ErlNifEnv *env)
+{
+    struct output *output = atomic_load_explicit(&outputs.first, memory_order_relaxed), *next;
 
     atomic_store_explicit(&outputs.first, NULL, memory_order_relaxed);
     fflush(stdout);
-    while (output) {
-        struct output *next = output->next;
-        if (output->own_file)
-            output_close_file(output);
+    for (; output; output = next) {
+        next = output->next;
+        if (output->to)
+            output->to->told |= output->told;
+        else if (output->file != stdout)
+            fclose(output->file);
         enif_free_env(output->env);
         free(output);
-        output = next;
+    }
+    while (outputs.files) {
+        struct output_file *file = outputs.files;
+        int error;
+        outputs.files = file->next;
+        error = output_file_end(file);
+        if (error && !file->told)
+            output_report(env, file->path, error);
+        free(file);
     }
 }
 

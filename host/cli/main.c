@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
     hold_standard_files();
     /* For libraries, as a BEAM sets it. Numbers, dates and messages stay as they are in C. */
     setlocale(LC_CTYPE, "");
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of `ulimit -f` fails, which is reported */
     if (!name) {
         print_help(stderr);
         return TH_USAGE;

@@ -84,7 +84,7 @@ static void on_notice(void *context, const char *text)
     say(context, text);
 }
 
-/* What has come is passed on before more is awaited. */
+/* What has come is passed on before more is awaited, to the files of tracers, too. */
 static void on_wait(void *context)
 {
     struct th_stream *stream = context;
@@ -92,6 +92,7 @@ static void on_wait(void *context)
     if (stream->idle)
         stream->idle(stream->idle_context);
     th_command_flush();
+    fflush(NULL);
     if (stream->reader)
         th_progress_look(&stream->progress, th_stream_title(stream->name),
                          th_reader_info(stream->reader));

@@ -133,11 +133,6 @@ $line
 $line
 $coloured
 LINES
-expect 'an output that cannot be written' "$tracehost" replay -t "text,output=$work/no/file" "$work/one.jsonl" <<LINES
-$line
--- stderr
-tracer: cannot write WORK/no/file: No such file or directory; using stdout
-LINES
 
 # --- Times ---
 

@@ -285,7 +285,7 @@ static struct chrome *chrome_of(ErlNifEnv *env, ERL_NIF_TERM state)
         pthread_mutex_init(&chrome->lock, NULL);
         chrome->file = output->file;
         chrome->base = enif_monotonic_time(ERL_NIF_NSEC);
-        if (output->own_file)
+        if (output->to)
             setvbuf(chrome->file, NULL, _IOFBF, BUFFER);
         output->kept = chrome;
     }
@@ -312,10 +312,11 @@ static void trace_event(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tracee,
 
 TH_TRACER_ENABLED(generic)
 {
-    if (!output_asked_status(env, tag, state))
-        return TH_TRACER_ATOM(env, discard);
-    chrome_of(env, state);
-    return TH_TRACER_ATOM(env, trace);
+    ERL_NIF_TERM answer = output_enabled(env, tag, state, TH_TRACER_ATOM(env, discard));
+
+    if (output_begins(env, tag, state))
+        chrome_of(env, state);
+    return answer;
 }
 
 TH_TRACER_ENABLED(procs)
@@ -379,10 +380,10 @@ static void finish(struct chrome *chrome)
 
 TH_TRACER_UNLOAD()
 {
-    for (struct output *output = outputs.first; output; output = output->next)
+    for (struct output *output = output_end(); output; output = output->next)
         if (output->kept)
             finish(output->kept);
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

@@ -13,6 +13,7 @@
  */
 #define TRACER_KEYS "by", "format", "top",
 #define TRACER_SETTINGS read_settings
+#define TRACER_WHOLE
 #define TRACER_PART struct counts
 #include "../counts.h"
 
@@ -74,8 +75,7 @@ static bool count_function(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM m
 
 TH_TRACER_ENABLED(generic)
 {
-    output_asked_status(env, tag, state);
-    return TH_TRACER_ATOM(env, trace);
+    return output_enabled(env, tag, state, TH_TRACER_ATOM(env, trace));
 }
 
 TH_TRACER_TRACE(generic)
@@ -266,14 +266,14 @@ static void report(ErlNifEnv *env, struct output *output)
 
 TH_TRACER_UNLOAD()
 {
-    for (struct output *output = outputs.first; output; output = output->next)
+    for (struct output *output = output_end(); output; output = output->next)
         report(env, output);
     if (parts.lost)
         fprintf(stderr, "count: %llu events were not counted: out of memory\n", parts.lost);
     for (struct part *part = parts.first; part; part = part->next)
         free(part->own.slots);
     parts_free();
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

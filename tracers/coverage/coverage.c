@@ -37,8 +37,7 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
 
 TH_TRACER_ENABLED(generic)
 {
-    return output_asked_status(env, tag, state) ? TH_TRACER_ATOM(env, trace)
-                                                : TH_TRACER_ATOM(env, discard);
+    return output_enabled(env, tag, state, TH_TRACER_ATOM(env, discard));
 }
 
 TH_TRACER_ENABLED(call)
@@ -168,14 +167,14 @@ static void report(ErlNifEnv *env, struct output *output)
 
 TH_TRACER_UNLOAD()
 {
-    for (struct output *output = outputs.first; output; output = output->next)
+    for (struct output *output = output_end(); output; output = output->next)
         report(env, output);
     if (parts.lost)
         fprintf(stderr, "coverage: %llu calls are missing: out of memory\n", parts.lost);
     for (struct part *part = parts.first; part; part = part->next)
         free(part->own.slots);
     parts_free();
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

@@ -117,8 +117,7 @@ static void call_event(ErlNifEnv *env, struct flame *flame, struct process *proc
 
 TH_TRACER_ENABLED(generic)
 {
-    return output_asked_status(env, tag, state) ? TH_TRACER_ATOM(env, trace)
-                                                : TH_TRACER_ATOM(env, discard);
+    return output_enabled(env, tag, state, TH_TRACER_ATOM(env, discard));
 }
 
 TH_TRACER_ENABLED(call)
@@ -259,9 +258,9 @@ static void draw(ErlNifEnv *env, struct output *output)
 
 TH_TRACER_UNLOAD()
 {
-    for (struct output *output = outputs.first; output; output = output->next)
+    for (struct output *output = output_end(); output; output = output->next)
         draw(env, output);
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

@@ -5,7 +5,6 @@
  * which programs that read these as floating point round, or texts.
  */
 #define TRACER_KEYS "ts",
-#define TRACER_WHOLE
 #define TRACER_SETTINGS read_settings
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,8 +19,6 @@ struct settings {
 #include "value.h"
 
 enum { LONGEST = 256 * 1024 * 1024 }; /* of a line that tracehost reads */
-
-static atomic_ullong lost; /* events for which there was not even memory for an output */
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
@@ -176,8 +173,7 @@ static bool add_event(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_N
 
 TH_TRACER_ENABLED(generic)
 {
-    output_asked_status(env, tag, state);
-    return TH_TRACER_ATOM(env, trace);
+    return output_enabled(env, tag, state, TH_TRACER_ATOM(env, trace));
 }
 
 TH_TRACER_TRACE(generic)
@@ -185,10 +181,8 @@ TH_TRACER_TRACE(generic)
     struct output *output = output_of(env, state);
     struct line line;
 
-    if (!output) {
-        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    if (!output)
         return;
-    }
     begin(env, output);
     line_start(&line);
     if (add_event(&line, env, tag, tracee, term, opts, output->settings.texts)) {
@@ -201,13 +195,11 @@ TH_TRACER_TRACE(generic)
 
 TH_TRACER_UNLOAD()
 {
-    struct output *output = atomic_load_explicit(&outputs.first, memory_order_relaxed);
-
-    for (; output; output = output->next)
+    for (struct output *output = output_end(); output; output = output->next)
         begin(env, output);
-    if (lost)
-        fprintf(stderr, "jsonl: events lost, out of memory: %llu\n", lost);
-    output_close_all();
+    if (outputs.lost)
+        fprintf(stderr, "jsonl: events lost, out of memory: %llu\n", outputs.lost);
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

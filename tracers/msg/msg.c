@@ -12,8 +12,7 @@
 
 TH_TRACER_ENABLED(generic)
 {
-    return output_asked_status(env, tag, state) ? TH_TRACER_ATOM(env, trace)
-                                                : TH_TRACER_ATOM(env, discard);
+    return output_enabled(env, tag, state, TH_TRACER_ATOM(env, discard));
 }
 
 TH_TRACER_ENABLED(send)
@@ -42,7 +41,7 @@ TH_TRACER_TRACE(generic)
 
 TH_TRACER_UNLOAD()
 {
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

@@ -358,10 +358,11 @@ static void trace_event(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tracee,
 
 TH_TRACER_ENABLED(generic)
 {
-    if (!output_asked_status(env, tag, state))
-        return TH_TRACER_ATOM(env, discard);
-    otlp_of(env, state);
-    return TH_TRACER_ATOM(env, trace);
+    ERL_NIF_TERM answer = output_enabled(env, tag, state, TH_TRACER_ATOM(env, discard));
+
+    if (output_begins(env, tag, state))
+        otlp_of(env, state);
+    return answer;
 }
 
 TH_TRACER_ENABLED(procs)
@@ -413,10 +414,10 @@ static void finish(struct otlp *otlp)
 
 TH_TRACER_UNLOAD()
 {
-    for (struct output *output = outputs.first; output; output = output->next)
+    for (struct output *output = output_end(); output; output = output->next)
         if (output->kept)
             finish(output->kept);
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

@@ -179,9 +179,11 @@ static void take(struct event *event)
 
 TH_TRACER_ENABLED(generic)
 {
-    if (tag == TH_TRACER_ATOM(env, trace_status))
+    ERL_NIF_TERM answer = output_enabled(env, tag, state, TH_TRACER_ATOM(env, trace));
+
+    if (output_begins(env, tag, state))
         report_of(env, state); /* a page is wanted also if nothing comes */
-    return TH_TRACER_ATOM(env, trace);
+    return answer;
 }
 
 TH_TRACER_TRACE(generic)
@@ -204,7 +206,7 @@ TH_TRACER_TRACE(generic)
 
 TH_TRACER_UNLOAD()
 {
-    for (struct output *output = outputs.first; output; output = output->next) {
+    for (struct output *output = output_end(); output; output = output->next) {
         char title[1024] = "";
         if (!output->kept)
             continue;
@@ -213,7 +215,7 @@ TH_TRACER_UNLOAD()
         write_page(output->file, output->env, output->kept, title);
         free_report(output->kept);
     }
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

@@ -189,10 +189,11 @@ static void forget_actor(struct sequence *sequence, struct actor *actor)
 
 TH_TRACER_ENABLED(generic)
 {
-    if (!output_asked_status(env, tag, state))
-        return TH_TRACER_ATOM(env, discard);
-    sequence_of(env, state);
-    return TH_TRACER_ATOM(env, trace);
+    ERL_NIF_TERM answer = output_enabled(env, tag, state, TH_TRACER_ATOM(env, discard));
+
+    if (output_begins(env, tag, state))
+        sequence_of(env, state);
+    return answer;
 }
 
 TH_TRACER_ENABLED(send)
@@ -308,9 +309,9 @@ static void draw(struct output *output)
 
 TH_TRACER_UNLOAD()
 {
-    for (struct output *output = outputs.first; output; output = output->next)
+    for (struct output *output = output_end(); output; output = output->next)
         draw(output);
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

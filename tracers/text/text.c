@@ -159,8 +159,7 @@ TH_TRACER_LOAD()
 
 TH_TRACER_ENABLED(generic)
 {
-    output_asked_status(env, tag, state);
-    return TH_TRACER_ATOM(env, trace);
+    return output_enabled(env, tag, state, TH_TRACER_ATOM(env, trace));
 }
 
 TH_TRACER_TRACE(generic)
@@ -190,7 +189,7 @@ TH_TRACER_TRACE(generic)
 
 TH_TRACER_UNLOAD()
 {
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

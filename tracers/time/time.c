@@ -12,6 +12,7 @@
  */
 #define TRACER_KEYS "by", "format", "frames", "top",
 #define TRACER_SETTINGS read_settings
+#define TRACER_WHOLE
 #define TRACER_PART struct gathered
 #include "../timing.h"
 #include "report.h"
@@ -71,8 +72,7 @@ static struct timing timing_of(ErlNifEnv *env, struct part *part, ERL_NIF_TERM t
 
 TH_TRACER_ENABLED(generic)
 {
-    return output_asked_status(env, tag, state) ? TH_TRACER_ATOM(env, trace)
-                                                : TH_TRACER_ATOM(env, discard);
+    return output_enabled(env, tag, state, TH_TRACER_ATOM(env, discard));
 }
 
 TH_TRACER_TRACE(generic)
@@ -172,11 +172,11 @@ static void report_output(struct output *output)
 
 TH_TRACER_UNLOAD()
 {
-    for (struct output *output = outputs.first; output; output = output->next)
+    for (struct output *output = output_end(); output; output = output->next)
         report_output(output);
     remark("events that there was no memory for", parts.lost);
     parts_free();
-    output_close_all();
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

@@ -8,7 +8,7 @@
  *
  * State: see ../output.h.
  */
-#define TRACER_WHOLE
+#define TRACER_RECORDS find_records
 #include "../output.h"
 #include "../stamp.h"
 
@@ -17,7 +17,29 @@ enum { OP_MESSAGE, OP_DROP, HEAD = 5 /* bytes of op and size */ };
 /* trace or seq_trace, tracee, tag, term, extra, match specification's result, scheduler, time */
 enum { ELEMENTS = 8 };
 
-static atomic_ullong lost; /* events for which there was not even memory for an output */
+static void find_records(struct output_file *file, const char *data, size_t size)
+{
+    const char *begin = data, *end = data + size;
+
+    for (;;) {
+        uint64_t skipped =
+            file->left < (uint64_t)(end - data) ? file->left : (uint64_t)(end - data);
+        data += skipped;
+        file->left -= skipped;
+        if (file->left)
+            return;
+        if (file->head_used == HEAD) {
+            file->head_used = 0;
+            file->ended = file->written + (data - begin);
+        }
+        if (data == end)
+            return;
+        file->head[file->head_used++] = (unsigned char)*data++;
+        if (file->head_used == HEAD && file->head[0] == OP_MESSAGE)
+            file->left = (uint64_t)file->head[1] << 24 | (uint64_t)file->head[2] << 16 |
+                         (uint64_t)file->head[3] << 8 | file->head[4];
+    }
+}
 
 /* SIZE bytes follow at DATA, or none. One call for a file at a time: records do not mix. */
 static void write_record(FILE *file, unsigned char op, uint32_t size, const unsigned char *data)
@@ -88,8 +110,7 @@ static ERL_NIF_TERM message(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM trace
 
 TH_TRACER_ENABLED(generic)
 {
-    output_asked_status(env, tag, state);
-    return TH_TRACER_ATOM(env, trace);
+    return output_enabled(env, tag, state, TH_TRACER_ATOM(env, trace));
 }
 
 TH_TRACER_TRACE(generic)
@@ -97,10 +118,8 @@ TH_TRACER_TRACE(generic)
     struct output *output = output_of(env, state);
     ErlNifBinary bytes;
 
-    if (!output) {
-        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    if (!output)
         return;
-    }
     if (!enif_term_to_binary(env, message(env, tag, tracee, term, opts), &bytes)) {
         write_record(output->file, OP_DROP, 1, NULL);
         return;
@@ -114,9 +133,9 @@ TH_TRACER_TRACE(generic)
 
 TH_TRACER_UNLOAD()
 {
-    if (lost)
-        fprintf(stderr, "trace_port: events lost, out of memory: %llu\n", lost);
-    output_close_all();
+    if (outputs.lost)
+        fprintf(stderr, "trace_port: events lost, out of memory: %llu\n", outputs.lost);
+    output_close_all(env);
 }
 
 /* For an Erlang node; see ../README.md. */

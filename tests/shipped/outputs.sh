@@ -1,0 +1,250 @@
+#!/bin/sh
+# The files of the tracers that ship: one that cannot be opened or written is a failure, nothing is torn, and what is there
+# stays until the command is known to be possible.
+. tests/cli/report
+. tests/cli/controlled
+
+one=$recordings/s04_genserver_pingpong.trace
+as_they_go='text msg jsonl trace_port chrome otlp'
+at_their_end='flame count time sequence report coverage'
+
+# --- What cannot be written ---
+
+# failure TRACER PATH REASON: its output cannot be written, and stdout gets nothing.
+failure() {
+    "$tracehost" replay -t "$1,output=$2" "$one" >"$work/stdout" 2>"$work/stderr"
+    status=$?
+    cat "$work/stderr"
+    [ $status = 1 ] && [ ! -s "$work/stdout" ] &&
+        grep -q "tracer '$1' \(failed\|was not attached\)" "$work/stderr" &&
+        grep -q "cannot write $2: $3" "$work/stderr"
+}
+mkdir "$work/folder"
+for tracer in $as_they_go $at_their_end; do
+    check "$tracer: a full disk" failure $tracer /dev/full 'No space left on device'
+    check "$tracer: a folder that is not there" failure $tracer "$work/no/file" 'No such file or directory'
+    check "$tracer: a folder in place of a file" failure $tracer "$work/folder" 'Is a directory'
+done
+
+expect 'what is said of a full disk' "$tracehost" replay -t text,output=/dev/full "$one" <<'LINES'
+-- stderr
+tracehost replay: tracer 'text' failed: cannot write /dev/full: No space left on device
+-- status 1
+LINES
+expect 'what is said of a file that cannot be opened' "$tracehost" replay -t text,output="$work/no/file" "$one" <<'LINES'
+-- stderr
+tracehost replay: tracer 'text' was not attached
+  cannot write WORK/no/file: No such file or directory
+-- status 1
+LINES
+others_go_on() {
+    "$tracehost" replay -t text,output=/dev/full -t jsonl,output="$work/whole.jsonl" "$one"
+    [ $? = 1 ] && "$tracehost" replay -t jsonl "$one" | cmp - "$work/whole.jsonl"
+}
+check 'other tracers lose nothing' others_go_on
+of_a_run() {
+    "$tracehost" run -t text,output=/dev/full spec_example 'spec_example:main(3).'
+    [ $? = 1 ]
+}
+check 'in a run' of_a_run
+read_only() {
+    echo old >"$work/kept"
+    chmod 444 "$work/kept"
+    for tracer in $as_they_go $at_their_end; do
+        failure $tracer "$work/kept" 'Permission denied' || return 1
+    done
+    echo old | cmp - "$work/kept"
+}
+if [ "$(id -u)" = 0 ]; then
+    skip 'a file that is read-only' 'root is never refused'
+else
+    check 'a file that is read-only' read_only
+fi
+
+# --- Nothing torn ---
+
+# A limit of 8 KB (of 16 blocks of 512 bytes, as POSIX has it) stands for a disk that gets full.
+limited() {
+    rm -rf "$work/small"
+    mkdir "$work/small"
+    (
+        ulimit -f 16
+        "$tracehost" replay -t "$1,output=$work/small/o" "$2" 2>"$work/stderr" >/dev/null
+    )
+    [ $? = 1 ] && grep -q "tracer '${1%%,*}' failed: cannot write $work/small/o: File too large" "$work/stderr"
+}
+# cut_back TRACER: the file is how the whole one begins, and ends with a whole record that leaves no room for another.
+cut_back() {
+    limited "$1" "$one" && "$tracehost" replay -t "$1" "$one" 2>/dev/null >"$work/all" &&
+        size=$(stat -c %s "$work/small/o") && head -c "$size" "$work/all" | cmp - "$work/small/o" &&
+        [ "$size" -gt 4096 ] && [ "$(ls -A "$work/small")" = o ]
+}
+whole_lines() {
+    cut_back "$1" && [ "$(tail -c 1 "$work/small/o" | od -An -c | tr -d ' ')" = '\n' ] &&
+        awk -v used="$(stat -c %s "$work/small/o")" -v lines="$(wc -l <"$work/small/o")" \
+            'NR == lines + 1 { exit !(used + length($0) + 1 > 8192) }' "$work/all"
+}
+for tracer in text jsonl chrome; do
+    check "$tracer: cut back to the last whole line" whole_lines $tracer
+done
+whole_records() {
+    cut_back trace_port && "$tracehost" info "$work/small/o" >"$work/info" &&
+        "$tracehost" dump "$work/all" 2>/dev/null | head -n "$("$tracehost" dump "$work/small/o" | wc -l)" >"$work/wanted" &&
+        "$tracehost" dump "$work/small/o" | cmp - "$work/wanted"
+}
+check 'trace_port: cut back to the last whole record' whole_records
+# A line of otlp is longer than that.
+nothing_of_it() {
+    limited otlp "$one" && [ -e "$work/small/o" ] && [ ! -s "$work/small/o" ]
+}
+check 'otlp: cut back to the last whole line' nothing_of_it
+old_one_stays() {
+    limited "$1" "$2" && [ -z "$(ls -A "$work/small")" ] || return 1
+    echo old >"$work/small/o"
+    (
+        ulimit -f 16
+        "$tracehost" replay -t "$1,output=$work/small/o" "$2" >/dev/null 2>&1
+    )
+    [ $? = 1 ] && [ "$(cat "$work/small/o")" = old ] && [ "$(ls -A "$work/small")" = o ]
+}
+check 'report: the old file stays' old_one_stays report "$one"
+awk 'BEGIN { for (i = 0; i < 500; i++)
+    printf "{\"tracee\":\"<0.%d.0>\",\"tag\":\"call\",\"term\":\"{some_module,function_%d,[]}\"}\n", i, i }' >"$work/many.jsonl"
+check 'flame: the old file stays' old_one_stays flame,by=calls "$work/many.jsonl"
+check 'coverage: the old file stays' old_one_stays coverage "$work/many.jsonl"
+check 'count: the old file stays' old_one_stays count,top=0 "$work/many.jsonl"
+check 'time: the old file stays' old_one_stays time,top=0 "$work/many.jsonl"
+
+# --- A command that is not possible ---
+
+# untouched COMMAND...: fails; what is there stays, and nothing new is left.
+untouched() {
+    rm -rf "$work/there"
+    mkdir "$work/there"
+    echo old >"$work/there/n"
+    for tracer in $as_they_go $at_their_end; do
+        echo old >"$work/there/old_$tracer"
+    done
+    ls "$work/there" >"$work/names"
+    "$tracehost" "$@" >"$work/stdout" 2>"$work/stderr" && return 1
+    cat "$work/stderr" "$work/stdout"
+    [ ! -s "$work/stdout" ] && ls -A "$work/there" | diff "$work/names" - &&
+        for file in "$work"/there/*; do
+            [ "$(cat "$file")" = old ] || return 1
+        done
+}
+there=$work/there
+all=
+for tracer in $as_they_go $at_their_end; do
+    all="$all -t $tracer,output=$there/old_$tracer -t $tracer,output=$there/new_$tracer"
+done
+check 'impossible: another tracer is not there' untouched replay $all -t ./none.so "$one"
+check 'impossible: the stream is not there' untouched replay $all "$work/none.trace"
+check 'impossible: another output' untouched replay $all -t text,output="$work/no/file" "$one"
+check 'impossible: a stream is no stream' untouched replay $all tests/cli/report
+check 'impossible: to stdout' untouched replay -t text -t count -t chrome -t jsonl -t sequence -t report "$work/none.trace"
+check 'impossible: in a run' untouched run $all -t ./none.so spec_example 'spec_example:main(3).'
+check 'impossible: a pattern in a run' untouched run $all -p spec_example:main/1 --kind=meta --meta-tracer=./none.so \
+    spec_example 'spec_example:main(3).'
+check 'impossible: no library to run' untouched run $all ./none.so 'none:main().'
+
+nothing_came() {
+    rm -rf "$there"
+    mkdir "$there"
+    echo '{"tracehost":1}' >"$work/empty.jsonl"
+    for tracer in $as_they_go $at_their_end; do
+        echo old >"$there/old_$tracer"
+    done
+    "$tracehost" replay $all "$work/empty.jsonl" && for tracer in $as_they_go $at_their_end; do
+        "$tracehost" replay -t $tracer "$work/empty.jsonl" >"$work/wanted" && cmp "$work/wanted" "$there/old_$tracer" &&
+            cmp "$work/wanted" "$there/new_$tracer" || return 1
+    done
+}
+check 'possible, but nothing came' nothing_came
+
+# --- Links, FIFOs, permissions ---
+
+linked() {
+    for tracer in $as_they_go $at_their_end; do
+        rm -rf "$work/links"
+        mkdir -p "$work/links/elsewhere"
+        echo old >"$work/links/elsewhere/target"
+        ln -s elsewhere/target "$work/links/link"
+        ln -s elsewhere/none "$work/links/nowhere"
+        "$tracehost" replay -t $tracer "$one" >"$work/wanted" 2>/dev/null
+        for link in link nowhere; do
+            "$tracehost" replay -t $tracer,output="$work/links/$link" "$one" 2>/dev/null && [ -L "$work/links/$link" ] &&
+                cmp "$work/wanted" "$work/links/$link" || return 1
+        done
+        [ "$(ls -A "$work/links/elsewhere" | tr '\n' ' ')" = 'none target ' ] || return 1
+    done
+}
+check 'links are written through' linked
+through_fifo() {
+    mkfifo "$work/fifo"
+    for tracer in $as_they_go $at_their_end; do
+        "$tracehost" replay -t $tracer "$one" >"$work/wanted" 2>/dev/null
+        cat "$work/fifo" >"$work/read" &
+        "$tracehost" replay -t $tracer,output="$work/fifo" "$one" 2>/dev/null && wait $! &&
+            cmp "$work/wanted" "$work/read" && [ -p "$work/fifo" ] || return 1
+    done
+}
+check 'FIFOs are written through' through_fifo
+permissions() {
+    umask 027
+    for tracer in $as_they_go $at_their_end; do
+        rm -f "$work/new" "$work/old"
+        echo old >"$work/old"
+        chmod 604 "$work/old"
+        "$tracehost" replay -t $tracer,output="$work/new" -t $tracer,output="$work/old" "$one" 2>/dev/null &&
+            [ "$(stat -c %a "$work/new" "$work/old" | tr '\n' ' ')" = '640 604 ' ] || return 1
+    done
+}
+check 'permissions' permissions
+
+# --- While it runs ---
+
+# The stream stays open; its events are in the file all the same, and SIGKILL takes none of them away.
+as_it_goes() {
+    rm -f "$work/stream" "$work/o"
+    mkfifo "$work/stream"
+    "$tracehost" replay -t "$1,output=$work/o" - <"$work/stream" &
+    reader=$!
+    exec 9>"$work/stream"
+    cat "$one" >&9
+    "$tracehost" replay -t "$1" "$one" >"$work/wanted"
+    until_so cmp "$work/wanted" "$work/o" && kill -KILL $reader
+    wait $reader
+    exec 9>&-
+    cmp "$work/wanted" "$work/o"
+}
+for tracer in text jsonl trace_port; do
+    check "$tracer: as events come" as_it_goes $tracer
+done
+
+echo old >"$work/n"
+attach_fails() {
+    ctl attach "text,output=$work/no/file" && return 1
+    ctl attach "text,output=/dev/full" # it can be opened
+    ctl attach "text,output=$work/n" -p nosuch:name/x && return 1
+    ctl attach "text,output=$work/new_one" --processes='<0.9999.0>' && return 1
+    [ "$(cat "$work/n")" = old ] && [ ! -e "$work/new_one" ]
+}
+attached() {
+    a_bank -t count,output="$work/counted"
+    attach_fails >"$work/answers" 2>&1
+    echo "told: $?"
+    grep -c 'cannot write .*no/file: No such file or directory' "$work/answers"
+    ctl detach text >/dev/null 2>&1 # the one of /dev/full, which wrote nothing
+    end >"$work/ended"
+    cat "$work/ended"
+    [ "$(cat "$work/n")" = old ] && [ ! -e "$work/new_one" ] && [ -s "$work/counted" ]
+}
+expect 'ctl attach' attached <<'LINES'
+told: 0
+1
+ok
+stderr: tracehost run: a request to stop came
+status 0
+LINES
+finish

@@ -1,0 +1,285 @@
+/*
+ * A file that a tracer writes, under the lock of stdio, to `file`.
+ *
+ * There are two kinds. One is written as events come: it may be read meanwhile, and is cut back to
+ * its last whole record if writing fails. The other is of no use until it is complete: it is
+ * written to another file in its folder, which then gets its name. FIFOs, devices and whatever lies
+ * in /dev are always written as they are; symbolic links stay, and what they lead to is written.
+ *
+ * Nothing is written, and a file that is there keeps what it has, until output_file_begin().
+ */
+#ifndef TRACER_OUTPUT_FILE_H
+#define TRACER_OUTPUT_FILE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct output_file {
+    struct output_file *next;
+    FILE *file;
+    int descriptor;  /* -1: nothing is open yet */
+    bool whole;      /* it gets its name when it is complete */
+    bool regular;    /* it can be cut */
+    bool made;       /* PATH is a link that led nowhere, and what it leads to was made */
+    bool told;       /* that it failed; for the end */
+    char *temporary; /* of a whole one that is being written: its name so far */
+    /* Relaxed: for the threads that write, who have the lock of stdio, `begun` was set before; for
+     * others `error` is a figure. */
+    atomic_bool begun;
+    atomic_int error; /* errno of what failed first; nothing is written after it */
+    off_t ended;      /* where the last whole record that was written ends */
+    /* Of what was not whole yet: how a format finds the ends of records. */
+    unsigned char head[8];
+    size_t head_used;
+    uint64_t left;
+    off_t written;
+    char path[];
+};
+
+/*
+ * SIZE bytes of DATA were written to FILE at file->written: sets file->ended where records end in
+ * them. A tracer whose records are no lines defines TRACER_RECORDS, the name of its own.
+ */
+#ifdef TRACER_RECORDS
+static void TRACER_RECORDS(struct output_file *file, const char *data, size_t size);
+#else
+#define TRACER_RECORDS output_file_lines
+static inline void output_file_lines(struct output_file *file, const char *data, size_t size)
+{
+    const char *end = memrchr(data, '\n', size);
+
+    if (end)
+        file->ended = file->written + (end + 1 - data);
+}
+#endif
+
+/* --- Whole ones ------------------------------------------------------------------------------- */
+
+/* As the file that is to be replaced; as a new one, if there is none. */
+static inline bool output_file_take_after(int descriptor, const char *path)
+{
+    struct stat old;
+    mode_t mask;
+
+    if (stat(path, &old) == 0) {
+        if (fchown(descriptor, old.st_uid, old.st_gid) != 0 && errno != EPERM)
+            return false;
+        return fchmod(descriptor, old.st_mode & 07777) == 0;
+    }
+    mask = umask(0);
+    umask(mask);
+    return fchmod(descriptor, 0666 & ~mask) == 0;
+}
+
+/* The file itself where PATH is a link; to be freed. */
+static inline char *output_file_resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+
+    return real || errno != ENOENT ? real : strdup(path);
+}
+
+/* If the path is a link that leads nowhere, makes what it leads to. */
+static inline void output_file_make_target(struct output_file *file)
+{
+    struct stat link;
+    int target;
+
+    if (access(file->path, F_OK) == 0 || lstat(file->path, &link) != 0 || !S_ISLNK(link.st_mode))
+        return;
+    target = open(file->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    file->made = target >= 0;
+    if (target >= 0)
+        close(target);
+}
+
+/* Opens the file beside. 0 or errno. */
+static inline int output_file_open_beside(struct output_file *file)
+{
+    char *real;
+    int error = 0;
+
+    output_file_make_target(file);
+    real = output_file_resolve(file->path);
+    if (!real)
+        return errno;
+    file->temporary = malloc(strlen(real) + sizeof ".XXXXXX");
+    if (file->temporary) {
+        strcat(strcpy(file->temporary, real), ".XXXXXX");
+        file->descriptor = mkostemp(file->temporary, O_CLOEXEC);
+    }
+    if (file->descriptor < 0 || !output_file_take_after(file->descriptor, real))
+        error = errno ? errno : ENOMEM;
+    if (file->descriptor < 0) {
+        free(file->temporary);
+        file->temporary = NULL;
+    }
+    free(real);
+    return error;
+}
+
+/* Whether a file can be made there, and take the place of one. 0 or errno. */
+static inline int output_file_check_place(struct output_file *file)
+{
+    char *real = output_file_resolve(file->path);
+    int error = 0;
+
+    if (!real)
+        return errno;
+    if (faccessat(AT_FDCWD, real, W_OK, AT_EACCESS) != 0 && errno != ENOENT)
+        error = errno;
+    else if (faccessat(AT_FDCWD, dirname(real), W_OK | X_OK, AT_EACCESS) != 0)
+        error = errno;
+    free(real);
+    return error;
+}
+
+/* --- Writing ---------------------------------------------------------------------------------- */
+
+static inline void output_file_fail(struct output_file *file, int error)
+{
+    int cut = 0;
+
+    atomic_store_explicit(&file->error, error, memory_order_relaxed);
+    if (file->regular && !file->whole)
+        cut = ftruncate(file->descriptor, file->ended);
+    (void)cut; /* a disk that does not even take that is reported already */
+}
+
+static inline int output_file_error(const struct output_file *file)
+{
+    return file ? atomic_load_explicit(&file->error, memory_order_relaxed) : 0;
+}
+
+/* For stdio, which is to forget what cannot be written. */
+static inline ssize_t output_file_write(void *cookie, const char *data, size_t size)
+{
+    struct output_file *file = cookie;
+    size_t done = 0;
+    int error = 0;
+
+    if (!atomic_load_explicit(&file->begun, memory_order_relaxed) || output_file_error(file))
+        return (ssize_t)size;
+    if (file->descriptor < 0)
+        error = output_file_open_beside(file);
+    while (done < size && !error) {
+        ssize_t written = write(file->descriptor, data + done, size - done);
+        if (written >= 0)
+            done += (size_t)written;
+        else if (errno != EINTR)
+            error = errno;
+    }
+    TRACER_RECORDS(file, data, done);
+    file->written += (off_t)done;
+    if (error)
+        output_file_fail(file, error);
+    return (ssize_t)size;
+}
+
+/* --- From beginning to end -------------------------------------------------------------------- */
+
+/* FLAGS: O_CREAT or 0. */
+static inline int output_file_open_as_is(struct output_file *file, int flags)
+{
+    struct stat about;
+
+    file->descriptor = open(file->path, O_WRONLY | O_CLOEXEC | flags, 0666);
+    if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0)
+        return errno;
+    file->regular = S_ISREG(about.st_mode);
+    return 0;
+}
+
+/* A whole one is not complete. */
+static inline void output_file_remove(const struct output_file *file)
+{
+    char *made = file->made ? realpath(file->path, NULL) : NULL;
+
+    if (file->temporary)
+        unlink(file->temporary);
+    if (made)
+        unlink(made);
+    free(made);
+}
+
+/* Nobody uses it any more; only FILE itself is to be freed. 0, or errno of what failed first. */
+static inline int output_file_end(struct output_file *file)
+{
+    bool begun = atomic_load_explicit(&file->begun, memory_order_relaxed);
+    char *real;
+    int error;
+
+    if (file->file)
+        fclose(file->file);
+    error = output_file_error(file);
+    if (begun && !error && file->descriptor < 0)
+        error = output_file_open_beside(file);
+    if (file->descriptor >= 0 && close(file->descriptor) != 0 && !error)
+        error = errno;
+    if (begun && !error && file->whole) {
+        real = output_file_resolve(file->path);
+        if (!real || rename(file->temporary, real) != 0)
+            error = errno;
+        free(real);
+    }
+    if (error)
+        output_file_remove(file);
+    free(file->temporary);
+    return error;
+}
+
+/* WHOLE: it is of no use until it is complete. NULL, with errno, if it cannot be written. */
+static inline struct output_file *output_file_open(const char *path, bool whole)
+{
+    static const cookie_io_functions_t functions = {.write = output_file_write};
+    struct output_file *file = calloc(1, sizeof *file + strlen(path) + 1);
+    struct stat about;
+    bool there;
+    int error;
+
+    if (!file)
+        return NULL;
+    strcpy(file->path, path);
+    file->descriptor = -1;
+    there = stat(path, &about) == 0;
+    file->whole = whole && strncmp(path, "/dev/", 5) != 0 && (!there || S_ISREG(about.st_mode));
+    error = there && !file->whole ? output_file_open_as_is(file, 0) : output_file_check_place(file);
+    if (!error) {
+        file->file = fopencookie(file, "w", functions);
+        error = file->file ? 0 : errno;
+    }
+    if (!error && file->descriptor >= 0 && isatty(file->descriptor))
+        setvbuf(file->file, NULL, _IOLBF, 0);
+    if (!error)
+        return file;
+    output_file_end(file);
+    free(file);
+    errno = error;
+    return NULL;
+}
+
+/* Writing begins: a file that is written as events come is made or emptied. */
+static inline void output_file_begin(struct output_file *file)
+{
+    int error = 0;
+
+    if (atomic_load_explicit(&file->begun, memory_order_relaxed))
+        return;
+    if (!file->whole && file->descriptor < 0)
+        error = output_file_open_as_is(file, O_CREAT);
+    if (!error && file->regular && ftruncate(file->descriptor, 0) != 0)
+        error = errno;
+    atomic_store_explicit(&file->error, error, memory_order_relaxed);
+    atomic_store_explicit(&file->begun, true, memory_order_relaxed);
+}
+
+#endif
