@@ -41,14 +41,15 @@ static inline struct named *names_set(struct tracees *names, ERL_NIF_TERM name, 
     return named;
 }
 
-/* NAME is WHO's from now on. False if there is no memory for it, or as many names as MOST. */
+/* NAME is WHO's from now on, or nobody's if that is 0. False if there is no memory for it, or as
+ * many names as MOST. */
 static inline bool names_give(struct tracees *names, ERL_NIF_TERM name, ERL_NIF_TERM who,
                               size_t most)
 {
     struct named *named = names_set(names, name, who, most);
 
     if (named)
-        named->told = true;
+        named->told = who != 0;
     return named;
 }
 

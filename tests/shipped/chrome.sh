@@ -51,6 +51,22 @@ expect 'messages to another node' "$tracehost" replay -t chrome "$work/far.jsonl
 ]
 LINES
 
+# An arrow leads to whoever has the name, at this node or as a receipt has told.
+cat >"$work/names.jsonl" <<'LINES'
+{"tracehost":1,"node":"n1@h","creation":3}
+{"ts":1000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"server"}
+{"ts":2000,"tracee":"<0.2.0>","tag":"receive","term":"a"}
+{"ts":3000,"tracee":"<0.1.0>","tag":"send","term":"b","extra":"{server,n1@h}"}
+{"ts":4000,"tracee":"<0.2.0>","tag":"receive","term":"b"}
+LINES
+arrows() {
+    "$tracehost" replay -t chrome "$work/names.jsonl" | grep '"ph":"[sf]"'
+}
+expect 'messages to names' arrows <<'LINES'
+,{"ph":"s","pid":1,"tid":1,"ts":2.000,"cat":"message","name":"message","id":1}
+,{"ph":"f","pid":1,"tid":2,"ts":3.000,"cat":"message","name":"message","id":1,"bp":"e"}
+LINES
+
 # A file whose slices are doubtful has a label that viewers show.
 cat >"$work/untraced.jsonl" <<'LINES'
 {"ts":1000,"tracee":"<0.1.0>","tag":"call","term":"{m,a,0}"}

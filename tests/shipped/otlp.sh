@@ -282,7 +282,7 @@ s11_mnesia_arity 0 0
 s12_fileio 164 0
 s13_procs 0 0
 s14_cpu_timestamp 0 0
-s15_kitchen_sink 94 26
+s15_kitchen_sink 94 27
 s16_terms 0 0
 s17_meta 18 0
 s18_ms_messages 0 0

@@ -22,6 +22,7 @@ def load(name):
 
 
 times, own_times, page_data = load('times.py'), load('own_times'), load('page_data')
+receivers = load('receivers.py')
 SENDS = ('send', 'send_to_non_existing_process')
 CALLS = ('call', 'return_from', 'exception_from', 'return_to')
 WIDEST, DEEPEST, ALIASES, SLOWEST = 8, 3, 256, 200
@@ -55,7 +56,7 @@ class Recording:
         self.kind = timed[0]['ts_kind'] if timed else 'none'
         self.last = max((event['ts'] - self.first for event in timed), default=0)
         self.last = max(self.last, 0)
-        self.processes, self.names, self.aliases = {}, {}, []
+        self.processes, self.names, self.aliases = {}, receivers.Receivers(), []
         self.pairs = collections.defaultdict(lambda: [0, 0, []])
         self.scheduling = any(event['tag'].startswith(('in', 'out')) for event in events)
         self.told = False
@@ -114,7 +115,10 @@ class Recording:
         elif tag in ('exit', 'closed'):
             process.died = now
         elif tag in ('register', 'unregister'):
-            self.names[event['term']] = process.id if tag == 'register' else None
+            if tag == 'register':
+                self.names.register(event['term'], process.id)
+            else:
+                self.names.unregister(event['term'])
             process.name = event['term'] if tag == 'register' else process.name
 
     # --- messages ---
@@ -140,20 +144,24 @@ class Recording:
         if isinstance(to, str) and to.startswith('#Ref<'):
             to = self.owner(to)
         elif not is_local(to):
-            to = self.names.get(to) if isinstance(to, str) else None
+            to = self.names.who(to) if isinstance(to, str) else None
         return self.process(to) if is_local(to) else None
 
     def send(self, event, process, now):
         for reference in self.references(event['term']):
             if not self.owner(reference):
                 self.aliases = (self.aliases + [(reference, process.id)])[-ALIASES:]
-        to = self.receiver(event.get('extra'))
+        to = self.names.name(event.get('extra'))
+        if isinstance(to, str) and event['tag'] == 'send':
+            self.names.send(json.dumps(event['term']), to, self.owner(to))
+        to = self.receiver(to)
         self.pairs[process.id, to and to.id][0] += 1
         if to and event['tag'] == 'send':
             to.mail.append((json.dumps(event['term']), process.id, now))
 
     def receive(self, event, process, now):
         content = json.dumps(event['term'])
+        self.names.receive(content, process.id)
         at = next((i for i, mail in enumerate(process.mail) if mail[0] == content), None)
         if at is None:
             return

@@ -56,6 +56,46 @@ sequenceDiagram
 -- stderr
 sequence: messages that are only counted: 6
 LINES
+# A pid, a name that no registration tells, and {Name, Node} of this node are one process: the next receipt tells whose the name
+# is, unless the same was sent to two names, or to that process. A registration is stronger.
+cat >"$work/names.jsonl" <<'LINES'
+{"tracehost":1,"node":"n1@h.x","creation":3}
+{"ts":1000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"{server,'n1@h.x'}"}
+{"ts":2000,"tracee":"<0.2.0>","tag":"receive","term":"a"}
+{"ts":3000,"tracee":"<0.2.0>","tag":"send","term":"b","extra":"<0.1.0>"}
+{"ts":4000,"tracee":"<0.1.0>","tag":"send","term":"c","extra":"server"}
+{"ts":5000,"tracee":"<0.1.0>","tag":"send","term":"d","extra":"{server,'n2@h.x'}"}
+{"ts":6000,"tracee":"<0.1.0>","tag":"send","term":"e","extra":"one"}
+{"ts":7000,"tracee":"<0.1.0>","tag":"send","term":"e","extra":"two"}
+{"ts":8000,"tracee":"<0.3.0>","tag":"receive","term":"e"}
+{"ts":9000,"tracee":"<0.1.0>","tag":"send","term":"f","extra":"<0.3.0>"}
+{"ts":9100,"tracee":"<0.1.0>","tag":"send","term":"f","extra":"three"}
+{"ts":9200,"tracee":"<0.3.0>","tag":"receive","term":"f"}
+{"ts":9300,"tracee":"<0.4.0>","tag":"register","term":"four"}
+{"ts":9400,"tracee":"<0.1.0>","tag":"send","term":"g","extra":"{four,'n1@h.x'}"}
+{"ts":9500,"tracee":"<0.3.0>","tag":"receive","term":"g"}
+LINES
+expect 'one process, one column' "$tracehost" replay -t sequence "$work/names.jsonl" <<'LINES'
+sequenceDiagram
+    participant p1 as #60;0.1.0#62;
+    participant p2 as server #60;0.2.0#62;
+    participant p3 as {server,'n2@h.x'}
+    participant p4 as one
+    participant p5 as two
+    participant p6 as #60;0.3.0#62;
+    participant p7 as three
+    participant p8 as four #60;0.4.0#62;
+    p1->>p2: a
+    p2->>p1: b
+    p1->>p2: c
+    p1->>p3: d
+    p1->>p4: e
+    p1->>p5: e
+    p1->>p6: f
+    p1->>p7: f
+    p1->>p8: g
+LINES
+
 # Mermaid draws 50000 characters and not one more.
 for i in $(seq 1 1000); do
     printf '{"ts":%s,"tracee":"<0.1.0>","tag":"send","term":"[%s,%s]","extra":"<0.2.0>"}\n' "$i" "$i" "'\\\\x{20ac}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'"

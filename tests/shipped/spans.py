@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict, deque
 
 import open_calls
+import receivers
 import times
 
 REFERENCE = re.compile(r'#Ref<[\d.]+>')
@@ -57,7 +58,8 @@ def failure(reason_class, reason):
 class Trace:
     def __init__(self, writes_open):
         self.writes_open = writes_open
-        self.processes, self.names, self.owners, self.counts = {}, {}, {}, defaultdict(int)
+        self.processes, self.owners, self.counts = {}, {}, defaultdict(int)
+        self.names = receivers.Receivers()
         self.spans, self.sent = [], defaultdict(deque)
         self.told, self.timed, self.latest, self.shift = False, False, 0, None
         self.rule = open_calls.Rule()
@@ -165,7 +167,10 @@ class Trace:
             self.owners.setdefault(reference, process.pid)
         if process.top():
             process.top().events += 1
-        to = self.names.get(to, to)
+        to = self.names.name(to)
+        if exists:
+            self.names.send(text, to, self.owners.get(to))
+        to = self.names.who(to) or to
         receiver = self.owners.get(to, to)
         self.counts['messages.unreceived'] += 1
         if exists and receiver.startswith('<0.'):
@@ -177,6 +182,7 @@ class Trace:
     def on_receive(self, process, event):
         if process.top():
             process.top().events += 1
+        self.names.receive(json.dumps(event['term']), process.pid)
         queue = self.sent[process.pid, json.dumps(event['term'])]
         if not queue:
             self.counts['messages.unsent'] += 1
@@ -185,7 +191,7 @@ class Trace:
         self.link(process, queue.popleft(), 'message')
 
     def on_register(self, process, event):
-        self.names[event['term']] = process.pid
+        self.names.register(event['term'], process.pid)
 
     def on_spawn(self, process, event):
         if process.top() and event['term'].startswith('<0.'):

@@ -190,7 +190,8 @@ static void send_event(struct process *process, bool received)
     receiver = received ? receiver_of(event->env, otlp, to) : 0;
     if (received)
         receivers_sent(&otlp->receivers, hash,
-                       receiver && (!enif_is_atom(event->env, to) || names_are_told(&otlp->names, to))
+                       receiver &&
+                               (!enif_is_atom(event->env, to) || names_are_told(&otlp->names, to))
                            ? receiver
                            : to);
     if (receiver)

@@ -196,11 +196,11 @@ void send_event(const struct event *event)
     aliases_note(event->env, &messages->aliases, event->tracee, event->term);
     to = word ? receiver_of(event, word) : NULL;
     if (word && !gone)
-        receivers_sent(&messages->receivers, hash,
-                       to && (!enif_is_atom(event->env, word) ||
-                              names_are_told(&messages->names, word))
-                           ? to->tracee.term
-                           : word);
+        receivers_sent(
+            &messages->receivers, hash,
+            to && (!enif_is_atom(event->env, word) || names_are_told(&messages->names, word))
+                ? to->tracee.term
+                : word);
     pair = pair_of(event->report, event->process, to);
     if (pair)
         pair->sent++;

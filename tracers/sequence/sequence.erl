@@ -1,6 +1,7 @@
 %% The module that an Erlang node wants beside sequence.so; see ../README.md.
 -module(sequence).
--export([load/1, enabled/3, trace/5, enabled_send/3, trace_send/5, enabled_procs/3, trace_procs/5]).
+-export([load/1, enabled/3, trace/5, enabled_send/3, trace_send/5, enabled_receive/3, trace_receive/5,
+         enabled_procs/3, trace_procs/5]).
 
 %% File: the path of sequence.so, without the suffix.
 load(File) ->
@@ -16,6 +17,12 @@ enabled_send(_, _, _) ->
     erlang:nif_error(not_loaded).
 
 trace_send(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_receive(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_receive(_, _, _, _, _) ->
     erlang:nif_error(not_loaded).
 
 enabled_procs(_, _, _) ->
