@@ -302,8 +302,8 @@ say full.textContent
 STEPS
 }
 expect 'matrix' matrix <<'LINES'
-wlme<0.195.0><0.190.0><0.191.0><0.193.0><0.9.0>others | wlme1711112 | <0.195.0>8 | <0.190.0> | <0.191.0> | <0.193.0> | <0.9.0> | others
-wlme <0.189.0> → wlme <0.189.0>, 1 message, 1 seen to arrive, p50 10.0 µs, p90 10.0 µs, p99 10.0 µs, mean 10.0 µs, max 10.0 µs
+wlme<0.195.0><0.190.0><0.191.0><0.193.0><0.9.0>others | wlme2711111 | <0.195.0>8 | <0.190.0> | <0.191.0> | <0.193.0> | <0.9.0> | others
+wlme <0.189.0> → wlme <0.189.0>, 2 messages, 2 seen to arrive, p50 7.00 µs, p90 10.0 µs, p99 10.0 µs, mean 8.50 µs, max 10.0 µs
 2 0
 wlme <0.189.0> → wlme <0.189.0> All pairs; 1
 8
