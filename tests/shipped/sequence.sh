@@ -96,6 +96,25 @@ sequenceDiagram
     p1->>p8: g
 LINES
 
+# Messages that are only counted tell, too, to whom a message is.
+cat >"$work/counted.jsonl" <<'LINES'
+{"ts":500,"tracee":"<0.3.0>","tag":"send","term":"x","extra":"<0.1.0>"}
+{"ts":1000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"server"}
+{"ts":2000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"<0.3.0>"}
+{"ts":3000,"tracee":"<0.3.0>","tag":"receive","term":"a"}
+LINES
+expect 'messages that are only counted' "$tracehost" replay -t sequence,messages=2 "$work/counted.jsonl" <<'LINES'
+sequenceDiagram
+    participant p1 as #60;0.3.0#62;
+    participant p2 as #60;0.1.0#62;
+    participant p3 as server
+    p1->>p2: x
+    p2->>p3: a
+    Note over p1,p3: 1 more messages
+-- stderr
+sequence: messages that are only counted: 1
+LINES
+
 # Mermaid draws 50000 characters and not one more.
 for i in $(seq 1 1000); do
     printf '{"ts":%s,"tracee":"<0.1.0>","tag":"send","term":"[%s,%s]","extra":"<0.2.0>"}\n' "$i" "$i" "'\\\\x{20ac}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'"

@@ -143,15 +143,15 @@ static void add_message(ErlNifEnv *env, struct sequence *sequence, struct messag
 {
     struct diagram *diagram = &sequence->diagram;
 
-    if (diagram->sent >= diagram->messages_most) {
-        diagram->more++;
-        return;
-    }
     aliases_note(env, &sequence->aliases, from, term);
     to = receivers_name(env, to);
     if (!message->gone)
         receivers_sent(&sequence->receivers, enif_hash(ERL_NIF_INTERNAL_HASH, term, 0),
                        receiver_of(env, sequence, to));
+    if (diagram->sent >= diagram->messages_most) {
+        diagram->more++;
+        return;
+    }
     message->from = participant_of(env, sequence, from);
     message->to = participant_of(env, sequence, to);
     if (message->from == UINT32_MAX || message->to == UINT32_MAX)
