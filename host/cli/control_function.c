@@ -93,10 +93,29 @@ static enum th_status set_pattern(const struct th_control_host *host,
     return status;
 }
 
+/* Without the lock. */
+static enum th_status load_meta_tracer(struct th_control_host *host,
+                                       const struct patterning *patterning,
+                                       struct th_preloaded *loaded)
+{
+    struct th_search search;
+    enum th_status status;
+
+    if (!patterning->options.items[0].meta_tracer)
+        return TH_OK;
+    th_trace_options_search(host->options, &search);
+    th_tracer_lock_leave(&host->lock);
+    status = th_pattern_options_preload(&patterning->options, &search, loaded);
+    th_tracer_lock_return(&host->lock);
+    th_search_free(&search);
+    return status;
+}
+
 enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result)
 {
-    const struct th_control_host *host = context;
+    struct th_control_host *host = context;
     struct patterning patterning = {.options.live = host->options->live};
+    struct th_preloaded loaded = {0};
     enum th_status status =
         th_words_take(th_trace_option_table, count, words, take_pattern, &patterning);
 
@@ -104,7 +123,14 @@ enum th_status th_control_do_pattern(void *context, int count, char **words, jso
         status = th_error_raise(TH_USAGE, "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, "
                                           "send or receive");
     if (status == TH_OK)
+        status = load_meta_tracer(host, &patterning, &loaded);
+    if (status == TH_OK)
         status = set_pattern(host, &patterning, result);
+    if (loaded.count > 0) {
+        th_tracer_lock_leave(&host->lock);
+        th_preloaded_release(&loaded);
+        th_tracer_lock_return(&host->lock);
+    }
     th_free(patterning.options.items);
     return status;
 }

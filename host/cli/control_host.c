@@ -8,17 +8,17 @@
 #include <string.h>
 #include <time.h>
 
-enum how { LOCKED, APART };
+enum how { LOCKED, LOADS, APART };
 
 #define X(name, how, arguments, help)                                              \
     static enum th_status carry_out_##name(void *context, int count, char **words, \
                                            json_t **result)                        \
     {                                                                              \
         enum th_status status;                                                     \
-        if ((how) == LOCKED)                                                       \
+        if ((how) != APART)                                                        \
             th_control_host_lock(context);                                         \
         status = th_control_do_##name(context, count, words, result);              \
-        if ((how) == LOCKED)                                                       \
+        if ((how) != APART)                                                        \
             th_control_host_unlock(context);                                       \
         return status;                                                             \
     }
@@ -26,7 +26,7 @@ TH_CONTROL_COMMANDS(X)
 #undef X
 
 static const struct th_control_command all_commands[] = {
-#define X(name, how, arguments, help) {#name, arguments, help, carry_out_##name, (how) == APART},
+#define X(name, how, arguments, help) {#name, arguments, help, carry_out_##name, (how) != LOCKED},
     TH_CONTROL_COMMANDS(X)
 #undef X
 };
@@ -42,7 +42,8 @@ const struct th_control_command *th_control_commands(size_t *count)
 void th_control_host_prepare(struct th_control_host *host, const char *path)
 {
     host->server = NULL;
-    pthread_mutex_init(&host->lock, NULL);
+    pthread_mutex_init(&host->lock.mutex, NULL);
+    atomic_init(&host->lock.away, 0);
     host->watch = (struct th_watch){.command = host->program,
                                     .tracing = host->tracing,
                                     .lock = &host->lock,
@@ -104,7 +105,7 @@ void th_control_host_end(struct th_control_host *host)
 
 void th_control_host_lock(struct th_control_host *host)
 {
-    pthread_mutex_lock(&host->lock);
+    pthread_mutex_lock(&host->lock.mutex);
 }
 
 /* The thread sanitizer does not know pthread_mutex_clocklock(). */
@@ -114,7 +115,7 @@ bool th_control_host_lock_soon(struct th_control_host *host)
     struct timespec nap = {0, 1000 * 1000 * 1000 / TRIES};
 
     for (int i = 0; i < TRIES; i++) {
-        if (pthread_mutex_trylock(&host->lock) == 0)
+        if (pthread_mutex_trylock(&host->lock.mutex) == 0)
             return true;
         nanosleep(&nap, NULL);
     }
@@ -123,7 +124,7 @@ bool th_control_host_lock_soon(struct th_control_host *host)
 
 void th_control_host_unlock(struct th_control_host *host)
 {
-    pthread_mutex_unlock(&host->lock);
+    pthread_mutex_unlock(&host->lock.mutex);
 }
 
 enum th_status th_control_at_tracees(const struct th_control_host *host,

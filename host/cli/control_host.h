@@ -8,8 +8,9 @@
  *   ... it runs ...
  *   th_control_host_end(&host);        before sessions are looked at without the lock
  *
- * Commands are carried out by the server's thread, one at a time, with host->lock held, which the
- * watch takes, too: so nobody else destroys a session that one of them uses.
+ * Commands are carried out one at a time, with host->lock held, which the watch takes, too: so
+ * nobody else destroys a session that one of them uses. What runs code of libraries that come and
+ * go is carried out apart, and lets go of the lock meanwhile: so nobody waits for that code.
  */
 #ifndef TH_CONTROL_HOST_H
 #define TH_CONTROL_HOST_H
@@ -48,7 +49,7 @@ struct th_control_host {
         uint64_t events;
     } rate;
     /* Around each command, and around what others do to sessions meanwhile. Outermost. */
-    pthread_mutex_t lock;
+    struct th_tracer_lock lock;
 };
 
 /* Sets host->setup and what is its own: the first part of the start. */
@@ -103,22 +104,23 @@ enum th_status th_control_no_words(int count, char **words);
 
 /* --- The commands: see control_host.c --------------------------------------------------------- */
 
-/* Each is LOCKED, carried out by the server's thread, with the lock; or APART, in a thread of its
- * own, as it may take long, without it: then it must leave sessions alone. */
+/* Each is LOCKED, carried out by the server's thread, with the lock; or in a thread of its own, as
+ * it may take long: LOADS with the lock, which it lets go of while tracers are loaded or unloaded;
+ * APART without it: then it must leave sessions alone. */
 
 #define TH_CONTROL_COMMANDS(X)                                                                     \
     X(status, LOCKED, "", "how the host fares: time, events, rates, losses")                       \
     X(tracers, LOCKED, "", "the tracers that can be attached, and where they are")                 \
-    X(attach, LOCKED,                                                                              \
+    X(attach, LOADS,                                                                               \
       "TRACER [--session=NAME] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN "      \
       "[--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "                     \
       "[--meta-tracer=TRACER]]...",                                                                \
       "loads a tracer and has it trace, as -t does with the options behind it")                    \
-    X(detach, LOCKED, "SESSION", "ends a session: its number, its name or its tracer")             \
-    X(replace, LOCKED, "SESSION TRACER",                                                           \
+    X(detach, LOADS, "SESSION", "ends a session: its number, its name or its tracer")              \
+    X(replace, LOADS, "SESSION TRACER",                                                            \
       "another tracer, or new code of the same, takes the session over; without a state it stays") \
     X(sessions, LOCKED, "", "the sessions, what they trace, and what became of their events")      \
-    X(pattern, LOCKED,                                                                             \
+    X(pattern, LOADS,                                                                              \
       "PATTERN [--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "             \
       "[--meta-tracer=TRACER] [--session=SESSION]",                                                \
       "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are for "        \

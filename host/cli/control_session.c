@@ -128,6 +128,15 @@ static enum th_status take_attached(void *context, int key, const char *value)
     return TH_OK;
 }
 
+static enum th_status refuse_taken(const struct attaching *attaching)
+{
+    const char *title = attaching->trace.sessions.items[0].title;
+
+    return title && is_taken(attaching->host, title)
+               ? th_error_raise(TH_USAGE, "there is a session '%s' already", title)
+               : TH_OK;
+}
+
 static enum th_status read_attached(struct attaching *attaching, int count, char **words)
 {
     struct th_session_options *sessions = &attaching->trace.sessions;
@@ -138,10 +147,23 @@ static enum th_status read_attached(struct attaching *attaching, int count, char
         return status;
     if (sessions->items[0].tracer_count == 0)
         return th_error_raise(TH_USAGE, "attach which TRACER? `tracers` lists them");
-    if (sessions->items[0].title && is_taken(attaching->host, sessions->items[0].title))
-        return th_error_raise(TH_USAGE, "there is a session '%s' already",
-                              sessions->items[0].title);
-    return th_session_options_check(sessions);
+    status = refuse_taken(attaching);
+    return status == TH_OK ? th_session_options_check(sessions) : status;
+}
+
+/* What is to be attached is in memory then. Others may do anything meanwhile. */
+static enum th_status load(struct attaching *attaching, struct th_control_host *host,
+                           struct th_preloaded *loaded)
+{
+    struct th_search search;
+    enum th_status status;
+
+    th_trace_options_search(host->options, &search);
+    th_tracer_lock_leave(&host->lock);
+    status = th_session_options_preload(&attaching->trace.sessions, &search, loaded);
+    th_tracer_lock_return(&host->lock);
+    th_search_free(&search);
+    return status == TH_OK ? refuse_taken(attaching) : status;
 }
 
 static enum th_status attach(void *argument)
@@ -177,22 +199,29 @@ static struct th_session *latest(const struct th_control_host *host)
 
 enum th_status th_control_do_attach(void *context, int count, char **words, json_t **result)
 {
-    struct attaching attaching = {.host = context};
+    struct th_control_host *host = context;
+    struct attaching attaching = {.host = host};
+    struct th_preloaded loaded = {0};
     enum th_status status;
 
     th_trace_options_init(&attaching.trace, attaching.host->options->live);
     attaching.trace.sessions.running = attaching.trace.live;
     status = read_attached(&attaching, count, words);
+    if (status == TH_OK)
+        status = load(&attaching, host, &loaded);
     if (status == TH_OK && th_session_options_name_tracees(&attaching.trace.sessions))
         status = th_control_at_tracees(attaching.host, attach, &attaching);
     else if (status == TH_OK)
         status = attach(&attaching);
     th_trace_options_free(&attaching.trace);
-    if (status != TH_OK)
-        return status;
-    th_watch_look(&attaching.host->watch);
-    *result = session_of(latest(attaching.host));
-    return TH_OK;
+    if (status == TH_OK) {
+        th_watch_look(&host->watch);
+        *result = session_of(latest(host));
+    }
+    th_tracer_lock_leave(&host->lock);
+    th_preloaded_release(&loaded);
+    th_tracer_lock_return(&host->lock);
+    return status;
 }
 
 /* --- detach ----------------------------------------------------------------------------------- */
@@ -200,9 +229,10 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
 /* With what it has counted, which goes with it. */
 enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result)
 {
-    const struct th_control_host *host = context;
+    struct th_control_host *host = context;
     unsigned long failures = th_failures();
     struct th_session *session;
+    struct th_library *library;
     enum th_status status;
 
     if (count == 0)
@@ -214,7 +244,12 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
         return status;
     *result = session_of(session);
     json_object_set_new(*result, "functions", th_control_counted(session));
+    library = th_session_library(session);
+    th_library_keep(library); /* so that unload() is called here, without the lock */
     th_session_destroy(session);
+    th_tracer_lock_leave(&host->lock);
+    th_library_release(library);
+    th_tracer_lock_return(&host->lock);
     status = th_failures_raise(failures);
     if (status != TH_OK)
         json_decref(*result);
@@ -223,22 +258,23 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
 
 /* --- replace ---------------------------------------------------------------------------------- */
 
-static enum th_status replace(const struct th_control_host *host, struct th_session *session,
+static enum th_status replace(struct th_control_host *host, struct th_session *session,
                               const char *text)
 {
     struct th_search search;
     enum th_status status;
 
     th_trace_options_search(host->options, &search);
-    status = th_tracer_replace(session, &search, text);
+    status = th_tracer_replace(session, &search, text, &host->lock);
     th_search_free(&search);
     return status;
 }
 
 enum th_status th_control_do_replace(void *context, int count, char **words, json_t **result)
 {
-    const struct th_control_host *host = context;
+    struct th_control_host *host = context;
     struct th_session *session;
+    th_session_id id;
     enum th_status status;
 
     if (count < 2)
@@ -248,11 +284,14 @@ enum th_status th_control_do_replace(void *context, int count, char **words, jso
         status = th_control_session(host, words[0], &session);
     if (status != TH_OK)
         return status;
+    id = th_session_id_of(session);
     status = replace(host, session, words[1]);
     if (status != TH_OK)
         return th_error_context("the session keeps the tracer that it has");
     th_watch_look(&host->watch);
-    *result = session_of(session);
+    session = th_session_find(host->tracing, id); /* another may have ended it meanwhile */
+    if (session)
+        *result = session_of(session);
     return TH_OK;
 }
 

@@ -152,7 +152,7 @@ static void give_up(void *context)
         fwrite(running->values, 1, running->values_size, stdout);
     fflush(NULL);
     tell_stop(running);
-    if (!mine)
+    if (!mine || atomic_load_explicit(&running->control.lock.away, memory_order_relaxed) > 0)
         fprintf(stderr,
                 "tracehost run: a command, or the replacing of a tracer, has not ended, and "
                 "is not waited for\n");

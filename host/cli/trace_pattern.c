@@ -190,6 +190,39 @@ static enum th_status read_spec(const struct th_pattern_option *option, th_env *
     return status;
 }
 
+enum th_status th_preload(struct th_preloaded *loaded, const struct th_search *search,
+                          const char *tracer)
+{
+    struct th_library *library;
+    enum th_status status = th_tracer_preload(search, tracer, &library);
+
+    if (library) {
+        TH_ARRAY_GROW(loaded->items, loaded->count, loaded->capacity);
+        loaded->items[loaded->count++] = library;
+    }
+    return status;
+}
+
+void th_preloaded_release(struct th_preloaded *loaded)
+{
+    while (loaded->count > 0)
+        th_library_release(loaded->items[--loaded->count]);
+    th_free(loaded->items);
+    *loaded = (struct th_preloaded){0};
+}
+
+enum th_status th_pattern_options_preload(const struct th_pattern_options *options,
+                                          const struct th_search *search,
+                                          struct th_preloaded *loaded)
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < options->count && status == TH_OK; i++)
+        if (options->items[i].meta_tracer)
+            status = th_preload(loaded, search, options->items[i].meta_tracer);
+    return status;
+}
+
 static enum th_status set_meta(const struct th_pattern_option *option,
                                const struct th_search *search, struct th_session *session,
                                th_term spec, size_t *matched)

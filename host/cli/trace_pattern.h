@@ -56,6 +56,22 @@ uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const ch
 /* It is for whatever there may be: it clears. */
 bool th_pattern_option_clears(const struct th_pattern_option *option);
 
+/* Libraries that are loaded before they are needed, so that it can be done without a lock. */
+struct th_preloaded {
+    struct th_library **items;
+    size_t count, capacity;
+};
+enum th_status th_preload(struct th_preloaded *loaded, const struct th_search *search,
+                          const char *tracer);
+
+/* Their users here go: unload() may be called. */
+void th_preloaded_release(struct th_preloaded *loaded);
+
+/* The meta tracers of OPTIONS. */
+enum th_status th_pattern_options_preload(const struct th_pattern_options *options,
+                                          const struct th_search *search,
+                                          struct th_preloaded *loaded);
+
 /* Sets them, in their order; meta tracers are looked for by SEARCH. FIRST: no other session has
  * got them; warns of functions that are not there, and of those that cannot have such breakpoints.
  */

@@ -381,6 +381,24 @@ static enum th_status attach_all_of(const struct th_session_option *option, bool
     return status;
 }
 
+enum th_status th_session_options_preload(const struct th_session_options *options,
+                                          const struct th_search *search,
+                                          struct th_preloaded *loaded)
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < options->count && status == TH_OK; i++) {
+        const struct th_session_option *option = &options->items[i];
+        for (size_t k = 0; k < option->tracer_count && status == TH_OK; k++)
+            status = th_preload(loaded, search, option->tracers[k]);
+        if (status == TH_OK)
+            status = th_pattern_options_preload(&option->patterns, search, loaded);
+        if (status != TH_OK && option->title)
+            th_error_context("session '%s' could not begin", option->title);
+    }
+    return status;
+}
+
 enum th_status th_session_options_attach(const struct th_session_options *options,
                                          const struct th_search *search, struct th_tracing *tracing)
 {

@@ -63,6 +63,11 @@ bool th_chosen_parse(const char *text, size_t length, bool port, struct th_chose
 enum th_status th_chosen_trace(const struct th_chosen *chosen, struct th_session *session, bool on,
                                uint32_t flags, bool running);
 
+/* Loads the tracers, meta tracers too, for th_session_options_attach() that follows. */
+enum th_status th_session_options_preload(const struct th_session_options *options,
+                                          const struct th_search *search,
+                                          struct th_preloaded *loaded);
+
 /* Loads the tracers, creates the sessions and has them trace. */
 enum th_status th_session_options_attach(const struct th_session_options *options,
                                          const struct th_search *search,

@@ -134,13 +134,13 @@ static void watch_folders(struct th_watch *watch)
     int latest = watch->latest_folder;
     bool complete = true;
 
-    pthread_mutex_lock(watch->lock);
+    pthread_mutex_lock(&watch->lock->mutex);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++) {
         const struct th_session *session = th_tracing_session(watch->tracing, i);
         if (th_session_has_tracer(session))
             complete &= watch_file(watch, path_of(session), &latest);
     }
-    pthread_mutex_unlock(watch->lock);
+    pthread_mutex_unlock(&watch->lock->mutex);
     th_watch_modules_update(&watch->modules);
     for (size_t i = 0; i < watch->modules.count; i++)
         complete &= watch_file(watch, watch->modules.items[i].path, &latest);
@@ -151,16 +151,15 @@ static void watch_folders(struct th_watch *watch)
 
 /* --- Replacing -------------------------------------------------------------------------------- */
 
-static struct th_watch_refusal *refusal_of(struct th_watch *watch, const struct th_session *session)
+static struct th_watch_refusal *refusal_of(struct th_watch *watch, th_session_id session)
 {
     for (size_t i = 0; i < watch->refusal_count; i++)
-        if (watch->refusals[i].session == th_session_id_of(session))
+        if (watch->refusals[i].session == session)
             return &watch->refusals[i];
     return NULL;
 }
 
-static bool was_refused(struct th_watch *watch, const struct th_session *session,
-                        const struct stat *now)
+static bool was_refused(struct th_watch *watch, th_session_id session, const struct stat *now)
 {
     const struct th_watch_refusal *refusal = refusal_of(watch, session);
     const struct stat *then = refusal ? &refusal->file : NULL;
@@ -168,46 +167,48 @@ static bool was_refused(struct th_watch *watch, const struct th_session *session
     return then && th_watch_is_same(then, now);
 }
 
-static void note_refusal(struct th_watch *watch, const struct th_session *session,
-                         const struct stat *file)
+static void note_refusal(struct th_watch *watch, th_session_id session, const struct stat *file)
 {
     struct th_watch_refusal *refusal = refusal_of(watch, session);
 
     if (!refusal) {
         TH_ARRAY_GROW(watch->refusals, watch->refusal_count, watch->refusal_capacity);
         refusal = &watch->refusals[watch->refusal_count++];
-        refusal->session = th_session_id_of(session);
+        refusal->session = session;
     }
     refusal->file = *file;
 }
 
+/* The lock is let go of meanwhile: then the session may be gone. */
 static void renew(struct th_watch *watch, struct th_session *session)
 {
+    th_session_id id = th_session_id_of(session);
     struct stat file;
+    char *path;
 
     if (!th_session_attached(session) || !th_watch_is_finished(watch, path_of(session)) ||
         !th_tracer_is_outdated(session) || stat(path_of(session), &file) != 0 ||
-        was_refused(watch, session, &file))
+        was_refused(watch, id, &file))
         return;
-    if (th_tracer_renew(session) == TH_OK) {
+    path = th_strdup(path_of(session));
+    if (th_tracer_renew(session, watch->lock) == TH_OK) {
         th_command_flush();
-        fprintf(stderr, "tracehost %s: the new %s is at work\n", watch->command, path_of(session));
-        return;
-    }
-    if (th_watch_is_still(path_of(session), &file)) {
-        note_refusal(watch, session, &file);
-        th_error_context("the new %s is not used, the old one goes on", path_of(session));
+        fprintf(stderr, "tracehost %s: the new %s is at work\n", watch->command, path);
+    } else if (th_watch_is_still(path, &file)) {
+        note_refusal(watch, id, &file);
+        th_error_context("the new %s is not used, the old one goes on", path);
         th_command_fail(watch->command);
     }
     th_error_clear();
+    th_free(path);
 }
 
 static void renew_all(struct th_watch *watch)
 {
-    pthread_mutex_lock(watch->lock);
+    pthread_mutex_lock(&watch->lock->mutex);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++)
         renew(watch, th_tracing_session(watch->tracing, i));
-    pthread_mutex_unlock(watch->lock);
+    pthread_mutex_unlock(&watch->lock->mutex);
 }
 
 /* --- News ------------------------------------------------------------------------------------- */
@@ -222,13 +223,13 @@ static char *path_meant(struct th_watch *watch, const struct inotify_event *even
 {
     char *path = NULL;
 
-    pthread_mutex_lock(watch->lock);
+    pthread_mutex_lock(&watch->lock->mutex);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing) && !path; i++) {
         const struct th_session *session = th_tracing_session(watch->tracing, i);
         if (is_meant(watch, path_of(session), event))
             path = th_strdup(path_of(session));
     }
-    pthread_mutex_unlock(watch->lock);
+    pthread_mutex_unlock(&watch->lock->mutex);
     for (size_t i = 0; i < watch->modules.count && !path; i++)
         if (is_meant(watch, watch->modules.items[i].path, event))
             path = th_strdup(watch->modules.items[i].path);

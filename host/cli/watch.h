@@ -27,7 +27,7 @@ struct th_watch {
     const char *command;        /* for messages */
     struct th_tracing *tracing; /* shared */
     /* Around what is done to sessions; others take it while they destroy any, or load libraries. */
-    pthread_mutex_t *lock;
+    struct th_tracer_lock *lock;
     const char *load_info; /* of plugins, Erlang text; NULL: 0 */
 
     /* Its own: the thread's, but for what is said. */

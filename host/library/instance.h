@@ -32,6 +32,8 @@ struct th_library {
      */
     _Atomic size_t shares;
 
+    bool busy; /* it is loaded, or upgraded from; guarded by the lock in loading.c */
+
     /* Written by who loads and unloads it, read by who halts (loading.c). */
     enum th_library_state _Atomic state;
 

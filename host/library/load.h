@@ -23,7 +23,8 @@
  * for who does so already. The loader lets one constructor run at a time. A constructor can open
  * libraries, too; it is refused one that is being opened in place meanwhile, as that waits for it.
  *
- * Loading, upgrading, undoing: one thread at a time for each library. Keeping and releasing may be
+ * Any thread may load: it waits for those that load the same library, or from the same old one.
+ * Undoing and handing back: one thread at a time for each library. Keeping and releasing may be
  * done by any thread.
  */
 #ifndef TH_LIBRARY_LOAD_H

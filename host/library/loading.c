@@ -8,6 +8,7 @@
 #include "resource_type.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -21,9 +22,10 @@ bool th_library_is_loading(const struct th_library *library)
     return loaded_here == library;
 }
 
+/* Acquire: another thread may have loaded it just now. */
 static bool is_loaded(const struct th_library *library)
 {
-    return atomic_load_explicit(&library->state, memory_order_relaxed) == TH_LIBRARY_LOADED;
+    return atomic_load_explicit(&library->state, memory_order_acquire) == TH_LIBRARY_LOADED;
 }
 
 /* Release: who sees it loaded sees all that load() has left (th_registry_keep_all()). */
@@ -122,16 +124,57 @@ static void forget_load(struct th_library *library)
 
 /* --- Loading --------------------------------------------------------------------------------- */
 
-enum th_status th_library_load(struct th_library *library, struct th_library *old, th_term info)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `busy` of all */
+static pthread_cond_t not_busy = PTHREAD_COND_INITIALIZER;
+
+/* No lock is held while load() or upgrade() runs: who wants to load others does not wait, nor who
+ * finds it loaded, be it that another upgrades from it. False: it is loaded. */
+static bool begin_load(struct th_library *library, struct th_library *old)
 {
-    if (is_loaded(library))
-        return TH_OK;
+    bool begins;
+
+    pthread_mutex_lock(&lock);
+    while (!is_loaded(library) && (library->busy || (old && old->busy)))
+        pthread_cond_wait(&not_busy, &lock);
+    begins = !is_loaded(library);
+    if (begins) {
+        library->busy = true;
+        if (old)
+            old->busy = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return begins;
+}
+
+static void end_load(struct th_library *library, struct th_library *old)
+{
+    pthread_mutex_lock(&lock);
+    library->busy = false;
+    if (old)
+        old->busy = false;
+    pthread_cond_broadcast(&not_busy);
+    pthread_mutex_unlock(&lock);
+}
+
+static enum th_status load(struct th_library *library, struct th_library *old, th_term info)
+{
     if (call_either(library, old, info)) {
         forget_load(library);
         return th_error_context("%s was refused", library->facts.path);
     }
     set_state(library, TH_LIBRARY_LOADED);
     return TH_OK;
+}
+
+enum th_status th_library_load(struct th_library *library, struct th_library *old, th_term info)
+{
+    enum th_status status;
+
+    if (!begin_load(library, old))
+        return TH_OK;
+    status = load(library, old, info);
+    end_load(library, old);
+    return status;
 }
 
 static enum th_status call_check(struct th_library *library, struct th_library *old, th_term info)

@@ -1,5 +1,7 @@
 #include "named_tracer.h"
 
+#include "tracing.h"
+
 #include "host/process/process.h"
 
 #include <string.h>
@@ -155,51 +157,110 @@ static void warn_of_remarks(const char *name, const struct th_library *library)
         th_warn("tracer '%s': %s", name, remarks->items[i]);
 }
 
-/* A new instance, if it is of the file that the session's tracer is of: that is an upgrade, too. */
-static enum th_status open_other(const struct th_session *session, const char *path,
+/* --- Replacing -------------------------------------------------------------------------------- */
+
+void th_tracer_lock_leave(struct th_tracer_lock *lock)
+{
+    if (!lock)
+        return;
+    atomic_fetch_add_explicit(&lock->away, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+void th_tracer_lock_return(struct th_tracer_lock *lock)
+{
+    if (!lock)
+        return;
+    pthread_mutex_lock(&lock->mutex);
+    atomic_fetch_sub_explicit(&lock->away, 1, memory_order_relaxed);
+}
+
+/* A new instance, if it is of the file that OLD is of: that is an upgrade, too. */
+static enum th_status open_other(const struct th_library *old, const char *path,
                                  struct th_library **library)
 {
-    const struct th_library *now =
-        th_session_has_tracer(session) ? th_session_library(session) : NULL;
     enum th_status status = th_library_open_replaceable(path, false, library);
 
-    if (status != TH_OK || *library != now)
+    if (status != TH_OK || *library != old)
         return status;
     th_library_release(*library);
     return th_library_open_replaceable(path, true, library);
 }
 
-/* It is not loaded yet. */
-static enum th_status open_tracer(const struct th_session *session, const struct th_search *search,
-                                  const char *name, struct th_library **library)
+/* The result has this user, unless it is refused. */
+static enum th_status load_other(struct th_library *old, const char *path, const char *name,
+                                 struct th_library **library)
 {
-    char *path;
-    enum th_status status = th_search_find(search, name, &path);
+    enum th_status status = open_other(old, path, library);
 
-    if (status == TH_OK) {
-        status = open_other(session, path, library);
-        th_free(path);
-    }
+    if (status != TH_OK)
+        return status;
+    warn_of_remarks(name, *library);
+    status = th_session_load_successor(*library, old);
     if (status == TH_OK)
-        warn_of_remarks(name, *library);
+        return TH_OK;
+    th_library_release(*library);
+    return th_error_context("tracer '%s' was not attached", name);
+}
+
+/* SETUP's library is loaded, and has a user of its own for the session. */
+static enum th_status take_over(struct th_tracing *tracing, th_session_id id,
+                                const struct th_library *old, const struct th_session_setup *setup)
+{
+    struct th_session *session = th_session_find(tracing, id);
+
+    if (session && th_session_library(session) == old)
+        return th_session_replace(session, setup);
+    th_library_release(setup->library);
+    th_error_raise(TH_FAILED, "the session got another tracer, or ended, meanwhile");
+    return th_error_context("tracer '%s' was not attached", setup->name);
+}
+
+/* By the tracer PATH, whose library this sets. Both libraries have a user here until the lock is
+ * let go of again, as unload() is called then. */
+static enum th_status replace(struct th_session *session, const char *path,
+                              struct th_session_setup *setup, struct th_tracer_lock *lock)
+{
+    struct th_tracing *tracing = session->tracing;
+    th_session_id id = th_session_id_of(session);
+    struct th_library *old = th_session_library(session);
+    enum th_status status;
+
+    th_library_keep(old);
+    th_tracer_lock_leave(lock);
+    status = load_other(old, path, setup->name, &setup->library);
+    th_tracer_lock_return(lock);
+    if (status == TH_OK) {
+        th_library_keep(setup->library);
+        status = take_over(tracing, id, old, setup);
+        th_tracer_lock_leave(lock);
+        th_library_release(setup->library);
+    } else {
+        th_tracer_lock_leave(lock);
+    }
+    th_library_release(old);
+    th_tracer_lock_return(lock);
     return status;
 }
 
 enum th_status th_tracer_replace(struct th_session *session, const struct th_search *search,
-                                 const char *text)
+                                 const char *text, struct th_tracer_lock *lock)
 {
     struct th_named_tracer tracer;
     struct th_session_setup setup = {.state = TH_NONE};
     enum th_status status = th_named_tracer_parse(text, &tracer);
+    char *path;
 
     if (status != TH_OK)
         return th_error_context("cannot use '%s'", text);
     setup.name = tracer.name;
     if (text[strlen(tracer.name)])
         setup.state = tracer.state;
-    status = open_tracer(session, search, tracer.name, &setup.library);
-    if (status == TH_OK)
-        status = th_session_replace(session, &setup);
+    status = th_search_find(search, tracer.name, &path);
+    if (status == TH_OK) {
+        status = replace(session, path, &setup, lock);
+        th_free(path);
+    }
     th_named_tracer_free(&tracer);
     return status;
 }
@@ -214,24 +275,22 @@ bool th_tracer_is_outdated(const struct th_session *session)
     return access(facts->path, F_OK) == 0 && !th_examination_is_current(facts);
 }
 
-enum th_status th_tracer_renew(struct th_session *session)
+enum th_status th_tracer_renew(struct th_session *session, struct th_tracer_lock *lock)
 {
     char *path = th_strdup(th_library_path(th_session_library(session)));
     char *name = th_strdup(th_session_name(session));
     struct th_session_setup setup = {.name = name, .state = TH_NONE};
-    enum th_status status = th_library_open_replaceable(path, false, &setup.library);
+    enum th_status status = replace(session, path, &setup, lock);
 
-    if (status == TH_OK) {
-        warn_of_remarks(name, setup.library);
-        status = th_session_replace(session, &setup);
-    }
     th_free(name);
     th_free(path);
     return status;
 }
 
-enum th_status th_tracer_load(const struct th_search *search, const char *name,
-                              struct th_library **library)
+/* --- Loading ---------------------------------------------------------------------------------- */
+
+static enum th_status load(const struct th_search *search, const char *name,
+                           struct th_library **library)
 {
     enum th_status status = th_library_find(search, name, library);
 
@@ -242,7 +301,33 @@ enum th_status th_tracer_load(const struct th_search *search, const char *name,
         status = th_library_load(*library, NULL, th_small(0));
     if (status != TH_OK)
         th_library_release(*library);
-    else
+    return status;
+}
+
+enum th_status th_tracer_load(const struct th_search *search, const char *name,
+                              struct th_library **library)
+{
+    enum th_status status = load(search, name, library);
+
+    if (status == TH_OK)
         warn_of_remarks(name, *library);
+    return status;
+}
+
+enum th_status th_tracer_preload(const struct th_search *search, const char *text,
+                                 struct th_library **library)
+{
+    struct th_named_tracer tracer;
+    enum th_status status;
+
+    *library = NULL;
+    if (th_named_tracer_parse(text, &tracer) != TH_OK) {
+        th_error_clear();
+        return TH_OK;
+    }
+    status = load(search, tracer.name, library);
+    if (status != TH_OK)
+        *library = NULL;
+    th_named_tracer_free(&tracer);
     return status;
 }

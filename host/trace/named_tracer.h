@@ -6,6 +6,9 @@
 
 #include "session.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 struct th_named_tracer {
     char *name;
     th_term state; /* in `env` */
@@ -29,6 +32,18 @@ enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *
  * read by the room that has expressions; NULL: states are plain terms. */
 extern enum th_status (*th_tracer_state_evaluate)(th_env *env, const char *text, th_term *state);
 
+/*
+ * A lock around sessions, which is let go of while libraries are opened, loaded, upgraded and
+ * unloaded: what their code does may take any time. NULL: there is none.
+ */
+struct th_tracer_lock {
+    pthread_mutex_t mutex;
+    _Atomic unsigned
+        away; /* threads that have let go of it for that; relaxed, a number in itself */
+};
+void th_tracer_lock_leave(struct th_tracer_lock *lock);
+void th_tracer_lock_return(struct th_tracer_lock *lock);
+
 /* Finds, opens, checks and loads the tracer NAME. The caller is a user of the library. Its remarks
  * are warnings. */
 enum th_status th_tracer_load(const struct th_search *search, const char *name,
@@ -36,14 +51,20 @@ enum th_status th_tracer_load(const struct th_search *search, const char *name,
 
 /* th_session_replace() by the tracer of TEXT, which is as th_named_tracer_parse() has it; without a
  * state in it, the state stays. If the session has the tracer of that very file, it gets a new
- * instance of it, by upgrade() as with new code. */
+ * instance of it, by upgrade() as with new code. The caller has LOCK; others may do anything with
+ * the session meanwhile: TH_FAILED, if it is gone or has another tracer then. */
 enum th_status th_tracer_replace(struct th_session *session, const struct th_search *search,
-                                 const char *text);
+                                 const char *text, struct th_tracer_lock *lock);
+
+/* th_tracer_load() of the tracer of TEXT, without warnings: so that what loads it later calls no
+ * code of it. Nothing, and *LIBRARY NULL, if TEXT is wrong: who uses it says so. */
+enum th_status th_tracer_preload(const struct th_search *search, const char *text,
+                                 struct th_library **library);
 
 /* There is another file where the session's tracer was found, or it was written to. */
 bool th_tracer_is_outdated(const struct th_session *session);
 
-/* th_session_replace() by what is there now. Name and state stay. */
-enum th_status th_tracer_renew(struct th_session *session);
+/* th_tracer_replace() by what is there now. Name and state stay. */
+enum th_status th_tracer_renew(struct th_session *session, struct th_tracer_lock *lock);
 
 #endif

@@ -79,23 +79,14 @@ static bool note(struct replacement *replacement, const struct th_session_setup 
     return attached;
 }
 
-static struct th_library *predecessor(const struct replacement *replacement)
-{
-    struct th_library *library = replacement->new->library;
-    bool upgrades = th_library_entry(library)->upgrade &&
-                    th_library_name(library) == th_library_name(replacement->old_library);
-
-    return upgrades ? replacement->old_library : NULL;
-}
-
 /* The first half of step 2. */
-static enum th_status load(const struct replacement *replacement)
+enum th_status th_session_load_successor(struct th_library *library, struct th_library *old)
 {
-    struct th_library *library = replacement->new->library;
+    bool upgrades =
+        th_library_entry(library)->upgrade && th_library_name(library) == th_library_name(old);
     enum th_status status = th_library_check_tracer(library);
 
-    return status == TH_OK ? th_library_load(library, predecessor(replacement), th_small(0))
-                           : status;
+    return status == TH_OK ? th_library_load(library, upgrades ? old : NULL, th_small(0)) : status;
 }
 
 /* Step 3. */
@@ -153,7 +144,7 @@ enum th_status th_session_replace(struct th_session *session, const struct th_se
         th_library_release(setup->library);
         return refuse(setup->name, th_error_raise(TH_FAILED, "the session's tracer is detached"));
     }
-    status = load(&replacement);
+    status = th_session_load_successor(setup->library, replacement.old_library);
     if (status == TH_OK)
         status = ask_and_publish(&replacement);
     th_library_release(replacement.old_library);

@@ -232,16 +232,16 @@ static void it_is_named_as_on_a_command_line(void **state)
     struct th_search search = {0};
 
     (void)state;
-    assert_int_equal(th_tracer_replace(session, &search, text), TH_OK);
+    assert_int_equal(th_tracer_replace(session, &search, text, NULL), TH_OK);
     assert_string_equal(th_session_name(session), path);
     assert_int_equal(th_session_state_term(session), TH_AM(trace));
     assert_string_equal(th_library_path(th_session_library(session)), path);
     assert_int_equal(first.unloads, 1);
-    assert_int_equal(th_tracer_replace(session, &search, path), TH_OK);
+    assert_int_equal(th_tracer_replace(session, &search, path, NULL), TH_OK);
     assert_int_equal(th_session_state_term(session), TH_AM(trace)); /* none was given */
     assert_false(th_tracer_is_outdated(session));
-    assert_int_equal(th_tracer_replace(session, &search, "nobody"), TH_REFUSED);
-    assert_int_equal(th_tracer_replace(session, &search, "=trace"), TH_USAGE);
+    assert_int_equal(th_tracer_replace(session, &search, "nobody", NULL), TH_REFUSED);
+    assert_int_equal(th_tracer_replace(session, &search, "=trace", NULL), TH_USAGE);
     th_free(text);
     th_free(path);
 }
@@ -254,7 +254,7 @@ static void one_whose_file_is_new_is_renewed(void **state)
     assert_false(th_tracer_is_outdated(session));
     library = succession_open(&second); /* the file is there now */
     assert_true(th_tracer_is_outdated(session));
-    assert_int_equal(th_tracer_renew(session), TH_OK);
+    assert_int_equal(th_tracer_renew(session, NULL), TH_OK);
     th_library_release(library);
     assert_int_equal(second.upgrades, 1);
     assert_ptr_equal(th_session_library(session), library);

@@ -1,0 +1,127 @@
+#!/bin/sh
+# --control: tracers that hang, or crash, while commands load, replace and unload them.
+. tests/cli/report
+. tests/cli/controlled
+
+cat >"$work/bad.c" <<'EOF'
+#include <erl_tracer.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+TH_TRACER_LOAD()
+{
+#ifdef HANGS
+    dprintf(1, "loading\n");
+    for (;;)
+        pause();
+#endif
+#ifdef CRASHES
+    *(volatile int *)16 = 0;
+#endif
+    return 0;
+}
+
+#ifdef UPGRADE_HANGS
+TH_TRACER_UPGRADE()
+{
+    dprintf(1, "upgrading\n");
+    for (;;)
+        pause();
+    return 0;
+}
+#endif
+
+TH_TRACER_UNLOAD()
+{
+    dprintf(1, "unloaded\n");
+#ifdef UNLOAD_HANGS
+    for (;;)
+        pause();
+#endif
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(generic)
+{
+}
+EOF
+for kind in GOOD HANGS CRASHES UNLOAD_HANGS; do
+    "$CC" -fPIC -shared -Iplugin_api -D$kind -o "$work/$kind.so" "$work/bad.c"
+done
+mkdir "$work/next"
+"$CC" -fPIC -shared -Iplugin_api -DUPGRADE_HANGS -o "$work/next/GOOD.so" "$work/bad.c"
+hangs() {
+    begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
+        'bank:start().' 'timer:sleep(600000).'
+    ctl attach "$work/HANGS.so" >/dev/null 2>&1 &
+    client=$!
+    until_so grep loading "$work/host.out"
+    kill -TERM "$host"
+    ended
+    wait "$client"
+}
+expect 'a command that hangs keeps no host from ending, and sessions are not taken from under it' hangs <<'EOF'
+loading
+unloaded
+ok
+stderr: tracehost run: SIGTERM came
+stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
+status 143
+-- status 1
+EOF
+# Other clients are answered while a load(), an upgrade() and an unload() hang.
+others() {
+    begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
+        'bank:start().' 'timer:sleep(600000).'
+    ctl attach "$work/UNLOAD_HANGS.so" --session=hanging >/dev/null
+    ctl attach "$work/HANGS.so" >/dev/null 2>&1 &
+    clients=$!
+    until_so grep loading "$work/host.out"
+    ctl replace 1 "$work/next/GOOD.so" >/dev/null 2>&1 &
+    clients="$clients $!"
+    until_so grep upgrading "$work/host.out"
+    ctl detach hanging >/dev/null 2>&1 &
+    clients="$clients $!"
+    until_so grep unloaded "$work/host.out"
+    timeout 10 "$tracehost" ctl "$socket" attach "$work/GOOD.so" --session=another >/dev/null && echo attached
+    timeout 10 "$tracehost" ctl "$socket" sessions | grep -c 'GOOD.so'
+    timeout 10 "$tracehost" ctl "$socket" detach another >/dev/null && echo detached
+    timeout 10 "$tracehost" ctl "$socket" stop
+    ended
+    wait $clients
+}
+expect 'commands that hang keep nobody else from being answered' others <<'EOF'
+attached
+2
+detached
+the host ends
+loading
+upgrading
+unloaded
+ok
+stderr: tracehost run: a request to stop came
+stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
+status 6
+-- status 1
+EOF
+# crashes COMMAND WORD...: what the host says of it, without addresses.
+crashes() {
+    begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(60000).'
+    ctl "$@" >/dev/null 2>&1
+    ended >"$work/ended"
+    sed '/^stderr:   at .*+0x/d; /^stderr:   lines: addr2line/d' "$work/ended"
+}
+expect 'a tracer that crashes when a command attaches it is named' crashes attach "$work/CRASHES.so" <<'EOF'
+stderr: tracehost: library 'WORK/CRASHES.so' crashed: SIGSEGV, a bad memory access at address 0x10, in load
+status 6
+EOF
+expect '... or puts it in the place of another' crashes replace 1 "$work/CRASHES.so" <<'EOF'
+stderr: tracehost: library 'WORK/CRASHES.so' crashed: SIGSEGV, a bad memory access at address 0x10, in load
+status 6
+EOF
+finish
