@@ -8,35 +8,17 @@
  * that show it are awaited, and the whole of the first message, which tells the node. A node sends
  * no less at a time, so events are handed on as they come all the same.
  */
-#include "raw.h"
 #include "reading.h"
 #include "trace_port.h"
 
 enum {
-    SHOWN = TH_PORT_HEAD + 1 + 2 + 3 + 9, /* version, arity, and {seq_trace, with an old atom: no
-                                             message is shorter */
+    SHOWN = TH_PORT_SHOWN,
     DROPS = 32 /* so many in a row are taken for such; a queue has one at its end, and few more */
 };
 
-static bool is_word(const struct th_raw_name *name, const char *word)
-{
-    return name->bytes == strlen(word) && memcmp(name->text, word, name->bytes) == 0;
-}
-
-/* P: SHOWN bytes. */
 static bool is_message(const unsigned char *p)
 {
-    const unsigned char *end = p + SHOWN;
-    struct th_raw_name name;
-    uint32_t arity;
-
-    if (p[0] != TH_PORT_MESSAGE || th_etf_get32(p + 1) > INT32_MAX ||
-        p[TH_PORT_HEAD] != TH_ETF_VERSION)
-        return false;
-    p = th_raw_tuple(p + TH_PORT_HEAD + 1, end, &arity);
-    if (!p || !th_raw_atom(p, end, &name))
-        return false;
-    return is_word(&name, "trace") || is_word(&name, "trace_ts") || is_word(&name, "seq_trace");
+    return th_etf_get32(p + 1) <= TH_PORT_LONGEST && th_trace_port_shows_message(p);
 }
 
 /* True if there is a message, perhaps behind drops; *AT gets its place. Not if its first bytes do

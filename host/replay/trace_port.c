@@ -1,10 +1,14 @@
 /* Reading the trace-port format. */
 #include "trace_port.h"
 
+#include "raw.h"
 #include "reading.h"
 #include "record.h"
 
-enum { EXAMINED = 16 /* records that are looked at to see whether a file is of this format */ };
+enum {
+    EXAMINED = 16,  /* records that are looked at to see whether a file is of this format */
+    LONG = 1 << 16, /* bytes of a message that are not awaited before its beginning was looked at */
+};
 
 _Static_assert((int)TH_INPUT_SLACK >= (int)TH_RECORD_SLACK, "see th_record_skim()");
 
@@ -110,7 +114,8 @@ static enum th_status at_end(struct th_reader *reader)
                             position);
 }
 
-static enum th_status unknown_op(struct th_reader *reader, unsigned op)
+/* What follows is at no place that is known. The reason has been raised. */
+static enum th_status lose(struct th_reader *reader)
 {
     unsigned long long position = th_input_position(&reader->input);
     bool live = reader->connection;
@@ -119,11 +124,53 @@ static enum th_status unknown_op(struct th_reader *reader, unsigned op)
         th_live_port_lose(reader);
     else
         th_reader_skip_file(reader);
-    th_error_raise(TH_PARTIAL,
-                   "it begins with byte %u; a record begins with 0 (a message) or 1 (a drop)", op);
     return th_error_context("record %llu at byte %llu is damaged: what follows it%s is lost",
                             th_reader_number(reader), position,
                             live ? ", up to where one is found again," : "");
+}
+
+static enum th_status unknown_op(struct th_reader *reader, unsigned op)
+{
+    th_error_raise(TH_PARTIAL,
+                   "it begins with byte %u; a record begins with 0 (a message) or 1 (a drop)", op);
+    return lose(reader);
+}
+
+static bool is_word(const struct th_raw_name *name, const char *word)
+{
+    return name->bytes == strlen(word) && memcmp(name->text, word, name->bytes) == 0;
+}
+
+bool th_trace_port_shows_message(const unsigned char *p)
+{
+    const unsigned char *end = p + TH_PORT_SHOWN;
+    struct th_raw_name name;
+    uint32_t arity;
+
+    if (p[0] != TH_PORT_MESSAGE || p[TH_PORT_HEAD] != TH_ETF_VERSION)
+        return false;
+    p = th_raw_tuple(p + TH_PORT_HEAD + 1, end, &arity);
+    if (!p || !th_raw_atom(p, end, &name))
+        return false;
+    return is_word(&name, "trace") || is_word(&name, "trace_ts") || is_word(&name, "seq_trace");
+}
+
+/* A message of SIZE bytes, which are not all there. TH_OK: they may be awaited, in as much memory.
+ */
+static enum th_status check_long(struct th_reader *reader, size_t size)
+{
+    struct th_input *input = &reader->input;
+
+    if (reader->connection && size > TH_PORT_LONGEST)
+        th_error_raise(TH_PARTIAL, "it claims to have %zu bytes; no more than %d are believed",
+                       size, TH_PORT_LONGEST);
+    else if (th_input_have(input, TH_PORT_SHOWN) &&
+             !th_trace_port_shows_message(th_input_bytes(input)))
+        th_error_raise(TH_PARTIAL, "it claims to have %zu bytes, and begins as no message does",
+                       size);
+    else
+        return TH_OK;
+    return lose(reader);
 }
 
 enum th_status th_trace_port_drop(struct th_reader *reader, struct th_event *event,
@@ -159,6 +206,9 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
     if (__builtin_expect(p[0] != TH_PORT_MESSAGE, 0))
         return p[0] == TH_PORT_DROP ? drop(reader, event, (uint32_t)size)
                                     : unknown_op(reader, p[0]);
+    if (__builtin_expect(size > LONG && th_input_there(input) < TH_PORT_HEAD + size, 0) &&
+        check_long(reader, size) != TH_OK)
+        return TH_PARTIAL;
     if (!th_input_have(input, TH_PORT_HEAD + size))
         return at_end(reader);
     p = th_input_bytes(input);

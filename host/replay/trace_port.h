@@ -16,7 +16,17 @@
 struct th_reader;
 struct th_event;
 
+/* No message is shorter: its head, version, arity, and {seq_trace, with an old atom. */
+enum { TH_PORT_SHOWN = 5 + 1 + 2 + 3 + 9 };
+
+/* A node that runs sends no longer messages, in bytes: one that claims to be longer is damaged. */
+enum { TH_PORT_LONGEST = 1 << 29 };
+
 enum { TH_PORT_MESSAGE = 0, TH_PORT_DROP = 1, TH_PORT_HEAD = 5 /* bytes of op and size */ };
+
+/* TH_PORT_SHOWN bytes from P on are how a message begins: op, size, a tuple whose first element is
+ * trace, trace_ts or seq_trace. */
+bool th_trace_port_shows_message(const unsigned char *p);
 
 /* For connections. A reader that knows nothing of the node yet; what it knows from the messages
  * that have come, if they begin where its input stands; a drop of DROPPED events there, for which

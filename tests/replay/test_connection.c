@@ -5,6 +5,7 @@
 #include "tests/support/server.h"
 #include "tests/support/stream.h"
 
+#include "host/replay/trace_port.h"
 #include "host/replay/reading.h"
 
 #include <setjmp.h>
@@ -159,12 +160,12 @@ static void a_huge_length(void **state)
 
     (void)state;
     add_messages(2);
-    th_etf_put32(head, INT32_MAX);
+    th_etf_put32(head, TH_PORT_LONGEST);
     memcpy(stream.data + RECORD + 1, head, sizeof head);
     act = whole();
     assert_string_equal(play_for(&act, 1, NULL, &reader),
                         "1@0 {trace,<0.1.0>,exit,normal}\n"
-                        "partial: record 2 at byte 61 is cut off: 56 of its 2147483647 bytes are "
+                        "partial: record 2 at byte 61 is cut off: 56 of its 536870912 bytes are "
                         "there\n");
     assert_true(reader->input.capacity < 1024 * 1024);
     th_reader_close(reader);
@@ -307,6 +308,54 @@ static void no_record_in_between(void **state)
             "again, is lost: it begins with byte 64; a record begins with 0 (a message) or 1 (a "
             "drop)\n"
             "2@76 {drop,0}\n3@76 {trace,<0.1.0>,exit,normal}\n");
+}
+
+/* A size that is wrong is not believed: what follows is no part of that record. */
+static void one_that_claims_to_be_long(void **state)
+{
+    static const unsigned char sizes[][4] = {{0xff, 0xff, 0xff, 0xf0}, {0x30, 0, 0, 0}};
+    static const char *const reasons[] = {
+        "it claims to have 4294967280 bytes; no more than 536870912 are believed",
+        "it claims to have 805306368 bytes; no more than 536870912 are believed",
+    };
+    struct server_act act;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *expected =
+            th_printf("1@0 {trace,<0.1.0>,exit,normal}\n"
+                      "partial: record 2 at byte 61 is damaged: what follows it, up to "
+                      "where one is found again, is lost: %s\n"
+                      "2@83 {drop,0}\n3@83 {trace,<0.1.0>,exit,normal}\n",
+                      reasons[i]);
+        stream.size = 0;
+        add_messages(1);
+        th_buffer_add_byte(&stream, 0);
+        th_buffer_add(&stream, sizes[i], 4);
+        th_buffer_add(&stream, "\x83h\x04w\x05trace, and more", 17);
+        add_messages(1);
+        act = whole();
+        assert_string_equal(play(&act), expected);
+        th_free(expected);
+    }
+}
+
+/* Nor one that would do, if what comes is no message. */
+static void one_that_begins_as_none(void **state)
+{
+    struct server_act act;
+
+    (void)state;
+    add_messages(1);
+    th_buffer_add(&stream, "\0\1\0\0\0what is this, then?", 24);
+    add_messages(1);
+    act = whole();
+    assert_string_equal(play(&act),
+                        "1@0 {trace,<0.1.0>,exit,normal}\n"
+                        "partial: record 2 at byte 61 is damaged: what follows it, up to where one "
+                        "is found again, is lost: it claims to have 16777216 bytes, and begins as "
+                        "no message does\n"
+                        "2@85 {drop,0}\n3@85 {trace,<0.1.0>,exit,normal}\n");
 }
 
 /* --- taking it up again ----------------------------------------------------------------------- */
@@ -477,6 +526,8 @@ int main(void)
         TEST(cut_off_anywhere),
         TEST(lost),
         TEST(no_record_in_between),
+        TEST(one_that_claims_to_be_long),
+        TEST(one_that_begins_as_none),
         TEST(a_lost_one),
         TEST(a_closed_one),
         TEST(after_being_sent_away),
