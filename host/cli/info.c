@@ -35,7 +35,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &info->stream;
+        state->child_inputs[0] = state->child_inputs[1] = &info->stream;
         return 0;
     case TH_OPTION_FORMAT:
         info->json = th_option_choice(choices, key, value, state) == 1;
@@ -63,7 +63,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0}, {&th_limit_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     options,
     parse,

@@ -25,11 +25,14 @@ struct totals {
     double seconds;
 };
 
-/* --- from, to --- */
+/* --- from, to, max-events, max-records --- */
 
 static const struct argp_option bounds[] = {
     {"from", TH_OPTION_FROM, "T", 0, "Leave out events before T", 2},
     {"to", TH_OPTION_TO, "T", 0, "Leave out events after T", 2},
+    {"max-events", TH_OPTION_MAX_EVENTS, "N", 0,
+     "Stop after N events that a tracer was told of, in all streams together", 90},
+    {"max-records", TH_OPTION_MAX_RECORDS, "N", 0, "Stop after N records of each stream", 90},
     {0},
 };
 
@@ -59,6 +62,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case TH_OPTION_TO:
         set_bound(&play->to, value, state, "--to");
+        return 0;
+    case TH_OPTION_MAX_EVENTS:
+        play->max_events = (struct th_limit){true, th_option_count(value, state, "--max-events")};
+        return 0;
+    case TH_OPTION_MAX_RECORDS:
+        play->max_records = (struct th_limit){true, th_option_count(value, state, "--max-records")};
         return 0;
     case ARGP_KEY_END:
         check_bounds(play, state);
@@ -186,6 +195,13 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     return th_stream_close(stream);
 }
 
+static bool is_enough(const struct th_replaying *replay, const struct totals *totals)
+{
+    const struct th_limit *limit = &replay->play.max_events;
+
+    return limit->set && totals->played.told >= limit->count;
+}
+
 /* The streams in turn; an unreadable one does not keep the others from being played. */
 static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
 {
@@ -193,7 +209,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     int64_t began = th_clock_real_monotonic();
     int worst = TH_OK;
 
-    for (size_t i = 0; i < replay->stream_count && !th_interrupt_came(); i++) {
+    for (size_t i = 0; i < replay->stream_count && !th_interrupt_came() && (i == 0 || !is_enough(replay, &totals)); i++) {
         int status = play_stream(replay, tracing, replay->streams[i], &totals);
         if (worst == TH_OK || status == TH_MALFORMED)
             worst = status;
@@ -285,7 +301,6 @@ int th_replaying_run(struct th_replaying *replay)
     struct th_tracing *tracing = th_tracing_create();
     int status;
 
-    replay->play.max_events = replay->stream.max_events;
     replay->play.progress = progress;
     replay->play.stays = replay->trace.control;
     th_interrupt_install();

@@ -10,7 +10,6 @@ enum { TOLD = 10 /* so many faults of a stream are shown */ };
 static const struct argp_option options[] = {
     {"allow-partial", TH_OPTION_ALLOW_PARTIAL, NULL, 0,
      "Exit with 0 though a stream is damaged or cut off (else 4)", 90},
-    {"max-events", TH_OPTION_MAX_EVENTS, "N", 0, "Stop after N records of each stream", 90},
     {"scheduler-id", TH_OPTION_SCHEDULER_ID, NULL, 0,
      "Where one integer may be a match specification's result or a scheduler's number, it is the "
      "scheduler's: for streams recorded with the flag scheduler_id",
@@ -44,9 +43,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case TH_OPTION_ALLOW_PARTIAL:
         into->allow_partial = true;
         return 0;
-    case TH_OPTION_MAX_EVENTS:
-        into->max_events = th_option_count(value, state, "--max-events");
-        return 0;
     case TH_OPTION_SCHEDULER_ID:
         into->scheduler_id = true;
         return 0;
@@ -65,6 +61,26 @@ static error_t parse(int key, char *value, struct argp_state *state)
 }
 
 const struct argp th_stream_argp = {.options = options, .parser = parse};
+
+static const struct argp_option limit_options[] = {
+    {"max-records", TH_OPTION_MAX_RECORDS, "N", 0, "Stop after N records", 90},
+    {"max-events", TH_OPTION_MAX_EVENTS, "N", 0, "The same: each record is an event here", 90},
+    {0},
+};
+
+static error_t parse_limit(int key, char *value, struct argp_state *state)
+{
+    struct th_stream_options *into = state->input;
+
+    if (key != TH_OPTION_MAX_RECORDS && key != TH_OPTION_MAX_EVENTS)
+        return ARGP_ERR_UNKNOWN;
+    into->max_records.count = th_option_count(
+        value, state, key == TH_OPTION_MAX_EVENTS ? "--max-events" : "--max-records");
+    into->max_records.set = true;
+    return 0;
+}
+
+const struct argp th_limit_argp = {.options = limit_options, .parser = parse_limit};
 
 const char *th_stream_title(const char *name)
 {
@@ -163,10 +179,10 @@ void th_stream_step(struct th_stream *stream)
 
 bool th_stream_next(struct th_stream *stream, struct th_event *event)
 {
-    uint64_t limit = stream->options->max_events;
+    const struct th_limit *limit = &stream->options->max_records;
 
     for (;;) {
-        if (th_interrupt_came() || (limit && th_reader_info(stream->reader)->records >= limit))
+        if (th_interrupt_came() || (limit->set && th_reader_info(stream->reader)->records >= limit->count))
             return false;
         th_stream_step(stream);
         switch (th_reader_next(stream->reader, event)) {

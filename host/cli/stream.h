@@ -9,14 +9,18 @@
 struct th_stream_options {
     bool allow_partial; /* damage does not change the exit status */
     bool scheduler_id;
-    uint64_t max_events;  /* 0: no limit */
-    int64_t reconnect_ns; /* see th_reader_options */
+    int64_t reconnect_ns;        /* see th_reader_options */
+    struct th_limit max_records; /* for th_stream_next() */
     enum th_progress_when progress;
 };
 
 /* The options that all commands on streams have, for an argp child; its input is a struct
  * th_stream_options. */
 extern const struct argp th_stream_argp;
+
+/* --max-records, which is --max-events as well, for commands whose events are records. The same
+ * input. */
+extern const struct argp th_limit_argp;
 
 struct th_stream {
     const char *command; /* for messages */
@@ -37,7 +41,7 @@ struct th_stream {
 int th_stream_open(struct th_stream *stream);
 
 /* The next sound record. Damage on the way is told on stderr and counted. False at the end, when
- * max_events were read, or when a signal came. */
+ * max_records were read, or when a signal came. */
 bool th_stream_next(struct th_stream *stream, struct th_event *event);
 
 /* The stream has come a little further: for those that do not use th_stream_next(). */

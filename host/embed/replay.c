@@ -40,7 +40,7 @@ static enum th_status read_options(tracehost_replay *replay,
         status = read_bound(&options->from, &replay->play.from);
     if (status == TH_OK)
         status = read_bound(&options->to, &replay->play.to);
-    replay->play.max_events = options->max_events;
+    replay->play.max_records = (struct th_limit){options->max_events != 0, options->max_events};
     replay->play.verify = options->verify;
     return status;
 }

@@ -224,12 +224,27 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
     return TH_OK;
 }
 
+static bool is_reached(const struct th_limit *limit, uint64_t count)
+{
+    return limit->set && count >= limit->count;
+}
+
+/* An event counts once, however many callbacks are about it. */
+static enum th_status play_counted(struct th_player *player, struct th_event *event)
+{
+    uint64_t before = th_callback_current.told;
+    enum th_status status = play_event(player, event);
+
+    player->counts->told += th_callback_current.told != before;
+    return status;
+}
+
 static inline enum th_status step(struct th_player *player)
 {
-    uint64_t limit = player->options->max_events;
     enum th_status status;
 
-    if ((limit && player->read >= limit) || player->deserted)
+    if (is_reached(&player->options->max_records, player->read) ||
+        is_reached(&player->options->max_events, player->counts->told) || player->deserted)
         return TH_END;
     status = th_reader_next(player->reader, &player->event);
     if (__builtin_expect(status == TH_OK, 1)) {
@@ -237,7 +252,7 @@ static inline enum th_status step(struct th_player *player)
             tell_node(player);
         player->counts->records++;
         th_recording_count(&player->recording->records, 1);
-        return play_event(player, &player->event);
+        return play_counted(player, &player->event);
     }
     if (status == TH_MALFORMED) {
         player->read++;

@@ -7,8 +7,14 @@
 
 #include "reader.h"
 
+struct th_limit {
+    bool set; /* else there is none */
+    uint64_t count;
+};
+
 struct th_player_options {
-    uint64_t max_events; /* stop after so many records; 0: no limit */
+    struct th_limit max_records; /* stop after so many records of the stream */
+    struct th_limit max_events;  /* stop when th_player_counts.told is so many */
     struct th_time_bound {
         bool set;
         bool relative; /* counts from the stream's first time by that clock, not from the clock's
@@ -27,6 +33,7 @@ struct th_player_options {
 struct th_player_counts {
     uint64_t records;   /* read, drops included */
     uint64_t played;    /* offered to the sessions */
+    uint64_t told;      /* of which a tracer's trace callback was called */
     uint64_t skipped;   /* outside of from and to */
     uint64_t drops;     /* drop records */
     uint64_t lost;      /* events that the recorder dropped, as these say */
@@ -52,7 +59,8 @@ void th_play(struct th_tracing *tracing, struct th_reader *reader,
  * th_player_begin() begins a new world; what it is given must stay until th_player_end(), which
  * frees the player. th_player_step() takes the next record:
  *   TH_OK         it has happened: *EVENT (NULL: not wanted) is good until the next step
- *   TH_END        there are no more, max_events were read, or no session is left
+ *   TH_END        there are no more, max_records were read, max_events were told, or no session is
+ *                 left
  *   TH_MALFORMED, TH_PARTIAL   as th_reader_next(), also for a record that turned out to be damaged
  *                 when a tracer wanted it; go on
  * The progress function is not called.

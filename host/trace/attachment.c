@@ -16,6 +16,7 @@ static inline th_term call(struct th_attachment *attachment, th_env *env, enum t
     th_callback_set(callback, attachment);
     /* Only this thread writes it; see callback.h for the reader. */
     atomic_store_explicit(&callback->sequence, sequence + 1, memory_order_relaxed);
+    callback->told += slot % 2;
     answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
     th_callback_set(callback, NULL);
     if (env->exception != TH_NONE)

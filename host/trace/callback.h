@@ -34,6 +34,7 @@ struct th_callback {
     /* Counts the callbacks that this thread began. Relaxed: the watchdog only compares two
      * readings. */
     _Atomic uint64_t sequence;
+    uint64_t told; /* trace callbacks of recorded events that this thread began; its own */
 };
 
 extern _Thread_local struct th_callback th_callback_current

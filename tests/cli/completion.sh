@@ -75,6 +75,7 @@ tracehost dump - => ( nospace )
     --format=
     --help
     --max-events=
+    --max-records=
     --output=
     --progress=
     --reconnect

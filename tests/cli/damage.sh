@@ -258,7 +258,7 @@ put "$work/deep" 240 377
 deep() {
     "$tracehost" "$@" "$work/deep" >"$work/out"
 }
-expect 'damage that shows when terms are wanted' deep replay --max-events=4 <<'EOF'
+expect 'damage that shows when terms are wanted' deep replay --max-records=4 <<'EOF'
 -- stderr
 tracehost replay: WORK/deep: record 3 at byte 162 was skipped
   the element at byte 60 of its term is damaged

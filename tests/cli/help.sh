@@ -107,7 +107,9 @@ the other.
       --verify               Decode every term of every record, wanted or not
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
-      --max-events=N         Stop after N records of each stream
+      --max-events=N         Stop after N events that a tracer was told of, in
+                             all streams together
+      --max-records=N        Stop after N records of each stream
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
                              terminal), always, never
@@ -207,7 +209,9 @@ messages to whom and how long these waited, the slowest calls.
       --return               With what they return
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
-      --max-events=N         Stop after N records of each stream
+      --max-events=N         Stop after N events that a tracer was told of, in
+                             all streams together
+      --max-records=N        Stop after N records of each stream
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
                              terminal), always, never
@@ -245,7 +249,8 @@ Prints every record of a recorded stream.
   -o, --output=FILE          Write to FILE, which appears when it is complete
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
-      --max-events=N         Stop after N records of each stream
+      --max-events=N         The same: each record is an event here
+      --max-records=N        Stop after N records
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
                              terminal), always, never
@@ -276,7 +281,8 @@ nothing.
                              tells: .jsonl, .json or .trace, .log, .dat
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
-      --max-events=N         Stop after N records of each stream
+      --max-events=N         The same: each record is an event here
+      --max-records=N        Stop after N records
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
                              terminal), always, never
@@ -310,7 +316,8 @@ span; what was dropped or is damaged.
                              all (the default: 20 as text, all as json)
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
-      --max-events=N         Stop after N records of each stream
+      --max-events=N         The same: each record is an event here
+      --max-records=N        Stop after N records
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
                              terminal), always, never

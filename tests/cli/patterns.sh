@@ -89,7 +89,7 @@ expect 'a later pattern clears earlier ones' replay -p ex:_ -p ex:bar/1 --match-
 <0.1.0>    call ex:indirections()
 EOF
 expect 'no calls where all are cleared' replay -p ex:bar/1 -p _:_ --match-spec false "$work/example.jsonl" </dev/null
-expect 'what only --flags asks for' replay -p wl:init/1 --flags=call,procs "$pingpong" --max-events=9 <<'EOF'
+expect 'what only --flags asks for' replay -p wl:init/1 --flags=call,procs "$pingpong" --max-records=9 <<'EOF'
 <0.94.0>   spawn <0.95.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
 <0.94.0>   link <0.95.0>
 <0.95.0>   spawned by <0.94.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
@@ -97,7 +97,7 @@ expect 'what only --flags asks for' replay -p wl:init/1 --flags=call,procs "$pin
 -- stderr
 tracehost replay: warning: -p wl:init/1: no such function was called
 EOF
-expect 'a real recording' replay -p ex:bar/1 --max-events=6 "$seed" <<'EOF'
+expect 'a real recording' replay -p ex:bar/1 --max-records=6 "$seed" <<'EOF'
 <0.79.0>   call ex:bar(10)
 <0.79.0>   call ex:bar(9)
 EOF
@@ -128,7 +128,7 @@ expect 'returns: of tail calls, too' replay -p 'ex:_/_' --return "$work/example.
 <0.1.0>    return ex:lots/0 -> done
 <0.1.0>    return ex:foo/0 -> ok
 EOF
-expect 'exceptions' replay -p 'ex:c4/_' --exception -p ex:caught/1 --return --max-events=17 -t text "$exceptions" <<'EOF'
+expect 'exceptions' replay -p 'ex:c4/_' --exception -p ex:caught/1 --return --max-records=17 -t text "$exceptions" <<'EOF'
 0.000000 <0.89.0>   call ex:caught(err)
 0.000007 <0.89.0>   call ex:c4(err)
 0.000009 <0.89.0>   exception ex:c4/1 ! error:boom
@@ -138,7 +138,7 @@ expect 'return_to' replay -p ex:foo/0 --flags=call,return_to "$work/example.json
 <0.1.0>    call ex:foo()
 <0.1.0>    return_to sem:w/0
 EOF
-expect 'return_to, as far as it was recorded' replay -p ex:caught/1 --flags=call,return_to --max-events=20 "$exceptions" <<'EOF'
+expect 'return_to, as far as it was recorded' replay -p ex:caught/1 --flags=call,return_to --max-records=20 "$exceptions" <<'EOF'
 <0.89.0>   call ex:caught(err)
 <0.89.0>   return_to ex:mid/1
 <0.89.0>   call ex:caught(thr)
@@ -146,7 +146,7 @@ EOF
 
 # --- what a match specification shows ---
 
-expect 'display, in its place' replay -p ex:bar/1 --match-spec "[{['\$1'],[],[{display,{{\"at\",'\$1',1.5,#{a=>b}}}}]}]" --max-events=7 "$work/example.jsonl" <<'EOF'
+expect 'display, in its place' replay -p ex:bar/1 --match-spec "[{['\$1'],[],[{display,{{\"at\",'\$1',1.5,#{a=>b}}}}]}]" --max-records=7 "$work/example.jsonl" <<'EOF'
 {"at",2,1.5,#{a => b}}
 <0.1.0>    call ex:bar(2)
 {"at",1,1.5,#{a => b}}
@@ -290,7 +290,7 @@ EOF
 
 # --- what is unknown ---
 
-expect 'callers' replay -p ex:bar/1 --caller --max-events=6 "$seed" <<'EOF'
+expect 'callers' replay -p ex:bar/1 --caller --max-records=6 "$seed" <<'EOF'
 <0.79.0>   call ex:bar(10) [result undefined]
 <0.79.0>   call ex:bar(9) [result undefined]
 -- stderr

@@ -408,6 +408,57 @@ information.
 EOF
 expect 'no events at all' "$tracehost" replay --max-events=0 "$recordings/s20_empty.trace" <<'EOF'
 EOF
+pingpong=$recordings/s04_genserver_pingpong.trace
+expect 'so many events that a tracer is told of' "$tracehost" replay --max-events=2 --flags=send "$pingpong" <<'EOF'
+<0.95.0>   send {ack,<0.95.0>,{ok,<0.95.0>}} -> <0.94.0>
+<0.94.0>   send {'$gen_call',{<0.94.0>,[alias|#Ref<0.3774324694.940638210.141746>]},{ping,1}} -> <0.95.0>
+EOF
+expect 'so many events at patterns' "$tracehost" replay --max-events=3 -p ex:c4/1 --exception -t text \
+    "$recordings/s03_exceptions_return_to.trace" <<'EOF'
+0.000000 <0.89.0>   call ex:c4(err)
+0.000002 <0.89.0>   exception ex:c4/1 ! error:boom
+0.000028 <0.89.0>   call ex:c4(thr)
+EOF
+expect 'an event that two tracers are told of is one, and one that is discarded none' \
+    "$tracehost" replay --max-events=1 -t msg -t msg "$pingpong" <<'EOF'
+<0.95.0> -> <0.94.0>
+<0.95.0> -> <0.94.0>
+EOF
+cat >"$work/two.jsonl" <<'EOF'
+{"tracee":"<0.50.0>","tag":"send","term":"a","extra":"<0.51.0>"}
+{"tracee":"<0.51.0>","tag":"receive","term":"a"}
+{"tracee":"<0.50.0>","tag":"send","term":"b","extra":"<0.51.0>"}
+EOF
+expect 'so many events of all streams together' "$tracehost" replay --max-events=3 --flags=send \
+    "$work/two.jsonl" "$work/two.jsonl" "$work/none" <<'EOF'
+<0.50.0>   send a -> <0.51.0>
+<0.50.0>   send b -> <0.51.0>
+<0.50.0>   send a -> <0.51.0>
+EOF
+expect 'so many records of each stream' "$tracehost" replay --max-records=2 --flags=send "$work/two.jsonl" "$work/two.jsonl" <<'EOF'
+<0.50.0>   send a -> <0.51.0>
+<0.50.0>   send a -> <0.51.0>
+EOF
+expect 'what comes first' "$tracehost" replay --max-records=2 --max-events=2 "$work/two.jsonl" "$work/none" <<'EOF'
+<0.50.0>   send a -> <0.51.0>
+<0.51.0>   receive a
+EOF
+expect 'no event' "$tracehost" replay --max-events=0 -t count "$pingpong" <<'EOF'
+EOF
+expect 'no record' "$tracehost" replay --max-records=0 "$pingpong" <<'EOF'
+EOF
+same_in_other_commands() {
+    for command in dump info 'convert --to=jsonl -'; do
+        for count in 0 3; do
+            "$tracehost" $command --max-records=$count - <"$pingpong" >"$work/records" &&
+                "$tracehost" $command --max-events=$count - <"$pingpong" >"$work/events" &&
+                cmp "$work/records" "$work/events" || return 1
+        done
+    done
+    [ "$("$tracehost" dump --max-events=3 "$pingpong" | wc -l)" = 3 ] &&
+        [ -z "$("$tracehost" dump --max-events=0 "$pingpong")" ]
+}
+check 'records are the events of other commands' same_in_other_commands
 
 # --- verify, stats, loss ---
 
@@ -469,7 +520,7 @@ EOF
 # --- streams ---
 
 expect 'several streams, one after the other' \
-    "$tracehost" replay --max-events=2 "$calls" "$messages" "$recordings/s03_exceptions_return_to.trace" <<'EOF'
+    "$tracehost" replay --max-records=2 "$calls" "$messages" "$recordings/s03_exceptions_return_to.trace" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 0.000000 <0.213.0>  receive {go,<0.9.0>,#Fun<small.11.108605527>} [result nonode@nohost] [scheduler 1]
@@ -551,7 +602,7 @@ tracehost replay: cannot read WORK/none*.log
 -- status 3
 EOF
 
-expect 'one unreadable stream among others' "$tracehost" replay --max-events=1 "$calls" "$work/none" "$messages" <<'EOF'
+expect 'one unreadable stream among others' "$tracehost" replay --max-records=1 "$calls" "$work/none" "$messages" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 0.000000 <0.213.0>  receive {go,<0.9.0>,#Fun<small.11.108605527>} [result nonode@nohost] [scheduler 1]
 -- stderr

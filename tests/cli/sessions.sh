@@ -34,7 +34,7 @@ expect 'one' "$tracehost" replay --processes='<0.170.0>' "$procs" <<'EOF'
 <0.170.0>  exit normal
 EOF
 expect 'whoever registers a name, from then on' \
-    "$tracehost" replay --processes=wlme,nobody --flags=procs --max-events=6 "$procs" <<'EOF'
+    "$tracehost" replay --processes=wlme,nobody --flags=procs --max-records=6 "$procs" <<'EOF'
 <0.169.0>  register wlme
 <0.169.0>  spawn <0.170.0> as erlang:apply(#Fun<wl.0.18326006>,[])
 <0.169.0>  link <0.170.0>
@@ -58,7 +58,7 @@ expect 'both' counted --ports=new --processes=all "$ports" <<'EOF'
 EOF
 expect 'ports of before' counted --ports=existing "$ports" </dev/null
 named() {
-    "$tracehost" replay --stats -t msg --processes='<0.7.7>' --max-events=1 "$procs" 2>&1 | grep 'tracees seen'
+    "$tracehost" replay --stats -t msg --processes='<0.7.7>' --max-records=1 "$procs" 2>&1 | grep 'tracees seen'
 }
 expect 'one that is named but never there does not count as seen' named <<'EOF'
            1  tracees seen
@@ -99,14 +99,14 @@ expect 'two sessions' "$tracehost" replay --session lives --processes=new --flag
 EOF
 expect 'two sessions of one tracer' "$tracehost" replay --session a -t text --processes='<0.170.0>' \
     --flags=receive --session b -t "text,output=$work/b" --processes=wlme --flags=send \
-    --max-events=13 "$procs" <<'EOF'
+    --max-records=13 "$procs" <<'EOF'
 <0.170.0>  receive die
 EOF
 expect 'and what the other one has' cat "$work/b" <<'EOF'
 <0.169.0>  send die -> <0.170.0>
 EOF
 expect 'what stands before the first session is no part of it' "$tracehost" replay -t msg -t msg \
-    --flags=send --session b -t text --flags=receive --max-events=12 "$procs" <<'EOF'
+    --flags=send --session b -t text --flags=receive --max-records=12 "$procs" <<'EOF'
 <0.169.0>  receive {go,<0.9.0>,fun wl:procs/0}
 <0.169.0> -> <0.170.0>
 <0.169.0> -> <0.170.0>

@@ -153,7 +153,7 @@ flame: calls and returns of processes that were not scheduled in: 1
 flame: events without a time stamp, whose time is when they came here: 1
 LINES
 
-expect 'no ends' "$tracehost" replay -t flame -p supervisor:_ --max-events=12 "$recordings/s05_supervisor_restarts.trace" <<'LINES'
+expect 'no ends' "$tracehost" replay -t flame -p supervisor:_ --max-records=12 "$recordings/s05_supervisor_restarts.trace" <<'LINES'
 <0.101.0>;supervisor:init/1 1643
 <0.101.0>;supervisor:init_state/4 1392
 -- stderr

@@ -146,7 +146,7 @@ LINES
 expect 'all fields' "$tracehost" replay -t jsonl "$work/fields.jsonl" <"$work/fields.jsonl"
 
 filtered() {
-    "$tracehost" replay -p ex:c4/1 --exception -t jsonl,output="$work/small.jsonl" --max-events=17 \
+    "$tracehost" replay -p ex:c4/1 --exception -t jsonl,output="$work/small.jsonl" --max-records=17 \
         "$recordings/s03_exceptions_return_to.trace" && cat "$work/small.jsonl"
 }
 expect 'filters' filtered <<'LINES'

@@ -50,7 +50,7 @@ rising() {
 check 'strictly monotonic times rise' rising
 
 filtered() {
-    "$tracehost" replay -p ex:c4/1 --exception -t trace_port,output="$work/small.trace" --max-events=17 \
+    "$tracehost" replay -p ex:c4/1 --exception -t trace_port,output="$work/small.trace" --max-records=17 \
         "$recordings/s03_exceptions_return_to.trace" && "$tracehost" dump "$work/small.trace"
 }
 expect 'filters' filtered <<'LINES'
