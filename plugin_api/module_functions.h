@@ -54,6 +54,15 @@
  * th_recordings_begun() is how long that list is, in a few nanoseconds: who asks in each callback sees
  * when another stream begins, whose processes and names are others than those before.
  *
+ * th_recording_zero() tells when the recording begins by the clock of the callback's event: *ZERO is
+ * what enif_monotonic_time(UNIT) would be in a callback for the first record that has a time by that
+ * clock, whatever filters and patterns let through. There are three clocks: system time (`timestamp`
+ * in Opts), CPU time (`cpu_timestamp`), and monotonic time, strict or not. Their times cannot be
+ * compared, so that each has a zero of its own. Streams that are replayed together are parts of one
+ * recording, and the first of them has its zeros; where a connection goes on with another node, zeros
+ * but system time's are anew. In a callback alone; ENV is the callback's. 0: the event has no recorded
+ * time, and enif_monotonic_time() reads the host's clock; or UNIT is none.
+ *
  * ENV is any that terms can be made in. Any thread, in callbacks as well as in load() and unload(). What
  * happens in the host itself is no stream: [] where nothing was replayed.
  *
@@ -77,7 +86,8 @@
     X(tracing, ERL_NIF_TERM, th_recordings, (ErlNifEnv *env)) \
     X(tracing, int, th_recordings_begun, (ErlNifEnv *env)) \
     X(tracing, void, th_tracer_failed, (ErlNifEnv *env, const char *reason)) \
-    X(tracing, int, th_attach_pending, (ErlNifEnv *env))
+    X(tracing, int, th_attach_pending, (ErlNifEnv *env)) \
+    X(tracing, int, th_recording_zero, (ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero))
 
 /*
  * Calling.

@@ -209,7 +209,9 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     int64_t began = th_clock_real_monotonic();
     int worst = TH_OK;
 
-    for (size_t i = 0; i < replay->stream_count && !th_interrupt_came() && (i == 0 || !is_enough(replay, &totals)); i++) {
+    for (size_t i = 0; i < replay->stream_count && !th_interrupt_came() &&
+                       (i == 0 || !is_enough(replay, &totals));
+         i++) {
         int status = play_stream(replay, tracing, replay->streams[i], &totals);
         if (worst == TH_OK || status == TH_MALFORMED)
             worst = status;
@@ -302,6 +304,7 @@ int th_replaying_run(struct th_replaying *replay)
     int status;
 
     replay->play.progress = progress;
+    replay->play.part = true;
     replay->play.stays = replay->trace.control;
     th_interrupt_install();
     th_guard_install();

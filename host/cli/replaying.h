@@ -38,7 +38,8 @@ struct th_replaying {
     } shown;
 };
 
-/* --from, --to, --max-events and --max-records, for an argp child; its input is a struct th_player_options. */
+/* --from, --to, --max-events and --max-records, for an argp child; its input is a struct
+ * th_player_options. */
 extern const struct argp th_bounds_argp;
 
 /* Plays the streams in turn, and ends all tracers. Returns the exit status. */

@@ -182,7 +182,8 @@ bool th_stream_next(struct th_stream *stream, struct th_event *event)
     const struct th_limit *limit = &stream->options->max_records;
 
     for (;;) {
-        if (th_interrupt_came() || (limit->set && th_reader_info(stream->reader)->records >= limit->count))
+        if (th_interrupt_came() ||
+            (limit->set && th_reader_info(stream->reader)->records >= limit->count))
             return false;
         th_stream_step(stream);
         switch (th_reader_next(stream->reader, event)) {

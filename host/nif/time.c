@@ -4,6 +4,8 @@
  */
 #include "nif.h"
 
+#include "plugin_api/nif_module.h"
+
 #include <stdatomic.h>
 
 /* Units in a second, 0 for none of ErlNifTimeUnit. */
@@ -68,12 +70,15 @@ static ERL_NIF_TERM timestamp(ErlNifEnv *env, int64_t us)
                             th_small(us - seconds * 1000000));
 }
 
-/* True while th_clock_monotonic() reads a record's time. */
-static bool is_recorded(void)
+int th_recording_zero(ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero)
 {
-    struct th_clock *clock = th_clock_current;
+    int64_t ns;
 
-    return clock && (clock->ready || clock->fill(clock));
+    (void)env;
+    if (!frequency(unit) || !th_clock_zero(&ns))
+        return 0;
+    *zero = from_nanoseconds(ns, unit);
+    return 1;
 }
 
 /*
@@ -83,11 +88,10 @@ static bool is_recorded(void)
 ERL_NIF_TERM enif_now_time(ErlNifEnv *env)
 {
     static _Atomic int64_t latest; /* relaxed: one word, and no other depends on it */
-    bool recorded = is_recorded();
     int64_t now = divide(th_clock_monotonic() + th_clock_offset(), 1000);
-    int64_t before;
+    int64_t before, zero;
 
-    if (recorded)
+    if (th_clock_zero(&zero))
         return timestamp(env, now);
     before = atomic_load_explicit(&latest, memory_order_relaxed);
     do {

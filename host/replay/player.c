@@ -6,14 +6,6 @@
 
 enum { PROGRESS_RECORDS = 16 };
 
-/* Times of different clocks cannot be compared. */
-enum clock { SYSTEM, CPU, MONOTONIC, CLOCKS };
-
-static enum clock clock_of(enum th_time_kind kind)
-{
-    return kind == TH_TIME_TIMESTAMP ? SYSTEM : kind == TH_TIME_CPU ? CPU : MONOTONIC;
-}
-
 struct th_player {
     struct th_tracing *tracing;
     struct th_reader *reader;
@@ -26,8 +18,8 @@ struct th_player {
     struct origin {
         bool known;
         int64_t ns;
-    } origins[CLOCKS]; /* the stream's first times */
-    th_env env;        /* terms of the event at hand that the player itself wants */
+    } origins[TH_CLOCKS]; /* from when bounds count */
+    th_env env;           /* terms of the event at hand that the player itself wants */
     struct th_event event;
 };
 
@@ -54,12 +46,27 @@ static int64_t on_scale(const struct th_time_bound *bound, const struct origin *
     return ns < 0 ? INT64_MIN : INT64_MAX;
 }
 
+/* A clock begins with the first record that has a time by it. */
+static inline void note_time(struct th_player *player, const struct th_event *event)
+{
+    struct origin *origin;
+    int64_t zero;
+
+    if (!event->timed || event->time.kind == TH_TIME_NONE)
+        return;
+    origin = &player->origins[th_time_clock(event->time.kind)];
+    if (__builtin_expect(origin->known, 1))
+        return;
+    zero = th_recordings_zero(&event->time);
+    *origin = (struct origin){true, player->options->part ? zero : event->time.ns};
+}
+
 /* True if the event lies between from and to. *STATUS is TH_MALFORMED if its time is damaged. */
 static bool in_time(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
-    struct origin *origin;
+    const struct origin *origin;
     int64_t ns;
 
     if (!from->set && !to->set)
@@ -68,9 +75,8 @@ static bool in_time(struct th_player *player, struct th_event *event, enum th_st
     if (*status != TH_OK || event->time.kind == TH_TIME_NONE)
         return true;
     ns = event->time.ns;
-    origin = &player->origins[clock_of(event->time.kind)];
-    if (!origin->known)
-        *origin = (struct origin){true, ns};
+    note_time(player, event);
+    origin = &player->origins[th_time_clock(event->time.kind)];
     return (!from->set || on_scale(from, origin, ns) >= from->ns) &&
            (!to->set || on_scale(to, origin, ns) <= to->ns);
 }
@@ -174,6 +180,8 @@ static void change_node(struct th_player *player)
 {
     end_world(player);
     th_tracing_new_world(player->tracing);
+    th_recordings_forget_clocks();
+    player->origins[TH_CLOCK_CPU].known = player->origins[TH_CLOCK_MONOTONIC].known = false;
     tell_node(player);
 }
 
@@ -252,6 +260,7 @@ static inline enum th_status step(struct th_player *player)
             tell_node(player);
         player->counts->records++;
         th_recording_count(&player->recording->records, 1);
+        note_time(player, &player->event);
         return play_counted(player, &player->event);
     }
     if (status == TH_MALFORMED) {

@@ -22,6 +22,8 @@ struct th_player_options {
         int64_t ns;
     } from, to;  /* only events between these, both included; records without a time pass. What is
                     left out is not offered, but processes live and die in it all the same. */
+    bool part;   /* the stream and those played before it in this tracing are parts of one
+                    recording: relative bounds count from the first time of all of them */
     bool verify; /* decode every term of every record, wanted or not */
     bool probes; /* events hit USDT probes, before the sessions are asked */
     bool stays;  /* go on where no session is left, as another thread may begin one: such events

@@ -265,3 +265,27 @@ const struct th_event_source th_record_source = {
     .actor = actor,
     .whole = whole,
 };
+
+/* The clock of a time that ends at END, by its looks; TH_CLOCKS: they do not tell. 24 bytes can be
+ * read before END. */
+static inline enum th_time_clock clock_by_looks(const unsigned char *end)
+{
+    if (end[-11] == TH_ETF_SMALL_BIG && end[-10] == 8)
+        return TH_CLOCK_MONOTONIC;
+    if (end[-17] == TH_ETF_SMALL_TUPLE && end[-16] == 3 && end[-15] == TH_ETF_INTEGER &&
+        end[-10] == TH_ETF_INTEGER && end[-5] == TH_ETF_INTEGER && th_etf_get32(end - 14) != 0)
+        return TH_CLOCK_SYSTEM;
+    return TH_CLOCKS;
+}
+
+void th_record_meet_clock(struct th_record *record, struct th_event *event)
+{
+    if (event->timed || !record->timed || event->kind == TH_EVENT_OTHER ||
+        event->kind == TH_EVENT_TRACE ||
+        (record->end - record->data >= 24 && record->clocks >> clock_by_looks(record->end) & 1))
+        return;
+    if (th_event_time(event) == TH_OK)
+        record->clocks |= 1U << th_time_clock(event->time.kind);
+    else
+        th_error_clear();
+}

@@ -24,6 +24,7 @@ struct th_record {
     struct th_etf_options etf;
     bool begun;        /* utf8_atoms is known */
     bool scheduler_id; /* see th_event_from_tuple() */
+    unsigned clocks;   /* that had a record's time so far: a bit for each enum th_time_clock */
     struct th_record_prefix {
         size_t bytes; /* 0: free */
         enum th_event_kind kind;
@@ -64,6 +65,16 @@ enum th_status th_record_skim(struct th_record *record, const unsigned char *dat
 
 /* For events whose reader is a th_record; drops, too. */
 extern const struct th_event_source th_record_source;
+
+/*
+ * Reads the time of EVENT, the latest record, if no record before it had one by its clock. Damage
+ * is left to whoever reads the time again.
+ *
+ * The clock shows in the last bytes: a BEAM writes monotonic times as integers of eight bytes,
+ * alone or last of a pair, and system times as tuples of three integers of four. Its CPU times, and
+ * pairs that end in a small integer, look otherwise and are read each time, as they are rare.
+ */
+void th_record_meet_clock(struct th_record *record, struct th_event *event);
 
 /* Decodes the whole record into ENV; TH_MALFORMED if it is not exactly one term. */
 enum th_status th_record_whole(struct th_record *record, th_env *env, th_term *tuple);

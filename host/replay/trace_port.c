@@ -216,6 +216,7 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
     if (__builtin_expect(th_record_skim(record, p + TH_PORT_HEAD, size, event) != TH_OK, 0))
         return th_error_context("record %llu at byte %llu is damaged", th_reader_number(reader),
                                 (unsigned long long)event->position);
+    th_record_meet_clock(record, event);
     if (__builtin_expect(reader->info.node.node == TH_NONE, 0))
         tell_node(reader);
     return TH_OK;

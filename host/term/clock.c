@@ -60,3 +60,12 @@ int64_t th_clock_cpu(void)
 
     return clock ? clock->cpu : read_real(CLOCK_PROCESS_CPUTIME_ID);
 }
+
+bool th_clock_zero(int64_t *zero)
+{
+    const struct th_clock *clock = recorded();
+
+    if (clock)
+        *zero = clock->zero;
+    return clock;
+}

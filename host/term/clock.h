@@ -15,6 +15,7 @@
 struct th_clock {
     int64_t monotonic; /* nanoseconds */
     int64_t offset;    /* nanoseconds from monotonic to system time (since 1970) */
+    int64_t zero;      /* the recording's first time by the clock that `monotonic` is of */
     int64_t cpu; /* nanoseconds of CPU time; where that was not recorded, the monotonic time */
     bool ready;  /* false: `fill` must be called before the others are read */
     bool (*fill)(struct th_clock *
@@ -28,6 +29,9 @@ extern _Thread_local struct th_clock *th_clock_current;
 int64_t th_clock_monotonic(void);
 int64_t th_clock_offset(void);
 int64_t th_clock_cpu(void);
+
+/* True if the thread's clock is a recording's that knows the time; *ZERO is as its `zero` then. */
+bool th_clock_zero(int64_t *zero);
 
 /* Nanoseconds by the real monotonic clock, whatever the thread's is: for the host's own timing. Any
  * thread. */

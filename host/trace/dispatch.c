@@ -17,6 +17,7 @@
 #include "opts.h"
 #include "pattern_hit.h"
 #include "points.h"
+#include "recordings.h"
 #include "thread.h"
 
 static bool fill_clock(struct th_clock *clock)
@@ -31,6 +32,7 @@ static bool fill_clock(struct th_clock *clock)
     clock->monotonic = event->time.ns;
     clock->cpu = event->time.ns;
     clock->offset = 0;
+    clock->zero = th_recordings_zero(&event->time);
     clock->ready = true;
     return true;
 }

@@ -31,6 +31,17 @@ enum th_time_kind {
     TH_TIME_STRICT_MONOTONIC /* {nanoseconds, unique integer} */
 };
 
+/* Times of different clocks cannot be compared. */
+enum th_time_clock { TH_CLOCK_SYSTEM, TH_CLOCK_CPU, TH_CLOCK_MONOTONIC, TH_CLOCKS };
+
+/* KIND is not TH_TIME_NONE. */
+static inline enum th_time_clock th_time_clock(enum th_time_kind kind)
+{
+    return kind == TH_TIME_TIMESTAMP ? TH_CLOCK_SYSTEM
+           : kind == TH_TIME_CPU     ? TH_CLOCK_CPU
+                                     : TH_CLOCK_MONOTONIC;
+}
+
 struct th_event_time {
     enum th_time_kind kind;
     int64_t ns;     /* nanoseconds of that clock */
@@ -73,7 +84,8 @@ struct th_event {
     enum th_tracer_tag tag;
     enum th_fact external, tail; /* of a call, where the recording knows it */
     bool decoded;                /* the terms below are filled */
-    bool timed;                  /* time is filled */
+    bool timed;                  /* time is filled; a reader fills it in of the stream's first
+                                    record by each clock */
     th_term tracee;              /* a pid or port; TH_NONE for seq_trace, drop, other */
     uint64_t number;             /* of the record in its stream, from 1 */
     uint64_t position;           /* of the record's first byte in its file, from 0 */

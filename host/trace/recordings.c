@@ -64,8 +64,32 @@ th_term th_recordings_list(th_env *env)
     return list;
 }
 
+/* The replaying thread's. */
+static struct {
+    bool known;
+    int64_t ns;
+} zeros[TH_CLOCKS];
+
+int64_t th_recordings_zero(const struct th_event_time *time)
+{
+    enum th_time_clock clock = th_time_clock(time->kind);
+
+    if (!zeros[clock].known) {
+        zeros[clock].known = true;
+        zeros[clock].ns = time->ns;
+    }
+    return zeros[clock].ns;
+}
+
+void th_recordings_forget_clocks(void)
+{
+    zeros[TH_CLOCK_CPU].known = zeros[TH_CLOCK_MONOTONIC].known = false;
+}
+
 void th_recordings_forget(void)
 {
+    th_recordings_forget_clocks();
+    zeros[TH_CLOCK_SYSTEM].known = false;
     pthread_mutex_lock(&recordings.lock);
     while (recordings.first) {
         struct th_recording *recording = recordings.first;

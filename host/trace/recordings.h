@@ -8,7 +8,7 @@
 #ifndef TH_RECORDINGS_H
 #define TH_RECORDINGS_H
 
-#include "host/term/term.h"
+#include "event.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -37,6 +37,16 @@ int th_recordings_count(void);
 
 /* A list of maps, made in ENV: name, records, lost, gaps, damaged of each. */
 th_term th_recordings_list(th_env *env);
+
+/*
+ * The zero of the clock of TIME, which is not TH_TIME_NONE: the first time by that clock that this
+ * function was given. The player gives it the first one of each stream by each clock, so that all
+ * streams have one zero for each clock. The replaying thread's.
+ */
+int64_t th_recordings_zero(const struct th_event_time *time);
+
+/* Another node's events follow: all clocks but system time begin anew. */
+void th_recordings_forget_clocks(void);
 
 void th_recordings_forget(void);
 

@@ -133,8 +133,9 @@ map of the keys, whose values are integers, true, false or else binaries; or
 #{}. `console`, also inside of it, stands for a process that prints what it is
 sent.
 
-T is a time after the stream's first one: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.
-After an @ it is a time of the recording's own clock: @1795233754.349.
+T is a time after the first record, of several streams the first one's: 1.5 or
+1.5s, 250ms, 10us, 3ns, 2min. After an @ it is a time of the recording's own
+clock: @1795233754.349.
 
 Examples:
   tracehost replay calls.trace
@@ -230,8 +231,9 @@ JSON lines, - for stdin, or tcp://HOST:PORT for what a running node sends to
 dbg:trace_port(ip, PORT). Several streams make one page, as if they were parts
 of one recording.
 
-T is a time after the stream's first one: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.
-After an @ it is a time of the recording's own clock: @1795233754.349.
+T is a time after the first record, of several streams the first one's: 1.5 or
+1.5s, 250ms, 10us, 3ns, 2min. After an @ it is a time of the recording's own
+clock: @1795233754.349.
 
 Examples:
   tracehost report calls.trace

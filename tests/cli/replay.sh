@@ -415,9 +415,9 @@ expect 'so many events that a tracer is told of' "$tracehost" replay --max-event
 EOF
 expect 'so many events at patterns' "$tracehost" replay --max-events=3 -p ex:c4/1 --exception -t text \
     "$recordings/s03_exceptions_return_to.trace" <<'EOF'
-0.000000 <0.89.0>   call ex:c4(err)
-0.000002 <0.89.0>   exception ex:c4/1 ! error:boom
-0.000028 <0.89.0>   call ex:c4(thr)
+0.000014 <0.89.0>   call ex:c4(err)
+0.000016 <0.89.0>   exception ex:c4/1 ! error:boom
+0.000042 <0.89.0>   call ex:c4(thr)
 EOF
 expect 'an event that two tracers are told of is one, and one that is discarded none' \
     "$tracehost" replay --max-events=1 -t msg -t msg "$pingpong" <<'EOF'

@@ -17,7 +17,7 @@ expect 'one call of each function' first_calls -t first_calls -p 'ex:_/_' "$seed
 <0.79.0> calls ex:bar/1
 LINES
 expect 'two, beside a tracer that goes on' first_calls --session a -t first_calls=2 -p ex:bar/1 \
-    --session b -t text -p ex:bar/1 --max-events=8 "$seed" <<'LINES'
+    --session b -t text -p ex:bar/1 --max-events=4 "$seed" <<'LINES'
 <0.79.0> calls ex:bar/1
 <0.79.0>   call ex:bar(10)
 <0.79.0> calls ex:bar/1

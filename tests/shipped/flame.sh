@@ -150,6 +150,7 @@ expect 'repairs are told' repaired <<'LINES'
 flame: calls that were ended by a return from below them: 2
 flame: returns of calls that are not known: 1
 flame: calls and returns of processes that were not scheduled in: 1
+flame: times between two clocks, which are nobody's: 1
 flame: events without a time stamp, whose time is when they came here: 1
 LINES
 

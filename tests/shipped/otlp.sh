@@ -166,7 +166,7 @@ m:y/0 in m:x/0 124+1 kind 1 error.type=exit:oops tracehost.end=exit exception fa
 m:x/0 in none 123+2 kind 1 error.type=exit:oops tracehost.end=exit exception -> unknown failed: exit:oops
 m:x/0 in none 126+1 kind 1 tracehost.end=exit
 -- stderr
-otlp: the recording's clock is not system time: its first event is taken to be at 1970-01-01, or at start=SECONDS since then
+otlp: the recording's clock is not system time: its first record is taken to be at 1970-01-01, or at start=SECONDS since then
 otlp: calls of whose ends nothing is known, which have no spans: 3
 otlp: calls that were ended by a return from below them: 1
 otlp: returns of calls that are not known: 1
@@ -186,7 +186,7 @@ m:x/0 in none 2000000126+1 kind 1 tracehost.end=exit
 m:o/0 in m:p/0 2000000130+1 kind 1 tracehost.end=open erlang.send
 m:p/0 in none 2000000120+11 kind 1 tracehost.end=open
 -- stderr
-otlp: the recording's clock is not system time: its first event is taken to be at 1970-01-01, or at start=SECONDS since then
+otlp: the recording's clock is not system time: its first record is taken to be at 1970-01-01, or at start=SECONDS since then
 otlp: calls of whose ends nothing is known: 3
 otlp: calls that were ended by a return from below them: 1
 otlp: returns of calls that are not known: 1
@@ -228,7 +228,7 @@ m:sender/0 in none 0+5 kind 1 128 sends
 "tracehost.messages.unsent","value":{"intValue":"1"
 "tracehost.messages.forgotten","value":{"intValue":"1"
 -- stderr
-otlp: the recording's clock is not system time: its first event is taken to be at 1970-01-01, or at start=SECONDS since then
+otlp: the recording's clock is not system time: its first record is taken to be at 1970-01-01, or at start=SECONDS since then
 otlp: links beyond those that a span may have: 2
 otlp: events beyond those that a span may have: 7
 otlp: messages sent of which no receipt is known: 1

@@ -55,6 +55,10 @@ def failure(reason_class, reason):
     return reason_class + (':' + found.group(1) if found else '')
 
 
+def clock_of(event):
+    return event['ts_kind'].replace('strict_', '')
+
+
 class Trace:
     def __init__(self, writes_open):
         self.writes_open = writes_open
@@ -63,6 +67,7 @@ class Trace:
         self.spans, self.sent = [], defaultdict(deque)
         self.told, self.timed, self.latest, self.shift = False, False, 0, None
         self.rule = open_calls.Rule()
+        self.zero, self.clock = None, None  # the first record's time by another clock than system time
 
     def process(self, pid):
         if pid not in self.processes:
@@ -73,8 +78,11 @@ class Trace:
         if 'ts' in event:
             now = event['ts']
             if event['ts_kind'] != 'timestamp':
-                self.shift = self.latest - now if self.shift is None else self.shift
+                if self.shift is None:
+                    self.shift = self.latest - now if self.latest else -self.zero
                 now += self.shift
+            self.clock = self.clock or clock_of(event)
+            self.counts['clocks'] += clock_of(event) != self.clock
             self.timed, self.latest = True, max(self.latest, now)
         else:
             self.counts['untimed'] += 1
@@ -209,6 +217,8 @@ class Trace:
     def take(self, lines):
         for line in lines:
             event = json.loads(line)
+            if self.zero is None and 'ts' in event and event['ts_kind'] != 'timestamp':
+                self.zero = event['ts']
             take = getattr(self, 'on_' + event['tag'] if 'tag' in event else '', None)
             if take:
                 process = self.process(event['tracee'])

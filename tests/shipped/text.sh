@@ -166,16 +166,59 @@ expect 'time=absolute' "$tracehost" replay -t text,time=absolute "$work/times.js
                             #Port<0.123456> closed untimed
 2026-11-21T04:02:34.912926Z <0.1.0>         exit earlier
 2026-11-21T04:04:14.912926Z <0.1.0>         exit later
-1970-01-01T00:00:05.000001Z <0.1.0>         exit another_clock
+                   0.000000 <0.1.0>         exit another_clock
+-- stderr
+text: events whose date the recording does not tell, shown in seconds since its first record: 1
 LINES
 expect 'CPU time is of no date' "$tracehost" replay -t text,time=absolute --max-events=2 "$recordings/s14_cpu_timestamp.trace" <<'LINES'
 0.000000 <0.218.0>  call ex:foo()
 0.000006 <0.218.0>  call ex:lots()
+-- stderr
+text: events whose date the recording does not tell, shown in seconds since its first record: 2
+LINES
+expect 'monotonic time is of no date' "$tracehost" replay -t text,time=absolute --max-events=1 --flags=call,monotonic_timestamp "$recordings/s05_supervisor_restarts.trace" <<'LINES'
+0.000010 <0.100.0>  call supervisor:start_link/2
+-- stderr
+text: events whose date the recording does not tell, shown in seconds since its first record: 1
 LINES
 expect 'time=when' "$tracehost" replay -t text,time=when "$work/one.jsonl" <<'LINES'
 0.000000 <0.4.0>    exit before_the_first
 -- stderr
 tracer: time=when is not known; there are relative absolute delta
+LINES
+
+# --- One axis for all views of a recording ---
+
+# The clocks come by turns. What is filtered out stands at the beginning, and so gives their zeros.
+cat >"$work/clocks.jsonl" <<'LINES'
+{"ts":1795233753000000000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
+{"ts":-7000000,"ts_kind":"strict_monotonic","ts_unique":1,"tracee":"<0.2.0>","tag":"call","term":"{m,f,[]}"}
+{"ts":5000,"ts_kind":"cpu_timestamp","tracee":"<0.3.0>","tag":"call","term":"{m,f,[]}"}
+{"ts":1795233753000007000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"send","term":"a","extra":"<0.2.0>"}
+{"ts":-6992000,"ts_kind":"monotonic","tracee":"<0.2.0>","tag":"send","term":"b","extra":"<0.1.0>"}
+{"ts":14000,"ts_kind":"cpu_timestamp","tracee":"<0.3.0>","tag":"send","term":"c","extra":"<0.1.0>"}
+{"ts":1795233753000010000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"send","term":"d","extra":"<0.2.0>"}
+LINES
+expect 'each clock has one zero, whatever is filtered' "$tracehost" replay --from=8us --flags=send,timestamp,monotonic_timestamp,cpu_timestamp "$work/clocks.jsonl" <<'LINES'
+0.000008 <0.2.0>    send b -> <0.1.0>
+0.000009 <0.3.0>    send c -> <0.1.0>
+0.000010 <0.1.0>    send d -> <0.2.0>
+LINES
+cat >"$work/later.jsonl" <<'LINES'
+{"ts":1795233753000020000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"send","term":"e","extra":"<0.2.0>"}
+{"ts":-6979000,"ts_kind":"monotonic","tracee":"<0.2.0>","tag":"send","term":"f","extra":"<0.1.0>"}
+LINES
+expect 'which are those of the first stream' "$tracehost" replay --from=10us --to=20us "$work/clocks.jsonl" "$work/later.jsonl" <<'LINES'
+0.000010 <0.1.0>    send d -> <0.2.0>
+0.000020 <0.1.0>    send e -> <0.2.0>
+LINES
+# Of records only the last bytes are looked at, as long as these tell the clock.
+"$tracehost" convert "$work/clocks.jsonl" "$work/clocks.trace"
+expect 'a zero of each clock in records' "$tracehost" replay --flags=send,timestamp "$work/clocks.trace" <<'LINES'
+0.000007 <0.1.0>    send a -> <0.2.0>
+0.000008 <0.2.0>    send b -> <0.1.0>
+0.000009 <0.3.0>    send c -> <0.1.0>
+0.000010 <0.1.0>    send d -> <0.2.0>
 LINES
 
 # Dates are those that the recording has.

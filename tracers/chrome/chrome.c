@@ -3,8 +3,9 @@
  *
  * A track for each process, with a slice for each call (see ../stack.h) and each collection; an
  * arrow from each message sent to where it is received; counters of heaps, in words, and of
- * messages that were sent to a process and not received yet. Times are microseconds since the first
- * event, with three decimals, so that no nanosecond is lost; they never go back within a track.
+ * messages that were sent to a process and not received yet. Times are microseconds since the
+ * recording's first record, with three decimals, so that no nanosecond is lost; they never go back
+ * within a track.
  *
  * The file is written as events come, in whole lines, each of which begins with the comma to the
  * one before: the format does without its closing bracket, so that it can be cut off after any
@@ -12,6 +13,7 @@
  *
  * State: see ../output.h. One lock for each state guards all that it has.
  */
+#include "../moment.h"
 #include "../output.h"
 #include "../tracee.h"
 #include "chrome.h"
@@ -75,20 +77,25 @@ static struct process *process_of(struct chrome *chrome, ERL_NIF_TERM tracee)
     return process;
 }
 
-/* Since the first event. Where some events have time stamps, those that have none come at the same
- * time as the latest of the others: the tracer's own clock may be another one. */
+/* Since the zero of the event's clock, see ../moment.h. Where some events have time stamps, those
+ * that have none come at the same time as the latest of the others: the tracer's own clock may be
+ * another one. */
 static int64_t time_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM opts)
 {
-    int64_t now = enif_monotonic_time(ERL_NIF_NSEC);
-    ERL_NIF_TERM kind;
+    struct moment moment = moment_take(env, opts, ERL_NIF_NSEC);
+    int64_t now = moment.time;
 
-    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, timestamp), &kind)) {
-        if (!chrome->timed)
-            chrome->base = now - chrome->latest;
+    if (moment.stamped && !chrome->timed) {
         chrome->timed = true;
-    } else if (chrome->timed)
+        chrome->clock = moment.clock;
+        chrome->base = now - chrome->latest;
+    } else if (!moment.stamped && chrome->timed) {
+        chrome->untimed++;
         return chrome->latest;
-    now -= chrome->base;
+    }
+    chrome->others += chrome->timed && moment.clock != chrome->clock;
+    if (moment.clock == NODE_CLOCK)
+        now = moment_between(chrome->base, now);
     chrome->latest = now > chrome->latest ? now : chrome->latest;
     return now;
 }
@@ -373,6 +380,9 @@ static void finish(struct chrome *chrome)
     stack_tell_doubts("chrome", &chrome->repairs);
     tell("calls that are too deep to be drawn", chrome->undrawn + chrome->repairs.beyond);
     tell("messages that waited for too long to have an arrow's end", chrome->forgotten);
+    tell("events by another clock than the first, drawn since that clock's own first record",
+         chrome->others);
+    tell("events without a time stamp, drawn with the latest one that has one", chrome->untimed);
     tell("events lost, out of memory", chrome->lost);
     free(chrome->processes.slots);
     free(chrome);

@@ -33,7 +33,10 @@ struct chrome {
     size_t unflushed;
     bool begun;
     bool timed;           /* an event had a time stamp */
-    int64_t base, latest; /* nanoseconds; `latest` since `base` */
+    unsigned clock;       /* enum moment_clock of the first one that had */
+    int64_t base, latest; /* nanoseconds; `base` by NODE_CLOCK, `latest` since the zero */
+    uint64_t others;      /* events by other clocks than the first */
+    uint64_t untimed;     /* events without a time stamp after one that had */
     unsigned tids;
     unsigned long long ids;
     struct tracees processes, names;

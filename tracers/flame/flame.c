@@ -11,6 +11,7 @@
  */
 #define TRACER_KEYS "format", "by",
 #define TRACER_WHOLE
+#include "../moment.h"
 #include "../output.h"
 #include "../tracee.h"
 #include "../tracees.h"
@@ -23,6 +24,7 @@ struct flame {
     struct repairs repairs;
     uint64_t unscheduled; /* events of processes that were not scheduled in */
     uint64_t untimed;     /* events that do not ask for a time stamp */
+    uint64_t changes;     /* events by another clock than their process's event before */
     uint64_t lost;        /* events of processes for which there was no memory */
     bool told;            /* of an end or a caller, in any process */
 };
@@ -32,19 +34,29 @@ struct process {
     struct flame *flame;
     struct stack stack;
     uint32_t root;
-    int64_t last; /* nanoseconds */
-    bool out;     /* of the processor */
+    struct moment last; /* in nanoseconds */
+    bool begun;         /* `last` is set */
+    bool out;           /* of the processor */
 };
 
-/* The time since the last event is the own time of who is on top. */
-static void pass_time(struct process *process)
+static void set_time(struct process *process, const struct moment *now)
+{
+    process->flame->changes += process->begun && now->clock != process->last.clock;
+    process->last = *now;
+    process->begun = true;
+}
+
+/* The time since the last event is the own time of who is on top. Between two clocks nobody knows
+ * it. */
+static void pass_time(struct process *process, ErlNifEnv *env, ERL_NIF_TERM opts)
 {
     const struct frame *top = stack_top(&process->stack);
-    int64_t now = enif_monotonic_time(ERL_NIF_NSEC);
+    struct moment now = moment_take(env, opts, ERL_NIF_NSEC);
 
-    if (top && !process->out && now > process->last)
-        process->flame->tree.nodes[top->mark].own += (uint64_t)(now - process->last);
-    process->last = now;
+    if (top && !process->out && now.clock == process->last.clock && now.time > process->last.time)
+        process->flame->tree.nodes[top->mark].own +=
+            (uint64_t)moment_between(process->last.time, now.time);
+    set_time(process, &now);
 }
 
 static void entered(void *of, struct frame *frame)
@@ -106,12 +118,15 @@ static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
 static void call_event(ErlNifEnv *env, struct flame *flame, struct process *process,
                        ERL_NIF_TERM tag, const struct mfa *mfa, ERL_NIF_TERM opts)
 {
+    struct moment now;
+
     if (process->out) {
         flame->unscheduled++;
-        process->last = enif_monotonic_time(ERL_NIF_NSEC);
+        now = moment_take(env, opts, ERL_NIF_NSEC);
+        set_time(process, &now);
         process->out = false;
     }
-    pass_time(process);
+    pass_time(process, env, opts);
     stack_event(env, &process->stack, tag, mfa, opts);
 }
 
@@ -167,7 +182,7 @@ TH_TRACER_TRACE(running_procs)
     pthread_mutex_lock(&flame->lock);
     process = tracees_find(&flame->processes, tracee_word(env, tracee));
     if (process) {
-        pass_time(process);
+        pass_time(process, env, opts);
         process->out = tag != TH_TRACER_ATOM(env, in) && tag != TH_TRACER_ATOM(env, in_exiting);
     }
     pthread_mutex_unlock(&flame->lock);
@@ -187,7 +202,7 @@ TH_TRACER_TRACE(procs)
         if (enif_is_atom(env, term) && (process || (process = add_process(flame, tracee))))
             process->tracee.name = term;
     } else if (process) {
-        pass_time(process);
+        pass_time(process, env, opts);
         free_process(process);
     }
     pthread_mutex_unlock(&flame->lock);
@@ -227,6 +242,7 @@ static void tell_all(const struct flame *flame, bool calls)
     tell("calls too deep to follow", flame->repairs.beyond);
     tell("calls and returns of processes that were not scheduled in", flame->unscheduled);
     tell("calls that count for their callers, as there are too many stacks", flame->tree.lost);
+    tell("times between two clocks, which are nobody's", calls ? 0 : flame->changes);
     tell("events lost, out of memory", flame->lost);
     if (!calls)
         tell("events without a time stamp, whose time is when they came here", flame->untimed);

@@ -86,35 +86,35 @@ static struct otlp *otlp_of(ErlNifEnv *env, ERL_NIF_TERM state)
 
 /* --- Times --- */
 
-/* Nanoseconds since 1970. A record's time is of the clock that its time stamp says; where monotonic
- * time has no known offset from system time, the first one is at the start, or as late as what came
- * before. */
-static int64_t stamped_time(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM kind)
+/* Nanoseconds since 1970. A record's time is of the clock that its time stamp says; where that is
+ * not system time, its zero (see ../moment.h) is at the start, or, where events by another clock
+ * came before, its first event is as late as they were. */
+static int64_t stamped_time(struct otlp *otlp, const struct moment *moment)
 {
-    int64_t now = enif_monotonic_time(ERL_NIF_NSEC), offset = enif_time_offset(ERL_NIF_NSEC);
-    enum clock clock = kind == TH_TRACER_ATOM(env, cpu_timestamp) ? CPU_TIME : MONOTONIC_TIME;
-
-    if (offset != 0 || kind == TH_TRACER_ATOM(env, timestamp))
-        return now + offset;
+    if (moment->clock == NODE_CLOCK || moment->clock == SYSTEM_CLOCK)
+        return enif_monotonic_time(ERL_NIF_NSEC) + enif_time_offset(ERL_NIF_NSEC);
     otlp->relative = true;
-    if (!otlp->shifts[clock].known) {
-        otlp->shifts[clock].value =
-            (uint64_t)(otlp->latest ? otlp->latest : otlp->start) - (uint64_t)now;
-        otlp->shifts[clock].known = true;
+    if (!otlp->shifts[moment->clock].known) {
+        otlp->shifts[moment->clock].value =
+            otlp->latest ? (uint64_t)otlp->latest - (uint64_t)moment->time : (uint64_t)otlp->start;
+        otlp->shifts[moment->clock].known = true;
     }
-    return (int64_t)((uint64_t)now + otlp->shifts[clock].value);
+    return (int64_t)((uint64_t)moment->time + otlp->shifts[moment->clock].value);
 }
 
 /* Events that ask for no time stamp come now; where others do, that may be another clock, and they
  * come when the latest of these did. */
 static int64_t time_of(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM opts)
 {
-    ERL_NIF_TERM kind;
+    struct moment moment = moment_take(env, opts, ERL_NIF_NSEC);
     int64_t now;
 
-    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, timestamp), &kind)) {
-        now = stamped_time(env, otlp, kind);
+    if (moment.stamped) {
+        now = stamped_time(otlp, &moment);
+        if (!otlp->timed)
+            otlp->clock = moment.clock;
         otlp->timed = true;
+        otlp->others += moment.clock != otlp->clock;
     } else {
         otlp->untimed++;
         if (otlp->timed)

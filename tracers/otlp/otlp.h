@@ -4,6 +4,7 @@
 
 #include "../aliases.h"
 #include "../escape.h"
+#include "../moment.h"
 #include "../names.h"
 #include "../receivers.h"
 #include "../stack.h"
@@ -14,8 +15,6 @@
 
 /* OpenTelemetry's limits for the links and the events of a span. */
 enum { LINKS_MOST = 128, EVENTS_MOST = 128 };
-
-enum clock { CPU_TIME, MONOTONIC_TIME, CLOCKS };
 
 /* JSON objects, with commas between them. */
 struct items {
@@ -73,12 +72,14 @@ struct otlp {
     uint64_t seed, ids;
     bool seeded;
     bool timed, relative; /* an event had a time stamp; one of a clock whose zero is not known */
+    unsigned clock;       /* enum moment_clock of the first event that had a time stamp */
+    uint64_t others;      /* events by other clocks */
     int64_t latest;       /* nanoseconds since 1970 */
     int64_t start;        /* when a trace begins whose clock's zero is not known */
     struct {
         bool known;
         uint64_t value; /* from that clock to the time since 1970 */
-    } shifts[CLOCKS];
+    } shifts[MOMENT_CLOCKS];
     bool told; /* of a call's end or its caller, in any process */
     struct event event;
     struct tracees processes, names;

@@ -306,6 +306,9 @@ static void tell_all(struct otlp *otlp)
          messages->forgotten);
     tell(otlp, "tracehost.untimed",
          "events without a time stamp, whose time is when they came here", otlp->untimed);
+    tell(otlp, "tracehost.clocks",
+         "events by another clock than the first, how far from the others is not known",
+         otlp->others);
     tell(otlp, "tracehost.lost", "events lost, out of memory", otlp->lost + messages->lost);
 }
 
@@ -321,7 +324,7 @@ void write_end(struct otlp *otlp)
               "{return_trace} or {exception_trace}, as by --return or --exception of -p\n",
               stderr);
     if (otlp->relative && otlp->spans)
-        fputs("otlp: the recording's clock is not system time: its first event is taken to be at "
+        fputs("otlp: the recording's clock is not system time: its first record is taken to be at "
               "1970-01-01, or at start=SECONDS since then\n",
               stderr);
     tell_all(otlp);

@@ -1,49 +1,47 @@
+#include "../moment.h"
 #include "../stamp.h"
 #include "report.h"
 
 /* Times are no further apart than that, so that they can be added: 73 years. */
 #define FURTHEST ((int64_t)1 << 61)
 
-/* Times of different clocks cannot be compared. */
-static bool is_of_clock(const struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM kind)
+static int64_t bounded(int64_t time)
 {
-    if (kind == TH_TRACER_ATOM(env, timestamp))
-        return clock->kind == STAMP_SYSTEM;
-    if (kind == TH_TRACER_ATOM(env, cpu_timestamp))
-        return clock->kind == STAMP_CPU;
-    return clock->kind == STAMP_MONOTONIC || clock->kind == STAMP_STRICT;
+    return time > FURTHEST ? FURTHEST : time < -FURTHEST ? -FURTHEST : time;
 }
 
-static void begin(struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM opts, int64_t now)
+static void begin(struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM opts,
+                  const struct moment *moment)
 {
-    int64_t offset = enif_time_offset(ERL_NIF_NSEC);
+    int64_t now = enif_monotonic_time(ERL_NIF_NSEC), offset = enif_time_offset(ERL_NIF_NSEC);
 
     clock->timed = true;
     clock->kind = stamp_take(env, opts).kind;
-    clock->base = now;
-    if (clock->kind == STAMP_CPU || (clock->kind != STAMP_SYSTEM && offset == 0) ||
-        __builtin_add_overflow(now, offset, &clock->system))
+    clock->of = moment->clock;
+    clock->base = moment->time;
+    clock->first = moment->clock == NODE_CLOCK ? 0 : bounded(moment->time);
+    if ((moment->clock != SYSTEM_CLOCK && moment->clock != NODE_CLOCK) ||
+        clock->kind == STAMP_CPU || __builtin_add_overflow(now, offset, &clock->system))
         clock->system = 0;
 }
 
 int64_t clock_take(struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM opts)
 {
-    int64_t now = enif_monotonic_time(ERL_NIF_NSEC);
-    ERL_NIF_TERM kind;
+    struct moment moment = moment_take(env, opts, ERL_NIF_NSEC);
+    int64_t now;
 
     clock->now = clock->latest;
-    if (!enif_get_map_value(env, opts, TH_TRACER_ATOM(env, timestamp), &kind)) {
+    if (!moment.stamped) {
         clock->untimed++;
         return TIME_NONE;
     }
     if (!clock->timed)
-        begin(clock, env, opts, now);
-    if (!is_of_clock(clock, env, kind)) {
+        begin(clock, env, opts, &moment);
+    if (moment.clock != clock->of) {
         clock->others++;
         return TIME_NONE;
     }
-    if (__builtin_sub_overflow(now, clock->base, &now) || now > FURTHEST || now < -FURTHEST)
-        now = now < 0 ? -FURTHEST : FURTHEST;
+    now = bounded(moment_between(clock->base, moment.time));
     clock->early += now < 0;
     clock->now = now;
     clock->latest = now > clock->latest ? now : clock->latest;

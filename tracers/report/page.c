@@ -82,9 +82,8 @@ static void write_clock(struct writing *writing)
                                         [STAMP_STRICT] = "strict"};
     const struct clock *clock = &writing->report->clock;
 
-    fprintf(writing->file,
-            "{\"kind\":\"%s\",\"first\":0,\"last\":%" PRId64 ",\"unix\":", kinds[clock->kind],
-            clock->latest);
+    fprintf(writing->file, "{\"kind\":\"%s\",\"first\":%" PRId64 ",\"last\":%" PRId64 ",\"unix\":",
+            kinds[clock->kind], clock->first, clock->first + clock->latest);
     if (clock->system)
         fprintf(writing->file, "\"%" PRId64 "\"}", clock->system);
     else

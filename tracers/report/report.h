@@ -46,7 +46,9 @@ struct process;
 struct clock {
     bool timed;       /* an event had a time */
     unsigned kind;    /* its enum stamp_kind */
-    int64_t base;     /* its monotonic time */
+    unsigned of;      /* its enum moment_clock */
+    int64_t base;     /* its time by that clock */
+    int64_t first;    /* the same since the recording's first record */
     int64_t system;   /* its system time; 0: not known */
     int64_t now;      /* of the event at hand; of one without a time, that of the latest */
     int64_t latest;   /* the largest so far */

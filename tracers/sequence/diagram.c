@@ -42,6 +42,31 @@ uint32_t diagram_remote(struct diagram *diagram, const char *text)
     return diagram_join(diagram, 0, 0, text);
 }
 
+static void note_moment(struct diagram *diagram, const struct moment *moment)
+{
+    if (moment->clock == NODE_CLOCK && !diagram->begun) {
+        diagram->begun = true;
+        diagram->began = moment->time;
+    }
+    if (!moment->stamped) {
+        diagram->untimed++;
+        return;
+    }
+    if (!diagram->timed)
+        diagram->clock = moment->clock;
+    diagram->timed = true;
+    diagram->others += moment->clock != diagram->clock;
+}
+
+bool diagram_time(const struct diagram *diagram, const struct message *message, int64_t *time)
+{
+    const struct moment *moment = &message->moment;
+
+    *time =
+        moment->clock == NODE_CLOCK ? moment_between(diagram->began, moment->time) : moment->time;
+    return moment->stamped || !diagram->timed;
+}
+
 void diagram_send(struct diagram *diagram, const struct message *message)
 {
     void *all = diagram->messages;
@@ -55,6 +80,7 @@ void diagram_send(struct diagram *diagram, const struct message *message)
     diagram->messages = all;
     diagram->messages[diagram->sent] = *message;
     diagram->messages[diagram->sent++].text = text;
+    note_moment(diagram, &message->moment);
     diagram->participants[message->from].count++;
     diagram->participants[message->to].count++;
 }

@@ -3,6 +3,7 @@
 #define SEQUENCE_DIAGRAM_H
 
 #include "../line.h"
+#include "../moment.h"
 #include "../tracees.h"
 
 #include <stdbool.h>
@@ -24,9 +25,9 @@ struct participant {
 };
 
 struct message {
-    uint32_t from, to; /* participants */
-    int64_t time;      /* nanoseconds */
-    bool gone;         /* nobody was there to get it */
+    uint32_t from, to;    /* participants */
+    struct moment moment; /* in nanoseconds */
+    bool gone;            /* nobody was there to get it */
     char *text;
 };
 
@@ -38,11 +39,16 @@ struct diagram {
     uint32_t count, size;
     struct message *messages;
     uint32_t sent, room;
-    uint64_t more;    /* messages beyond messages_most */
-    uint64_t lost;    /* events for which there was no memory */
-    uint32_t columns; /* as of diagram_lay_out() */
-    uint32_t merged;  /* participants that share the last column; 0: nobody does */
-    uint32_t *heads;  /* by column: the participant, or of the shared one the first */
+    uint64_t more;     /* messages beyond messages_most */
+    bool timed, begun; /* a message has a time stamp; has its time by NODE_CLOCK */
+    unsigned clock;    /* enum moment_clock of the first message with a time stamp */
+    int64_t began;     /* the time of the first message by NODE_CLOCK */
+    uint64_t others;   /* messages by other clocks */
+    uint64_t untimed;  /* messages without a time stamp */
+    uint64_t lost;     /* events for which there was no memory */
+    uint32_t columns;  /* as of diagram_lay_out() */
+    uint32_t merged;   /* participants that share the last column; 0: nobody does */
+    uint32_t *heads;   /* by column: the participant, or of the shared one the first */
 };
 
 /* Adds a participant; its number, or UINT32_MAX if there is no memory. TEXT is copied, and may be
@@ -59,6 +65,10 @@ SEQUENCE_LOCAL void diagram_send(struct diagram *diagram, const struct message *
 /* Which column everybody has: the busiest ones their own, in the order in which they came. Once,
  * when all is there. False if there is no memory. */
 SEQUENCE_LOCAL bool diagram_lay_out(struct diagram *diagram);
+
+/* MESSAGE's time, nanoseconds since its clock's zero. False if it has none that can be compared. */
+SEQUENCE_LOCAL bool diagram_time(const struct diagram *diagram, const struct message *message,
+                                 int64_t *time);
 
 static inline uint32_t diagram_column(const struct diagram *diagram, uint32_t participant)
 {

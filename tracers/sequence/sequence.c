@@ -223,7 +223,7 @@ TH_TRACER_TRACE(send)
 
     if (!sequence || !enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to))
         return;
-    message.time = enif_monotonic_time(ERL_NIF_NSEC);
+    message.moment = moment_take(env, opts, ERL_NIF_NSEC);
     if (enif_snprintf(text, sizeof text, "%T", term) >= (int)sizeof text - 1)
         strcpy(text + sizeof text - 4, "...");
     message.text = text;
@@ -297,6 +297,14 @@ static void draw(struct output *output)
     if (diagram->more)
         fprintf(stderr, "sequence: messages that are only counted: %llu\n",
                 (unsigned long long)diagram->more);
+    if (diagram->others)
+        fprintf(stderr,
+                "sequence: messages by another clock than the first, timed since that clock's own "
+                "first record: %llu\n",
+                (unsigned long long)diagram->others);
+    if (diagram->timed && diagram->untimed)
+        fprintf(stderr, "sequence: messages without a time stamp, drawn without a time: %llu\n",
+                (unsigned long long)diagram->untimed);
     while ((actor = tracees_any(&sequence->actors, &slot))) {
         tracees_remove(&sequence->actors, &actor->tracee);
         free(actor);

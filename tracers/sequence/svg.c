@@ -79,18 +79,19 @@ static void draw_message(FILE *file, const struct diagram *diagram, uint32_t num
 {
     const struct message *message = &diagram->messages[number];
     uint32_t a = diagram_column(diagram, message->from), b = diagram_column(diagram, message->to);
-    int64_t since = message->time - diagram->messages[0].time;
     unsigned from = middle(diagram, a), to = middle(diagram, b), y = FIRST + ROW * number, room;
     char text[TEXT_KEPT];
     struct line line;
+    int64_t time;
 
     line_start(&line);
     line_add(&line, "<g class=\"m%s\" data-a=\"%u\" data-b=\"%u\"><title>",
              message->gone ? " gone" : "", a, b);
     line_add_xml(&line, message->text, strlen(message->text), TEXT_KEPT);
     line_add(&line, "%s</title>", message->gone ? " (nobody was there)" : "");
-    line_add(&line, "<text class=\"t\" x=\"%d\" y=\"%u\" text-anchor=\"end\">%.6f ms</text>",
-             TIMES - 6, y + 4, (double)since / 1e6);
+    if (diagram_time(diagram, message, &time))
+        line_add(&line, "<text class=\"t\" x=\"%d\" y=\"%u\" text-anchor=\"end\">%.6f ms</text>",
+                 TIMES - 6, y + 4, (double)time / 1e6);
     room = add_arrow(&line, from, to, y, column_width(diagram));
     if (a == b)
         line_add(&line, "<text class=\"w\" x=\"%u\" y=\"%u\">", from + LOOP + 4, y + 2);

@@ -10,8 +10,9 @@
  *
  * State: see ../output.h; and
  *
- *     time    relative, the seconds since the first event; absolute, the UTC time; delta, the
- *             seconds since the line before; relative without it
+ *     time    relative, the seconds since the recording's first record, see ../moment.h; absolute,
+ *             the UTC time where that is known; delta, the seconds since the line before; relative
+ *             without it
  *     args    how much of arguments, results, messages and reasons: none; shape, their types and
  *             sizes; bounded, see term.h; full; bounded without it
  */
@@ -20,18 +21,18 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "../moment.h"
+
 #define NONE INT64_MIN
 
 enum time { TIME_RELATIVE, TIME_ABSOLUTE, TIME_DELTA };
 
-/* Times can be compared within a clock. */
-enum clock { SYSTEM_TIME, CPU_TIME, MONOTONIC_TIME, CLOCKS };
-
 /* Written while events are printed, by any thread; nothing else depends on them. */
 struct settings {
     unsigned time, args;
-    _Atomic(int64_t) began[CLOCKS];         /* the first event's, microseconds, or NONE */
-    _Atomic(int64_t) before[CLOCKS];        /* the last one's */
+    _Atomic(int64_t) began; /* by NODE_CLOCK, the first event's microseconds or NONE */
+    _Atomic(int64_t) before[MOMENT_CLOCKS]; /* the last event's */
+    _Atomic(uint64_t) dateless;             /* events that have a time and no date */
     atomic_size_t time_width, tracee_width; /* 0: no event with a time yet */
 };
 
@@ -49,15 +50,9 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
     settings->time = output_choice(env, state, "time", times, TIME_RELATIVE);
     settings->args = output_choice(env, state, "args", term_args, ARGS_BOUNDED);
     settings->tracee_width = TRACEE_WIDTH;
-    for (int i = 0; i < CLOCKS; i++)
-        settings->began[i] = settings->before[i] = NONE;
-}
-
-static enum clock clock_of(ErlNifEnv *env, ERL_NIF_TERM kind)
-{
-    if (kind == TH_TRACER_ATOM(env, timestamp))
-        return SYSTEM_TIME;
-    return kind == TH_TRACER_ATOM(env, cpu_timestamp) ? CPU_TIME : MONOTONIC_TIME;
+    settings->began = NONE;
+    for (int i = 0; i < MOMENT_CLOCKS; i++)
+        settings->before[i] = NONE;
 }
 
 /* How wide a column is that is now to hold WIDTH: it never gets narrower. */
@@ -72,16 +67,29 @@ static size_t widen(atomic_size_t *column, size_t width)
 }
 
 /* Microseconds are counted whole, so that equal differences are printed equal. */
-static int64_t microseconds(struct settings *settings, enum clock clock)
+static int64_t microseconds(struct settings *settings, const struct moment *moment)
 {
-    int64_t now = enif_monotonic_time(ERL_NIF_USEC), first = NONE;
+    int64_t first = NONE;
 
     if (settings->time == TIME_DELTA)
-        first = atomic_exchange_explicit(&settings->before[clock], now, memory_order_relaxed);
+        first = atomic_exchange_explicit(&settings->before[moment->clock], moment->time,
+                                         memory_order_relaxed);
+    else if (moment->clock != NODE_CLOCK)
+        return moment->time;
     else
-        atomic_compare_exchange_strong_explicit(&settings->began[clock], &first, now,
+        atomic_compare_exchange_strong_explicit(&settings->began, &first, moment->time,
                                                 memory_order_relaxed, memory_order_relaxed);
-    return first == NONE ? 0 : now - first;
+    return first == NONE ? 0 : moment_between(first, moment->time);
+}
+
+/* The date of a recorded event is known if its time is system time. */
+static bool has_date(struct settings *settings, const struct moment *moment)
+{
+    bool known = moment->clock == NODE_CLOCK || moment->clock == SYSTEM_CLOCK;
+
+    if (!known)
+        atomic_fetch_add_explicit(&settings->dateless, 1, memory_order_relaxed);
+    return known;
 }
 
 static void write_seconds(char *text, size_t size, int64_t time)
@@ -106,17 +114,14 @@ static void write_date(char *text, size_t size)
 
 static void print_time(struct event *event, struct settings *settings)
 {
-    ERL_NIF_TERM kind;
+    struct moment moment = moment_take(event->env, event->opts, ERL_NIF_USEC);
     char time[64] = "";
     size_t width;
 
-    if (enif_get_map_value(event->env, event->opts, TH_TRACER_ATOM(event->env, timestamp), &kind)) {
-        enum clock clock = clock_of(event->env, kind);
-        if (settings->time == TIME_ABSOLUTE && clock != CPU_TIME)
-            write_date(time, sizeof time);
-        else
-            write_seconds(time, sizeof time, microseconds(settings, clock));
-    }
+    if (moment.stamped && settings->time == TIME_ABSOLUTE && has_date(settings, &moment))
+        write_date(time, sizeof time);
+    else if (moment.stamped)
+        write_seconds(time, sizeof time, microseconds(settings, &moment));
     width = widen(&settings->time_width, strlen(time));
     if (!width)
         return;
@@ -189,6 +194,14 @@ TH_TRACER_TRACE(generic)
 
 TH_TRACER_UNLOAD()
 {
+    for (struct output *output = outputs.first; output; output = output->next) {
+        uint64_t dateless = atomic_load_explicit(&output->settings.dateless, memory_order_relaxed);
+        if (dateless)
+            fprintf(stderr,
+                    "text: events whose date the recording does not tell, shown in seconds since "
+                    "its first record: %llu\n",
+                    (unsigned long long)dateless);
+    }
     output_close_all(env);
 }
 

@@ -14,12 +14,16 @@
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 #define TRACER_PART struct gathered
+#include "../moment.h"
 #include "../timing.h"
 #include "report.h"
+
+#include <stdatomic.h>
 
 struct settings {
     unsigned by, format, top;
     struct calls calls;
+    _Atomic(unsigned) clock; /* that times are by: enum moment_clock + 1; 0: no event had a time */
 };
 
 /* By one thread. */
@@ -27,6 +31,7 @@ struct gathered {
     struct figures_table figures;
     uint64_t strays;  /* ends of calls that were not seen to begin */
     uint64_t untimed; /* events that asked for no time stamp */
+    uint64_t others;  /* events by another clock */
 };
 
 #include "../part.h"
@@ -45,14 +50,24 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
     calls_init(&settings->calls, output_number(env, state, "frames", FRAMES));
 }
 
-/* A recording's event that has no time stamp has no time. */
-static int64_t time_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct gathered *gathered)
+/* A recording's event that has no time stamp has no time; and one by another clock than the first
+ * none that can be compared. */
+static int64_t time_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct settings *settings,
+                       struct gathered *gathered)
 {
-    ERL_NIF_TERM kind;
+    struct moment moment = moment_take(env, opts, ERL_NIF_NSEC);
+    unsigned clock = 0;
 
-    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, timestamp), &kind))
-        return enif_monotonic_time(ERL_NIF_NSEC);
-    gathered->untimed++;
+    if (!moment.stamped) {
+        gathered->untimed++;
+        return TIME_NONE;
+    }
+    /* Relaxed: a word in itself. */
+    if (atomic_compare_exchange_strong_explicit(&settings->clock, &clock, moment.clock + 1,
+                                                memory_order_relaxed, memory_order_relaxed) ||
+        clock == moment.clock + 1)
+        return moment.time;
+    gathered->others++;
     return TIME_NONE;
 }
 
@@ -97,7 +112,7 @@ TH_TRACER_TRACE(call)
         return;
     timing = timing_of(env, part, tracee);
     timing.function = function;
-    timing.now = time_of(env, opts, &part->own);
+    timing.now = time_of(env, opts, &part->output->settings, &part->own);
     if (called)
         timing_begin(&timing, 0);
     else
@@ -147,7 +162,7 @@ static void remark_no_ends(const struct figures_table *table)
 static void report_output(struct output *output)
 {
     struct settings *settings = &output->settings;
-    uint64_t strays = 0, untimed = 0, lost = 0, forgotten = 0;
+    uint64_t strays = 0, untimed = 0, others = 0, lost = 0, forgotten = 0;
     struct figures_table all = {0};
 
     for (struct part *part = parts.first; part; part = part->next)
@@ -155,6 +170,7 @@ static void report_output(struct output *output)
             figures_move(&all, &part->own.figures);
             strays += part->own.strays;
             untimed += part->own.untimed;
+            others += part->own.others;
         }
     for (size_t i = 0; i < SHARDS; i++) {
         lost += settings->calls.shards[i].lost;
@@ -163,6 +179,7 @@ static void report_output(struct output *output)
     report(output->file, &all, settings->format, settings->by == BY_PROCESS, settings->top);
     remark_no_ends(&all);
     remark("events without a time stamp, which takes a flag such as monotonic_timestamp", untimed);
+    remark("events with a time stamp of another clock than the first, which is left aside", others);
     remark("open calls forgotten, as there were more than `frames`", forgotten);
     remark("ends of calls whose beginnings are not known", strays);
     remark("events that there was no memory for", lost + all.lost);

@@ -8,6 +8,7 @@ function readReport() {
   const report = JSON.parse(byId('data').textContent);
   if (report.version !== 1) throw new Error('version ' + report.version + ' of the data is not known to this page');
   report.duration = report.time.kind === 'none' ? null : report.time.last - report.time.first;
+  firstAt = report.time.first;
   report.processNames = report.processes.map((process) =>
     process.name === null ? process.id : process.name + ' ' + process.id);
   report.slowOf = new Map();

@@ -8,7 +8,7 @@ function slowestSection(page) {
 
   function columns() {
     const date = (call) => report.time.unix && formatDate(report.time.unix, call.at);
-    const atColumn = { title: 'at', help: 'when it was called, since the first event', number: true,
+    const atColumn = { title: 'at', help: 'when it was called, since the first record', number: true,
       value: (call) => call.at, text: (call) => formatAt(call.at),
       exactly: (call) => date(call) || formatExactly(call.at) };
     return [

@@ -40,9 +40,12 @@ function formatExactly(ns) {
   return ns === null ? 'not known' : formatCount(ns) + ' ns';
 }
 
-/* When it was: the time since the first event, to the microsecond. */
+/* When the first event was, since the recording's first record; set when the data are read. */
+let firstAt = 0;
+
+/* When it was, NS after the first event: the time since the recording's first record, to the microsecond. */
 function formatAt(ns) {
-  return ns === null ? UNKNOWN : (ns / SECOND).toFixed(6) + ' s';
+  return ns === null ? UNKNOWN : ((firstAt + ns) / SECOND).toFixed(6) + ' s';
 }
 
 function formatShare(part, whole) {

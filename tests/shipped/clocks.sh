@@ -1,0 +1,100 @@
+#!/bin/sh
+# Two clocks in one recording: each has one zero in all tracers, its first time, whatever is filtered.
+. tests/cli/report
+
+# The first two records are filtered out.
+cat >"$work/clocks.jsonl" <<'LINES'
+{"ts":0,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"call","term":"{m,f,[]}"}
+{"ts":1795233760542290000,"ts_kind":"timestamp","tracee":"<0.9.0>","tag":"call","term":"{m,f,[]}"}
+{"ts":1000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
+{"ts":1795233760542293000,"ts_kind":"timestamp","tracee":"<0.2.0>","tag":"call","term":"{m,g,[]}"}
+{"ts":2000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"send","term":"a","extra":"<0.2.0>"}
+{"ts":1795233760542296000,"ts_kind":"timestamp","tracee":"<0.2.0>","tag":"send","term":"b","extra":"<0.1.0>"}
+{"ts":5000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}
+{"ts":1795233760542299000,"ts_kind":"timestamp","tracee":"<0.2.0>","tag":"return_from","term":"{m,g,0}","extra":"ok"}
+LINES
+of() {
+    "$tracehost" replay -t "$1" --processes='<0.1.0>,<0.2.0>' "$work/clocks.jsonl"
+}
+
+expect 'text' of text <<'LINES'
+0.000001 <0.1.0>    call m:f()
+0.000003 <0.2.0>    call m:g()
+0.000002 <0.1.0>    send a -> <0.2.0>
+0.000006 <0.2.0>    send b -> <0.1.0>
+0.000005 <0.1.0>    return m:f/0 -> ok
+0.000009 <0.2.0>    return m:g/0 -> ok
+LINES
+slices() {
+    of chrome | sed -n 's/.*"ph":"\([BE]\)".*"tid":\([0-9]*\),"ts":\([0-9.]*\).*/\1 \2 \3/p'
+}
+expect 'chrome' slices <<'LINES'
+B 1 1.000
+B 2 3.000
+B 1 2.000
+E 1 2.000
+B 2 6.000
+E 2 6.000
+E 1 5.000
+E 2 9.000
+-- stderr
+chrome: events by another clock than the first, drawn since that clock's own first record: 3
+LINES
+labels() {
+    of sequence,format=svg | sed -n 's/.*<title>\([ab]\)<.*>\([0-9.]* ms\)<.*/\1 \2/p'
+}
+expect 'sequence' labels <<'LINES'
+a 0.002000 ms
+b 0.006000 ms
+-- stderr
+sequence: messages by another clock than the first, timed since that clock's own first record: 1
+LINES
+expect 'flame' of flame <<'LINES'
+<0.1.0>;m:f/0 4000
+<0.2.0>;m:g/0 6000
+LINES
+cat >"$work/changes.jsonl" <<'LINES'
+{"ts":1000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
+{"ts":1795233760542293000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"call","term":"{m,g,[]}"}
+{"ts":1795233760542296000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"return_from","term":"{m,g,0}","extra":"ok"}
+{"ts":9000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}
+LINES
+expect 'flame, of a process with two clocks' "$tracehost" replay -t flame "$work/changes.jsonl" <<'LINES'
+<0.1.0>;m:f/0;m:g/0 3000
+-- stderr
+flame: times between two clocks, which are nobody's: 2
+LINES
+expect 'time' "$tracehost" replay -t time,format=csv "$work/changes.jsonl" <<'LINES'
+calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,function
+1,0,0,0,8000,8000,8000,8000,8000,8000,m:f/0
+1,0,0,0,,,,,,,m:g/0
+-- stderr
+time: events with a time stamp of another clock than the first, which is left aside: 2
+LINES
+spans() {
+    of otlp | grep -o '"name":"m:./0"\|"[a-z]*TimeUnixNano":"[0-9]*"'
+}
+expect 'otlp' spans <<'LINES'
+"name":"m:f/0"
+"startTimeUnixNano":"1000"
+"endTimeUnixNano":"5000"
+"name":"m:g/0"
+"startTimeUnixNano":"1795233760542293000"
+"endTimeUnixNano":"1795233760542299000"
+-- stderr
+otlp: the recording's clock is not system time: its first record is taken to be at 1970-01-01, or at start=SECONDS since then
+otlp: messages sent of which no receipt is known: 2
+otlp: events by another clock than the first, how far from the others is not known: 3
+LINES
+page() {
+    "$tracehost" report -o "$work/page.html" --processes='<0.1.0>,<0.2.0>' "$work/clocks.jsonl" &&
+        "$SOURCE_DIR/tests/shipped/page_data" "$work/page.html" time repairs
+}
+expect 'report' page <<'LINES'
+{"kind": "monotonic", "first": 1000, "last": 5000, "unix": null}
+[
+  ["events with a time stamp of another clock, which is left aside", 3]
+]
+LINES
+
+finish
