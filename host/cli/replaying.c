@@ -17,6 +17,7 @@ struct playing {
     struct th_stream stream;
     struct th_replaying *replay;
     const struct th_player_counts *played;
+    bool refused; /* it is of another node than the streams before it */
 };
 
 /* Of all streams together. */
@@ -83,7 +84,32 @@ const struct argp th_bounds_argp = {.options = bounds, .parser = parse};
 
 static void complain(void *context)
 {
-    th_stream_complain(&((struct playing *)context)->stream);
+    struct playing *playing = context;
+
+    if (th_error_status() != TH_USAGE) {
+        th_stream_complain(&playing->stream);
+        return;
+    }
+    playing->refused = true;
+    th_command_flush();
+    th_progress_hide(&playing->stream.progress);
+    th_command_fail(playing->stream.command);
+}
+
+/* Files tell their nodes before a tracer is loaded. */
+static enum th_status check_nodes(const struct th_replaying *replay)
+{
+    struct th_etf_node *nodes = th_alloc((replay->stream_count + 1) * sizeof *nodes);
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < replay->stream_count && replay->stream_count > 1; i++) {
+        nodes[i] = th_reader_peek_node(replay->streams[i]);
+        for (size_t before = 0; before < i && status == TH_OK; before++)
+            status = th_recording_match_nodes(replay->streams[i], &nodes[i],
+                                              replay->streams[before], &nodes[before]);
+    }
+    th_free(nodes);
+    return status;
 }
 
 static void show(_Atomic uint64_t *shown, uint64_t value)
@@ -192,7 +218,8 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     th_guard_set_stream(NULL);
     show_position(&playing);
     tell_loss(stream);
-    return th_stream_close(stream);
+    status = th_stream_close(stream);
+    return playing.refused ? TH_USAGE : status;
 }
 
 static bool is_enough(const struct th_replaying *replay, const struct totals *totals)
@@ -213,8 +240,10 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
                        (i == 0 || !is_enough(replay, &totals));
          i++) {
         int status = play_stream(replay, tracing, replay->streams[i], &totals);
-        if (worst == TH_OK || status == TH_MALFORMED)
+        if (worst == TH_OK || status == TH_MALFORMED || status == TH_USAGE)
             worst = status;
+        if (status == TH_USAGE)
+            break;
     }
     th_control_host_end(&replay->control); /* results look at sessions */
     totals.seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
@@ -300,9 +329,12 @@ static enum th_status start_control(struct th_replaying *replay, struct th_traci
 
 int th_replaying_run(struct th_replaying *replay)
 {
-    struct th_tracing *tracing = th_tracing_create();
+    struct th_tracing *tracing;
     int status;
 
+    if (check_nodes(replay) != TH_OK)
+        return th_command_fail(replay->command);
+    tracing = th_tracing_create();
     replay->play.progress = progress;
     replay->play.part = true;
     replay->play.stays = replay->trace.control;

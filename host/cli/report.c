@@ -184,13 +184,13 @@ static bool is_complete(const struct th_output *out)
 /* STATUS is the replay's. Where no stream could be opened, which was told, what is there stays. */
 static int finish(const struct page *page, struct th_output *out, int status)
 {
-    if (page->replay.opened && is_complete(out)) {
+    if (page->replay.opened && status != TH_USAGE && is_complete(out)) {
         if (th_output_commit(out) == TH_OK)
             return status;
         return th_command_fail("report");
     }
     th_output_abandon(out);
-    if (!page->replay.opened)
+    if (!page->replay.opened || status == TH_USAGE)
         return status;
     th_error_raise(TH_FAILED, "cannot write %s: the page is not complete", page->output);
     return th_command_fail("report");

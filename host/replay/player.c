@@ -14,7 +14,8 @@ struct th_player {
     struct th_recording *recording; /* the same of this stream, for tracers */
     uint64_t read;                  /* records of this stream */
     uint32_t nodes;                 /* th_reader_info.nodes of the world at hand */
-    bool deserted;                  /* no session is left */
+    bool placed;                    /* the node is known, and is that of the streams before */
+    bool deserted;                  /* no session is left, or none may see the stream */
     struct origin {
         bool known;
         int64_t ns;
@@ -247,6 +248,21 @@ static enum th_status play_counted(struct th_player *player, struct th_event *ev
     return status;
 }
 
+/* The node becomes known, mostly before the first record is played. */
+static __attribute__((cold)) enum th_status place(struct th_player *player)
+{
+    const struct th_etf_node *node = &th_reader_info(player->reader)->node;
+    enum th_status status = TH_OK;
+
+    if (node->node == TH_NONE)
+        return TH_OK;
+    player->placed = true;
+    if (player->options->part)
+        status = th_recording_set_node(player->recording, node);
+    player->deserted |= status != TH_OK;
+    return status;
+}
+
 static inline enum th_status step(struct th_player *player)
 {
     enum th_status status;
@@ -256,6 +272,8 @@ static inline enum th_status step(struct th_player *player)
         return TH_END;
     status = th_reader_next(player->reader, &player->event);
     if (__builtin_expect(status == TH_OK, 1)) {
+        if (__builtin_expect(!player->placed, 0) && place(player) != TH_OK)
+            return TH_USAGE;
         if (player->read++ == 0)
             tell_node(player);
         player->counts->records++;

@@ -23,7 +23,8 @@ struct th_player_options {
     } from, to;  /* only events between these, both included; records without a time pass. What is
                     left out is not offered, but processes live and die in it all the same. */
     bool part;   /* the stream and those played before it in this tracing are parts of one
-                    recording: relative bounds count from the first time of all of them */
+                    recording: relative bounds count from the first time of all of them, and
+                    it is refused if it is known to be of another node */
     bool verify; /* decode every term of every record, wanted or not */
     bool probes; /* events hit USDT probes, before the sessions are asked */
     bool stays;  /* go on where no session is left, as another thread may begin one: such events
@@ -63,6 +64,7 @@ void th_play(struct th_tracing *tracing, struct th_reader *reader,
  *   TH_OK         it has happened: *EVENT (NULL: not wanted) is good until the next step
  *   TH_END        there are no more, max_records were read, max_events were told, or no session is
  *                 left
+ *   TH_USAGE      the stream is of another node than those before it; it ends before this record
  *   TH_MALFORMED, TH_PARTIAL   as th_reader_next(), also for a record that turned out to be damaged
  *                 when a tracer wanted it; go on
  * The progress function is not called.

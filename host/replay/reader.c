@@ -131,6 +131,37 @@ enum th_status th_reader_open(const char *name, const struct th_reader_options *
     return result(made, name, status, reader);
 }
 
+/* Nothing is taken from what can be read only once. */
+static bool is_regular(const char *name)
+{
+    struct th_wrap_set set = {0};
+    struct stat about;
+    bool regular;
+
+    if (th_tcp_is_address(name))
+        return false;
+    regular = th_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
+              S_ISREG(about.st_mode);
+    th_wrap_free(&set);
+    th_error_clear();
+    return regular;
+}
+
+struct th_etf_node th_reader_peek_node(const char *name)
+{
+    struct th_etf_node node = {0};
+    struct th_reader *reader;
+
+    if (!is_regular(name))
+        return node;
+    if (th_reader_open(name, NULL, &reader) == TH_OK) {
+        node = reader->info.node;
+        th_reader_close(reader);
+    }
+    th_error_clear(); /* whoever plays it meets that again */
+    return node;
+}
+
 bool th_reader_would_read(const char *name, const char *file)
 {
     struct th_wrap_set set = {0};

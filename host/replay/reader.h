@@ -41,6 +41,9 @@ enum th_status th_reader_open(const char *name, const struct th_reader_options *
 enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
                                 struct th_reader **reader);
 
+/* The node of NAME, regular files, as far as their beginning tells it; else NODE 0. */
+struct th_etf_node th_reader_peek_node(const char *name);
+
 /* Whether th_reader_open() of NAME would read the regular file FILE, by any name. */
 bool th_reader_would_read(const char *name, const char *file);
 

@@ -24,6 +24,41 @@ struct th_recording *th_recording_begin(const char *name)
     return recording;
 }
 
+static const char *node_name(const struct th_etf_node *node)
+{
+    return th_atom_name(node->node)->text;
+}
+
+enum th_status th_recording_match_nodes(const char *name, const struct th_etf_node *node,
+                                        const char *other, const struct th_etf_node *other_node)
+{
+    if (node->node == TH_NONE || other_node->node == TH_NONE)
+        return TH_OK;
+    if (node->node != other_node->node)
+        th_error_raise(TH_USAGE, "%s is of the node %s, %s of %s", other, node_name(other_node),
+                       name, node_name(node));
+    else if (node->creation && other_node->creation && node->creation != other_node->creation)
+        th_error_raise(TH_USAGE, "both are of %s, but of two starts: creation %u in %s, %u in %s",
+                       node_name(node), other_node->creation, other, node->creation, name);
+    else
+        return TH_OK;
+    return th_error_context("streams of two nodes are not played together: one identifier would "
+                            "stand for two processes");
+}
+
+enum th_status th_recording_set_node(struct th_recording *recording, const struct th_etf_node *node)
+{
+    enum th_status status = TH_OK;
+
+    recording->node = *node;
+    pthread_mutex_lock(&recordings.lock);
+    for (const struct th_recording *one = recordings.first; one != recording && status == TH_OK;
+         one = one->next)
+        status = th_recording_match_nodes(recording->name, node, one->name, &one->node);
+    pthread_mutex_unlock(&recordings.lock);
+    return status;
+}
+
 int th_recordings_count(void)
 {
     return atomic_load_explicit(&recordings.count, memory_order_relaxed);

@@ -19,6 +19,7 @@ struct th_recording {
     _Atomic uint64_t lost;    /* events that the recorder says it dropped */
     _Atomic uint64_t gaps;    /* places where nobody knows how many events were lost */
     _Atomic uint64_t damaged; /* records that were skipped, and places where it is cut off */
+    struct th_etf_node node;  /* whose it is; NODE 0: not known. The replaying thread's */
     char name[];              /* as the stream was named */
 };
 
@@ -31,6 +32,18 @@ static inline void th_recording_count(_Atomic uint64_t *count, uint64_t more)
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more,
                           memory_order_relaxed);
 }
+
+/*
+ * The same number stands for different processes in two nodes, and in a node that was started
+ * twice. TH_USAGE with the cause if NODE, of the stream NAME, is known to be another than
+ * OTHER_NODE, of the stream OTHER.
+ */
+enum th_status th_recording_match_nodes(const char *name, const struct th_etf_node *node,
+                                        const char *other, const struct th_etf_node *other_node);
+
+/* The same for NODE, which RECORDING's is from now on, and the streams before it. */
+enum th_status th_recording_set_node(struct th_recording *recording,
+                                     const struct th_etf_node *node);
 
 /* How many are in the list. */
 int th_recordings_count(void);

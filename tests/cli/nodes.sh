@@ -1,0 +1,97 @@
+#!/bin/sh
+# Streams of two nodes are not played together; those of one node are parts of one recording.
+. tests/cli/report
+
+# A stream of NODE, started CREATION times, in which <0.9.0> sends WHAT at the time TS.
+of_node() {
+    printf '%s\n' "{\"tracehost\":1,\"node\":\"$1\",\"creation\":$2}" \
+        "{\"ts\":$4,\"tracee\":\"<0.9.0>\",\"tag\":\"send\",\"term\":\"$3\",\"extra\":\"<0.10.0>\"}"
+}
+cd "$work" || exit 1
+of_node n1@h 1 a 1000 >a.jsonl
+of_node n2@h 1 b 2000 >b.jsonl
+of_node n1@h 1 c 3000 >c.jsonl
+of_node n1@h 2 d 4000 >d.jsonl
+sed 1d b.jsonl >unknown.jsonl
+for name in a b c d; do
+    "$tracehost" convert $name.jsonl $name.trace
+done
+cat >two_nodes <<'EOF'
+-- stderr
+tracehost replay: streams of two nodes are not played together: one identifier would stand for two processes
+  a.trace is of the node n1@h, b.trace of n2@h
+-- status 2
+EOF
+expect 'two nodes' "$tracehost" replay -t text,output=text.txt a.trace c.trace b.trace <two_nodes
+expect 'no tracer was loaded' ls text.txt <<'EOF'
+-- stderr
+ls: cannot access 'text.txt': No such file or directory
+-- status 2
+EOF
+expect 'in lines' "$tracehost" replay -t flame a.jsonl b.jsonl <<'EOF'
+-- stderr
+tracehost replay: streams of two nodes are not played together: one identifier would stand for two processes
+  a.jsonl is of the node n1@h, b.jsonl of n2@h
+-- status 2
+EOF
+expect 'a node that was started again' "$tracehost" replay a.trace d.jsonl <<'EOF'
+-- stderr
+tracehost replay: streams of two nodes are not played together: one identifier would stand for two processes
+  both are of n1@h, but of two starts: creation 1 in a.trace, 2 in d.jsonl
+-- status 2
+EOF
+echo old >page.html
+report() {
+    "$tracehost" report -o page.html a.trace "$@"
+    echo "status $?, $(head -c 3 page.html)"
+    ls page.html*
+}
+expect 'no page' report b.jsonl <<'EOF'
+status 2, old
+page.html
+-- stderr
+tracehost report: streams of two nodes are not played together: one identifier would stand for two processes
+  a.trace is of the node n1@h, b.jsonl of n2@h
+EOF
+
+# Of stdin the node is known when it is read.
+from_stdin() {
+    "$tracehost" replay -t text --max-events=9 a.trace - c.trace <"$1"
+}
+for format in trace jsonl; do
+    expect "stdin, $format" from_stdin b.$format <<'EOF'
+0.000000 <0.9.0>    send a -> <0.10.0>
+-- stderr
+tracehost replay: streams of two nodes are not played together: one identifier would stand for two processes
+  a.trace is of the node n1@h, - of n2@h
+-- status 2
+EOF
+done
+page_of_stdin() {
+    report - <b.trace
+}
+expect 'no page of stdin' page_of_stdin <<'EOF'
+status 2, old
+page.html
+-- stderr
+tracehost report: streams of two nodes are not played together: one identifier would stand for two processes
+  a.trace is of the node n1@h, - of n2@h
+EOF
+
+expect 'parts of one recording' "$tracehost" replay a.trace c.jsonl <<'EOF'
+0.000000 <0.9.0>    send a -> <0.10.0>
+0.000002 <0.9.0>    send c -> <0.10.0>
+EOF
+expect 'a node that is not told' "$tracehost" replay a.trace unknown.jsonl <<'EOF'
+0.000000 <0.9.0>    send a -> <0.10.0>
+0.000001 <0.9.0>    send b -> <0.10.0>
+EOF
+expect 'a stream that cannot be read' "$tracehost" replay a.trace none.trace <<'EOF'
+0.000000 <0.9.0>    send a -> <0.10.0>
+-- stderr
+tracehost replay: cannot read none.trace
+  No such file or directory
+-- status 3
+EOF
+
+finish
