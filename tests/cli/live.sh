@@ -127,6 +127,24 @@ tracehost convert: tcp://127.0.0.1:PORT: recovered 4 records
 {trace,<0.79.0>,call,{ex,foo,[]}}.
 EOF
 
+# Monotonic time is another clock in each node.
+clock_of() {
+    printf '%s\n' "{\"tracehost\":1,\"node\":\"a@b\",\"creation\":$1}" \
+        "{\"ts\":$2,\"ts_kind\":\"monotonic\",\"tracee\":\"<0.79.0>\",\"tag\":\"receive\",\"term\":\"a\"}" \
+        "{\"ts\":$2500,\"ts_kind\":\"monotonic\",\"tracee\":\"<0.79.0>\",\"tag\":\"call\",\"term\":\"{ex,foo,[]}\"}" >"$work/node.jsonl"
+    "$tracehost" convert "$work/node.jsonl" "$work/node$1.trace"
+}
+another_clock() {
+    clock_of 1 5000
+    clock_of 2 7
+    $served "$work/node1.trace" "$work/node2.trace" -- \
+        "$tracehost" replay --reconnect=1s --flags=call,monotonic_timestamp --allow-partial "$from" 2>/dev/null
+}
+expect 'the time of another node begins anew' another_clock <<'EOF'
+0.004995 <0.79.0>   call ex:foo()
+0.000007 <0.79.0>   call ex:foo()
+EOF
+
 # --- progress ---
 
 if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then

@@ -20,9 +20,9 @@ run window.tip = () => document.getElementById('tip').hidden ? 'no tip' : text('
 run window.focused = () => document.activeElement.textContent.trim() || document.activeElement.id
 run window.data = JSON.parse(document.getElementById('data').textContent)
 STEPS
-# on STREAM: does the steps of standard input on its page.
+# on STREAM [OPTION...]: does the steps of standard input on its page.
 on() {
-    "$tracehost" report -o "$work/page.html" "$1" >"$work/told" 2>&1
+    "$tracehost" report -o "$work/page.html" "$@" >"$work/told" 2>&1
     cat "$work/words" - | on_page "$work/page.html"
 }
 
@@ -279,6 +279,20 @@ wlme <0.189.0> | ... s: 0 % running | wl:running/0, 24.5 ms
 <0.196.0>
 All 36.7 ms
 <0.9.0>: <0.9.0>
+LINES
+
+# Times are those since the recording's first record, whatever is left out.
+left_out() {
+    on "$recordings/s04_genserver_pingpong.trace" --from=400us <<'STEPS'
+say text('.tile:first-child') + '; ' + text('.when')
+say column('slowest', 3)
+say text('.scale span')
+STEPS
+}
+expect 'times where the beginning is left out' left_out <<'LINES'
+645 µsfrom first to last; System time, from 2026-11-21 04:02:33.942863 UTC
+0.000671 s | 0.000512 s | 0.000518 s
+0.4 ms | 0.5 ms | 0.6 ms | 0.7 ms | 0.8 ms | 0.9 ms | 1.0 ms
 LINES
 
 matrix() {

@@ -22,15 +22,16 @@ function levelText(timeline, level) {
   return (100 * level / HIGHEST).toFixed(0) + ' % ' + (unit === 'running' ? 'running' : 'in traced calls');
 }
 
-/* Round times, as many as there is room for. */
+/* Round times since the recording's first record, as many as there is room for. */
 function ticks(from, to, width) {
   const rough = (to - from) / Math.max(width / 110, 1), power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((times) => times * power).find((candidate) => candidate >= rough);
   const found = [];
-  const [unit, by] = to < MICRO ? ['ns', 1] : to < MILLI ? ['µs', MICRO] : to < SECOND ? ['ms', MILLI] : ['s', SECOND];
+  const last = firstAt + to;
+  const [unit, by] = last < MICRO ? ['ns', 1] : last < MILLI ? ['µs', MICRO] : last < SECOND ? ['ms', MILLI] : ['s', SECOND];
   const places = Math.min(Math.max(0, -Math.floor(Math.log10(step / by) + 1e-9)), 9);
-  for (let at = Math.ceil(from / step) * step; at <= to; at += step)
-    found.push({ at, text: (at / by).toFixed(places) + ' ' + unit });
+  for (let at = Math.ceil((firstAt + from) / step) * step; at <= last; at += step)
+    found.push({ at: at - firstAt, text: (at / by).toFixed(places) + ' ' + unit });
   return found;
 }
 
