@@ -221,6 +221,28 @@ expect 'a zero of each clock in records' "$tracehost" replay --flags=send,timest
 0.000010 <0.1.0>    send d -> <0.2.0>
 LINES
 
+# The same of what nodes recorded, without the first event by each clock.
+cat >"$work/since.py" <<'PYTHON'
+import json, re, sys
+zeros, wanted = {}, []
+for event in map(json.loads, open(sys.argv[1])):
+    if 'ts' in event:
+        zero = zeros.setdefault(event['ts_kind'].replace('strict_', ''), event['ts'])
+        since = event['ts'] // 1000 - zero // 1000
+        if event['ts'] > zero:
+            wanted.append('%s%d.%06d' % ('-' if since < 0 else '', abs(since) // 10 ** 6, abs(since) % 10 ** 6))
+found = [found.group(1) for found in (re.match(r' *(-?\d+\.\d{6}) ', line) for line in sys.stdin) if found]
+assert found == wanted, [pair for pair in zip(found, wanted) if pair[0] != pair[1]][:3] or (len(found), len(wanted))
+PYTHON
+since_first() {
+    for stream in "$recordings"/s*.trace; do
+        "$tracehost" convert "$stream" "$work/since.jsonl" 2>/dev/null
+        "$tracehost" replay -t text --from=1ns "$stream" 2>/dev/null | python3 "$work/since.py" "$work/since.jsonl" ||
+            { echo "$stream" && return 1; }
+    done
+}
+check 'times of recordings' since_first
+
 # Dates are those that the recording has.
 dates() {
     "$tracehost" replay -t text,time=absolute "$1" | sed 's/ .*//' >"$work/dates"
