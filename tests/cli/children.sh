@@ -1,0 +1,95 @@
+#!/bin/sh
+# Tracers that fork: their children end as they like, and write nothing again.
+. tests/cli/report
+
+calls=$recordings/s01_seed_local_caller.trace
+ulimit -c 0
+
+# A tracer whose third callback forks; the child ends as $CHILD says, the parent waits for it.
+cat >"$work/forks.c" <<'EOF'
+#include <erl_tracer.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void end_child(const char *how)
+{
+    if (strcmp(how, "prints") == 0)
+        printf("from the child\n");
+    if (strcmp(how, "crashes") == 0)
+        abort();
+    exit(0);
+}
+
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(generic)
+{
+    static int calls;
+    int status;
+    pid_t child;
+
+    if (++calls != 3)
+        return;
+    child = fork();
+    if (child == 0)
+        end_child(getenv("CHILD"));
+    waitpid(child, &status, 0);
+    fprintf(stderr, "child: exit %d, signal %d\n", WEXITSTATUS(status), WTERMSIG(status));
+}
+EOF
+"$CC" -fPIC -shared -Iplugin_api -o "$work/forks.so" "$work/forks.c"
+# forked HOW: what is written to stdout, and what to a file.
+forked() {
+    CHILD=$1 "$tracehost" replay -L "$work" -t text -t text,output="$work/text" -t forks --max-events=4 "$calls"
+    echo "status $?"
+    cat "$work/text"
+}
+expect 'a child that ends writes nothing again' forked exits <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+status 0
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+-- stderr
+child: exit 0, signal 0
+EOF
+expect 'what a child prints is there' forked prints <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+from the child
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+status 0
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+-- stderr
+child: exit 0, signal 0
+EOF
+expect 'a child that crashes does so alone' forked crashes <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+status 0
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+-- stderr
+child: exit 0, signal 6
+EOF
+
+finish
