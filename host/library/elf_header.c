@@ -36,7 +36,7 @@ static const char *machine_name(unsigned machine)
 static bool is_text(const unsigned char *start, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        if (start[i] < ' ' && !strchr("\t\n\r\f", start[i]))
+        if (start[i] < ' ' && (start[i] == 0 || !strchr("\t\n\r\f", start[i])))
             return false;
     return true;
 }

@@ -290,6 +290,8 @@ static void other_things_are_told_apart(void **state)
     refuse(in_folder("empty.so"), "it is empty");
     write_file(in_folder("text.so"), "#include <erl_nif.h>\n", 21);
     refuse(in_folder("text.so"), "it is text");
+    write_file(in_folder("zeros.so"), (char[64]){0}, 64);
+    refuse(in_folder("zeros.so"), "it is no shared object (no ELF file)");
     write_file(in_folder("archive.so"), "!<arch>\n\0", 9);
     refuse(in_folder("archive.so"), "archive of object files");
     write_file(in_folder("beam.so"), "FOR1\0\0\0\0BEAM", 12);
