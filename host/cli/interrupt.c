@@ -1,18 +1,27 @@
 #include "interrupt.h"
 
+#include "host/base/base.h"
+
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
+#include <unistd.h>
 
 volatile int th_interrupted;
 static sem_t news; /* a signal has come, or there is something else to look at */
 /* Whom else to wake; released with what it looks at, which it finds by acquiring it. */
 static void (*tell)(void);
 
+/* Whoever sends a second one means it, be it another one. */
 static void on_signal(int number)
 {
+    if (th_interrupted > 0) {
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
     __atomic_store_n(&th_interrupted, number, __ATOMIC_RELAXED); /* it stands for itself */
     th_interrupt_wake();
 }
@@ -103,6 +112,26 @@ const char *th_interrupt_name(void)
     default:
         return "SIGHUP";
     }
+}
+
+static void *explain_later(void *command)
+{
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    th_write_text(
+        STDERR_FILENO,
+        "tracehost %s: %s came; tracers draw or write what they have left; another signal "
+        "ends that at once\n",
+        (const char *)command, th_interrupt_name());
+    return NULL;
+}
+
+void th_interrupt_explain(const char *command)
+{
+    pthread_t thread;
+
+    if (th_interrupt_came() > 0 &&
+        th_thread_start(&thread, NULL, explain_later, (void *)(uintptr_t)command) == 0)
+        pthread_detach(thread);
 }
 
 int th_interrupt_status(int status)

@@ -35,6 +35,10 @@ void th_interrupt_stop(void);
 /* The name of what came: a signal, or "a request to stop". */
 const char *th_interrupt_name(void);
 
+/* Tracers are about to be unloaded. If a signal has come, and the program has not ended a second
+ * later, says on stderr what it does and how that is ended. COMMAND must stay. */
+void th_interrupt_explain(const char *command);
+
 /* STATUS, or 128 + the signal that came. A request to stop leaves it as it is. */
 int th_interrupt_status(int status);
 

@@ -353,6 +353,7 @@ int th_replaying_run(struct th_replaying *replay)
     else
         status = th_command_fail(replay->command);
     th_control_host_end(&replay->control);
+    th_interrupt_explain(replay->command);
     th_library_halt();
     th_select_end();          /* what is selected keeps its tracer loaded */
     th_tracing_free(tracing); /* tracers write what they have left */

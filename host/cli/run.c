@@ -358,6 +358,7 @@ static enum th_status run_host(struct running *running)
     if (th_port_close_all() != TH_OK && status == TH_OK)
         status = th_command_fail("run");
     th_runtime_stop(); /* the last destructors have run, and the last unload() ... */
+    th_interrupt_explain("run");
     th_tracing_free(running->tracing); /* ... but for tracers', who write what they have left ... */
     th_resource_reap();                /* ... and resources that were their states */
     th_probe_lines_end();

@@ -18,6 +18,9 @@ enum {
     PATTERN_LAST = PATTERN_FIRST + TH_PATTERN_META_TRACER
 };
 
+/* Nanoseconds after which a callback is named that nothing ends. */
+#define SLOW ((int64_t)10 * 1000 * 1000 * 1000)
+
 const struct argp_option th_trace_option_table[] = {
     {"tracer", 't', "TRACER", 0,
      "NAME, NAME=STATE or NAME,key=value,...; may be given more than once (default: text)", 1},
@@ -62,7 +65,10 @@ const struct argp_option th_trace_option_table[] = {
      3},
     {"meta-tracer", PATTERN_FIRST + TH_PATTERN_META_TRACER, "TRACER", 0,
      "With --kind=meta: calls go to this tracer, not to that of -t", 3},
-    {"callback-timeout", TIMEOUT, "T", 0, "Give up if a callback takes longer than T", 4},
+    {"callback-timeout", TIMEOUT, "T", 0,
+     "Give up if a callback takes longer than T (default: one that takes 10s is named, and goes "
+     "on)",
+     4},
     {"stats", STATS, NULL, 0, "Show what became of all events, at the end on stderr", 4},
     {"format", TH_OPTION_FORMAT, "FORMAT", 0, "How counts are shown: text (the default) or json",
      4},
@@ -326,11 +332,10 @@ enum th_status th_trace_options_attach(const struct th_trace_options *trace,
                                        struct th_tracing *tracing)
 {
     struct th_search search;
-    enum th_status status = TH_OK;
+    enum th_status status;
 
     th_tracing_use_display(tracing, th_pattern_display);
-    if (trace->timeout)
-        status = th_guard_set_timeout(trace->timeout);
+    status = th_guard_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
     if (status != TH_OK)
         return status;
     th_tracing_hold(tracing);

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,9 +27,11 @@ static struct sigaction old_actions[sizeof crash_signals / sizeof crash_signals[
 
 static const char *const *stream;   /* written by the guarded thread, read in its handlers */
 static int64_t timeout;             /* nanoseconds; set before the watchdog starts */
+static bool only_names;             /* what takes longer, and does not end it; likewise */
 static const char *kind = "tracer"; /* what a library is called; set before there are threads */
 static pid_t owner; /* the process that is guarded, not its children; set with the handlers */
-static pthread_t guarded;           /* the thread whose other calls the watchdog looks at, too */
+static pid_t guarded_id;
+static pthread_t guarded; /* the thread whose other calls the watchdog looks at, too */
 static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
 /* Set by the guarded thread, read at exit. */
 static volatile bool armed;
@@ -289,12 +292,27 @@ static bool is_still_in(uint64_t calls)
            atomic_load_explicit(&th_callback_current.sequence, memory_order_relaxed) == calls;
 }
 
+static void name_slow(void)
+{
+    struct scene scene = look();
+    int error = errno;
+
+    th_write_text(STDERR_FILENO,
+                  "tracehost: %s '%s' is slow: %s has taken more than %g s, and goes on\n",
+                  scene.kind, scene.name, scene.function, (double)timeout / 1e9);
+    errno = error;
+}
+
 /* What was seen to hang may have ended just before the signal came. */
 static void on_timeout(int number, siginfo_t *info, void *context)
 {
     atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* a sign of life, no more */
     if (reporter || !is_still_in((uint64_t)(uintptr_t)info->si_value.sival_ptr))
         return;
+    if (only_names) {
+        name_slow();
+        return;
+    }
     begin_report();
     tell_signal(number, info);
     end_report(context);
@@ -318,6 +336,7 @@ void th_guard_install(void)
 
     th_guard_thread_begin();
     guarded = pthread_self();
+    guarded_id = gettid();
     owner = getpid();
     watched_callbacks = &th_callback_current.sequence;
     watched_calls = &th_library_calls;
@@ -386,16 +405,41 @@ static bool ask(pthread_t thread, uint64_t calls)
     return atomic_load_explicit(&reporting, memory_order_relaxed);
 }
 
-static void ask_guarded(uint64_t calls)
+/* The thread of that ID is in a system call that writes: it waits for whoever reads, a pager
+ * perhaps. False if the kernel does not say. */
+static bool waits_for_reader(pid_t id)
 {
-    if (!ask(guarded, calls) && calls_begun() == calls)
-        report_deaf(kind);
+    char path[64];
+    long call = -1;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)id);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    if (fscanf(file, "%ld", &call) != 1)
+        call = -1;
+    fclose(file);
+    return call == SYS_write || call == SYS_writev;
 }
 
-static void ask_other(const struct th_guard_thread *thread)
+/* False: it is to be asked again, when the time has passed once more. */
+static bool ask_guarded(uint64_t calls)
 {
-    if (!ask(thread->thread, thread->seen) && th_guard_thread_is_in(thread))
+    if (only_names && waits_for_reader(guarded_id))
+        return false;
+    if (!ask(guarded, calls) && calls_begun() == calls && !only_names)
+        report_deaf(kind);
+    return only_names;
+}
+
+static bool ask_other(const struct th_guard_thread *thread)
+{
+    if (only_names && waits_for_reader(thread->id))
+        return false;
+    if (!ask(thread->thread, thread->seen) && th_guard_thread_is_in(thread) && !only_names)
         report_deaf("tracer");
+    return only_names;
 }
 
 /*
@@ -417,8 +461,7 @@ static void *watch(void *unused)
             seen = now;
             since = th_clock_real_monotonic();
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
-            ask_guarded(seen);
-            since = th_clock_real_monotonic();
+            since = ask_guarded(seen) ? INT64_MAX : th_clock_real_monotonic();
         }
         th_guard_threads_look(guarded, timeout, ask_other);
         nanosleep(&nap, NULL);
@@ -426,11 +469,12 @@ static void *watch(void *unused)
     return NULL;
 }
 
-enum th_status th_guard_set_timeout(int64_t nanoseconds)
+enum th_status th_guard_set_timeout(int64_t nanoseconds, bool ends)
 {
     pthread_t watchdog;
     int error;
 
+    only_names = !ends;
     timeout = nanoseconds < LOOKS ? LOOKS : nanoseconds;
     handle(TH_GUARD_TIMEOUT_SIGNAL, on_timeout, NULL);
     error = th_thread_start(&watchdog, NULL, watch, NULL);

@@ -8,9 +8,9 @@
  * what th_library_call.tell has to say; then the frames of the stack, as addresses in files. What
  * stdio buffers hold is flushed before. Outside of a library's code these signals do what they
  * always do. This holds for the thread that installs the guard and for those that
- * th_guard_thread_begin() was called in; elsewhere, a stack that is used up is not told. Children that
- * a library forks are none of its business; what stdio buffers hold is flushed before a fork(), so
- * that no child writes it again.
+ * th_guard_thread_begin() was called in; elsewhere, a stack that is used up is not told. Children
+ * that a library forks are none of its business; what stdio buffers hold is flushed before a
+ * fork(), so that no child writes it again.
  *
  * The report is made in the signal handler, on a stack of its own, in a process whose heap may be
  * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to
@@ -51,10 +51,12 @@ void th_guard_end(void);
 /*
  * A callback that takes longer than NANOSECONDS is reported as a crash is, in any thread that
  * th_guard_thread_begin() was called in; so is load() and the like in the thread of
- * th_guard_install(). Functions that processes call are not meant. Starts a thread, which looks
- * eight times in that span. Once, after th_guard_install().
+ * th_guard_install(). Functions that processes call are not meant. Unless it ENDS the program, it
+ * is named on stderr, once, and goes on; not while it writes, as who reads may make it wait. A
+ * signal has it do so, which ends a system call early that does not begin again by itself. Starts a
+ * thread, which looks eight times in that span. Once, after th_guard_install().
  */
-enum th_status th_guard_set_timeout(int64_t nanoseconds);
+enum th_status th_guard_set_timeout(int64_t nanoseconds, bool ends);
 
 /* Calls FUNCTION before the first report, in a signal handler or as the program exits; and before a
  * crash that is not reported. It makes stderr what the user reads, and may use async-signal-safe

@@ -6,6 +6,7 @@
 #include "host/term/term.h"
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 /* Held while the list is changed or looked at; nothing else is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -14,7 +15,8 @@ static _Thread_local struct th_guard_thread own;
 
 void th_guard_threads_enter(void)
 {
-    own = (struct th_guard_thread){.thread = pthread_self(), .callback = &th_callback_current};
+    own = (struct th_guard_thread){
+        .thread = pthread_self(), .id = gettid(), .callback = &th_callback_current};
     pthread_mutex_lock(&lock);
     own.next = threads;
     own.place = &threads;
@@ -47,19 +49,19 @@ bool th_guard_thread_is_in(const struct th_guard_thread *thread)
 }
 
 void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
-                           void (*ask)(const struct th_guard_thread *thread))
+                           bool (*ask)(const struct th_guard_thread *thread))
 {
     int64_t now = th_clock_real_monotonic();
 
     pthread_mutex_lock(&lock);
     for (struct th_guard_thread *t = threads; t; t = t->next) {
-        bool late = now - t->since >= nanoseconds;
+        bool late = now - t->since >= nanoseconds, once = false;
         if (pthread_equal(t->thread, spared) || (th_guard_thread_is_in(t) && !late))
             continue;
         if (th_guard_thread_is_in(t))
-            ask(t);
+            once = ask(t);
         t->seen = callbacks_of(t);
-        t->since = now;
+        t->since = once ? INT64_MAX : now;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The calling thread is one; it is none any more. */
 void th_guard_threads_enter(void);
@@ -12,6 +13,7 @@ void th_guard_threads_leave(void);
 
 struct th_guard_thread {
     pthread_t thread;
+    pid_t id;
     const struct th_callback *callback; /* the thread's */
     uint64_t seen;                      /* the watchdog's own, as what follows: its callbacks ... */
     int64_t since;                      /* ... and when it was in this one first */
@@ -20,11 +22,11 @@ struct th_guard_thread {
 
 /*
  * One look at all of them but SPARED: ASK is called for a thread that has been in one callback for
- * NANOSECONDS, as far as former looks can tell; again when that time has passed once more. By one
- * thread. Nobody begins or ends meanwhile.
+ * NANOSECONDS, as far as former looks can tell; again when that time has passed once more, unless
+ * it returned true. By one thread. Nobody begins or ends meanwhile.
  */
 void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
-                           void (*ask)(const struct th_guard_thread *thread));
+                           bool (*ask)(const struct th_guard_thread *thread));
 
 /* It is still in the callback that was seen. */
 bool th_guard_thread_is_in(const struct th_guard_thread *thread);

@@ -89,6 +89,8 @@ the other.
                              callers
       --return               With what they return
       --callback-timeout=T   Give up if a callback takes longer than T
+                             (default: one that takes 10s is named, and goes
+                             on)
       --color=WHEN           always, never or auto (the default): for tracers
                              that use colours; NO_COLOR is obeyed
       --control=SOCKET       Do what `tracehost ctl SOCKET` says while it runs;

@@ -179,4 +179,58 @@ expect 'replay to a pipe that is closed' to_head replay "$recordings/s09_collect
 status 141
 EOF
 
+# --- tracers that take long at their end ---
+
+# A tracer whose unload() does not end before it is ended.
+cat >"$work/draws.c" <<'EOF'
+#include <erl_tracer.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, discard);
+}
+
+TH_TRACER_TRACE(generic)
+{
+}
+
+TH_TRACER_LOAD()
+{
+    fprintf(stderr, "loaded\n");
+    return 0;
+}
+
+TH_TRACER_UNLOAD()
+{
+    for (;;)
+        pause();
+}
+EOF
+"$CC" -fPIC -shared -Iplugin_api -o "$work/draws.so" "$work/draws.c"
+# A second signal, of another kind, once it is said what goes on.
+drawing() {
+    mkfifo "$work/endless" "$work/told"
+    exec 3<>"$work/endless" # somebody may write to it
+    "$tracehost" replay -t "$work/draws.so" "$work/endless" 2>"$work/told" 3>&- &
+    drawer=$!
+    while read -r line; do
+        case $line in
+        loaded) kill -TERM $drawer ;;
+        *'another signal'*)
+            echo "$line"
+            kill -HUP $drawer
+            ;;
+        esac
+    done <"$work/told"
+    exec 3>&-
+    wait $drawer 2>"$work/killed"
+}
+expect 'a tracer that draws at its end, and a second signal' drawing <<'EOF'
+tracehost replay: SIGTERM came; tracers draw or write what they have left; another signal ends that at once
+-- status 129
+EOF
+
 finish

@@ -18,6 +18,36 @@ static void hang(void)
         pause();
 }
 
+/* Until the watchdog has disturbed it; then for as long again and more. */
+static void take_long(void)
+{
+    pause();
+    nanosleep(&(struct timespec){0, 3 * TIMEOUT}, NULL);
+}
+
+static int pipe_ends[2];
+
+/* Waits for a reader, who comes late. */
+static void *read_late(void *unused)
+{
+    static char bytes[1 << 17];
+
+    nanosleep(&(struct timespec){0, 4 * TIMEOUT}, NULL);
+    for (ssize_t left = sizeof bytes; left > 0;)
+        left -= read(pipe_ends[0], bytes, (size_t)left);
+    return unused;
+}
+
+static void write_much(void)
+{
+    static const char bytes[1 << 17];
+    pthread_t reader;
+
+    if (pipe(pipe_ends) == 0 && pthread_create(&reader, NULL, read_late, NULL) == 0 &&
+        write(pipe_ends[1], bytes, sizeof bytes) == sizeof bytes)
+        pthread_join(reader, NULL);
+}
+
 /* Deaf to the watchdog. */
 static void hang_deaf(void)
 {
@@ -59,7 +89,7 @@ static void *sleep_between_calls(void *undisturbed)
 }
 
 /* All in a child process, under the guard. */
-static void guarded(void *(*run)(void *), void (*act)(void))
+static void guarded(void *(*run)(void *), void (*act)(void), bool lethal)
 {
     pthread_t thread;
     bool good = true;
@@ -69,14 +99,15 @@ static void guarded(void *(*run)(void *), void (*act)(void))
     if (act)
         scene_act("enabled_call", NULL, act);
     th_guard_install();
-    th_guard_set_timeout(TIMEOUT);
+    th_guard_set_timeout(TIMEOUT, lethal);
     pthread_create(&thread, NULL, run, &good);
     pthread_join(thread, NULL);
     _exit(good ? 0 : 1);
 }
 
 /* The exit status; SAID gets what it says on stderr. */
-static int run_guarded(void *(*run)(void *), void (*act)(void), char *said, size_t size)
+static int run_guarded(void *(*run)(void *), void (*act)(void), bool lethal, char *said,
+                       size_t size)
 {
     int ends[2], status;
     FILE *from_child;
@@ -86,7 +117,7 @@ static int run_guarded(void *(*run)(void *), void (*act)(void), char *said, size
     child = fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
-        guarded(run, act);
+        guarded(run, act, lethal);
     }
     close(ends[1]);
     from_child = fdopen(ends[0], "r");
@@ -105,7 +136,7 @@ static void a_callback_that_hangs_is_named_in_any_thread(void **state)
 #ifdef __SANITIZE_THREAD__
     skip_because("the thread sanitizer holds signals back while code makes no call that it knows");
 #endif
-    assert_int_equal(run_guarded(call_once, hang, said, sizeof said), TH_CRASHED);
+    assert_int_equal(run_guarded(call_once, hang, true, said, sizeof said), TH_CRASHED);
     assert_non_null(strstr(said, "hangs: enabled_call took more than 0.2 s"));
 }
 
@@ -114,7 +145,7 @@ static void one_that_is_deaf_is_told(void **state)
     char said[1024];
 
     (void)state;
-    assert_int_equal(run_guarded(call_once, hang_deaf, said, sizeof said), TH_CRASHED);
+    assert_int_equal(run_guarded(call_once, hang_deaf, true, said, sizeof said), TH_CRASHED);
     assert_non_null(strstr(said, "it took more than 0.2 s, and has blocked all signals"));
 }
 
@@ -123,7 +154,31 @@ static void what_is_no_callback_takes_as_long_as_it_likes(void **state)
     char said[1024];
 
     (void)state;
-    assert_int_equal(run_guarded(sleep_between_calls, NULL, said, sizeof said), 0);
+    assert_int_equal(run_guarded(sleep_between_calls, NULL, true, said, sizeof said), 0);
+    assert_string_equal(said, "");
+}
+
+static void a_slow_callback_is_named_once_and_goes_on(void **state)
+{
+    char said[1024];
+
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
+    assert_int_equal(run_guarded(call_once, take_long, false, said, sizeof said), 0);
+    assert_non_null(strstr(said, "is slow: enabled_call has taken more than 0.2 s, and goes on\n"));
+    assert_ptr_equal(strchr(said, '\n') + 1, said + strlen(said));
+}
+
+static void one_that_waits_for_a_reader_is_not_slow(void **state)
+{
+    char said[1024];
+
+    (void)state;
+    if (access("/proc/self/syscall", R_OK) != 0)
+        skip();
+    assert_int_equal(run_guarded(call_once, write_much, false, said, sizeof said), 0);
     assert_string_equal(said, "");
 }
 
@@ -132,6 +187,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_callback_that_hangs_is_named_in_any_thread),
         cmocka_unit_test(one_that_is_deaf_is_told),
+        cmocka_unit_test(a_slow_callback_is_named_once_and_goes_on),
+        cmocka_unit_test(one_that_waits_for_a_reader_is_not_slow),
         cmocka_unit_test(what_is_no_callback_takes_as_long_as_it_likes),
     };
 
