@@ -4,6 +4,7 @@
 
 calls=$recordings/s01_seed_local_caller.trace
 ulimit -c 0
+export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" # a child has no business with its parent's threads
 
 # A tracer whose third callback forks; the child ends as $CHILD says, the parent waits for it.
 cat >"$work/forks.c" <<'EOF'
