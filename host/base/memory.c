@@ -3,11 +3,13 @@
 #include "error.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static _Thread_local unsigned long allocations;
+static atomic_bool out; /* relaxed: the thread that sets it reads it as it exits */
 
 static void *checked(void *memory, size_t size)
 {
@@ -15,6 +17,7 @@ static void *checked(void *memory, size_t size)
     if (memory)
         return memory;
     fprintf(stderr, "tracehost: out of memory (%zu bytes wanted)\n", size);
+    atomic_store_explicit(&out, true, memory_order_relaxed);
     exit(TH_FAILED);
 }
 
@@ -60,6 +63,11 @@ char *th_printf(const char *format, ...)
 void th_free(void *memory)
 {
     free(memory);
+}
+
+bool th_memory_is_out(void)
+{
+    return atomic_load_explicit(&out, memory_order_relaxed);
 }
 
 unsigned long th_alloc_count(void)

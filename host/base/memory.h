@@ -8,6 +8,7 @@
 #ifndef TH_MEMORY_H
 #define TH_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Defined where the address sanitizer watches over memory. */
@@ -41,6 +42,9 @@ char *th_printf(const char *format, ...)
 
 /* NULL is allowed. */
 void th_free(void *memory);
+
+/* The program ends as there was no memory: no code of a library has ended it. */
+bool th_memory_is_out(void);
 
 /*
  * How many times this thread has called th_alloc, th_alloc_zero or th_realloc. Tests of "nothing is

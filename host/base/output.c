@@ -4,11 +4,67 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <stdlib.h>
+
+/* --- Files that are not there yet, which a program that ends early leaves to nobody -------------
+ */
+
+struct unfinished {
+    struct unfinished *next;
+    pid_t owner;
+    char name[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static struct unfinished *unfinished;
+
+/* As the program exits: a child of it has no files of its own here. */
+static void remove_unfinished(void)
+{
+    pthread_mutex_lock(&lock);
+    for (const struct unfinished *file = unfinished; file; file = file->next)
+        if (file->owner == getpid())
+            unlink(file->name);
+    pthread_mutex_unlock(&lock);
+}
+
+static void begin_file(const char *name)
+{
+    static bool registered;
+    struct unfinished *file = th_alloc(sizeof *file + strlen(name) + 1);
+
+    file->owner = getpid();
+    strcpy(file->name, name);
+    pthread_mutex_lock(&lock);
+    if (!registered)
+        registered = atexit(remove_unfinished) == 0;
+    file->next = unfinished;
+    unfinished = file;
+    pthread_mutex_unlock(&lock);
+}
+
+static void end_file(const char *name)
+{
+    struct unfinished **link = &unfinished, *file;
+
+    pthread_mutex_lock(&lock);
+    while (*link && strcmp((*link)->name, name) != 0)
+        link = &(*link)->next;
+    file = *link;
+    if (file)
+        *link = file->next;
+    pthread_mutex_unlock(&lock);
+    th_free(file);
+}
+
+/* --- Opening, writing, closing -----------------------------------------------------------------
+ */
 
 /* The permissions that a file made by fopen() would get. */
 static mode_t usual_mode(void)
@@ -36,6 +92,8 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
 
     out->temporary = th_printf("%s.XXXXXX", out->name);
     descriptor = mkstemp(out->temporary);
+    if (descriptor >= 0)
+        begin_file(out->temporary);
     if (descriptor >= 0 && take_after(descriptor, old))
         file = fdopen(descriptor, "w");
     if (!file && descriptor >= 0) {
@@ -73,6 +131,8 @@ static FILE *open_file(struct th_output *out, const char *name)
 
 static void forget(struct th_output *out)
 {
+    if (out->temporary)
+        end_file(out->temporary);
     th_free(out->name);
     th_free(out->temporary);
     *out = (struct th_output){0};

@@ -41,4 +41,38 @@ for command in 'replay -t count' 'replay -t text' dump info; do
     # shellcheck disable=SC2086
     check "$command, JSON lines" flat "$work/short.jsonl" "$work/long.jsonl" $command
 done
+# --- no memory ---
+
+# A record of ten million characters, as a list: 160 MB are more than there is.
+python3 - >"$work/huge.jsonl" <<'EOF'
+event = '{"tracee":"<0.94.0>","tag":"send","term":"%s","extra":"<0.95.0>"}'
+print('{"tracehost":1,"node":"nonode@nohost","creation":0}')
+print(event % 'small')
+print(event % (r'\"' + 'x' * 10000000 + r'\"'))
+EOF
+# starved COMMAND...
+starved() {
+    (ulimit -v 120000 && "$tracehost" "$@") 2>"$work/err"
+    status=$?
+    sed 's/([0-9]* bytes/(N bytes/' "$work/err" >&2
+    return $status
+}
+expect 'no tracer is to blame' starved replay "$work/huge.jsonl" <<'EOF'
+<0.94.0>   send small -> <0.95.0>
+-- stderr
+tracehost: out of memory (N bytes wanted)
+-- status 1
+EOF
+converted() {
+    mkdir "$work/folder"
+    starved convert "$work/huge.jsonl" "$work/folder/out.trace"
+    echo "status $?"
+    ls "$work/folder"
+}
+expect 'no file is left' converted <<'EOF'
+status 1
+-- stderr
+tracehost: out of memory (N bytes wanted)
+EOF
+
 finish
