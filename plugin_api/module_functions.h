@@ -80,6 +80,22 @@
  * would replace a file checks that it can, and leaves the file as it is. As soon as all has begun, a tracer
  * that called this function is asked for its `trace_status` again, and then the answer is 0. If nothing
  * begins, unload() follows without that. 0 in all other callbacks.
+ *
+ * The others tell what the host knows of the event that a callback reports, and Opts does not carry:
+ * of what happens now, or as far as the recording has it. ENV is the callback's.
+ *
+ * th_call_fact() is for the callback that reports a call: 1 or 0, whether FACT is so; -1: it is not
+ * known. TH_CALL_EXTERNAL: an external call, so that global breakpoints meet it. TH_CALL_TAIL: a tail
+ * call; only recordings tell that.
+ *
+ * th_call_callers() is for the same callback: a list of {Module, Function, Arity, Location}, who
+ * called, who called that one, and so on, as a stack trace has them, at most eight; [] of a process'
+ * first function; it ends with `undefined` in place of [] where the next one is not known. 0: nothing is
+ * known. It walks through stacks, which takes about a microsecond for each.
+ *
+ * th_recorded_unique() is for a callback that reports a recorded event with the time stamp
+ * strict_monotonic: *UNIQUE gets the integer that stood beside the time. 0: there is none. It is the same in
+ * all callbacks that one record causes.
  */
 #define TH_MODULE_TRACING(X) \
     X(tracing, int, th_disarm, (ErlNifEnv *env)) \
@@ -87,7 +103,10 @@
     X(tracing, int, th_recordings_begun, (ErlNifEnv *env)) \
     X(tracing, void, th_tracer_failed, (ErlNifEnv *env, const char *reason)) \
     X(tracing, int, th_attach_pending, (ErlNifEnv *env)) \
-    X(tracing, int, th_recording_zero, (ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero))
+    X(tracing, int, th_recording_zero, (ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero)) \
+    X(tracing, int, th_call_fact, (ErlNifEnv *env, int fact)) \
+    X(tracing, ERL_NIF_TERM, th_call_callers, (ErlNifEnv *env)) \
+    X(tracing, int, th_recorded_unique, (ErlNifEnv *env, ErlNifSInt64 *unique))
 
 /*
  * Calling.

@@ -50,6 +50,8 @@ TH_MODULE_FUNCTIONS(TH_MODULE_DECLARE)
 
 /* For the functions that say so in module_functions.h. */
 enum {
+    TH_CALL_EXTERNAL = 1, /* th_call_fact() */
+    TH_CALL_TAIL = 2,
     TH_CATCHES = 1,       /* th_call_then() */
     TH_HARD = 1,          /* th_load_code(), th_purge_code(), th_delete_code() */
     TH_SPAWN_LINK = 1,    /* th_spawn() */

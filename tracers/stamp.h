@@ -2,13 +2,14 @@
  * The time stamp that an event asks for.
  *
  * A callback is told which kind is wanted and takes the time itself. In a replay it is the
- * record's; only the integer that makes strictly monotonic times unique is counted anew there, in
- * the order in which events come.
+ * record's, with the integer that makes strictly monotonic times unique. If there is none, that is
+ * counted in the order in which events come.
  */
 #ifndef TRACER_STAMP_H
 #define TRACER_STAMP_H
 
 #include <erl_tracer.h>
+#include <nif_module.h>
 
 #include <stdint.h>
 
@@ -55,7 +56,10 @@ static inline struct stamp stamp_take(ErlNifEnv *env, ERL_NIF_TERM opts)
         stamp.ns -= stamp.ns % 1000;
     } else if (kind == TH_TRACER_ATOM(env, strict_monotonic)) {
         stamp.kind = STAMP_STRICT;
-        if (enif_get_int64(env, enif_make_unique_integer(env, ERL_NIF_UNIQUE_MONOTONIC), &unique))
+        if (TH_HAS(th_recorded_unique) && th_recorded_unique(env, &unique))
+            stamp.unique = unique;
+        else if (enif_get_int64(env, enif_make_unique_integer(env, ERL_NIF_UNIQUE_MONOTONIC),
+                                &unique))
             stamp.unique = unique;
     }
     return stamp;

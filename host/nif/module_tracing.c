@@ -30,3 +30,32 @@ int th_attach_pending(ErlNifEnv *env)
     (void)env;
     return th_callback_is_pending();
 }
+
+int th_call_fact(ErlNifEnv *env, int fact)
+{
+    (void)env;
+    switch (fact) {
+    case TH_CALL_EXTERNAL:
+        return (int)th_callback_external() - TH_NO;
+    case TH_CALL_TAIL:
+        return (int)th_callback_tail() - TH_NO;
+    default:
+        return -1;
+    }
+}
+
+ERL_NIF_TERM th_call_callers(ErlNifEnv *env)
+{
+    return th_callback_callers(env);
+}
+
+int th_recorded_unique(ErlNifEnv *env, ErlNifSInt64 *unique)
+{
+    int64_t found;
+    bool is_there = th_callback_unique(&found);
+
+    (void)env;
+    if (is_there)
+        *unique = found;
+    return is_there;
+}

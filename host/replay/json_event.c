@@ -310,6 +310,7 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
     if (take_fact(json, TH_JSON_FIELD_external, &event->external) != TH_OK ||
         take_fact(json, TH_JSON_FIELD_tail, &event->tail) != TH_OK)
         return TH_MALFORMED;
+    event->callers_told = json->fields[TH_JSON_FIELD_callers];
     return json->shape & TH_JSON_TRACE ? take_tracee(json, event) : TH_OK;
 }
 
@@ -346,12 +347,16 @@ static enum th_status decode(struct th_event *event, th_env *env)
         {TH_JSON_FIELD_extra, &event->extra},
         {TH_JSON_FIELD_match_spec_result, &event->match_spec_result},
         {TH_JSON_FIELD_scheduler_id, &event->scheduler_id},
+        {TH_JSON_FIELD_callers, &event->callers},
     };
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (json->fields[parts[i].field] &&
             take_term(json, parts[i].field, env, parts[i].term) != TH_OK)
             return TH_MALFORMED;
+    if (event->callers_told && !th_execution_are_callers(event->callers))
+        return wrong(TH_JSON_FIELD_callers,
+                     "it is no list of {Module, Function, Arity, Location}, or too long");
     event->decoded = true;
     return TH_OK;
 }

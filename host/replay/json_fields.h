@@ -41,6 +41,7 @@ enum th_json_shape {
     X(scheduler_id, TH_JSON_TRACE, 0) \
     X(external, TH_JSON_CALL, 0) \
     X(tail, TH_JSON_CALL, 0) \
+    X(callers, TH_JSON_CALL, 0) \
     X(drop, TH_JSON_DROP, TH_JSON_DROP) \
     X(other, TH_JSON_OTHER, TH_JSON_OTHER)
 /* clang-format on */

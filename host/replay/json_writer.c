@@ -71,6 +71,7 @@ static json_t *message(const struct th_event *event, const struct th_etf_node *h
         put(root, "scheduler_id", json_integer(th_small_value(event->scheduler_id)));
     put_fact(root, "external", event->external);
     put_fact(root, "tail", event->tail);
+    put_term(root, "callers", event->callers, here);
     return root;
 }
 

@@ -187,6 +187,20 @@ uintptr_t th_traced_from(void)
     return th_traced_busy > TH_BUSY ? th_traced_busy : TH_FROM_KEPT;
 }
 
+bool th_traced_is_external(void *context, const struct th_function *function,
+                           const th_term *arguments)
+{
+    const struct th_call *call = th_call_current;
+    struct th_function called;
+
+    (void)context;
+    if (!call || call->goes_on || th_traced_busy != call->sp || arguments != call->argv)
+        return false;
+    called = th_callee_name(call->callee);
+    return called.module == function->module && called.function == function->function &&
+           called.arity == function->arity;
+}
+
 /* {M, F, Arity} as three terms. */
 static void name_terms(const struct th_callee *callee, th_term terms[3])
 {

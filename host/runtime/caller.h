@@ -57,6 +57,11 @@ th_term th_traced_caller(void *context, th_env *env);
 th_term th_traced_caller_line(void *context, th_env *env);
 th_term th_traced_stack(void *context, th_env *env, size_t depth);
 
+/* The call that is told now was met in the code of FUNCTION: whether it is the one that the runtime
+ * has made. A call in C, also one that is a jump from there, has arguments elsewhere. */
+bool th_traced_is_external(void *context, const struct th_function *function,
+                           const th_term *arguments);
+
 /* FROM of the call that is told now: of a local one the C frames come first, of an external one
  * what is kept. */
 uintptr_t th_traced_from(void);

@@ -79,6 +79,7 @@ static th_term process_dump(void *context, th_env *env)
 const struct th_match_operations th_process_asked = {
     .caller = th_traced_caller,
     .caller_line = th_traced_caller_line,
+    .is_external = th_traced_is_external,
     .stack = th_traced_stack,
     .is_seq_trace = is_seq_trace,
     .get_seq_token = get_seq_token,

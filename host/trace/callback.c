@@ -2,6 +2,7 @@
 
 #include "attachment.h"
 #include "failure.h"
+#include "live_hit.h"
 #include "thread.h"
 #include "host/breakpoint/breakpoint.h"
 
@@ -67,6 +68,61 @@ bool th_callback_is_pending(void)
     if (!attachment || !atomic_load_explicit(&attachment->pending, memory_order_relaxed))
         return false;
     atomic_store_explicit(&attachment->asks_again, true, memory_order_relaxed);
+    return true;
+}
+
+/* --- What the host knows of the event --- */
+
+/* The live call that the callback is about; NULL: it is about something else. */
+static const struct th_live_call *live_call(void)
+{
+    const struct th_callback *callback = &th_callback_current;
+
+    return callback->attachment && !callback->event && !callback->end ? callback->call : NULL;
+}
+
+static struct th_event *recorded(void)
+{
+    const struct th_callback *callback = &th_callback_current;
+
+    return callback->attachment && callback->event && !callback->event->live ? callback->event
+                                                                             : NULL;
+}
+
+enum th_fact th_callback_external(void)
+{
+    const struct th_live_call *call = live_call();
+    const struct th_event *event = recorded();
+
+    if (call)
+        return th_live_is_external(call) ? TH_YES : TH_NO;
+    return event ? event->external : TH_UNKNOWN;
+}
+
+enum th_fact th_callback_tail(void)
+{
+    const struct th_event *event = recorded();
+
+    return event ? event->tail : TH_UNKNOWN;
+}
+
+th_term th_callback_callers(th_env *env)
+{
+    const struct th_live_call *call = live_call();
+    const struct th_event *event = recorded();
+
+    if (call)
+        return th_live_callers(call, env);
+    return event ? event->callers : TH_NONE;
+}
+
+bool th_callback_unique(int64_t *unique)
+{
+    struct th_event *event = recorded();
+
+    if (!event || th_event_time(event) != TH_OK || event->time.kind != TH_TIME_STRICT_MONOTONIC)
+        return false;
+    *unique = event->time.unique;
     return true;
 }
 

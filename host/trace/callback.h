@@ -66,6 +66,16 @@ void th_callback_failed(const th_env *env, const char *reason);
 bool th_callback_is_pending(void);
 
 /*
+ * What is known of the call that the thread's callback reports: TH_UNKNOWN in another callback, and
+ * outside of any. Who called, as th_event.callers, in ENV; TH_NONE: it is not known. UNIQUE of the
+ * recorded event's time, if that is a strictly monotonic one.
+ */
+enum th_fact th_callback_external(void);
+enum th_fact th_callback_tail(void);
+th_term th_callback_callers(th_env *env);
+bool th_callback_unique(int64_t *unique);
+
+/*
  * For th_disarm(): pauses the breakpoint that the thread's callback is about (see
  * th_breakpoint_disarm()). False if it is about none, or ENV is not the callback's.
  */

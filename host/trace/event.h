@@ -64,8 +64,8 @@ struct th_traced;
  * source's latest; terms are built in ENV and stay valid with it. TH_MALFORMED if the record's
  * content is damaged. */
 struct th_event_source {
-    /* Fills term, extra, match_spec_result, scheduler_id, for seq_trace label and info (as term).
-     */
+    /* Fills term, extra, match_spec_result, scheduler_id, callers, for seq_trace label and info (as
+     * term). */
     enum th_status (*decode)(struct th_event *event, th_env *env);
     /* Fills time. */
     enum th_status (*time)(struct th_event *event);
@@ -86,6 +86,7 @@ struct th_event {
     bool decoded;                /* the terms below are filled */
     bool timed;                  /* time is filled; a reader fills it in of the stream's first
                                     record by each clock */
+    bool callers_told;           /* the recording has the callers of a call */
     th_term tracee;              /* a pid or port; TH_NONE for seq_trace, drop, other */
     uint64_t number;             /* of the record in its stream, from 1 */
     uint64_t position;           /* of the record's first byte in its file, from 0 */
@@ -102,6 +103,9 @@ struct th_event {
     th_term match_spec_result;
     th_term scheduler_id;
     th_term label; /* seq_trace */
+    /* Of a call, if `callers_told`: a list of {M, F, Arity, Location}, who called first, at most
+     * TH_EXECUTION_CALLERS; its end is `undefined` where the next one is not known. */
+    th_term callers;
 
     struct th_event_time time;
 };
@@ -151,6 +155,7 @@ static inline void th_event_begin(struct th_event *event, enum th_event_kind kin
     event->tail = TH_UNKNOWN;
     event->decoded = false;
     event->timed = false;
+    event->callers_told = false;
     event->tracee = TH_NONE;
     event->dropped = 0;
     event->tuple_size = 0;
@@ -159,6 +164,7 @@ static inline void th_event_begin(struct th_event *event, enum th_event_kind kin
     event->match_spec_result = TH_NONE;
     event->scheduler_id = TH_NONE;
     event->label = TH_NONE;
+    event->callers = TH_NONE;
     event->time.kind = TH_TIME_NONE;
     event->time.ns = 0;
     event->time.unique = 0;

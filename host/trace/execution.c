@@ -51,8 +51,8 @@ struct th_caller th_execution_unpack_caller(th_frame_function function)
     return (struct th_caller){TH_CALLER_FUNCTION, th_execution_unpack(function)};
 }
 
-/* {M, F, Arity, {File, Line}} or {M, F, Arity, undefined} */
-static bool function_with_line(th_term t, struct th_function *function)
+/* {M, F, Arity, Location} */
+static bool is_caller(th_term t, struct th_function *function)
 {
     const th_term *e;
 
@@ -63,7 +63,18 @@ static bool function_with_line(th_term t, struct th_function *function)
         th_small_value(e[2]) > TH_FUNCTION_ARITY_MAX)
         return false;
     *function = (struct th_function){e[0], e[1], (uint32_t)th_small_value(e[2])};
-    return e[3] == TH_AM(undefined) || (th_is_tuple(e[3]) && th_tuple_arity(e[3]) == 2);
+    return true;
+}
+
+/* {M, F, Arity, {File, Line}} or {M, F, Arity, undefined} */
+static bool function_with_line(th_term t, struct th_function *function)
+{
+    th_term line;
+
+    if (!is_caller(t, function))
+        return false;
+    line = th_tuple_elements(t)[3];
+    return line == TH_AM(undefined) || (th_is_tuple(line) && th_tuple_arity(line) == 2);
 }
 
 struct th_caller th_execution_recorded_caller(th_term result)
@@ -75,6 +86,28 @@ struct th_caller th_execution_recorded_caller(th_term result)
     else if (result != TH_NONE && (th_event_function_from_term(result, &caller.function) ||
                                    function_with_line(result, &caller.function)))
         caller.kind = TH_CALLER_FUNCTION;
+    return caller;
+}
+
+bool th_execution_are_callers(th_term callers)
+{
+    struct th_function function;
+    size_t count = 0;
+
+    for (; th_is_list(callers); callers = th_cell(callers)[1])
+        if (++count > TH_EXECUTION_CALLERS || !is_caller(th_cell(callers)[0], &function))
+            return false;
+    return callers == TH_NIL || callers == TH_AM(undefined);
+}
+
+struct th_caller th_execution_first_caller(th_term callers)
+{
+    struct th_caller caller = {.kind = TH_CALLER_FUNCTION};
+
+    if (callers == TH_NIL)
+        caller.kind = TH_CALLER_UNDEFINED;
+    else if (!th_is_list(callers) || !is_caller(th_cell(callers)[0], &caller.function))
+        caller.kind = TH_CALLER_UNKNOWN;
     return caller;
 }
 

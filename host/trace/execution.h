@@ -29,7 +29,8 @@
  * that of the nearest open call of its function, and calls above it have ended, too; a return_to
  * ends what is above the function returned to. The callers are known if they were recorded, as the
  * result of `{message, {caller}}`; whoever starts the replay must say that this is what results
- * are (th_execution_recorded_caller()), as they have the shape of any {M, F, A}.
+ * are (th_execution_recorded_caller()), as they have the shape of any {M, F, A}. JSON lines of a
+ * live run are of this sort, too, and have the callers beside each call (th_event.callers).
  *
  * What is wanted of calls stays until they end; as a BEAM does, also that of tail calls: they end
  * with the physical frame, innermost first. The bounds of stacks are in process/frames.h. All of
@@ -175,5 +176,10 @@ void th_execution_forget(struct th_execution *execution, struct th_stack *stack)
  * {M, F, Arity} or undefined; or of `{message, {caller_line}}`, with {File, Line} or undefined at
  * its end. Else, or for TH_NONE, it is unknown. */
 struct th_caller th_execution_recorded_caller(th_term result);
+
+/* Whether CALLERS are as th_event.callers says; if so, who is the first: unknown if it is told of
+ * none. */
+bool th_execution_are_callers(th_term callers);
+struct th_caller th_execution_first_caller(th_term callers);
 
 #endif

@@ -88,4 +88,10 @@ struct th_live_surroundings {
 };
 extern const struct th_match_operations th_live_operations;
 
+/* Whether CALL, which is told now, is an external one, wherever it was met. */
+bool th_live_is_external(const struct th_live_call *call);
+
+/* Who called, as th_event.callers, in ENV; TH_NONE: it is not known. While CALL is told. */
+th_term th_live_callers(const struct th_live_call *call, th_env *env);
+
 #endif

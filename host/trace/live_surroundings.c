@@ -79,6 +79,33 @@ static th_term stack(void *context, th_env *env, size_t depth)
     return asked(context)->stack ? asked(context)->stack(process_of(context), env, depth) : TH_NONE;
 }
 
+bool th_live_is_external(const struct th_live_call *call)
+{
+    const struct th_match_operations *owner = call->process->asked;
+
+    return call->external ||
+           (owner && owner->is_external &&
+            owner->is_external(call->process, &call->function->function.name, call->arguments));
+}
+
+th_term th_live_callers(const struct th_live_call *call, th_env *env)
+{
+    const struct th_match_operations *owner = call->process->asked;
+    const struct th_caller *known = call->caller;
+    th_term first;
+
+    if (!known)
+        return owner && owner->stack ? owner->stack(call->process, env, TH_EXECUTION_CALLERS)
+                                     : TH_NONE;
+    if (known->kind == TH_CALLER_UNDEFINED)
+        return TH_NIL;
+    if (known->kind != TH_CALLER_FUNCTION)
+        return TH_NONE;
+    first = th_make_tuple_of(env, known->function.module, known->function.function,
+                             th_small(known->function.arity), TH_NIL);
+    return th_make_cons(env, first, TH_AM(undefined));
+}
+
 static th_term is_seq_trace(void *context)
 {
     return asked(context)->is_seq_trace ? asked(context)->is_seq_trace(process_of(context))

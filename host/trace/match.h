@@ -107,6 +107,8 @@ struct th_match_subject {
 /* What functions of a specification give for what Erlang raises as an exception. No term. */
 #define TH_MATCH_RAISED ((th_term)0xC0)
 
+struct th_function;
+
 /*
  * What a specification asks of its surroundings. A function that is NULL cannot tell; so says one
  * that returns TH_NONE. They may build terms in ENV. Those that act are only called for sure: an
@@ -120,6 +122,11 @@ struct th_match_operations {
     th_term (*caller)(void *context, th_env *env);
     th_term (*caller_line)(void *context, th_env *env);
     th_term (*stack)(void *context, th_env *env, size_t depth);
+
+    /* No specification asks this: whether the call of FUNCTION with ARGUMENTS, which is told as a
+     * local one since it was met in the function's code, comes from outside. */
+    bool (*is_external)(void *context, const struct th_function *function,
+                        const th_term *arguments);
 
     /* Sequential trace tokens. set_seq_token: the former value, or TH_MATCH_RAISED. */
     th_term (*is_seq_trace)(void *context);

@@ -138,6 +138,8 @@ static struct th_tracee *tracee_of(struct th_tracing *tracing, const struct th_e
 
 static struct th_caller recorded_caller(struct th_tracing *tracing, struct th_event *event)
 {
+    if (event->callers_told && th_event_decode(event, &tracing->arena) == TH_OK)
+        return th_execution_first_caller(event->callers);
     if (tracing->recorded_callers && th_event_decode(event, &tracing->arena) == TH_OK)
         return th_execution_recorded_caller(event->match_spec_result);
     return (struct th_caller){.kind = TH_CALLER_UNKNOWN};

@@ -34,6 +34,40 @@ static th_term caller(void *context, th_env *env)
     return found.kind == TH_CALLER_UNDEFINED ? TH_AM(undefined) : TH_NONE;
 }
 
+/* The file and line of a LOCATION, [{file, File}, {line, Line}]. */
+static th_term place_in(th_term location, th_env *env)
+{
+    th_term file = TH_NONE, line = TH_NONE;
+
+    for (; th_is_list(location); location = th_cell(location)[1]) {
+        th_term part = th_cell(location)[0];
+        const th_term *e = th_is_tuple(part) ? th_tuple_elements(part) : NULL;
+        if (!e || th_tuple_arity(part) != 2)
+            continue;
+        if (e[0] == th_atom("file"))
+            file = th_copy(env, e[1]);
+        if (e[0] == th_atom("line"))
+            line = th_copy(env, e[1]);
+    }
+    return file && line ? th_make_tuple_of(env, file, line) : TH_AM(undefined);
+}
+
+/* The same of what the record says; TH_NONE if it says nothing. */
+static th_term line_of_callers(const struct th_surroundings *s, th_env *env)
+{
+    th_term callers = s->way->event->callers;
+    const th_term *e;
+    th_term line;
+
+    if (callers == TH_NONE || !th_is_list(callers))
+        return TH_NONE;
+    e = th_tuple_elements(th_cell(callers)[0]);
+    line = place_in(e[3], env);
+    if (line == TH_AM(undefined))
+        th_session_count(s->session, TH_COUNTED_BY_PATTERNS(lines_unknown));
+    return th_make_tuple_of(env, e[0], e[1], e[2], line);
+}
+
 /* The recorded caller with its line; TH_NONE if that was not recorded. */
 static th_term recorded_line(const struct th_way *way, th_env *env)
 {
@@ -50,9 +84,11 @@ static th_term recorded_line(const struct th_way *way, th_env *env)
 static th_term caller_line(void *context, th_env *env)
 {
     struct th_surroundings *s = context;
-    th_term line = recorded_line(s->way, env), found;
+    th_term line = line_of_callers(s, env), found;
     const th_term *e;
 
+    if (line == TH_NONE)
+        line = recorded_line(s->way, env);
     if (line != TH_NONE)
         return line;
     found = caller(context, env);
@@ -63,8 +99,19 @@ static th_term caller_line(void *context, th_env *env)
     return th_make_tuple_of(env, e[0], e[1], e[2], TH_AM(undefined));
 }
 
-/* [{M, F, Arity, []}, ...]: without lines, as of code that was compiled so. All of it, or nothing
- * is known. */
+/* As many of CALLERS; TH_NONE if it has less, and does not tell all. */
+static th_term stack_of_callers(th_term callers, th_env *env, size_t depth)
+{
+    th_term frames[TH_EXECUTION_CALLERS];
+    size_t count = 0;
+
+    for (; th_is_list(callers) && count < depth; callers = th_cell(callers)[1])
+        frames[count++] = th_copy(env, th_cell(callers)[0]);
+    return count < depth && callers != TH_NIL ? TH_NONE : th_make_list(env, frames, count);
+}
+
+/* [{M, F, Arity, []}, ...]: without lines, as of code that was compiled so, but where the record
+ * itself has callers. All of it, or nothing is known. */
 static th_term stack(void *context, th_env *env, size_t depth)
 {
     struct th_surroundings *s = context;
@@ -72,6 +119,9 @@ static th_term stack(void *context, th_env *env, size_t depth)
     th_term frames[TH_EXECUTION_CALLERS];
     size_t count;
 
+    if (s->way->event->callers != TH_NONE)
+        return stack_of_callers(s->way->event->callers, env,
+                                depth < TH_EXECUTION_CALLERS ? depth : TH_EXECUTION_CALLERS);
     if (!s->tracee)
         return TH_NONE;
     if (depth > TH_EXECUTION_CALLERS)

@@ -209,6 +209,8 @@ static const struct {
      "the field \"tail\" has no place here"},
     {"{\"tag\":\"call\",\"tracee\":\"<0.1.0>\",\"term\":1,\"tail\":1}",
      "the field \"tail\" is wrong: it is neither true nor false"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"callers\":\"[]\"}",
+     "the field \"callers\" has no place here"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"scheduler_id\":\"1\"}",
      "the field \"scheduler_id\" is wrong: it is no integer"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"scheduler_id\":576460752303423488}",
@@ -296,6 +298,34 @@ static void wrong_terms(void **state)
         assert_int_equal(th_event_decode(&event, &env), TH_MALFORMED);
         assert_string_equal(th_error_link(0), "the field \"term\" is wrong");
         assert_false(event.decoded);
+    }
+}
+
+static void wrong_callers(void **state)
+{
+    static const char *const wrong[] = {"m",
+                                        "[m]",
+                                        "[{m,f,1}]",
+                                        "[{m,f,-1,[]}]",
+                                        "[{m,f,256,[]}]",
+                                        "[{m,f,1,[]}|m]",
+                                        "[{a,f,1,[]},{b,f,1,[]},{c,f,1,[]},{d,f,1,[]},{e,f,1,[]},"
+                                        "{f,f,1,[]},{g,f,1,[]},{h,f,1,[]},{i,f,1,[]}]"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        add("{\"tag\":\"call\",\"tracee\":\"<0.1.0>\",\"term\":\"{m,f,1}\",\"callers\":\"");
+        add(wrong[i]);
+        add("\"}\n");
+    }
+    start();
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        next();
+        assert_true(event.callers_told);
+        assert_int_equal(th_event_decode(&event, &env), TH_MALFORMED);
+        assert_string_equal(th_error_link(0),
+                            "the field \"callers\" is wrong: it is no list of {Module, Function, "
+                            "Arity, Location}, or too long");
     }
 }
 
@@ -442,6 +472,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(tracees, begin, end),
         cmocka_unit_test_setup_teardown(wrong_lines, begin, end),
         cmocka_unit_test_setup_teardown(wrong_terms, begin, end),
+        cmocka_unit_test_setup_teardown(wrong_callers, begin, end),
         cmocka_unit_test_setup_teardown(blank_lines_are_no_records, begin, end),
         cmocka_unit_test_setup_teardown(cut_off_anywhere, begin, end),
         cmocka_unit_test_setup_teardown(headers, begin, end),

@@ -182,7 +182,9 @@ static void what_only_json_can_tell(void **state)
 {
     static const char lines[] = "{\"tracehost\":1}\n"
                                 "{\"tracee\":\"<0.1.0>\",\"tag\":\"call\",\"term\":\"{m,f,1}\","
-                                "\"external\":true,\"tail\":false}\n";
+                                "\"external\":true,\"tail\":false,"
+                                "\"callers\":\"[{m,g,2,[{file,\\\"m.c\\\"},{line,7}]}|"
+                                "undefined]\"}\n";
 
     (void)state;
     th_buffer_add_text(&stream, lines);

@@ -14,6 +14,8 @@ struct settings {
     atomic_bool begun; /* the header has been written; set under `lock` of outputs */
 };
 
+#include <nif_module.h>
+
 #include "../output.h"
 #include "../stamp.h"
 #include "value.h"
@@ -134,6 +136,28 @@ static void add_scheduler(struct line *line, ErlNifEnv *env, ERL_NIF_TERM opts)
         line_add(line, ",\"scheduler_id\":%lld", (long long)scheduler);
 }
 
+static void add_fact(struct line *line, const char *name, int fact)
+{
+    if (fact >= 0)
+        line_add(line, ",\"%s\":%s", name, fact ? "true" : "false");
+}
+
+/* What the host knows of a call besides; a BEAM tells nothing. */
+static bool add_facts(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag)
+{
+    ERL_NIF_TERM callers;
+
+    if (tag != TH_TRACER_ATOM(env, call) || !TH_HAS(th_call_fact) || !TH_HAS(th_call_callers))
+        return true;
+    add_fact(line, "external", th_call_fact(env, TH_CALL_EXTERNAL));
+    add_fact(line, "tail", th_call_fact(env, TH_CALL_TAIL));
+    callers = th_call_callers(env);
+    if (!callers)
+        return true;
+    line_add(line, ",");
+    return add_field(line, env, "callers", callers);
+}
+
 /* {Tracee, Tag, Term}, or of sequential tracing {Tag, Label, Info}. */
 static bool add_what(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee,
                      ERL_NIF_TERM term)
@@ -167,6 +191,8 @@ static bool add_event(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_N
         !add_option(line, env, opts, TH_TRACER_ATOM(env, match_spec_result), "match_spec_result"))
         return false;
     add_scheduler(line, env, opts);
+    if (!add_facts(line, env, tag))
+        return false;
     line_add(line, "}");
     return !line->short_of_memory && line->used < LONGEST;
 }

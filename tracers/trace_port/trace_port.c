@@ -41,6 +41,10 @@ static void find_records(struct output_file *file, const char *data, size_t size
     }
 }
 
+/* What the format has no room for. Relaxed, as counts of their own. */
+static atomic_ullong dropped; /* events whose terms it cannot carry */
+static atomic_ullong plain;   /* calls of which more is known */
+
 /* SIZE bytes follow at DATA, or none. One call for a file at a time: records do not mix. */
 static void write_record(FILE *file, unsigned char op, uint32_t size, const unsigned char *data)
 {
@@ -108,6 +112,20 @@ static ERL_NIF_TERM message(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM trace
     return enif_make_tuple_from_array(env, elements, count);
 }
 
+/* A fact or the callers of a call have no place in a trace message. */
+static void count_what_stays(ErlNifEnv *env, ERL_NIF_TERM tag)
+{
+    if (tag == TH_TRACER_ATOM(env, call) && TH_HAS(th_call_fact) &&
+        (th_call_fact(env, TH_CALL_EXTERNAL) >= 0 || th_call_fact(env, TH_CALL_TAIL) >= 0))
+        atomic_fetch_add_explicit(&plain, 1, memory_order_relaxed);
+}
+
+static void drop(struct output *output)
+{
+    atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+    write_record(output->file, OP_DROP, 1, NULL);
+}
+
 TH_TRACER_ENABLED(generic)
 {
     return output_enabled(env, tag, state, TH_TRACER_ATOM(env, trace));
@@ -120,14 +138,15 @@ TH_TRACER_TRACE(generic)
 
     if (!output)
         return;
+    count_what_stays(env, tag);
     if (!enif_term_to_binary(env, message(env, tag, tracee, term, opts), &bytes)) {
-        write_record(output->file, OP_DROP, 1, NULL);
+        drop(output);
         return;
     }
     if (bytes.size <= UINT32_MAX)
         write_record(output->file, OP_MESSAGE, (uint32_t)bytes.size, bytes.data);
     else
-        write_record(output->file, OP_DROP, 1, NULL);
+        drop(output);
     enif_release_binary(&bytes);
 }
 
@@ -135,6 +154,12 @@ TH_TRACER_UNLOAD()
 {
     if (outputs.lost)
         fprintf(stderr, "trace_port: events lost, out of memory: %llu\n", outputs.lost);
+    if (dropped)
+        fprintf(stderr, "trace_port: events that are no record, counted as lost: %llu\n", dropped);
+    if (plain)
+        fprintf(stderr,
+                "trace_port: calls without `external`, `tail` and callers, which jsonl has: %llu\n",
+                plain);
     output_close_all(env);
 }
 
