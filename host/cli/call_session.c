@@ -40,7 +40,8 @@ static enum th_called call(void *context, th_term module, th_term function, size
 
     if (!entry)
         return TH_CALLED_UNDEFINED;
-    return th_called_of(th_run_call_export(session->process, entry, arguments, env, result));
+    return th_called_of(th_run_call_raising(session->process, entry, arguments, env, result,
+                                            &session->raised));
 }
 
 static struct th_message *receive(void *context, int64_t nanoseconds)
@@ -61,7 +62,17 @@ static th_term self(void *context)
     return th_run_pid(((struct th_call_session *)context)->process);
 }
 
-static const struct th_evaluation_host host = {call, receive, interrupted, self};
+static th_term stack(void *context)
+{
+    return ((struct th_call_session *)context)->raised.stack;
+}
+
+static th_term located(th_env *env, th_term stack)
+{
+    return th_call_stack(env, &(struct th_exception_raised){.lines_due = true, .stack = stack});
+}
+
+static const struct th_evaluation_host host = {call, receive, interrupted, self, stack, located};
 
 void th_call_session_start(struct th_call_session *session, struct th_call_work *work,
                            unsigned number)

@@ -26,6 +26,7 @@ struct th_call_session {
     unsigned number; /* from 1 */
     struct th_process_run *process;
     struct th_evaluation evaluation;
+    struct th_exception_raised raised; /* by the last call, as th_run_call_raising() has it */
 };
 
 /* What other hosts of evaluations need, too: what an end of a call is to them; the function that is

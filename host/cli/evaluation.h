@@ -36,6 +36,7 @@ struct th_exception {
     th_term module;          /* of the function that raised it; TH_NONE: none did */
     th_term function;        /* its name; without a module, an operator */
     th_term arguments;       /* a list, or only their number */
+    th_term stack;           /* of a function of a library, as host->stack() has it; TH_NONE */
     bool construction;       /* a bit string could not be built */
     struct th_place unbound; /* where the variable stands that has no value; line 0: no such */
     char note[TH_EXCEPTION_TEXT];
@@ -62,6 +63,11 @@ struct th_evaluation_host {
     bool (*interrupted)(void *context);
 
     th_term (*self)(void *context);
+
+    /* The stack trace of the exception that the last `call` raised, a term of its ENV; and the same
+     * with files and lines, made in ENV. NULL, both: there is none. */
+    th_term (*stack)(void *context);
+    th_term (*located)(th_env *env, th_term stack);
 };
 
 struct th_binding {

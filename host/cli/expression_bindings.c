@@ -143,7 +143,7 @@ void th_evaluation_collect(struct th_evaluation *e)
 
     if (e->live > SMALL && now < 2 * e->live)
         return;
-    e->exception.reason = e->exception.arguments = TH_NONE;
+    e->exception.reason = e->exception.arguments = e->exception.stack = TH_NONE;
     if (e->count == 0) {
         th_env_clear(&e->heap);
         e->live = 0;

@@ -142,6 +142,8 @@ th_term th_call_function(struct th_evaluation *e, th_term module, th_term functi
     if (called == TH_CALLED_RAISED || called == TH_CALLED_EXITED || called == TH_CALLED_THREW) {
         th_raise_from(e, result, module, function, arguments, count);
         e->exception.class = class_of(called);
+        if (e->host->stack)
+            e->exception.stack = e->host->stack(e->context);
         return TH_NONE;
     }
     if (called == TH_CALLED_ENDED)
@@ -288,12 +290,15 @@ static th_term evaluate_after_exception(struct th_evaluation *e, const struct th
     th_evaluation_unwind(e, standing);
     th_evaluation_push(e, exception.reason);
     th_evaluation_push(e, exception.arguments ? exception.arguments : TH_NIL);
+    th_evaluation_push(e, exception.stack ? exception.stack : TH_NIL);
     if (th_evaluate_block(e, block, false) == TH_NONE)
         return TH_NONE;
     e->exception = exception;
     e->exception.reason = e->stack[place];
     if (exception.arguments)
         e->exception.arguments = e->stack[place + 1];
+    if (exception.stack)
+        e->exception.stack = e->stack[place + 2];
     return TH_NONE;
 }
 

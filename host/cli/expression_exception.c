@@ -53,6 +53,8 @@ th_term th_exception_stack(struct th_evaluation *e)
     const struct th_exception *x = &e->exception;
     th_term frame;
 
+    if (x->stack)
+        return e->host->located(&e->heap, x->stack);
     if (!x->function)
         return TH_NIL;
     frame = th_make_tuple_of(&e->heap, x->module ? x->module : TH_AM(erlang), x->function,

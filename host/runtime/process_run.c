@@ -65,9 +65,20 @@ enum th_call_end th_run_call(struct th_process_run *process, const struct th_cal
 enum th_call_end th_run_call_export(struct th_process_run *process, const struct th_export *entry,
                                     const th_term argv[], th_env *env, th_term *result)
 {
-    struct th_request request = {.entry = entry, .argv = argv, .env = env};
+    struct th_exception_raised raised;
 
-    return ask_call(process, &request, result);
+    return th_run_call_raising(process, entry, argv, env, result, &raised);
+}
+
+enum th_call_end th_run_call_raising(struct th_process_run *process, const struct th_export *entry,
+                                     const th_term argv[], th_env *env, th_term *result,
+                                     struct th_exception_raised *raised)
+{
+    struct th_request request = {.entry = entry, .argv = argv, .env = env};
+    enum th_call_end end = ask_call(process, &request, result);
+
+    *raised = request.raised;
+    return end;
 }
 
 struct th_message *th_run_receive(struct th_process_run *process, int64_t nanoseconds)
@@ -149,6 +160,11 @@ void th_request_finish(struct th_process_run *process, enum th_call_end end, th_
     request->end = end;
     if (request->what == TH_REQUEST_CALL)
         request->result = th_copy(request->env, outcome);
+    if (end == TH_CALL_RAISED || end == TH_CALL_THREW || end == TH_CALL_EXITED) {
+        request->raised = process->raised;
+        request->raised.reason = request->result;
+        request->raised.stack = th_copy(request->env, process->raised.stack);
+    }
     th_heap_end(process);
     th_resource_reap();
     process->raised = (struct th_exception_raised){0};

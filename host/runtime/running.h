@@ -88,6 +88,7 @@ struct th_request {
     th_env *env; /* for the result */
     th_term result;
     enum th_call_end end;
+    struct th_exception_raised raised; /* of a call that raised one, likewise */
     int64_t deadline;
     struct th_message *message;
     sem_t done;

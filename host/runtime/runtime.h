@@ -150,6 +150,12 @@ enum th_call_end th_run_call(struct th_process_run *process, const struct th_cal
 enum th_call_end th_run_call_export(struct th_process_run *process, const struct th_export *entry,
                                     const th_term argv[], th_env *env, th_term *result);
 
+/* Likewise; *RAISED is the exception that was raised, with terms of ENV. */
+struct th_exception_raised;
+enum th_call_end th_run_call_raising(struct th_process_run *process, const struct th_export *entry,
+                                     const th_term argv[], th_env *env, th_term *result,
+                                     struct th_exception_raised *raised);
+
 /* --- Functions that run ------------------------------------------------------------------------
  */
 

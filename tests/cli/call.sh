@@ -120,7 +120,7 @@ ok
 EOF
 expect 'those of other classes tell where they come from, too' call "$party" 'party:throws(ball).' \
     'party:exits(enough).' 'try party:throws(b) catch C:R:Stack -> {C, R, Stack} end.' 'throw(own).' <<'EOF'
-{throw,b,[{party,throws,[b],[]}]}
+{throw,b,[{party,throws,[b],[{file,"tests/plugins/party.c"},{line,N}]}]}
 -- stderr
 ** exception throw: ball
      in function  party:throws/1

@@ -271,7 +271,7 @@ the tracer goes
 EOF
 expect '--check' run --check "$BUILD_DIR/tests/plugins/sins.so" 'sins:same(1)' 'catch sins:raise_and_return()' 'yes.' <<'EOF'
 1
-{'EXIT',{badarg,[{sins,raise_and_return,[],[]}]}}
+{'EXIT',{badarg,[{sins,raise_and_return,[],[{file,"tests/plugins/sins.c"},{line,N}]}]}}
 yes
 -- stderr
 tracehost: check: sins:raise_and_return(): returns a term after it raised an exception, which counts

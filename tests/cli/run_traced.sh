@@ -28,7 +28,7 @@ expect 'all calls, and the end' run json "$two" 'json:decode(<<"[">>)' <<'EOF'
 <0.1.4096> call json:encode([1,2])
 <0.1.4096> call json:decode(<<"[1,2]">>)
 <0.1.4096> call json:decode(<<"[">>)
-<0.1.4096> exit {{1,unexpected_end},[{json,decode,[<<"[">>],[]}]}
+<0.1.4096> exit {{1,unexpected_end},[{json,decode,[<<"[">>],[{file,"plugins/json/decode.c"},{line,N}]}]}
 [1,2]
 -- stderr
 ** exception error: {1,unexpected_end}
@@ -83,7 +83,7 @@ expect 'a process that exits with a link' sorted --flags=procs "$party" \
 -- status 1
 EOF
 expect 'a throw that nobody catches' run --flags=procs "$party" 'party:throws(ball)' <<'EOF'
-<0.1.4096> exit {{nocatch,ball},[{party,throws,[ball],[]}]}
+<0.1.4096> exit {{nocatch,ball},[{party,throws,[ball],[{file,"tests/plugins/party.c"},{line,N}]}]}
 -- stderr
 ** exception throw: ball
      in function  party:throws/1
@@ -345,11 +345,11 @@ sorted_lined() {
 expect '--caller-line' lined -g -p lined:_/_ --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
 <0.1.4096> call lined:calls(lined,fails,1) [result undefined]
 <0.1.4096> call lined:fails(1) [result {lined,calls,3,{"lined.c",10}}]
-{'EXIT',{1,[{lined,calls,[lined,fails,1],[]}]}}
+{'EXIT',{1,[{lined,fails,[1],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}}
 EOF
 expect 'a line that is not known' lined -g0 -p lined:fails/1 --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
 <0.1.4096> call lined:fails(1) [result {lined,calls,3,undefined}]
-{'EXIT',{1,[{lined,calls,[lined,fails,1],[]}]}}
+{'EXIT',{1,[{lined,fails,[1],[]},{lined,calls,3,[]}]}}
 -- stderr
 tracehost run: tracer 'text': lines of callers unknown: 1
 EOF

@@ -67,7 +67,7 @@ static void arrived(void *context, const struct th_message *message)
 
 void evaluating_start(struct evaluating *t)
 {
-    static const struct th_evaluation_host host = {call, receive, interrupted, self};
+    static const struct th_evaluation_host host = {call, receive, interrupted, self, NULL, NULL};
 
     *t = (struct evaluating){.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
     t->out = open_memstream(&t->output, &t->output_size);
