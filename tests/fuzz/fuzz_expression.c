@@ -57,7 +57,7 @@ static void arrived(void *context, const struct th_message *message)
 
 static void evaluate(const struct th_program *program)
 {
-    static const struct th_evaluation_host host = {call, receive, interrupted, self};
+    static const struct th_evaluation_host host = {call, receive, interrupted, self, NULL, NULL};
     struct mail mail = {.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
     struct th_evaluation e;
 
