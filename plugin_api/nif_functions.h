@@ -578,8 +578,8 @@
 /*
  * Printing.
  *
- * As the C functions without enif_, plus %T, which takes an ERL_NIF_TERM and prints it as Erlang
- * text. The v functions take the arguments as a va_list. Because of %T no declaration carries the
+ * As the C functions without enif_, plus %T, which takes an ERL_NIF_TERM and prints it as a BEAM's
+ * %T does; %#T prints it as io:format("~0p") does, which a BEAM takes for %T. The v functions take the arguments as a va_list. Because of %T no declaration carries the
  * printf attribute: a compiler that checked these formats would refuse the good ones.
  *
  * On failure: negative.

@@ -16,7 +16,7 @@ static void note(struct aliases *aliases, ERL_NIF_TERM owner, ERL_NIF_TERM refer
 {
     struct alias alias = {.owner = owner};
 
-    enif_snprintf(alias.text, sizeof alias.text, "%T", reference);
+    enif_snprintf(alias.text, sizeof alias.text, "%#T", reference);
     if (!owner_of(aliases, alias.text))
         aliases->latest[aliases->next++ % ALIASES] = alias;
 }
@@ -49,6 +49,6 @@ ERL_NIF_TERM aliases_owner(struct aliases *aliases, ERL_NIF_TERM reference)
 {
     char text[ALIAS_SIZE];
 
-    enif_snprintf(text, sizeof text, "%T", reference);
+    enif_snprintf(text, sizeof text, "%#T", reference);
     return owner_of(aliases, text);
 }

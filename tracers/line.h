@@ -2,8 +2,9 @@
  * A line of text that grows as it is written, and leaves for its file in one piece: what other
  * threads write does not come in between.
  *
- * Formats are those of enif_snprintf(): printf()'s, and %T for a term. (enif_fprintf() would not
- * do: an Erlang node lets it write to stdout past the buffer that stdio has.)
+ * Formats are those of enif_snprintf(): printf()'s, and %#T for a term as Erlang text, %T in a
+ * BEAM. (enif_fprintf() would not do: an Erlang node lets it write to stdout past the buffer that
+ * stdio has.)
  */
 #ifndef TRACER_LINE_H
 #define TRACER_LINE_H

@@ -2,8 +2,8 @@
  * Formatted printing: printf with %T for terms.
  *
  * The text is made in memory first, directive by directive: what takes an argument is handed to the
- * C library with that argument alone, %T is the term as Erlang text. A precision cuts a term's
- * text.
+ * C library with that argument alone, %T is the term as a BEAM's %T prints it, and %#T as Erlang
+ * text. A precision cuts a term's text.
  */
 #include "host/base/base.h"
 #include "host/term/term.h"
@@ -23,6 +23,7 @@ struct directive {
     int precision;            /* -1: none */
     char length[3];
     char conversion;
+    bool alternate; /* '#' is among the flags */
 };
 
 /* va_list may be an array type; in a struct it can be handed on by address. */
@@ -69,8 +70,11 @@ static const char *read_directive(const char *at, struct directive *d, struct ar
     int width = 0;
 
     d->precision = -1;
-    for (; *at && strchr("-+ #0'", *at); at++)
+    d->alternate = false;
+    for (; *at && strchr("-+ #0'", *at); at++) {
+        d->alternate |= *at == '#';
         used = append(d, used, at, 1);
+    }
     at = read_number(at, d, &used, arguments, &width);
     if (*at == '.') {
         d->precision = 0;
@@ -119,7 +123,7 @@ static void add_float(struct th_buffer *out, const struct directive *d, struct a
 }
 
 /* With a precision the first so many bytes of the text, as of a string in C. */
-static void add_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
+static void add_text(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
 {
     size_t end = out->size + (size_t)d->precision;
 
@@ -130,6 +134,14 @@ static void add_term(struct th_buffer *out, const struct directive *d, ERL_NIF_T
     th_text_print_limited(out, term, (size_t)d->precision);
     if (out->size > end)
         out->size = end;
+}
+
+static void add_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
+{
+    if (d->alternate)
+        add_text(out, d, term);
+    else
+        th_text_print_beam(out, term, d->precision < 0 ? TH_TEXT_BEAM_LIMIT : d->precision);
 }
 
 static void add_directive(struct th_buffer *out, const struct directive *d,

@@ -16,6 +16,7 @@
 #include "number.h"
 #include "size.h"
 #include "text.h"
+#include "text_beam.h"
 #include "text_segment.h"
 #include "text_token.h"
 #include "utf8.h"

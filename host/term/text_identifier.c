@@ -128,6 +128,15 @@ static int32_t low_word(th_term integer)
     return (int32_t)(negative ? -low : low);
 }
 
+void th_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun)
+{
+    th_buffer_add_byte(out, '.');
+    th_add_signed(out, low_word(fun->old_index));
+    th_buffer_add_byte(out, '.');
+    th_add_signed(out, low_word(fun->old_unique));
+    th_buffer_add_byte(out, '>');
+}
+
 static void add_fun(struct th_buffer *out, const struct th_fun_parts *fun)
 {
     const struct th_atom_name *name = th_atom_name(fun->module);
@@ -137,11 +146,7 @@ static void add_fun(struct th_buffer *out, const struct th_fun_parts *fun)
     to = (char *)th_buffer_reserve(out, 2 * (size_t)name->bytes);
     to = put_bytes_as_latin1(to, name->text, name->bytes);
     out->size = (size_t)(to - (char *)out->data);
-    th_buffer_add_byte(out, '.');
-    th_add_signed(out, low_word(fun->old_index));
-    th_buffer_add_byte(out, '.');
-    th_add_signed(out, low_word(fun->old_unique));
-    th_buffer_add_byte(out, '>');
+    th_leaf_fun_numbers(out, fun);
 }
 
 void th_leaf_fun(struct th_buffer *out, th_term t)

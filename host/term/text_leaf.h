@@ -29,6 +29,11 @@ void th_leaf_identifier(struct th_buffer *out, th_term t);
 
 /* A fun or an export. */
 void th_leaf_fun(struct th_buffer *out, th_term t);
+
+/* Of a fun that is no export, what stands behind its module: ".0.17>". */
+struct th_fun_parts;
+void th_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun);
+
 enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room);
 
 /* A list that is a string. */

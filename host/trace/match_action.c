@@ -79,13 +79,8 @@ th_term th_match_current_stacktrace(struct th_match_run *run, const th_term *top
     size_t depth = SIZE_MAX;
     th_term stack = TH_NONE;
 
-    if (count == 1 && not_known(run, *top))
-        return TH_VALUE_UNKNOWN;
-    if (count == 1) {
-        if (!th_is_small(*top) || th_small_value(*top) < 0)
-            return TH_VALUE_RAISED;
+    if (count == 1) /* the compiler takes nothing but a small integer */
         depth = (size_t)th_small_value(*top);
-    }
     if (run->operations->stack)
         stack = run->operations->stack(run->context, run->env, depth);
     run->result->callers_unknown += stack == TH_NONE;

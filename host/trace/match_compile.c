@@ -198,11 +198,17 @@ static void compile_clause(struct th_match_compiler *c, th_term clause)
     check_size(c);
 }
 
+static th_term tail_of(th_term list)
+{
+    while (th_is_list(list))
+        list = th_cell(list)[1];
+    return list;
+}
+
 /* True for a list without a tail but [], and one with the tail '_'. */
 static bool is_head_list(th_term head)
 {
-    while (th_is_list(head))
-        head = th_cell(head)[1];
+    head = tail_of(head);
     return head == TH_NIL || head == TH_AM(anything);
 }
 
@@ -223,15 +229,17 @@ static void check_clause(struct th_match_compiler *c, th_term clause)
 /* What is wrong with the shape of the whole is found first, whatever else is in the clauses. */
 static void check_shape(struct th_match_compiler *c, th_term list)
 {
+    th_term tail = tail_of(list);
+
     if (!th_is_list(list))
         th_match_add_fault(c, list, "Match programs are not in a list.");
+    else if (tail != TH_NIL)
+        th_match_add_fault(c, tail, "Match programs are not in a proper list.");
     for (; th_is_list(list) && !c->faults.count; list = th_cell(list)[1]) {
         c->place = (struct th_match_place){c->place.clause + 1, TH_MATCH_WHOLE, 0};
         check_clause(c, th_cell(list)[0]);
     }
     c->place = (struct th_match_place){0};
-    if (!c->faults.count && list != TH_NIL)
-        th_match_add_fault(c, list, "Match programs are not in a proper list.");
 }
 
 static enum th_status fail(const struct th_match_faults *faults)

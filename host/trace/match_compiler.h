@@ -37,7 +37,10 @@ void th_match_mark(struct th_match_compiler *c, enum th_match_part part, size_t 
 void th_match_add_fault(struct th_match_compiler *c, th_term t, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* T as text for a fault, cut where it is long; valid until the next call. */
+/* Adds fault I once more. */
+void th_match_repeat_fault(struct th_match_compiler *c, size_t i);
+
+/* T as a BEAM's faults print it; valid until the next call. */
 const char *th_match_shown(struct th_match_compiler *c, th_term t);
 
 /* The number of a variable '$N'; false for any other term. */

@@ -96,15 +96,22 @@ static void compile_list(struct th_match_compiler *c, th_term list, bool body)
         th_match_emit(c, TH_CODE_MAKE_LIST, 0, count);
 }
 
-/* The values below, the keys on top. */
+/* The values below, the keys on top. Where all values are constants, a BEAM has all faults of the
+ * keys twice. */
 static void compile_map(struct th_match_compiler *c, th_term map, bool body)
 {
-    size_t start = c->spec->code_count, count = th_map_size(map);
+    size_t start = c->spec->code_count, count = th_map_size(map), faults, end;
+    bool constant;
 
     for (size_t i = count; i-- > 0;)
         compile_term(c, th_map_values(map)[i], body);
+    constant = only_constants(c, start, count);
+    faults = c->faults.count;
     for (size_t i = count; i-- > 0;)
         compile_term(c, th_map_keys(map)[i], body);
+    end = c->faults.count;
+    for (size_t i = faults; constant && i < end; i++)
+        th_match_repeat_fault(c, i);
     if (only_constants(c, start, 2 * count))
         fold_map(c, start, count);
     else
@@ -167,6 +174,12 @@ static void wrong_count(struct th_match_compiler *c, const struct th_match_funct
                        th_match_shown(c, call));
 }
 
+/* A BEAM's faults have a name for one that is not its own. */
+static const char *special_name(const struct th_match_function *f)
+{
+    return strcmp(f->name, "set_seq_token") == 0 ? "set_seq_trace" : f->name;
+}
+
 static bool is_allowed(const struct th_match_compiler *c, const struct th_match_function *f)
 {
     return !(c->spec->kind == TH_MATCH_SEND && f->traits & TH_TRAIT_NO_SEND) &&
@@ -185,9 +198,9 @@ static bool check_function(struct th_match_compiler *c, const struct th_match_fu
         th_match_add_fault(c, call, "Function %s/%zu does_not_exist.", th_match_shown(c, name),
                            count);
     else if (!is_allowed(c, f))
-        th_match_add_fault(c, call, "Special form '%s' used in wrong dialect.", f->name);
+        th_match_add_fault(c, call, "Special form '%s' used in wrong dialect.", special_name(f));
     else if (!body && f->traits & TH_TRAIT_BODY && f->traits & TH_TRAIT_SPECIAL)
-        th_match_add_fault(c, call, "Special form '%s' called in guard context.", f->name);
+        th_match_add_fault(c, call, "Special form '%s' called in guard context.", special_name(f));
     else if (!body && f->traits & TH_TRAIT_BODY)
         th_match_add_fault(c, call, "Function %s/%zu cannot be called in this context.", f->name,
                            count);
@@ -216,6 +229,11 @@ static void compile_short(struct th_match_compiler *c, th_term call, bool body,
     th_free(jumps);
 }
 
+static bool is_depth(th_term t)
+{
+    return th_is_small(t) && th_small_value(t) >= 0;
+}
+
 static void compile_call(struct th_match_compiler *c, th_term call, bool body)
 {
     const struct th_match_function *named;
@@ -225,6 +243,9 @@ static void compile_call(struct th_match_compiler *c, th_term call, bool body)
 
     if (!check_function(c, f, named, call, body))
         return;
+    if (f->implementation == th_match_current_stacktrace && count == 1 && !is_depth(words[1]))
+        th_match_add_fault(c, call, "Special form '%s' called with a bad depth in %s.", f->name,
+                           th_match_shown(c, call));
     if (f->implementation) {
         for (size_t i = count; i > 0; i--)
             compile_term(c, words[i], body);

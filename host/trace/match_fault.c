@@ -6,8 +6,21 @@ enum { SHOWN = 200 /* bytes of a term, or soon after */, FAULT_TEXT = 4096 };
 const char *th_match_shown(struct th_match_compiler *c, th_term t)
 {
     c->shown.size = 0;
-    th_text_print_limited(&c->shown, t, SHOWN);
+    th_text_print_beam(&c->shown, t, TH_TEXT_BEAM_LIMIT);
     return th_buffer_text(&c->shown);
+}
+
+static char *part_text(th_term t)
+{
+    struct th_buffer text = {0};
+    char *copy;
+
+    if (t == TH_NONE)
+        return NULL;
+    th_text_print_limited(&text, t, SHOWN);
+    copy = th_strdup(th_buffer_text(&text));
+    th_buffer_free(&text);
+    return copy;
 }
 
 void th_match_add_fault(struct th_match_compiler *c, th_term t, const char *format, ...)
@@ -22,8 +35,22 @@ void th_match_add_fault(struct th_match_compiler *c, th_term t, const char *form
     vsnprintf(text, sizeof text, format, rest);
     va_end(rest);
     TH_ARRAY_GROW(faults->items, faults->count, faults->capacity);
-    faults->items[faults->count++] = (struct th_match_fault){
-        c->place, th_strdup(text), t == TH_NONE ? NULL : th_strdup(th_match_shown(c, t))};
+    faults->items[faults->count++] =
+        (struct th_match_fault){c->place, th_strdup(text), part_text(t)};
+}
+
+void th_match_repeat_fault(struct th_match_compiler *c, size_t i)
+{
+    struct th_match_faults *faults = &c->faults;
+    struct th_match_fault again;
+
+    if (faults->count == TH_MATCH_FAULTS)
+        return;
+    again = faults->items[i];
+    again.text = th_strdup(again.text);
+    again.term = again.term ? th_strdup(again.term) : NULL;
+    TH_ARRAY_GROW(faults->items, faults->count, faults->capacity);
+    faults->items[faults->count++] = again;
 }
 
 void th_match_faults_free(struct th_match_faults *faults)

@@ -69,15 +69,9 @@ static bool compile_list(struct th_match_compiler *c, th_term list, size_t level
 /* The keys that are named must be there; others may. */
 static bool compile_map(struct th_match_compiler *c, th_term map, size_t level)
 {
-    uint32_t number;
-
     th_match_emit(c, TH_CODE_MAP, level, th_map_size(map));
     for (size_t i = 0; i < th_map_size(map); i++) {
         th_term key = th_map_keys(map)[i];
-        if (th_match_variable_number(key, &number))
-            th_match_add_fault(c, map, "Variable found in map key.");
-        if (is_anything(key))
-            th_match_add_fault(c, map, "Underscore found in map key.");
         th_match_emit(c, TH_CODE_KEY, level, th_match_constant(c, key));
         if (!is_anything(th_map_values(map)[i]))
             compile_pattern(c, th_map_values(map)[i], level + 1);
@@ -120,6 +114,75 @@ static bool compile_pattern(struct th_match_compiler *c, th_term pattern, size_t
     c->spec->code_count = start;
     th_match_emit(c, TH_CODE_IDENTICAL, 0, th_match_constant(c, pattern));
     return true;
+}
+
+/* --- Keys of maps ----------------------------------------------------------------------------- */
+
+/* Terms that are still to be looked at, the last one first. */
+struct unseen {
+    struct unseen_part {
+        th_term term;
+        size_t item; /* the head's element that it is in, from 1; 0: the head is none of several */
+    } * items;
+    size_t count, capacity;
+};
+
+static void see_later(struct unseen *unseen, th_term t, size_t item)
+{
+    if (!th_is_tuple(t) && !th_is_list(t) && !th_is_map(t))
+        return;
+    TH_ARRAY_GROW(unseen->items, unseen->count, unseen->capacity);
+    unseen->items[unseen->count++] = (struct unseen_part){t, item};
+}
+
+/* False, with a fault: a key can be no variable. */
+static bool check_keys(struct th_match_compiler *c, struct unseen *unseen, th_term map, size_t item)
+{
+    for (size_t i = 0; i < th_map_size(map); i++) {
+        th_term key = th_map_keys(map)[i];
+        bool variable = th_match_variable_number(key, &(uint32_t){0});
+        if (variable || is_anything(key)) {
+            c->place.item = item;
+            th_match_add_fault(c, map, "%s found in map key.",
+                               variable ? "Variable" : "Underscore");
+            return false;
+        }
+        see_later(unseen, th_map_values(map)[i], item);
+    }
+    return true;
+}
+
+static bool check_part(struct th_match_compiler *c, struct unseen *unseen, struct unseen_part part)
+{
+    th_term t = part.term;
+
+    if (th_is_map(t))
+        return check_keys(c, unseen, t, part.item);
+    for (; th_is_list(t); t = th_cell(t)[1])
+        see_later(unseen, th_cell(t)[0], part.item);
+    if (th_is_map(t))
+        return check_keys(c, unseen, t, part.item);
+    for (size_t i = 0; th_is_tuple(t) && i < th_tuple_arity(t); i++)
+        see_later(unseen, th_tuple_elements(t)[i], part.item);
+    return true;
+}
+
+/* The keys of all maps in a head, in the order in which a BEAM takes it apart: one level after the
+ * other, the last part of each first. It ends at the first fault. */
+static void check_maps(struct th_match_compiler *c, th_term head)
+{
+    struct unseen unseen = {0};
+    bool good = true;
+
+    if (th_is_map(head))
+        see_later(&unseen, head, 0);
+    for (size_t i = 0; th_is_tuple(head) && i < th_tuple_arity(head); i++)
+        see_later(&unseen, th_tuple_elements(head)[i], i + 1);
+    for (size_t i = 1; th_is_list(head); head = th_cell(head)[1], i++)
+        see_later(&unseen, th_cell(head)[0], i);
+    while (good && unseen.count > 0)
+        good = check_part(c, &unseen, unseen.items[--unseen.count]);
+    th_free(unseen.items);
 }
 
 /* --- The arguments ---------------------------------------------------------------------------- */
@@ -175,6 +238,9 @@ void th_match_compile_head(struct th_match_compiler *c, th_term head)
     uint32_t number;
 
     th_match_mark(c, TH_MATCH_HEAD, 0);
+    check_maps(c, head);
+    if (c->faults.count > 0)
+        return;
     if (th_match_variable_number(head, &number))
         th_match_add_variable(c, number, TH_MATCH_WHOLE_TARGET);
     else if (th_is_tuple(head))

@@ -28,10 +28,25 @@ static void a_precision_cuts_a_term(void **state)
     ERL_NIF_TERM atom = enif_make_atom(env, "abcdefghijklmnopqrstuvwxyz");
 
     (void)state;
-    enif_snprintf(text, sizeof text, "%.4T", atom);
+    enif_snprintf(text, sizeof text, "%#.4T", atom);
     assert_string_equal(text, "abcd");
+    enif_snprintf(text, sizeof text, "%.2T", enif_make_list2(env, atom, atom));
+    assert_string_equal(text, "[abcdefghijklmnopqrstuvwxyz... ");
     enif_snprintf(text, sizeof text, "%.*T|", 40, atom);
     assert_string_equal(text, "abcdefghijklmnopqrstuvwxyz|");
+    enif_free_env(env);
+}
+
+/* %T as a BEAM has it, %#T as io:format("~0p") has. tests/oracle/nif_api asks a BEAM. */
+static void a_term_is_printed_in_two_ways(void **state)
+{
+    ErlNifEnv *env = enif_alloc_env();
+    ERL_NIF_TERM map = enif_make_new_map(env), atom = enif_make_atom(env, "receive");
+
+    (void)state;
+    enif_make_map_put(env, map, atom, enif_make_double(env, 1.5), &map);
+    enif_snprintf(text, sizeof text, "%T %#T", map, map);
+    assert_string_equal(text, "#{receive=>1.500000e+00} #{'receive' => 1.5}");
     enif_free_env(env);
 }
 
@@ -91,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_print_as_erlang_text),
         cmocka_unit_test(a_precision_cuts_a_term),
+        cmocka_unit_test(a_term_is_printed_in_two_ways),
         cmocka_unit_test(all_else_is_as_in_c),
         cmocka_unit_test(what_does_not_fit_is_cut_and_counted),
         cmocka_unit_test(to_a_file),

@@ -4,6 +4,7 @@
 %%
 %%   match.escript cases              the cases below
 %%   match.escript random SEED COUNT  COUNT generated ones
+%%   match.escript broken SEED COUNT  the same, a part of each exchanged for another, which often breaks it
 %%   match.escript kinds              every function with 0 to 4 operands, in guard and body, for each
 %%                                    kind of specification: whether it is accepted
 %%
@@ -18,6 +19,9 @@ main(["cases"]) ->
 main(["random", Seed, Count]) ->
     start(Seed),
     [emit(random()) || _ <- lists:seq(1, list_to_integer(Count))];
+main(["broken", Seed, Count]) ->
+    start(Seed),
+    [emit(broken()) || _ <- lists:seq(1, list_to_integer(Count))];
 main(["kinds"]) ->
     start("1"),
     [emit({Kind, Spec, accepted(Kind, Spec)}) ||
@@ -189,6 +193,53 @@ random() ->
     Body = pick([fun() -> [{message, expression(Known, rand:uniform(4))}] end,
                  fun() -> [expression(Known, 3), {message, expression(Known, 2)}, {return_trace}] end]),
     test(Args, [{Head, Guards, Body}, {'_', [], [{message, second}]}]).
+
+%% Heads and the whole are broken as often as what is deep inside.
+broken() ->
+    {_, Args, Spec, _} = random(),
+    [{Head, Guards, Body} | Rest] = Spec,
+    Broken = pick([fun() -> [{exchanged(Head), Guards, Body} | Rest] end,
+                     fun() -> [{Head, exchanged(Guards), Body} | Rest] end,
+                     fun() -> [{Head, Guards, exchanged(Body)} | Rest] end,
+                     fun() -> exchanged(Spec) end, fun() -> Spec ++ odd() end,
+                     fun() -> [odd() | Rest] end, fun() -> [{odd(), Guards, Body} | Rest] end,
+                     fun() -> [exchanged({Head, Guards, Body}), odd()] end,
+                     fun() -> exchanged(exchanged(Spec)) end]),
+    case is_open(Broken) of
+        true -> broken();
+        false -> test(Args, Broken)
+    end.
+
+%% A head with any number of further arguments, which tracehost takes.
+is_open([{[_ | Tail], _, _} | Rest]) -> tail(Tail) =:= '_' orelse is_open(Rest);
+is_open([_ | Rest]) -> is_open(Rest);
+is_open(_) -> false.
+
+tail([_ | Tail]) -> tail(Tail);
+tail(Tail) -> Tail.
+
+%% One part of it, however deep, is another.
+exchanged(T) when tuple_size(T) > 0 -> list_to_tuple(exchanged_one(tuple_to_list(T)));
+exchanged([H | T]) -> pick([fun() -> [exchanged(H) | T] end, fun() -> [H | exchanged(T)] end, fun odd/0]);
+exchanged(T) when map_size(T) > 0 ->
+    K = one(maps:keys(T)),
+    pick([fun() -> T#{K := exchanged(maps:get(K, T))} end, fun() -> T#{odd() => 1} end, fun odd/0]);
+exchanged(_) -> odd().
+
+exchanged_one(Elements) ->
+    N = rand:uniform(length(Elements)),
+    {Before, [Element | Behind]} = lists:split(N - 1, Elements),
+    Before ++ [exchanged(Element) | Behind].
+
+odd() ->
+    pick([fun() -> one(['$1', '$9', '$_', '$$', '_', foo, 'with space', 'of', a@b, [], {}, #{}, <<"text">>, <<1>>, 1.5,
+                        <<5:3>>, "string", [a | b], ['$7' | '$8'], #{'$1' => 1}, #{'_' => 1}, #{a => '$6'}, #{b => {1}}]) end,
+          fun() -> {one([hd, is_atom, 'xor', 'and', 'receive', foo, 'F', a@b, self, message, caller, const, 'andalso', trace,
+                         set_tcw, enable_trace, is_record, display, '+', '=:=', map_get, caller_line, 'not', 1, [], {}])} end,
+          fun() -> list_to_tuple([one([hd, 'xor', 'receive', foo, self, message, caller, const, 'orelse', trace, silent,
+                                       return_trace, process_dump, get_tcw, set_seq_token, is_seq_trace, element, #{}]) |
+                                  [term(1) || _ <- lists:seq(1, rand:uniform(3))]]) end,
+          fun() -> [odd(), odd()] end, fun() -> {{odd(), term(1)}} end, fun() -> term(2) end]).
 
 flat(T) when is_list(T) -> [V || X <- proper(T), V <- flat(X)];
 flat(T) when is_tuple(T) -> flat(tuple_to_list(T));

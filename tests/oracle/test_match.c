@@ -114,13 +114,17 @@ static const struct th_match_operations operations = {
 
 /* --- Comparing -------------------------------------------------------------------------------- */
 
+/* A BEAM's texts end after that many bytes. */
+enum { BEAM_TEXT = 99 };
+
 static th_term errors_term(th_env *env, const struct th_match_faults *faults)
 {
     th_term list = TH_NIL;
 
     for (size_t i = faults->count; i-- > 0;) {
         const char *text = faults->items[i].text;
-        th_term string = th_make_latin1_string(env, (const unsigned char *)text, strlen(text));
+        size_t length = strnlen(text, BEAM_TEXT);
+        th_term string = th_make_latin1_string(env, (const unsigned char *)text, length);
         list = th_make_cons(env, string, list);
     }
     return th_make_tuple_of(env, TH_AM(error), list);
@@ -197,6 +201,16 @@ static void random_ones_match_alike(void **state)
     assert_int_equal(for_each(SCRIPT "random 1 20000", matches_alike), 20000);
     assert_int_equal(for_each(SCRIPT "random 2 20000", matches_alike), 20000);
     assert_int_equal(for_each(SCRIPT "random 4 20000", matches_alike), 20000);
+    assert_true(beyond < 20);
+}
+
+/* The texts of faults, and which come first. */
+static void broken_ones_fail_alike(void **state)
+{
+    (void)state;
+    beyond = 0;
+    assert_int_equal(for_each(SCRIPT "broken 1 20000", matches_alike), 20000);
+    assert_int_equal(for_each(SCRIPT "broken 2 20000", matches_alike), 20000);
     assert_true(beyond < 20);
 }
 
@@ -313,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_match_alike),
         cmocka_unit_test(random_ones_match_alike),
+        cmocka_unit_test(broken_ones_fail_alike),
         cmocka_unit_test(what_is_unknown_is_never_guessed),
         cmocka_unit_test(kinds_accept_the_same_functions),
     };

@@ -168,8 +168,6 @@ static void questions(void **state)
     assert_does("{length,{current_stacktrace}}", "5", "");
     assert_does("{length,{current_stacktrace,2}}", "2", "");
     assert_does("{current_stacktrace,0}", "[]", "");
-    assert_does("{current_stacktrace,-1}", "'EXIT'", "");
-    assert_does("{current_stacktrace,a}", "'EXIT'", "");
     assert_does("{is_seq_trace}", "true", "");
     assert_does("{get_seq_token}", "{1,2}", "");
     assert_does("{get_tcw}", "7", "");

@@ -43,10 +43,10 @@ void write_name(struct process *process)
     begin(process->chrome, &line, "M", process->tid);
     line_add(&line, ",\"name\":\"thread_name\",\"args\":{\"name\":\"");
     if (process->tracee.name) {
-        add_term(&line, "%T", process->tracee.name);
+        add_term(&line, "%#T", process->tracee.name);
         line_add(&line, " ");
     }
-    add_term(&line, "%T", process->tracee.term);
+    add_term(&line, "%#T", process->tracee.term);
     line_add(&line, "\"}");
     end(process->chrome, &line);
 }
@@ -96,7 +96,7 @@ void write_counter(struct process *process, const char *name, int64_t time, cons
     line_add(&line, ",\"ts\":");
     add_time(&line, time);
     line_add(&line, ",\"name\":\"%s ", name);
-    add_term(&line, "%T", process->tracee.term);
+    add_term(&line, "%#T", process->tracee.term);
     line_add(&line, "\",\"args\":{\"%s\":%llu}", first, (unsigned long long)value);
     end(process->chrome, &line);
 }

@@ -184,11 +184,11 @@ static void name_of(ErlNifEnv *env, const struct count *count, struct line *line
 
     line_start(line);
     if (count->module)
-        line_add(line, "%T:%T/%u", count->module, count->function, count->arity);
+        line_add(line, "%#T:%#T/%u", count->module, count->function, count->arity);
     else if (enif_get_atom(env, count->function, tag, sizeof tag, ERL_NIF_LATIN1))
         line_add(line, "%s", tag);
     else
-        line_add(line, "%T", count->function);
+        line_add(line, "%#T", count->function);
 }
 
 static void columns_of(enum by by, struct count all, struct column columns[COLUMNS])

@@ -84,7 +84,7 @@ static size_t add_called(struct names *names, const struct counts *counts)
         if (!slot->function)
             continue;
         line_start(&line);
-        line_add(&line, "%T:%T/%u", slot->module, slot->function, slot->arity);
+        line_add(&line, "%#T:%#T/%u", slot->module, slot->function, slot->arity);
         if (name_size(line.text, &name.module) == line.used)
             names_add(names, line.text, line.used, &name);
         else

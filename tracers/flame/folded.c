@@ -4,11 +4,11 @@ void node_name(struct line *line, const struct node *node)
 {
     line_start(line);
     if (!node->parent && node->mfa.function)
-        line_add(line, "%T %T", node->mfa.function, node->mfa.module);
+        line_add(line, "%#T %#T", node->mfa.function, node->mfa.module);
     else if (!node->parent)
-        line_add(line, "%T", node->mfa.module);
+        line_add(line, "%#T", node->mfa.module);
     else
-        line_add(line, "%T:%T/%u", node->mfa.module, node->mfa.function, node->mfa.arity);
+        line_add(line, "%#T:%#T/%u", node->mfa.module, node->mfa.function, node->mfa.arity);
 }
 
 /* Semicolons and line ends are the format's. */

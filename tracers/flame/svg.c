@@ -98,7 +98,7 @@ static void add_colour(struct line *line, const struct node *node)
         return;
     }
     line_start(&name);
-    line_add(&name, "%T", node->mfa.module);
+    line_add(&name, "%#T", node->mfa.module);
     for (size_t i = 0; i < name.used; i++)
         sum = (sum ^ (unsigned char)name.text[i]) * 16777619;
     line_drop(&name);

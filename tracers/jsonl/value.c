@@ -279,7 +279,7 @@ static bool print_identifier(struct line *line, ErlNifEnv *env, ERL_NIF_TERM ter
     if (!enif_get_local_pid(env, term, &pid) && !enif_get_local_port(env, term, &port) &&
         !(enif_is_ref(env, term) && is_plain_reference(env, term)))
         return false;
-    line_add(line, "%T", term);
+    line_add(line, "%#T", term);
     return !enif_is_ref(env, term) || strncmp(line->text + before, here, sizeof here - 1) == 0;
 }
 

@@ -60,7 +60,7 @@ void add_term(struct line *line, const char *key, ERL_NIF_TERM term)
     struct line text;
 
     line_start(&text);
-    line_add(&text, "%T", term);
+    line_add(&text, "%#T", term);
     add_printed(line, key, &text);
 }
 
@@ -82,11 +82,11 @@ static void print_type(struct line *line, const struct event *event)
     const ERL_NIF_TERM *elements;
     int size;
 
-    line_add(line, "%T", event->class);
+    line_add(line, "%#T", event->class);
     if (enif_get_tuple(event->env, name, &size, &elements) && size > 0)
         name = elements[0];
     if (enif_is_atom(event->env, name))
-        line_add(line, ":%T", name);
+        line_add(line, ":%#T", name);
 }
 
 void add_type(struct line *line, const struct event *event, const char *key)
@@ -171,7 +171,7 @@ static void add_name(struct line *line, const struct mfa *mfa)
     struct line text;
 
     line_start(&text);
-    line_add(&text, "%T:%T/%u", mfa->module, mfa->function, mfa->arity);
+    line_add(&text, "%#T:%#T/%u", mfa->module, mfa->function, mfa->arity);
     add(line, ",\"name\":\"");
     line_add_json(line, text.text, text.used, SIZE_MAX);
     add(line, "\"");
@@ -183,7 +183,7 @@ static void add_function(struct line *line, const struct mfa *mfa)
     struct line text;
 
     line_start(&text);
-    line_add(&text, "%T:%T", mfa->module, mfa->function);
+    line_add(&text, "%#T:%#T", mfa->module, mfa->function);
     add_printed(line, "code.function.name", &text);
 }
 

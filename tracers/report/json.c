@@ -32,7 +32,7 @@ void write_term(FILE *file, ERL_NIF_TERM term)
         return;
     }
     line_start(&line);
-    line_add(&line, "%T", term);
+    line_add(&line, "%#T", term);
     write_text(file, line.text, line.used);
     line_drop(&line);
 }
@@ -91,7 +91,7 @@ void write_names(struct writing *writing)
     for (size_t i = 0; i < names->numbers.used; i++) {
         const struct count *function = &names->functions[i];
         line_start(&line);
-        line_add(&line, "%T:%T/%u", function->module, function->function, function->arity);
+        line_add(&line, "%#T:%#T/%u", function->module, function->function, function->arity);
         fputs(i ? ",\n" : "\n", writing->file);
         write_text(writing->file, line.text, line.used);
         line_drop(&line);

@@ -20,7 +20,7 @@ static void write_entry(FILE *file, const struct process *process)
         return;
     }
     line_start(&line);
-    line_add(&line, "%T:%T/%u", entry->module, entry->function, entry->arity);
+    line_add(&line, "%#T:%#T/%u", entry->module, entry->function, entry->arity);
     write_text(file, line.text, line.used);
     line_drop(&line);
 }

@@ -163,9 +163,9 @@ void diagram_name(const struct diagram *diagram, uint32_t column, struct line *l
     else if (participant->text)
         line_add(line, "%s", participant->text);
     else if (participant->name && !participant_is_name(participant))
-        line_add(line, "%T %T", participant->name, participant->term);
+        line_add(line, "%#T %#T", participant->name, participant->term);
     else
-        line_add(line, "%T", participant->term);
+        line_add(line, "%#T", participant->term);
 }
 
 void message_text(const struct message *message, char text[TEXT_KEPT])

@@ -115,7 +115,7 @@ static uint32_t participant_of(ErlNifEnv *env, struct sequence *sequence, ERL_NI
                      : diagram_remote(&sequence->diagram, "an alias");
     }
     if (!enif_is_atom(env, term)) {
-        enif_snprintf(text, sizeof text, "%T", term);
+        enif_snprintf(text, sizeof text, "%#T", term);
         return diagram_remote(&sequence->diagram, text);
     }
     actor = actor_of(sequence, term);
@@ -224,7 +224,7 @@ TH_TRACER_TRACE(send)
     if (!sequence || !enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to))
         return;
     message.moment = moment_take(env, opts, ERL_NIF_NSEC);
-    if (enif_snprintf(text, sizeof text, "%T", term) >= (int)sizeof text - 1)
+    if (enif_snprintf(text, sizeof text, "%#T", term) >= (int)sizeof text - 1)
         strcpy(text + sizeof text - 4, "...");
     message.text = text;
     pthread_mutex_lock(&sequence->lock);

@@ -4,7 +4,7 @@
 
 static void print(struct event *event, const char *before, ERL_NIF_TERM term)
 {
-    line_add(&event->line, "%s%T", before, term);
+    line_add(&event->line, "%s%#T", before, term);
 }
 
 /* Of terms that are data, as much as is wanted; with ARGS_NONE not even BEFORE. */
@@ -155,7 +155,7 @@ static void sizes(struct event *event)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (!find(event->env, event->term, rows[i][1], &value))
             continue;
-        line_add(&event->line, "%s%s %T", before, rows[i][0], value);
+        line_add(&event->line, "%s%s %#T", before, rows[i][0], value);
         if (find(event->env, event->term, rows[i][2], &value))
             print(event, "/", value);
         before = ", ";

@@ -138,7 +138,7 @@ static void print_tracee(struct event *event, struct settings *settings)
 {
     size_t start = event->line.used;
 
-    line_add(&event->line, "%T", event_tracee(event));
+    line_add(&event->line, "%#T", event_tracee(event));
     line_pad(&event->line, start + widen(&settings->tracee_width, event->line.used - start) + 1);
 }
 

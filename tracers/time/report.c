@@ -66,9 +66,9 @@ static void print_row(struct table *table, struct figures *figures, uint64_t own
 
     line_start(&name);
     line_start(&process);
-    line_add(&name, "%T:%T/%u", figures->module, figures->function, figures->arity);
+    line_add(&name, "%#T:%#T/%u", figures->module, figures->function, figures->arity);
     if (figures->process)
-        line_add(&process, "%T", figures->process);
+        line_add(&process, "%#T", figures->process);
     fill_sum(cells, &figures, 1, own);
     fill_times(cells, figures);
     cells[PROCESS].text = process.text;

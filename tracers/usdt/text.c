@@ -27,7 +27,7 @@ static const char *print(struct text *text, const char *format, ...)
 
 const char *text_of(struct text *text, ERL_NIF_TERM term)
 {
-    return print(text, "%T", term);
+    return print(text, "%#T", term);
 }
 
 const char *text_of_function(ErlNifEnv *env, struct text *text, ERL_NIF_TERM term)
@@ -42,7 +42,7 @@ const char *text_of_function(ErlNifEnv *env, struct text *text, ERL_NIF_TERM ter
         arity = (int)length;
     else if (!enif_get_int(env, parts[2], &arity))
         return text_of(text, term);
-    return print(text, "%T:%T/%d", parts[0], parts[1], arity);
+    return print(text, "%#T:%#T/%d", parts[0], parts[1], arity);
 }
 
 /* --- Sizes ----------------------------------------------------------------------------------- */

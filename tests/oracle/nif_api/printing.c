@@ -56,19 +56,18 @@ static void print_term(ERL_NIF_TERM term)
     say_text("the text", buffer);
 }
 
-/* Terms that look the same in both hosts, those that are meant to differ left out. */
+/* Terms that look the same in both hosts: identifiers have numbers of their own, and large maps an
+ * order. */
 static bool has_one_text(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *elements;
-    unsigned length;
-    double value;
+    size_t size;
     int arity;
 
-    if (enif_get_double(env, term, &value) || enif_is_map(env, term) || enif_is_pid(env, term) ||
-        enif_is_port(env, term) || enif_is_ref(env, term))
-        return false;
-    if (enif_is_atom(env, term) && !enif_get_atom_length(env, term, &length, ERL_NIF_LATIN1))
+    if (enif_get_map_size(env, term, &size))
+        return size == 0;
+    if (enif_is_pid(env, term) || enif_is_port(env, term) || enif_is_ref(env, term))
         return false;
     if (enif_get_tuple(env, term, &arity, &elements))
         return arity != 1 || has_one_text(env, elements[0]);
@@ -79,6 +78,176 @@ static bool has_one_text(ErlNifEnv *env, ERL_NIF_TERM term)
             return false;
     while (enif_get_list_cell(env, term, &head, &term));
     return has_one_text(env, term);
+}
+
+/* --- Terms of chance ---------------------------------------------------------------------------
+ */
+
+static unsigned long chance = 1;
+
+/* Below LIMIT. */
+static unsigned some(unsigned limit)
+{
+    chance = chance * 6364136223846793005ul + 1442695040888963407ul;
+    return (unsigned)(chance >> 33) % limit;
+}
+
+static ERL_NIF_TERM some_atom(ErlNifEnv *env)
+{
+    static const char *const names[] = {
+        "a",          "receive", "of",     "end",      "maybe",    "node@host", "Upper",
+        "with space", "",        "_",      "a1_B",     "1a",       "it's",      "back\\slash",
+        "new\nline",  "tab\t",   "\1\33",  "\177",     "\200\237", "\240",      "\337t\366",
+        "\327\367",   "\300",    "a\200b", "\v\f\b\r", "a-b",      "true",      "undefined"};
+    char wide[] = "\x83\x77\x04"
+                  "a\xce\xb1z";
+    ERL_NIF_TERM term;
+    unsigned i = some(sizeof names / sizeof names[0] + 2);
+
+    if (i < sizeof names / sizeof names[0])
+        return enif_make_atom(env, names[i]);
+    if (i % 2) /* begins with a character beyond Latin-1 */
+        memcpy(wide + 3,
+               "\xe2\x82\xac"
+               "a",
+               4);
+    enif_binary_to_term(env, (const unsigned char *)wide, sizeof wide - 1, &term, 0);
+    return term;
+}
+
+/* Of bytes that are all of one kind, or of all. */
+static unsigned char some_byte(unsigned kind)
+{
+    static const unsigned char odd[] = "\n\r\t\"\\'\0\177\200\237\240\377";
+
+    return kind == 0 ? 32 + some(95) : kind == 1 ? odd[some(sizeof odd - 1)] : some(256);
+}
+
+static ERL_NIF_TERM some_binary(ErlNifEnv *env)
+{
+    unsigned size = some(12), kind = some(3);
+    ERL_NIF_TERM term;
+    unsigned char *data = enif_make_new_binary(env, size, &term);
+
+    for (unsigned i = 0; i < size; i++)
+        data[i] = some_byte(kind);
+    return size > 2 && some(3) == 0 ? enif_make_sub_binary(env, term, 1, size - 2) : term;
+}
+
+static ERL_NIF_TERM some_string(ErlNifEnv *env)
+{
+    unsigned size = some(12), kind = some(3);
+    ERL_NIF_TERM list = some(8) ? enif_make_list(env, 0) : some_atom(env);
+
+    while (size-- > 0)
+        list = enif_make_list_cell(env, number(env, some_byte(kind)), list);
+    return list;
+}
+
+static ERL_NIF_TERM some_number(ErlNifEnv *env)
+{
+    static const double floats[] = {0.0,     -0.0,    1.5,           1e10,   1e300,
+                                    -1e-300, 1.0 / 3, 123456789.123, 5e-324, 0.1};
+    static const unsigned char big[] = "\x83\x6e\x0a\x01\1\2\3\4\5\6\7\10\11\12";
+    ERL_NIF_TERM term;
+
+    switch (some(4)) {
+    case 0:
+        return number(env, some(2000000000) - 1000000000);
+    case 1:
+        return enif_make_int64(env, (ErlNifSInt64)(chance * 2654435761u));
+    case 2:
+        enif_binary_to_term(env, big, sizeof big - 1, &term, 0);
+        return term;
+    default:
+        return enif_make_double(env, floats[some(sizeof floats / sizeof floats[0])]);
+    }
+}
+
+static ERL_NIF_TERM some_other(ErlNifEnv *env)
+{
+    static const char bits[] = "\x83\x4d\0\0\0\3\5"
+                               "ab\xa8";
+    static const char export[] = "\x83\x71\x77\4node\x77\3a@b\x61\2";
+    const char *bytes = some(2) ? bits : export;
+    size_t size = bytes == bits ? sizeof bits - 1 : sizeof export - 1;
+    ERL_NIF_TERM term;
+
+    enif_binary_to_term(env, (const unsigned char *)bytes, size, &term, 0);
+    return term;
+}
+
+static ERL_NIF_TERM some_term(ErlNifEnv *env, unsigned depth);
+
+static ERL_NIF_TERM some_list(ErlNifEnv *env, unsigned depth)
+{
+    ERL_NIF_TERM list = some(4) ? enif_make_list(env, 0) : some_term(env, depth - 1);
+
+    for (unsigned count = some(5); count > 0; count--)
+        list = enif_make_list_cell(env, some_term(env, depth - 1), list);
+    return list;
+}
+
+static ERL_NIF_TERM some_tuple(ErlNifEnv *env, unsigned depth)
+{
+    ERL_NIF_TERM elements[4];
+    unsigned count = some(5);
+
+    for (unsigned i = 0; i < count; i++)
+        elements[i] = some_term(env, depth - 1);
+    return enif_make_tuple_from_array(env, elements, count);
+}
+
+static ERL_NIF_TERM some_map(ErlNifEnv *env, unsigned depth)
+{
+    ERL_NIF_TERM map = enif_make_new_map(env);
+
+    for (unsigned count = some(4); count > 0; count--)
+        enif_make_map_put(env, map, some_term(env, depth - 1), some_term(env, depth - 1), &map);
+    return map;
+}
+
+static ERL_NIF_TERM some_term(ErlNifEnv *env, unsigned depth)
+{
+    switch (some(depth > 0 ? 9 : 6)) {
+    case 0:
+    case 1:
+        return some_atom(env);
+    case 2:
+        return some_binary(env);
+    case 3:
+        return some_string(env);
+    case 4:
+        return some_number(env);
+    case 5:
+        return some_other(env);
+    case 6:
+        return some_list(env, depth);
+    case 7:
+        return some_tuple(env, depth);
+    default:
+        return some_map(env, depth);
+    }
+}
+
+/* Whole, with every precision that cuts it, and into memory of all sizes that is too little. */
+static void print_some(ErlNifEnv *env)
+{
+    static char buffer[100000];
+    ERL_NIF_TERM term = some_term(env, 4);
+    int length = enif_snprintf(buffer, sizeof buffer, "%T|", term);
+
+    say_int("snprintf", length);
+    say_text("the text", buffer);
+    for (int i = 0; i < 12; i++) {
+        int precision = i < 6 ? i : (int)some((unsigned)length + 2);
+        say_int("precision", precision);
+        say_int("snprintf", enif_snprintf(buffer, sizeof buffer, "<%.*T>", precision, term));
+        say_text("the text", buffer);
+        memset(buffer, 'X', sizeof buffer);
+        enif_snprintf(buffer, 1 + some((unsigned)length + 4), "%T", term);
+        say_text("what has room", buffer);
+    }
 }
 
 static void print_meant(ErlNifEnv *env, const char *name, const char *format, ...)
@@ -94,18 +263,13 @@ static void print_meant(ErlNifEnv *env, const char *name, const char *format, ..
 
 static void print_odd(ErlNifEnv *env)
 {
-    static const char wide[] = "\x83\x77\x02\xce\xb1";
     static const char pid[] = "\x83\x58\x77\x05other\0\0\0\x07\0\0\0\x01\0\0\0\x05";
-    ERL_NIF_TERM map = enif_make_new_map(env), a = atom(env, "a"), term;
+    ERL_NIF_TERM term;
     char buffer[10];
 
-    enif_make_map_put(env, map, a, a, &map);
     print_meant(env, "enif_snprintf: %zu", "%zu", (size_t)7);
     print_meant(env, "enif_snprintf: %g", "%g", 1.5);
-    print_meant(env, "enif_snprintf: %T of a float", "%T", enif_make_double(env, 1.5));
-    print_meant(env, "enif_snprintf: %T of a map", "%T", map);
-    enif_binary_to_term(env, (const unsigned char *)wide, sizeof wide - 1, &term, 0);
-    print_meant(env, "enif_snprintf: %T of an atom beyond Latin-1", "%T", term);
+    print_meant(env, "enif_snprintf: %#T", "%#T", enif_make_double(env, 1.5));
     enif_binary_to_term(env, (const unsigned char *)pid, sizeof pid - 1, &term, 0);
     print_meant(env, "enif_snprintf: %T of an identifier of another node", "%T", term);
     say_meant(env, "enif_snprintf: the result where a %T was cut",
@@ -137,6 +301,8 @@ ERL_NIF_TERM printing(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     for (size_t i = 0; i < terms.count; i++)
         if (has_one_text(env, terms.all[i]))
             print_term(terms.all[i]);
+    for (int i = 0; i < 400; i++)
+        print_some(env);
     print_odd(env);
     free_terms(&terms);
     return atom(env, "ok");

@@ -1,0 +1,349 @@
+/*
+ * Terms as a BEAM's own C code prints them, with erts_printf()'s %T.
+ *
+ * Each term, each character of a string, each byte of a binary and each byte of an atom costs one
+ * of what is left. Where nothing is left the text ends, whatever is open, with "... "; so it does
+ * behind a text that took all of it.
+ */
+#include "text_beam.h"
+
+#include "atom.h"
+#include "make.h"
+#include "map.h"
+#include "text_leaf.h"
+#include <string.h>
+
+enum kind { LIST, TUPLE, MAP_KEY, MAP_VALUE };
+
+/* What is to come behind an open bracket. */
+struct frame {
+    enum kind kind;
+    bool started;        /* something stands behind the bracket already */
+    th_term rest;        /* list: the elements and the tail to come */
+    size_t left;         /* tuple, map: how many elements or pairs */
+    const th_term *next; /* tuple, map: the first of them, or its key */
+    const th_term *value;
+};
+
+struct printer {
+    struct th_buffer *out;
+    long left;
+    struct frame *frames;
+    size_t depth, capacity;
+};
+
+/* False: nothing is left for one more. */
+static bool spend(struct printer *p)
+{
+    return p->left-- > 0;
+}
+
+static void push(struct printer *p, const char *bracket, struct frame frame)
+{
+    th_buffer_add_text(p->out, bracket);
+    TH_ARRAY_GROW(p->frames, p->depth, p->capacity);
+    p->frames[p->depth++] = frame;
+}
+
+/* --- Atoms ------------------------------------------------------------------------------------ */
+
+static bool is_lower(unsigned c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 0xDF && c <= 0xFF && c != 0xF7);
+}
+
+static bool is_name(unsigned c)
+{
+    return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) ||
+           (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The character of two bytes at most that begins with C; a byte that goes on with one is taken for
+ * a letter, the first of three or four for none. */
+static unsigned latin1_of(unsigned char c, unsigned char next)
+{
+    if (c < 0x80)
+        return c;
+    if ((c & 0xE0) == 0xC0)
+        return (c & 0x1Fu) << 6 | (next & 0x3Fu);
+    return (c & 0xC0) == 0x80 ? 'a' : 0;
+}
+
+static bool is_bare(const unsigned char *text, size_t bytes)
+{
+    if (bytes == 0 || !is_lower(latin1_of(text[0], text[1])))
+        return false;
+    for (size_t i = 1; i < bytes; i++)
+        if (!is_name(latin1_of(text[i], text[i + 1])))
+            return false;
+    return true;
+}
+
+static void add_octal(struct th_buffer *out, unsigned c)
+{
+    th_buffer_printf(out, "\\%03o", c);
+}
+
+/* Quoted, control characters apart, all is as it stands. */
+static void add_atom_text(struct th_buffer *out, const unsigned char *text, size_t bytes)
+{
+    static const char letters[] = "\n\f\t\r\b\v'\\", shown[] = "nftrbv'\\";
+
+    for (size_t i = 0; i < bytes; i++) {
+        const char *letter = text[i] ? strchr(letters, text[i]) : NULL;
+        if (letter) {
+            th_buffer_add_byte(out, '\\');
+            th_buffer_add_byte(out, (unsigned char)shown[letter - letters]);
+        } else if (text[i] < ' ') {
+            add_octal(out, text[i]);
+        } else if (text[i] == 0xC2 && text[i + 1] < 0xA0) {
+            add_octal(out, text[++i]);
+        } else {
+            th_buffer_add_byte(out, text[i]);
+        }
+    }
+}
+
+/* Returns the bytes that it costs. */
+static long add_atom(struct th_buffer *out, th_term atom)
+{
+    const struct th_atom_name *name = th_atom_name(atom);
+    const unsigned char *text = (const unsigned char *)name->text;
+    bool bare = is_bare(text, name->bytes);
+
+    if (!bare)
+        th_buffer_add_byte(out, '\'');
+    add_atom_text(out, text, name->bytes);
+    if (!bare)
+        th_buffer_add_byte(out, '\'');
+    return (long)name->bytes;
+}
+
+/* --- Other leaves ----------------------------------------------------------------------------- */
+
+static void add_fun(struct printer *p, th_term t)
+{
+    const struct th_atom_name *name;
+    struct th_fun_parts fun;
+    th_term module, function;
+    uint32_t arity;
+
+    if (th_get_export(t, &module, &function, &arity)) {
+        th_buffer_add_text(p->out, "fun ");
+        p->left -= add_atom(p->out, module);
+        th_buffer_add_byte(p->out, ':');
+        p->left -= add_atom(p->out, function);
+        th_buffer_printf(p->out, "/%u", arity);
+        return;
+    }
+    if (!th_get_fun(t, &fun))
+        return;
+    name = th_atom_name(fun.module);
+    th_buffer_add_text(p->out, "#Fun<");
+    th_buffer_add(p->out, name->text, name->bytes);
+    th_leaf_fun_numbers(p->out, &fun);
+}
+
+static bool is_printable(const unsigned char *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (data[i] < ' ' || data[i] >= 127)
+            return false;
+    return bytes > 0;
+}
+
+/* False: nothing is left. */
+static bool add_text_binary(struct printer *p, const unsigned char *data, size_t bytes)
+{
+    th_buffer_add_text(p->out, "<<\"");
+    for (size_t i = 0; i < bytes; i++) {
+        if (data[i] == '"')
+            th_buffer_add_byte(p->out, '\\');
+        th_buffer_add_byte(p->out, data[i]);
+        if (!spend(p))
+            return false;
+    }
+    th_buffer_add_text(p->out, "\">>");
+    return true;
+}
+
+static bool add_bits(struct printer *p, th_term t)
+{
+    const unsigned char *data = NULL;
+    size_t bits = 0, bytes;
+
+    th_get_bits(t, &data, &bits);
+    bytes = bits / 8;
+    if (bits % 8 == 0 && is_printable(data, bytes))
+        return add_text_binary(p, data, bytes);
+    th_buffer_add_text(p->out, "<<");
+    for (size_t i = 0; i < bytes; i++) {
+        th_buffer_printf(p->out, i ? ",%u" : "%u", data[i]);
+        if (!spend(p))
+            return false;
+    }
+    if (bits % 8)
+        th_buffer_printf(p->out, bytes ? ",%u:%u" : "%u:%u", data[bytes] >> (8 - bits % 8),
+                         (unsigned)(bits % 8));
+    th_buffer_add_text(p->out, ">>");
+    return true;
+}
+
+static bool is_string(th_term list)
+{
+    for (; th_is_list(list); list = th_cell(list)[1]) {
+        th_term head = th_cell(list)[0];
+        int64_t c = th_is_small(head) ? th_small_value(head) : -1;
+        bool control = c < ' ' || c == 127 || (c >= 128 && c < 160) || c > 255;
+        if (control && c != '\n' && c != '\t' && c != '\r')
+            return false;
+    }
+    return list == TH_NIL;
+}
+
+/* A character is the byte of its number. */
+static bool add_string(struct printer *p, th_term list)
+{
+    th_buffer_add_byte(p->out, '"');
+    for (; th_is_list(list); list = th_cell(list)[1]) {
+        unsigned char c = (unsigned char)th_small_value(th_cell(list)[0]);
+        if (!spend(p))
+            return false;
+        if (c == '"')
+            th_buffer_add_byte(p->out, '\\');
+        if (c == '\n')
+            th_buffer_add_text(p->out, "\\n");
+        else
+            th_buffer_add_byte(p->out, c);
+    }
+    th_buffer_add_byte(p->out, '"');
+    return true;
+}
+
+/* --- The walk --------------------------------------------------------------------------------- */
+
+static bool begin_boxed(struct printer *p, th_term t)
+{
+    switch (th_subtag(t)) {
+    case TH_TUPLE:
+        push(
+            p, "{",
+            (struct frame){.kind = TUPLE, .left = th_tuple_arity(t), .next = th_tuple_elements(t)});
+        break;
+    case TH_MAP:
+        push(p, "#{",
+             (struct frame){.kind = MAP_KEY,
+                            .left = th_map_size(t),
+                            .next = th_map_keys(t),
+                            .value = th_map_values(t)});
+        break;
+    case TH_FLOAT:
+        th_buffer_printf(p->out, "%e", th_float_value(t));
+        break;
+    case TH_POS_BIG:
+    case TH_NEG_BIG:
+        th_leaf_integer(p->out, t, SIZE_MAX);
+        break;
+    case TH_HEAP_BINARY:
+    case TH_SHARED_BINARY:
+    case TH_SUB_BINARY:
+        return add_bits(p, t);
+    case TH_FUN:
+    case TH_EXPORT:
+        add_fun(p, t);
+        break;
+    default:
+        th_leaf_identifier(p->out, t);
+    }
+    return true;
+}
+
+/* Writes a leaf, or the opening bracket of anything else. False: the text ends here. */
+static bool begin(struct printer *p, th_term t)
+{
+    if (!spend(p))
+        return false;
+    if (t == TH_NONE) {
+        th_buffer_add_text(p->out, "<TNV>");
+        return false;
+    }
+    if (th_is_small(t)) {
+        th_leaf_integer(p->out, t, SIZE_MAX);
+    } else if (th_is_atom(t)) {
+        p->left -= add_atom(p->out, t);
+        return p->left > 0;
+    } else if (th_is_boxed(t)) {
+        return begin_boxed(p, t);
+    } else if (t == TH_NIL) {
+        th_buffer_add_text(p->out, "[]");
+    } else if (!th_is_list(t)) {
+        th_leaf_identifier(p->out, t);
+    } else if (is_string(t)) {
+        return add_string(p, t);
+    } else {
+        push(p, "[", (struct frame){.kind = LIST, .rest = t});
+    }
+    return true;
+}
+
+static bool end(struct printer *p, char bracket)
+{
+    th_buffer_add_byte(p->out, (unsigned char)bracket);
+    p->depth--;
+    return true;
+}
+
+static void separate(struct printer *p, struct frame *frame)
+{
+    if (frame->started)
+        th_buffer_add_byte(p->out, ',');
+    frame->started = true;
+}
+
+static bool step_list(struct printer *p, struct frame *frame)
+{
+    th_term rest = frame->rest;
+
+    if (rest == TH_NIL)
+        return end(p, ']');
+    if (th_is_list(rest)) {
+        separate(p, frame);
+        frame->rest = th_cell(rest)[1];
+        return begin(p, th_cell(rest)[0]);
+    }
+    th_buffer_add_byte(p->out, '|');
+    frame->rest = TH_NIL;
+    return begin(p, rest);
+}
+
+static bool step(struct printer *p, struct frame *frame)
+{
+    if (frame->kind == LIST)
+        return step_list(p, frame);
+    if (frame->kind == MAP_VALUE) {
+        th_buffer_add_text(p->out, "=>");
+        frame->kind = MAP_KEY;
+        frame->left--;
+        return begin(p, *frame->value++);
+    }
+    if (frame->left == 0)
+        return end(p, '}');
+    separate(p, frame);
+    if (frame->kind == MAP_KEY)
+        frame->kind = MAP_VALUE;
+    else
+        frame->left--;
+    return begin(p, *frame->next++);
+}
+
+void th_text_print_beam(struct th_buffer *out, th_term t, long limit)
+{
+    struct printer p = {.out = out, .left = limit};
+    bool goes_on = begin(&p, t);
+
+    while (goes_on && p.depth > 0)
+        goes_on = step(&p, &p.frames[p.depth - 1]);
+    if (p.left <= 0)
+        th_buffer_add_text(out, "... ");
+    th_free(p.frames);
+}
