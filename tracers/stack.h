@@ -479,7 +479,7 @@ static inline void stack_tell_doubts(const char *tracer, const struct repairs *r
     const struct mfa *mfa = &repairs->doubted;
 
     if (repairs->doubtful)
-        enif_fprintf(stderr, "%s: %s: %lu, the first to %T:%T/%u; %s\n", tracer, STACK_DOUBTFUL,
+        enif_fprintf(stderr, "%s: %s: %lu, the first to %#T:%#T/%u; %s\n", tracer, STACK_DOUBTFUL,
                      (unsigned long)repairs->doubtful, mfa->module, mfa->function, mfa->arity,
                      STACK_CURE);
 }

@@ -1,5 +1,8 @@
 #include "log.h"
 
+#include "buffer.h"
+#include "memory.h"
+
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,11 +25,35 @@ static void print(const char *kind, const char *format, va_list args)
     funlockfile(stderr);
 }
 
+static _Thread_local struct th_buffer *kept;
+
+struct th_buffer *th_warn_into(struct th_buffer *lines)
+{
+    struct th_buffer *before = kept;
+
+    kept = lines;
+    return before;
+}
+
+static void keep(const char *format, va_list args)
+{
+    char text[1024];
+
+    vsnprintf(text, sizeof text, format, args);
+    th_buffer_printf(kept, "%s\n", text);
+}
+
 void th_warn(const char *format, ...)
 {
     va_list args;
 
     atomic_fetch_add_explicit(&warnings, 1, memory_order_relaxed);
+    if (kept) {
+        va_start(args, format);
+        keep(format, args);
+        va_end(args);
+        return;
+    }
     va_start(args, format);
     print("warning: ", format, args);
     va_end(args);

@@ -9,6 +9,7 @@ struct th_errand {
     char *links[TH_ERROR_LINKS]; /* the chain, the outermost first */
     size_t link_count;
     bool begun;
+    struct th_buffer *warned; /* the asking thread's: what the other one warns of goes there, too */
 };
 
 void th_between_begin(struct th_between *between)
@@ -50,6 +51,7 @@ static enum th_status raise_again(struct th_errand *errand)
 /* The errand stays `asked` while it is carried out, without the lock: nobody takes it back then. */
 void th_between_do(struct th_between *between)
 {
+    struct th_buffer *before;
     struct th_errand *errand;
 
     pthread_mutex_lock(&between->lock);
@@ -59,7 +61,9 @@ void th_between_do(struct th_between *between)
     pthread_mutex_unlock(&between->lock);
     if (!errand)
         return;
+    before = th_warn_into(errand->warned);
     errand->status = errand->errand(errand->argument);
+    th_warn_into(before);
     if (errand->status != TH_OK)
         keep_chain(errand);
     pthread_mutex_lock(&between->lock);
@@ -90,6 +94,8 @@ enum th_status th_between_ask(struct th_between *between, enum th_status (*erran
     struct th_errand asked = {.errand = errand, .argument = argument};
     bool done, ended;
 
+    asked.warned = th_warn_into(NULL);
+    th_warn_into(asked.warned);
     pthread_mutex_lock(&between->lock);
     if (!between->ended)
         atomic_store_explicit(&between->asked, &asked, memory_order_relaxed);

@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include "host/library/library.h"
 #include "host/trace/trace.h"
 
 #include <errno.h>
@@ -13,7 +14,10 @@ static const char version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
 
 static int (*asked)(const struct argp *argp, void *input, bool in_order);
 static const char *parsing; /* the command whose options argp reads, which may end the program */
-static int stdout_error;    /* errno of the first flush that failed; of the main thread */
+static const struct argp *parsed;
+static int parsed_count;
+static char **parsed_words;
+static int stdout_error; /* errno of the first flush that failed; of the main thread */
 
 const char *th_command_version(void)
 {
@@ -24,6 +28,61 @@ const char th_exit_statuses[] =
     "0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or events lost, 5 a "
     "library was refused, 6 it crashed or hung, 128+n ended by signal n";
 
+/* --- Options that there are not --- */
+
+struct option_names {
+    const char **items;
+    size_t count, capacity;
+};
+
+static void add_names(struct option_names *names, const struct argp *argp)
+{
+    const struct argp_option *o = argp->options;
+    const struct argp_child *child = argp->children;
+
+    for (; o && (o->name || o->key || o->doc || o->group); o++)
+        if (o->name && !(o->flags & (OPTION_DOC | OPTION_HIDDEN))) {
+            TH_ARRAY_GROW(names->items, names->count, names->capacity);
+            names->items[names->count++] = o->name;
+        }
+    for (; child && child->argp; child++)
+        add_names(names, child->argp);
+}
+
+/* An option may be cut short, as long as it is one alone: getopt has told of others. */
+static bool is_option(const struct option_names *names, const char *word)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strncmp(names->items[i], word, strlen(word)) == 0)
+            return true;
+    return false;
+}
+
+/* The program ends with STATUS, perhaps because argp has met an option that it does not know. */
+static void suggest_option(int status, void *unused)
+{
+    struct option_names names = {0};
+
+    (void)unused;
+    if (!parsing || status != TH_USAGE)
+        return;
+    add_names(&names, parsed);
+    for (int i = 1; i < parsed_count && strcmp(parsed_words[i], "--") != 0; i++) {
+        char *word = th_printf("%s", parsed_words[i]);
+        const char *nearest;
+        word[strcspn(word, "=")] = 0;
+        nearest = strncmp(word, "--", 2) == 0 && !is_option(&names, word + 2)
+                      ? th_spelling_nearest(word + 2, names.items, names.count)
+                      : NULL;
+        th_free(word);
+        if (nearest) {
+            fprintf(stderr, "tracehost %s: did you mean '--%s'?\n", parsing, nearest);
+            break;
+        }
+    }
+    th_free(names.items);
+}
+
 /* argp ends the program with 0 when it has printed help, whatever became of that. */
 static void check_help(void)
 {
@@ -31,21 +90,58 @@ static void check_help(void)
         _exit(TH_FAILED);
 }
 
+/* --- -h --- */
+
+static error_t take_short_help(int key, char *value, struct argp_state *state)
+{
+    (void)value;
+    if (key != 'h')
+        return ARGP_ERR_UNKNOWN;
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    return 0;
+}
+
+/* The children of ARGP, and one that takes -h, which no command has for anything else. */
+static struct argp_child *add_short_help(const struct argp *argp)
+{
+    static const struct argp_option options[] = {{NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1}, {0}};
+    static const struct argp short_help = {options, take_short_help, NULL, NULL, NULL, NULL, NULL};
+    size_t count = 0;
+    struct argp_child *children;
+
+    while (argp->children && argp->children[count].argp)
+        count++;
+    children = th_alloc_zero((count + 2) * sizeof *children);
+    for (size_t i = 0; i < count; i++)
+        children[i] = argp->children[i];
+    children[count].argp = &short_help;
+    return children;
+}
+
 static void parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
 {
     char *name = th_printf("tracehost %s", argv[0]);
     char *command = argv[0];
+    struct argp with_help = *argp;
+    struct argp_child *children;
 
     if (asked)
         exit(asked(argp, input, flags & ARGP_IN_ORDER));
+    children = add_short_help(argp);
+    with_help.children = children;
     argp_err_exit_status = TH_USAGE;
     argp_program_version = version; /* libc's own variable: ours would be hidden from it */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     argv[0] = name;
     program_invocation_name = program_invocation_short_name = name;
     parsing = command;
+    parsed = argp;
+    parsed_count = argc;
+    parsed_words = argv;
     atexit(check_help);
-    argp_parse(argp, argc, argv, flags, NULL, input);
+    on_exit(suggest_option, NULL);
+    argp_parse(&with_help, argc, argv, flags, NULL, input);
+    th_free(children);
     parsing = NULL;
     argv[0] = command;
     program_invocation_name = program_invocation_short_name = "tracehost";

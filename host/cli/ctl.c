@@ -93,6 +93,18 @@ static enum th_status raise_answer(const json_t *answer)
     return (enum th_status)status;
 }
 
+/* What the host warns of is for who asked. */
+static void show_warnings(const json_t *answer)
+{
+    const json_t *warning;
+    size_t i;
+
+    json_array_foreach(json_object_get(answer, "warnings"), i, warning)
+    {
+        th_warn("%s", json_string_value(warning));
+    }
+}
+
 static enum th_status show_answer(const struct th_ctl *ctl, const char *command,
                                   const json_t *answer)
 {
@@ -103,6 +115,7 @@ static enum th_status show_answer(const struct th_ctl *ctl, const char *command,
         putchar('\n');
         return ok ? TH_OK : (enum th_status)json_integer_value(json_object_get(answer, "status"));
     }
+    show_warnings(answer);
     if (!ok)
         return raise_answer(answer);
     th_ctl_print(command, json_object_get(answer, "result"), stdout);

@@ -1,6 +1,8 @@
 /* The program: finds the subcommand and runs it. */
 #include "command.h"
 
+#include "host/library/library.h"
+
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -64,7 +66,15 @@ static const struct th_command *find(const char *name)
 
 static int unknown(const char *name)
 {
-    fprintf(stderr, "tracehost: there is no command '%s'; see 'tracehost --help'\n", name);
+    const char *names[COMMANDS], *nearest;
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    nearest = th_spelling_nearest(name, names, COMMANDS);
+    if (nearest)
+        fprintf(stderr, "tracehost: there is no command '%s'; did you mean '%s'?\n", name, nearest);
+    else
+        fprintf(stderr, "tracehost: there is no command '%s'; see 'tracehost --help'\n", name);
     return TH_USAGE;
 }
 

@@ -70,7 +70,7 @@ static enum th_status raised(const struct th_evaluation *e)
 
 static enum th_status evaluate(th_env *env, const struct th_program *program, th_term *state)
 {
-    static const struct th_evaluation_host host = {call, receive, interrupted, self};
+    static const struct th_evaluation_host host = {call, receive, interrupted, self, NULL, NULL};
     struct caller caller = {0};
     struct th_evaluation e;
     enum th_status status = TH_OK;

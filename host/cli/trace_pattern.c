@@ -242,6 +242,51 @@ static enum th_status set_meta(const struct th_pattern_option *option,
     return status;
 }
 
+/* --- functions that there are not --- */
+
+/* What PATTERN would be for the functions that there are. */
+struct candidates {
+    const struct th_pattern *pattern;
+    struct th_names names;
+};
+
+static void add_candidate(void *context, const struct th_traceable *function)
+{
+    struct candidates *candidates = context;
+    struct th_pattern like = *candidates->pattern;
+    struct th_buffer text = {0}, own = {0};
+
+    like.module = function->name.module;
+    like.function = like.function == TH_NONE ? TH_NONE : function->name.function;
+    like.arity = like.arity == TH_ANY_ARITY ? TH_ANY_ARITY : (int)function->name.arity;
+    th_pattern_print(&own, candidates->pattern);
+    th_pattern_print(&text, &like);
+    if (strcmp(th_buffer_text(&text), th_buffer_text(&own)) != 0) /* named, and no more than that */
+        th_names_add(&candidates->names, th_buffer_text(&text));
+    th_buffer_free(&text);
+    th_buffer_free(&own);
+}
+
+/* Warns that there is no function that OPTION is for, which is WHAT. */
+static void warn_of_none(const struct th_pattern_option *option, const struct th_tracing *tracing,
+                         const char *what)
+{
+    struct candidates candidates = {.pattern = &option->pattern};
+    struct th_buffer text = {0};
+    const char *nearest;
+
+    th_tracing_functions(tracing, add_candidate, &candidates);
+    th_pattern_print(&text, &option->pattern);
+    nearest = th_spelling_nearest(
+        th_buffer_text(&text), (const char *const *)candidates.names.items, candidates.names.count);
+    if (nearest)
+        th_warn("-p %s: %s; did you mean '%s'?", option->text, what, nearest);
+    else
+        th_warn("-p %s: %s", option->text, what);
+    th_buffer_free(&text);
+    th_names_free(&candidates.names);
+}
+
 /* What a pattern of this host's functions does not do. SETS: it does not clear. */
 static void tell_left_out(const struct th_pattern_option *option, const struct th_session *session,
                           bool sets)
@@ -253,7 +298,7 @@ static void tell_left_out(const struct th_pattern_option *option, const struct t
         return;
     th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
     if (refusals.concerned == 0)
-        th_warn("-p %s: there is no such function yet", option->text);
+        warn_of_none(option, th_session_tracing(session), "there is no such function yet");
     for (size_t i = 0; i < refusals.count && sets; i++) {
         struct th_buffer text = {0};
         th_pattern_refusal_print(&text, &refusals.items[i]);
@@ -340,7 +385,7 @@ void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,
         const struct th_pattern_option *option = &options->items[i];
         if (option->object == TH_PATTERN_FUNCTIONS && !th_pattern_option_clears(option) &&
             !th_tracing_called(tracing, &option->pattern))
-            th_warn("-p %s: no such function was called", option->text);
+            warn_of_none(option, tracing, "no such function was called");
     }
 }
 

@@ -12,6 +12,8 @@
  *     > {"id": 2, "command": "detach", "arguments": ["nobody"]}
  *     {"id": 2, "ok": false, "status": 2, "error": ["no tracer is called nobody"]}
  *
+ * A "warnings" beside these are texts, of what does not stop the command.
+ *
  * "id" is any JSON value, and null where a request has none; "arguments" are texts, as on a command
  * line, and may be left out; "error" is the chain of causes, the outermost first, "status" what
  * tracehost would have ended with. A line that is no request is answered with an error and the id

@@ -1,5 +1,7 @@
 #include "wire.h"
 
+#include "host/library/library.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -119,6 +121,20 @@ static const struct th_control_command *find_command(const struct th_control_set
     return NULL;
 }
 
+static enum th_status raise_unknown(const struct th_control_setup *setup, const char *name)
+{
+    const char **names = th_alloc((setup->command_count + 1) * sizeof *names), *nearest;
+
+    for (size_t i = 0; i < setup->command_count; i++)
+        names[i] = setup->commands[i].name;
+    nearest = th_spelling_nearest(name, names, setup->command_count);
+    th_free(names);
+    if (nearest)
+        return th_error_raise(TH_USAGE, "there is no command %.60s; did you mean '%s'?", name,
+                              nearest);
+    return th_error_raise(TH_USAGE, "there is no command %.60s; `help` lists them", name);
+}
+
 static enum th_status carry_out(const struct th_control_setup *setup,
                                 const struct th_wire_request *request, json_t **result)
 {
@@ -128,8 +144,7 @@ static enum th_status carry_out(const struct th_control_setup *setup,
     char **arguments;
 
     if (!command)
-        return th_error_raise(TH_USAGE, "there is no command %.60s; `help` lists them",
-                              request->name);
+        return raise_unknown(setup, request->name);
     arguments = th_alloc((count + 1) * sizeof *arguments);
     for (size_t i = 0; i < count; i++)
         arguments[i] = (char *)json_string_value(json_array_get(request->arguments, i));
@@ -137,6 +152,17 @@ static enum th_status carry_out(const struct th_control_setup *setup,
     status = command->carry_out(setup->context, (int)count, arguments, result);
     th_free(arguments);
     return status;
+}
+
+/* One for each line of LINES; NULL: there is none. */
+static json_t *warnings_of(struct th_buffer *lines)
+{
+    json_t *warnings = lines->size ? json_array() : NULL;
+
+    for (const char *line = th_buffer_text(lines), *end; warnings && (end = strchr(line, '\n'));
+         line = end + 1)
+        json_array_append_new(warnings, json_stringn(line, (size_t)(end - line)));
+    return warnings;
 }
 
 static json_t *success(json_t *id, json_t *result)
@@ -179,14 +205,16 @@ bool th_wire_read(const struct th_control_setup *setup, const char *line, size_t
 void th_wire_carry_out(const struct th_control_setup *setup, struct th_wire_request *request,
                        struct th_buffer *out)
 {
-    json_t *result = NULL;
+    struct th_buffer warned = {0}, *before = th_warn_into(&warned);
+    json_t *result = NULL, *answer;
+    enum th_status status = carry_out(setup, request, &result);
 
-    if (carry_out(setup, request, &result) != TH_OK) {
-        th_wire_refuse(request, out);
-        return;
-    }
-    add_line(success(id_of(request), result), out);
+    th_warn_into(before);
+    answer = status == TH_OK ? success(id_of(request), result) : failure(id_of(request));
+    json_object_set_new(answer, "warnings", warnings_of(&warned));
+    add_line(answer, out);
     json_decref(request->line);
+    th_buffer_free(&warned);
 }
 
 bool th_wire_answer(const struct th_control_setup *setup, const char *line, size_t size,

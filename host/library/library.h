@@ -3,7 +3,7 @@
  * loaded and unloaded (load.h), where their code is (code_map.h) and which lines it comes from
  * (line.h), what its functions are called (symbols.h), which USDT probes are in them
  * (probe_notes.h), what they ask for (option.h), their callbacks (slots.h), the resources that they
- * make (resource.h).
+ * make (resource.h). And names that may have been meant (spelling.h).
  */
 #ifndef TH_LIBRARY_H
 #define TH_LIBRARY_H
@@ -19,6 +19,7 @@
 #include "probe_notes.h"
 #include "resource.h"
 #include "slots.h"
+#include "spelling.h"
 #include "symbols.h"
 
 #endif

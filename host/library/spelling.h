@@ -1,8 +1,4 @@
-/*
- * Names that may have been meant.
- *
- * Inner header of library/.
- */
+/* Names that may have been meant. */
 #ifndef TH_LIBRARY_SPELLING_H
 #define TH_LIBRARY_SPELLING_H
 

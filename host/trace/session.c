@@ -281,6 +281,11 @@ bool th_session_failed(const struct th_session *session)
     return atomic_load_explicit(&session->failed, memory_order_relaxed);
 }
 
+struct th_tracing *th_session_tracing(const struct th_session *session)
+{
+    return session->tracing;
+}
+
 const char *th_session_name(const struct th_session *session)
 {
     return th_session_attachment(session)->name;

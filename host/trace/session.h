@@ -189,6 +189,8 @@ bool th_session_failed(const struct th_session *session);
 
 bool th_session_has_tracer(const struct th_session *session);
 
+struct th_tracing *th_session_tracing(const struct th_session *session);
+
 /* All three are the tracer's, good until that is replaced. */
 const char *th_session_name(const struct th_session *session);
 th_term th_session_state_term(const struct th_session *session);

@@ -1,5 +1,7 @@
 #include "tags.h"
 
+#include "host/library/library.h"
+
 #include <string.h>
 
 const int8_t th_tag_groups[2][TH_TAG_COUNT + 1] = {
@@ -55,12 +57,21 @@ static uint32_t flags_named(const char *name, size_t length)
 static enum th_status unknown_flag(const char *name, size_t length)
 {
     struct th_buffer known = {0};
+    char *copy = th_printf("%.*s", (int)length, name);
+    const char *texts[NAMES], *nearest;
 
-    for (size_t i = 0; i < NAMES; i++)
+    for (size_t i = 0; i < NAMES; i++) {
+        texts[i] = names[i].name;
         th_buffer_printf(&known, "%s%s", i ? ", " : "", names[i].name);
-    th_error_raise(TH_USAGE, "the flags are: %s", th_buffer_text(&known));
-    th_error_context("there is no trace flag '%.*s'", (int)length, name);
+    }
+    nearest = th_spelling_nearest(copy, texts, NAMES);
+    if (nearest)
+        th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);
+    else
+        th_error_raise(TH_USAGE, "the flags are: %s", th_buffer_text(&known));
+    th_error_context("there is no trace flag '%s'", copy);
     th_buffer_free(&known);
+    th_free(copy);
     return TH_USAGE;
 }
 

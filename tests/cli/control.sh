@@ -184,7 +184,7 @@ wrong() {
 }
 wrong 'a command that there is not' atach count <<'EOF'
 -- stderr
-tracehost ctl: there is no command atach; `help` lists them
+tracehost ctl: there is no command atach; did you mean 'attach'?
 -- status 2
 EOF
 wrong 'attach nobody' attach <<'EOF'

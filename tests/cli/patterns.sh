@@ -81,7 +81,7 @@ EOF
 expect 'nothing that was not called' replay -p lists:_ -p ex:foo/1 "$work/example.jsonl" <<'EOF'
 -- stderr
 tracehost replay: warning: -p lists:_: no such function was called
-tracehost replay: warning: -p ex:foo/1: no such function was called
+tracehost replay: warning: -p ex:foo/1: no such function was called; did you mean 'ex:foo/0'?
 EOF
 expect 'a later pattern clears earlier ones' replay -p ex:_ -p ex:bar/1 --match-spec false -p 'ex:lots/_' --match-spec false "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()

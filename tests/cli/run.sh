@@ -469,7 +469,7 @@ EOF
 expect 'a pattern for nothing' run -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
 <<"1">>
 -- stderr
-tracehost run: warning: -p jsn:_/_: there is no such function yet
+tracehost run: warning: -p jsn:_/_: there is no such function yet; did you mean 'json:_/_'?
 tracehost run: -p jsn:_/_: no such function came
 EOF
 expect 'call is not among --flags' run --flags=send -p json:_/_ json 'a:b()' <<'EOF'

@@ -220,7 +220,7 @@ EOF
 expect 'what is not there is said once' run -t text -t text -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
 <<"1">>
 -- stderr
-tracehost run: warning: -p jsn:_/_: there is no such function yet
+tracehost run: warning: -p jsn:_/_: there is no such function yet; did you mean 'json:_/_'?
 tracehost run: -p jsn:_/_: no such function came
 EOF
 expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'

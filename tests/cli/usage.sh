@@ -13,14 +13,38 @@ status 2
 EOF
 expect 'a command that there is not' "$tracehost" reply calls.trace <<'EOF'
 -- stderr
-tracehost: there is no command 'reply'; see 'tracehost --help'
+tracehost: there is no command 'reply'; did you mean 'replay'?
 -- status 2
 EOF
 expect 'help for a command that there is not' "$tracehost" help reply <<'EOF'
 -- stderr
-tracehost: there is no command 'reply'; see 'tracehost --help'
+tracehost: there is no command 'reply'; did you mean 'replay'?
 -- status 2
 EOF
+expect 'nothing like it' "$tracehost" xyzzy <<'EOF'
+-- stderr
+tracehost: there is no command 'xyzzy'; see 'tracehost --help'
+-- status 2
+EOF
+expect 'an option that is like another' "$tracehost" replay --maxevents=3 stream <<'EOF'
+-- stderr
+tracehost replay: unrecognized option '--maxevents=3'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+tracehost replay: did you mean '--max-events'?
+-- status 2
+EOF
+expect 'a flag that is like another' "$tracehost" run --flags=cal json 1. <<'EOF'
+-- stderr
+tracehost run: there is no trace flag 'cal'; did you mean 'call'?
+Try `tracehost run --help' or `tracehost run --usage' for more information.
+-- status 2
+EOF
+for command in replay report dump convert info tracers plugins probes match call run ctl; do
+    "$tracehost" $command --help >"$work/long"
+    expect "$command -h is $command --help" "$tracehost" $command -h <"$work/long"
+done
+
 expect 'an option in place of a command' "$tracehost" --stats replay <<'EOF'
 -- stderr
 tracehost: there is no command '--stats'; see 'tracehost --help'

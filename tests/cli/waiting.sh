@@ -108,11 +108,12 @@ events      2 traced, 1 enabled, 1 filtered
 a counter ends at 0
 ok
 done
-stderr: tracehost run: warning: -p counter:nix/1: there is no such function yet
 stderr: tracehost run: a request to stop came
 status 0
 <0.1.4096> call counter:new()
 <0.1.4096> return counter:new/0 -> {ok,REF}
+-- stderr
+tracehost ctl: warning: -p counter:nix/1: there is no such function yet
 EOF
 
 for command in 'pattern on_load' 'pattern nosuch:_/_' sessions 'detach 1'; do

@@ -12,7 +12,7 @@ first_calls() {
 expect 'one call of each function' first_calls -t first_calls -p 'ex:_/_' "$seed" <<'LINES'
 <0.79.0> calls ex:foo/0
 <0.79.0> calls ex:lots/0
-<0.79.0> calls ex:'of'/0
+<0.79.0> calls ex:of/0
 <0.79.0> calls ex:indirections/0
 <0.79.0> calls ex:bar/1
 LINES
@@ -28,7 +28,7 @@ LINES
 expect 'without patterns there is nothing to be disarmed' first_calls -t first_calls "$seed" <<'LINES'
 <0.79.0> calls ex:foo/0
 <0.79.0> calls ex:lots/0
-<0.79.0> calls ex:'of'/0
+<0.79.0> calls ex:of/0
 <0.79.0> calls ex:indirections/0
 <0.79.0> calls ex:bar/1
 LINES

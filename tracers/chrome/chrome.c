@@ -36,7 +36,7 @@ static void write_call(struct process *process, char kind, const struct mfa *mfa
     struct line name;
 
     line_start(&name);
-    line_add(&name, "%T:%T/%u", mfa->module, mfa->function, mfa->arity);
+    line_add(&name, "%#T:%#T/%u", mfa->module, mfa->function, mfa->arity);
     write_slice(process, kind, "call", name.text);
     line_drop(&name);
 }

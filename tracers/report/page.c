@@ -172,7 +172,7 @@ static void write_doubts(FILE *file, const struct repairs *repairs)
 
     line_start(&line);
     line_add(&line, STACK_DOUBTFUL ", so that the flame graph may be wrong (the first is to ");
-    line_add(&line, "%T:%T/%u; %s)", mfa->module, mfa->function, mfa->arity, STACK_CURE);
+    line_add(&line, "%#T:%#T/%u; %s)", mfa->module, mfa->function, mfa->arity, STACK_CURE);
     fputs("\n[", file);
     write_text(file, line.text, line.used);
     fprintf(file, ",%" PRIu64 "]", repairs->doubtful);
