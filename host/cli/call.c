@@ -2,6 +2,7 @@
 #include "call_arguments.h"
 #include "call_prompt.h"
 #include "command.h"
+#include "encoding.h"
 #include "host/trace/trace.h"
 #include "interrupt.h"
 #include "run_limit.h"
@@ -97,6 +98,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
+static const struct argp_child children[] = {{&th_encoding_argp, 0, NULL, 0}, {0}};
+
 static const struct argp argp = {
     options,
     parse,
@@ -115,7 +118,7 @@ static const struct argp argp = {
     "  tracehost call -L priv jiffy 'jiffy:nif_decode_init(<<\"[1,2]\">>, []).'\n"
     "  tracehost call ./my_nif.so '{ok, C} = my_nif:new().' 'my_nif:add(C, 1).'\n"
     "  tracehost call --threads=4 --repeat=1000 my_nif -f stress.txt\n",
-    NULL,
+    children,
     NULL,
     NULL,
 };

@@ -93,7 +93,7 @@ static void show_value(th_term value)
 {
     struct th_buffer text = {0};
 
-    th_text_print(&text, value);
+    th_text_show(&text, value);
     th_buffer_add_byte(&text, '\n');
     fwrite(text.data, 1, text.size, stdout);
     th_buffer_free(&text);

@@ -76,6 +76,7 @@ enum th_option {
     TH_OPTION_PROGRESS,
     TH_OPTION_FROM,
     TH_OPTION_TO,
+    TH_OPTION_ENCODING,
     TH_OPTION_TRACE, /* and so on: those of trace_options.c */
     TH_OPTION_OWN = TH_OPTION_TRACE + 32
 };

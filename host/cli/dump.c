@@ -1,4 +1,5 @@
 /* tracehost dump: every record as text. */
+#include "encoding.h"
 #include "interrupt.h"
 #include "option_table.h"
 #include "stream.h"
@@ -14,8 +15,8 @@ struct dump {
 
 static const struct argp_option options[] = {
     {"format", TH_OPTION_FORMAT, "FORMAT", 0,
-     "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it; jsonl: one "
-     "JSON object a line",
+     "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it, or, with "
+     "--encoding=unicode, \"~0tp.~n\"; jsonl: one JSON object a line",
      0},
     {"output", 'o', "FILE", 0, "Write to FILE, which appears when it is complete", 0},
     {0},
@@ -55,7 +56,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&th_stream_argp, 0, NULL, 0}, {&th_limit_argp, 0, NULL, 0}, {0}};
+    {&th_stream_argp, 0, NULL, 0},
+    {&th_limit_argp, 0, NULL, 0},
+    {&th_encoding_argp, 0, NULL, 0},
+    {0}};
 static const struct argp argp = {
     options,
     parse,
@@ -82,7 +86,7 @@ static void print_records(struct th_stream *stream, struct th_output *out)
     th_env_init(&env, TH_ENV_PLAIN);
     while (written == TH_OK && th_stream_next(stream, &event)) {
         if (event.source->whole(&event, &env, &tuple) == TH_OK) {
-            th_text_print(&text, tuple);
+            th_text_show(&text, tuple);
             th_buffer_add_text(&text, ".\n");
             written = th_output_write(out, text.data, text.size);
             text.size = 0;

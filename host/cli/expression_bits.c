@@ -102,7 +102,7 @@ static th_term raise_segment(struct th_evaluation *e, size_t i, const struct th_
 
     th_buffer_printf(&note, "segment %zu of type '%s': expected %s but got: ", i + 1,
                      type_names[spec->type], wanted);
-    th_text_print_limited(&note, got, TH_EXCEPTION_TEXT / 2);
+    th_text_show_limited(&note, got, TH_EXCEPTION_TEXT / 2);
     th_evaluation_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
     e->exception.construction = true;
     th_exception_note(e, th_buffer_text(&note));

@@ -66,7 +66,7 @@ th_term th_exception_stack(struct th_evaluation *e)
 
 static void add_term(struct th_buffer *out, th_term t)
 {
-    th_text_print_limited(out, t, TH_EXCEPTION_TEXT);
+    th_text_show_limited(out, t, TH_EXCEPTION_TEXT);
 }
 
 /* Functions of erlang that need no module are written without it. */
@@ -74,10 +74,10 @@ static void add_function(const struct th_exception *x, struct th_buffer *out)
 {
     if (x->module && (x->module != TH_AM(erlang) || x->function == TH_AM(send) ||
                       x->function == th_atom("make_fun"))) {
-        th_text_print_atom(out, x->module);
+        th_text_show_atom(out, x->module);
         th_buffer_add_byte(out, ':');
     }
-    th_text_print_atom(out, x->function);
+    th_text_show_atom(out, x->function);
 }
 
 static size_t argument_count(const struct th_exception *x)

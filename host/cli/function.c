@@ -96,7 +96,7 @@ static th_term show_bindings(struct th_evaluation *e)
     for (size_t i = 0; i < count; i++) {
         line.size = 0;
         th_buffer_printf(&line, "%s = ", th_atom_name(sorted[i].name)->text);
-        th_text_print(&line, sorted[i].value);
+        th_text_show(&line, sorted[i].value);
         show_line(e, &line);
     }
     th_buffer_free(&line);
@@ -114,7 +114,7 @@ static th_term flush(struct th_evaluation *e)
         struct th_message *message = e->mail;
         line.size = 0;
         th_buffer_add_text(&line, "Shell got ");
-        th_text_print(&line, message->term);
+        th_text_show(&line, message->term);
         show_line(e, &line);
         e->mail = message->next;
         th_message_free(message);

@@ -1,5 +1,6 @@
 /* The program: finds the subcommand and runs it. */
 #include "command.h"
+#include "encoding.h"
 
 #include "host/library/library.h"
 
@@ -116,6 +117,7 @@ int main(int argc, char **argv)
     hold_standard_files();
     /* For libraries, as a BEAM sets it. Numbers, dates and messages stay as they are in C. */
     setlocale(LC_CTYPE, "");
+    th_encoding_from_locale();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of `ulimit -f` fails, which is reported */
     if (!name) {
         print_help(stderr);

@@ -1,4 +1,5 @@
 /* tracehost report: a page about recorded streams. */
+#include "encoding.h"
 #include "option_table.h"
 #include "replaying.h"
 
@@ -89,8 +90,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {
-    {&th_stream_argp, 0, NULL, 0}, {&th_bounds_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0},
+                                             {&th_bounds_argp, 0, NULL, 0},
+                                             {&th_encoding_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     options,
     parse,

@@ -1,5 +1,7 @@
 #include "run_options.h"
 
+#include "encoding.h"
+
 #include "command.h"
 #include "probe_lines.h"
 #include "run_limit.h"
@@ -115,7 +117,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&th_trace_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&th_trace_argp, 0, NULL, 0}, {&th_encoding_argp, 0, NULL, 0}, {0}};
 const struct argp th_run_argp = {
     options,
     parse,

@@ -32,7 +32,7 @@ static void print(void *context, th_term message)
 {
     (void)context;
     pthread_mutex_lock(&lock);
-    th_text_print(&line, message);
+    th_text_show(&line, message);
     th_buffer_add_byte(&line, '\n');
     write_line();
     pthread_mutex_unlock(&lock);

@@ -238,14 +238,14 @@ static void tell_call(int output, const struct th_library_call *self)
 
     (void)self;
     if (strcmp(call->function, call->callee->function->name) != 0) {
-        th_text_print_atom(&text, th_library_name(call->callee->library));
+        th_text_show_atom(&text, th_library_name(call->callee->library));
         th_write_text(output, "  function: %s:%s/%d\n", th_buffer_text(&text), call->function,
                       call->argc);
     }
     for (int i = 0; i < call->argc; i++) {
         text.size = 0;
         if (call->argv[i] != TH_NONE)
-            th_text_print_limited(&text, call->argv[i], ARGUMENTS_BYTES);
+            th_text_show_limited(&text, call->argv[i], ARGUMENTS_BYTES);
         th_write_text(output, "  argument %d: %s\n", i + 1, th_buffer_text(&text));
     }
 }

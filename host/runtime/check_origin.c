@@ -24,7 +24,7 @@ static void put_arguments(struct th_buffer *out, const struct th_call *call)
         if (call->argv[i] == TH_NONE)
             th_buffer_add_text(out, "none");
         else
-            th_text_print_limited(out, call->argv[i], ARGUMENT_TEXT);
+            th_text_show_limited(out, call->argv[i], ARGUMENT_TEXT);
     }
     th_buffer_add_text(out, ")");
 }
@@ -39,9 +39,9 @@ static bool is_itself(const struct th_call *call)
 
 static void put_function(struct th_buffer *out, const struct th_call *call)
 {
-    th_text_print_atom(out, th_library_name(call->callee->library));
+    th_text_show_atom(out, th_library_name(call->callee->library));
     th_buffer_add_text(out, ":");
-    th_text_print_atom(out, th_atom(call->function));
+    th_text_show_atom(out, th_atom(call->function));
 }
 
 static char *text_of(struct th_buffer *buffer)

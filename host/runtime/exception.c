@@ -147,7 +147,7 @@ void th_exception_report(const struct th_process_run *process, th_term reason)
     if (!atomic_load_explicit(&reports, memory_order_relaxed) || th_library_halting())
         return;
     th_text_print(&pid, process->pid);
-    th_text_print_limited(&text, reason, MOST);
+    th_text_show_limited(&text, reason, MOST);
     th_warn("Error in process %s with exit value: %s", th_buffer_text(&pid), th_buffer_text(&text));
     th_buffer_free(&pid);
     th_buffer_free(&text);

@@ -29,6 +29,20 @@ const char *th_text_fit(char *text, size_t size, th_term t);
 /* Appends an atom, quoted if it must be. */
 void th_text_print_atom(struct th_buffer *out, th_term atom);
 
+/*
+ * The same for people: in the encoding that was chosen for them. TH_TEXT_UNICODE is what
+ * io:format("~0tp") writes in `erl +pc unicode`: characters of all of Unicode as they are, in
+ * atoms, in lists that are strings then, and in binaries of UTF-8, as <<"..."/utf8>>. Formats that
+ * programs read use the functions above, so that they do not depend on who calls the program.
+ */
+enum th_text_encoding { TH_TEXT_LATIN1, TH_TEXT_UNICODE };
+void th_text_show(struct th_buffer *out, th_term t);
+void th_text_show_limited(struct th_buffer *out, th_term t, size_t limit);
+void th_text_show_atom(struct th_buffer *out, th_term atom);
+
+/* Chooses it; TH_TEXT_LATIN1 at first. Before other threads show terms. */
+void th_text_show_in(enum th_text_encoding encoding);
+
 /* True if th_text_parse() reads back a term identical to T: no funs but exports with names in
  * ASCII, no identifiers of other nodes, nothing magic, nothing beyond the parser's bounds. */
 bool th_text_can_carry(th_term t);

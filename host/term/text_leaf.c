@@ -49,7 +49,15 @@ static bool is_bare_atom(const struct th_atom_name *name)
     return !th_text_is_reserved(name->text, name->bytes);
 }
 
-void th_leaf_atom(struct th_buffer *out, th_term atom)
+/* A character between quotes, of at most TH_PUT_ESCAPED bytes. */
+static char *put_character(char *to, uint32_t c, char quote, enum th_text_encoding encoding)
+{
+    if (c > 255 && encoding == TH_TEXT_UNICODE)
+        return to + th_utf8_put(c, to);
+    return th_put_quoted(to, c, quote);
+}
+
+void th_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encoding encoding)
 {
     const struct th_atom_name *name = th_atom_name(atom);
     char *to;
@@ -63,50 +71,61 @@ void th_leaf_atom(struct th_buffer *out, th_term atom)
     *to++ = '\'';
     for (size_t at = 0; at < name->bytes;) {
         at += th_utf8_get(name->text + at, name->bytes - at, &c);
-        to = th_put_quoted(to, c, '\'');
+        to = put_character(to, c, '\'', encoding);
     }
     *to++ = '\'';
     out->size = (size_t)(to - (char *)out->data);
 }
 
-void th_text_print_atom(struct th_buffer *out, th_term atom)
-{
-    th_leaf_atom(out, atom);
-}
-
 /* --- Strings ---------------------------------------------------------------------------------- */
 
+/* Shows in a string, as io_lib:printable_latin1_list/1 and printable_unicode_list/1 have it. */
+static inline bool is_shown(uint64_t c, enum th_text_encoding encoding)
+{
+    if (c < 256)
+        return (th_char_classes[c] & TH_CHAR_PRINTABLE) != 0;
+    return encoding == TH_TEXT_UNICODE &&
+           (c < 0xD800 || (c > 0xDFFF && c < 0xFFFE) || (c > 0xFFFF && c <= 0x10FFFF));
+}
+
 /* Counts the characters of a string, or its first MOST. */
-static enum th_leaf count_string(th_term list, size_t most, size_t *count)
+static enum th_leaf count_string(th_term list, size_t most, enum th_text_encoding encoding,
+                                 size_t *count)
 {
     size_t n = 0;
 
     for (; th_is_list(list) && n < most; list = th_cell(list)[1], n++) {
         th_term head = th_cell(list)[0];
-        if (!th_is_small(head) || head >> 4 > 255 || !th_char_is(head >> 4, TH_CHAR_PRINTABLE))
+        if (!th_is_small(head) || !is_shown(head >> 4, encoding))
             return TH_LEAF_OTHER;
     }
     *count = n;
     return list == TH_NIL ? TH_LEAF_WHOLE : n == most ? TH_LEAF_CUT : TH_LEAF_OTHER;
 }
 
-enum th_leaf th_leaf_string(struct th_buffer *out, th_term list, size_t room)
+enum th_leaf th_leaf_string(struct th_buffer *out, th_term list, size_t room,
+                            enum th_text_encoding encoding)
 {
     size_t count;
-    enum th_leaf kind = count_string(list, room, &count);
+    enum th_leaf kind = count_string(list, room, encoding, &count);
     char *to;
 
     if (kind == TH_LEAF_OTHER)
         return kind;
-    to = (char *)th_buffer_reserve(out, 2 * count + 2);
+    to = (char *)th_buffer_reserve(out, TH_UTF8_MAX * count + 2);
     *to++ = '"';
     for (; count > 0; count--, list = th_cell(list)[1])
-        to = th_put_quoted(to, (uint32_t)(th_cell(list)[0] >> 4), '"');
+        to = put_character(to, (uint32_t)(th_cell(list)[0] >> 4), '"', encoding);
     if (kind == TH_LEAF_WHOLE)
         *to++ = '"';
     out->size = (size_t)(to - (char *)out->data);
     return kind;
 }
+
+/* --- Bit strings ------------------------------------------------------------------------------ */
+
+/* How the bytes of a binary are written. */
+enum shape { NUMBERS, LATIN1, UTF8 };
 
 static bool is_printable(const unsigned char *data, size_t bytes)
 {
@@ -114,6 +133,29 @@ static bool is_printable(const unsigned char *data, size_t bytes)
         if ((th_char_classes[data[i]] & TH_CHAR_PRINTABLE) == 0)
             return false;
     return bytes > 0;
+}
+
+static bool is_printable_utf8(const unsigned char *data, size_t bytes)
+{
+    uint32_t c;
+
+    for (size_t at = 0; at < bytes;) {
+        at += th_utf8_get((const char *)data + at, bytes - at, &c);
+        if (!is_shown(c, TH_TEXT_UNICODE))
+            return false;
+    }
+    return true;
+}
+
+/* Bytes that are UTF-8 are never taken for Latin-1, unless they are ASCII. */
+static enum shape shape_of(const unsigned char *data, size_t bytes, enum th_text_encoding encoding)
+{
+    size_t characters;
+
+    if (encoding == TH_TEXT_UNICODE && th_utf8_count((const char *)data, bytes, &characters) &&
+        characters < bytes)
+        return is_printable_utf8(data, bytes) ? UTF8 : NUMBERS;
+    return is_printable(data, bytes) ? LATIN1 : NUMBERS;
 }
 
 static char *put_byte(char *to, unsigned char byte)
@@ -136,10 +178,15 @@ static char *put_byte_values(char *to, const unsigned char *data, size_t bytes)
     return to;
 }
 
-static char *put_text_bytes(char *to, const unsigned char *data, size_t bytes)
+static char *put_text_bytes(char *to, const unsigned char *data, size_t bytes, enum shape shape)
 {
-    for (size_t i = 0; i < bytes; i++)
-        to = th_put_quoted(to, data[i], '"');
+    uint32_t c;
+
+    for (size_t i = 0; i < bytes;) {
+        c = data[i];
+        i += shape == UTF8 ? th_utf8_get((const char *)data + i, bytes - i, &c) : 1;
+        to = put_character(to, c, '"', TH_TEXT_UNICODE);
+    }
     return to;
 }
 
@@ -151,35 +198,46 @@ static char *put_last_bits(char *to, unsigned char byte, size_t bits)
     return to;
 }
 
-/* The head of a binary that is too long to show. */
-static enum th_leaf add_cut_bits(struct th_buffer *out, const unsigned char *data, size_t bytes)
+/* The head of a binary that is too long to show: ROOM bytes, or less, so that a character is whole.
+ */
+static enum th_leaf add_cut_bits(struct th_buffer *out, const unsigned char *data, size_t room,
+                                 enum th_text_encoding encoding)
 {
-    bool text = is_printable(data, bytes);
-    char *to = (char *)th_buffer_reserve(out, 4 * bytes + 3);
+    char *to = (char *)th_buffer_reserve(out, 4 * room + 3);
+    size_t bytes = room;
+    enum shape shape;
 
-    memcpy(to, "<<\"", 3);
-    to += text ? 3 : 2;
-    to = text ? put_text_bytes(to, data, bytes) : put_byte_values(to, data, bytes);
+    while (room - bytes < TH_UTF8_MAX && bytes > 0 && (data[bytes] & 0xC0) == 0x80)
+        bytes--;
+    shape = shape_of(data, bytes, encoding);
+    if (shape != UTF8)
+        shape = shape_of(data, bytes = room, TH_TEXT_LATIN1);
+    to = stpcpy(to, shape == NUMBERS ? "<<" : "<<\"");
+    to = shape == NUMBERS ? put_byte_values(to, data, bytes)
+                          : put_text_bytes(to, data, bytes, shape);
     out->size = (size_t)(to - (char *)out->data);
     return TH_LEAF_CUT;
 }
 
-enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room)
+enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room,
+                          enum th_text_encoding encoding)
 {
     const unsigned char *data;
     size_t bits, bytes;
+    enum shape shape;
     char *to;
 
     th_get_bits(t, &data, &bits);
     bytes = bits / 8;
     if (bytes > room)
-        return add_cut_bits(out, data, room);
+        return add_cut_bits(out, data, room, encoding);
+    shape = bits % 8 == 0 ? shape_of(data, bytes, encoding) : NUMBERS;
     to = (char *)th_buffer_reserve(out, 4 * bytes + 16);
     to = stpcpy(to, "<<");
-    if (bits % 8 == 0 && is_printable(data, bytes)) {
+    if (shape != NUMBERS) {
         *to++ = '"';
-        to = put_text_bytes(to, data, bytes);
-        *to++ = '"';
+        to = put_text_bytes(to, data, bytes, shape);
+        to = stpcpy(to, shape == UTF8 ? "\"/utf8" : "\"");
     } else {
         to = put_byte_values(to, data, bytes);
         if (bits % 8 != 0 && bytes > 0)

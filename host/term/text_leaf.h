@@ -10,6 +10,7 @@
 
 #include "env.h"
 #include "host/base/base.h"
+#include "text.h"
 
 enum th_leaf {
     TH_LEAF_WHOLE,
@@ -17,7 +18,8 @@ enum th_leaf {
     TH_LEAF_OTHER /* the term is something else; nothing was written */
 };
 
-void th_leaf_atom(struct th_buffer *out, th_term atom);
+/* ENCODING says which characters are written as they are, where that may be (text.h). */
+void th_leaf_atom(struct th_buffer *out, th_term atom, enum th_text_encoding encoding);
 
 /* An integer of any size. A large one that would overstep ROOM by far is left out: its first digits
  * cost as much as all. */
@@ -34,9 +36,11 @@ void th_leaf_fun(struct th_buffer *out, th_term t);
 struct th_fun_parts;
 void th_leaf_fun_numbers(struct th_buffer *out, const struct th_fun_parts *fun);
 
-enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room);
+enum th_leaf th_leaf_bits(struct th_buffer *out, th_term t, size_t room,
+                          enum th_text_encoding encoding);
 
 /* A list that is a string. */
-enum th_leaf th_leaf_string(struct th_buffer *out, th_term list, size_t room);
+enum th_leaf th_leaf_string(struct th_buffer *out, th_term list, size_t room,
+                            enum th_text_encoding encoding);
 
 #endif

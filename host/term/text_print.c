@@ -27,6 +27,7 @@ struct printer {
     struct th_buffer *out;
     size_t end; /* the size of *out at which no more is wanted; SIZE_MAX: never */
     bool cut;   /* something was left out */
+    enum th_text_encoding encoding;
     struct frame *frames;
     size_t depth;
     size_t capacity;
@@ -63,7 +64,7 @@ static void put_leaf(struct printer *p, enum th_leaf leaf)
 
 static void begin_list(struct printer *p, th_term t, size_t room)
 {
-    enum th_leaf leaf = th_leaf_string(p->out, t, room);
+    enum th_leaf leaf = th_leaf_string(p->out, t, room, p->encoding);
 
     put_leaf(p, leaf);
     if (leaf != TH_LEAF_OTHER)
@@ -97,7 +98,7 @@ static void begin_boxed(struct printer *p, th_term t, size_t room)
     case TH_HEAP_BINARY:
     case TH_SHARED_BINARY:
     case TH_SUB_BINARY:
-        put_leaf(p, th_leaf_bits(p->out, t, room));
+        put_leaf(p, th_leaf_bits(p->out, t, room, p->encoding));
         break;
     case TH_FUN:
     case TH_EXPORT:
@@ -119,7 +120,7 @@ static void begin(struct printer *p, th_term t)
     if (th_is_small(t))
         th_leaf_integer(p->out, t, room);
     else if (th_is_atom(t))
-        th_leaf_atom(p->out, t);
+        th_leaf_atom(p->out, t, p->encoding);
     else if (th_is_boxed(t))
         begin_boxed(p, t, room);
     else if (th_is_list(t))
@@ -203,13 +204,14 @@ static void walk(struct printer *p, th_term t)
     }
 }
 
-static void print(struct th_buffer *out, th_term t, size_t end)
+static void print(struct th_buffer *out, th_term t, size_t end, enum th_text_encoding encoding)
 {
     struct printer p; /* not cleared: most of it is frames */
 
     p.out = out;
     p.end = end;
     p.cut = false;
+    p.encoding = encoding;
     p.frames = p.shallow;
     p.depth = 0;
     p.capacity = SHALLOW;
@@ -220,14 +222,47 @@ static void print(struct th_buffer *out, th_term t, size_t end)
         th_free(p.frames);
 }
 
+/* The size of OUT with LIMIT bytes more. */
+static size_t end_of(const struct th_buffer *out, size_t limit)
+{
+    return limit < SIZE_MAX - out->size ? out->size + limit : SIZE_MAX;
+}
+
 void th_text_print(struct th_buffer *out, th_term t)
 {
-    print(out, t, SIZE_MAX);
+    print(out, t, SIZE_MAX, TH_TEXT_LATIN1);
 }
 
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    print(out, t, limit < SIZE_MAX - out->size ? out->size + limit : SIZE_MAX);
+    print(out, t, end_of(out, limit), TH_TEXT_LATIN1);
+}
+
+void th_text_print_atom(struct th_buffer *out, th_term atom)
+{
+    th_leaf_atom(out, atom, TH_TEXT_LATIN1);
+}
+
+static enum th_text_encoding shown_in; /* written before other threads show terms */
+
+void th_text_show_in(enum th_text_encoding encoding)
+{
+    shown_in = encoding;
+}
+
+void th_text_show(struct th_buffer *out, th_term t)
+{
+    print(out, t, SIZE_MAX, shown_in);
+}
+
+void th_text_show_limited(struct th_buffer *out, th_term t, size_t limit)
+{
+    print(out, t, end_of(out, limit), shown_in);
+}
+
+void th_text_show_atom(struct th_buffer *out, th_term atom)
+{
+    th_leaf_atom(out, atom, shown_in);
 }
 
 const char *th_text_fit(char *text, size_t size, th_term t)

@@ -139,7 +139,7 @@ static void report_event(struct th_event *event)
     th_env_init(&env, TH_ENV_PLAIN);
     if (event->source->whole(event, &env, &tuple) != TH_OK)
         return;
-    th_text_print_limited(&text, tuple, EVENT_BYTES);
+    th_text_show_limited(&text, tuple, EVENT_BYTES);
     th_write_text(STDERR_FILENO, "  event: %s\n", th_buffer_text(&text));
 }
 

@@ -72,6 +72,7 @@ expect 'options' completions 'tracehost dump -' \
     'tracehost nothing -' <<'EOF'
 tracehost dump - => ( nospace )
     --allow-partial
+    --encoding=
     --format=
     --help
     --max-events=

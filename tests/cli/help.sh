@@ -107,6 +107,9 @@ the other.
                              arrows scroll, r restarts the counts, p pauses, q
                              ends with status 0 what Ctrl-C ends with 130
       --verify               Decode every term of every record, wanted or not
+      --encoding=ENCODING    Which characters of atoms, strings and binaries
+                             are shown as they are, as with `erl +pc`: unicode
+                             (the default where the locale is UTF-8) or latin1
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N events that a tracer was told of, in
@@ -210,6 +213,9 @@ messages to whom and how long these waited, the slowest calls.
                              those that --match-spec says; the options of this
                              group are for the -p before them
       --return               With what they return
+      --encoding=ENCODING    Which characters of atoms, strings and binaries
+                             are shown as they are, as with `erl +pc`: unicode
+                             (the default where the locale is UTF-8) or latin1
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         Stop after N events that a tracer was told of, in
@@ -248,9 +254,13 @@ Usage: tracehost dump [OPTION...] STREAM
 Prints every record of a recorded stream.
 
       --format=FORMAT        term (the default): one Erlang term a line, as
-                             io:format("~0p.~n") writes it; jsonl: one JSON
+                             io:format("~0p.~n") writes it, or, with
+                             --encoding=unicode, "~0tp.~n"; jsonl: one JSON
                              object a line
   -o, --output=FILE          Write to FILE, which appears when it is complete
+      --encoding=ENCODING    Which characters of atoms, strings and binaries
+                             are shown as they are, as with `erl +pc`: unicode
+                             (the default where the locale is UTF-8) or latin1
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         The same: each record is an event here
@@ -435,6 +445,9 @@ as a shell does.
       --repeat=N             Evaluate all N times
       --threads=N            Evaluate all in N processes at once, on N
                              schedulers, each with its own variables
+      --encoding=ENCODING    Which characters of atoms, strings and binaries
+                             are shown as they are, as with `erl +pc`: unicode
+                             (the default where the locale is UTF-8) or latin1
   -?, --help                 Give this help list
       --usage                Give a short usage message
   -V, --version              Print program version

@@ -360,6 +360,9 @@ while tracers are told what happens.
                              without -t no tracer is told. Keys: c and t sort,
                              arrows scroll, r restarts the counts, p pauses, q
                              ends with status 0 what Ctrl-C ends with 130
+      --encoding=ENCODING    Which characters of atoms, strings and binaries
+                             are shown as they are, as with `erl +pc`: unicode
+                             (the default where the locale is UTF-8) or latin1
   -?, --help                 Give this help list
       --usage                Give a short usage message
   -V, --version              Print program version
