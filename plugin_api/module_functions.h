@@ -96,6 +96,12 @@
  * th_recorded_unique() is for a callback that reports a recorded event with the time stamp
  * strict_monotonic: *UNIQUE gets the integer that stood beside the time. 0: there is none. It is the same in
  * all callbacks that one record causes.
+ *
+ * th_show_term() writes TERM to TEXT as the host shows terms to people, in UTF-8: as
+ * io:format("~0p") in Erlang, or, where the user's encoding is Unicode, "~0tp" in `erl +pc unicode`.
+ * It is for text that people read; enif_snprintf("%T") does not depend on the user. At most SIZE
+ * bytes are written, of which the last is a 0; the result is the bytes of the whole text, as of
+ * snprintf(). Any thread.
  */
 #define TH_MODULE_TRACING(X) \
     X(tracing, int, th_disarm, (ErlNifEnv *env)) \
@@ -106,7 +112,8 @@
     X(tracing, int, th_recording_zero, (ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero)) \
     X(tracing, int, th_call_fact, (ErlNifEnv *env, int fact)) \
     X(tracing, ERL_NIF_TERM, th_call_callers, (ErlNifEnv *env)) \
-    X(tracing, int, th_recorded_unique, (ErlNifEnv *env, ErlNifSInt64 *unique))
+    X(tracing, int, th_recorded_unique, (ErlNifEnv *env, ErlNifSInt64 *unique)) \
+    X(tracing, size_t, th_show_term, (char *text, size_t size, ERL_NIF_TERM term))
 
 /*
  * Calling.

@@ -10,6 +10,7 @@
 #define TRACER_LINE_H
 
 #include <erl_nif.h>
+#include <nif_module.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct line {
     char *text; /* `first`, or allocated when that is too small */
     size_t used, size;
     int short_of_memory; /* something was left out */
+    int for_people;      /* terms are in the user's encoding, not the same for all */
     char first[2000];
 };
 
@@ -29,6 +31,7 @@ static inline void line_start(struct line *line)
     line->used = 0;
     line->size = sizeof line->first;
     line->short_of_memory = 0;
+    line->for_people = 0;
 }
 
 /* Makes room for MORE than there is. 0 if there is no memory. */
@@ -65,6 +68,22 @@ static inline void line_add(struct line *line, const char *format, ...)
             return;
     } while ((size_t)length + 1 >= room && line_grow(line, (size_t)length));
     line->used += (size_t)length + 1 < room ? (size_t)length : strlen(line->text + line->used);
+}
+
+/* In a BEAM, whose tracers have no user: as %T. */
+static inline void line_add_term(struct line *line, ERL_NIF_TERM term)
+{
+    size_t length, room;
+
+    if (!line->for_people || !TH_HAS(th_show_term)) {
+        line_add(line, "%T", term);
+        return;
+    }
+    do {
+        room = line->size - line->used;
+        length = th_show_term(line->text + line->used, room, term);
+    } while (length >= room && line_grow(line, length));
+    line->used += length < room ? length : strlen(line->text + line->used);
 }
 
 /* Spaces up to COLUMN, one at least. */

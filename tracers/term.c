@@ -1,4 +1,4 @@
-/* Terms as enif_snprintf() prints them, and less of them. */
+/* Terms as line_add_term() prints them, and less of them. */
 #include "term.h"
 
 #include <stdbool.h>
@@ -131,7 +131,7 @@ static void print_text(struct bounded *bounded, ERL_NIF_TERM list)
     while (count < MOST_CHARACTERS &&
            enif_get_list_cell(bounded->env, rest, &characters[count], &rest))
         count++;
-    line_add(bounded->line, "%#T", enif_make_list_from_array(bounded->env, characters, count));
+    line_add_term(bounded->line, enif_make_list_from_array(bounded->env, characters, count));
     print_rest(bounded, length_of(bounded->env, list));
 }
 
@@ -194,7 +194,7 @@ static void print_map(struct bounded *bounded, ERL_NIF_TERM map, size_t size, un
 /* Those of the first bytes without their end, then how many there are. */
 static void print_bytes(struct bounded *bounded, ERL_NIF_TERM binary, size_t size)
 {
-    line_add(bounded->line, "%#T", enif_make_sub_binary(bounded->env, binary, 0, MOST_BYTES));
+    line_add_term(bounded->line, enif_make_sub_binary(bounded->env, binary, 0, MOST_BYTES));
     bounded->line->used -= strlen(">>");
     print_rest(bounded, size);
     line_add(bounded->line, ">>");
@@ -205,7 +205,7 @@ static void print_digits(struct bounded *bounded, ERL_NIF_TERM term)
 {
     size_t start = bounded->line->used, size;
 
-    line_add(bounded->line, "%#T", term);
+    line_add_term(bounded->line, term);
     size = bounded->line->used - start;
     if (size <= MOST_DIGITS)
         return;
@@ -222,7 +222,7 @@ static void print(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth)
     int count;
 
     if (fits(bounded->env, term, depth, &left)) {
-        line_add(bounded->line, "%#T", term);
+        line_add_term(bounded->line, term);
         bounded->left = left;
         return;
     }
@@ -275,7 +275,7 @@ void term_print(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term, enum args 
     struct bounded bounded = {line, env, MOST_TOGETHER};
 
     if (args == ARGS_FULL)
-        line_add(line, "%#T", term);
+        line_add_term(line, term);
     else if (args == ARGS_BOUNDED)
         print(&bounded, term, 0);
     else if (args == ARGS_SHAPE)

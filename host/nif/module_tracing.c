@@ -4,6 +4,8 @@
 #include "host/trace/trace.h"
 #include "plugin_api/nif_module.h"
 
+#include <string.h>
+
 int th_disarm(ErlNifEnv *env)
 {
     return th_callback_disarm(env);
@@ -58,4 +60,20 @@ int th_recorded_unique(ErlNifEnv *env, ErlNifSInt64 *unique)
     if (is_there)
         *unique = found;
     return is_there;
+}
+
+size_t th_show_term(char *text, size_t size, ERL_NIF_TERM term)
+{
+    struct th_buffer whole = {0};
+    size_t length, kept;
+
+    th_text_show(&whole, term);
+    length = whole.size;
+    kept = length < size ? length : size - 1;
+    if (size > 0) {
+        memcpy(text, whole.data, kept);
+        text[kept] = '\0';
+    }
+    th_buffer_free(&whole);
+    return length;
 }

@@ -32,7 +32,22 @@ void write_term(FILE *file, ERL_NIF_TERM term)
         return;
     }
     line_start(&line);
-    line_add(&line, "%#T", term);
+    line.for_people = 1;
+    line_add_term(&line, term);
+    write_text(file, line.text, line.used);
+    line_drop(&line);
+}
+
+void write_function(FILE *file, ERL_NIF_TERM module, ERL_NIF_TERM function, unsigned arity)
+{
+    struct line line;
+
+    line_start(&line);
+    line.for_people = 1;
+    line_add_term(&line, module);
+    line_add(&line, ":");
+    line_add_term(&line, function);
+    line_add(&line, "/%u", arity);
     write_text(file, line.text, line.used);
     line_drop(&line);
 }
@@ -85,16 +100,12 @@ long name_number(struct names *names, const struct count *function)
 void write_names(struct writing *writing)
 {
     const struct names *names = &writing->names;
-    struct line line;
 
     fputc('[', writing->file);
     for (size_t i = 0; i < names->numbers.used; i++) {
         const struct count *function = &names->functions[i];
-        line_start(&line);
-        line_add(&line, "%#T:%#T/%u", function->module, function->function, function->arity);
         fputs(i ? ",\n" : "\n", writing->file);
-        write_text(writing->file, line.text, line.used);
-        line_drop(&line);
+        write_function(writing->file, function->module, function->function, function->arity);
     }
     fputc(']', writing->file);
 }

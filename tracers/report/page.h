@@ -29,6 +29,8 @@ TRACER_LOCAL void write_text(FILE *file, const char *text, size_t size);
 
 /* The same of a term; `null` for 0. */
 TRACER_LOCAL void write_term(FILE *file, ERL_NIF_TERM term);
+TRACER_LOCAL void write_function(FILE *file, ERL_NIF_TERM module, ERL_NIF_TERM function,
+                                 unsigned arity);
 
 /* NULL is `null`. */
 TRACER_LOCAL void write_string(FILE *file, const char *text);

@@ -10,6 +10,7 @@ size_t print_bounded(char *text, ErlNifEnv *env, ERL_NIF_TERM term)
     size_t size = 0, length;
 
     line_start(&line);
+    line.for_people = 1;
     term_print(&line, env, term, ARGS_BOUNDED);
     while (size < line.used) {
         length = character_size((const unsigned char *)line.text + size, line.used - size);

@@ -13,16 +13,11 @@ static enum unit unit_of(const struct report *report)
 static void write_entry(FILE *file, const struct process *process)
 {
     const struct mfa *entry = &process->entry;
-    struct line line;
 
-    if (!entry->module || process->port) {
+    if (!entry->module || process->port)
         write_term(file, entry->module);
-        return;
-    }
-    line_start(&line);
-    line_add(&line, "%#T:%#T/%u", entry->module, entry->function, entry->arity);
-    write_text(file, line.text, line.used);
-    line_drop(&line);
+    else
+        write_function(file, entry->module, entry->function, entry->arity);
 }
 
 static void write_life(struct writing *writing, const struct process *process)

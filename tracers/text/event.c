@@ -4,7 +4,8 @@
 
 static void print(struct event *event, const char *before, ERL_NIF_TERM term)
 {
-    line_add(&event->line, "%s%#T", before, term);
+    line_add(&event->line, "%s", before);
+    line_add_term(&event->line, term);
 }
 
 /* Of terms that are data, as much as is wanted; with ARGS_NONE not even BEFORE. */

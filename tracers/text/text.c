@@ -138,7 +138,7 @@ static void print_tracee(struct event *event, struct settings *settings)
 {
     size_t start = event->line.used;
 
-    line_add(&event->line, "%#T", event_tracee(event));
+    line_add_term(&event->line, event_tracee(event));
     line_pad(&event->line, start + widen(&settings->tracee_width, event->line.used - start) + 1);
 }
 
@@ -184,6 +184,7 @@ TH_TRACER_TRACE(generic)
     if (!enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &event.extra))
         event.extra = 0;
     line_start(&event.line);
+    event.line.for_people = 1;
     print_time(&event, &output->settings);
     print_tracee(&event, &output->settings);
     event_print(&event);
