@@ -78,6 +78,7 @@ static ErlNifFunc functions[] = {
     {"threads", 0, threads, 0},
     {"time_units", 0, time_units, 0},
     {"timeslices", 0, timeslices, 0},
+    {"slice", 1, slice, 0},
     {"unique", 0, unique, 0},
     {"variables", 0, variables, 0},
     {"vectors", 0, vectors, 0},

@@ -8,7 +8,7 @@
          resource_terms/0, resources/0, scheduling/0, select_again/0, select_cancel/0,
          select_pipe/0, select_ready/0, select_stop/0, select_stopped/0, select_wrong/0, sending/0,
          sending_thread/0, small_maps/0, sub_binaries/0, system_info/0, thread_data/0, threads/0,
-         time_units/0, timeslices/0, unique/0, variables/0, vectors/0, watch_self/0]).
+         slice/1, time_units/0, timeslices/0, unique/0, variables/0, vectors/0, watch_self/0]).
 
 load(Library) -> erlang:load_nif(Library, {info, "for load", 1}).
 
@@ -53,6 +53,7 @@ select_stopped() -> ?NIF.
 select_wrong() -> ?NIF.
 sending() -> ?NIF.
 sending_thread() -> ?NIF.
+slice(_) -> ?NIF.
 small_maps() -> ?NIF.
 sub_binaries() -> ?NIF.
 system_info() -> ?NIF.

@@ -70,7 +70,7 @@ typedef ERL_NIF_TERM nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 nif about_terms, makers, binaries, sub_binaries, exceptions, environments, order, hashes;
 nif small_maps, large_maps, iterators, external, vectors, queues;
-nif scheduling, timeslices, bad_schedules, dirty_cpu, dirty_io;
+nif scheduling, timeslices, slice, bad_schedules, dirty_cpu, dirty_io;
 nif locks, conditions, thread_data, threads, sending_thread;
 nif identifiers, sending, ports, unique, clocks, time_units;
 nif system_info, variables, libraries, errors, printing, memory;

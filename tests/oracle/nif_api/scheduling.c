@@ -107,6 +107,16 @@ ERL_NIF_TERM timeslices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_schedule_nif(env, "new_turn", 0, new_turn, 1, &ok);
 }
 
+/* slice(Percent): whether the slice that calls share is used up. */
+ERL_NIF_TERM slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    int percent = 0;
+
+    (void)argc;
+    enif_get_int(env, argv[0], &percent);
+    return number(env, enif_consume_timeslice(env, percent));
+}
+
 ERL_NIF_TERM dirty_cpu(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     topic("flagged dirty, CPU");

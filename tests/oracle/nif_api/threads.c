@@ -220,8 +220,9 @@ static void *look_at_data(void *context)
 
 ERL_NIF_TERM thread_data(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
+    static ErlNifTSDKey many[5000]; /* more than the C library has */
     ErlNifTSDKey another;
-    int here, there;
+    int here, there, right = 0;
 
     (void)argc;
     (void)argv;
@@ -243,6 +244,14 @@ ERL_NIF_TERM thread_data(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("tsd_get", enif_tsd_get(another) == NULL);
     enif_tsd_key_destroy(another);
     enif_tsd_key_destroy(key);
+    for (size_t i = 0; i < COUNT(many); i++)
+        if (enif_tsd_key_create("one of many", &many[i]) == 0)
+            enif_tsd_set(many[i], &many[i]);
+    for (size_t i = 0; i < COUNT(many); i++)
+        right += enif_tsd_get(many[i]) == &many[i];
+    for (size_t i = 0; i < COUNT(many); i++)
+        enif_tsd_key_destroy(many[i]);
+    say_int("many keys", right);
     return atom(env, "ok");
 }
 
