@@ -70,13 +70,13 @@ static inline void line_add(struct line *line, const char *format, ...)
     line->used += (size_t)length + 1 < room ? (size_t)length : strlen(line->text + line->used);
 }
 
-/* In a BEAM, whose tracers have no user: as %T. */
+/* In a BEAM, whose tracers have no user: as %#T. */
 static inline void line_add_term(struct line *line, ERL_NIF_TERM term)
 {
     size_t length, room;
 
     if (!line->for_people || !TH_HAS(th_show_term)) {
-        line_add(line, "%T", term);
+        line_add(line, "%#T", term);
         return;
     }
     do {
