@@ -50,6 +50,7 @@
  *     lost     events that the recorder says it dropped
  *     gaps     places where events were lost, and nobody knows how many
  *     damaged  records that were skipped, as they are damaged, and places where it is damaged or cut off
+ *     interrupted  1 if reading was ended before the stream's end, as by Ctrl-C; else 0
  *
  * th_recordings_begun() is how long that list is, in a few nanoseconds: who asks in each callback sees
  * when another stream begins, whose processes and names are others than those before.

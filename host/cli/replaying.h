@@ -25,7 +25,9 @@ struct th_replaying {
     char **streams;
     size_t stream_count;
 
-    size_t opened; /* of the streams; set by th_replaying_run() */
+    /* Set by th_replaying_run(). */
+    size_t opened;    /* of the streams */
+    bool interrupted; /* not all was read, and all of it can be read again: it is in files */
 
     /* Of its own. */
     struct th_control_host control;

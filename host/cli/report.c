@@ -1,5 +1,6 @@
 /* tracehost report: a page about recorded streams. */
 #include "encoding.h"
+#include "interrupt.h"
 #include "option_table.h"
 #include "replaying.h"
 
@@ -184,10 +185,14 @@ static bool is_complete(const struct th_output *out)
            memcmp(end, ENDING, sizeof end) == 0;
 }
 
-/* STATUS is the replay's. Where no stream could be opened, which was told, what is there stays. */
+/* STATUS is the replay's. Where no stream could be opened, which was told, what is there stays. So
+ * it does if files were not read to their ends: they can be read again. A page of what does not
+ * come again is written, and says that it is not of all. */
 static int finish(const struct page *page, struct th_output *out, int status)
 {
-    if (page->replay.opened && status != TH_USAGE && is_complete(out)) {
+    bool interrupted = page->replay.interrupted && out->name;
+
+    if (page->replay.opened && status != TH_USAGE && !interrupted && is_complete(out)) {
         if (th_output_commit(out) == TH_OK)
             return status;
         return th_command_fail("report");
@@ -195,6 +200,10 @@ static int finish(const struct page *page, struct th_output *out, int status)
     th_output_abandon(out);
     if (!page->replay.opened || status == TH_USAGE)
         return status;
+    if (interrupted) {
+        th_error_raise(TH_FAILED, "%s was not written", page->output);
+        return th_interrupt_status(th_command_fail("report"));
+    }
     th_error_raise(TH_FAILED, "cannot write %s: the page is not complete", page->output);
     return th_command_fail("report");
 }

@@ -320,6 +320,10 @@ void th_play(struct th_tracing *tracing, struct th_reader *reader,
         if (counts->records % PROGRESS_RECORDS == 0 && options->progress)
             options->progress(context);
     }
+    if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) { /* the reader, too, ends by it */
+        counts->interrupted++;
+        th_recording_count(&player.recording->interrupted, 1);
+    }
     end_world(&player);
     th_env_release(&player.env);
 }

@@ -34,16 +34,17 @@ struct th_player_options {
 
 /* What became of the records. Counts of several streams add up. */
 struct th_player_counts {
-    uint64_t records;   /* read, drops included */
-    uint64_t played;    /* offered to the sessions */
-    uint64_t told;      /* of which a tracer's trace callback was called */
-    uint64_t skipped;   /* outside of from and to */
-    uint64_t drops;     /* drop records */
-    uint64_t lost;      /* events that the recorder dropped, as these say */
-    uint64_t malformed; /* records with a good frame and a damaged or unknown content: skipped */
-    uint64_t damages;   /* places where a stream was cut off or damaged */
-    uint64_t gaps;      /* drop records of 0 events: more were lost, and nobody knows how many */
-    uint64_t tracees;   /* seen; those of the world at hand when it ends */
+    uint64_t records;     /* read, drops included */
+    uint64_t played;      /* offered to the sessions */
+    uint64_t told;        /* of which a tracer's trace callback was called */
+    uint64_t skipped;     /* outside of from and to */
+    uint64_t drops;       /* drop records */
+    uint64_t lost;        /* events that the recorder dropped, as these say */
+    uint64_t malformed;   /* records with a good frame and a damaged or unknown content: skipped */
+    uint64_t damages;     /* places where a stream was cut off or damaged */
+    uint64_t gaps;        /* drop records of 0 events: more were lost, and nobody knows how many */
+    uint64_t interrupted; /* streams that were stopped before their ends */
+    uint64_t tracees;     /* seen; those of the world at hand when it ends */
 };
 
 /*

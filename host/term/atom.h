@@ -71,6 +71,7 @@ enum {
     X(records, "records")                                           \
     X(lost, "lost")                                                 \
     X(gaps, "gaps")                                                 \
+    X(interrupted, "interrupted")                                   \
     X(damaged, "damaged")                                           \
     X(send, "send")                                                 \
     X(send_to_non_existing_process, "send_to_non_existing_process") \

@@ -71,13 +71,15 @@ static th_term number(th_env *env, const _Atomic uint64_t *count)
 
 static th_term describe(th_env *env, const struct th_recording *recording)
 {
-    const th_term keys[] = {TH_AM(name), TH_AM(records), TH_AM(lost), TH_AM(gaps), TH_AM(damaged)};
+    const th_term keys[] = {TH_AM(name), TH_AM(records), TH_AM(lost),
+                            TH_AM(gaps), TH_AM(damaged), TH_AM(interrupted)};
     th_term values[sizeof keys / sizeof keys[0]] = {
         th_make_binary(env, recording->name, strlen(recording->name)),
         number(env, &recording->records),
         number(env, &recording->lost),
         number(env, &recording->gaps),
         number(env, &recording->damaged),
+        number(env, &recording->interrupted),
     };
 
     return th_make_map(env, keys, values, sizeof keys / sizeof keys[0], NULL);

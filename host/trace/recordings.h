@@ -15,12 +15,13 @@
 
 struct th_recording {
     struct th_recording *next;
-    _Atomic uint64_t records; /* read, damaged ones and drops included */
-    _Atomic uint64_t lost;    /* events that the recorder says it dropped */
-    _Atomic uint64_t gaps;    /* places where nobody knows how many events were lost */
-    _Atomic uint64_t damaged; /* records that were skipped, and places where it is cut off */
-    struct th_etf_node node;  /* whose it is; NODE 0: not known. The replaying thread's */
-    char name[];              /* as the stream was named */
+    _Atomic uint64_t records;     /* read, damaged ones and drops included */
+    _Atomic uint64_t lost;        /* events that the recorder says it dropped */
+    _Atomic uint64_t gaps;        /* places where nobody knows how many events were lost */
+    _Atomic uint64_t damaged;     /* records that were skipped, and places where it is cut off */
+    _Atomic uint64_t interrupted; /* 1: whoever reads was stopped before the end */
+    struct th_etf_node node;      /* whose it is; NODE 0: not known. The replaying thread's */
+    char name[];                  /* as the stream was named */
 };
 
 /* It stays until th_recordings_forget(). */

@@ -34,13 +34,13 @@ expect 'what meta tracers have counted' meta_stats --session a -p ex:foo/0 --kin
 session 'a', tracer 'text', meta tracer 'text'
            1  calls of its enabled callbacks
            2  calls of its trace callbacks
-           2  calls for trace_status
+           3  calls for trace_status
            0  events that it discarded
            0  breakpoints that it left, as it answered 'remove'
 session 'a', tracer 'text', meta tracer 'count'
            3  calls of its enabled callbacks
            3  calls of its trace callbacks
-           1  calls for trace_status
+           2  calls for trace_status
            0  events that it discarded
            0  breakpoints that it left, as it answered 'remove'
 EOF

@@ -18,17 +18,17 @@ shown() {
 }
 expect 'two streams, with losses and damage' shown "$work/a.jsonl" "$work/b" <<'EOF'
 load 0 []
-event 1 [#{damaged => 0,gaps => 0,lost => 0,name => <<"WORK/a.jsonl">>,records => 1}]
-event 1 [#{damaged => 1,gaps => 1,lost => 3,name => <<"WORK/a.jsonl">>,records => 5}]
-event 2 [#{damaged => 1,gaps => 1,lost => 3,name => <<"WORK/a.jsonl">>,records => 5},#{damaged => 0,gaps => 0,lost => 0,name => <<"WORK/b">>,records => 1}]
-unload 2 [#{damaged => 1,gaps => 1,lost => 3,name => <<"WORK/a.jsonl">>,records => 5},#{damaged => 1,gaps => 0,lost => 0,name => <<"WORK/b">>,records => 1}]
+event 1 [#{damaged => 0,gaps => 0,interrupted => 0,lost => 0,name => <<"WORK/a.jsonl">>,records => 1}]
+event 1 [#{damaged => 1,gaps => 1,interrupted => 0,lost => 3,name => <<"WORK/a.jsonl">>,records => 5}]
+event 2 [#{damaged => 1,gaps => 1,interrupted => 0,lost => 3,name => <<"WORK/a.jsonl">>,records => 5},#{damaged => 0,gaps => 0,interrupted => 0,lost => 0,name => <<"WORK/b">>,records => 1}]
+unload 2 [#{damaged => 1,gaps => 1,interrupted => 0,lost => 3,name => <<"WORK/a.jsonl">>,records => 5},#{damaged => 1,gaps => 0,interrupted => 0,lost => 0,name => <<"WORK/b">>,records => 1}]
 status 4
 EOF
 from_stdin() {
     "$tracehost" replay -t "$tracers/recordings.so" - "$work/empty.jsonl" "$work/none" <"$work/a.jsonl" 2>/dev/null | tail -n 1
 }
 expect 'standard input, a stream without events, one that is not there' from_stdin <<'EOF'
-unload 2 [#{damaged => 1,gaps => 1,lost => 3,name => <<"-">>,records => 5},#{damaged => 0,gaps => 0,lost => 0,name => <<"WORK/empty.jsonl">>,records => 0}]
+unload 2 [#{damaged => 1,gaps => 1,interrupted => 0,lost => 3,name => <<"-">>,records => 5},#{damaged => 0,gaps => 0,interrupted => 0,lost => 0,name => <<"WORK/empty.jsonl">>,records => 0}]
 EOF
 live() {
     "$tracehost" run --flags=call -t "$tracers/recordings.so" fib 'fib:fib(1)' | sort

@@ -482,7 +482,7 @@ played in T
 tracer 'text'
            4  calls of its enabled callbacks
            4  calls of its trace callbacks
-           1  calls for trace_status
+           2  calls for trace_status
            0  events that it discarded
            1  events held back by --flags
            0  returns held back, as it had discarded the call
@@ -492,7 +492,7 @@ tracer 'text'
 tracer 'msg'
            4  calls of its enabled callbacks
            2  calls of its trace callbacks
-           1  calls for trace_status
+           2  calls for trace_status
            2  events that it discarded
            1  events held back by --flags
            0  returns held back, as it had discarded the call

@@ -149,7 +149,7 @@ status 1
 tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
   48 of its 109 bytes are there
 tracehost report: WORK/s22_killed_vm.trace: recovered 1156 records
-tracer: cannot write /dev/fd/N: File too large
+tracehost report: tracer 'report' failed: cannot write /dev/fd/N: File too large
 tracehost report: cannot write page.html: the page is not complete
 {"events": 11, "calls": 11, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
 page.html
@@ -195,5 +195,50 @@ expect 'a stream without events' empty <<'EOF'
 ]
 {"events": 0, "calls": 0, "errors": 0, "sent": 0, "received": 0, "processes": 0, "ports": 0, "ended": 0, "functions": 0}
 []
+EOF
+
+# --- an interrupted reading ---
+
+cd "$SOURCE_DIR" || exit 1
+old_ones() {
+    rm -f "$work"/here/*
+    echo old >"$work/here/page.html"
+}
+# Files can be read again. These take longer than the signal.
+of_files() {
+    old_ones
+    for _ in $(seq 200); do cat "$recordings/s04_genserver_pingpong.trace"; done >"$work/long.trace"
+    set --
+    for _ in $(seq 70); do set -- "$@" "$work/long.trace"; done
+    tests/cli/interrupted "$tracehost" report -o "$work/here/page.html" "$@" 2>"$work/said"
+    echo "status $?"
+    sed 's/after [0-9]* records/after N records/' "$work/said"
+    ls -A "$work/here" && cat "$work/here/page.html"
+}
+expect 'of files: the old page stays' of_files <<'EOF'
+status 130
+tracehost report: WORK/long.trace: SIGINT came after N records
+tracehost report: WORK/here/page.html was not written
+page.html
+old
+EOF
+of_a_pipe() {
+    old_ones
+    tests/cli/signalled INT "$calls" 500 "$tracehost" report -o "$work/here/page.html" -
+    echo "status $?"
+    ls -A "$work/here"
+    of "$work/here/page.html" interrupted streams
+    "$tracehost" report -o "$work/here/page.html" - <"$calls" && of "$work/here/page.html" interrupted
+}
+expect 'of what does not come again: the page tells' of_a_pipe <<'EOF'
+status 130
+page.html
+true
+[
+  {"name": "-", "records": 6, "lost": 0, "gaps": 0, "damaged": 0}
+]
+false
+-- stderr
+tracehost report: stdin: SIGINT came after 6 records
 EOF
 finish

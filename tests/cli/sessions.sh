@@ -120,14 +120,14 @@ expect 'summaries name the session' summary --session quiet -t text --flags=call
     --session plain -t text --flags=return_to,send "$pingpong" <<'EOF'
 session 'quiet', tracer 'text'
          437  calls of its enabled callbacks
-           1  calls for trace_status
+           2  calls for trace_status
          176  events held back by --flags
          437  calls held back, as their tracee was silent
          106  returns held back, as it had discarded the call or that was silent
 session 'plain', tracer 'text'
           84  calls of its enabled callbacks
           84  calls of its trace callbacks
-           1  calls for trace_status
+           2  calls for trace_status
          635  events held back by --flags
 EOF
 

@@ -21,6 +21,7 @@ expect 'the data of a recording' data -- tests/shipped/report_made.jsonl <<'EOF'
   "streams": [
     {"name": "tests/shipped/report_made.jsonl", "records": 19, "lost": 7, "gaps": 0, "damaged": 0}
   ],
+  "interrupted": false,
   "time": {"kind": "monotonic", "first": 0, "last": 410, "unix": null},
   "summary": {"events": 18, "calls": 2, "errors": 1, "sent": 4, "received": 2, "processes": 2, "ports": 0, "ended": 2, "functions": 2},
   "tags": [

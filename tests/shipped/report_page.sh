@@ -204,6 +204,18 @@ All 1.05 ms
 All 1.05 ms
 LINES
 
+interrupted() {
+    tests/cli/signalled INT "$recordings/s01_seed_local_caller.trace" 500 "$tracehost" report -o "$work/page.html" - \
+        2>"$work/told"
+    on_page "$work/page.html" <<'STEPS'
+wait document.documentElement.dataset.drawn !== undefined
+say document.querySelector('main .note').textContent
+STEPS
+}
+expect 'an interrupted reading' interrupted <<'LINES'
+⚠ This page is of the first 6 records of an interrupted reading.
+LINES
+
 flame() {
     on "$recordings/s03_exceptions_return_to.trace" <<'STEPS'
 run window.label = () => document.activeElement.getAttribute('aria-label')

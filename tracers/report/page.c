@@ -54,6 +54,20 @@ static void write_streams(struct writing *writing)
     fputc(']', writing->file);
 }
 
+/* Whether reading one of them was ended before its end. */
+static void write_interrupted(struct writing *writing)
+{
+    ERL_NIF_TERM list = streams_of(writing->env), stream, value;
+    int interrupted = 0, of_this = 0;
+
+    while (enif_get_list_cell(writing->env, list, &stream, &list))
+        if (enif_get_map_value(writing->env, stream, enif_make_atom(writing->env, "interrupted"),
+                               &value) &&
+            enif_get_int(writing->env, value, &of_this))
+            interrupted |= of_this;
+    fputs(interrupted ? "true" : "false", writing->file);
+}
+
 /* The name of the first stream, without its folders, if nothing else was said. */
 static void write_title(struct writing *writing, const char *title)
 {
@@ -243,13 +257,13 @@ static void write_data(struct writing *writing, const char *title)
         const char *name;
         void (*write)(struct writing *writing);
     } members[] = {
-        {"streams", write_streams},     {"time", write_clock},
-        {"summary", write_summary},     {"tags", write_tags},
-        {"functions", write_functions}, {"processes", write_processes},
-        {"others", write_others},       {"flame", write_flame},
-        {"timeline", write_timeline},   {"messages", write_messages},
-        {"slowest", write_slowest},     {"names", write_names},
-        {"repairs", write_repairs},
+        {"streams", write_streams},     {"interrupted", write_interrupted},
+        {"time", write_clock},          {"summary", write_summary},
+        {"tags", write_tags},           {"functions", write_functions},
+        {"processes", write_processes}, {"others", write_others},
+        {"flame", write_flame},         {"timeline", write_timeline},
+        {"messages", write_messages},   {"slowest", write_slowest},
+        {"names", write_names},         {"repairs", write_repairs},
     };
     FILE *file = writing->file;
 

@@ -46,6 +46,13 @@ function summarySection(page) {
       el('ul', {}, ...found.map(([text, count]) => el('li', {}, text + ': ', el('b', {}, formatCount(count))))));
   }
 
+  /* Of the first records only, as whoever made the page ended the reading. */
+  function interruption() {
+    const records = report.streams.reduce((sum, stream) => sum + stream.records, 0);
+    return el('p', { class: 'note bad', role: 'alert' },
+      el('b', {}, '⚠ This page is of the first ' + formatCount(records) + ' records of an interrupted reading.'));
+  }
+
   function tags() {
     const most = report.tags.length ? report.tags[0][1] : 0;
     return table('Events', ['tag', 'events'], report.tags.map(([tag, count]) =>
@@ -69,6 +76,7 @@ function summarySection(page) {
     id: 'summary',
     title: 'Summary',
     draw(body) {
+      if (report.interrupted) body.append(interruption());
       body.append(when(), tiles(), warnings(), el('div', { class: 'beside' },
         report.streams.length ? streams() : null, report.tags.length ? tags() : null));
     },
