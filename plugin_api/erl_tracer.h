@@ -241,6 +241,49 @@ static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cach
 }
 
 /*
+ * Settings.
+ *
+ * A tracer whose state is a map of settings, as `-t NAME,key=value,...` makes one, may declare
+ * them: then tracehost refuses a state with another key or value, or that is neither a map nor [],
+ * before any callback gets it; it suggests the one that was meant, shows them (`tracehost tracers
+ * NAME`) and completes them in shells. A tracer without a declaration takes any state. A BEAM does
+ * not look at it. It is data, found by its name also beside nif_init():
+ *
+ *     const struct th_tracer_setting th_tracer_settings[] = {
+ *         {"output", TH_SETTING_OUTPUT, .otherwise = "-", .help = "the file to write to"},
+ *         {"level", TH_SETTING_NUMBER, .otherwise = "1", .help = "how much is shown"},
+ *         {"format", TH_SETTING_WORD, "text json", "text", "how it is shown"},
+ *         {0}};
+ *
+ * In C++ all members of a row are given, in their order.
+ */
+enum th_setting_type {
+    TH_SETTING_TEXT,   /* a binary, string or atom, or an integer for its digits; so are the next
+                          three */
+    TH_SETTING_WORD,   /* one of `words` */
+    TH_SETTING_INPUT,  /* a file that is read */
+    TH_SETTING_OUTPUT, /* a file that is written, "-" for stdout: never one of the streams that are
+                          read */
+    TH_SETTING_NUMBER  /* an integer from 0 to 4294967295 */
+};
+
+struct th_tracer_setting {
+    const char *name;      /* the key, an atom; NULL: behind the last one */
+    int type;              /* enum th_setting_type */
+    const char *words;     /* of TH_SETTING_WORD, with a blank between them; else NULL */
+    const char *otherwise; /* what it is where it is not given, in words; NULL: nothing */
+    const char *help;      /* one line */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const struct th_tracer_setting th_tracer_settings[] __attribute__((visibility("default")));
+#ifdef __cplusplus
+}
+#endif
+
+/*
  * What the macros above are made of.
  *
  * Protected: found by name from outside, and never taken from elsewhere by our own references. With

@@ -9,9 +9,10 @@
  *     color     always, never, or auto: on a terminal, unless NO_COLOR is set; CLICOLOR_FORCE is
  *               stronger than that
  *
- * A tracer that has more defines, before it includes this, TRACER_KEYS: strings, a comma after
- * each; `struct settings`, what it makes of them; and TRACER_SETTINGS, the name of the function
- * that does so, once for each state, by means of output_choice() and the like:
+ * A tracer that has more defines, before it includes this, TRACER_DECLARES: rows of
+ * th_tracer_settings, a comma after each; `struct settings`, what it makes of them; and
+ * TRACER_SETTINGS, the name of the function that does so, once for each state, by means of
+ * output_choice() and the like, which take words and defaults from the rows:
  *
  *     static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
  *
@@ -31,9 +32,17 @@
 
 #include <pthread.h>
 
-#ifndef TRACER_KEYS
-#define TRACER_KEYS
+#ifndef TRACER_DECLARES
+#define TRACER_DECLARES
 #endif
+
+/* tracehost refuses what is not in here; in an Erlang node output_check_keys() tells of it. */
+const struct th_tracer_setting th_tracer_settings[] = {
+    TRACER_DECLARES{"output", TH_SETTING_OUTPUT, NULL, "-", "the file to write to"},
+    {"color", TH_SETTING_WORD, "always never auto", "auto",
+     "whether colours are used; auto: on a terminal, unless NO_COLOR is set, and everywhere if "
+     "CLICOLOR_FORCE is"},
+    {NULL, 0, NULL, NULL, NULL}};
 
 #ifdef TRACER_WHOLE
 #define OUTPUT_WHOLE true
@@ -80,7 +89,8 @@ static inline bool output_has_settings(ErlNifEnv *env, ERL_NIF_TERM state)
     return enif_get_map_size(env, state, &size) && size > 0;
 }
 
-/* The state's text under KEY: an atom, string or binary, cut to SIZE. False if there is none. */
+/* The state's text under KEY: an atom, string, binary or integer, cut to SIZE. False if there is
+ * none. */
 static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, const char *key, char *text,
                                   size_t size)
 {
@@ -92,6 +102,8 @@ static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, const char
         return false;
     if (enif_get_atom(env, value, text, (unsigned)size, ERL_NIF_LATIN1))
         return true;
+    if (enif_is_number(env, value))
+        return enif_snprintf(text, size, "%T", value) > 0;
     if (!enif_inspect_iolist_as_binary(env, value, &bytes))
         return false;
     length = bytes.size < size - 1 ? bytes.size : size - 1;
@@ -100,55 +112,82 @@ static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, const char
     return true;
 }
 
-/* Which of WORDS, which NULL ends, the state has under KEY; the number `otherwise` if it has none,
- * and, with a line about it, if it has something else. STATE may be 0. */
-static inline unsigned output_choice(ErlNifEnv *env, ERL_NIF_TERM state, const char *key,
-                                     const char *const *words, unsigned otherwise)
+/* The row of KEY, which has one. */
+static inline const struct th_tracer_setting *output_row(const char *key)
 {
+    const struct th_tracer_setting *row = th_tracer_settings;
+
+    while (strcmp(row->name, key) != 0)
+        row++;
+    return row;
+}
+
+/* The place of WORD among WORDS, or how many there are. */
+static inline unsigned output_place(const char *words, const char *word)
+{
+    unsigned place = 0;
+
+    while (*words) {
+        size_t length = strcspn(words, " ");
+        if (length == strlen(word) && memcmp(words, word, length) == 0)
+            break;
+        place++;
+        words += length + strspn(words + length, " ");
+    }
+    return place;
+}
+
+/* The place of the state's word under KEY; of the default word, if it has none, or if it has
+ * something else, which is told; as many as there are words if there is no default. STATE may be 0.
+ */
+static inline unsigned output_choice(ErlNifEnv *env, ERL_NIF_TERM state, const char *key)
+{
+    const struct th_tracer_setting *row = output_row(key);
+    const char *otherwise = row->otherwise ? row->otherwise : "";
     char text[64];
-    unsigned i;
 
     if (!state || !output_setting(env, state, key, text, sizeof text))
-        return otherwise;
-    for (i = 0; words[i]; i++)
-        if (strcmp(words[i], text) == 0)
-            return i;
-    fprintf(stderr, "tracer: %s=%s is not known; there are", key, text);
-    for (i = 0; words[i]; i++)
-        fprintf(stderr, " %s", words[i]);
-    fputc('\n', stderr);
-    return otherwise;
+        return output_place(row->words, otherwise);
+    if (output_place(row->words, text) < output_place(row->words, ""))
+        return output_place(row->words, text);
+    fprintf(stderr, "tracer: %s=%s is not known; there are %s\n", key, text, row->words);
+    return output_place(row->words, otherwise);
 }
 
-/* The number under KEY; `otherwise` as above. */
-static inline unsigned output_number(ErlNifEnv *env, ERL_NIF_TERM state, const char *key,
-                                     unsigned otherwise)
+/* Whether the state has a number under KEY. */
+static inline bool output_has_number(ErlNifEnv *env, ERL_NIF_TERM state, const char *key,
+                                     unsigned *number)
 {
-    unsigned number = otherwise;
     ERL_NIF_TERM value;
 
-    if (state && enif_get_map_value(env, state, enif_make_atom(env, key), &value) &&
-        !enif_get_uint(env, value, &number)) {
-        fprintf(stderr, "tracer: %s is no number; %u is taken\n", key, otherwise);
-        return otherwise;
-    }
-    return number;
+    return state && enif_get_map_value(env, state, enif_make_atom(env, key), &value) &&
+           enif_get_uint(env, value, number);
 }
 
-/* A misspelt setting would go unnoticed. */
+/* The number under KEY; the default, if it has none. */
+static inline unsigned output_number(ErlNifEnv *env, ERL_NIF_TERM state, const char *key)
+{
+    unsigned number;
+
+    if (output_has_number(env, state, key, &number))
+        return number;
+    return (unsigned)strtoul(output_row(key)->otherwise, NULL, 10);
+}
+
+/* A misspelt setting would go unnoticed in an Erlang node. */
 static inline void output_check_keys(ErlNifEnv *env, ERL_NIF_TERM state)
 {
-    static const char *const keys[] = {TRACER_KEYS "output", "color"};
+    const struct th_tracer_setting *row;
     size_t known = 0, size;
     ERL_NIF_TERM value;
 
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        known += !!enif_get_map_value(env, state, enif_make_atom(env, keys[i]), &value);
+    for (row = th_tracer_settings; row->name; row++)
+        known += !!enif_get_map_value(env, state, enif_make_atom(env, row->name), &value);
     if (!enif_get_map_size(env, state, &size) || size == known)
         return;
     fputs("tracer: a setting is unknown; there are", stderr);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        fprintf(stderr, " %s", keys[i]);
+    for (row = th_tracer_settings; row->name; row++)
+        fprintf(stderr, " %s", row->name);
     fputc('\n', stderr);
 }
 

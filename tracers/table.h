@@ -19,9 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* In the order of the words of settings: "table json csv". */
 enum table_format { TABLE_TEXT, TABLE_JSON, TABLE_CSV };
-
-static const char *const table_formats[] = {"table", "json", "csv", NULL};
 
 enum column_kind {
     COLUMN_COUNT, /* cell: count */

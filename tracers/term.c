@@ -3,8 +3,6 @@
 
 #include <stdbool.h>
 
-const char *const term_args[] = {"none", "shape", "bounded", "full", NULL};
-
 struct bounded {
     struct line *line;
     ErlNifEnv *env;

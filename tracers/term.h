@@ -9,8 +9,8 @@
 
 enum args { ARGS_NONE, ARGS_SHAPE, ARGS_BOUNDED, ARGS_FULL };
 
-/* What a setting calls them; NULL behind them. */
-extern TRACER_LOCAL const char *const term_args[];
+/* The words of a setting that says which: in that order. */
+#define TERM_ARGS "none shape bounded full"
 
 /* What ARGS_BOUNDED shows of a term at most. What is left out stands as "...(N)", N being how much
  * there is in all. */

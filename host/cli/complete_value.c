@@ -61,17 +61,64 @@ static void add_libraries(struct th_completion *c, enum th_search_kind kind, con
     th_search_free(&search);
 }
 
-/* NAME, PATH, NAME=STATE, NAME,key=value: of values only that some are files is known. */
+/* What SETTING may be. */
+static void add_setting_values(struct th_completion *c, const struct th_tracer_setting *setting)
+{
+    struct th_names words = {0};
+
+    th_setting_words(setting, &words);
+    for (size_t i = 0; i < words.count; i++)
+        th_completion_add(c, "word", words.items[i]);
+    th_names_free(&words);
+    if (setting->type == TH_SETTING_INPUT || setting->type == TH_SETTING_OUTPUT)
+        th_completion_add_files(c, "files");
+}
+
+/* SETTINGS are those that LIBRARY declares; NULL: nobody knows. */
+static void add_settings(struct th_completion *c, const struct th_tracer_setting *settings)
+{
+    const char *word = c->word + c->begin;
+    size_t length = strcspn(word, "=");
+
+    if (word[length])
+        th_completion_skip(c, '=');
+    if (word[length] && !settings)
+        th_completion_add_files(c, "files");
+    for (; settings && settings->name; settings++) {
+        char *key = th_printf("%s=", settings->name);
+        if (!word[length])
+            th_completion_add(c, "part", key);
+        else if (strncmp(key, word, length + 1) == 0)
+            add_setting_values(c, settings);
+        th_free(key);
+    }
+}
+
+/* VALUE is the tracer's name, up to LENGTH, and some of its settings. */
+static void add_settings_of(struct th_completion *c, const char *value, size_t length)
+{
+    char *name = th_printf("%.*s", (int)length, value);
+    struct th_library *library = NULL;
+    struct th_search search;
+
+    th_search_init(&search, TH_SEARCH_TRACERS, c->folders, c->folder_count);
+    if (th_library_find(&search, name, &library) != TH_OK)
+        th_error_clear();
+    th_completion_skip(c, ',');
+    add_settings(c, library ? th_library_settings(library) : NULL);
+    if (library)
+        th_library_release(library);
+    th_search_free(&search);
+    th_free(name);
+}
+
+/* NAME, PATH, NAME=STATE, NAME,key=value. */
 static void add_tracers(struct th_completion *c)
 {
     const char *value = c->word + c->begin, *settings = value + strcspn(value, ",=");
 
     if (*settings == ',') {
-        th_completion_skip(c, ',');
-        if (strchr(c->word + c->begin, '=')) {
-            th_completion_skip(c, '=');
-            th_completion_add_files(c, "files");
-        }
+        add_settings_of(c, value, (size_t)(settings - value));
     } else if (*settings == '=') {
         c->begin = (size_t)(settings + 1 - c->word);
         th_completion_add(c, "word", "console");

@@ -264,6 +264,42 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     return worst;
 }
 
+/* --- outputs of tracers --- */
+
+struct overwriting {
+    const struct th_replaying *replay;
+    const char *tracer;
+    enum th_status status;
+};
+
+static void check_output(void *context, const char *path)
+{
+    struct overwriting *overwriting = context;
+    const struct th_replaying *replay = overwriting->replay;
+
+    for (size_t i = 0; i < replay->stream_count && overwriting->status == TH_OK; i++)
+        if (th_reader_would_read(replay->streams[i], path))
+            overwriting->status =
+                th_error_raise(TH_USAGE, "tracer '%s' would write over the stream %s",
+                               overwriting->tracer, replay->streams[i]);
+}
+
+/* Streams are read while tracers write: before these begin. */
+static enum th_status check_outputs(const struct th_replaying *replay, struct th_tracing *tracing)
+{
+    struct overwriting overwriting = {.replay = replay};
+
+    for (size_t i = 0; i < th_tracing_sessions(tracing); i++) {
+        const struct th_session *session = th_tracing_session(tracing, i);
+        if (!session || !th_session_has_tracer(session))
+            continue;
+        overwriting.tracer = th_session_name(session);
+        th_settings_each_output(th_session_library(session), th_session_state_term(session),
+                                check_output, &overwriting);
+    }
+    return overwriting.status;
+}
+
 /* --- under control --- */
 
 static void stop_as_told(void *context)
@@ -349,6 +385,8 @@ int th_replaying_run(struct th_replaying *replay)
         th_tracing_use_recorded_callers(tracing);
     th_tracing_use_execution(tracing, &replay->execution);
     status = start_control(replay, tracing);
+    if (status == TH_OK)
+        status = check_outputs(replay, tracing);
     if (status == TH_OK)
         status = play_all(replay, tracing);
     else

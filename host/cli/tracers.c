@@ -1,9 +1,12 @@
 /* tracehost tracers: which tracers are found, and what is in one. */
 #include "libraries.h"
 
+#include "host/trace/trace.h"
+
 static const char help[] =
     "Lists the libraries in the tracer path; or shows what is in one: its callbacks and what fills "
-    "each slot, its NIF version, the functions it imports and the version that has them all.\v"
+    "each slot, its settings, its NIF version, the functions it imports and the version that has "
+    "them all.\v"
     "A library that is shown is opened: its constructors and its nif_init run, its load does "
     "not.\n\n"
     "Examples:\n"
@@ -28,13 +31,39 @@ static void print_slots(const struct th_library *library)
     }
 }
 
+/* NAME  words or kind (default)  help */
+static void print_settings(const struct th_library *library)
+{
+    const struct th_tracer_setting *setting = th_library_settings(library);
+
+    if (!setting)
+        return;
+    printf("\nsetting       may be\n");
+    for (; setting->name; setting++) {
+        char *values = th_setting_values(setting);
+        printf("%-12s  %s", setting->name, values);
+        if (setting->otherwise)
+            printf(" (default: %s)", setting->otherwise);
+        printf("\n");
+        if (setting->help)
+            printf("              %s\n", setting->help);
+        th_free(values);
+    }
+}
+
+static void print_tracer(const struct th_library *library)
+{
+    print_slots(library);
+    print_settings(library);
+}
+
 int th_command_tracers(int argc, char **argv)
 {
     static const struct th_libraries_command command = {
         .kind = TH_SEARCH_TRACERS,
         .name = "tracers",
         .help = help,
-        .print = print_slots,
+        .print = print_tracer,
         .check = th_library_check_tracer,
     };
 

@@ -2,6 +2,7 @@
 
 #include "resource_type.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 
 /* --- Running its code ------------------------------------------------------------------------ */
@@ -78,6 +79,11 @@ const char *th_library_kept(const struct th_library *library)
 const struct th_entry *th_library_entry(const struct th_library *library)
 {
     return &library->entry;
+}
+
+const struct th_tracer_setting *th_library_settings(const struct th_library *library)
+{
+    return library->facts.settings ? dlsym(library->handle, "th_tracer_settings") : NULL;
 }
 
 const struct th_slots *th_library_slots(const struct th_library *library)

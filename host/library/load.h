@@ -171,6 +171,10 @@ const char *th_library_file(const struct th_library *library);
 const struct th_examination *th_library_examination(const struct th_library *library);
 const struct th_entry *th_library_entry(const struct th_library *library);
 
+/* The settings that it declares as a tracer, the one behind the last without a name; NULL if it
+ * declares none. Any thread. */
+const struct th_tracer_setting *th_library_settings(const struct th_library *library);
+
 /* Its callbacks; all there if th_library_check_tracer() says so. */
 const struct th_slots *th_library_slots(const struct th_library *library);
 

@@ -16,6 +16,7 @@
 #include "pattern.h"
 #include "recordings.h"
 #include "session.h"
+#include "setting.h"
 #include "tags.h"
 #include "tracees.h"
 

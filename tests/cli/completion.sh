@@ -235,7 +235,11 @@ tracehost replay -t msg,output=fi => ( filenames )
 tracehost replay -t text,color=never,output=fi => ( filenames )
     final.c
     fine.trace
-tracehost replay -t text, =>
+tracehost replay -t text, => ( nospace )
+    text,args=
+    text,color=
+    text,output=
+    text,time=
 EOF
 
 expect 'plugins' completions 'tracehost plugins fi' \

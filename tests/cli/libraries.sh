@@ -398,11 +398,24 @@ trace_running_ports/5         trace/5
 enabled_garbage_collection/3  enabled/3
 trace_garbage_collection/5    trace/5
 
-imports of the NIF API: 17, all in NIF 2.14 (the newest: enif_vsnprintf)
+setting       may be
+by            function, process or tag
+              what is counted; tags, then functions without it
+format        table, json or csv (default: table)
+              how the figures are written
+top           a number from 0 to 4294967295 (default: 20)
+              how many rows are shown, 0 for all; all in JSON and CSV without it
+output        a file, or - for stdout (default: -)
+              the file to write to
+color         always, never or auto (default: auto)
+              whether colours are used; auto: on a terminal, unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is
+
+imports of the NIF API: 19, all in NIF 2.14 (the newest: enif_vsnprintf)
   enif_alloc_env enif_compare enif_free_env enif_get_atom enif_get_list_length
   enif_get_local_pid enif_get_local_port enif_get_map_size enif_get_map_value
   enif_get_tuple enif_get_uint enif_inspect_iolist_as_binary enif_is_atom
-  enif_is_identical enif_make_atom enif_make_copy enif_vsnprintf
+  enif_is_identical enif_is_number enif_make_atom enif_make_copy enif_snprintf
+  enif_vsnprintf
 EOF
 expect 'one of plain symbols' "$tracehost" tracers "$work/enough.so" <<'EOF'
 module      enough

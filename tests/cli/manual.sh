@@ -10,8 +10,9 @@ expected() {
     echo man1/tracehost.1
     echo man5/tracehost-jsonl.5
     echo man7/tracehost-tracer.7
+    echo man7/tracehost-tracers.7
 }
-expect 'a page for each command, and two more' echo "$pages" <<EOF
+expect 'a page for each command, and three more' echo "$pages" <<EOF
 $(expected | sort | tr '\n' ' ' | sed 's/ $//')
 EOF
 

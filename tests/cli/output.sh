@@ -193,7 +193,8 @@ full_for_tracer() {
 }
 expect 'the file of a tracer' full_for_tracer <<'EOF'
 -- stderr
-tracer: cannot write /dev/full: No space left on device
+tracehost replay: tracer 'text' failed: cannot write /dev/full: No space left on device
+-- status 1
 EOF
 
 # Files may grow to 4 KiB.

@@ -59,19 +59,11 @@ events,calls,errors,process
 87,34,18,<0.89.0>
 LINES
 expect 'settings that are not known' of_exceptions by=color,format=xml,top=1 <<'LINES'
-      events       %  tag
-          34   39.08  call
-          19   21.84  return_to
-          18   20.69  exception_from
-          16   18.39  return_from
-          87  100.00  all
-
-       calls       %   errors  function
-           4   11.76        3  ex:b1/1
-          30   88.24       15  11 more
 -- stderr
-tracer: format=xml is not known; there are table json csv
-tracer: by=color is not known; there are function process tag
+tracehost replay: tracer 'count' was not attached
+  tracer 'count': the setting 'by' cannot be 'color'
+  it is function, process or tag
+-- status 2
 LINES
 
 # OTP's counts of a stream, trace and trace_ts together, as "N tag" and "N module:function/arity", are all among what count
@@ -139,18 +131,11 @@ expect 'sessions of one state count together' twice <<'LINES'
 LINES
 
 expect 'top that is no number' "$tracehost" replay -t count,top=most "$recordings/s01_seed_local_caller.trace" <<'LINES'
-      events       %  tag
-          15  100.00  call
-          15  100.00  all
-
-       calls       %  function
-          11   73.33  ex:bar/1
-           1    6.67  ex:foo/0
-           1    6.67  ex:indirections/0
-           1    6.67  ex:lots/0
-           1    6.67  ex:'of'/0
 -- stderr
-tracer: top is no number; 20 is taken
+tracehost replay: tracer 'count' was not attached
+  tracer 'count': the setting 'top' cannot be 'most'
+  it is a number from 0 to 4294967295
+-- status 2
 LINES
 
 # Names that JSON and CSV have marks for.

@@ -201,14 +201,11 @@ whole() {
 }
 check 'the file appears when it is complete' whole
 expect 'settings that are unknown' "$tracehost" replay -t flame,format=png,by=size "$work/tail.jsonl" <<'LINES'
-<0.1.0>;m:a/0 30
-<0.1.0>;m:a/0;m:b/0 20
-<0.1.0>;m:a/0;m:c/0 40
-<0.1.0>;m:a/0;m:d/0 80
-<0.1.0>;m:a/0;m:e/0 30
 -- stderr
-flame: by=size is unknown; there are time and calls
-flame: format=png is unknown; there are folded and svg
+tracehost replay: tracer 'flame' was not attached
+  tracer 'flame': the setting 'by' cannot be 'size'
+  it is time or calls
+-- status 2
 LINES
 
 # --- the picture ---

@@ -247,8 +247,10 @@ otlp: messages received of which no sending is known: 45
 LINES
 expect 'unknown settings' spans args=some,colour=red "$recordings/s20_empty.trace" <<'LINES'
 -- stderr
-tracer: a setting is unknown; there are args batch messages open service start traces output color
-tracer: args=some is not known; there are none shape bounded full
+tracehost replay: tracer 'otlp' was not attached
+  tracer 'otlp': the setting 'args' cannot be 'some'
+  it is none, shape, bounded or full
+-- status 2
 LINES
 names() {
     OTEL_SERVICE_NAME='"shop"	1' "$tracehost" replay -t otlp "$recordings/s20_empty.trace" | grep -o '"service.name[^}]*'

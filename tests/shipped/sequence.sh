@@ -138,13 +138,11 @@ LINES
 
 expect 'settings that are unknown' "$tracehost" replay -t sequence,format=png,messages=few --max-events=1 \
     "$work/messages.jsonl" <<'LINES'
-sequenceDiagram
-    participant p1 as #60;0.1.0#62;
-    participant p2 as server
-    p1->>p2: {early,1}
 -- stderr
-tracer: format=png is not known; there are mermaid svg
-tracer: messages is no number; 1000 is taken
+tracehost replay: tracer 'sequence' was not attached
+  tracer 'sequence': the setting 'format' cannot be 'png'
+  it is mermaid or svg
+-- status 2
 LINES
 expect 'no messages' "$tracehost" replay -t sequence --flags=call "$recordings/s01_seed_local_caller.trace" <<'LINES'
 sequenceDiagram

@@ -119,9 +119,11 @@ expect 'color=never' env CLICOLOR_FORCE=1 "$tracehost" replay -t text,color=neve
 $line
 LINES
 expect 'an unknown setting is told' "$tracehost" replay -t text,colour=always "$work/one.jsonl" <<LINES
-$line
 -- stderr
-tracer: a setting is unknown; there are args time output color
+tracehost replay: tracer 'text' was not attached
+  tracer 'text' has no setting 'colour'
+  did you mean 'color'?
+-- status 2
 LINES
 
 to_files() {
@@ -182,9 +184,11 @@ expect 'monotonic time is of no date' "$tracehost" replay -t text,time=absolute 
 text: events whose date the recording does not tell, shown in seconds since its first record: 1
 LINES
 expect 'time=when' "$tracehost" replay -t text,time=when "$work/one.jsonl" <<'LINES'
-0.000000 <0.4.0>    exit before_the_first
 -- stderr
-tracer: time=when is not known; there are relative absolute delta
+tracehost replay: tracer 'text' was not attached
+  tracer 'text': the setting 'time' cannot be 'when'
+  it is relative, absolute or delta
+-- status 2
 LINES
 
 # --- One axis for all views of a recording ---

@@ -11,7 +11,12 @@
  *     top       how many functions or processes a table shows; 0: all; 20 without it, and all in
  *               JSON and CSV
  */
-#define TRACER_KEYS "by", "format", "top",
+#define TRACER_DECLARES                                                                        \
+    {"by", TH_SETTING_WORD, "function process tag", NULL,                                      \
+     "what is counted; tags, then functions without it"},                                      \
+        {"format", TH_SETTING_WORD, "table json csv", "table", "how the figures are written"}, \
+        {"top", TH_SETTING_NUMBER, NULL, "20",                                                 \
+         "how many rows are shown, 0 for all; all in JSON and CSV without it"},
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 #define TRACER_PART struct counts
@@ -26,16 +31,15 @@ struct settings {
 #include "../table.h"
 #include "../tracee.h"
 
-enum { TOP = 20 };
 enum by { BY_FUNCTION, BY_PROCESS, BY_TAG, BY_TAG_AND_FUNCTION };
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
-    static const char *const by[] = {"function", "process", "tag", NULL};
-
-    settings->format = output_choice(env, state, "format", table_formats, TABLE_TEXT);
-    settings->by = output_choice(env, state, "by", by, BY_TAG_AND_FUNCTION);
-    settings->top = output_number(env, state, "top", settings->format == TABLE_TEXT ? TOP : 0);
+    settings->format = output_choice(env, state, "format");
+    settings->by = output_choice(env, state, "by");
+    settings->top = 0;
+    if (!output_has_number(env, state, "top", &settings->top) && settings->format == TABLE_TEXT)
+        settings->top = output_number(env, state, "top");
     if (settings->by == BY_TAG_AND_FUNCTION && settings->format == TABLE_CSV)
         settings->by = BY_FUNCTION;
 }

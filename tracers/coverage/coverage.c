@@ -10,7 +10,10 @@
  * The file that is written appears when the tracer is unloaded. Each thread has a table of its own,
  * so that no lock is taken.
  */
-#define TRACER_KEYS "format", "functions",
+#define TRACER_DECLARES                                                                 \
+    {"format", TH_SETTING_WORD, "text json lcov", "text", "how the report is written"}, \
+        {"functions", TH_SETTING_INPUT, NULL, NULL,                                     \
+         "a file that lists which functions there are"},
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 #define TRACER_PART struct counts
@@ -30,9 +33,7 @@ enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_LCOV };
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
-    static const char *const formats[] = {"text", "json", "lcov", NULL};
-
-    settings->format = output_choice(env, state, "format", formats, FORMAT_TEXT);
+    settings->format = output_choice(env, state, "format");
 }
 
 TH_TRACER_ENABLED(generic)

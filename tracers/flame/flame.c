@@ -9,7 +9,10 @@
  * calls. The file appears when the tracer is unloaded. One lock for each state guards all that it
  * has.
  */
-#define TRACER_KEYS "format", "by",
+#define TRACER_DECLARES                                 \
+    {"format", TH_SETTING_WORD, "folded svg", "folded", \
+     "folded lines, or a flame graph for browsers"},    \
+        {"by", TH_SETTING_WORD, "time calls", "time", "what the width of a frame is"},
 #define TRACER_WHOLE
 #include "../moment.h"
 #include "../output.h"
@@ -215,18 +218,8 @@ TH_TRACER_TRACE(generic)
 
 /* --- the picture --- */
 
-static bool set_to(ErlNifEnv *env, const struct output *output, const char *key, const char *value,
-                   const char *other)
-{
-    char text[16] = "";
-
-    if (!output->state || !output_setting(env, output->state, key, text, sizeof text) ||
-        strcmp(text, other) == 0)
-        return false;
-    if (strcmp(text, value) != 0)
-        fprintf(stderr, "flame: %s=%s is unknown; there are %s and %s\n", key, text, other, value);
-    return strcmp(text, value) == 0;
-}
+enum { FORMAT_FOLDED, FORMAT_SVG };
+enum { BY_TIME, BY_CALLS };
 
 static void tell(const char *what, uint64_t count)
 {
@@ -253,7 +246,8 @@ static void draw(ErlNifEnv *env, struct output *output)
     static struct flame none;
     struct flame *flame = output->kept ? output->kept : &none;
     struct drawing drawing = {env, output->file, &flame->tree,
-                              set_to(env, output, "by", "calls", "time"), flame->repairs.doubtful};
+                              output_choice(output->env, output->state, "by") == BY_CALLS,
+                              flame->repairs.doubtful};
     struct process *process;
     size_t slot = 0;
 
@@ -262,7 +256,7 @@ static void draw(ErlNifEnv *env, struct output *output)
     if (!flame->told && flame->tree.used)
         fputs("flame: nothing tells when calls end: each lasts until the next\n", stderr);
     tree_settle(&flame->tree, flame->told);
-    if (set_to(env, output, "format", "svg", "folded"))
+    if (output_choice(output->env, output->state, "format") == FORMAT_SVG)
         draw_svg(&drawing);
     else
         draw_folded(&drawing);

@@ -4,7 +4,8 @@
  * State: see ../output.h; `ts` is number (the default) or string: whether times are JSON's numbers,
  * which programs that read these as floating point round, or texts.
  */
-#define TRACER_KEYS "ts",
+#define TRACER_DECLARES \
+    {"ts", TH_SETTING_WORD, "number string", "number", "times as numbers of JSON, or as texts"},
 #define TRACER_SETTINGS read_settings
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,13 +21,12 @@ struct settings {
 #include "../stamp.h"
 #include "value.h"
 
+enum { TS_NUMBER, TS_STRING };
 enum { LONGEST = 256 * 1024 * 1024 }; /* of a line that tracehost reads */
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
-    static const char *const forms[] = {"number", "string", NULL};
-
-    settings->texts = output_choice(env, state, "ts", forms, 0);
+    settings->texts = output_choice(env, state, "ts") == TS_STRING;
     settings->begun = false;
 }
 

@@ -20,12 +20,24 @@
  *
  * One lock for each state guards all that it has.
  */
-#define TRACER_KEYS "args", "batch", "messages", "open", "service", "start", "traces",
+#define TRACER_DECLARES                                                                    \
+    {"args", TH_SETTING_WORD, TERM_ARGS, "none",                                           \
+     "how much is shown of arguments, results, messages and reasons"},                     \
+        {"batch", TH_SETTING_NUMBER, NULL, "512", "how many spans a line has"},            \
+        {"messages", TH_SETTING_NUMBER, NULL, "100000",                                    \
+         "how many messages that were not received yet are remembered, to be links"},      \
+        {"open", TH_SETTING_WORD, "drop write", "drop",                                    \
+         "whether calls that have not ended have spans"},                                  \
+        {"service", TH_SETTING_TEXT, NULL, NULL,                                           \
+         "the name of the service; $OTEL_SERVICE_NAME or unknown_service:erl without it"}, \
+        {"start", TH_SETTING_NUMBER, NULL, "0",                                            \
+         "when a recording begins that does not tell, in seconds since 1970"},             \
+        {"traces", TH_SETTING_WORD, "calls messages", "calls",                             \
+         "a trace is of one process, or follows messages and spawning"},
+#include "../term.h"
 #include "../output.h"
 #include "../tracee.h"
 #include "otlp.h"
-
-enum { BATCH = 512, MESSAGES = 100000 };
 
 /* --- This state's --- */
 
@@ -44,8 +56,6 @@ static const char *service_of(const struct output *output)
 
 static struct otlp *new_otlp(const struct output *output)
 {
-    static const char *const traces[] = {"calls", "messages", NULL};
-    static const char *const open[] = {"drop", "write", NULL};
     struct otlp *otlp = calloc(1, sizeof *otlp);
     const char *service = otlp ? service_of(output) : NULL;
     ErlNifEnv *env = output->env;
@@ -58,12 +68,12 @@ static struct otlp *new_otlp(const struct output *output)
     pthread_mutex_init(&otlp->lock, NULL);
     otlp->file = output->file;
     otlp->options.service = service;
-    otlp->options.args = output_choice(env, state, "args", term_args, ARGS_NONE);
-    otlp->options.batch = output_number(env, state, "batch", BATCH);
-    otlp->options.follow = output_choice(env, state, "traces", traces, 0);
-    otlp->options.open = output_choice(env, state, "open", open, 0);
-    otlp->messages.most = output_number(env, state, "messages", MESSAGES);
-    otlp->start = (int64_t)output_number(env, state, "start", 0) * 1000000000;
+    otlp->options.args = output_choice(env, state, "args");
+    otlp->options.batch = output_number(env, state, "batch");
+    otlp->options.follow = output_choice(env, state, "traces");
+    otlp->options.open = output_choice(env, state, "open");
+    otlp->messages.most = output_number(env, state, "messages");
+    otlp->start = (int64_t)output_number(env, state, "start") * 1000000000;
     line_start(&otlp->batch);
     return otlp;
 }

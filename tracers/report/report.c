@@ -5,7 +5,8 @@
  * State: see ../output.h; `title` is what the page is called. The file appears when the tracer is
  * unloaded.
  */
-#define TRACER_KEYS "title",
+#define TRACER_DECLARES \
+    {"title", TH_SETTING_TEXT, NULL, NULL, "what the page is called; the first stream without it"},
 #define TRACER_WHOLE
 #include "../output.h"
 #include "../tracee.h"

@@ -11,7 +11,13 @@
  * is counted. The file appears when the tracer is unloaded. One lock for each state guards all that
  * it has.
  */
-#define TRACER_KEYS "format", "participants", "messages", "characters",
+#define TRACER_DECLARES                                                                          \
+    {"format", TH_SETTING_WORD, "mermaid svg", "mermaid", "Mermaid, or a picture for browsers"}, \
+        {"participants", TH_SETTING_NUMBER, NULL, "12",                                          \
+         "how many have a column of their own, 0 for all"},                                      \
+        {"messages", TH_SETTING_NUMBER, NULL, "1000", "how many messages are drawn"},     \
+        {"characters", TH_SETTING_NUMBER, NULL, "50000",                                         \
+         "how many characters Mermaid's text has at most, 0 for any number"},
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 
@@ -26,7 +32,6 @@ struct settings {
 #include "diagram.h"
 
 enum { FORMAT_MERMAID, FORMAT_SVG };
-enum { MERMAID_MOST = 50000 }; /* Mermaid's maxTextSize, unless a page sets another */
 
 struct sequence {
     pthread_mutex_t lock;
@@ -46,12 +51,10 @@ struct actor {
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
-    static const char *const formats[] = {"mermaid", "svg", NULL};
-
-    settings->format = output_choice(env, state, "format", formats, FORMAT_MERMAID);
-    settings->participants = output_number(env, state, "participants", 12);
-    settings->messages = output_number(env, state, "messages", 1000);
-    settings->characters = output_number(env, state, "characters", MERMAID_MOST);
+    settings->format = output_choice(env, state, "format");
+    settings->participants = output_number(env, state, "participants");
+    settings->messages = output_number(env, state, "messages");
+    settings->characters = output_number(env, state, "characters");
 }
 
 /* This state's, made at its first event. NULL if there is no memory. */

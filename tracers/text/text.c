@@ -16,7 +16,11 @@
  *     args    how much of arguments, results, messages and reasons: none; shape, their types and
  *             sizes; bounded, see term.h; full; bounded without it
  */
-#define TRACER_KEYS "args", "time",
+#define TRACER_DECLARES                                                  \
+    {"args", TH_SETTING_WORD, TERM_ARGS, "bounded",                      \
+     "how much is shown of arguments, results, messages and reasons"},   \
+        {"time", TH_SETTING_WORD, "relative absolute delta", "relative", \
+         "seconds since the first event, the UTC time, or seconds since the line before"},
 #define TRACER_SETTINGS read_settings
 #include <stdatomic.h>
 #include <stdint.h>
@@ -36,6 +40,7 @@ struct settings {
     atomic_size_t time_width, tracee_width; /* 0: no event with a time yet */
 };
 
+#include "../term.h"
 #include "../output.h"
 #include "event.h"
 
@@ -45,10 +50,8 @@ enum { TRACEE_WIDTH = 10 };
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
-    static const char *const times[] = {"relative", "absolute", "delta", NULL};
-
-    settings->time = output_choice(env, state, "time", times, TIME_RELATIVE);
-    settings->args = output_choice(env, state, "args", term_args, ARGS_BOUNDED);
+    settings->time = output_choice(env, state, "time");
+    settings->args = output_choice(env, state, "args");
     settings->tracee_width = TRACEE_WIDTH;
     settings->began = NONE;
     for (int i = 0; i < MOMENT_CLOCKS; i++)

@@ -10,7 +10,14 @@
  *     format    table, json or csv
  *     top       how many rows are shown; 0: all; 20 without it, and all in JSON and CSV
  */
-#define TRACER_KEYS "by", "format", "frames", "top",
+#define TRACER_DECLARES                                                                        \
+    {"by", TH_SETTING_WORD, "function process", "function",                                    \
+     "what the figures are of: functions, or each process and function"},                      \
+        {"format", TH_SETTING_WORD, "table json csv", "table", "how the figures are written"}, \
+        {"frames", TH_SETTING_NUMBER, NULL, "1000000",                                         \
+         "how many open calls of a process are remembered"},                                   \
+        {"top", TH_SETTING_NUMBER, NULL, "20",                                                 \
+         "how many rows are shown, 0 for all; all in JSON and CSV without it"},
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 #define TRACER_PART struct gathered
@@ -37,17 +44,16 @@ struct gathered {
 #include "../part.h"
 #include "../tracee.h"
 
-enum { TOP = 20, FRAMES = 1000000 };
 enum { BY_FUNCTION, BY_PROCESS };
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
-    static const char *const by[] = {"function", "process", NULL};
-
-    settings->format = output_choice(env, state, "format", table_formats, TABLE_TEXT);
-    settings->by = output_choice(env, state, "by", by, BY_FUNCTION);
-    settings->top = output_number(env, state, "top", settings->format == TABLE_TEXT ? TOP : 0);
-    calls_init(&settings->calls, output_number(env, state, "frames", FRAMES));
+    settings->format = output_choice(env, state, "format");
+    settings->by = output_choice(env, state, "by");
+    settings->top = 0;
+    if (!output_has_number(env, state, "top", &settings->top) && settings->format == TABLE_TEXT)
+        settings->top = output_number(env, state, "top");
+    calls_init(&settings->calls, output_number(env, state, "frames"));
 }
 
 /* A recording's event that has no time stamp has no time; and one by another clock than the first

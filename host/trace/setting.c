@@ -1,0 +1,191 @@
+#include "setting.h"
+
+#include <string.h>
+
+void th_setting_words(const struct th_tracer_setting *setting, struct th_names *words)
+{
+    const char *word = setting->type == TH_SETTING_WORD && setting->words ? setting->words : "";
+
+    for (; *word; word += strspn(word, " ")) {
+        size_t length = strcspn(word, " ");
+        th_names_take(words, th_printf("%.*s", (int)length, word));
+        word += length;
+    }
+}
+
+char *th_setting_values(const struct th_tracer_setting *setting)
+{
+    static const char *const kinds[] = {[TH_SETTING_TEXT] = "text",
+                                        [TH_SETTING_INPUT] = "a file",
+                                        [TH_SETTING_OUTPUT] = "a file, or - for stdout",
+                                        [TH_SETTING_NUMBER] = "a number from 0 to 4294967295"};
+    struct th_names words = {0};
+    struct th_buffer text = {0};
+    char *copy;
+
+    th_setting_words(setting, &words);
+    for (size_t i = 0; i < words.count; i++)
+        th_buffer_printf(&text, "%s%s",
+                         i == 0                ? ""
+                         : i + 1 < words.count ? ", "
+                                               : " or ",
+                         words.items[i]);
+    if (words.count == 0)
+        th_buffer_add_text(&text, setting->type >= 0 && setting->type <= TH_SETTING_NUMBER &&
+                                          kinds[setting->type]
+                                      ? kinds[setting->type]
+                                      : "a term");
+    copy = th_strdup(th_buffer_text(&text));
+    th_names_free(&words);
+    th_buffer_free(&text);
+    return copy;
+}
+
+/* As a tracer takes it: an atom, I/O data, an integer. NULL: it is none of these, or no text. To be
+ * freed by th_free(). */
+static char *text_of(th_term value)
+{
+    struct th_buffer digits = {0};
+    size_t size = 0;
+    char *text;
+
+    if (th_is_atom(value))
+        return th_strdup(th_atom_name(value)->text);
+    if (th_is_integer(value)) {
+        th_text_print(&digits, value);
+        text = th_strdup(th_buffer_text(&digits));
+        th_buffer_free(&digits);
+        return text;
+    }
+    if (!th_iodata_size(value, &size))
+        return NULL;
+    text = th_alloc_zero(size + 1);
+    th_iodata_copy(value, (unsigned char *)text);
+    if (strlen(text) == size)
+        return text;
+    th_free(text);
+    return NULL;
+}
+
+static bool is_word(const struct th_tracer_setting *setting, const char *text, const char **nearest)
+{
+    struct th_names words = {0};
+    bool found = false;
+
+    th_setting_words(setting, &words);
+    for (size_t i = 0; i < words.count; i++)
+        found |= strcmp(words.items[i], text) == 0;
+    *nearest = th_spelling_nearest(text, (const char *const *)words.items, words.count);
+    if (*nearest) /* in what stays */
+        *nearest = strstr(setting->words, *nearest);
+    th_names_free(&words);
+    return found;
+}
+
+static bool is_number(th_term value)
+{
+    return th_is_small(value) && th_small_value(value) >= 0 && th_small_value(value) <= UINT32_MAX;
+}
+
+static enum th_status refuse_value(const char *name, const struct th_tracer_setting *setting,
+                                   th_term value, const char *nearest)
+{
+    char *values = th_setting_values(setting), *shown = text_of(value);
+    struct th_buffer term = {0};
+
+    if (!shown)
+        th_text_print(&term, value);
+    if (nearest)
+        th_error_raise(TH_USAGE, "did you mean '%.*s'?", (int)strcspn(nearest, " "), nearest);
+    else
+        th_error_raise(TH_USAGE, "it is %s", values);
+    th_error_context("tracer '%s': the setting '%s' cannot be '%.200s'%s%s", name, setting->name,
+                     shown ? shown : th_buffer_text(&term), nearest ? ": it is " : "",
+                     nearest ? values : "");
+    th_free(values);
+    th_free(shown);
+    th_buffer_free(&term);
+    return TH_USAGE;
+}
+
+static enum th_status check_value(const char *name, const struct th_tracer_setting *setting,
+                                  th_term value)
+{
+    const char *nearest = NULL;
+    bool good = true;
+    char *text = text_of(value);
+
+    if (setting->type == TH_SETTING_NUMBER)
+        good = is_number(value);
+    else if (setting->type == TH_SETTING_WORD)
+        good = text && is_word(setting, text, &nearest);
+    else if (setting->type < TH_SETTING_NUMBER)
+        good = text;
+    th_free(text);
+    return good ? TH_OK : refuse_value(name, setting, value, nearest);
+}
+
+static enum th_status refuse_key(const char *name, const struct th_tracer_setting *settings,
+                                 const char *key)
+{
+    struct th_names names = {0};
+    const char *nearest;
+    char *joined;
+
+    for (const struct th_tracer_setting *one = settings; one->name; one++)
+        th_names_add(&names, one->name);
+    nearest = th_spelling_nearest(key, (const char *const *)names.items, names.count);
+    joined = th_names_join(&names, names.count);
+    if (nearest)
+        th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);
+    else
+        th_error_raise(TH_USAGE, "there are %s", joined);
+    th_error_context("tracer '%s' has no setting '%s'", name, key);
+    th_free(joined);
+    th_names_free(&names);
+    return TH_USAGE;
+}
+
+static const struct th_tracer_setting *find(const struct th_tracer_setting *settings, th_term key)
+{
+    if (!th_is_atom(key))
+        return NULL;
+    while (settings->name && strcmp(settings->name, th_atom_name(key)->text) != 0)
+        settings++;
+    return settings->name ? settings : NULL;
+}
+
+enum th_status th_settings_check(const struct th_library *library, const char *name, th_term state)
+{
+    const struct th_tracer_setting *settings = library ? th_library_settings(library) : NULL;
+    enum th_status status = TH_OK;
+
+    if (!settings || state == TH_NIL)
+        return TH_OK;
+    if (!th_is_map(state))
+        return th_error_raise(TH_USAGE, "the state of tracer '%s' is a map of settings", name);
+    for (size_t i = 0; i < th_map_size(state) && status == TH_OK; i++) {
+        th_term key = th_map_keys(state)[i], value = th_map_values(state)[i];
+        const struct th_tracer_setting *setting = find(settings, key);
+        char *text = setting ? NULL : text_of(key);
+        status = setting ? check_value(name, setting, value)
+                         : refuse_key(name, settings, text ? text : "of this kind");
+        th_free(text);
+    }
+    return status;
+}
+
+void th_settings_each_output(const struct th_library *library, th_term state,
+                             void (*visit)(void *context, const char *path), void *context)
+{
+    const struct th_tracer_setting *settings = library ? th_library_settings(library) : NULL;
+
+    for (; settings && settings->name && th_is_map(state); settings++) {
+        th_term value = th_map_get(state, th_atom(settings->name));
+        char *path =
+            settings->type == TH_SETTING_OUTPUT && value != TH_NONE ? text_of(value) : NULL;
+        if (path && *path && strcmp(path, "-") != 0)
+            visit(context, path);
+        th_free(path);
+    }
+}

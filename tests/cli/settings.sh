@@ -1,0 +1,132 @@
+#!/bin/sh
+# Settings that tracers declare: what is wrong is refused before anything is written; they are shown, and completed.
+. tests/cli/report
+
+one=$recordings/s01_seed_local_caller.trace
+copy=$work/copy.trace
+cp "$one" "$copy"
+
+# refused STATE...: each by a line of its own; nothing is written for those beside it.
+refused() {
+    for tracer in "$@"; do
+        echo old >"$work/kept"
+        "$tracehost" replay -L "$tracers" -t text,output="$work/kept" -t "$tracer" "$one" >"$work/out" 2>"$work/err"
+        echo "$tracer: status $?"
+        sed '1d; s/^  //' "$work/err"
+        cat "$work/out"
+        [ "$(cat "$work/kept")" = old ] || echo 'something was written'
+    done
+}
+expect 'refused: settings' refused count,tops=3 flame,title=x 'count=#{1 => 2}' otlp,"args=full,trace=calls" <<'LINES'
+count,tops=3: status 2
+tracer 'count' has no setting 'tops'
+did you mean 'top'?
+flame,title=x: status 2
+tracer 'flame' has no setting 'title'
+there are format, by, output and color
+count=#{1 => 2}: status 2
+tracer 'count' has no setting '1'
+there are by, format, top, output and color
+otlp,args=full,trace=calls: status 2
+tracer 'otlp' has no setting 'trace'
+did you mean 'traces'?
+LINES
+expect 'refused: values' refused count,top=x count,top=-1 count,top=4294967296 count,format=xml text,color=nver \
+    'text=#{output => {a}}' count=abc <<'LINES'
+count,top=x: status 2
+tracer 'count': the setting 'top' cannot be 'x'
+it is a number from 0 to 4294967295
+count,top=-1: status 2
+tracer 'count': the setting 'top' cannot be '-1'
+it is a number from 0 to 4294967295
+count,top=4294967296: status 2
+tracer 'count': the setting 'top' cannot be '4294967296'
+it is a number from 0 to 4294967295
+count,format=xml: status 2
+tracer 'count': the setting 'format' cannot be 'xml'
+it is table, json or csv
+text,color=nver: status 2
+tracer 'text': the setting 'color' cannot be 'nver': it is always, never or auto
+did you mean 'never'?
+text=#{output => {a}}: status 2
+tracer 'text': the setting 'output' cannot be '{a}'
+it is a file, or - for stdout
+count=abc: status 2
+the state of tracer 'count' is a map of settings
+LINES
+expect "refused: other people's tracers" refused declaring,levl=2 declaring,format=jso <<'LINES'
+declaring,levl=2: status 2
+tracer 'declaring' has no setting 'levl'
+did you mean 'level'?
+declaring,format=jso: status 2
+tracer 'declaring': the setting 'format' cannot be 'jso': it is text or json
+did you mean 'json'?
+LINES
+taken() {
+    for tracer in 'declaring,level=2,format=json,name=5' 'declaring=#{name => ["a",<<"b">>]}' 'declaring=[]' declaring \
+        recordings,any=1; do
+        "$tracehost" replay -L "$tracers" -t "$tracer" --max-events=1 "$one" 2>&1 | head -n 1
+    done
+}
+expect 'taken' taken <<'LINES'
+state #{format => <<"json">>,level => 2,name => 5}
+state #{name => ["a",<<"b">>]}
+state []
+state #{}
+load 0 []
+LINES
+numbers_are_texts() {
+    (cd "$work" && "$TRACEHOST" replay -t text,output=5 "$copy") && "$tracehost" replay -t text "$one" | cmp - "$work/5" &&
+        "$tracehost" replay -t report,title=2024 "$one" | grep -c '^"title":"2024",$'
+}
+expect 'a number is a text, too' numbers_are_texts <<'LINES'
+1
+LINES
+
+# Streams are read while tracers write.
+over_stream() {
+    ln -s copy.trace "$work/link"
+    for tracer in jsonl trace_port text flame; do
+        "$tracehost" replay -t "$tracer,output=$work/link" "$copy" 2>&1
+        echo "status $?"
+    done
+    cmp "$one" "$copy"
+}
+expect 'not over a stream that is read' over_stream <<'LINES'
+tracehost replay: tracer 'jsonl' would write over the stream WORK/copy.trace
+status 2
+tracehost replay: tracer 'trace_port' would write over the stream WORK/copy.trace
+status 2
+tracehost replay: tracer 'text' would write over the stream WORK/copy.trace
+status 2
+tracehost replay: tracer 'flame' would write over the stream WORK/copy.trace
+status 2
+LINES
+
+shown() {
+    "$tracehost" tracers -L "$tracers" declaring | sed -n '/^setting/,/^$/p'
+    ! "$tracehost" tracers usdt | grep '^setting'
+}
+expect 'shown' shown <<'LINES'
+setting       may be
+level         a number from 0 to 4294967295 (default: 1)
+              how much is shown
+format        text or json (default: text)
+              how it is shown
+name          text
+
+LINES
+completed() {
+    for line in declaring, declaring,f declaring,format= declaring,level=2,format=j text,time=d count,top=1,; do
+        echo "$line: $("$tracehost" complete "tracehost replay -L $tracers -t $line" ' =:' | tr '\037\n' ':;')"
+    done
+}
+expect 'completed' completed <<'LINES'
+declaring,: part:level=:declaring,;part:format=:declaring,;part:name=:declaring,;
+declaring,f: part:format=:declaring,;
+declaring,format=: word:text:;word:json:;
+declaring,level=2,format=j: word:json:;
+text,time=d: word:delta:;
+count,top=1,: part:by=:1,;part:format=:1,;part:top=:1,;part:output=:1,;part:color=:1,;
+LINES
+finish
