@@ -40,8 +40,8 @@ static enum th_called call(void *context, th_term module, th_term function, size
 
     if (!entry)
         return TH_CALLED_UNDEFINED;
-    return th_called_of(th_run_call_raising(session->process, entry, arguments, env, result,
-                                            &session->raised));
+    return th_called_of(
+        th_run_call_raising(session->process, entry, arguments, env, result, &session->raised));
 }
 
 static struct th_message *receive(void *context, int64_t nanoseconds)

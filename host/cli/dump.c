@@ -55,11 +55,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {
-    {&th_stream_argp, 0, NULL, 0},
-    {&th_limit_argp, 0, NULL, 0},
-    {&th_encoding_argp, 0, NULL, 0},
-    {0}};
+static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0},
+                                             {&th_limit_argp, 0, NULL, 0},
+                                             {&th_encoding_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     options,
     parse,

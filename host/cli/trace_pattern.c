@@ -250,12 +250,23 @@ struct candidates {
     struct th_names names;
 };
 
+/* WORD may have been meant where NAME stands, which is given if it is not TH_NONE. */
+static bool is_like(th_term name, th_term word)
+{
+    const char *text = name == TH_NONE ? NULL : th_atom_name(name)->text;
+
+    return !text || th_spelling_nearest(text, &(const char *){th_atom_name(word)->text}, 1);
+}
+
 static void add_candidate(void *context, const struct th_traceable *function)
 {
     struct candidates *candidates = context;
     struct th_pattern like = *candidates->pattern;
     struct th_buffer text = {0}, own = {0};
 
+    if (!is_like(like.module, function->name.module) ||
+        !is_like(like.function, function->name.function))
+        return;
     like.module = function->name.module;
     like.function = like.function == TH_NONE ? TH_NONE : function->name.function;
     like.arity = like.arity == TH_ANY_ARITY ? TH_ANY_ARITY : (int)function->name.arity;

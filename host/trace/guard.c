@@ -423,11 +423,15 @@ static bool waits_for_reader(pid_t id)
     return call == SYS_write || call == SYS_writev;
 }
 
+/* Its time does not count: it is named only if it works for too long. */
+static bool is_excused(const struct th_guard_thread *thread)
+{
+    return only_names && waits_for_reader(thread->id);
+}
+
 /* False: it is to be asked again, when the time has passed once more. */
 static bool ask_guarded(uint64_t calls)
 {
-    if (only_names && waits_for_reader(guarded_id))
-        return false;
     if (!ask(guarded, calls) && calls_begun() == calls && !only_names)
         report_deaf(kind);
     return only_names;
@@ -435,8 +439,6 @@ static bool ask_guarded(uint64_t calls)
 
 static bool ask_other(const struct th_guard_thread *thread)
 {
-    if (only_names && waits_for_reader(thread->id))
-        return false;
     if (!ask(thread->thread, thread->seen) && th_guard_thread_is_in(thread) && !only_names)
         report_deaf("tracer");
     return only_names;
@@ -457,13 +459,13 @@ static void *watch(void *unused)
     (void)unused;
     while (!atomic_load_explicit(&reporting, memory_order_relaxed)) {
         uint64_t now = calls_begun();
-        if (now != seen) {
+        if (now != seen || (only_names && since != INT64_MAX && waits_for_reader(guarded_id))) {
             seen = now;
             since = th_clock_real_monotonic();
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
             since = ask_guarded(seen) ? INT64_MAX : th_clock_real_monotonic();
         }
-        th_guard_threads_look(guarded, timeout, ask_other);
+        th_guard_threads_look(guarded, timeout, is_excused, ask_other);
         nanosleep(&nap, NULL);
     }
     return NULL;

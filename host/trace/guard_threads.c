@@ -49,19 +49,23 @@ bool th_guard_thread_is_in(const struct th_guard_thread *thread)
 }
 
 void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
+                           bool (*excused)(const struct th_guard_thread *thread),
                            bool (*ask)(const struct th_guard_thread *thread))
 {
     int64_t now = th_clock_real_monotonic();
 
     pthread_mutex_lock(&lock);
     for (struct th_guard_thread *t = threads; t; t = t->next) {
-        bool late = now - t->since >= nanoseconds, once = false;
-        if (pthread_equal(t->thread, spared) || (th_guard_thread_is_in(t) && !late))
+        bool done = false;
+        if (pthread_equal(t->thread, spared))
             continue;
-        if (th_guard_thread_is_in(t))
-            once = ask(t);
+        if (th_guard_thread_is_in(t) && (t->since == INT64_MAX || !excused(t))) {
+            if (now - t->since < nanoseconds)
+                continue;
+            done = ask(t);
+        }
         t->seen = callbacks_of(t);
-        t->since = once ? INT64_MAX : now;
+        t->since = done ? INT64_MAX : now;
     }
     pthread_mutex_unlock(&lock);
 }

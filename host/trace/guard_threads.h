@@ -23,9 +23,11 @@ struct th_guard_thread {
 /*
  * One look at all of them but SPARED: ASK is called for a thread that has been in one callback for
  * NANOSECONDS, as far as former looks can tell; again when that time has passed once more, unless
- * it returned true. By one thread. Nobody begins or ends meanwhile.
+ * it returned true. The time of a thread that is EXCUSED begins anew. By one thread. Nobody begins
+ * or ends meanwhile.
  */
 void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
+                           bool (*excused)(const struct th_guard_thread *thread),
                            bool (*ask)(const struct th_guard_thread *thread));
 
 /* It is still in the callback that was seen. */

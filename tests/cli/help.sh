@@ -1,5 +1,6 @@
 #!/bin/sh
 # What the program says of itself.
+# Long because: the whole help of each command stands here.
 . tests/cli/report
 
 expect '--help' "$tracehost" --help <<'EOF'
@@ -351,8 +352,8 @@ EOF
 expect 'tracers --help' cat "$work/tracers" <<'EOF'
 Usage: tracehost tracers [OPTION...] [NAME]
 Lists the libraries in the tracer path; or shows what is in one: its callbacks
-and what fills each slot, its NIF version, the functions it imports and the
-version that has them all.
+and what fills each slot, its settings, its NIF version, the functions it
+imports and the version that has them all.
 
   -L DIR                     Look in DIR first, then in $TRACEHOST_PATH, then
                              where tracehost is installed

@@ -129,10 +129,10 @@ expect 'returns: of tail calls, too' replay -p 'ex:_/_' --return "$work/example.
 <0.1.0>    return ex:foo/0 -> ok
 EOF
 expect 'exceptions' replay -p 'ex:c4/_' --exception -p ex:caught/1 --return --max-records=17 -t text "$exceptions" <<'EOF'
-0.000000 <0.89.0>   call ex:caught(err)
-0.000007 <0.89.0>   call ex:c4(err)
-0.000009 <0.89.0>   exception ex:c4/1 ! error:boom
-0.000015 <0.89.0>   return ex:caught/1 -> {error,boom}
+0.000007 <0.89.0>   call ex:caught(err)
+0.000014 <0.89.0>   call ex:c4(err)
+0.000016 <0.89.0>   exception ex:c4/1 ! error:boom
+0.000022 <0.89.0>   return ex:caught/1 -> {error,boom}
 EOF
 expect 'return_to' replay -p ex:foo/0 --flags=call,return_to "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()

@@ -291,7 +291,7 @@ send: <0.213.0> send {went,<0.213.0>,ok} with #{extra => <0.9.0>,match_spec_resu
 EOF
 expect 'a flag that there is not' "$tracehost" replay --flags=send,calls "$calls" <<'EOF'
 -- stderr
-tracehost replay: there is no trace flag 'calls'; the flags are: all, send, receive, call, return_to, procs, ports, running, running_procs, running_ports, exiting, garbage_collection, timestamp, cpu_timestamp, monotonic_timestamp, strict_monotonic_timestamp, arity, scheduler_id, silent, set_on_spawn, set_on_first_spawn, set_on_link, set_on_first_link
+tracehost replay: there is no trace flag 'calls'; did you mean 'call'?
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2

@@ -182,7 +182,6 @@ static void who_is_killed_returns_from_nothing(void **state)
     (void)state;
     trace_those_to_come();
     set("then", 5, EXCEPTIONS, TH_BP_GLOBAL);
-    set("then", 5, "true", TH_BP_TIME);
     free(callbacks());
     pid = strdup(call("spawn", "[party,then,[0,party,server,[],k],0]"));
     call("ping", "[%s,1]", pid); /* so it waits */

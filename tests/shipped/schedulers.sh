@@ -58,8 +58,8 @@ with_flame() {
     traced flame,by=calls && same "$(awk '{ sum += $NF } END { print sum }' "$work/out")" "$calls" calls
 }
 with_chrome() {
-    traced chrome && tests/shipped/chrome_rules "$work/out" && same "$(grep -c '"cat":"call"' "$work/out")" "$calls" calls &&
-        same "$(grep -c '"name":"send"' "$work/out")" "$sends" messages
+    traced chrome && tests/shipped/chrome_rules "$work/out" && same "$(grep -c '"ph":"B".*"cat":"call"' "$work/out")" "$calls" calls &&
+        same "$(grep -c '"ph":"B".*"name":"send"' "$work/out")" "$sends" messages
 }
 with_otlp() {
     traced otlp,open=write,batch=5 && tests/shipped/otlp_rules "$work/out" && same "$(grep -o '"spanId":"[^"]*",[^{]*"name"' "$work/out" |

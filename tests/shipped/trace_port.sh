@@ -88,13 +88,13 @@ expect 'no event' nothing <<'LINES'
 tracehost replay: warning: -p no:such/1: no such function was called
 LINES
 
-# Over the stream that is read.
+# The stream that is read is not written over.
 itself() {
-    cp "$recordings/s06_ports.trace" "$work/itself.trace" &&
-        "$tracehost" replay -t trace_port,output="$work/itself.trace" "$work/itself.trace" &&
-        cmp "$work/itself.trace" "$recordings/s06_ports.trace"
+    cp "$recordings/s06_ports.trace" "$work/itself.trace"
+    "$tracehost" replay -t trace_port,output="$work/itself.trace" "$work/itself.trace"
+    [ $? = 2 ] && cmp "$work/itself.trace" "$recordings/s06_ports.trace"
 }
-check 'over the stream that is read' itself
+check 'not over the stream that is read' itself
 
 if ! command -v escript >/dev/null; then
     skip 'dbg reads' 'no Erlang here'

@@ -1,6 +1,7 @@
 #include "starved.h"
 
 #include "host/base/base.h"
+#include "tests/support/skipping.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -34,7 +35,7 @@ bool holds_without_memory(bool (*holds)(void))
     int status;
 
 #if defined(TH_ADDRESS_SANITIZER) || defined(__SANITIZE_THREAD__)
-    skip();
+    skip_because("the sanitizer has an allocator of its own");
 #endif
     child = fork();
     assert_true(child >= 0);

@@ -13,6 +13,6 @@ TH_TRACER_TRACE(generic)
     ErlNifPid pid;
 
     if (enif_get_local_pid(env, state, &pid))
-        enif_fprintf(stdout, "%T %T: %T is %s\n", tracee, tag, state,
+        enif_fprintf(stdout, "%#T %#T: %#T is %s\n", tracee, tag, state,
                      enif_is_process_alive(env, &pid) ? "alive" : "dead");
 }

@@ -24,6 +24,6 @@ TH_TRACER_TRACE(generic)
     if (is_real(monotonic + offset))
         puts("the real time");
     else
-        enif_fprintf(stdout, "monotonic %ld ns, offset %ld ns, now %T, CPU %T\n", (long)monotonic,
+        enif_fprintf(stdout, "monotonic %ld ns, offset %ld ns, now %#T, CPU %#T\n", (long)monotonic,
                      (long)offset, enif_now_time(env), enif_cpu_time(env));
 }

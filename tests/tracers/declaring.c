@@ -9,7 +9,7 @@ const struct th_tracer_setting th_tracer_settings[] = {
 
 TH_TRACER_ENABLED(generic)
 {
-    enif_fprintf(stdout, "state %T\n", state);
+    enif_fprintf(stdout, "state %#T\n", state);
     return TH_TRACER_ATOM(env, trace);
 }
 

@@ -14,7 +14,7 @@ static int is(ErlNifEnv *env, ERL_NIF_TERM state, const char *when)
 TH_TRACER_ENABLED(generic)
 {
     if (tag == TH_TRACER_ATOM(env, trace_status)) {
-        enif_fprintf(stdout, "%T: status%s\n", state,
+        enif_fprintf(stdout, "%#T: status%s\n", state,
                      th_attach_pending(env) ? ", pending" : ", for good");
         if (is(env, state, "attach"))
             th_tracer_failed(env, "it shall not be attached");
@@ -25,7 +25,7 @@ TH_TRACER_ENABLED(generic)
 
 TH_TRACER_TRACE(generic)
 {
-    enif_fprintf(stdout, "%T: %T%s\n", state, tag, th_attach_pending(env) ? ", pending" : "");
+    enif_fprintf(stdout, "%#T: %#T%s\n", state, tag, th_attach_pending(env) ? ", pending" : "");
     if (is(env, state, "event"))
         th_tracer_failed(env, "it has seen enough");
 }

@@ -7,7 +7,7 @@
 static void show(ErlNifEnv *env, const char *when)
 {
     if (TH_HAS(th_recordings) && TH_HAS(th_recordings_begun))
-        enif_fprintf(stdout, "%s %d %T\n", when, th_recordings_begun(env), th_recordings(env));
+        enif_fprintf(stdout, "%s %d %#T\n", when, th_recordings_begun(env), th_recordings(env));
     else
         printf("%s nothing is told\n", when);
 }

@@ -15,7 +15,7 @@
     {"format", TH_SETTING_WORD, "mermaid svg", "mermaid", "Mermaid, or a picture for browsers"}, \
         {"participants", TH_SETTING_NUMBER, NULL, "12",                                          \
          "how many have a column of their own, 0 for all"},                                      \
-        {"messages", TH_SETTING_NUMBER, NULL, "1000", "how many messages are drawn"},     \
+        {"messages", TH_SETTING_NUMBER, NULL, "1000", "how many messages are drawn"},            \
         {"characters", TH_SETTING_NUMBER, NULL, "50000",                                         \
          "how many characters Mermaid's text has at most, 0 for any number"},
 #define TRACER_SETTINGS read_settings
