@@ -253,6 +253,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     th_trace_results(tracing, replay->trace.json);
     th_command_flush();
     th_session_options_tell_uncalled(&replay->trace.sessions, tracing);
+    th_sessions_tell_unmet(tracing);
     if (replay->trace.stats)
         show_stats(tracing, &totals);
     else

@@ -14,6 +14,7 @@ struct page {
     struct th_replaying replay;
     const char *output; /* NULL: named after the first stream */
     const char *title;  /* NULL: the first stream's name */
+    bool names_itself;  /* `output` was not given */
 };
 
 enum { TITLE = TH_OPTION_OWN, OPTIONS_MOST = 32 };
@@ -193,9 +194,11 @@ static int finish(const struct page *page, struct th_output *out, int status)
     bool interrupted = page->replay.interrupted && out->name;
 
     if (page->replay.opened && status != TH_USAGE && !interrupted && is_complete(out)) {
-        if (th_output_commit(out) == TH_OK)
-            return status;
-        return th_command_fail("report");
+        if (th_output_commit(out) != TH_OK)
+            return th_command_fail("report");
+        if (page->names_itself)
+            fprintf(stderr, "tracehost report: the page is %s\n", page->output);
+        return status;
     }
     th_output_abandon(out);
     if (!page->replay.opened || status == TH_USAGE)
@@ -232,7 +235,8 @@ int th_command_report(int argc, char **argv)
     make_options();
     th_trace_options_init(&page.replay.trace, false);
     th_command_parse(&argp, argc, argv, &page);
-    if (!page.output)
+    page.names_itself = !page.output;
+    if (page.names_itself)
         page.output = name = name_page(page.replay.streams[0]);
     status = make_page(&page);
     th_trace_options_free(&page.replay.trace);

@@ -239,6 +239,37 @@ void th_session_options_tell_uncalled(const struct th_session_options *options,
         th_pattern_options_tell_uncalled(&options->items[i].patterns, tracing);
 }
 
+/* NAMES has each but once: sessions of one option expect the same. */
+static void add_unmet(void *names, th_term who)
+{
+    struct th_names *unmet = names;
+    struct th_buffer text = {0};
+
+    th_text_print(&text, who);
+    for (size_t i = 0; i < unmet->count; i++)
+        if (strcmp(unmet->items[i], th_buffer_text(&text)) == 0) {
+            th_buffer_free(&text);
+            return;
+        }
+    th_names_add(unmet, th_buffer_text(&text));
+    th_buffer_free(&text);
+}
+
+void th_sessions_tell_unmet(struct th_tracing *tracing)
+{
+    struct th_names unmet = {0};
+    char *joined;
+
+    for (size_t i = 0; i < th_tracing_sessions(tracing); i++)
+        th_session_each_unmet(th_tracing_session(tracing, i), add_unmet, &unmet);
+    if (unmet.count > 0) {
+        joined = th_names_join(&unmet, 8);
+        th_warn("nothing was seen of %s, which --processes or --ports names", joined);
+        th_free(joined);
+    }
+    th_names_free(&unmet);
+}
+
 bool th_session_options_name_tracees(const struct th_session_options *options)
 {
     for (size_t i = 0; i < options->count; i++)

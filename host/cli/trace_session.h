@@ -77,6 +77,9 @@ enum th_status th_session_options_attach(const struct th_session_options *option
 void th_session_options_tell_uncalled(const struct th_session_options *options,
                                       const struct th_tracing *tracing);
 
+/* Warns of processes, ports and names that sessions were to trace, and that nothing was seen of. */
+void th_sessions_tell_unmet(struct th_tracing *tracing);
+
 /* No session traces anybody any more: what it has counted stays. Any thread, where the tracing is
  * shared. */
 void th_sessions_rest(struct th_tracing *tracing);

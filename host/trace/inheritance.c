@@ -172,8 +172,10 @@ static void meet(struct th_tracing *tracing, th_term id, th_term name)
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
         for (size_t j = 0; session && j < session->expected_count; j++)
-            if (session->expected[j].who == name)
+            if (session->expected[j].who == name) {
+                session->expected[j].met = true;
                 th_session_trace_one(session, id, true, session->expected[j].flags);
+            }
     }
 }
 

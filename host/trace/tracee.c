@@ -54,6 +54,16 @@ static void depart(struct th_tracee *tracee, struct th_tracee_refs *refs)
     atomic_store_explicit(&departed->refs, refs, memory_order_release);
 }
 
+/* PROCESS goes, and has been seen. */
+static void note_met(const struct th_tracing *tracing, const struct th_process *process)
+{
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(tracing, i);
+        for (size_t j = 0; session && j < session->expected_count; j++)
+            session->expected[j].met |= session->expected[j].who == process->id;
+    }
+}
+
 void th_tracee_drop(struct th_process *process)
 {
     struct th_tracee *tracee = process->tracing;
@@ -61,6 +71,8 @@ void th_tracee_drop(struct th_process *process)
     struct th_tracee_refs *refs;
 
     th_tracing_lock(tracing);
+    if (!process->expected)
+        note_met(tracing, process);
     *tracee->place = tracee->next;
     if (tracee->next)
         tracee->next->place = tracee->place;
@@ -312,13 +324,32 @@ enum th_status th_session_trace_one(struct th_session *session, th_term id, bool
 
 /* --- those that are expected --- */
 
-static void welcome(struct th_session *session, const struct th_expected *expected)
+static void welcome(struct th_session *session, struct th_expected *expected)
 {
     th_term who = th_is_atom(expected->who) ? th_whereis(expected->who) : expected->who;
     struct th_traced *traced = who != TH_NONE ? find_one(session->tracing, who) : NULL;
 
-    if (traced)
-        change_one(session, traced, true, expected->flags);
+    if (!traced)
+        return;
+    expected->met |= th_is_atom(expected->who);
+    change_one(session, traced, true, expected->flags);
+}
+
+/* A pid or port is expected to be there, and is not seen before the recording names it. */
+static bool has_met(const struct th_expected *expected)
+{
+    const struct th_process *process =
+        th_is_atom(expected->who) ? NULL : th_world_find(expected->who);
+
+    return expected->met || (process && !process->expected);
+}
+
+void th_session_each_unmet(const struct th_session *session,
+                           void (*unmet)(void *context, th_term who), void *context)
+{
+    for (size_t i = 0; i < session->expected_count; i++)
+        if (!has_met(&session->expected[i]))
+            unmet(context, session->expected[i].who);
 }
 
 enum th_status th_session_expect(struct th_session *session, th_term who, uint32_t flags)
@@ -329,7 +360,7 @@ enum th_status th_session_expect(struct th_session *session, th_term who, uint32
         return th_error_raise(TH_USAGE, "only processes, ports and names can be traced");
     th_tracing_lock(session->tracing);
     TH_ARRAY_GROW(session->expected, session->expected_count, session->expected_capacity);
-    session->expected[session->expected_count++] = (struct th_expected){who, flags};
+    session->expected[session->expected_count++] = (struct th_expected){who, flags, false};
     note_flags(session, true, flags);
     welcome(session, &session->expected[session->expected_count - 1]);
     th_tracing_update(session->tracing);

@@ -46,6 +46,11 @@ enum th_status th_session_trace_one(struct th_session *session, th_term id, bool
  * name that it is. */
 enum th_status th_session_expect(struct th_session *session, th_term who, uint32_t flags);
 
+/* Calls UNMET with each of those that SESSION expects and that have not turned up in any world. By
+ * the replaying thread. */
+void th_session_each_unmet(const struct th_session *session,
+                           void (*unmet)(void *context, th_term who), void *context);
+
 /*
  * What a session has set. Asks enabled(trace_status, State, Tracee | undefined) first, as OTP does,
  * but not in a callback; after `remove` there is nothing. Flags are 0 where the session does not

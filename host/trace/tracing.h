@@ -58,6 +58,7 @@ struct th_session {
     struct th_expected {      /* th_session_expect() */
         th_term who;
         uint32_t flags;
+        bool met; /* it has turned up */
     } * expected;
     size_t expected_count, expected_capacity;
     /* Its breakpoints; NULL: it was never given patterns. Set once, under the lock. */

@@ -17,8 +17,10 @@ of() {
 named() {
     "$tracehost" report "$@" && ls && rm -f -- *.html
 }
-expect 'the page is named after the stream' named "$calls" <<'EOF'
+expect 'the page is named after the stream, which is said' named "$calls" <<'EOF'
 s01_seed_local_caller.html
+-- stderr
+tracehost report: the page is s01_seed_local_caller.html
 EOF
 copies() {
     mkdir "$work/odd" && cp "$calls" "$work/odd/a.b.trace" && cp "$calls" "$work/odd/.hidden" && cp "$calls" "$work/odd/bare" &&
@@ -28,9 +30,15 @@ expect 'with and without suffixes' copies <<'EOF'
 a.b.html
 bare.html
 .hidden.html
+-- stderr
+tracehost report: the page is a.b.html
+tracehost report: the page is bare.html
+tracehost report: the page is .hidden.html
 EOF
 expect 'a wrap set' named "$wrapped/w*.log" <<'EOF'
 w.html
+-- stderr
+tracehost report: the page is w.html
 EOF
 from_stdin() {
     "$tracehost" report - <"$calls" && of report.html title streams && rm report.html
@@ -40,6 +48,8 @@ expect 'standard input' from_stdin <<'EOF'
 [
   {"name": "-", "records": 15, "lost": 0, "gaps": 0, "damaged": 0}
 ]
+-- stderr
+tracehost report: the page is report.html
 EOF
 to_stdout() {
     "$tracehost" report --title=calls -o - "$calls" >"$work/page" && of "$work/page" title && ls

@@ -39,10 +39,17 @@ expect 'whoever registers a name, from then on' \
 <0.169.0>  spawn <0.170.0> as erlang:apply(#Fun<wl.0.18326006>,[])
 <0.169.0>  link <0.170.0>
 <0.169.0>  unlink <0.170.0>
+-- stderr
+tracehost replay: warning: nothing was seen of nobody, which --processes or --ports names
 EOF
-expect 'a name that is a word, too' counted --processes="'new','all'" "$procs" </dev/null
+expect 'a name that is a word, too' counted --processes="'new','all'" "$procs" <<'EOF'
+-- stderr
+tracehost replay: warning: nothing was seen of new and all, which --processes or --ports names
+EOF
 expect 'a name with a comma in it' counted --processes="'a,\\'b',wlme" "$procs" <<'EOF'
 30
+-- stderr
+tracehost replay: warning: nothing was seen of 'a,\'b', which --processes or --ports names
 EOF
 expect 'in each stream again' counted --processes='<0.170.0>' "$procs" "$procs" <<'EOF'
 12
