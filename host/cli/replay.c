@@ -12,10 +12,13 @@ enum {
     RECORDED_CALLERS,
     MAX_FRAMES,
     EACH_RETURNS,
-    PROBES
+    PROBES,
+    CHECK
 };
 
 static const struct argp_option options[] = {
+    {"check", CHECK, NULL, 0,
+     "Watch what the tracers do with the NIF API; exit with 1 if it is forbidden", 4},
     {"clock", CLOCK, "CLOCK", 0,
      "recorded (the default): tracers that ask for the time get that of the event; wall: they get "
      "the real time",
@@ -66,6 +69,9 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         return 0;
     case FAIL_ON_LOSS:
         replay->fail_on_loss = true;
+        return 0;
+    case CHECK:
+        replay->check = true;
         return 0;
     case PROBES:
         replay->play.probes = true;

@@ -373,6 +373,8 @@ int th_replaying_run(struct th_replaying *replay)
     if (check_nodes(replay) != TH_OK)
         return th_command_fail(replay->command);
     tracing = th_tracing_create();
+    if (replay->check)
+        th_check_start();
     replay->play.progress = progress;
     replay->play.part = true;
     replay->play.stays = replay->trace.control;
@@ -398,5 +400,7 @@ int th_replaying_run(struct th_replaying *replay)
     th_select_end();          /* what is selected keeps its tracer loaded */
     th_tracing_free(tracing); /* tracers write what they have left */
     th_guard_end();
+    if (replay->check && th_check_end() > 0 && status == TH_OK)
+        status = TH_FAILED;
     return th_interrupt_status(th_command_finish(replay->command, status));
 }

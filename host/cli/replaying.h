@@ -20,7 +20,7 @@ struct th_replaying {
     struct th_stream_options stream;
     struct th_player_options play;
     struct th_trace_options trace;
-    bool wall_clock, fail_on_loss, recorded_callers;
+    bool wall_clock, fail_on_loss, recorded_callers, check;
     struct th_execution_options execution;
     char **streams;
     size_t stream_count;

@@ -74,8 +74,10 @@ int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin
     size_t size;
 
     (void)env;
-    if (!th_get_bytes(bin_term, &data, &size))
+    if (!th_is_boxed(bin_term))
         return 0;
+    if (!th_get_bytes(bin_term, &data, &size))
+        return th_check_misread_boxed(bin_term, "enif_inspect_binary");
     th_nif_binary_set(bin, size, (unsigned char *)data, NULL);
     bin->__spare__[0] = &inspected;
     return 1;

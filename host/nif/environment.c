@@ -41,5 +41,7 @@ void enif_clear_env(ErlNifEnv *env)
 
 ERL_NIF_TERM enif_make_copy(ErlNifEnv *dst_env, ERL_NIF_TERM src_term)
 {
-    return th_is_immediate(src_term) ? src_term : th_copy(dst_env, src_term);
+    if (th_is_immediate(src_term))
+        return src_term;
+    return th_copy(dst_env, th_check_read(src_term, "enif_make_copy"));
 }

@@ -3,6 +3,7 @@
 
 #include "host/library/library.h"
 #include "host/process/process.h"
+#include "host/runtime/runtime.h"
 
 int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
 {
@@ -11,6 +12,7 @@ int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
     int done;
 
     (void)env;
+    term = th_check_read(term, "enif_term_to_binary");
     done =
         th_etf_encode(&bytes, term, true, &options) == TH_OK && enif_alloc_binary(bytes.size, bin);
     if (done)

@@ -2,6 +2,8 @@
 #include "binary.h"
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 /* The bytes of a list lie in the environment's heap, and are good as long as a term of it. */
 static int inspect_list(ErlNifEnv *env, th_term list, ErlNifBinary *bin)
 {
@@ -9,7 +11,7 @@ static int inspect_list(ErlNifEnv *env, th_term list, ErlNifBinary *bin)
     size_t size;
 
     if (!th_iodata_size(list, &size))
-        return 0;
+        return th_check_misread(list, "enif_inspect_iolist_as_binary");
     th_make_heap_binary(env, size * 8, &data);
     th_iodata_copy(list, data);
     th_nif_binary_set(bin, size, data, NULL);

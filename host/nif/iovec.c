@@ -138,8 +138,9 @@ int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_ter
     struct extent extent;
     ErlNifIOVec *vec;
 
-    if (!measure(iovec_term, max_length, &extent) ||
-        !create_copies(env ? 0 : extent.unshared, &copies))
+    if (!measure(iovec_term, max_length, &extent))
+        return th_check_misread(iovec_term, "enif_inspect_iovec");
+    if (!create_copies(env ? 0 : extent.unshared, &copies))
         return 0;
     vec = prepare(env, extent.runs, *iovec);
     if (vec) {

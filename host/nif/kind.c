@@ -1,6 +1,8 @@
 /* What a term is, and how two compare. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     (void)env;
@@ -21,12 +23,20 @@ int enif_is_number(ErlNifEnv *env, ERL_NIF_TERM term)
 
 int enif_is_identical(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
 {
+    if (lhs == rhs)
+        return 1;
+    lhs = th_check_read(lhs, "enif_is_identical");
+    rhs = th_check_read(rhs, "enif_is_identical");
     return th_identical(lhs, rhs);
 }
 
 int enif_compare(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
 {
-    return lhs == rhs ? 0 : th_compare(lhs, rhs);
+    if (lhs == rhs)
+        return 0;
+    lhs = th_check_read(lhs, "enif_compare");
+    rhs = th_check_read(rhs, "enif_compare");
+    return th_compare(lhs, rhs);
 }
 
 static ErlNifTermType boxed_type(ERL_NIF_TERM term)
@@ -73,5 +83,5 @@ ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM term)
 
 size_t enif_term_size(ERL_NIF_TERM term)
 {
-    return th_term_words(term) * sizeof(th_term);
+    return th_term_words(th_check_read(term, "enif_term_size")) * sizeof(th_term);
 }

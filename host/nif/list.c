@@ -1,6 +1,8 @@
 /* Lists. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 int enif_is_list(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     (void)env;
@@ -13,13 +15,21 @@ int enif_is_empty_list(ErlNifEnv *env, ERL_NIF_TERM term)
     return term == TH_NIL;
 }
 
-int enif_get_list_cell(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *head, ERL_NIF_TERM *tail)
+/* Takes the arguments where enif_get_list_cell() has them, so that no register is moved for it. */
+static __attribute__((cold, noinline)) int misread_cell(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     (void)env;
+    return th_check_misread(term, "enif_get_list_cell");
+}
+
+int enif_get_list_cell(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *head, ERL_NIF_TERM *tail)
+{
     if (!th_is_list(term))
         return 0;
     *head = th_cell(term)[0];
     *tail = th_cell(term)[1];
+    if (__builtin_expect(*head == TH_ENV_GONE, 0))
+        return misread_cell(env, term);
     return 1;
 }
 
@@ -29,7 +39,7 @@ int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *len)
 
     (void)env;
     if (!th_get_list_length(term, &length))
-        return 0;
+        return th_check_misread(term, "enif_get_list_length");
     *len = (unsigned)length;
     return 1;
 }
@@ -67,7 +77,7 @@ int enif_make_reverse_list(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *list
     size_t length;
 
     if (!th_get_list_length(term, &length))
-        return 0;
+        return th_check_misread(term, "enif_make_reverse_list");
     for (; th_is_list(term); term = th_cell(term)[1])
         reversed = th_make_cons(env, th_cell(term)[0], reversed);
     *list = reversed;

@@ -1,6 +1,8 @@
 /* Maps. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 int enif_is_map(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     (void)env;
@@ -11,7 +13,7 @@ int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM term, size_t *size)
 {
     (void)env;
     if (!th_is_map(term))
-        return 0;
+        return th_check_misread_boxed(term, "enif_get_map_size");
     *size = th_map_size(term);
     return 1;
 }
@@ -21,8 +23,11 @@ int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM map, ERL_NIF_TERM key, ERL_N
     const th_term *found;
 
     (void)env;
-    if (__builtin_expect(!th_is_map(map), 0) || !(found = th_map_find(map, key)))
-        return 0;
+    if (__builtin_expect(!th_is_map(map), 0))
+        return th_check_misread_boxed(map, "enif_get_map_value");
+    found = th_map_find(map, key);
+    if (!found)
+        return th_check_misread_boxed(key, "enif_get_map_value");
     *value = *found;
     return 1;
 }
@@ -36,7 +41,7 @@ int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, ERL
                       ERL_NIF_TERM *map_out)
 {
     if (!th_is_map(map_in))
-        return 0;
+        return th_check_misread(map_in, "enif_make_map_put");
     *map_out = th_map_put(env, map_in, key, value);
     return 1;
 }
@@ -45,7 +50,8 @@ int enif_make_map_update(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, 
                          ERL_NIF_TERM *map_out)
 {
     if (!th_is_map(map_in) || th_map_get(map_in, key) == TH_NONE)
-        return 0;
+        return th_check_misread(map_in, "enif_make_map_update") ||
+               th_check_misread(key, "enif_make_map_update");
     *map_out = th_map_put(env, map_in, key, value);
     return 1;
 }
@@ -54,7 +60,7 @@ int enif_make_map_remove(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
                          ERL_NIF_TERM *map_out)
 {
     if (!th_is_map(map_in))
-        return 0;
+        return th_check_misread(map_in, "enif_make_map_remove");
     *map_out = th_map_remove(env, map_in, key);
     return 1;
 }

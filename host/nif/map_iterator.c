@@ -7,13 +7,15 @@
  */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIterator *iter,
                              ErlNifMapIteratorEntry entry)
 {
     (void)env;
     if (!th_is_map(map) ||
         (entry != ERL_NIF_MAP_ITERATOR_FIRST && entry != ERL_NIF_MAP_ITERATOR_LAST))
-        return 0;
+        return th_check_misread(map, "enif_map_iterator_create");
     memset(iter, 0, sizeof *iter);
     iter->map = map;
     iter->size = th_map_size(map);
@@ -61,6 +63,8 @@ int enif_map_iterator_get_pair(ErlNifEnv *env, ErlNifMapIterator *iter, ERL_NIF_
     (void)env;
     if (iter->idx == 0 || iter->idx > iter->size)
         return 0;
+    if (!th_is_map(iter->map))
+        return th_check_misread(iter->map, "enif_map_iterator_get_pair");
     *key = th_map_keys(iter->map)[iter->idx - 1];
     *value = th_map_values(iter->map)[iter->idx - 1];
     return 1;

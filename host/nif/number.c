@@ -1,6 +1,8 @@
 /* Numbers. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 #include <limits.h>
 #include <math.h>
 
@@ -10,7 +12,7 @@ int enif_get_int(ErlNifEnv *env, ERL_NIF_TERM term, int *ip)
 
     (void)env;
     if (!th_is_small(term) || value < INT_MIN || value > INT_MAX)
-        return 0;
+        return th_check_misread_boxed(term, "enif_get_int");
     *ip = (int)value;
     return 1;
 }
@@ -21,7 +23,7 @@ int enif_get_uint(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *ip)
 
     (void)env;
     if (!th_is_small(term) || value < 0 || value > UINT_MAX)
-        return 0;
+        return th_check_misread_boxed(term, "enif_get_uint");
     *ip = (unsigned)value;
     return 1;
 }
@@ -32,7 +34,7 @@ int enif_get_long(ErlNifEnv *env, ERL_NIF_TERM term, long *ip)
 
     (void)env;
     if (!th_get_int64(term, &value))
-        return 0;
+        return th_check_misread_boxed(term, "enif_get_int64");
     *ip = value;
     return 1;
 }
@@ -43,7 +45,7 @@ int enif_get_ulong(ErlNifEnv *env, ERL_NIF_TERM term, unsigned long *ip)
 
     (void)env;
     if (!th_get_uint64(term, &value))
-        return 0;
+        return th_check_misread_boxed(term, "enif_get_uint64");
     *ip = value;
     return 1;
 }
@@ -52,7 +54,7 @@ int enif_get_double(ErlNifEnv *env, ERL_NIF_TERM term, double *dp)
 {
     (void)env;
     if (!th_is_float(term))
-        return 0;
+        return th_check_misread_boxed(term, "enif_get_double");
     *dp = th_float_value(term);
     return 1;
 }

@@ -6,6 +6,7 @@
  * text. A precision cuts a term's text.
  */
 #include "host/base/base.h"
+#include "host/runtime/runtime.h"
 #include "host/term/term.h"
 #include "plugin_api/erl_nif.h"
 
@@ -29,6 +30,7 @@ struct directive {
 /* va_list may be an array type; in a struct it can be handed on by address. */
 struct arguments {
     va_list list;
+    const char *function; /* that got them */
 };
 
 static size_t append(struct directive *d, size_t used, const char *text, size_t size)
@@ -149,7 +151,7 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
 {
     switch (d->conversion) {
     case 'T':
-        add_term(out, d, va_arg(arguments->list, ERL_NIF_TERM));
+        add_term(out, d, th_check_read(va_arg(arguments->list, ERL_NIF_TERM), arguments->function));
         break;
     case 'd':
     case 'i':
@@ -183,9 +185,10 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
     }
 }
 
-static void format_all(struct th_buffer *out, const char *format, va_list list)
+static void format_all(struct th_buffer *out, const char *function, const char *format,
+                       va_list list)
 {
-    struct arguments arguments;
+    struct arguments arguments = {.function = function};
     struct directive d;
 
     va_copy(arguments.list, list);
@@ -207,7 +210,7 @@ int enif_vfprintf(FILE *file, const char *format, va_list list)
     size_t written;
     int result;
 
-    format_all(&out, format, list);
+    format_all(&out, "enif_fprintf", format, list);
     written = fwrite(out.data, 1, out.size, file);
     result = written == out.size && out.size <= INT_MAX ? (int)out.size : -1;
     th_buffer_free(&out);
@@ -220,7 +223,7 @@ int enif_vsnprintf(char *buffer, size_t size, const char *format, va_list list)
     size_t copied;
     int result;
 
-    format_all(&out, format, list);
+    format_all(&out, "enif_snprintf", format, list);
     copied = out.size < size ? out.size : size - (size > 0);
     if (size > 0) {
         memcpy(buffer, th_buffer_text(&out), copied);

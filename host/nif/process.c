@@ -92,13 +92,23 @@ int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port)
     return whereis(name, th_is_local_port, &port->port_id);
 }
 
+/* A callback must not send to its tracee. */
+static bool refused(th_term receiver, const char *function)
+{
+    bool is_tracee = th_callback_refuses(receiver);
+
+    if (is_tracee && th_check_on())
+        th_check_blame(function, "to the tracee, which is refused");
+    return is_tracee;
+}
+
 /* The message is copied, or received, before this returns. Without MSG_ENV it may be of any
  * environment. */
 int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_NIF_TERM msg)
 {
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_send");
-    if (th_callback_refuses(to_pid->pid) || !th_process_send(env, to_pid->pid, msg))
+    if (refused(to_pid->pid, "enif_send") || !th_process_send(env, to_pid->pid, msg))
         return 0;
     if (msg_env)
         enif_clear_env(msg_env);
@@ -112,7 +122,7 @@ int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_
     (void)env;
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_port_command");
-    if (th_callback_refuses(to_port->port_id) || !th_port_command(to_port->port_id, msg))
+    if (refused(to_port->port_id, "enif_port_command") || !th_port_command(to_port->port_id, msg))
         return 0;
     if (msg_env)
         enif_clear_env(msg_env);

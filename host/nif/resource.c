@@ -74,5 +74,5 @@ ERL_NIF_TERM enif_make_resource_binary(ErlNifEnv *env, void *obj, const void *da
 int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifResourceType *type, void **objp)
 {
     (void)env;
-    return th_resource_get(term, type, objp);
+    return th_resource_get(term, type, objp) || th_check_misread(term, "enif_get_resource");
 }

@@ -1,6 +1,8 @@
 /* Strings: lists of characters. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 /* The next character of a string, and what is left of it; false if LIST goes on with none. */
 static inline bool next_character(th_term *list, uint32_t most, uint32_t *c)
 {
@@ -50,7 +52,7 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
         size = next_bytes(&list, encoding, bytes);
         buf[used] = 0;
         if (size == 0)
-            return 0;
+            return th_check_misread(list, "enif_get_string");
         if (used + size >= len)
             return -(int)len;
         buf[used] = bytes[0];
@@ -75,7 +77,7 @@ int enif_get_string_length(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *len,
     for (; list != TH_NIL; used += size) {
         size = next_bytes(&list, encoding, bytes);
         if (size == 0)
-            return 0;
+            return th_check_misread(list, "enif_get_string_length");
     }
     *len = (unsigned)used;
     return 1;

@@ -1,6 +1,8 @@
 /* Tuples. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 int enif_is_tuple(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     (void)env;
@@ -14,7 +16,7 @@ int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_T
     if (__builtin_expect(!th_is_boxed(tpl), 0))
         return 0;
     if (__builtin_expect(th_subtag(tpl) != TH_TUPLE, 0))
-        return 0;
+        return th_check_misread_boxed(tpl, "enif_get_tuple");
     *arity = (int)th_tuple_arity(tpl);
     *array = th_tuple_elements(tpl);
     return 1;

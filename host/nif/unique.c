@@ -1,6 +1,8 @@
 /* References, unique integers, hashes. */
 #include "nif.h"
 
+#include "host/runtime/runtime.h"
+
 #include <stdatomic.h>
 
 enum { PHASH2_BITS = 27 };
@@ -27,6 +29,7 @@ ERL_NIF_TERM enif_make_unique_integer(ErlNifEnv *env, ErlNifUniqueInteger proper
 
 ErlNifUInt64 enif_hash(ErlNifHash type, ERL_NIF_TERM term, ErlNifUInt64 salt)
 {
+    term = th_check_read(term, "enif_hash");
     switch (type) {
     case ERL_NIF_INTERNAL_HASH: /* 32 bits, and so is the salt */
         return (uint32_t)th_internal_hash(term, (uint32_t)salt);

@@ -11,9 +11,11 @@
  *   - memory that is written to after it was freed;
  *   - a call that changes the bytes of its arguments, or returns while it holds a lock;
  *   - locks that are taken again by who has them, or given up by who has not;
+ *   - terms of an environment that is gone, given to the functions that read terms;
  *   - at the end, what was never given back.
- * Each finding is one line on stderr with the function and its arguments, and is counted; after the
- * tenth of one kind in one function they are only counted.
+ * Callbacks of tracers are looked at as calls are; that one sends to its tracee is a finding, too.
+ * Each finding is one line on stderr with the function and its arguments,
+ * and is counted; after the tenth of one kind in one function they are only counted.
  *
  * While it is off it costs one predicted branch. Any thread.
  */
@@ -121,6 +123,17 @@ void th_check_retire(th_env *env);
  * term to use instead: `undefined`, and a finding, if it is none. */
 static inline th_term th_check_term(const th_env *env, th_term term, const char *function);
 
+/* TERM is read by FUNCTION: the term to read instead, `undefined` and a finding, if it lies in an
+ * environment that is gone. */
+static inline th_term th_check_read(th_term term, const char *function);
+
+/* The same of TERM, which FUNCTION cannot read as it wants; returns 0, as FUNCTION does. Terms of
+ * an environment that is gone are of no kind (th_env_retire()), so readers of one kind look when
+ * they have failed. _boxed: for those that fail often: only what is boxed is looked at, and nothing
+ * but the header that FUNCTION has read. */
+static inline int th_check_misread(th_term term, const char *function);
+static inline int th_check_misread_boxed(th_term term, const char *function);
+
 /* An environment of the library's own loses its terms (enif_clear_env(), enif_send()), or goes
  * (enif_free_env()), by FUNCTION: done here, while the checker is on. */
 void th_check_clear_env(th_env *env, const char *function);
@@ -137,6 +150,8 @@ bool th_check_note_locks(const void *lock, bool shared, const char *function);
 void th_check_note_locked(const void *lock, bool shared);
 bool th_check_note_unlocks(const void *lock, bool shared, const char *function);
 th_term th_check_note_term(const th_env *env, th_term term, const char *function);
+th_term th_check_note_read(th_term term, const char *function);
+int th_check_note_misread(th_term term, const char *function);
 
 static inline void th_check_got(enum th_check_kind kind, void *thing, size_t bytes,
                                 const char *name, const char *function)
@@ -174,6 +189,23 @@ static inline bool th_check_unlocks(const void *lock, bool shared, const char *f
 static inline th_term th_check_term(const th_env *env, th_term term, const char *function)
 {
     return th_check_on() ? th_check_note_term(env, term, function) : term;
+}
+
+static inline th_term th_check_read(th_term term, const char *function)
+{
+    return th_check_on() ? th_check_note_read(term, function) : term;
+}
+
+static inline int th_check_misread(th_term term, const char *function)
+{
+    return th_check_on() ? th_check_note_misread(term, function) : 0;
+}
+
+static inline int th_check_misread_boxed(th_term term, const char *function)
+{
+    bool is_gone = th_is_boxed(term) && *th_box(term) == TH_ENV_GONE;
+
+    return __builtin_expect(is_gone, 0) ? th_check_note_misread(term, function) : 0;
 }
 
 #endif

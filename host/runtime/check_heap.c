@@ -40,7 +40,8 @@ struct freed {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static struct th_table heaps;                            /* struct heap, by its first address */
+static struct th_table heaps;                            /* struct heap, by place_of() its begin */
+static uint64_t most_places;                             /* that one of them reached over */
 static struct th_table retirees;                         /* struct retired, by its environment */
 static struct th_table ended; /* struct th_origin, by the environment of a call that is over */
 static struct {
@@ -57,6 +58,12 @@ static uint64_t key_of(const void *address)
     return (uint64_t)(uintptr_t)address;
 }
 
+/* Places have TH_ENV_LEAST bytes, so no two heaps begin in one. */
+static uint64_t place_of(const void *address)
+{
+    return key_of(address) / TH_ENV_LEAST;
+}
+
 /* --- The watch ------------------------------------------------------------------------------- */
 
 static void note_got(const th_env *env, struct th_env_stretch memory)
@@ -65,7 +72,9 @@ static void note_got(const th_env *env, struct th_env_stretch memory)
 
     *heap = (struct heap){memory, env, (enum th_env_kind)env->kind};
     pthread_mutex_lock(&lock);
-    heap = th_table_set(&heaps, key_of(memory.begin), heap);
+    if (most_places < place_of(memory.end) - place_of(memory.begin))
+        most_places = place_of(memory.end) - place_of(memory.begin);
+    heap = th_table_set(&heaps, place_of(memory.begin), heap);
     pthread_mutex_unlock(&lock);
     th_free(heap); /* what it was before it moved */
 }
@@ -75,7 +84,7 @@ static void note_freed(struct th_env_stretch memory)
     struct heap *heap;
 
     pthread_mutex_lock(&lock);
-    heap = th_table_remove(&heaps, key_of(memory.begin));
+    heap = th_table_remove(&heaps, place_of(memory.begin));
     pthread_mutex_unlock(&lock);
     th_free(heap);
 }
@@ -111,21 +120,22 @@ void th_check_heaps_start(void)
 
 /* --- Whose memory it is ---------------------------------------------------------------------- */
 
-/* The heap that ADDRESS lies in. Looks at all; there is a finding in any case. */
+/* The heap that ADDRESS lies in. As heaps do not overlap, that can only be the one which begins
+ * nearest before it. */
 static bool find_heap(const void *address, struct heap *found)
 {
-    struct th_slot *slot;
-    size_t position = 0;
-    bool there = false;
+    const struct heap *heap = NULL;
+    bool there;
 
     pthread_mutex_lock(&lock);
-    while (!there && (slot = th_table_next(&heaps, &position))) {
-        const struct heap *heap = slot->value;
-        there = (uintptr_t)address >= (uintptr_t)heap->memory.begin &&
-                (uintptr_t)address < (uintptr_t)heap->memory.end;
-        if (there)
-            *found = *heap;
+    for (uint64_t i = 0; !heap && i <= most_places && i < place_of(address); i++) {
+        heap = th_table_get(&heaps, place_of(address) - i);
+        if (heap && key_of(heap->memory.begin) > key_of(address))
+            heap = NULL;
     }
+    there = heap && key_of(address) < key_of(heap->memory.end);
+    if (there)
+        *found = *heap;
     pthread_mutex_unlock(&lock);
     return there;
 }
@@ -151,6 +161,28 @@ char *th_check_heap_of(const void *address)
         return th_strdup("the environment that it was called with");
     return th_strdup(heap.kind == TH_ENV_CALLBACK ? "the environment of another call"
                                                   : "an environment of the host's own");
+}
+
+th_term th_check_note_read(th_term term, const char *function)
+{
+    const th_term *words = th_is_list(term)    ? th_cell(term)
+                           : th_is_boxed(term) ? th_box(term)
+                                               : &term; /* taken out of a term that is gone */
+    char *owner;
+
+    if (*words != TH_ENV_GONE)
+        return term;
+    owner = words == &term ? NULL : th_check_heap_of(words);
+    th_check_found_now(function, "gives %s() a term that lies in %s", function,
+                       owner ? owner : "an environment that is gone");
+    th_free(owner);
+    return TH_AM(undefined);
+}
+
+int th_check_note_misread(th_term term, const char *function)
+{
+    th_check_note_read(term, function);
+    return 0;
 }
 
 /* --- Environments ---------------------------------------------------------------------------- */

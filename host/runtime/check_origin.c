@@ -119,8 +119,23 @@ struct th_origin *th_origin_now(void)
     return th_origin_keep(frame->origin);
 }
 
+static struct th_origin *origin_of_callback(th_term tag)
+{
+    const struct th_event *event = th_callback_current.event;
+    char *where = th_printf("%s of tracer '%s'", th_callback_name(), th_callback_tracer());
+    struct th_buffer text = {0};
+
+    th_buffer_printf(&text, "%s, ", where);
+    th_text_show_atom(&text, tag);
+    if (event && !event->live)
+        th_buffer_printf(&text, " of record %llu", (unsigned long long)event->number);
+    return new_origin(where, text_of(&text));
+}
+
 struct th_origin *th_origin_of_call(const struct th_call *call)
 {
+    if (!call->callee)
+        return origin_of_callback(call->argv[0]);
     return new_origin(where_of_call(call), text_of_call(call));
 }
 

@@ -23,8 +23,8 @@ struct th_origin {
     char *loads;    /* the path of a library that is being loaded or upgraded, or NULL */
 };
 
-/* The origin of what the thread does now; of a call that begins; one more share of ORIGIN; one less
- * (NULL: nothing). */
+/* The origin of what the thread does now; of a call that begins, a tracer's callback if it has no
+ * callee; one more share of ORIGIN; one less (NULL: nothing). */
 struct th_origin *th_origin_now(void);
 struct th_origin *th_origin_of_call(const struct th_call *call);
 struct th_origin *th_origin_keep(struct th_origin *origin);
@@ -41,6 +41,9 @@ struct th_check_frame {
     size_t byte_count, byte_capacity;
 };
 extern _Thread_local struct th_check_frame *th_check_frame; /* NULL: no call */
+
+/* Callbacks of tracers that are attached from now on are watched, or not (check_callback.c). */
+void th_check_callbacks(bool on);
 
 /* --- Findings (check_finding.c) -------------------------------------------------------------- */
 

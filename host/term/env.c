@@ -19,16 +19,7 @@ enum { FIRST_WORDS = 126, LARGEST_WORDS = TH_ENV_KEEP / sizeof(th_term) };
 /* More than any machine has; but its bytes can be counted. */
 static const size_t MOST_WORDS = (PTRDIFF_MAX - sizeof(struct th_chunk)) / sizeof(th_term);
 
-/*
- * What is left of the terms of a retired environment: each word is a header of no known kind, small
- * enough to do no harm where it is taken for one. The address sanitizer stops whoever reads it.
- */
-#ifdef TH_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
-#define POISON ASAN_POISON_MEMORY_REGION
-#else
-static const th_term GONE = (th_term)1 << 6 | 0x38;
-#endif
+_Static_assert(FIRST_WORDS * sizeof(th_term) >= TH_ENV_LEAST, "no chunk has fewer");
 
 const struct th_env_watch *_Atomic th_env_watch;
 
@@ -212,12 +203,8 @@ bool th_env_stretch(const th_env *env, const void *address, struct th_env_stretc
 
 static void spoil(struct th_chunk *chunk)
 {
-#ifdef POISON
-    POISON(chunk->heap, chunk->words * sizeof(th_term)); /* until it is freed */
-#else
     for (size_t i = 0; i < chunk->words; i++)
-        chunk->heap[i] = GONE;
-#endif
+        chunk->heap[i] = TH_ENV_GONE;
 }
 
 void th_env_retire(th_env *env)

@@ -134,14 +134,18 @@ static inline void th_env_hold(th_env *env, struct th_offheap *self,
  * word in use; false if it lies in none. (All but the chunk in use count as used up.)
  *
  * th_env_retire() gives back what the terms of ENV, made by th_env_create(), hold on to, and
- * overwrites them with words that are none. Its memory stays, so that addresses in it remain its
- * own, until th_env_free(). What is made in it none the less is told to the watch.
+ * overwrites each word of its heap with TH_ENV_GONE: a header of no kind, which is found nowhere
+ * else, and small enough to do no harm where it is taken for one. The memory stays, so that
+ * addresses in it remain its own, until th_env_free(). What is made in it none the less is told to
+ * the watch.
  *
  * th_env_move() makes an environment with all that was in ENV, which then is as if it was cleared.
  *
- * The watch hears of the memory of all heaps, in the thread that gets, moves or frees it. It is
- * NULL while nobody wants to know.
+ * The watch hears of the memory of all heaps, in the thread that gets, moves or frees it: never of
+ * fewer bytes than TH_ENV_LEAST. It is NULL while nobody wants to know.
  */
+#define TH_ENV_GONE ((th_term)1 << 6 | 0x38)
+enum { TH_ENV_LEAST = 512 };
 struct th_env_stretch {
     const th_term *begin, *end;
 };

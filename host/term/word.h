@@ -104,12 +104,12 @@ static inline bool th_is_atom(th_term t)
     return (t & 0x3F) == TH_TAG_ATOM;
 }
 
+/* The address is what comes next, so it is what is tested. */
 static inline bool th_is_list(th_term t)
 {
-    return (t & 3) == TH_TAG_LIST;
+    return ((t - TH_TAG_LIST) & 3) == 0;
 }
 
-/* The address is what comes next, so it is what is tested. */
 static inline bool th_is_boxed(th_term t)
 {
     return ((t - TH_TAG_BOXED) & 3) == 0;

@@ -135,6 +135,15 @@ static const struct th_slots no_tracer = {
     .filled_by = {[0 ... TH_SLOTS - 1] = "no tracer"},
 };
 
+static void watch(struct th_attachment *attachment)
+{
+    attachment->watched = th_alloc(sizeof *attachment->watched);
+    *attachment->watched = *attachment->slots;
+    for (int i = 0; i < TH_SLOTS; i++)
+        attachment->watched->functions[i] = th_callback_watcher;
+    attachment->slots = attachment->watched;
+}
+
 struct th_attachment *th_attachment_create(struct th_session *session,
                                            const struct th_session_setup *setup, th_term state)
 {
@@ -143,6 +152,8 @@ struct th_attachment *th_attachment_create(struct th_session *session,
     attachment->session = session;
     attachment->library = setup->library;
     attachment->slots = setup->library ? th_library_slots(setup->library) : &no_tracer;
+    if (setup->library && th_callback_watcher)
+        watch(attachment);
     attachment->name = th_strdup(setup->name);
     atomic_init(&attachment->pending,
                 atomic_load_explicit(&session->tracing->held, memory_order_relaxed));
@@ -159,6 +170,7 @@ void th_attachment_free(struct th_attachment *attachment)
         th_library_release(attachment->library);
     th_env_release(&attachment->env);
     th_env_release(&attachment->state_env);
+    th_free(attachment->watched);
     th_free(attachment->name);
     th_free(attachment->failure);
     th_free(attachment);

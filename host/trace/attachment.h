@@ -24,6 +24,7 @@ struct th_attachment {
     struct th_session *session;   /* whose it is, or was */
     struct th_library *library;   /* it is a user; NULL: there is no tracer */
     const struct th_slots *slots; /* the library's, or such as want nothing */
+    struct th_slots *watched;     /* `slots`, if they are not the library's: th_callback_watcher */
     th_term state;                /* in `state_env` */
     th_env env; /* given to each callback, cleared after it; unless shared: see thread.h */
     th_env state_env;

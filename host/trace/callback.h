@@ -8,6 +8,7 @@
 #define TH_CALLBACK_H
 
 #include "event.h"
+#include "host/library/library.h"
 
 struct th_attachment;
 struct th_live_call;
@@ -64,6 +65,16 @@ void th_callback_failed(const th_env *env, const char *reason);
 
 /* For th_attach_pending(). */
 bool th_callback_is_pending(void);
+
+/*
+ * For the checker (runtime/): it is called in place of each callback of the tracers that are
+ * attached while it is not NULL, and calls what fills the slot itself. Written while there is no
+ * session.
+ */
+extern th_slot_function *th_callback_watcher;
+
+/* The name of the tracer whose callback runs. The thread must be in one. */
+const char *th_callback_tracer(void);
 
 /*
  * What is known of the call that the thread's callback reports: TH_UNKNOWN in another callback, and

@@ -92,6 +92,8 @@ the other.
       --callback-timeout=T   Give up if a callback takes longer than T
                              (default: one that takes 10s is named, and goes
                              on)
+      --check                Watch what the tracers do with the NIF API; exit
+                             with 1 if it is forbidden
       --color=WHEN           always, never or auto (the default): for tracers
                              that use colours; NO_COLOR is obeyed
       --control=SOCKET       Do what `tracehost ctl SOCKET` says while it runs;

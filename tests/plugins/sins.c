@@ -162,6 +162,84 @@ NIF(keep)
     return ok(env);
 }
 
+/* Keeps the last cell of a list. */
+NIF(keep_end)
+{
+    ERL_NIF_TERM list = argv[0], head;
+
+    UNUSED;
+    while (!enif_is_empty_list(env, list)) {
+        kept = list;
+        enif_get_list_cell(env, list, &head, &list);
+    }
+    return ok(env);
+}
+
+/* How many functions can read it, of those for what is boxed. */
+NIF(read_kept)
+{
+    ErlNifMapIterator iterator;
+    const ERL_NIF_TERM *elements;
+    ERL_NIF_TERM term, map = enif_make_new_map(env);
+    ErlNifSInt64 int64;
+    ErlNifUInt64 uint64;
+    ErlNifBinary bin;
+    unsigned u;
+    double d;
+    size_t size;
+    void *object;
+    int i;
+
+    UNUSED;
+    return enif_make_int(
+        env, enif_get_tuple(env, kept, &i, &elements) + enif_inspect_binary(env, kept, &bin) +
+                 enif_get_int(env, kept, &i) + enif_get_uint(env, kept, &u) +
+                 enif_get_int64(env, kept, &int64) + enif_get_uint64(env, kept, &uint64) +
+                 enif_get_double(env, kept, &d) + enif_get_map_size(env, kept, &size) +
+                 enif_get_map_value(env, kept, argv[0], &term) +
+                 enif_make_map_put(env, kept, argv[0], argv[0], &term) +
+                 enif_make_map_update(env, map, kept, argv[0], &term) +
+                 enif_make_map_remove(env, kept, argv[0], &term) +
+                 enif_map_iterator_create(env, kept, &iterator, ERL_NIF_MAP_ITERATOR_FIRST) +
+                 enif_get_resource(env, kept, db, &object));
+}
+
+/* The same, for lists. */
+NIF(read_kept_list)
+{
+    ERL_NIF_TERM head, tail;
+    ErlNifIOVec *iov = NULL;
+    ErlNifBinary bin;
+    unsigned length;
+    char text[8];
+
+    UNUSED;
+    return enif_make_int(env, enif_get_list_cell(env, kept, &head, &tail) +
+                                  enif_get_list_length(env, kept, &length) +
+                                  enif_get_string(env, kept, text, sizeof text, ERL_NIF_LATIN1) +
+                                  enif_inspect_iolist_as_binary(env, kept, &bin) +
+                                  enif_inspect_iovec(env, 1, kept, &tail, &iov) +
+                                  enif_make_reverse_list(env, kept, &tail));
+}
+
+/* The same, for all: `undefined` is read in its place. */
+NIF(read_kept_whole)
+{
+    ERL_NIF_TERM undefined = enif_make_atom(env, "undefined");
+    ErlNifBinary bin;
+    char text[16];
+
+    UNUSED;
+    enif_snprintf(text, sizeof text, "%T", kept);
+    enif_term_to_binary(env, kept, &bin);
+    enif_release_binary(&bin);
+    return enif_make_int(
+        env, (strcmp(text, "undefined") != 0) + (enif_make_copy(env, kept) != undefined) +
+                 (enif_compare(kept, undefined) != 0) +
+                 (enif_hash(ERL_NIF_PHASH2, kept, 0) != enif_hash(ERL_NIF_PHASH2, undefined, 0)) +
+                 !enif_is_identical(undefined, kept));
+}
+
 NIF(give_kept)
 {
     UNUSED;
@@ -661,6 +739,10 @@ static ErlNifFunc functions[] = {
     {"nowhere", 0, nowhere, 0},
     {"inside", 0, inside, 0},
     {"keep", 1, keep, 0},
+    {"keep_end", 1, keep_end, 0},
+    {"read_kept", 1, read_kept, 0},
+    {"read_kept_list", 0, read_kept_list, 0},
+    {"read_kept_whole", 0, read_kept_whole, 0},
     {"give_kept", 0, give_kept, 0},
     {"give_kept_inside", 1, give_kept_inside, 0},
     {"raise_kept", 0, raise_kept, 0},

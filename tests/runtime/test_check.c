@@ -68,6 +68,83 @@ static void terms_of_earlier_calls_are_known(void **state)
                    "sins:keep({\"first\",1})\n");
 }
 
+/* READER of `sins` reads what KEEPER(ARGUMENTS) has kept, with FUNCTIONS of the API, COUNT: all
+ * find that it is gone, and whose it was. */
+static void expect_read(const char *keeper, const char *arguments, const char *call,
+                        const char *const functions[], size_t count)
+{
+    struct th_buffer expected = {0};
+
+    for (size_t i = 0; i < count; i++)
+        th_buffer_printf(&expected,
+                         "sins:%s: gives %s() a term that lies in the environment of an earlier "
+                         "call, sins:%s(%s)\n",
+                         call, functions[i], keeper, arguments);
+    checked_expect(count, th_buffer_text(&expected));
+    th_buffer_free(&expected);
+}
+
+static void kept_terms_are_known_to_readers_of_one_kind(void **state)
+{
+    static const char *const functions[] = {
+        "enif_get_tuple",
+        "enif_inspect_binary",
+        "enif_get_int",
+        "enif_get_uint",
+        "enif_get_int64",
+        "enif_get_uint64",
+        "enif_get_double",
+        "enif_get_map_size",
+        "enif_get_map_value",
+        "enif_make_map_put",
+        "enif_make_map_update",
+        "enif_make_map_remove",
+        "enif_map_iterator_create",
+        "enif_get_resource",
+    };
+
+    (void)state;
+    checked_call("keep", "[{a,1}]");
+    assert_string_equal(checked_call("read_kept", "[a]"), "0");
+    expect_read("keep", "{a,1}", "read_kept(a)", functions, sizeof functions / sizeof functions[0]);
+}
+
+#define TEN_A "a,a,a,a,a,a,a,a,a,a,"
+
+/* A long one, so that what is kept lies far behind the beginning of its heap. */
+static void kept_lists_are_known_to_readers(void **state)
+{
+    static const char *const functions[] = {
+        "enif_get_list_cell", "enif_get_list_length",
+        "enif_get_string",    "enif_inspect_iolist_as_binary",
+        "enif_inspect_iovec", "enif_make_reverse_list",
+    };
+    char arguments[6000] = "[[a";
+
+    (void)state;
+    while (strlen(arguments) < sizeof arguments - 8)
+        strcat(arguments, ",a");
+    strcat(arguments, "]]");
+    checked_call("keep_end", arguments);
+    assert_string_equal(checked_call("read_kept_list", "[]"), "0");
+    expect_read("keep_end", "[" TEN_A TEN_A TEN_A "a,a,a,a,a,a,a,a,a,a...", "read_kept_list()",
+                functions, sizeof functions / sizeof functions[0]);
+}
+
+static void kept_terms_are_known_to_readers_of_all_kinds(void **state)
+{
+    static const char *const functions[] = {
+        "enif_snprintf", "enif_term_to_binary", "enif_make_copy",
+        "enif_compare",  "enif_hash",           "enif_is_identical",
+    };
+
+    (void)state;
+    checked_call("keep", "[{a,1}]");
+    assert_string_equal(checked_call("read_kept_whole", "[]"), "0");
+    expect_read("keep", "{a,1}", "read_kept_whole()", functions,
+                sizeof functions / sizeof functions[0]);
+}
+
 static void environments_of_earlier_calls_are_known(void **state)
 {
     (void)state;
@@ -226,6 +303,9 @@ int main(void)
         cmocka_unit_test_teardown(what_load_makes_unload_may_free, checked_give_up),
         CHECKED(results_are_terms),
         CHECKED(terms_of_earlier_calls_are_known),
+        CHECKED(kept_terms_are_known_to_readers_of_one_kind),
+        CHECKED(kept_lists_are_known_to_readers),
+        CHECKED(kept_terms_are_known_to_readers_of_all_kinds),
         CHECKED(environments_of_earlier_calls_are_known),
         CHECKED(terms_of_own_environments_are_known),
         CHECKED(messages_are_of_their_environment),
