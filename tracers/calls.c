@@ -104,6 +104,7 @@ static struct process_calls *add(struct shard *shard, ERL_NIF_TERM word)
     if (!process)
         return NULL;
     process->word = word;
+    process->returned = false;
     process->next = *bucket(shard, word);
     *bucket(shard, word) = process;
     shard->processes++;
@@ -123,10 +124,9 @@ static void drop(struct shard *shard, struct process_calls **link)
 
 /* --- Stacks --- */
 
-static struct count function_of(const struct open_call *frame)
+static struct count function_of(const struct mfa *mfa)
 {
-    return (struct count){
-        .module = frame->module, .function = frame->function, .arity = frame->arity};
+    return (struct count){.module = mfa->module, .function = mfa->function, .arity = mfa->arity};
 }
 
 static struct count *open_calls(const struct process_calls *process, const struct count *function)
@@ -141,14 +141,16 @@ static void forget_older_half(struct shard *shard, struct process_calls *process
     size_t half = process->used / 2;
 
     for (size_t i = 0; i < half; i++) {
-        struct count function = function_of(&process->frames[i]);
+        struct count function = function_of(&process->frames[i].mfa);
         open_calls(process, &function)->events--;
+        process->alone -= process->frames[i].doubted;
         if (shard->calls->forgets)
             shard->calls->forgets(shard->calls->of, &process->frames[i]);
     }
     memmove(process->frames, process->frames + half,
             (process->used - half) * sizeof(struct open_call));
     process->used -= half;
+    process->doubted -= half < process->doubted ? half : process->doubted;
     shard->forgotten += half;
 }
 
@@ -172,7 +174,7 @@ static bool make_room(struct shard *shard, struct process_calls *process)
 
 /* False if there is no memory. */
 static bool push(struct shard *shard, struct process_calls *process, const struct count *function,
-                 int64_t now, uint32_t mark)
+                 const struct mfa *caller, int64_t now, uint32_t mark)
 {
     struct count one = *function;
     uint64_t lost = process->open.lost;
@@ -185,17 +187,49 @@ static bool push(struct shard *shard, struct process_calls *process, const struc
     if (process->open.lost != lost)
         return false;
     process->frames[process->used++] =
-        (struct open_call){function->module, function->function, function->arity, mark, now, 0};
+        (struct open_call){.mfa = {function->module, function->function, function->arity},
+                           .caller = *caller,
+                           .mark = mark,
+                           .began = now};
     return true;
 }
 
-bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now,
-                 uint32_t mark)
+/* True if it was not doubted. */
+static bool doubt_one(struct process_calls *process, size_t i)
+{
+    bool more = i >= process->doubted && !process->frames[i].doubted;
+
+    process->alone += more;
+    process->frames[i].doubted |= more;
+    return more;
+}
+
+/* CALLER, which is running, makes a call: what is open above its own call has ended before, but for
+ * tail calls. */
+static void doubt_above(struct process_calls *process, const struct mfa *caller)
+{
+    struct count function = function_of(caller);
+    size_t i = process->used;
+
+    if (!i || mfa_same(&process->frames[i - 1].mfa, caller) || !open_calls(process, &function))
+        return;
+    for (; !mfa_same(&process->frames[i - 1].mfa, caller) &&
+           !mfa_same(&process->frames[i - 1].caller, caller);
+         i--)
+        doubt_one(process, i - 1);
+}
+
+bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *function,
+                 const struct mfa *caller, int64_t now, uint32_t mark)
 {
     struct process_calls **link = find(shard, word);
     struct process_calls *process = link && *link ? *link : add(shard, word);
 
-    if (process && push(shard, process, function, now, mark))
+    if (process && caller->module)
+        doubt_above(process, caller);
+    if (process)
+        process->returned = false;
+    if (process && push(shard, process, function, caller, now, mark))
         return true;
     shard->lost++;
     return false;
@@ -205,10 +239,13 @@ bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *fun
 static void pop(struct process_calls *process, int64_t now, bool told, struct ended *ended)
 {
     struct open_call *frame = &process->frames[--process->used];
-    struct count function = function_of(frame);
+    struct count function = function_of(&frame->mfa);
     struct count *open = open_calls(process, &function);
 
     open->events--;
+    process->alone -= frame->doubted;
+    if (process->doubted > process->used)
+        process->doubted = process->used;
     ended->frame = *frame;
     ended->told = told;
     ended->outermost = open->events == 0;
@@ -219,22 +256,145 @@ static void pop(struct process_calls *process, int64_t now, bool told, struct en
         frame[-1].callees += ended->took == TIME_NONE ? frame->callees : (uint64_t)ended->took;
 }
 
-static bool is_of(const struct open_call *frame, const struct count *function)
-{
-    return frame->function == function->function && frame->module == function->module &&
-           frame->arity == function->arity;
-}
-
 bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now,
                struct ended *ended)
 {
     struct process_calls **link = find(shard, word);
     struct process_calls *process = link ? *link : NULL;
+    struct mfa mfa = {function->module, function->function, function->arity};
     bool told;
 
-    if (!process || !open_calls(process, function))
+    if (!process)
         return false;
-    told = is_of(&process->frames[process->used - 1], function);
+    process->returned = true;
+    if (!open_calls(process, function))
+        return false;
+    told = mfa_same(&process->frames[process->used - 1].mfa, &mfa);
+    pop(process, told ? now : TIME_NONE, told, ended);
+    if (!process->used)
+        drop(shard, link);
+    return true;
+}
+
+/* --- return_to: see calls.h --- */
+
+/* True if one of the lowest COUNT was not doubted. */
+static bool doubt_lowest(struct process_calls *process, size_t count)
+{
+    bool more = count > process->doubted;
+
+    if (more)
+        process->doubted = count;
+    return more;
+}
+
+/* The nearest call of TO below number END, plus 1; 0: there is none. */
+static size_t nearest_call(const struct process_calls *process, size_t end, const struct mfa *to)
+{
+    while (end > 0 && !mfa_same(&process->frames[end - 1].mfa, to))
+        end--;
+    return end;
+}
+
+/* The nearest call whose caller is TO, plus 1; 0: there is none. */
+static size_t nearest_called(const struct process_calls *process, const struct mfa *to)
+{
+    size_t end = process->used;
+
+    while (end > 0 && !mfa_same(&process->frames[end - 1].caller, to))
+        end--;
+    return end;
+}
+
+/* The call number I was returned to, if no other one of its function was. OPEN: how many calls of
+ * it are open, up to the top. */
+static bool doubt_target(struct process_calls *process, size_t i, uint64_t open)
+{
+    const struct open_call *frame = &process->frames[i];
+    const struct open_call *top = &process->frames[process->used - 1];
+    bool other = frame->caller.module && mfa_same(&frame->caller, &frame->mfa);
+
+    if (!frame->caller.module) {
+        open -= top != frame && mfa_same(&top->mfa, &frame->mfa);
+        other = open > 1;
+    }
+    return other && doubt_one(process, i);
+}
+
+/* See 3. and 4.: how many stay. */
+static size_t left_by_untraced(struct process_calls *process, const struct mfa *to, bool *doubtful)
+{
+    bool callers = process->frames[process->used - 1].caller.module;
+    size_t called = callers ? nearest_called(process, to) : 0;
+    size_t left = called ? called - 1 : process->used - !callers;
+
+    if (!called)
+        *doubtful = doubt_lowest(process, left);
+    else
+        for (size_t i = left; i > 0 && mfa_same(&process->frames[i - 1].caller, to); i--) {
+            if (!doubt_one(process, i - 1))
+                break;
+            *doubtful = true;
+        }
+    return left;
+}
+
+static size_t left_by(struct process_calls *process, const struct mfa *to, bool *doubtful)
+{
+    struct count function = function_of(to);
+    const struct count *open = open_calls(process, &function);
+    size_t end = process->used - !process->returned;
+    size_t called = open ? nearest_call(process, end, to) : 0;
+
+    if (called) {
+        *doubtful = doubt_target(process, called - 1, open->events);
+        return called;
+    }
+    if (!to->function)
+        return 0;
+    if (!process->returned)
+        return left_by_untraced(process, to, doubtful);
+    doubt_lowest(process, process->used);
+    return process->used;
+}
+
+size_t calls_return_to(struct shard *shard, ERL_NIF_TERM word, const struct mfa *to)
+{
+    struct process_calls **link = find(shard, word);
+    struct process_calls *process = link ? *link : NULL;
+    bool doubtful = false;
+    size_t left;
+
+    if (!process)
+        return 0;
+    if (process->used == 1 && !process->returned) { /* nothing else can have ended */
+        process->doubted = process->alone = 0;
+        process->frames[0].doubted = false;
+    }
+    left = left_by(process, to, &doubtful);
+    for (size_t i = left; i < process->used; i++)
+        if (process->frames[i].caller.module && !mfa_same(&process->frames[i].caller, to))
+            doubtful |= doubt_one(process, i);
+    if (doubtful && !process->returned && !shard->doubtful++)
+        shard->doubted = *to;
+    process->returned = false;
+    if (process->doubted + process->alone > DOUBTED_MOST) {
+        doubt_lowest(process, left);
+        left = 0;
+    }
+    return left;
+}
+
+bool calls_end_above(struct shard *shard, ERL_NIF_TERM word, size_t left, int64_t now,
+                     struct ended *ended)
+{
+    struct process_calls **link = find(shard, word);
+    struct process_calls *process = link ? *link : NULL;
+    bool told;
+
+    if (!process || process->used <= left)
+        return false;
+    told = process->used > process->doubted && !process->frames[process->used - 1].doubted;
     pop(process, told ? now : TIME_NONE, told, ended);
     if (!process->used)
         drop(shard, link);

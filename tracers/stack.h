@@ -39,7 +39,7 @@
 #ifndef TRACER_STACK_H
 #define TRACER_STACK_H
 
-#include <erl_tracer.h>
+#include "mfa.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,12 +58,6 @@ enum {
 /* What `doubtful` counts, and how a recording is made that has none. */
 #define STACK_DOUBTFUL "returns of which the recording does not tell how many calls they end"
 #define STACK_CURE "record callers and ends of calls, as dbg:tpl(MODULE, cx) does"
-
-/* Atoms are the same words in every environment and for ever. */
-struct mfa {
-    ERL_NIF_TERM module, function; /* 0: not known */
-    unsigned arity;
-};
 
 struct frame {
     struct mfa mfa, caller;
@@ -113,30 +107,6 @@ struct stack {
     void (*left)(void *of, struct frame *frame);
     void *of;
 };
-
-static inline bool mfa_same(const struct mfa *a, const struct mfa *b)
-{
-    return a->function == b->function && a->module == b->module && a->arity == b->arity;
-}
-
-/* {M, F, Arity} or {M, F, Args}; `undefined` as {undefined, 0, 0}. False if it is anything else. */
-static inline bool mfa_read(ErlNifEnv *env, ERL_NIF_TERM term, struct mfa *mfa)
-{
-    const ERL_NIF_TERM *elements;
-    int size;
-
-    if (term == TH_TRACER_ATOM(env, undefined)) {
-        *mfa = (struct mfa){term, 0, 0};
-        return true;
-    }
-    if (!enif_get_tuple(env, term, &size, &elements) || size != 3 ||
-        !enif_is_atom(env, elements[0]) || !enif_is_atom(env, elements[1]))
-        return false;
-    mfa->module = elements[0];
-    mfa->function = elements[1];
-    return enif_get_uint(env, elements[2], &mfa->arity) ||
-           enif_get_list_length(env, elements[2], &mfa->arity);
-}
 
 /* The function that is running: the highest frame that is not gone. NULL if there is none. */
 static inline struct frame *stack_top(const struct stack *stack)
@@ -456,8 +426,7 @@ static inline void stack_return_to(struct stack *stack, const struct mfa *mfa)
 static inline void stack_event(ErlNifEnv *env, struct stack *stack, ERL_NIF_TERM tag,
                                const struct mfa *mfa, ERL_NIF_TERM opts)
 {
-    struct mfa caller = {0};
-    ERL_NIF_TERM result;
+    struct mfa caller;
 
     if (tag == TH_TRACER_ATOM(env, return_to)) {
         stack_return_to(stack, mfa);
@@ -467,9 +436,7 @@ static inline void stack_event(ErlNifEnv *env, struct stack *stack, ERL_NIF_TERM
         stack_return(stack, mfa);
         return;
     }
-    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, match_spec_result), &result) &&
-        !mfa_read(env, result, &caller))
-        caller = (struct mfa){0};
+    caller = mfa_of_caller(env, opts);
     stack_call(stack, mfa, &caller);
 }
 

@@ -19,17 +19,18 @@ bool timing_begin(const struct timing *timing, uint32_t mark)
         return false;
     figures->calls++;
     shard = calls_enter(timing->calls, timing->process);
-    begun = calls_begin(shard, timing->process, &timing->function, timing->now, mark);
+    begun =
+        calls_begin(shard, timing->process, &timing->function, &timing->caller, timing->now, mark);
     calls_leave(shard);
     return begun;
 }
 
 static void add(const struct timing *timing, const struct ended *ended)
 {
-    const struct open_call *call = &ended->frame;
+    const struct mfa *mfa = &ended->frame.mfa;
     struct figures *figures = figures_here(
         timing,
-        &(struct count){.module = call->module, .function = call->function, .arity = call->arity});
+        &(struct count){.module = mfa->module, .function = mfa->function, .arity = mfa->arity});
     uint64_t took = (uint64_t)ended->took;
 
     if (timing->ended)
@@ -60,6 +61,17 @@ bool timing_end(const struct timing *timing, bool error)
     if (figures)
         figures->errors++;
     return ended.told;
+}
+
+void timing_return_to(const struct timing *timing, const struct mfa *to)
+{
+    struct shard *shard = calls_enter(timing->calls, timing->process);
+    size_t left = calls_return_to(shard, timing->process, to);
+    struct ended ended;
+
+    while (calls_end_above(shard, timing->process, left, timing->now, &ended))
+        add(timing, &ended);
+    calls_leave(shard);
 }
 
 void timing_exit(const struct timing *timing)

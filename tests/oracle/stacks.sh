@@ -71,4 +71,14 @@ learned() {
     drawn callbacks.plain && grep -qx '<0.1.0>;stacks:t_all/1;stacks:t_each/1;stacks:t_leaf/1 16' "$work/drawn"
 }
 check 'who calls back is learned' learned
+
+# Times of calls where `return_to` tells of their ends: what is measured is as long as it was, as {exception_trace} tells, too.
+measured() {
+    python3 tests/oracle/stacks/true_ends.py "$1" <"$work/random.jsonl" >"$work/told.jsonl" 2>"$work/remarks" &&
+        "$tracehost" replay -t "time,format=csv,by=process,output=$work/csv" "$work/told.jsonl" 2>>"$work/remarks" &&
+        python3 tests/shipped/times.py "$work/csv" <"$work/told.jsonl" && cat "$work/remarks"
+}
+for told in plain callers some_plain some_callers returns; do
+    check "measured calls are as long as they were: $told" measured $told
+done
 finish

@@ -260,7 +260,7 @@ expect 'events whose parts do not fit' odd <<'EOF'
   ["events without a time stamp", 293],
   ["events with a time stamp of another clock, which is left aside", 206],
   ["events that are older than the first one, and count as if they came with it", 122],
-  ["ends of calls whose beginnings are not known", 37],
+  ["ends of calls whose beginnings are not known", 38],
   ["returns of calls that are not known", 26]
 ]
 EOF

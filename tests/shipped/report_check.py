@@ -347,34 +347,30 @@ def check_messages(data, recording, numbers):
 
 def slowest_of(recording):
     """The calls that took longest: name, process, at, took, error."""
-    ended, stacks = [], collections.defaultdict(list)
-    for event in recording.events:
-        tag = event['tag']
-        if tag == 'exit':
-            stacks.pop(event['tracee'], None)
-        if tag not in ('call', 'return_from', 'exception_from'):
-            continue
-        name, now, stack = '%s:%s/%d' % times.function_of(event['term']), event.get('ts'), stacks[event['tracee']]
-        if tag == 'call':
-            stack.append((name, now))
-            continue
-        at = max((i for i, call in enumerate(stack) if call[0] == name), default=None)
-        if at is not None:
-            if now is not None and stack[at][1] is not None:
-                ended.append((name, event['tracee'], stack[at][1] - recording.first, max(now - stack[at][1], 0),
-                              tag == 'exception_from'))
-            del stack[at:]
-    ended.sort(key=lambda call: -call[3])
-    return ended[:SLOWEST]
+    lives, records = collections.Counter(), collections.defaultdict(list)
+    for place, event in enumerate(recording.events):
+        pid = event.get('tracee')
+        if event['tag'] == 'exit':
+            lives[pid] += 1
+        elif event['tag'] in CALLS:
+            records[pid, lives[pid]].append((place, next(times.events([json.dumps(event)]))[1]))
+    ended = []
+    for (pid, _), of_it in records.items():
+        for (begin, _), (end, (number, i)), name, tag, _ in times.ended([record for _, record in of_it]):
+            if begin is not None and end is not None:
+                ended.append((-max(end - begin, 0), of_it[number][0], i, name, pid, begin - recording.first,
+                              tag == 'exception_from', tag))
+    return [(name, pid, at, -took, error, tag) for took, _, _, name, pid, at, error, tag in sorted(ended)[:SLOWEST]]
 
 
 def check_slowest(data, recording):
     said = [(data['names'][call['name']], data['processes'][call['process']]['id'], call['at'], call['took'],
              call['error']) for call in data['slowest']]
-    same('slowest calls', said, [call[:2] + (max(call[2], 0),) + call[3:] for call in slowest_of(recording)])
-    for call in data['slowest']:
+    slowest = slowest_of(recording)
+    same('slowest calls', said, [call[:2] + (max(call[2], 0),) + call[3:5] for call in slowest])
+    for call, (*_, tag) in zip(data['slowest'], slowest):
         assert 0 <= call['own'] <= call['took'], call
-        assert call['outcome'] is not None, call
+        assert (call['outcome'] is None) == (tag == 'return_to'), call
 
 
 def main():

@@ -466,7 +466,7 @@ say text('#flame .why')
 STEPS
 }
 expect 'doubtful stacks' doubtful <<'LINES'
-⚠ Not all that happened is shown as it wasreturns of which the recording does not tell how many calls they end, so that the flame graph may be wrong (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
+⚠ Not all that happened is shown as it wasreturns of which the recording does not tell how many calls they end, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
 Own time by stack, the greatest on the left; colours tell modules apart. 1 stack too narrow to be seen: in those above.
 LINES
 

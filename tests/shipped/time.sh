@@ -70,6 +70,56 @@ expect 'each case' "$tracehost" replay -t time "$work/cases.jsonl" <<'LINES'
 time: ends of calls whose beginnings are not known: 1
 LINES
 
+# Ends that return_to tells, of calls with callers (1) and without (2), and ends of one function's calls (3): a call in a call
+# (c), tail calls in it (t to u), a call in which code that is not traced calls others (o), and one that may be a tail call (d).
+while read -r at tracee tag function extra; do
+    printf '{"ts":%s000000,"tracee":"<0.%s.0>","tag":"%s","term":"%s"%s}\n' "$at" "$tracee" "$tag" "$function" "${extra:+,$extra}"
+done >"$work/returns.jsonl" <<'LINES'
+10 1 call {m,c,0} "match_spec_result":"{x,run,0}"
+11 1 call {m,t,0} "match_spec_result":"{m,c,0}"
+12 1 call {m,u,0} "match_spec_result":"{m,c,0}"
+15 1 return_to {m,c,0}
+17 1 return_to {x,run,0}
+20 1 call {m,o,0} "match_spec_result":"{x,run,0}"
+21 1 call {m,g,0} "match_spec_result":"{lists,foreach,2}"
+23 1 return_to {lists,foreach,2}
+24 1 call {m,g,0} "match_spec_result":"{lists,foreach,2}"
+27 1 return_to {lists,foreach,2}
+30 1 return_to {x,run,0}
+31 1 call {m,d,0} "match_spec_result":"{x,run,0}"
+32 1 call {m,g,0} "match_spec_result":"{x,run,0}"
+33 1 return_to {x,run,0}
+34 1 return_to undefined
+40 2 call {m,o,0}
+41 2 call {m,g,0}
+45 2 return_to {lists,foreach,2}
+46 2 return_to {x,run,0}
+50 2 call {m,c,0}
+51 2 call {m,d,0}
+52 2 call {m,g,0}
+53 2 return_to {x,run,0}
+54 2 return_to {x,main,0}
+60 3 call {m,d,0}
+61 3 call {m,o,0}
+62 3 call {m,g,0}
+63 3 return_to {lists,foreach,2}
+64 3 return_from {m,o,0} "extra":"ok"
+64 3 return_to {lists,foreach,2}
+66 3 return_to {x,run,0}
+LINES
+expect 'ends that return_to tells' "$tracehost" replay -t time "$work/returns.jsonl" <<'LINES'
+     calls     open   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
+         6        0        0        12000        12000  38.71      1000      4000      4000      4000  m:g/0
+         3        0        0        19000         9000  29.03      6000     10000     10000     10000  m:o/0
+         3        0        2         6000         3000   9.68      6000      6000      6000      6000  m:d/0
+         2        1        0         7000         3000   9.68      7000      7000      7000      7000  m:c/0
+         1        0        0         3000         3000   9.68      3000      3000      3000      3000  m:u/0
+         1        0        0         4000         1000   3.23      4000      4000      4000      4000  m:t/0
+-- stderr
+time: returns of which the recording does not tell how many calls they end: 5, the first to x:run/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+LINES
+check 'ends that return_to tells, summed up' summed "$work/returns.jsonl" process
+
 expect 'by process' "$tracehost" replay -t time,by=process,top=2 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
      calls   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  process     function
         21        0          462          462  41.81       225       402       462       462  <0.94.0>    wl:'-pingpong/1-lc$^0/1-0-'/2
@@ -82,7 +132,7 @@ expect 'nothing but calls' measured top=2 s01_seed_local_caller <<'LINES'
          1        1            -            -   0.00         -         -         -         -  ex:foo/0
          3        3            -            -   0.00         -         -         -         -  3 more
 -- stderr
-time: no call was told to end; that takes a match specification with {return_trace} or {exception_trace}, as by --return or --exception of -p
+time: no call was told to end; that takes a match specification with {return_trace} or {exception_trace}, as by --return or --exception of -p, or the flag return_to
 time: events without a time stamp, which takes a flag such as monotonic_timestamp: 15
 LINES
 expect 'no time stamps' measured top=2 s12_fileio <<'LINES'

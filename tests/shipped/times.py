@@ -3,7 +3,8 @@
 times.py CSV < JSON LINES OF THE RECORDING: compares the tracer's CSV with it; by process if that has
 such a column.
 
-The calls that ended are intervals, found by walking back from each end to its call. A function's total
+The calls that ended are intervals, found by walking back from each end to its call; ended() has the rule of
+tracers/calls.h for a return_to. A function's total
 is the measure of the union of its intervals in a process, and its own time what a sweep over all
 intervals gives to the innermost one, moment by moment.
 """
@@ -18,7 +19,8 @@ from collections import defaultdict
 # {M,F,[...]} or {M,F,Arity}: names may be quoted.
 NAME = r"('(?:[^'\\]|\\.)*'|[a-z][\w@]*)"
 RESERVED = ('after', 'begin', 'case', 'end', 'fun', 'if', 'of', 'receive', 'try', 'when')
-ENDS = ('return_from', 'exception_from')
+ENDS = ('return_from', 'exception_from', 'return_to')
+DOUBTED = 1024
 
 
 def arity_of(text):
@@ -56,17 +58,31 @@ def function_of_external(data):
 
 
 def function_of(term):
+    if term == 'undefined':
+        return None
     if isinstance(term, dict):
         return function_of_external(base64.b64decode(term['$etf']))
     found = re.match(r'\{%s,%s,(.*)\}$' % (NAME, NAME), term, re.DOTALL)
     return found.group(1), found.group(2), arity_of(found.group(3))
 
 
+def name_of(term):
+    function = function_of(term)
+    return '%s:%s/%d' % function if function else 'undefined'
+
+
+def caller_of(event):
+    """None if it is not known."""
+    result = event.get('match_spec_result')
+    is_function = result == 'undefined' or isinstance(result, str) and re.fullmatch(r'\{%s,%s,\d+\}' % (NAME, NAME), result)
+    return name_of(result) if is_function else None
+
+
 def events(lines):
     for line in lines:
         event = json.loads(line)
         if event.get('tag') == 'call' or event.get('tag') in ENDS:
-            yield event['tracee'], event['tag'], '%s:%s/%d' % function_of(event['term']), event['ts']
+            yield event['tracee'], (event['tag'], name_of(event['term']), event.get('ts'), caller_of(event))
 
 
 def own_times(intervals):
@@ -76,7 +92,7 @@ def own_times(intervals):
         marks += [(begin[1], 1, number), (end[1], 0, number)]
     own, inside, before = defaultdict(int), [], None
     times = [time for interval in intervals for (time, _) in interval[:2]]
-    at = {place: time for interval in intervals for (time, place) in interval[:2]}
+    at = {place: time for interval in intervals for (time, place) in interval[:2]}  # places are all different
     assert len(at) == len(times)
     for place, begins, number in sorted(marks):
         if inside:
@@ -94,7 +110,7 @@ def total_times(intervals):
     for begin, end, name in intervals:
         by_name[name].append((begin, end))
     for name, spans in by_name.items():
-        last, sum_of = (-1, -1), 0
+        last, sum_of = (-1, (-1,)), 0
         for begin, end in sorted(spans, key=lambda span: span[0][1]):
             if end[1] > last[1]:
                 sum_of += end[0] - (begin[0] if begin[1] > last[1] else last[0])
@@ -103,32 +119,95 @@ def total_times(intervals):
     return total
 
 
-def of_process(records):
-    """{name: calls, errors, ended...} of [(tag, name, time)]."""
-    rows = defaultdict(lambda: dict(calls=0, errors=0, total_ns=0, own_ns=0, took=[]))
-    began, intervals = [], []
-    for place, (tag, name, time) in enumerate(records):
-        rows[name]['calls'] += tag == 'call'
-        rows[name]['errors'] += tag == 'exception_from'
+class Call:
+    def __init__(self, name, caller, begin):
+        self.name, self.caller, self.begin, self.doubted = name, caller, begin, False
+
+
+def last(calls, wanted):
+    return next((i for i in range(len(calls) - 1, -1, -1) if wanted(calls[i])), None)
+
+
+def doubt(calls):
+    for call in calls:
+        call.doubted = True
+
+
+def left_by(calls, to, returned):
+    """How many of the calls are open when control comes back to TO."""
+    top, below = len(calls) - 1, calls if returned else calls[:-1]
+    at = last(below, lambda call: call.name == to)
+    if at is not None:
+        caller = calls[at].caller
+        if caller == to if caller else any(call.name == to for call in calls[:at]):
+            calls[at].doubted = True
+        return at + 1
+    if to == 'undefined':
+        return 0
+    if returned:
+        doubt(calls)
+        return len(calls)
+    called = last(calls, lambda call: call.caller == to) if calls[top].caller else None
+    if called is None:
+        left = top + bool(calls[top].caller)
+        doubt(calls[:left])
+        return left
+    doubt(calls[1 + max((i for i in range(called) if calls[i].caller != to), default=-1):called])
+    return called
+
+
+def ended(records):
+    """[(begin, end, name, how it ended, if it was in no other one)] of [(tag, name, time, caller)], if the end is known."""
+    calls, found, returned = [], [], False
+    outermost = lambda i: all(call.name != calls[i].name for call in calls[:i])
+    for number, (tag, name, time, caller) in enumerate(records):
+        was, returned = returned, tag in ('return_from', 'exception_from')
         if tag == 'call':
-            began.append((name, (time, place)))
-            continue
-        behind = [i for i in range(len(began) - 1, -1, -1) if began[i][0] == name][:1]
-        if behind:
-            intervals.append((began[behind[0]][1], (time, place), name))
-            rows[name]['took'].append(time - began[behind[0]][1][0])
-            del began[behind[0]:]
+            at = last(calls, lambda call, caller=caller: call.name == caller)
+            if at is not None:
+                tail = last(calls, lambda call, caller=caller: call.caller == caller)
+                doubt(calls[max(at, -1 if tail is None else tail) + 1:])
+            calls.append(Call(name, caller, (time, (number, 0))))
+        elif tag != 'return_to':
+            at = last(calls, lambda call, name=name: call.name == name)
+            if at is not None:
+                found.append((calls[at].begin, (time, (number, 0)), name, tag, outermost(at)))
+                del calls[at:]
+        elif calls:
+            calls[0].doubted &= was or len(calls) > 1
+            left = left_by(calls, name, was)
+            doubt([call for call in calls[left:] if call.caller not in (None, name)])
+            if sum(call.doubted for call in calls[:left]) > DOUBTED:
+                doubt(calls[:left])
+                left = 0
+            found += [(calls[i].begin, (time, (number, -i)), calls[i].name, tag, outermost(i))
+                      for i in range(len(calls) - 1, left - 1, -1) if not calls[i].doubted]
+            del calls[left:]
+    return found
+
+
+def of_process(records):
+    """{name: calls, errors, ended...} of [(tag, name, time, caller)]."""
+    rows = defaultdict(lambda: dict(calls=0, errors=0, total_ns=0, own_ns=0, took=[]))
+    for tag, name, _, _ in records:
+        if tag != 'return_to':
+            rows[name]['calls'] += tag == 'call'
+            rows[name]['errors'] += tag == 'exception_from'
+    found = ended(records)
+    intervals = [interval[:3] for interval in found]
+    for begin, end, name in intervals:
+        rows[name]['took'].append(end[0] - begin[0])
     for name, own in own_times(intervals).items():
         rows[name]['own_ns'] = own
-    for name, total in total_times(intervals).items():
+    for name, total in total_times([interval[:3] for interval in found if interval[4]]).items():
         rows[name]['total_ns'] = total
     return rows
 
 
 def expected(lines, by_process):
     records, rows = defaultdict(list), {}
-    for tracee, tag, name, time in events(lines):
-        records[tracee].append((tag, name, time))
+    for tracee, record in events(lines):
+        records[tracee].append(record)
     for tracee, of_it in records.items():
         for name, row in of_process(of_it).items():
             key = (tracee if by_process else '', name)

@@ -22,11 +22,18 @@ void function_event(const struct event *event)
 {
     bool thrown = event->tag == TH_TRACER_ATOM(event->env, exception_from);
     struct timing timing = timing_of(event);
+    struct mfa to;
     uint32_t mark;
 
+    if (event->tag == TH_TRACER_ATOM(event->env, return_to)) {
+        if (mfa_read(event->env, event->term, &to))
+            timing_return_to(&timing, &to);
+        return;
+    }
     if (!counts_read_function(event->env, event->term, &timing.function))
         return;
     if (event->tag == TH_TRACER_ATOM(event->env, call)) {
+        timing.caller = mfa_of_caller(event->env, event->opts);
         mark = slowest_keep(event);
         if (!timing_begin(&timing, mark))
             slowest_drop(&event->report->slowest, event->process, mark);
@@ -62,6 +69,7 @@ void functions_forget_open(struct report *report)
     for (size_t i = 0; i < SHARDS; i++) {
         report->lost += report->calls.shards[i].lost;
         report->forgotten += report->calls.shards[i].forgotten;
+        calls_doubtful(&report->calls.shards[i], &report->untimed);
     }
     slowest_drop_all(&report->slowest);
     calls_free(&report->calls);

@@ -179,13 +179,13 @@ static void write_tags(struct writing *writing)
 
 /* --- what was repaired, cut or lost --- */
 
-static void write_doubts(FILE *file, const struct repairs *repairs)
+static void write_doubts(FILE *file, const char *effect, const struct repairs *repairs)
 {
     const struct mfa *mfa = &repairs->doubted;
     struct line line;
 
     line_start(&line);
-    line_add(&line, STACK_DOUBTFUL ", so that the flame graph may be wrong (the first is to ");
+    line_add(&line, STACK_DOUBTFUL ", so that %s (the first is to ", effect);
     line_add(&line, "%#T:%#T/%u; %s)", mfa->module, mfa->function, mfa->arity, STACK_CURE);
     fputs("\n[", file);
     write_text(file, line.text, line.used);
@@ -200,11 +200,13 @@ static void write_repairs(struct writing *writing)
     const struct messages *messages = &report->messages;
     uint64_t lost = report->lost + report->functions.lost + report->tags.lost;
     uint64_t forgotten = report->forgotten;
+    struct repairs untimed = report->untimed;
     bool first = true;
 
     for (size_t i = 0; i < SHARDS; i++) {
         lost += shards[i].lost;
         forgotten += shards[i].forgotten;
+        calls_doubtful(&shards[i], &untimed);
     }
     const struct {
         const char *what;
@@ -236,7 +238,12 @@ static void write_repairs(struct writing *writing)
     };
     fputc('[', writing->file);
     if (report->repairs.doubtful) {
-        write_doubts(writing->file, &report->repairs);
+        write_doubts(writing->file,
+                     "the flame graph may be wrong and times of functions are missing",
+                     &report->repairs);
+        first = false;
+    } else if (untimed.doubtful) {
+        write_doubts(writing->file, "times of functions are missing", &untimed);
         first = false;
     }
     for (size_t i = 0; i < sizeof repairs / sizeof repairs[0]; i++)

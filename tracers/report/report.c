@@ -124,10 +124,8 @@ static void follow(const struct event *event, enum what what)
     switch (what) {
     case CALL:
     case RETURN:
-        function_event(event);
-        process_call(event);
-        break;
     case RETURN_TO:
+        function_event(event);
         process_call(event);
         break;
     case SEND:

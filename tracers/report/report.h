@@ -168,8 +168,9 @@ struct report {
     uint64_t strays; /* ends of calls that were not seen to begin */
     struct tree stacks;
     struct repairs repairs;
-    uint64_t forgotten;   /* open calls of streams before this one that full stacks let go of */
-    uint64_t unscheduled; /* calls and returns of processes that were not scheduled in */
+    uint64_t forgotten;     /* open calls of streams before this one that full stacks let go of */
+    struct repairs untimed; /* of those: ends of calls that were not measured */
+    uint64_t unscheduled;   /* calls and returns of processes that were not scheduled in */
     struct messages messages;
     struct slowest slowest;
     struct process *at_work; /* of the event at hand */

@@ -118,7 +118,9 @@ static void add(const struct event *event, const struct ended *ended)
     struct slowest *slowest = &event->report->slowest;
     const struct open_call *frame = &ended->frame;
     struct slow_call call = {
-        .function = {.module = frame->module, .function = frame->function, .arity = frame->arity},
+        .function = {.module = frame->mfa.module,
+                     .function = frame->mfa.function,
+                     .arity = frame->mfa.arity},
         .process = event->process,
         .at = frame->began,
         .took = (uint64_t)ended->took,

@@ -109,18 +109,25 @@ TH_TRACER_TRACE(call)
 {
     bool called = tag == TH_TRACER_ATOM(env, call);
     bool thrown = tag == TH_TRACER_ATOM(env, exception_from);
+    bool returned_to = tag == TH_TRACER_ATOM(env, return_to);
     struct part *part;
     struct timing timing;
-    struct count function;
+    struct count function = {0};
+    struct mfa to;
 
-    if ((!called && !thrown && tag != TH_TRACER_ATOM(env, return_from)) ||
-        !(part = part_of(env, state)) || !counts_read_function(env, term, &function))
+    if ((!called && !thrown && !returned_to && tag != TH_TRACER_ATOM(env, return_from)) ||
+        !(part = part_of(env, state)) ||
+        !(returned_to ? mfa_read(env, term, &to) : counts_read_function(env, term, &function)))
         return;
     timing = timing_of(env, part, tracee);
     timing.function = function;
     timing.now = time_of(env, opts, &part->output->settings, &part->own);
     if (called)
+        timing.caller = mfa_of_caller(env, opts);
+    if (called)
         timing_begin(&timing, 0);
+    else if (returned_to)
+        timing_return_to(&timing, &to);
     else
         part->own.strays += !timing_end(&timing, thrown);
 }
@@ -161,7 +168,8 @@ static void remark_no_ends(const struct figures_table *table)
     }
     if (calls && !ended)
         fputs("time: no call was told to end; that takes a match specification with "
-              "{return_trace} or {exception_trace}, as by --return or --exception of -p\n",
+              "{return_trace} or {exception_trace}, as by --return or --exception of -p, or the "
+              "flag return_to\n",
               stderr);
 }
 
@@ -170,6 +178,7 @@ static void report_output(struct output *output)
     struct settings *settings = &output->settings;
     uint64_t strays = 0, untimed = 0, others = 0, lost = 0, forgotten = 0;
     struct figures_table all = {0};
+    struct repairs repairs = {0};
 
     for (struct part *part = parts.first; part; part = part->next)
         if (part->output == output) {
@@ -181,6 +190,7 @@ static void report_output(struct output *output)
     for (size_t i = 0; i < SHARDS; i++) {
         lost += settings->calls.shards[i].lost;
         forgotten += settings->calls.shards[i].forgotten;
+        calls_doubtful(&settings->calls.shards[i], &repairs);
     }
     report(output->file, &all, settings->format, settings->by == BY_PROCESS, settings->top);
     remark_no_ends(&all);
@@ -188,6 +198,7 @@ static void report_output(struct output *output)
     remark("events with a time stamp of another clock than the first, which is left aside", others);
     remark("open calls forgotten, as there were more than `frames`", forgotten);
     remark("ends of calls whose beginnings are not known", strays);
+    stack_tell_doubts("time", &repairs);
     remark("events that there was no memory for", lost + all.lost);
     figures_free(&all);
     calls_free(&settings->calls);

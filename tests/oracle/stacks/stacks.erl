@@ -4,6 +4,8 @@
 %% Functions t_* are traced, others are not. With callers, a tail call takes its caller's place: the true stack is the
 %% process's own. Without, it looks like any other call: the true stack has the calls that had not returned. So it is
 %% for recursion, too, as a stack trace names a function once that has called itself.
+%% And of programs that are made by chance:
+%%   random.jsonl        all that a BEAM tells of their calls, with `return_to`, callers and {exception_trace}
 -module(stacks).
 -export([main/0]).
 
@@ -68,6 +70,60 @@ t_step(N, A) -> at(), R = each(fun t_each/1, [N]), [R | A].
 fold(_, A, []) -> A;
 fold(F, A, [H | T]) -> R = F(H, A), fold(F, R, T).
 
+%% --- programs: {First, Second, Last}, each a call {Function, Program} or none, the last a tail call ---
+
+-define(CALL(Call),
+        case Call of
+            none -> none;
+            thrown -> throw(none);
+            {t_a, _} -> t_a(element(2, Call));
+            {t_b, _} -> t_b(element(2, Call));
+            {t_c, _} -> t_c(element(2, Call));
+            {a, _} -> a(element(2, Call));
+            {b, _} -> b(element(2, Call));
+            {c, _} -> c(element(2, Call))
+        end).
+-define(PROGRAM(Name), Name({First, Second, Last}) -> _ = ?CALL(First), _ = ?CALL(Second), ?CALL(Last)).
+-define(CATCHING(Name), Name({First, Second, Last}) -> _ = (catch ?CALL(First)), _ = (catch ?CALL(Second)), ?CALL(Last)).
+?PROGRAM(t_a).
+?PROGRAM(t_b).
+?CATCHING(t_c).
+?PROGRAM(a).
+?PROGRAM(b).
+?CATCHING(c).
+
+call(0) -> lists:nth(rand:uniform(40), [thrown | lists:duplicate(39, none)]);
+call(Depth) ->
+    case rand:uniform(4) of
+        1 -> none;
+        _ -> {lists:nth(rand:uniform(6), [t_a, t_b, t_c, a, b, c]), {call(Depth - 1), call(Depth - 1), call(Depth - 1)}}
+    end.
+
+random() ->
+    _ = rand:seed(exsss, {1, 2, 3}),
+    Programs = [call(1 + I rem 5) || I <- lists:seq(1, 300)],
+    Spec = [{'_', [], [{exception_trace}, {message, {caller}}]}],
+    _ = [erlang:trace_pattern({?MODULE, N, 1}, Spec, [local]) || N <- [t_a, t_b, t_c]],
+    Recorded = [recorded(fun() -> catch ?CALL(Program) end) || Program <- Programs],
+    ok = file:write_file("random.jsonl", [random(I, Events) || {I, Events} <- lists:zip(lists:seq(1, 300), Recorded)]).
+
+recorded(Fun) ->
+    Tracee = spawn(fun() -> receive go -> Fun() end end),
+    Monitor = monitor(process, Tracee),
+    1 = erlang:trace(Tracee, true, [call, return_to]),
+    Tracee ! go,
+    receive {'DOWN', Monitor, _, _, _} -> ok end,
+    events(Tracee, erlang:trace_delivered(Tracee)).
+
+random(Process, Events) ->
+    [random(Process, I, Event) || {I, Event} <- lists:zip(lists:seq(1, length(Events)), Events)].
+random(Process, I, Event) ->
+    Line = case Event of
+        {Tag, Function, _} when Tag =:= return_from; Tag =:= exception_from -> line(I, Tag, Function, ",\"extra\":\"none\"");
+        _ -> json(I, Event)
+    end,
+    string:replace(Line, "<0.1.0>", io_lib:format("<0.~b.0>", [Process])).
+
 %% --- the true stack of the process, where it is now ---
 
 at() ->
@@ -85,6 +141,7 @@ main() ->
          write(Name, plain, run(Case, true), logical(run(Case, [{'_', [], [{exception_trace}]}]))),
          write(Name, callers, run(Case, [{'_', [], [{message, {caller}}]}]), with_callers(Name, Case))
      end || {Name, Case} <- cases()],
+    random(),
     halt(0).
 
 with_callers(recursion, Case) -> logical(run(Case, [{'_', [], [{exception_trace}]}]));
