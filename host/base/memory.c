@@ -9,16 +9,14 @@
 #include <string.h>
 
 static _Thread_local unsigned long allocations;
-static atomic_bool out; /* relaxed: the thread that sets it reads it as it exits */
+static atomic_bool given_up; /* relaxed: the thread that sets it reads it as it exits */
 
 static void *checked(void *memory, size_t size)
 {
     allocations++;
     if (memory)
         return memory;
-    fprintf(stderr, "tracehost: out of memory (%zu bytes wanted)\n", size);
-    atomic_store_explicit(&out, true, memory_order_relaxed);
-    exit(TH_FAILED);
+    th_give_up("out of memory (%zu bytes wanted)", size);
 }
 
 void *th_alloc(size_t size)
@@ -65,9 +63,22 @@ void th_free(void *memory)
     free(memory);
 }
 
-bool th_memory_is_out(void)
+void th_give_up(const char *format, ...)
 {
-    return atomic_load_explicit(&out, memory_order_relaxed);
+    va_list args;
+
+    fputs("tracehost: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    atomic_store_explicit(&given_up, true, memory_order_relaxed);
+    exit(TH_FAILED);
+}
+
+bool th_has_given_up(void)
+{
+    return atomic_load_explicit(&given_up, memory_order_relaxed);
 }
 
 unsigned long th_alloc_count(void)

@@ -2,8 +2,8 @@
  * Memory: allocation that does not return when there is none.
  *
  * How much to allocate for data from outside is bounded by the callers' limits, so running out is a
- * fault of the machine: th_alloc() and th_realloc() say so on stderr and exit with TH_FAILED. What
- * they return is freed with th_free(). Any thread may free what another allocated.
+ * fault of the machine: th_alloc() and th_realloc() give up. What they return is freed with
+ * th_free(). Any thread may free what another allocated.
  */
 #ifndef TH_MEMORY_H
 #define TH_MEMORY_H
@@ -43,8 +43,12 @@ char *th_printf(const char *format, ...)
 /* NULL is allowed. */
 void th_free(void *memory);
 
-/* The program ends as there was no memory: no code of a library has ended it. */
-bool th_memory_is_out(void);
+/* The host cannot do without what the system refuses it, memory or a thread: says so on stderr, and
+ * ends the program with TH_FAILED. */
+void th_give_up(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
+
+/* The program ends by th_give_up(): no code of a library has ended it. */
+bool th_has_given_up(void);
 
 /*
  * How many times this thread has called th_alloc, th_alloc_zero or th_realloc. Tests of "nothing is

@@ -23,22 +23,29 @@ struct unfinished {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
 static struct unfinished *unfinished;
+static bool ending; /* what is begun now would not be removed any more */
 
 /* As the program exits: a child of it has no files of its own here. */
 static void remove_unfinished(void)
 {
     pthread_mutex_lock(&lock);
+    ending = true;
     for (const struct unfinished *file = unfinished; file; file = file->next)
         if (file->owner == getpid())
             unlink(file->name);
     pthread_mutex_unlock(&lock);
 }
 
-static void begin_file(const char *name)
+bool th_output_begin_file(const char *name)
 {
     static bool registered;
-    struct unfinished *file = th_alloc(sizeof *file + strlen(name) + 1);
+    bool removed_in_time;
+    struct unfinished *file = malloc(sizeof *file + strlen(name) + 1);
 
+    if (!file) {
+        unlink(name);
+        th_give_up("out of memory");
+    }
     file->owner = getpid();
     strcpy(file->name, name);
     pthread_mutex_lock(&lock);
@@ -46,10 +53,12 @@ static void begin_file(const char *name)
         registered = atexit(remove_unfinished) == 0;
     file->next = unfinished;
     unfinished = file;
+    removed_in_time = registered && !ending;
     pthread_mutex_unlock(&lock);
+    return removed_in_time;
 }
 
-static void end_file(const char *name)
+void th_output_end_file(const char *name)
 {
     struct unfinished **link = &unfinished, *file;
 
@@ -93,7 +102,7 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
     out->temporary = th_printf("%s.XXXXXX", out->name);
     descriptor = mkstemp(out->temporary);
     if (descriptor >= 0)
-        begin_file(out->temporary);
+        (void)th_output_begin_file(out->temporary);
     if (descriptor >= 0 && take_after(descriptor, old))
         file = fdopen(descriptor, "w");
     if (!file && descriptor >= 0) {
@@ -109,7 +118,11 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
 static char *resolve(const char *name)
 {
     char *target = realpath(name, NULL);
-    char *copy = th_strdup(target ? target : name);
+    char *copy;
+
+    if (!target && errno == ENOMEM)
+        th_give_up("out of memory");
+    copy = th_strdup(target ? target : name);
 
     free(target);
     return copy;
@@ -132,7 +145,7 @@ static FILE *open_file(struct th_output *out, const char *name)
 static void forget(struct th_output *out)
 {
     if (out->temporary)
-        end_file(out->temporary);
+        th_output_end_file(out->temporary);
     th_free(out->name);
     th_free(out->temporary);
     *out = (struct th_output){0};

@@ -12,6 +12,7 @@
 
 #include "error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct th_output {
@@ -35,6 +36,11 @@ enum th_status th_output_flush(struct th_output *out);
 /* Closes the file and gives it its name; of stdout, flushes it. TH_FAILED if anything was not
  * written: then the name is as it was before. */
 enum th_status th_output_commit(struct th_output *out);
+
+/* The file NAME is there, and of no use until th_output_end_file(): should the program exit before,
+ * it is removed. False: it exits already, and does not remove it any more. Any thread. */
+bool th_output_begin_file(const char *name);
+void th_output_end_file(const char *name);
 
 /* For signal handlers: writes to DESCRIPTOR at once, without stdio, and without memory but for
  * texts of more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end

@@ -1,6 +1,6 @@
 #include "thread_memory.h"
 
-#include "error.h"
+#include "memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void free_blocks(void *first)
 static void make_key(void)
 {
     if (pthread_key_create(&blocks_of_thread, free_blocks) != 0)
-        th_bug("no thread-specific key is left");
+        th_give_up("no thread-specific key is left");
 }
 
 void *th_thread_memory(void **place, size_t size)

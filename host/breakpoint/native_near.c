@@ -67,6 +67,15 @@ static void consider(struct place *place, uintptr_t start, uintptr_t end)
         place->address = address;
 }
 
+/* Functions would silently go untraced for what the system refuses now, and may grant the next
+ * time.
+ */
+static void check_system(const char *what)
+{
+    if (errno == ENOMEM || errno == EMFILE || errno == ENFILE)
+        th_give_up("breakpoints in native code need %s: %s", what, strerror(errno));
+}
+
 /* Looks at the gaps between mappings, as the kernel lists them, but leaves a gigabyte above the
  * heap and below the stack, which grow. */
 static void find_place(struct place *place)
@@ -78,8 +87,10 @@ static void find_place(struct place *place)
     uintptr_t from = 64 << 10; /* the kernel keeps what is below for itself */
 
     place->address = 0;
-    if (!maps)
+    if (!maps) {
+        check_system("the list of mappings");
         return;
+    }
     while (getline(&line, &size, maps) > 0) {
         uintptr_t start, end;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) != 2)
@@ -97,8 +108,10 @@ static uint8_t *map_at(uintptr_t address)
     void *memory = mmap((void *)address, BLOCK, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
-    if (memory == MAP_FAILED)
+    if (memory == MAP_FAILED) {
+        check_system("memory near it");
         return NULL;
+    }
     if (memory == (void *)address)
         return memory;
     munmap(memory, BLOCK); /* a kernel that takes the address for a hint */

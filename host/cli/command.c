@@ -124,6 +124,7 @@ static void parse(const struct argp *argp, unsigned flags, int argc, char **argv
     char *command = argv[0];
     struct argp with_help = *argp;
     struct argp_child *children;
+    error_t error;
 
     if (asked)
         exit(asked(argp, input, flags & ARGP_IN_ORDER));
@@ -140,7 +141,9 @@ static void parse(const struct argp *argp, unsigned flags, int argc, char **argv
     parsed_words = argv;
     atexit(check_help);
     on_exit(suggest_option, NULL);
-    argp_parse(&with_help, argc, argv, flags, NULL, input);
+    error = argp_parse(&with_help, argc, argv, flags, NULL, input);
+    if (error)
+        th_give_up("cannot read the arguments: %s", strerror(error));
     th_free(children);
     parsing = NULL;
     argv[0] = command;

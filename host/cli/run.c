@@ -81,11 +81,14 @@ static void evaluate(struct running *running)
     bool goes_on = true;
     FILE *out = open_memstream(&running->values, &running->values_size);
 
+    if (!out)
+        th_give_up("out of memory");
     running->session.evaluation.out = out;
     for (size_t k = 0; goes_on && k < running->program_count; k++)
         for (size_t i = 0; goes_on && i < running->programs[k].count; i++)
             goes_on = evaluate_form(running, &running->programs[k], i);
-    fclose(out);
+    if (fclose(out) != 0)
+        th_give_up("out of memory");
 }
 
 /* What a process ends with that evaluates nothing else. */
@@ -176,6 +179,8 @@ static enum th_status run_process(struct running *running)
     if (status != TH_OK) {
         th_command_fail("run");
         th_control_host_end(&running->control);
+        th_sessions_rest(running->tracing); /* nothing has begun: its exit is nobody's event */
+        th_run_exit(running->session.process, TH_AM(normal));
         return status;
     }
     evaluate(running);

@@ -89,6 +89,14 @@ static enum th_status check_setup(const struct tracehost_setup *setup)
     return TH_OK;
 }
 
+/* Those that the host cannot do without: where they cannot be started later, the program ends. */
+static enum th_status start_threads(void)
+{
+    int error = th_progress_prepare();
+
+    return error ? th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error)) : TH_OK;
+}
+
 enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
                                            tracehost_host **host)
 {
@@ -99,6 +107,8 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
         status = th_embed_missing("result");
     if (status == TH_OK)
         status = check_setup(&setup);
+    if (status == TH_OK)
+        status = start_threads();
     if (status != TH_OK)
         return th_answer(status);
     th_library_halt_over();

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 32 };
@@ -113,10 +112,8 @@ static void start(struct member *member)
 {
     int error = th_thread_start(&member->thread, NULL, run, member);
 
-    if (error) {
-        fprintf(stderr, "tracehost: cannot start a thread: %s\n", strerror(error));
-        exit(TH_FAILED);
-    }
+    if (error)
+        th_give_up("cannot start a thread: %s", strerror(error));
     member->started = true;
 }
 

@@ -29,7 +29,9 @@ static struct th_later *_Atomic stack;
  * something there. Nobody posts twice before it is taken: the value is 0 or 1. */
 static sem_t handed_in;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* Set with release, under the lock, when the semaphore and the thread are there. */
+static atomic_bool started;
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 static struct th_later *in_order(struct th_later *latest)
 {
@@ -74,23 +76,39 @@ static void *work(void *unused)
     return NULL;
 }
 
-/* It takes no signals, and ends with the program. */
-static void start(void)
+/* Under the lock. It takes no signals, and ends with the program. */
+static int start(void)
 {
     pthread_t worker;
     int error;
 
     sem_init(&handed_in, 0, 0);
     error = th_thread_start(&worker, NULL, work, NULL);
-    if (error)
-        th_bug("cannot start the thread that works later: %s", strerror(error));
-    pthread_detach(worker);
+    if (!error)
+        pthread_detach(worker);
+    return error;
+}
+
+int th_progress_prepare(void)
+{
+    int error = 0;
+
+    if (atomic_load_explicit(&started, memory_order_acquire))
+        return 0;
+    pthread_mutex_lock(&starting);
+    if (!atomic_load_explicit(&started, memory_order_relaxed)) {
+        error = start();
+        atomic_store_explicit(&started, !error, memory_order_release);
+    }
+    pthread_mutex_unlock(&starting);
+    return error;
 }
 
 void th_progress_later(struct th_later *self, void (*run)(struct th_later *self))
 {
     /* Relaxed: it is only linked to, and compared. */
     struct th_later *latest = atomic_load_explicit(&stack, memory_order_relaxed);
+    int error;
 
     self->run = run;
     do {
@@ -99,7 +117,9 @@ void th_progress_later(struct th_later *self, void (*run)(struct th_later *self)
                                                     memory_order_relaxed));
     if (latest)
         return;
-    pthread_once(&once, start);
+    error = th_progress_prepare();
+    if (error)
+        th_give_up("cannot start the thread that works later: %s", strerror(error));
     sem_post(&handed_in);
 }
 

@@ -30,7 +30,7 @@ static void unregister(void *unused)
 static void make_key(void)
 {
     if (pthread_key_create(&at_thread_end, unregister) != 0)
-        th_bug("no thread-specific key is left");
+        th_give_up("no thread-specific key is left");
 }
 
 static void begin_thread(void)

@@ -75,13 +75,17 @@ struct th_later {
  * at once; may be called anywhere, in a read section too, and allocates nothing. RUN may free SELF,
  * or hand it in again; it may wait for locks, not for progress.
  *
- * The thread is started when there is work for the first time, and work that is not done when the
- * program exits is not done any more. A child process that was forked has no such thread, and
- * others' sections stay open there for ever: it may execute another program, or exit. A thread that
- * had been in no section yet must not begin one there, either: it would be registered, under a lock
- * which another thread may have held when the child was forked.
+ * The thread is started when there is work for the first time, at the latest, and work that is not
+ * done when the program exits is not done any more. A child process that was forked has no such
+ * thread, and others' sections stay open there for ever: it may execute another program, or exit. A
+ * thread that had been in no section yet must not begin one there, either: it would be registered,
+ * under a lock which another thread may have held when the child was forked.
  */
 void th_progress_later(struct th_later *self, void (*run)(struct th_later *self));
+
+/* Starts that thread, if it is not there, so that no work finds later that it cannot be started,
+ * which would end the program. 0 or an error of errno. */
+int th_progress_prepare(void);
 
 /* Waits until all work that was handed in before has been done. Not from such work, nor in a read
  * section. */

@@ -183,8 +183,7 @@ static void add_thread(struct th_queue *queue)
         queue->limit = queue->count; /* those that are there do the work */
         th_warn("no more than %u '%s' threads: %s", queue->count, queue->name, strerror(error));
     } else {
-        fprintf(stderr, "tracehost: cannot start a thread: %s\n", strerror(error));
-        exit(TH_FAILED);
+        th_give_up("cannot start a thread: %s", strerror(error));
     }
 }
 

@@ -123,10 +123,8 @@ static void start_thread(void)
     pthread_cond_init(&timers.changed, &attributes);
     pthread_condattr_destroy(&attributes);
     error = th_thread_create(&timers.thread, run, NULL);
-    if (error) {
-        fprintf(stderr, "tracehost: cannot start a thread: %s\n", strerror(error));
-        exit(TH_FAILED);
-    }
+    if (error)
+        th_give_up("cannot start a thread: %s", strerror(error));
     timers.started = true;
 }
 

@@ -14,6 +14,13 @@ enum { DEEPEST = 2048 };
 
 static const char etf_key[] = "$etf";
 
+/* A value that Jansson has no memory for would look like damage, or be missing in what is written.
+ */
+static __attribute__((constructor)) void use_memory(void)
+{
+    json_set_alloc_funcs(th_alloc, th_free);
+}
+
 /* One versioned external term, and nothing behind it. */
 static enum th_status from_etf(th_env *env, const json_t *text, const struct th_etf_node *here,
                                th_term *term)

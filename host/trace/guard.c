@@ -261,7 +261,7 @@ static void before_fork(void)
 static void on_program_exit(int status, void *unused)
 {
     (void)unused;
-    if (!is_guarded() || is_child() || th_memory_is_out())
+    if (!is_guarded() || is_child() || th_has_given_up())
         return;
     armed = false;
     begin_report();
