@@ -103,6 +103,11 @@
  * It is for text that people read; enif_snprintf("%T") does not depend on the user. At most SIZE
  * bytes are written, of which the last is a 0; the result is the bytes of the whole text, as of
  * snprintf(). Any thread.
+ *
+ * th_file_unfinished() tells of the file PATH, which the tracer has made, that it is of no use until it is
+ * complete: UNFINISHED is 1. If the program exits first, for want of memory, say, the host removes it.
+ * 0: the tracer has completed, renamed or removed it. The result is 0 if the program exits already, so
+ * that nobody removes the file but the tracer; else 1. Any thread.
  */
 #define TH_MODULE_TRACING(X) \
     X(tracing, int, th_disarm, (ErlNifEnv *env)) \
@@ -114,7 +119,8 @@
     X(tracing, int, th_call_fact, (ErlNifEnv *env, int fact)) \
     X(tracing, ERL_NIF_TERM, th_call_callers, (ErlNifEnv *env)) \
     X(tracing, int, th_recorded_unique, (ErlNifEnv *env, ErlNifSInt64 *unique)) \
-    X(tracing, size_t, th_show_term, (char *text, size_t size, ERL_NIF_TERM term))
+    X(tracing, size_t, th_show_term, (char *text, size_t size, ERL_NIF_TERM term)) \
+    X(tracing, int, th_file_unfinished, (const char *path, int unfinished))
 
 /*
  * Calling.

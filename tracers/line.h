@@ -9,6 +9,8 @@
 #ifndef TRACER_LINE_H
 #define TRACER_LINE_H
 
+#include "loss.h"
+
 #include <erl_nif.h>
 #include <nif_module.h>
 
@@ -34,6 +36,13 @@ static inline void line_start(struct line *line)
     line->for_people = 0;
 }
 
+/* There is no memory for a part of it. */
+static inline void line_fall_short(struct line *line)
+{
+    line->short_of_memory = 1;
+    loss_add();
+}
+
 /* Makes room for MORE than there is. 0 if there is no memory. */
 static inline int line_grow(struct line *line, size_t more)
 {
@@ -41,7 +50,7 @@ static inline int line_grow(struct line *line, size_t more)
     char *text = line->text == line->first ? malloc(size) : realloc(line->text, size);
 
     if (!text) {
-        line->short_of_memory = 1;
+        line_fall_short(line);
         return 0;
     }
     if (line->text == line->first)
@@ -101,11 +110,12 @@ static inline void line_drop(struct line *line)
         free(line->text);
 }
 
-/* Writes the line and its end, and forgets it. */
+/* Writes the line and its end, unless a part of it is missing, and forgets it. */
 static inline void line_end(struct line *line, FILE *file)
 {
     line_add(line, "\n");
-    fwrite(line->text, 1, line->used, file);
+    if (!line->short_of_memory)
+        fwrite(line->text, 1, line->used, file);
     line_drop(line);
 }
 

@@ -25,6 +25,7 @@
 #ifndef TRACER_OUTPUT_H
 #define TRACER_OUTPUT_H
 
+#include "line.h"
 #include "output_file.h"
 
 #include <erl_tracer.h>
@@ -208,16 +209,33 @@ static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, int d
     return !(none && *none) && isatty(descriptor);
 }
 
+/* The tracer cannot do its work, for the reason that TEXT tells. */
+static inline void output_fail(ErlNifEnv *env, const char *text)
+{
+    if (TH_HAS(th_tracer_failed))
+        th_tracer_failed(env, text);
+    else
+        fprintf(stderr, "tracer: %s\n", text);
+}
+
 /* PATH cannot be written. */
 static inline void output_report(ErlNifEnv *env, const char *path, int error)
 {
     char text[4096 + 200];
 
     snprintf(text, sizeof text, "cannot write %s: %s", path, strerror(error));
-    if (TH_HAS(th_tracer_failed))
-        th_tracer_failed(env, text);
-    else
-        fprintf(stderr, "tracer: %s\n", text);
+    output_fail(env, text);
+}
+
+/* For unload: there was no memory for COUNT of WHAT, which are missing in what was written. */
+static inline void output_report_lost(ErlNifEnv *env, const char *what, uint64_t count)
+{
+    char text[200];
+
+    if (!count)
+        return;
+    snprintf(text, sizeof text, "%s lost, out of memory: %llu", what, (unsigned long long)count);
+    output_fail(env, text);
 }
 
 /* Finds or opens the file of PATH. Under the lock. NULL, with errno. */
@@ -296,6 +314,12 @@ static inline struct output *output_find_or_add(ErlNifEnv *env, ERL_NIF_TERM sta
     return output;
 }
 
+/* An event is lost for want of memory. */
+static inline void output_lose(void)
+{
+    atomic_fetch_add_explicit(&outputs.lost, 1, memory_order_relaxed);
+}
+
 static inline void output_begin(struct output *output)
 {
     if (atomic_load_explicit(&output->begun, memory_order_acquire))
@@ -324,7 +348,7 @@ static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
     struct output *output = output_find_or_add(env, state);
 
     if (!output) {
-        atomic_fetch_add_explicit(&outputs.lost, 1, memory_order_relaxed);
+        output_lose();
         return NULL;
     }
     output_begin(output);
@@ -374,12 +398,14 @@ static inline struct output *output_end(void)
     return first;
 }
 
-/* For unload, after anything else. */
+/* For unload, after anything else. Reports what was lost for want of memory. */
 static inline void output_close_all(ErlNifEnv *env)
 {
     struct output *output = atomic_load_explicit(&outputs.first, memory_order_relaxed), *next;
 
     atomic_store_explicit(&outputs.first, NULL, memory_order_relaxed);
+    output_report_lost(env, "events", atomic_load_explicit(&outputs.lost, memory_order_relaxed));
+    output_report_lost(env, "parts", atomic_load_explicit(&losses, memory_order_relaxed));
     fflush(stdout);
     for (; output; output = next) {
         next = output->next;

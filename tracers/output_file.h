@@ -23,6 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <erl_nif.h>
+#include <nif_module.h>
+
 struct output_file {
     struct output_file *next;
     FILE *file;
@@ -102,6 +105,14 @@ static inline void output_file_make_target(struct output_file *file)
         close(target);
 }
 
+/* Whether the host is to remove the file that is written beside, should the program end. False if
+ * it ends: stdio flushes after all else is over. */
+static inline bool output_file_keep_track(const struct output_file *file, int unfinished)
+{
+    return !TH_HAS(th_file_unfinished) || !file->temporary ||
+           th_file_unfinished(file->temporary, unfinished);
+}
+
 /* Opens the file beside. 0 or errno. */
 static inline int output_file_open_beside(struct output_file *file)
 {
@@ -124,6 +135,10 @@ static inline int output_file_open_beside(struct output_file *file)
         file->temporary = NULL;
     }
     free(real);
+    if (!output_file_keep_track(file, 1)) {
+        unlink(file->temporary);
+        error = ECANCELED;
+    }
     return error;
 }
 
@@ -233,6 +248,7 @@ static inline int output_file_end(struct output_file *file)
     }
     if (error)
         output_file_remove(file);
+    output_file_keep_track(file, 0);
     free(file->temporary);
     return error;
 }

@@ -39,6 +39,7 @@
 #ifndef TRACER_STACK_H
 #define TRACER_STACK_H
 
+#include "loss.h"
 #include "mfa.h"
 
 #include <stdbool.h>
@@ -156,8 +157,10 @@ static inline bool stack_grow(struct stack *stack)
     if (stack->size >= STACK_MOST)
         return stack_compact(stack);
     frames = realloc(stack->frames, size * sizeof *frames);
-    if (!frames)
+    if (!frames) {
+        loss_add();
         return false;
+    }
     stack->frames = frames;
     stack->size = size;
     return true;
@@ -293,8 +296,10 @@ static inline void stack_note_guess(struct stack *stack, size_t left, const stru
     struct guess *guess = stack->guess ? stack->guess : calloc(1, sizeof *guess);
 
     stack->guess = guess;
-    if (!guess)
+    if (!guess) {
+        loss_add();
         return;
+    }
     guess->to = *mfa;
     guess->other = guess->used > 0;
     guess->used = 0;

@@ -45,7 +45,7 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa)
         return tree->places[place];
     if (tree->used == tree->size) {
         if (!grow(tree)) {
-            tree->lost++;
+            ++*(2 * tree->size > TREE_MOST ? &tree->lost : &tree->starved);
             return parent;
         }
         place = place_of(tree, parent, mfa);
@@ -81,12 +81,16 @@ static void flatten(struct tree *tree)
     for (uint32_t i = 1; processes && i < tree->used; i++) {
         node = &tree->nodes[i];
         processes[i] = node->parent ? processes[node->parent] : tree_child(&flat, 0, &node->mfa);
+        if (!flat.nodes)
+            break;
         to = node->parent ? tree_child(&flat, processes[i], &node->mfa) : processes[i];
         flat.nodes[to].own += node->own;
         flat.nodes[to].calls += node->calls;
     }
+    flat.starved += !processes && tree->used;
     free(processes);
     flat.lost += tree->lost;
+    flat.starved += tree->starved;
     tree_free(tree);
     *tree = flat;
 }

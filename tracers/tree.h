@@ -22,7 +22,9 @@ struct tree {
     uint32_t used, size;
     uint32_t *places; /* hash table with open addressing: numbers of nodes, 0 is free */
     uint32_t places_size;
-    uint64_t lost; /* calls for which there was no node any more: they count for their callers */
+    /* Calls for which there was no node any more, and those for which there was no memory: they
+     * count for their callers. */
+    uint64_t lost, starved;
 };
 
 /* The child of PARENT that is MFA, made if it is not there yet; PARENT itself if that cannot be. */

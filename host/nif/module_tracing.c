@@ -27,6 +27,14 @@ void th_tracer_failed(ErlNifEnv *env, const char *reason)
     th_callback_failed(env, reason);
 }
 
+int th_file_unfinished(const char *path, int unfinished)
+{
+    if (unfinished)
+        return th_output_begin_file(path);
+    th_output_end_file(path);
+    return 1;
+}
+
 int th_attach_pending(ErlNifEnv *env)
 {
     (void)env;

@@ -297,6 +297,8 @@ static struct chrome *chrome_of(ErlNifEnv *env, ERL_NIF_TERM state)
         output->kept = chrome;
     }
     pthread_mutex_unlock(&outputs.lock);
+    if (!chrome)
+        output_lose();
     return chrome;
 }
 
@@ -364,7 +366,7 @@ static void tell(const char *what, uint64_t count)
         fprintf(stderr, "chrome: %s: %llu\n", what, (unsigned long long)count);
 }
 
-static void finish(struct chrome *chrome)
+static void finish(ErlNifEnv *env, struct chrome *chrome)
 {
     struct process *process;
     size_t slot = 0;
@@ -383,7 +385,7 @@ static void finish(struct chrome *chrome)
     tell("events by another clock than the first, drawn since that clock's own first record",
          chrome->others);
     tell("events without a time stamp, drawn with the latest one that has one", chrome->untimed);
-    tell("events lost, out of memory", chrome->lost);
+    output_report_lost(env, "events", chrome->lost);
     free(chrome->processes.slots);
     free(chrome);
 }
@@ -392,7 +394,7 @@ TH_TRACER_UNLOAD()
 {
     for (struct output *output = output_end(); output; output = output->next)
         if (output->kept)
-            finish(output->kept);
+            finish(env, output->kept);
     output_close_all(env);
 }
 

@@ -22,13 +22,13 @@ static void begin(struct chrome *chrome, struct line *line, const char *kind, un
     line_add(line, "%s{\"ph\":\"%s\",\"pid\":1", chrome->begun ? "," : "[\n", kind);
     if (tid)
         line_add(line, ",\"tid\":%u", tid);
-    chrome->begun = true;
 }
 
 static void end(struct chrome *chrome, struct line *line)
 {
     chrome->unflushed += line->used + 2;
     line_add(line, "}");
+    chrome->begun |= !line->short_of_memory;
     line_end(line, chrome->file);
     if (chrome->unflushed < BUFFER / 2)
         return;

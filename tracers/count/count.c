@@ -262,9 +262,7 @@ static void report(ErlNifEnv *env, struct output *output)
                                         (tags < sum.used || settings->format == TABLE_JSON)))
         print(env, &document, BY_FUNCTION, sum.slots + tags, sum.used - tags, settings->top);
     document_end(&document);
-    if (sum.lost)
-        fprintf(stderr, "count: %llu events were not counted: out of memory\n",
-                (unsigned long long)sum.lost);
+    output_report_lost(env, "events", sum.lost);
     free(sum.slots);
 }
 
@@ -272,8 +270,7 @@ TH_TRACER_UNLOAD()
 {
     for (struct output *output = output_end(); output; output = output->next)
         report(env, output);
-    if (parts.lost)
-        fprintf(stderr, "count: %llu events were not counted: out of memory\n", parts.lost);
+    output_report_lost(env, "events", parts.lost);
     for (struct part *part = parts.first; part; part = part->next)
         free(part->own.slots);
     parts_free();

@@ -161,8 +161,7 @@ static void report(ErlNifEnv *env, struct output *output)
     names_sort(&names);
     write_all(output->file, output->settings.format, &names);
     lost += names.lost;
-    if (lost)
-        fprintf(stderr, "coverage: %zu functions or calls are missing: out of memory\n", lost);
+    output_report_lost(env, "functions or calls", lost);
     names_free(&names);
 }
 
@@ -170,8 +169,7 @@ TH_TRACER_UNLOAD()
 {
     for (struct output *output = output_end(); output; output = output->next)
         report(env, output);
-    if (parts.lost)
-        fprintf(stderr, "coverage: %llu calls are missing: out of memory\n", parts.lost);
+    output_report_lost(env, "calls", parts.lost);
     for (struct part *part = parts.first; part; part = part->next)
         free(part->own.slots);
     parts_free();

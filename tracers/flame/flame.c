@@ -115,6 +115,8 @@ static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
         output->kept = flame;
     }
     pthread_mutex_unlock(&outputs.lock);
+    if (!flame)
+        output_lose();
     return flame;
 }
 
@@ -236,7 +238,6 @@ static void tell_all(const struct flame *flame, bool calls)
     tell("calls and returns of processes that were not scheduled in", flame->unscheduled);
     tell("calls that count for their callers, as there are too many stacks", flame->tree.lost);
     tell("times between two clocks, which are nobody's", calls ? 0 : flame->changes);
-    tell("events lost, out of memory", flame->lost);
     if (!calls)
         tell("events without a time stamp, whose time is when they came here", flame->untimed);
 }
@@ -261,6 +262,7 @@ static void draw(ErlNifEnv *env, struct output *output)
     else
         draw_folded(&drawing);
     tell_all(flame, drawing.calls);
+    output_report_lost(env, "events", flame->lost + flame->tree.starved);
     tree_free(&flame->tree);
     free(flame->processes.slots);
     free(output->kept);

@@ -66,6 +66,8 @@ static void write_header(ErlNifEnv *env, FILE *file)
         if (reference_read(&bytes, &reference))
             add_node(&line, &reference);
         enif_release_binary(&bytes);
+    } else {
+        output_lose();
     }
     line_add(&line, "}");
     line_end(&line, file);
@@ -223,8 +225,6 @@ TH_TRACER_UNLOAD()
 {
     for (struct output *output = output_end(); output; output = output->next)
         begin(env, output);
-    if (outputs.lost)
-        fprintf(stderr, "jsonl: events lost, out of memory: %llu\n", outputs.lost);
     output_close_all(env);
 }
 

@@ -255,14 +255,16 @@ int reference_read(const ErlNifBinary *bytes, struct reference *reference)
 }
 
 /* Whether all of a reference shows in its text, as that of one with three words does. */
-static bool is_plain_reference(ErlNifEnv *env, ERL_NIF_TERM term)
+static bool is_plain_reference(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term)
 {
     struct reference reference;
     ErlNifBinary bytes;
     bool plain;
 
-    if (!enif_term_to_binary(env, term, &bytes))
+    if (!enif_term_to_binary(env, term, &bytes)) {
+        line_fall_short(line);
         return false;
+    }
     plain = reference_read(&bytes, &reference) && reference.words == 3;
     enif_release_binary(&bytes);
     return plain;
@@ -277,7 +279,7 @@ static bool print_identifier(struct line *line, ErlNifEnv *env, ERL_NIF_TERM ter
     ErlNifPid pid;
 
     if (!enif_get_local_pid(env, term, &pid) && !enif_get_local_port(env, term, &port) &&
-        !(enif_is_ref(env, term) && is_plain_reference(env, term)))
+        !(enif_is_ref(env, term) && is_plain_reference(line, env, term)))
         return false;
     line_add(line, "%#T", term);
     return !enif_is_ref(env, term) || strncmp(line->text + before, here, sizeof here - 1) == 0;
@@ -330,8 +332,10 @@ static int add_external(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ErlNifBinary bytes;
 
-    if (!enif_term_to_binary(env, term, &bytes))
+    if (!enif_term_to_binary(env, term, &bytes)) {
+        line_fall_short(line);
         return 0;
+    }
     add(line, "{\"$etf\":\"");
     add_base64(line, bytes.data, bytes.size);
     add(line, "\"}");

@@ -91,6 +91,8 @@ static struct otlp *otlp_of(ErlNifEnv *env, ERL_NIF_TERM state)
         output->kept = new_otlp(output);
     otlp = output->kept;
     pthread_mutex_unlock(&outputs.lock);
+    if (!otlp)
+        output_lose();
     return otlp;
 }
 
@@ -408,7 +410,7 @@ TH_TRACER_TRACE(generic)
 
 /* --- The end --- */
 
-static void finish(struct otlp *otlp)
+static void finish(ErlNifEnv *env, struct otlp *otlp)
 {
     struct process *process;
     size_t slot = 0;
@@ -417,6 +419,7 @@ static void finish(struct otlp *otlp)
         free_process(process, END_OPEN);
     names_free(&otlp->names);
     write_end(otlp);
+    output_report_lost(env, "events", otlp->lost + otlp->messages.lost);
     messages_free(&otlp->messages);
     free(otlp->processes.slots);
     free((char *)otlp->options.service);
@@ -427,7 +430,7 @@ TH_TRACER_UNLOAD()
 {
     for (struct output *output = output_end(); output; output = output->next)
         if (output->kept)
-            finish(output->kept);
+            finish(env, output->kept);
     output_close_all(env);
 }
 

@@ -279,6 +279,7 @@ static void tell_all(struct otlp *otlp)
 {
     const struct messages *messages = &otlp->messages;
     const struct repairs *repairs = &otlp->repairs;
+    uint64_t lost = otlp->lost + messages->lost;
 
     tell(otlp, "tracehost.calls.open",
          otlp->options.open ? "calls of whose ends nothing is known"
@@ -309,7 +310,8 @@ static void tell_all(struct otlp *otlp)
     tell(otlp, "tracehost.clocks",
          "events by another clock than the first, how far from the others is not known",
          otlp->others);
-    tell(otlp, "tracehost.lost", "events lost, out of memory", otlp->lost + messages->lost);
+    if (lost)
+        add_integer(&otlp->batch, "tracehost.lost", (int64_t)lost); /* output.h tells of it */
 }
 
 void write_end(struct otlp *otlp)

@@ -89,6 +89,8 @@ static uint64_t least_sent(const struct messages *messages, size_t most, size_t 
     uint64_t *sent = calloc(messages->used, sizeof *sent), least = UINT64_MAX;
     size_t used = 0;
 
+    if (!sent)
+        loss_add();
     for (size_t i = 0; sent && i < messages->size; i++)
         if (messages->pairs[i].there)
             sent[used++] = messages->pairs[i].sent;
@@ -153,6 +155,8 @@ static void put_message(const struct event *event, struct process *to, ErlNifUIn
     }
     message = messages->waiting < WAITING_OF_ALL ? malloc(sizeof *message) : NULL;
     if (!message) {
+        if (messages->waiting < WAITING_OF_ALL)
+            loss_add();
         messages->forgotten++;
         return;
     }

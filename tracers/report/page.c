@@ -198,7 +198,8 @@ static void write_repairs(struct writing *writing)
     struct report *report = writing->report;
     const struct shard *shards = report->calls.shards;
     const struct messages *messages = &report->messages;
-    uint64_t lost = report->lost + report->functions.lost + report->tags.lost;
+    uint64_t lost = report->lost + report->functions.lost + report->tags.lost +
+                    report->stacks.starved + writing->names.short_of_memory;
     uint64_t forgotten = report->forgotten;
     struct repairs untimed = report->untimed;
     bool first = true;
@@ -208,6 +209,7 @@ static void write_repairs(struct writing *writing)
         forgotten += shards[i].forgotten;
         calls_doubtful(&shards[i], &untimed);
     }
+    report->starved = lost;
     const struct {
         const char *what;
         uint64_t count;

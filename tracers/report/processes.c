@@ -223,6 +223,8 @@ static void choose(struct report *report, size_t most, bool goes_on)
             process->forgotten = used >= most && (process->ended || !goes_on);
         used++;
     }
+    if (!all && used > most)
+        loss_add();
     if (all)
         qsort(all, used, sizeof(struct process *), compare);
     for (size_t i = most; all && i < used; i++)

@@ -39,6 +39,8 @@ static struct report *report_of(ErlNifEnv *env, ERL_NIF_TERM state)
     if (!report)
         report = output->kept = create();
     pthread_mutex_unlock(&outputs.lock);
+    if (!report)
+        output_lose();
     return report;
 }
 
@@ -212,6 +214,7 @@ TH_TRACER_UNLOAD()
         if (output->state)
             output_setting(output->env, output->state, "title", title, sizeof title);
         write_page(output->file, output->env, output->kept, title);
+        output_report_lost(env, "events", ((struct report *)output->kept)->starved);
         free_report(output->kept);
     }
     output_close_all(env);

@@ -9,6 +9,7 @@
 #define REPORT_REPORT_H
 
 #include "../aliases.h"
+#include "../loss.h"
 #include "../names.h"
 #include "../receivers.h"
 #include "../stack.h"
@@ -176,6 +177,7 @@ struct report {
     struct process *at_work; /* of the event at hand */
     uint64_t unkept;         /* events of processes beyond PROCESSES_MOST */
     uint64_t lost;           /* events that there was no memory for */
+    uint64_t starved;        /* the same in all parts of the report, once the page is written */
 };
 
 /* A process or port that events tell of. */

@@ -15,8 +15,11 @@ static bool grow(struct slowest *slowest)
     void *slots =
         size <= ARGUMENTS_OF_ALL ? realloc(slowest->slots, (size_t)size * TEXT_MOST) : NULL;
 
-    if (!slots)
+    if (!slots) {
+        if (size <= ARGUMENTS_OF_ALL)
+            loss_add();
         return false;
+    }
     slowest->slots = slots;
     slowest->slots_size = size;
     slowest->slots_used += !slowest->slots_used; /* 0 is none */
@@ -132,6 +135,8 @@ static void add(const struct event *event, const struct ended *ended)
     if (slowest->used == SLOWEST && call.took <= slowest->calls[0].took)
         return;
     call.arguments = frame->mark ? strdup(slowest->slots[frame->mark]) : NULL;
+    if (frame->mark && !call.arguments)
+        loss_add();
     call.outcome = event->extra ? text_of(event->env, event->extra) : NULL;
     if (slowest->used < SLOWEST) {
         slowest->calls[slowest->used] = call;

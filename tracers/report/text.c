@@ -27,8 +27,11 @@ size_t print_bounded(char *text, ErlNifEnv *env, ERL_NIF_TERM term)
 
 char *text_of(ErlNifEnv *env, ERL_NIF_TERM term)
 {
-    char text[TEXT_MOST];
+    char text[TEXT_MOST], *copy;
 
     print_bounded(text, env, term);
-    return strdup(text);
+    copy = strdup(text);
+    if (!copy)
+        loss_add();
+    return copy;
 }

@@ -74,6 +74,8 @@ static struct sequence *sequence_of(ErlNifEnv *env, ERL_NIF_TERM state)
         output->kept = sequence;
     }
     pthread_mutex_unlock(&outputs.lock);
+    if (!sequence)
+        output_lose();
     return sequence;
 }
 
@@ -280,7 +282,7 @@ TH_TRACER_TRACE(generic)
 {
 }
 
-static void draw(struct output *output)
+static void draw(ErlNifEnv *env, struct output *output)
 {
     static struct sequence none;
     struct sequence *sequence = output->kept ? output->kept : &none;
@@ -289,14 +291,12 @@ static void draw(struct output *output)
     size_t slot = 0;
 
     if (!diagram_lay_out(diagram))
-        fputs("sequence: no memory for the diagram\n", stderr);
+        output_fail(env, "no memory for the diagram");
     else if (output->settings.format == FORMAT_SVG)
         draw_svg(output->file, diagram);
     else
         draw_mermaid(output->file, diagram, output->settings.characters);
-    if (diagram->lost)
-        fprintf(stderr, "sequence: events lost, out of memory: %llu\n",
-                (unsigned long long)diagram->lost);
+    output_report_lost(env, "events", diagram->lost);
     if (diagram->more)
         fprintf(stderr, "sequence: messages that are only counted: %llu\n",
                 (unsigned long long)diagram->more);
@@ -321,7 +321,7 @@ static void draw(struct output *output)
 TH_TRACER_UNLOAD()
 {
     for (struct output *output = output_end(); output; output = output->next)
-        draw(output);
+        draw(env, output);
     output_close_all(env);
 }
 

@@ -173,7 +173,7 @@ static void remark_no_ends(const struct figures_table *table)
               stderr);
 }
 
-static void report_output(struct output *output)
+static void report_output(ErlNifEnv *env, struct output *output)
 {
     struct settings *settings = &output->settings;
     uint64_t strays = 0, untimed = 0, others = 0, lost = 0, forgotten = 0;
@@ -199,7 +199,7 @@ static void report_output(struct output *output)
     remark("open calls forgotten, as there were more than `frames`", forgotten);
     remark("ends of calls whose beginnings are not known", strays);
     stack_tell_doubts("time", &repairs);
-    remark("events that there was no memory for", lost + all.lost);
+    output_report_lost(env, "events", lost + all.lost);
     figures_free(&all);
     calls_free(&settings->calls);
 }
@@ -207,8 +207,8 @@ static void report_output(struct output *output)
 TH_TRACER_UNLOAD()
 {
     for (struct output *output = output_end(); output; output = output->next)
-        report_output(output);
-    remark("events that there was no memory for", parts.lost);
+        report_output(env, output);
+    output_report_lost(env, "events", parts.lost);
     parts_free();
     output_close_all(env);
 }

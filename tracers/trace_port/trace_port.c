@@ -140,7 +140,8 @@ TH_TRACER_TRACE(generic)
         return;
     count_what_stays(env, tag);
     if (!enif_term_to_binary(env, message(env, tag, tracee, term, opts), &bytes)) {
-        drop(output);
+        output_lose();
+        write_record(output->file, OP_DROP, 1, NULL);
         return;
     }
     if (bytes.size <= UINT32_MAX)
@@ -152,8 +153,6 @@ TH_TRACER_TRACE(generic)
 
 TH_TRACER_UNLOAD()
 {
-    if (outputs.lost)
-        fprintf(stderr, "trace_port: events lost, out of memory: %llu\n", outputs.lost);
     if (dropped)
         fprintf(stderr, "trace_port: events that are no record, counted as lost: %llu\n", dropped);
     if (plain)
