@@ -398,6 +398,15 @@ static inline struct output *output_end(void)
     return first;
 }
 
+/* For unload: there is no memory for what would be in the file, which stays as it was. */
+static inline void output_abandon(ErlNifEnv *env, struct output *output)
+{
+    if (output->to)
+        atomic_store_explicit(&output->to->error, ENOMEM, memory_order_relaxed);
+    else
+        output_fail(env, "no memory for what it would write");
+}
+
 /* For unload, after anything else. Reports what was lost for want of memory. */
 static inline void output_close_all(ErlNifEnv *env)
 {

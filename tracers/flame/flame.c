@@ -257,10 +257,10 @@ static void draw(ErlNifEnv *env, struct output *output)
     if (!flame->told && flame->tree.used)
         fputs("flame: nothing tells when calls end: each lasts until the next\n", stderr);
     tree_settle(&flame->tree, flame->told);
-    if (output_choice(output->env, output->state, "format") == FORMAT_SVG)
-        draw_svg(&drawing);
-    else
+    if (output_choice(output->env, output->state, "format") == FORMAT_FOLDED)
         draw_folded(&drawing);
+    else if (!draw_svg(&drawing))
+        output_abandon(env, output);
     tell_all(flame, drawing.calls);
     output_report_lost(env, "events", flame->lost + flame->tree.starved);
     tree_free(&flame->tree);

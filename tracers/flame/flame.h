@@ -21,8 +21,8 @@ TRACER_LOCAL void node_name(struct line *line, const struct node *node);
 /* A line for each stack that has something of its own: what stack collapsing scripts write. */
 TRACER_LOCAL void draw_folded(const struct drawing *drawing);
 
-/* A picture for browsers. */
-TRACER_LOCAL void draw_svg(const struct drawing *drawing);
+/* A picture for browsers. False if there is no memory for it. */
+TRACER_LOCAL bool draw_svg(const struct drawing *drawing);
 
 /* What is the node's own, of what is drawn. */
 static inline uint64_t node_own(const struct drawing *drawing, const struct node *node)

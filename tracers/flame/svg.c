@@ -165,7 +165,7 @@ static void draw_all(const struct picture *picture)
     fprintf(file, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
 }
 
-void draw_svg(const struct drawing *drawing)
+bool draw_svg(const struct drawing *drawing)
 {
     static struct node whole;
     struct tree none = {.nodes = &whole, .used = 1};
@@ -175,11 +175,10 @@ void draw_svg(const struct drawing *drawing)
     if (!used.tree->used)
         used.tree = &none;
     picture.boxes = calloc(used.tree->used, sizeof *picture.boxes);
-    if (!picture.boxes) {
-        fputs("flame: no memory for the picture\n", stderr);
-        return;
-    }
+    if (!picture.boxes)
+        return false;
     lay_out(&picture);
     draw_all(&picture);
     free(picture.boxes);
+    return true;
 }

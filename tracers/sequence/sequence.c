@@ -291,7 +291,7 @@ static void draw(ErlNifEnv *env, struct output *output)
     size_t slot = 0;
 
     if (!diagram_lay_out(diagram))
-        output_fail(env, "no memory for the diagram");
+        output_abandon(env, output);
     else if (output->settings.format == FORMAT_SVG)
         draw_svg(output->file, diagram);
     else
