@@ -91,6 +91,7 @@ static void find_place(struct place *place)
         check_system("the list of mappings");
         return;
     }
+    errno = 0;
     while (getline(&line, &size, maps) > 0) {
         uintptr_t start, end;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) != 2)
@@ -98,6 +99,7 @@ static void find_place(struct place *place)
         consider(place, from, strstr(line, "[stack]") ? start - room : start);
         from = strstr(line, "[heap]") ? end + room : end;
     }
+    check_system("the list of mappings");
     free(line);
     fclose(maps);
 }

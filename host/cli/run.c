@@ -78,7 +78,7 @@ static bool evaluate_form(struct running *running, const struct th_program *prog
 
 static void evaluate(struct running *running)
 {
-    bool goes_on = true;
+    bool goes_on = true, failed;
     FILE *out = open_memstream(&running->values, &running->values_size);
 
     if (!out)
@@ -87,7 +87,8 @@ static void evaluate(struct running *running)
     for (size_t k = 0; goes_on && k < running->program_count; k++)
         for (size_t i = 0; goes_on && i < running->programs[k].count; i++)
             goes_on = evaluate_form(running, &running->programs[k], i);
-    if (fclose(out) != 0)
+    failed = ferror(out);
+    if (fclose(out) != 0 || failed)
         th_give_up("out of memory");
 }
 

@@ -6,6 +6,7 @@
  */
 #include "elf_file.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct headers {
@@ -23,7 +24,10 @@ static const void *bytes_at(const struct th_elf *elf, uint64_t offset, uint64_t 
 
     if (size == 0 || offset > all || size > all - offset)
         return NULL;
+    errno = 0;
     data = elf_getdata_rawchunk(elf->elf, (int64_t)offset, size, ELF_T_BYTE);
+    if (!data && errno == ENOMEM)
+        th_give_up("out of memory");
     return data && data->d_size == size ? data->d_buf : NULL;
 }
 

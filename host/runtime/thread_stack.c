@@ -1,7 +1,11 @@
 #include "thread_stack.h"
 
+#include "host/base/base.h"
+
+#include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 _Thread_local struct th_thread_stack th_thread_stack_own;
 
@@ -11,8 +15,12 @@ void th_thread_stack_find(void)
     pthread_attr_t attributes;
     void *stack = NULL;
     size_t size = 0, guard = 0;
+    int error;
 
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    error = pthread_getattr_np(pthread_self(), &attributes);
+    if (error == ENOMEM || error == EMFILE || error == ENFILE)
+        th_give_up("cannot find a thread's stack: %s", strerror(error));
+    if (error == 0) {
         pthread_attr_getstack(&attributes, &stack, &size);
         pthread_attr_getguardsize(&attributes, &guard);
         pthread_attr_destroy(&attributes);
