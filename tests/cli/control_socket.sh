@@ -200,6 +200,7 @@ tracer 'count'
            1    1.19  exit
            1    1.19  getting_unlinked
           84  100.00  all
+stderr: tracehost replay: warning: nothing was seen of <0.80.0>, which --processes or --ports names
 status 0
 EOF
 finish
