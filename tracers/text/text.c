@@ -20,7 +20,7 @@
     {"args", TH_SETTING_WORD, TERM_ARGS, "bounded",                      \
      "how much is shown of arguments, results, messages and reasons"},   \
         {"time", TH_SETTING_WORD, "relative absolute delta", "relative", \
-         "seconds since the first event, the UTC time, or seconds since the line before"},
+         "seconds since the first record, the UTC time, or seconds since the line before"},
 #define TRACER_SETTINGS read_settings
 #include <stdatomic.h>
 #include <stdint.h>
