@@ -29,8 +29,8 @@ struct th_call_session {
     struct th_exception_raised raised; /* by the last call, as th_run_call_raising() has it */
 };
 
-/* What other hosts of evaluations need, too: what an end of a call is to them; the function that is
- * there now, NULL if there is none. */
+/* For other hosts of evaluations, too. The first translates the END of a call; the second returns
+ * the function that is loaded now, NULL if there is none. */
 enum th_called th_called_of(enum th_call_end end);
 const struct th_export *th_call_defined(th_term module, th_term function, size_t count);
 

@@ -61,7 +61,7 @@ static void add_libraries(struct th_completion *c, enum th_search_kind kind, con
     th_search_free(&search);
 }
 
-/* What SETTING may be. */
+/* Adds the values that SETTING takes. */
 static void add_setting_values(struct th_completion *c, const struct th_tracer_setting *setting)
 {
     struct th_names words = {0};

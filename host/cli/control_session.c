@@ -151,7 +151,7 @@ static enum th_status read_attached(struct attaching *attaching, int count, char
     return status == TH_OK ? th_session_options_check(sessions) : status;
 }
 
-/* What is to be attached is in memory then. Others may do anything meanwhile. */
+/* Loads the libraries of the tracers that are to be attached. Other commands may run meanwhile. */
 static enum th_status load(struct attaching *attaching, struct th_control_host *host,
                            struct th_preloaded *loaded)
 {

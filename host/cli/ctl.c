@@ -93,7 +93,7 @@ static enum th_status raise_answer(const json_t *answer)
     return (enum th_status)status;
 }
 
-/* What the host warns of is for who asked. */
+/* Prints the warnings of the host for the user who asked. */
 static void show_warnings(const json_t *answer)
 {
     const json_t *warning;

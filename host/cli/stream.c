@@ -100,7 +100,7 @@ static void on_notice(void *context, const char *text)
     say(context, text);
 }
 
-/* What has come is passed on before more is awaited, to the files of tracers, too. */
+/* Passes on the events that have come, to the files of tracers, too, before more are awaited. */
 static void on_wait(void *context)
 {
     struct th_stream *stream = context;

@@ -57,8 +57,8 @@ extern const struct th_choices th_trace_option_choices[];
 void th_trace_options_init(struct th_trace_options *options, bool live);
 void th_trace_options_free(struct th_trace_options *options);
 
-/* Where tracers are found, and how they are opened: replaceable, if the host may be told to replace
- * them. End with th_search_free(). */
+/* Fills SEARCH with the folders of tracers; it opens them replaceable if the host may be told to
+ * replace them. End with th_search_free(). */
 void th_trace_options_search(const struct th_trace_options *options, struct th_search *search);
 
 /* Loads the tracers, begins the sessions and has them trace, on hold: th_tracing_go() is to follow

@@ -244,7 +244,7 @@ static enum th_status set_meta(const struct th_pattern_option *option,
 
 /* --- functions that there are not --- */
 
-/* What PATTERN would be for the functions that there are. */
+/* Patterns like PATTERN for the functions that there are. */
 struct candidates {
     const struct th_pattern *pattern;
     struct th_names names;

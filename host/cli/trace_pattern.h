@@ -53,7 +53,7 @@ enum th_status th_pattern_option_check(const struct th_pattern_option *option);
  */
 uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name);
 
-/* It is for whatever there may be: it clears. */
+/* True if OPTION clears breakpoints; such a pattern need not match any function. */
 bool th_pattern_option_clears(const struct th_pattern_option *option);
 
 /* Libraries that are loaded before they are needed, so that it can be done without a lock. */

@@ -119,7 +119,7 @@ static void tell_refused(const struct th_watch_module *module, const char *comma
     th_error_clear();
 }
 
-/* What there is of it now is to be tried: it is finished, or was tried when old code was in use. */
+/* True if FILE is to be loaded: its writer has finished, or old code was in use at the last try. */
 static bool is_due(struct th_watch *watch, const struct th_watch_module *module,
                    const struct stat *file)
 {

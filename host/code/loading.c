@@ -246,7 +246,7 @@ static void free_purged(const struct changes *changes)
         th_old_free(changes->items[i].purged);
 }
 
-/* Of the old code that is to go. */
+/* Kills the processes that are in old code which is to go. */
 static void kill_users(struct changes *changes)
 {
     struct th_module **modules = th_alloc((changes->count + 1) * sizeof(struct th_module *));

@@ -200,7 +200,7 @@ static void let_go(struct th_control *control, size_t i)
     *client = control->clients[--control->client_count];
 }
 
-/* It awaits no answer, and has sent nothing that was not looked at. */
+/* True if CLIENT awaits no answer, and all that the client has sent was read. */
 static bool is_idle(const struct client *client)
 {
     char byte;

@@ -89,7 +89,7 @@ static enum th_status check_setup(const struct tracehost_setup *setup)
     return TH_OK;
 }
 
-/* Those that the host cannot do without: where they cannot be started later, the program ends. */
+/* Starts the threads that the host needs: a failure to start them later would end the program. */
 static enum th_status start_threads(void)
 {
     int error = th_progress_prepare();

@@ -15,7 +15,7 @@ struct short_function {
     ERL_NIF_TERM (*fptr)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 };
 
-/* What is being read: an entry, and the memory that there is. */
+/* An entry that is being read, and the memory that it may lie in. */
 struct reading {
     const ErlNifEntry *from;
     struct th_memory memory; /* of the process */

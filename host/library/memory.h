@@ -27,8 +27,8 @@ struct th_memory {
 /* Of the library that the loader knows by HANDLE, or nothing if it does not say. */
 void th_memory_of(struct th_memory *memory, void *handle);
 
-/* Of the whole process, as the kernel lists it; nothing if /proc is not there. Memory that other
- * threads map or unmap meanwhile may be in it or not. */
+/* Lists the memory of the whole process, as the kernel does; nothing if /proc is not there. Memory
+ * that other threads map or unmap meanwhile may be listed or not. */
 void th_memory_of_process(struct th_memory *memory);
 
 void th_memory_free(struct th_memory *memory);

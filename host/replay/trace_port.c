@@ -114,7 +114,8 @@ static enum th_status at_end(struct th_reader *reader)
                             position);
 }
 
-/* What follows is at no place that is known. The reason has been raised. */
+/* Skips the rest of the file, or, of a connection, all before the next record that can be found.
+ * The reason has been raised. */
 static enum th_status lose(struct th_reader *reader)
 {
     unsigned long long position = th_input_position(&reader->input);
