@@ -24,8 +24,8 @@
  * was on its way is lost. A drop record of 0 events stands there, so that stacks of calls begin
  * anew as they do where events were dropped. Tracing goes on in the same world of processes and
  * names if it is shown to be the same node: one with a name, as only those have a creation, which
- * is another at each start. Else what follows is told to be of another node (info.nodes), whose
- * identifiers stand for others.
+ * is another at each start. Else what follows may be of another node (info.nodes), whose
+ * identifiers stand for others: a player ends there if it is known to be another.
  */
 #ifndef TH_CONNECTION_H
 #define TH_CONNECTION_H

@@ -176,14 +176,30 @@ static void tell_node(struct th_player *player)
     th_world_set_node(th_reader_info(player->reader)->node);
 }
 
-/* What was known of processes and names may not hold for those that have their identifiers now. */
-static void change_node(struct th_player *player)
+/* The stream goes on, perhaps with another node: what was known of processes and names may not hold
+ * for those that have their identifiers now. TH_PARTIAL if it is known to be another: tracers keep
+ * tables by these identifiers, so the stream ends here. */
+static __attribute__((cold)) enum th_status change_node(struct th_player *player)
 {
+    const struct th_etf_node before = th_world_node();
+    const struct th_etf_node *node = &th_reader_info(player->reader)->node;
+
+    if (th_recording_other_node(&before, node)) {
+        player->deserted = true;
+        player->counts->damages++;
+        th_recording_count(&player->recording->damaged, 1);
+        return th_error_raise(TH_PARTIAL,
+                              "it goes on with another %s %s, whose identifiers stand for other "
+                              "processes: the rest is not played",
+                              node->node == before.node ? "start of the node" : "node,",
+                              th_atom_name(node->node)->text);
+    }
     end_world(player);
     th_tracing_new_world(player->tracing);
     th_recordings_forget_clocks();
     player->origins[TH_CLOCK_CPU].known = player->origins[TH_CLOCK_MONOTONIC].known = false;
     tell_node(player);
+    return TH_OK;
 }
 
 /* What is no event for the sessions. */
@@ -200,7 +216,7 @@ static enum th_status play_other(struct th_player *player, struct th_event *even
     th_recording_count(&player->recording->gaps, event->dropped == 0);
     th_trace_aside(player->tracing, event);
     if (th_reader_info(player->reader)->nodes != player->nodes)
-        change_node(player);
+        return change_node(player);
     return TH_OK;
 }
 

@@ -51,7 +51,8 @@ struct th_player_counts {
  * Plays READER's stream to its end. COMPLAIN is told of each damage and of each malformed record,
  * the chain saying what it is (it may be NULL). *STOP is looked at between events: another thread
  * or a signal handler may set it. Damage is no failure: COUNTS say what happened. Begins a new
- * world, and another where the stream goes on with another node (th_reader_info.nodes).
+ * world, and another where the stream may go on with another node (th_reader_info.nodes). If that
+ * is known to be another, the stream ends there, as one that is damaged.
  */
 void th_play(struct th_tracing *tracing, struct th_reader *reader,
              const struct th_player_options *options, const volatile int *stop,

@@ -29,19 +29,24 @@ static const char *node_name(const struct th_etf_node *node)
     return th_atom_name(node->node)->text;
 }
 
+bool th_recording_other_node(const struct th_etf_node *a, const struct th_etf_node *b)
+{
+    if (a->node == TH_NONE || b->node == TH_NONE)
+        return false;
+    return a->node != b->node || (a->creation && b->creation && a->creation != b->creation);
+}
+
 enum th_status th_recording_match_nodes(const char *name, const struct th_etf_node *node,
                                         const char *other, const struct th_etf_node *other_node)
 {
-    if (node->node == TH_NONE || other_node->node == TH_NONE)
+    if (!th_recording_other_node(node, other_node))
         return TH_OK;
     if (node->node != other_node->node)
         th_error_raise(TH_USAGE, "%s is of the node %s, %s of %s", other, node_name(other_node),
                        name, node_name(node));
-    else if (node->creation && other_node->creation && node->creation != other_node->creation)
+    else
         th_error_raise(TH_USAGE, "both are of %s, but of two starts: creation %u in %s, %u in %s",
                        node_name(node), other_node->creation, other, node->creation, name);
-    else
-        return TH_OK;
     return th_error_context("streams of two nodes are not played together: one identifier would "
                             "stand for two processes");
 }

@@ -34,6 +34,9 @@ static inline void th_recording_count(_Atomic uint64_t *count, uint64_t more)
                           memory_order_relaxed);
 }
 
+/* True if A and B are known to be two nodes, or two starts of one. */
+bool th_recording_other_node(const struct th_etf_node *a, const struct th_etf_node *b);
+
 /*
  * The same number stands for different processes in two nodes, and in a node that was started
  * twice. TH_USAGE with the cause if NODE, of the stream NAME, is known to be another than

@@ -127,22 +127,58 @@ tracehost convert: tcp://127.0.0.1:PORT: recovered 4 records
 {trace,<0.79.0>,call,{ex,foo,[]}}.
 EOF
 
-# Monotonic time is another clock in each node.
+# Monotonic time is another clock in each node. Tables of tracers are by identifiers, so a stream that is known to go on
+# with another node ends there; nodes without a name cannot be told apart.
 clock_of() {
-    printf '%s\n' "{\"tracehost\":1,\"node\":\"a@b\",\"creation\":$1}" \
-        "{\"ts\":$2,\"ts_kind\":\"monotonic\",\"tracee\":\"<0.79.0>\",\"tag\":\"receive\",\"term\":\"a\"}" \
-        "{\"ts\":$2500,\"ts_kind\":\"monotonic\",\"tracee\":\"<0.79.0>\",\"tag\":\"call\",\"term\":\"{ex,foo,[]}\"}" >"$work/node.jsonl"
+    printf '%s\n' "{\"tracehost\":1,\"node\":\"$2\",\"creation\":$3}" \
+        "{\"ts\":$4,\"ts_kind\":\"monotonic\",\"tracee\":\"<0.79.0>\",\"tag\":\"receive\",\"term\":\"a\"}" \
+        "{\"ts\":$4500,\"ts_kind\":\"monotonic\",\"tracee\":\"<0.79.0>\",\"tag\":\"call\",\"term\":\"{ex,foo,[]}\"}" >"$work/node.jsonl"
     "$tracehost" convert "$work/node.jsonl" "$work/node$1.trace"
 }
-another_clock() {
-    clock_of 1 5000
-    clock_of 2 7
-    $served "$work/node1.trace" "$work/node2.trace" -- \
-        "$tracehost" replay --reconnect=1s --flags=call,monotonic_timestamp --allow-partial "$from" 2>/dev/null
+goes_on_with() {
+    clock_of 1 "$1" "$2" 5000
+    clock_of 2 "$3" "$4" 7
+    shift 4
+    rm -f "$work/page.html"
+    $served "$work/node1.trace" "$work/node2.trace" -- "$tracehost" "$@" 2>"$work/said"
+    grep -v 'taken up again\|take it up again' "$work/said"
 }
-expect 'the time of another node begins anew' another_clock <<'EOF'
+plays() {
+    goes_on_with "$@" replay --reconnect=1s --flags=call,monotonic_timestamp "$from"
+}
+expect 'a nameless node may be another, whose time begins anew' plays nonode@nohost 0 nonode@nohost 0 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 0.000007 <0.79.0>   call ex:foo()
+tracehost replay: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost replay: tcp://127.0.0.1:PORT: recovered 5 records
+EOF
+expect 'a stream ends where its node was started again' plays a@b 1 a@b 2 <<'EOF'
+0.004995 <0.79.0>   call ex:foo()
+tracehost replay: tcp://127.0.0.1:PORT: it goes on with another start of the node a@b, whose identifiers stand for other processes: the rest is not played
+tracehost replay: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
+EOF
+expect 'a stream ends where another node goes on' plays a@b 1 c@b 1 <<'EOF'
+0.004995 <0.79.0>   call ex:foo()
+tracehost replay: tcp://127.0.0.1:PORT: it goes on with another node, c@b, whose identifiers stand for other processes: the rest is not played
+tracehost replay: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
+EOF
+expect 'a node without a name is another than one with a name' plays a@b 1 nonode@nohost 0 <<'EOF'
+0.004995 <0.79.0>   call ex:foo()
+tracehost replay: tcp://127.0.0.1:PORT: it goes on with another node, nonode@nohost, whose identifiers stand for other processes: the rest is not played
+tracehost replay: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
+EOF
+page() {
+    goes_on_with a@b 1 c@b 1 report --reconnect=1s -o "$work/page.html" "$from"
+    grep -o '"events":[0-9]*' "$work/page.html" | head -n 1
+}
+expect 'a page of the node before' page <<'EOF'
+tracehost report: tcp://127.0.0.1:PORT: it goes on with another node, c@b, whose identifiers stand for other processes: the rest is not played
+tracehost report: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost report: tcp://127.0.0.1:PORT: recovered 3 records
+"events":2
 EOF
 
 # --- progress ---

@@ -1,6 +1,7 @@
 /*
- * What is known of processes and names when a connection was taken up again: all of it if it is
- * shown to be the same node, nothing if not.
+ * When a connection was taken up again, all that is known of processes and names stays if it is
+ * shown to be the same node, nothing if it may be another. If it is shown to be another, the stream
+ * ends.
  */
 #include "host/process/process.h"
 #include "tests/support/scene.h"
@@ -94,25 +95,36 @@ static void the_same_node(void **state)
     assert_true(known.ended && known.named);
 }
 
+static void perhaps_another_node(void **state)
+{
+    struct known known = play("nonode@nohost", 0, "nonode@nohost", 0);
+
+    (void)state;
+    check_counts(&known.counts);
+    assert_false(known.ended || known.named);
+}
+
 static void another_node(void **state)
 {
     static const struct {
         const char *before, *after;
         uint32_t creation, creation_after;
     } cases[] = {
-        {"a@b", "a@b", 5, 6},                     /* was started again */
-        {"a@b", "c@b", 5, 5},                     /* has the port now */
-        {"nonode@nohost", "nonode@nohost", 0, 0}, /* nobody knows */
+        {"a@b", "a@b", 5, 6},           /* was started again */
+        {"a@b", "c@b", 5, 5},           /* has the port now */
+        {"a@b", "nonode@nohost", 5, 0}, /* has no name any more, so it was started again */
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct known known =
             play(cases[i].before, cases[i].creation, cases[i].after, cases[i].creation_after);
-        check_counts(&known.counts);
-        assert_false(known.ended || known.named);
-        assert_int_equal(known.node, th_atom(cases[i].after));
-        assert_int_equal(known.creation, cases[i].creation_after);
+        assert_int_equal(known.counts.records, FIRST + 1); /* with the drop of 0 */
+        assert_int_equal(known.counts.played, FIRST);
+        assert_int_equal(known.counts.gaps, 1);
+        assert_int_equal(known.counts.damages, 2); /* the connection's end, and the stream's */
+        assert_int_equal(known.counts.tracees, TRACEES - 1);
+        assert_int_equal(known.node, th_atom(cases[i].before));
     }
     th_buffer_free(&stream);
 }
@@ -121,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_node),
+        cmocka_unit_test(perhaps_another_node),
         cmocka_unit_test(another_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
