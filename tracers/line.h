@@ -95,6 +95,15 @@ static inline void line_add_term(struct line *line, ERL_NIF_TERM term)
     line->used += length < room ? length : strlen(line->text + line->used);
 }
 
+static inline void line_add_function(struct line *line, ERL_NIF_TERM module, ERL_NIF_TERM function,
+                                     unsigned arity)
+{
+    line_add_term(line, module);
+    line_add(line, ":");
+    line_add_term(line, function);
+    line_add(line, "/%u", arity);
+}
+
 /* Spaces up to COLUMN, one at least. */
 static inline void line_pad(struct line *line, size_t column)
 {

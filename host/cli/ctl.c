@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "control_host.h"
+#include "encoding.h"
 #include "interrupt.h"
 #include "option_table.h"
 
@@ -54,6 +55,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
+static const struct argp_child children[] = {{&th_encoding_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     options,
     parse,
@@ -71,7 +73,7 @@ static const struct argp argp = {
     "  tracehost ctl /tmp/bank pattern bank:deposit/2 --kind=count,time\n"
     "  tracehost ctl --json /tmp/bank functions bank:_/_\n"
     "  tracehost ctl /tmp/bank detach count\n",
-    NULL,
+    children,
     NULL,
     NULL,
 };

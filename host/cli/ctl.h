@@ -30,8 +30,11 @@ char **th_ctl_paths(int count, char *const words[]);
 /* Tells on stderr why, unless STATUS is TH_OK or TH_END, from the chain; returns it. */
 enum th_status th_ctl_tell(enum th_status status);
 
-/* Shows RESULT, of COMMAND, to people. */
-void th_ctl_print(const char *command, const json_t *result, FILE *out);
+/* The terms in RESULT, an answer or a part of one, become text in the encoding that was chosen. */
+void th_ctl_show_terms(json_t *result);
+
+/* Shows RESULT, of COMMAND, to people, with such terms. */
+void th_ctl_print(const char *command, json_t *result, FILE *out);
 
 /* Does what the lines of stdin say; at a prompt, if that is a terminal. What is wrong was told. The
  * status of the first command that failed; at a prompt TH_OK, unless the host went away. */

@@ -459,8 +459,9 @@ static const struct {
 };
 
 /* A command that only the host knows, of another version, is shown as it is. */
-void th_ctl_print(const char *command, const json_t *result, FILE *out)
+void th_ctl_print(const char *command, json_t *result, FILE *out)
 {
+    th_ctl_show_terms(result);
     for (size_t i = 0; i < sizeof printers / sizeof printers[0]; i++)
         if (strcmp(printers[i].command, command) == 0) {
             printers[i].print(result, out);

@@ -1,5 +1,6 @@
 /* tracehost info: what is in a stream. */
 #include "census.h"
+#include "encoding.h"
 #include "interrupt.h"
 #include "option_table.h"
 #include "stream.h"
@@ -63,8 +64,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {
-    {&th_stream_argp, 0, NULL, 0}, {&th_limit_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0},
+                                             {&th_limit_argp, 0, NULL, 0},
+                                             {&th_encoding_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     options,
     parse,
@@ -83,14 +86,25 @@ static size_t shown(const struct th_census_list *list, uint64_t top)
     return top && top < list->count ? (size_t)top : list->count;
 }
 
-static void add_function(struct th_buffer *text, uint64_t key)
+static void add_function(struct th_buffer *text, uint64_t key,
+                         void (*add_atom)(struct th_buffer *text, th_term atom))
 {
     struct th_function f = th_census_function(key);
 
-    th_text_print_atom(text, f.module);
+    add_atom(text, f.module);
     th_buffer_add_byte(text, ':');
-    th_text_print_atom(text, f.function);
+    add_atom(text, f.function);
     th_buffer_printf(text, "/%u", f.arity);
+}
+
+static void show_function(struct th_buffer *text, uint64_t key)
+{
+    add_function(text, key, th_text_show_atom);
+}
+
+static void print_function(struct th_buffer *text, uint64_t key)
+{
+    add_function(text, key, th_text_print_atom);
 }
 
 static const char *time_kind(enum th_time_kind kind)
@@ -190,11 +204,11 @@ static void print_text(const struct info *info, struct th_census *census,
                th_census_kind(census->rows[i].kind), th_atom_name(census->rows[i].tag)->text,
                census->rows[i].tuple_size);
     snprintf(title, sizeof title, "   records  tracee (%zu)", tracees.count);
-    print_list(title, &tracees, info->top, th_text_print);
+    print_list(title, &tracees, info->top, th_text_show);
     snprintf(title, sizeof title, "     calls  function (%llu call%s of %zu function%s)",
              (unsigned long long)census->calls, th_plural(census->calls), functions.count,
              th_plural(functions.count));
-    print_list(title, &functions, info->top, add_function);
+    print_list(title, &functions, info->top, show_function);
     th_free(functions.items);
     th_free(tracees.items);
 }
@@ -273,7 +287,7 @@ static void print_json(const struct info *info, const struct th_census *census,
     json_object_set_new(all, "tags", json_rows(census));
     json_object_set_new(all, "calls_total", json_integer((json_int_t)census->calls));
     json_object_set_new(all, "calls_distinct", json_integer((json_int_t)functions.count));
-    json_object_set_new(all, "calls", json_list("mfa", &functions, info->top, add_function));
+    json_object_set_new(all, "calls", json_list("mfa", &functions, info->top, print_function));
     json_object_set_new(all, "tracees_distinct", json_integer((json_int_t)tracees.count));
     json_object_set_new(all, "tracees", json_list("id", &tracees, info->top, th_text_print));
     json_dumpf(all, stdout, JSON_INDENT(2));

@@ -1,5 +1,6 @@
 /* tracehost match: tries a match specification on arguments or a message. */
 #include "command.h"
+#include "encoding.h"
 #include "match_report.h"
 #include "option_table.h"
 
@@ -80,6 +81,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
+static const struct argp_child children[] = {{&th_encoding_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     options,
     parse,
@@ -97,7 +99,7 @@ static const struct argp argp = {
     "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[]}]\" '[4,x]'\n"
     "  tracehost match --kind=send \"[{[me,'_'],[],[]}]\" '[me,ok]'\n"
     "  tracehost match --arity=2 c",
-    NULL,
+    children,
     NULL,
     NULL,
 };
@@ -146,6 +148,7 @@ static enum th_status read_options(struct match *match)
 {
     struct th_match_trial *trial = &match->trial;
 
+    trial->for_people = !match->json;
     if (match->self) {
         if (read_term(match, "--self", match->self, &trial->self) != TH_OK)
             return TH_MALFORMED;

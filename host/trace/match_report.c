@@ -5,7 +5,7 @@ enum { SHOWN = 200 /* bytes of a term */ };
 
 static void add_term(struct th_buffer *out, th_term t)
 {
-    th_text_print_limited(out, t, SHOWN);
+    th_text_show_limited(out, t, SHOWN);
 }
 
 /* {ok,Message,Flags,[]} */
@@ -21,7 +21,7 @@ static void add_result(struct th_buffer *out, const struct th_match_result *resu
     else if (result->message == TH_NONE)
         th_buffer_add_byte(out, '_');
     else
-        th_text_print(out, result->message);
+        th_text_show(out, result->message);
     th_buffer_printf(out, ",[%s%s%s],[]}\n", result->return_trace ? "return_trace" : "",
                      result->return_trace && result->exception_trace ? "," : "",
                      result->exception_trace ? "exception_trace" : "");

@@ -57,13 +57,14 @@ static th_term get_tcw(void *context, th_env *env)
 static void note(void *context, const char *name, th_term a, th_term b, th_term c)
 {
     const th_term terms[] = {a, b, c};
-    struct th_buffer *out = &((struct th_match_trial *)context)->doings;
+    struct th_match_trial *trial = context;
+    struct th_buffer *out = &trial->doings;
 
     th_buffer_printf(out, "action {%s", name);
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
         if (terms[i] != TH_NONE) {
             th_buffer_add_byte(out, ',');
-            th_text_print(out, terms[i]);
+            (trial->for_people ? th_text_show : th_text_print)(out, terms[i]);
         }
     th_buffer_add_text(out, "}\n");
 }

@@ -8,6 +8,7 @@
 struct th_match_trial {
     th_term self, caller; /* TH_NONE: not known */
     struct th_buffer doings;
+    bool for_people; /* their terms are text in the encoding that was chosen */
 };
 
 extern const struct th_match_operations th_match_trial_operations;

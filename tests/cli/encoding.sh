@@ -2,6 +2,11 @@
 # Text for people in the user's encoding; formats for programs in the same one always.
 . tests/cli/report
 
+# The same bytes under both locales.
+same() {
+    LC_ALL=C "$tracehost" "$@" >"$work/one" 2>&1 && LC_ALL=C.UTF-8 "$tracehost" "$@" >"$work/other" 2>&1 &&
+        [ -s "$work/one" ] && cmp "$work/one" "$work/other"
+}
 library=$BUILD_DIR/tests/plugins/sins.so
 stream=$work/stream.jsonl
 cat >"$stream" <<'END'
@@ -57,14 +62,88 @@ expect 'of dump and text' dumped <<'END'
 0.000000 <0.10.0>   send {[1024],'a\x{400}',<<"ZoÃ«">>} -> <0.11.0>
 END
 
-# The same bytes under both locales.
-same() {
-    LC_ALL=C "$tracehost" "$@" >"$work/one" 2>&1 && LC_ALL=C.UTF-8 "$tracehost" "$@" >"$work/other" 2>&1 &&
-        [ -s "$work/one" ] && cmp "$work/one" "$work/other"
+matched() {
+    spec="[{['\$1'],[],[{message,{{{const,'aЀ'},'\$1'}}},{display,'\$1'}]}]"
+    "$tracehost" match --encoding=unicode "$spec" '[<<"Zoë"/utf8>>]'
+    LC_ALL=C.UTF-8 "$tracehost" match "$spec" '[<<"Zoë"/utf8>>]'
+    "$tracehost" match "$spec" '[<<"Zoë"/utf8>>]'
+    LC_ALL=C.UTF-8 "$tracehost" match "[{['aЀ'],[],[]}]" '["Ѐ"]'
 }
+expect 'of match' matched <<'END'
+{ok,{'aЀ',<<"Zoë"/utf8>>},[],[]}
+clause 1 matches
+action {display,<<"Zoë"/utf8>>}
+{ok,{'aЀ',<<"Zoë"/utf8>>},[],[]}
+clause 1 matches
+action {display,<<"Zoë"/utf8>>}
+{ok,{'a\x{400}',<<"ZoÃ«">>},[],[]}
+clause 1 matches
+action {display,<<"ZoÃ«">>}
+{ok,false,[],[]}
+clause 1, head, element 1: "Ѐ" does not match 'aЀ'
+-- status 1
+END
+cat >"$work/calls.jsonl" <<'END'
+{"tracee":"<0.10.0>","tag":"call","term":"{'m\u0400',f,[]}"}
+END
+informed() {
+    LC_ALL=C.UTF-8 "$tracehost" info "$work/calls.jsonl" | tail -n 1
+    "$tracehost" info "$work/calls.jsonl" | tail -n 1
+}
+expect 'of info' informed <<'END'
+         1  'mЀ':f/0
+         1  'm\x{400}':f/0
+END
+counted() {
+    LC_ALL=C.UTF-8 "$tracehost" replay -t "$1" "$work/calls.jsonl" 2>/dev/null | grep "f/0"
+    "$tracehost" replay -t "$1" "$work/calls.jsonl" 2>/dev/null | grep "f/0"
+}
+expect 'of the table of count' counted count <<'END'
+           1  100.00  'mЀ':f/0
+           1  100.00  'm\x{400}':f/0
+END
+expect 'of the table of time' counted time <<'END'
+         1        1            -            -   0.00         -         -         -         -  'mЀ':f/0
+         1        1            -            -   0.00         -         -         -         -  'm\x{400}':f/0
+END
+mkfifo "$work/fifo"
+"$tracehost" replay --control="$work/socket" -t count,output="$work/counts" "$work/fifo" 2>"$work/said" &
+exec 3>"$work/fifo"
+until [ -S "$work/socket" ] || ! kill -0 $!; do sleep 0.05; done
+told() {
+    "$tracehost" ctl "$@" "$work/socket" pattern "'mЀ':f/1" "--match-spec=[{['\$1'],[{'==','\$1',<<\"Zoë\"/utf8>>}],[]}]"
+    "$tracehost" ctl "$@" "$work/socket" functions "'mЀ':_/_"
+    "$tracehost" ctl "$@" "$work/socket" info "'mЀ':f/1"
+}
+expect 'of ctl' told --encoding=unicode <<'END'
+session 1, tracer 'count': 'mЀ':f/1: 1 function
+function  can have      sessions have set
+'mЀ':f/1  local,global  1 local
+'mЀ':f/1 can have breakpoints: local,global
+session 1, tracer 'count'
+  kinds           local
+  active          local
+  match_spec      [{['$1'],[{'==','$1',<<"Zoë"/utf8>>}],[]}]
+END
+expect 'of ctl, Latin-1' told --encoding=latin1 <<'END'
+session 1, tracer 'count': 'mЀ':f/1: 1 function
+function        can have      sessions have set
+'m\x{400}':f/1  local,global  1 local
+'m\x{400}':f/1 can have breakpoints: local,global
+session 1, tracer 'count'
+  kinds           local
+  active          local
+  match_spec      [{['$1'],[{'==','$1',<<"ZoÃ«">>}],[]}]
+END
+check 'ctl --json is the same everywhere' same ctl --json "$work/socket" functions "'mЀ':f/1"
+exec 3>&-
+wait
+
 check 'dump --format=jsonl is the same everywhere' same dump --format=jsonl "$stream"
 check 'convert' same convert --to=trace "$stream" -
 check 'the tracer jsonl' same replay -t jsonl "$stream"
+check 'the JSON of count' same replay -t count,format=json "$work/calls.jsonl"
+check 'the CSV of time' same replay -t time,format=csv "$work/calls.jsonl"
 check 'info --format=json' same info --format=json "$stream"
 expect 'there is no other' "$tracehost" dump --encoding=utf8 "$stream" <<'END'
 -- stderr

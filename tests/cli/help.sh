@@ -331,6 +331,9 @@ span; what was dropped or is damaged.
       --format=FORMAT        text (the default) or json
       --top=N                Show the N most frequent functions and tracees; 0:
                              all (the default: 20 as text, all as json)
+      --encoding=ENCODING    Which characters of atoms, strings and binaries
+                             are shown as they are, as with `erl +pc`: unicode
+                             (the default where the locale is UTF-8) or latin1
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         The same: each record is an event here
@@ -412,6 +415,9 @@ clause that fails, why it does.
       --kind=KIND            What it is for: call (the default), send or
                              receive
       --self=PID             The tracee; without it, it is not known
+      --encoding=ENCODING    Which characters of atoms, strings and binaries
+                             are shown as they are, as with `erl +pc`: unicode
+                             (the default where the locale is UTF-8) or latin1
   -?, --help                 Give this help list
       --usage                Give a short usage message
   -V, --version              Print program version

@@ -182,13 +182,14 @@ static void fill(union cell cells[COLUMNS], struct count count, uint64_t all, co
     cells[NAME].text = name;
 }
 
-static void name_of(ErlNifEnv *env, const struct count *count, struct line *line)
+static void name_of(ErlNifEnv *env, const struct count *count, int for_people, struct line *line)
 {
     char tag[256]; /* without the quotes that 'receive' would have */
 
     line_start(line);
+    line->for_people = for_people;
     if (count->module)
-        line_add(line, "%#T:%#T/%u", count->module, count->function, count->arity);
+        line_add_function(line, count->module, count->function, count->arity);
     else if (enif_get_atom(env, count->function, tag, sizeof tag, ERL_NIF_LATIN1))
         line_add(line, "%s", tag);
     else
@@ -227,7 +228,7 @@ static void print(ErlNifEnv *env, struct document *document, enum by by, const s
     columns_of(by, all, columns);
     table_begin(&table, document, names[by], columns, COLUMNS);
     for (size_t i = 0; i < shown; i++) {
-        name_of(env, &counts[i], &line);
+        name_of(env, &counts[i], document->format == TABLE_TEXT, &line);
         fill(cells, counts[i], all.events, line.text);
         table_row(&table, cells);
         line_drop(&line);

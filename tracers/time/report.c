@@ -66,7 +66,8 @@ static void print_row(struct table *table, struct figures *figures, uint64_t own
 
     line_start(&name);
     line_start(&process);
-    line_add(&name, "%#T:%#T/%u", figures->module, figures->function, figures->arity);
+    name.for_people = table->document->format == TABLE_TEXT;
+    line_add_function(&name, figures->module, figures->function, figures->arity);
     if (figures->process)
         line_add(&process, "%#T", figures->process);
     fill_sum(cells, &figures, 1, own);
