@@ -1,6 +1,8 @@
 #include "setting.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 void th_setting_words(const struct th_tracer_setting *setting, struct th_names *words)
 {
@@ -108,12 +110,23 @@ static enum th_status refuse_value(const char *name, const struct th_tracer_sett
     return TH_USAGE;
 }
 
+/* A file that the tracer will read, perhaps at its end, is there now. */
+static enum th_status check_input(const char *name, const struct th_tracer_setting *setting,
+                                  const char *path)
+{
+    if (access(path, R_OK) == 0)
+        return TH_OK;
+    th_error_raise(TH_USAGE, "cannot read %s: %s", path, strerror(errno));
+    return th_error_context("tracer '%s' needs the file of its setting '%s'", name, setting->name);
+}
+
 static enum th_status check_value(const char *name, const struct th_tracer_setting *setting,
                                   th_term value)
 {
     const char *nearest = NULL;
     bool good = true;
     char *text = text_of(value);
+    enum th_status status = TH_OK;
 
     if (setting->type == TH_SETTING_NUMBER)
         good = is_number(value);
@@ -121,8 +134,12 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
         good = text && is_word(setting, text, &nearest);
     else if (setting->type < TH_SETTING_NUMBER)
         good = text;
+    if (!good)
+        status = refuse_value(name, setting, value, nearest);
+    else if (setting->type == TH_SETTING_INPUT)
+        status = check_input(name, setting, text);
     th_free(text);
-    return good ? TH_OK : refuse_value(name, setting, value, nearest);
+    return status;
 }
 
 static enum th_status refuse_key(const char *name, const struct th_tracer_setting *settings,

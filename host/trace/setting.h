@@ -9,8 +9,8 @@
 
 /*
  * TH_USAGE if STATE, which a tracer of that NAME is to get, is no map (and not []), or has a key
- * that LIBRARY does not declare, or a value that is none of the key's. A library that declares
- * nothing takes any state.
+ * that LIBRARY does not declare, or a value that is none of the key's: of TH_SETTING_INPUT, that of
+ * a file that cannot be read. A library that declares nothing takes any state.
  */
 enum th_status th_settings_check(const struct th_library *library, const char *name, th_term state);
 

@@ -132,10 +132,10 @@ missing() {
 expect 'lists that are none' missing <<'LINES'
 called   ex:foo/0
          1 function of ex
-called   ex:foo/0
-         1 function of ex
 -- stderr
-coverage: cannot read WORK/none: No such file or directory
+tracehost replay: tracer 'coverage' was not attached
+  tracer 'coverage' needs the file of its setting 'functions'
+  cannot read WORK/none: No such file or directory
 coverage: no line of WORK/empty begins with a function, as in lists:map/2
 LINES
 
