@@ -2,7 +2,7 @@
 
 #include "error.h"
 
-#include <stdarg.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,12 +49,19 @@ char *th_strdup(const char *text)
 char *th_printf(const char *format, ...)
 {
     va_list args;
-    char *text = NULL;
-    int length;
+    char *text;
 
     va_start(args, format);
-    length = vasprintf(&text, format, args);
+    text = th_vprintf(format, args);
     va_end(args);
+    return text;
+}
+
+char *th_vprintf(const char *format, va_list args)
+{
+    char *text = NULL;
+    int length = vasprintf(&text, format, args);
+
     return checked(length < 0 ? NULL : text, 0);
 }
 
@@ -74,6 +81,12 @@ void th_give_up(const char *format, ...)
     fputc('\n', stderr);
     atomic_store_explicit(&given_up, true, memory_order_relaxed);
     exit(TH_FAILED);
+}
+
+void th_give_up_if_lacking(const char *what)
+{
+    if (errno == ENOMEM || errno == EMFILE || errno == ENFILE)
+        th_give_up("%s: %s", what, strerror(errno));
 }
 
 bool th_has_given_up(void)

@@ -8,6 +8,7 @@
 #ifndef TH_MEMORY_H
 #define TH_MEMORY_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,6 +40,8 @@ char *th_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 /* A new string made from FORMAT. */
 char *th_printf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+char *th_vprintf(const char *format, va_list args)
+    __attribute__((malloc, returns_nonnull, format(printf, 1, 0)));
 
 /* NULL is allowed. */
 void th_free(void *memory);
@@ -46,6 +49,10 @@ void th_free(void *memory);
 /* The host cannot do without what the system refuses it, memory or a thread: says so on stderr, and
  * ends the program with TH_FAILED. */
 void th_give_up(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
+
+/* Gives up if errno is ENOMEM, EMFILE or ENFILE. WHAT: the sentence up to the cause, as "cannot
+ * list the mappings". */
+void th_give_up_if_lacking(const char *what);
 
 /* The program ends by th_give_up(): no code of a library has ended it. */
 bool th_has_given_up(void);

@@ -68,13 +68,9 @@ static void consider(struct place *place, uintptr_t start, uintptr_t end)
 }
 
 /* Functions would silently go untraced for what the system refuses now, and may grant the next
- * time.
- */
-static void check_system(const char *what)
-{
-    if (errno == ENOMEM || errno == EMFILE || errno == ENFILE)
-        th_give_up("breakpoints in native code need %s: %s", what, strerror(errno));
-}
+ * time. */
+#define NO_MAPPINGS "breakpoints in native code need the list of mappings"
+#define NO_MEMORY "breakpoints in native code need memory near it"
 
 /* Looks at the gaps between mappings, as the kernel lists them, but leaves a gigabyte above the
  * heap and below the stack, which grow. */
@@ -88,7 +84,7 @@ static void find_place(struct place *place)
 
     place->address = 0;
     if (!maps) {
-        check_system("the list of mappings");
+        th_give_up_if_lacking(NO_MAPPINGS);
         return;
     }
     errno = 0;
@@ -99,7 +95,7 @@ static void find_place(struct place *place)
         consider(place, from, strstr(line, "[stack]") ? start - room : start);
         from = strstr(line, "[heap]") ? end + room : end;
     }
-    check_system("the list of mappings");
+    th_give_up_if_lacking(NO_MAPPINGS);
     free(line);
     fclose(maps);
 }
@@ -111,7 +107,7 @@ static uint8_t *map_at(uintptr_t address)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
     if (memory == MAP_FAILED) {
-        check_system("memory near it");
+        th_give_up_if_lacking(NO_MEMORY);
         return NULL;
     }
     if (memory == (void *)address)

@@ -3,6 +3,7 @@
 #include "host/base/base.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <link.h>
 #include <stdio.h>
@@ -66,14 +67,19 @@ static void add_mapping(struct th_memory *memory, struct th_memory_part mapping)
     memory->parts[memory->count++] = mapping;
 }
 
+#define NO_MAPPINGS "cannot list what memory is mapped"
+
 void th_memory_of_process(struct th_memory *memory)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char *line = NULL;
     size_t size = 0;
 
-    if (!maps)
+    if (!maps) {
+        th_give_up_if_lacking(NO_MAPPINGS);
         return;
+    }
+    errno = 0;
     while (getline(&line, &size, maps) > 0) {
         uintptr_t start, end;
         char r, w, x;
@@ -87,6 +93,7 @@ void th_memory_of_process(struct th_memory *memory)
                                           (w == 'w' ? TH_MEMORY_WRITABLE : 0),
                             });
     }
+    th_give_up_if_lacking(NO_MAPPINGS);
     free(line);
     fclose(maps);
 }

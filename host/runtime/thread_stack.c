@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
 _Thread_local struct th_thread_stack th_thread_stack_own;
 
@@ -15,12 +14,12 @@ void th_thread_stack_find(void)
     pthread_attr_t attributes;
     void *stack = NULL;
     size_t size = 0, guard = 0;
-    int error;
+    int error = pthread_getattr_np(pthread_self(), &attributes);
 
-    error = pthread_getattr_np(pthread_self(), &attributes);
-    if (error == ENOMEM || error == EMFILE || error == ENFILE)
-        th_give_up("cannot find a thread's stack: %s", strerror(error));
-    if (error == 0) {
+    if (error) {
+        errno = error;
+        th_give_up_if_lacking("cannot find a thread's stack");
+    } else {
         pthread_attr_getstack(&attributes, &stack, &size);
         pthread_attr_getguardsize(&attributes, &guard);
         pthread_attr_destroy(&attributes);
