@@ -2,6 +2,7 @@
 
 #include "memory.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -35,18 +36,25 @@ void th_buffer_add_text(struct th_buffer *b, const char *text)
     th_buffer_add(b, text, strlen(text));
 }
 
+/* LENGTH is what vsnprintf() returned: 0 for what cannot be printed. */
+static size_t printed(int length)
+{
+    if (length < 0)
+        th_give_up_if_lacking("cannot print");
+    return length < 0 ? 0 : (size_t)length;
+}
+
 void th_buffer_printf(struct th_buffer *b, const char *format, ...)
 {
     va_list args;
     va_list again;
-    int length;
+    size_t length;
 
     va_start(args, format);
     va_copy(again, args);
-    length = vsnprintf(NULL, 0, format, args);
-    th_buffer_reserve(b, (size_t)length + 1);
-    vsnprintf((char *)b->data + b->size, (size_t)length + 1, format, again);
-    b->size += (size_t)length;
+    length = printed(vsnprintf(NULL, 0, format, args));
+    th_buffer_reserve(b, length + 1);
+    b->size += printed(vsnprintf((char *)b->data + b->size, length + 1, format, again));
     va_end(again);
     va_end(args);
 }

@@ -22,6 +22,7 @@ unsigned char *th_buffer_reserve(struct th_buffer *b, size_t more);
 void th_buffer_add(struct th_buffer *b, const void *data, size_t size);
 void th_buffer_add_byte(struct th_buffer *b, unsigned char byte);
 void th_buffer_add_text(struct th_buffer *b, const char *text);
+/* Adds nothing if FORMAT cannot be printed, as a wide character of no encoding. */
 void th_buffer_printf(struct th_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

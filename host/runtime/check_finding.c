@@ -40,15 +40,6 @@ static uint64_t count_in_series(const char *where, const char *kind, const char 
     return count;
 }
 
-static char *format_message(const char *format, va_list args)
-{
-    char *text;
-
-    if (vasprintf(&text, format, args) < 0)
-        return th_strdup("(no memory for what to say)");
-    return text;
-}
-
 /* A line on stderr, behind what was written to stdout before it. */
 static void print(const char *who, const char *message)
 {
@@ -68,7 +59,7 @@ void th_check_found(const struct th_origin *origin, const char *kind, const char
     va_list args;
 
     va_start(args, format);
-    tell(origin, kind, format_message(format, args));
+    tell(origin, kind, th_vprintf(format, args));
     va_end(args);
 }
 
@@ -78,7 +69,7 @@ void th_check_found_now(const char *kind, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    tell(origin, kind, format_message(format, args));
+    tell(origin, kind, th_vprintf(format, args));
     va_end(args);
     th_origin_release(origin);
 }
@@ -89,7 +80,7 @@ void th_check_tell_leak(const char *format, ...)
     char *message;
 
     va_start(args, format);
-    message = format_message(format, args);
+    message = th_vprintf(format, args);
     va_end(args);
     print("leak", message);
     th_free(message);

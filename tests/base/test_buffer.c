@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include <cmocka.h>
 
@@ -31,6 +32,19 @@ static void pieces_are_joined(void **state)
     th_buffer_printf(&b, "%d/%s", 3, "x");
     assert_int_equal(b.size, 11);
     assert_memory_equal(b.data, "one two\0003/x", 11);
+    th_buffer_free(&b);
+}
+
+static void a_format_that_fails_adds_nothing(void **state)
+{
+    struct th_buffer b = {0};
+
+    (void)state;
+    th_buffer_printf(&b, "%lc", (wint_t)0x7fffffff);
+    assert_int_equal(b.size, 0);
+    th_buffer_add_text(&b, "one");
+    th_buffer_printf(&b, "%lc", (wint_t)0x7fffffff);
+    assert_int_equal(b.size, 3);
     th_buffer_free(&b);
 }
 
@@ -162,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_buffer_owns_nothing),
         cmocka_unit_test(pieces_are_joined),
+        cmocka_unit_test(a_format_that_fails_adds_nothing),
         cmocka_unit_test(bytes_survive_growth),
         cmocka_unit_test(growth_is_geometric),
         cmocka_unit_test(reserve_makes_room_and_leaves_the_size),
