@@ -23,7 +23,6 @@
 #include "top.h"
 #include "trace_summary.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #define NOT_KEPT "calls whose return is not told, as too many were open"
@@ -38,8 +37,7 @@ struct running {
     struct th_tracing *tracing;
     struct th_call_work work;
     struct th_call_session session;
-    char *values; /* what stdout gets */
-    size_t values_size;
+    struct th_buffer values;    /* what stdout gets */
     struct th_buffer exception; /* what stderr gets */
     bool raised;
     struct th_control_host control;
@@ -54,7 +52,6 @@ static void show_value(th_term value, FILE *out)
     th_text_show(&text, value);
     th_buffer_add_byte(&text, '\n');
     fwrite(text.data, 1, text.size, out);
-    fflush(out); /* give_up() shows what there is */
     th_buffer_free(&text);
 }
 
@@ -76,20 +73,27 @@ static bool evaluate_form(struct running *running, const struct th_program *prog
     return true;
 }
 
+/* For stdio. A memory stream of its own would leave out what there is no memory for. */
+static ssize_t add_to_buffer(void *buffer, const char *data, size_t size)
+{
+    th_buffer_add(buffer, data, size);
+    return (ssize_t)size;
+}
+
 static void evaluate(struct running *running)
 {
-    bool goes_on = true, failed;
-    FILE *out = open_memstream(&running->values, &running->values_size);
+    cookie_io_functions_t functions = {.write = add_to_buffer};
+    FILE *out = fopencookie(&running->values, "w", functions);
+    bool goes_on = true;
 
     if (!out)
         th_give_up("out of memory");
+    setvbuf(out, NULL, _IONBF, 0); /* give_up() shows what there is */
     running->session.evaluation.out = out;
     for (size_t k = 0; goes_on && k < running->program_count; k++)
         for (size_t i = 0; goes_on && i < running->programs[k].count; i++)
             goes_on = evaluate_form(running, &running->programs[k], i);
-    failed = ferror(out);
-    if (fclose(out) != 0 || failed)
-        th_give_up("out of memory");
+    fclose(out);
 }
 
 /* What a process ends with that evaluates nothing else. */
@@ -152,8 +156,8 @@ static void give_up(void *context)
     while (mine && th_tracing_sessions(running->tracing) > 0)
         th_session_destroy(th_tracing_session(running->tracing, 0));
     th_progress_settle();
-    if (running->values)
-        fwrite(running->values, 1, running->values_size, stdout);
+    if (running->values.size > 0)
+        fwrite(running->values.data, 1, running->values.size, stdout);
     fflush(NULL);
     tell_stop(running);
     if (!mine || atomic_load_explicit(&running->control.lock.away, memory_order_relaxed) > 0)
@@ -380,12 +384,12 @@ static enum th_status run_programs(const struct th_run_options *run, struct th_p
     struct running running = {.run = run, .programs = programs, .program_count = count};
     enum th_status status = run_host(&running);
 
-    if (running.values)
-        fwrite(running.values, 1, running.values_size, stdout);
+    if (running.values.size > 0)
+        fwrite(running.values.data, 1, running.values.size, stdout);
     th_command_flush();
     if (running.exception.size > 0)
         fwrite(running.exception.data, 1, running.exception.size, stderr);
-    free(running.values);
+    th_buffer_free(&running.values);
     th_buffer_free(&running.exception);
     return status;
 }
