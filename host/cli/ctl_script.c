@@ -3,7 +3,9 @@
 
 #include "command.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line)
 {
@@ -30,12 +32,17 @@ enum th_status th_ctl_tell(enum th_status status)
 
 enum th_status th_ctl_script(struct th_ctl *ctl)
 {
-    enum th_status first = TH_OK;
+    enum th_status first = TH_OK, status;
     char *line = NULL;
     size_t room = 0;
 
     while (!ctl->gone && getline(&line, &room, stdin) >= 0) {
-        enum th_status status = th_ctl_tell(th_ctl_do_line(ctl, line));
+        status = th_ctl_tell(th_ctl_do_line(ctl, line));
+        if (first == TH_OK)
+            first = status;
+    }
+    if (!ctl->gone && !feof(stdin)) {
+        status = th_ctl_tell(th_error_raise(TH_FAILED, "cannot read stdin: %s", strerror(errno)));
         if (first == TH_OK)
             first = status;
     }

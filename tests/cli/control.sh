@@ -281,6 +281,15 @@ EOF
 
 # --- a script ---
 
+unreadable() {
+    ctl <"$work"
+}
+expect 'a script that cannot be read' unreadable <<'EOF'
+-- stderr
+tracehost ctl: cannot read stdin: Is a directory
+-- status 1
+EOF
+
 script() {
     cat <<'END' | ctl
 # a comment, and an empty line
