@@ -126,10 +126,12 @@ expect 'nothing was called' "$tracehost" replay -t coverage,format=json --flags=
 LINES
 missing() {
     "$tracehost" replay -t "coverage,functions=$work/none" --max-events=1 "$recordings/s01_seed_local_caller.trace"
+    echo "status $?"
     echo 'enif_alloc enif_free' >"$work/empty"
     "$tracehost" replay -t "coverage,functions=$work/empty" --max-events=1 "$recordings/s01_seed_local_caller.trace"
 }
 expect 'lists that are none' missing <<'LINES'
+status 2
 called   ex:foo/0
          1 function of ex
 -- stderr

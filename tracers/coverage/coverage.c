@@ -97,21 +97,26 @@ static size_t add_called(struct names *names, const struct counts *counts)
 
 static void add_listed(ErlNifEnv *env, struct names *names, const struct output *output)
 {
-    char path[4096];
+    char path[4096], text[sizeof path + 100];
+    size_t count;
     FILE *file;
 
     if (!output->state || !output_setting(env, output->state, "functions", path, sizeof path))
         return;
     file = fopen(path, "r");
     if (!file) {
-        fprintf(stderr, "coverage: cannot read %s: %s\n", path, strerror(errno));
+        snprintf(text, sizeof text, "cannot read %s: %s", path, strerror(errno));
+        output_fail(env, text);
         return;
     }
-    if (names_read(names, file) == 0)
+    count = names_read(names, file);
+    if (!feof(file)) {
+        snprintf(text, sizeof text, "cannot read %s: %s", path, strerror(errno));
+        output_fail(env, text);
+    } else if (count == 0) {
         fprintf(stderr, "coverage: no line of %s begins with a function, as in lists:map/2\n",
                 path);
-    if (ferror(file))
-        fprintf(stderr, "coverage: cannot read all of %s\n", path);
+    }
     fclose(file);
 }
 
