@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +33,6 @@ struct output_file {
     int descriptor;  /* -1: nothing is open yet */
     bool whole;      /* it gets its name when it is complete */
     bool regular;    /* it can be cut */
-    bool made;       /* PATH is a link that led nowhere, and what it leads to was made */
     bool told;       /* that it failed; for the end */
     char *temporary; /* of a whole one that is being written: its name so far */
     /* Relaxed: for the threads that write, who have the lock of stdio, `begun` was set before; for
@@ -83,26 +83,26 @@ static inline bool output_file_take_after(int descriptor, const char *path)
     return fchmod(descriptor, 0666 & ~mask) == 0;
 }
 
-/* The file itself where PATH is a link; to be freed. */
+/* The file itself where PATH is a link, also where that is not there yet; to be freed. NULL, with
+ * errno. */
 static inline char *output_file_resolve(const char *path)
 {
-    char *real = realpath(path, NULL);
+    char *real = realpath(path, NULL), link[PATH_MAX], next[2 * PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    ssize_t size;
 
-    return real || errno != ENOENT ? real : strdup(path);
-}
-
-/* If the path is a link that leads nowhere, makes what it leads to. */
-static inline void output_file_make_target(struct output_file *file)
-{
-    struct stat link;
-    int target;
-
-    if (access(file->path, F_OK) == 0 || lstat(file->path, &link) != 0 || !S_ISLNK(link.st_mode))
-        return;
-    target = open(file->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    file->made = target >= 0;
-    if (target >= 0)
-        close(target);
+    if (real || errno != ENOENT)
+        return real;
+    size = readlink(path, link, sizeof link - 1);
+    if (size < 0)
+        return strdup(path);
+    link[size] = 0;
+    size = snprintf(next, sizeof next, "%.*s%s",
+                    *link == '/' || !slash ? 0 : (int)(slash + 1 - path), path, link);
+    if ((size_t)size < sizeof next)
+        return output_file_resolve(next);
+    errno = ENAMETOOLONG;
+    return NULL;
 }
 
 /* Whether the host is to remove the file that is written beside, should the program end. False if
@@ -116,11 +116,9 @@ static inline bool output_file_keep_track(const struct output_file *file, int un
 /* Opens the file beside. 0 or errno. */
 static inline int output_file_open_beside(struct output_file *file)
 {
-    char *real;
+    char *real = output_file_resolve(file->path);
     int error = 0;
 
-    output_file_make_target(file);
-    real = output_file_resolve(file->path);
     if (!real)
         return errno;
     file->temporary = malloc(strlen(real) + sizeof ".XXXXXX");
@@ -214,18 +212,6 @@ static inline int output_file_open_as_is(struct output_file *file, int flags)
     return 0;
 }
 
-/* A whole one is not complete. */
-static inline void output_file_remove(const struct output_file *file)
-{
-    char *made = file->made ? realpath(file->path, NULL) : NULL;
-
-    if (file->temporary)
-        unlink(file->temporary);
-    if (made)
-        unlink(made);
-    free(made);
-}
-
 /* Nobody uses it any more; only FILE itself is to be freed. 0, or errno of what failed first. */
 static inline int output_file_end(struct output_file *file)
 {
@@ -246,8 +232,8 @@ static inline int output_file_end(struct output_file *file)
             error = errno;
         free(real);
     }
-    if (error)
-        output_file_remove(file);
+    if (error && file->temporary)
+        unlink(file->temporary);
     output_file_keep_track(file, 0);
     free(file->temporary);
     return error;

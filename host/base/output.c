@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -114,18 +115,27 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
     return file;
 }
 
-/* The file itself if NAME is a link to one that exists. */
+/* The file itself if NAME is a link, also to one that is not there yet. */
 static char *resolve(const char *name)
 {
-    char *target = realpath(name, NULL);
-    char *copy;
+    char *real = realpath(name, NULL), link[PATH_MAX], *next;
+    const char *slash = strrchr(name, '/');
+    ssize_t size = -1;
 
-    if (!target && errno == ENOMEM)
-        th_give_up("out of memory");
-    copy = th_strdup(target ? target : name);
-
-    free(target);
-    return copy;
+    if (!real) {
+        th_give_up_if_lacking(name);
+        size = errno == ENOENT ? readlink(name, link, sizeof link - 1) : -1;
+    }
+    if (size < 0) {
+        next = th_strdup(real ? real : name);
+        free(real);
+        return next;
+    }
+    link[size] = 0;
+    next = th_printf("%.*s%s", *link == '/' || !slash ? 0 : (int)(slash + 1 - name), name, link);
+    real = resolve(next);
+    th_free(next);
+    return real;
 }
 
 static FILE *open_file(struct th_output *out, const char *name)

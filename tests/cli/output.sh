@@ -32,6 +32,22 @@ expect 'a link goes on pointing to its file' links <<'EOF'
 elsewhere/target
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 EOF
+links_that_lead_nowhere() {
+    ln -s elsewhere/none "$work/nowhere"
+    ln -s "$work/nowhere" "$work/elsewhere/chain"
+    "$tracehost" convert "$calls" --to=jsonl "$work/elsewhere/chain" && readlink "$work/elsewhere/chain" "$work/nowhere" &&
+        head -n 1 "$work/elsewhere/none"
+    ln -sf missing/none "$work/nowhere"
+    "$tracehost" convert "$calls" --to=jsonl "$work/nowhere"
+}
+expect 'a file that is not there yet is made where links lead' links_that_lead_nowhere <<'EOF'
+WORK/nowhere
+elsewhere/none
+{"tracehost":1,"node":"nonode@nohost","creation":0}
+-- stderr
+tracehost convert: cannot write WORK/nowhere: No such file or directory
+-- status 1
+EOF
 onto_itself() {
     cp "$calls" "$work/itself.trace"
     "$tracehost" convert "$work/itself.trace" "$work/itself.trace" && cmp "$calls" "$work/itself.trace"

@@ -171,12 +171,14 @@ linked() {
         echo old >"$work/links/elsewhere/target"
         ln -s elsewhere/target "$work/links/link"
         ln -s elsewhere/none "$work/links/nowhere"
+        ln -s "$work/links/elsewhere/deep" "$work/links/elsewhere/far"
+        ln -s elsewhere/far "$work/links/further"
         "$tracehost" replay -t $tracer "$one" >"$work/wanted" 2>/dev/null
-        for link in link nowhere; do
+        for link in link nowhere further; do
             "$tracehost" replay -t $tracer,output="$work/links/$link" "$one" 2>/dev/null && [ -L "$work/links/$link" ] &&
                 cmp "$work/wanted" "$work/links/$link" || return 1
         done
-        [ "$(ls -A "$work/links/elsewhere" | tr '\n' ' ')" = 'none target ' ] || return 1
+        [ "$(ls -A "$work/links/elsewhere" | tr '\n' ' ')" = 'deep far none target ' ] || return 1
     done
 }
 check 'links are written through' linked
