@@ -384,17 +384,27 @@ static inline bool output_begins(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM 
     return output && atomic_load_explicit(&output->begun, memory_order_acquire);
 }
 
-/* For unload, before anything else: nobody traces any more. The first output; those that never
- * began are there, but are written nowhere. */
+static inline void output_free(struct output *output)
+{
+    enif_free_env(output->env);
+    free(output);
+}
+
+/* For unload, before anything else: nobody traces any more. The first output; those to stdout that
+ * never began, of which there are no events, are no more. */
 static inline struct output *output_end(void)
 {
-    static const cookie_io_functions_t nowhere;
-    struct output *first = atomic_load_explicit(&outputs.first, memory_order_relaxed);
-    FILE *file;
+    struct output *first = atomic_load_explicit(&outputs.first, memory_order_relaxed), *output;
 
-    for (struct output *output = first; output; output = output->next)
-        if (!output->begun && !output->to && (file = fopencookie(NULL, "w", nowhere)))
-            output->file = file;
+    for (struct output **link = &first; (output = *link);) {
+        if (output->begun || output->to) {
+            link = &output->next;
+            continue;
+        }
+        *link = output->next;
+        output_free(output);
+    }
+    atomic_store_explicit(&outputs.first, first, memory_order_relaxed);
     return first;
 }
 
@@ -420,10 +430,7 @@ static inline void output_close_all(ErlNifEnv *env)
         next = output->next;
         if (output->to)
             output->to->told |= output->told;
-        else if (output->file != stdout)
-            fclose(output->file);
-        enif_free_env(output->env);
-        free(output);
+        output_free(output);
     }
     while (outputs.files) {
         struct output_file *file = outputs.files;
