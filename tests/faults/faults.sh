@@ -1,6 +1,7 @@
 #!/bin/sh
-# Single steps of commands fail, a sample of them: allocations, writes, mappings, opened files; see `inject`, which prints its
-# seed. FAULT_SEED=N takes another sample, and FAULT_EVERY=yes each step there is, in many minutes.
+# Single steps of commands fail, a sample of them: allocations, writes, mappings, opened files; see `inject`. The sample is
+# another one each time; `inject` prints its seed, and FAULT_SEED=N takes that sample again. FAULT_EVERY=yes takes each step
+# there is, in some minutes.
 case $BUILD_DIR in
 */release | */debug) ;;
 *)
@@ -12,4 +13,4 @@ if ! strace -f -o /dev/null -e trace=openat -e inject=openat:error=EMFILE:when=9
     echo "strace is not there, or may not trace"
     exit 77
 fi
-exec python3 tests/faults/inject --sample=4 --seed="${FAULT_SEED:-1}" ${FAULT_EVERY:+--every}
+exec python3 tests/faults/inject --sample=4 ${FAULT_SEED:+--seed="$FAULT_SEED"} ${FAULT_EVERY:+--every}
