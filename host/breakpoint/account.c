@@ -145,11 +145,14 @@ static void collect(uint64_t word, void *context)
     }
 }
 
-struct th_bp_usage *th_account_collect(uint32_t tally, size_t *count)
+struct th_bp_usage *th_account_collect(uint32_t one, uint32_t other, size_t *count)
 {
     struct collection all = {0};
 
-    th_tally_each(tally, collect, &all);
+    if (one)
+        th_tally_each(one, collect, &all);
+    if (other)
+        th_tally_each(other, collect, &all);
     th_table_free(&all.places);
     *count = all.count;
     return all.items;

@@ -11,8 +11,9 @@
 bool th_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
                      const struct th_bp_data *data, uint32_t kinds);
 
-/* What all threads have found, an item for each process. The caller frees it. */
-struct th_bp_usage *th_account_collect(uint32_t tally, size_t *count);
+/* What all threads have found in two tallies, which may be 0: an item for each process. The caller
+ * frees it; NULL if both are 0. */
+struct th_bp_usage *th_account_collect(uint32_t one, uint32_t other, size_t *count);
 
 /* Frees a thread's table: for th_tally_free(). */
 void th_account_dispose(uint64_t word);

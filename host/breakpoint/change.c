@@ -87,6 +87,11 @@ void th_change_clear_site(struct th_change *change, struct th_site *site)
     add_item(change, &(struct th_bp_setting){.site = site, .clear = TH_BP_ALL});
 }
 
+void th_change_stand_in(struct th_change *change, struct th_site *site, struct th_site *native)
+{
+    add_item(change, &(struct th_bp_setting){.site = site})->native = native;
+}
+
 void th_change_clear_session(struct th_change *change, struct th_bp_session *session)
 {
     add_item(change, &(struct th_bp_setting){.session = session, .clear = TH_BP_ALL});
@@ -131,10 +136,48 @@ static void find_or_create(struct th_change *change, struct th_change_item *item
     change->counts.allocated++;
 }
 
+/* BP's kinds and what they have, but for those that its session has at SITE. In a read section, as
+ * a meta tracer may be found to be gone. */
+static void stand_in(struct th_change *change, struct th_site *site, const struct th_generic_bp *bp)
+{
+    const unsigned generation = th_bp_generation();
+    const struct th_bp_data *data = &bp->data[generation];
+    const struct th_generic_bp *there = th_bp_find(site, bp->session);
+    uint32_t set = th_bp_stand_in(th_bp_kinds(data)) & site->operations->kinds;
+    struct th_bp_setting setting = {
+        .site = site, .session = bp->session, .spec = data->spec, .meta_spec = data->meta_spec};
+
+    if (data->meta)
+        setting.meta_tracer = atomic_load_explicit(&data->meta->tracer, memory_order_acquire);
+    if (!setting.meta_tracer)
+        set &= ~(uint32_t)TH_BP_META;
+    if (there)
+        set &= ~th_bp_kinds(&there->data[generation]);
+    setting.set = set;
+    setting.pause = set & ~th_bp_stand_in(th_bp_active(data));
+    if (set)
+        add_item(change, &setting);
+}
+
+static void stand_in_for_all(struct th_change *change, struct th_site *site, struct th_site *native)
+{
+    struct th_generic_bp *bp = atomic_load_explicit(&native->first, memory_order_relaxed);
+
+    th_progress_enter();
+    for (; bp; bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
+        stand_in(change, site, bp);
+    th_progress_leave();
+}
+
 static bool allocate(struct th_change *change)
 {
     if (change->of_requests)
         th_request_take(take_request, change);
+    for (size_t i = 0, had = change->settings.count; i < had; i++) {
+        const struct th_change_item item = change->settings.items[i];
+        if (item.native && !th_change_is_void(&item))
+            stand_in_for_all(change, item.setting.site, item.native);
+    }
     for (size_t i = 0; i < change->settings.count; i++) {
         struct th_change_item *item = &change->settings.items[i];
         if (item->setting.site && item->setting.session && !th_change_is_void(item))
@@ -234,7 +277,7 @@ static bool stage(struct th_change *change)
         const struct th_change_item *item = &change->settings.items[i];
         if (!item->setting.site)
             stage_session(change, item);
-        else if (!item->setting.session && !th_change_is_void(item))
+        else if (!item->setting.session && !item->native && !th_change_is_void(item))
             stage_site(change, item);
         else if (item->bp)
             stage_one(change, item->bp, &item->setting);

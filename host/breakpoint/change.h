@@ -46,6 +46,10 @@ void th_change_add(struct th_change *change, const struct th_bp_setting *setting
 /* Removes all breakpoints that the site has when it is the change's turn, whosever they are. */
 void th_change_clear_site(struct th_change *change, struct th_site *site);
 
+/* Sets at SITE the breakpoints that NATIVE has when it is the change's turn, whosever they are and
+ * as they are, GLOBAL in the place of LOCAL: but for kinds that a session has at SITE already. */
+void th_change_stand_in(struct th_change *change, struct th_site *site, struct th_site *native);
+
 /* Removes all breakpoints that the session has when it is the change's turn. Afterwards, END: it
  * never gets any again, from no other change. */
 void th_change_clear_session(struct th_change *change, struct th_bp_session *session);

@@ -13,6 +13,7 @@ struct th_change_item {
     struct th_generic_bp *bp; /* NULL: there is none */
     uint64_t serial;          /* not 0: only if the breakpoint is of this setting */
     uint32_t ends;            /* of the site, then: if it has ended since, the setting is void */
+    struct th_site *native;   /* for which the setting's site is to stand in; NULL: none */
     bool end;                 /* the session's end */
 };
 

@@ -68,6 +68,12 @@ static inline uint32_t th_bp_kinds(const struct th_bp_data *data)
     return data->flags & TH_BP_ALL;
 }
 
+/* What KINDS, of a native site, are at the site of the export entry that stands in for it. */
+static inline uint32_t th_bp_stand_in(uint32_t kinds)
+{
+    return kinds & TH_BP_LOCAL ? (kinds & ~(uint32_t)TH_BP_LOCAL) | TH_BP_GLOBAL : kinds;
+}
+
 /* What hits obey now. */
 static inline unsigned th_bp_generation(void)
 {

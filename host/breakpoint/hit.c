@@ -111,3 +111,32 @@ uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
     th_progress_leave_quickly(word);
     return asked;
 }
+
+/* --- Before another site ---------------------------------------------------------------------- */
+
+/* Those of KINDS that SESSION does not have at NEXT. */
+static uint32_t without_next(uint32_t kinds, struct th_site *next,
+                             const struct th_bp_session *session, size_t generation)
+{
+    const struct th_generic_bp *there = th_bp_find(next, session);
+
+    return there ? kinds & ~th_bp_stand_in(th_bp_kinds(&there->data[generation])) : kinds;
+}
+
+uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, struct th_hit *hit)
+{
+    const uint32_t kinds = hit->kinds;
+    size_t generation;
+    uint32_t asked = 0;
+
+    th_progress_enter();
+    generation = th_bp_generation();
+    hit->site = site;
+    for (struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_acquire); bp;
+         bp = next_of(bp)) {
+        hit->kinds = without_next(kinds, next, bp->session, generation);
+        asked |= obey(bp, hit, generation * sizeof(struct th_bp_data));
+    }
+    th_progress_leave();
+    return asked;
+}

@@ -44,6 +44,13 @@ struct th_hit {
 uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit);
 
 /*
+ * The same, where the call goes on to NEXT, another site of the function: of each session, the
+ * kinds that it has at NEXT as well are left to that, also those that are paused there; LOCAL at
+ * NEXT is GLOBAL here. HIT->kinds is changed.
+ */
+uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, struct th_hit *hit);
+
+/*
  * From inside of a hook: pauses the breakpoint that was hit, which is to say this function's for
  * this session, for KINDS; until it is restarted or set. What many hits ask for is done in one
  * change, soon, by itself; calls go on hitting until then. If the breakpoint is set or restarted

@@ -6,24 +6,32 @@
 
 #include "host/base/base.h"
 
+static void take_first(struct th_shared **found, struct th_shared *there)
+{
+    if (!*found)
+        *found = th_shared_take(there);
+}
+
 /* Adds what is there to what has been found. */
 static void fill(struct th_bp_info *info, const struct th_bp_data *data)
 {
     info->kinds |= th_bp_kinds(data);
     info->active |= th_bp_active(data);
-    if (data->spec)
-        info->spec = th_shared_take(data->spec);
-    if (data->meta_spec)
-        info->meta_spec = th_shared_take(data->meta_spec);
+    take_first(&info->spec, data->spec);
+    take_first(&info->meta_spec, data->meta_spec);
     if (data->meta)
-        info->meta_tracer =
-            th_shared_take(atomic_load_explicit(&data->meta->tracer, memory_order_acquire));
+        take_first(&info->meta_tracer,
+                   atomic_load_explicit(&data->meta->tracer, memory_order_acquire));
     if (data->count)
-        info->calls = th_tally_sum(data->count);
-    if (data->time)
-        info->time = th_account_collect(data->time, &info->time_count);
-    if (data->memory)
-        info->memory = th_account_collect(data->memory, &info->memory_count);
+        info->calls += th_tally_sum(data->count);
+}
+
+/* Of both, by process. */
+static void collect(struct th_bp_info *info, const struct th_bp_data *one,
+                    const struct th_bp_data *other)
+{
+    info->time = th_account_collect(one->time, other->time, &info->time_count);
+    info->memory = th_account_collect(one->memory, other->memory, &info->memory_count);
 }
 
 bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *session,
@@ -35,7 +43,9 @@ bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *sessio
 bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
                                const struct th_bp_session *session, struct th_bp_info *info)
 {
+    static const struct th_bp_data nothing;
     struct th_site *const sites[] = {one, other};
+    const struct th_bp_data *data[] = {&nothing, &nothing};
     unsigned generation;
 
     *info = (struct th_bp_info){0};
@@ -44,8 +54,10 @@ bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
     for (size_t i = 0; i < 2; i++) {
         const struct th_generic_bp *bp = sites[i] ? th_bp_find(sites[i], session) : NULL;
         if (bp)
-            fill(info, &bp->data[generation]);
+            data[i] = &bp->data[generation];
+        fill(info, data[i]);
     }
+    collect(info, data[0], data[1]);
     th_progress_leave();
     return info->kinds != 0;
 }

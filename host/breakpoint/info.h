@@ -29,8 +29,8 @@ struct th_bp_info {
 bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *session,
                         struct th_bp_info *info);
 
-/* The same of a function whose kinds of breakpoints are at two sites, as of one moment: no kind is
- * at both. Each may be NULL. */
+/* The same of a function whose kinds of breakpoints are at two sites, as of one moment: what was
+ * counted at both is added up; of what is at both otherwise, that of ONE. Each may be NULL. */
 bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
                                const struct th_bp_session *session, struct th_bp_info *info);
 void th_bp_info_free(struct th_bp_info *info);

@@ -94,4 +94,11 @@ static inline bool th_site_is_armed(const struct th_site *site)
     return __builtin_expect(atomic_load_explicit(&site->armed, memory_order_relaxed) != 0, 0);
 }
 
+/* Perhaps true: it has a breakpoint, active or not. Relaxed: for who asks that of a breakpoint
+ * which was there long before. */
+static inline bool th_site_has_any(const struct th_site *site)
+{
+    return atomic_load_explicit(&site->first, memory_order_relaxed) != NULL;
+}
+
 #endif

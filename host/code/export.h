@@ -33,6 +33,7 @@ struct th_callee {
     const char *name;
     struct th_export *entry; /* that it was made for, NULL: none */
     void *code;              /* where it begins; NULL: not said */
+    void *known;             /* the watcher's own (loading.h); written before the entry is armed */
 };
 
 static inline bool th_callee_is_local(const struct th_callee *callee)

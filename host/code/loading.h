@@ -130,15 +130,15 @@ void th_code_list_free(struct th_module_code *list, size_t count);
  * thread, several at once. begin(), before calls can reach them; and end(), when none can any more
  * and no thread is in their code (for NULL, or another watcher, as well), or what was prepared is
  * not to begin: with the code modification permission, which the caller keeps, in a thread that may
- * wait for progress. CALLEES is the same each time.
+ * wait for progress. CALLEES is the same each time, and of it `known` is the watcher's to write.
  *
  * Functions of the same names may be there already: those of the module's instance that is about to
  * become old code, or, when that ends, of the one which took its place; never more than two.
  */
 struct th_module_watcher {
-    void (*prepare)(const struct th_callee callees[], size_t count); /* NULL: nothing */
-    void (*begin)(const struct th_callee callees[], size_t count);
-    void (*end)(const struct th_callee callees[], size_t count);
+    void (*prepare)(struct th_callee callees[], size_t count); /* NULL: nothing */
+    void (*begin)(struct th_callee callees[], size_t count);
+    void (*end)(struct th_callee callees[], size_t count);
 };
 /* While nothing is prepared and not finished. Waits for the permission. */
 void th_module_watch(const struct th_module_watcher *watcher);

@@ -35,7 +35,7 @@ struct th_library *th_module_find(th_term name)
 
 /* --- Watching --------------------------------------------------------------------------------- */
 
-static void tell(void (*told)(const struct th_callee callees[], size_t count),
+static void tell(void (*told)(struct th_callee callees[], size_t count),
                  const struct th_instance *instance)
 {
     if (instance)

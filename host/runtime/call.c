@@ -194,7 +194,7 @@ static void resolve(struct th_process_run *process, struct th_call *outer)
     }
     th_probed_external(process, callee, outer);
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
-        th_traced_call(process, callee->entry, now.argv, outer);
+        th_traced_call(process, callee, now.argv, outer);
 }
 
 /* In the place of what the function of CALL has not said. */
@@ -378,7 +378,7 @@ th_term th_step_nested(struct th_call *outer, uintptr_t word, const th_term *arg
     process->base = process->frame_count;
     th_probed_external(process, callee, outer);
     if (__builtin_expect(word & TH_EXPORT_ARMED, 0))
-        th_traced_call(process, callee->entry, argv, outer);
+        th_traced_call(process, callee, argv, outer);
     call.process = process;
     call.callee = callee;
     call.function = callee->function->name;

@@ -183,10 +183,12 @@ void th_open_hand_over(struct th_process_run *process, uintptr_t native)
 
 /* --- Calls and their ends -------------------------------------------------------------------- */
 
-void th_traced_call(struct th_process_run *process, const struct th_export *entry,
-                    const th_term *argv, const struct th_call *outer)
+/* The call goes on to NEXT, the native site of CALLEE; NULL: that has no breakpoint. */
+static inline __attribute__((always_inline)) void
+meet_at_entry(struct th_process_run *process, const struct th_callee *callee, const th_term *argv,
+              const struct th_call *outer, struct th_site *next)
 {
-    const struct th_traced_module_function *traced = entry->known;
+    const struct th_traced_module_function *traced = callee->entry->known;
     struct th_live_call call = {.process = &process->live,
                                 .function = &traced->live,
                                 .site = traced->live.function.site,
@@ -200,7 +202,10 @@ void th_traced_call(struct th_process_run *process, const struct th_export *entr
     th_traced_busy = TH_BUSY;
     if (th_live_is_returning(&process->live))
         th_caught_by_caller(process, TH_FROM_KEPT);
-    th_live_call(&call, &wants);
+    if (next)
+        th_live_call_before(&call, next, &wants);
+    else
+        th_live_call(&call, &wants);
     if (wants.count > 0) {
         made = th_open_add(process);
         made->function = &traced->live;
@@ -210,6 +215,24 @@ void th_traced_call(struct th_process_run *process, const struct th_export *entr
         th_live_wants_move(&made->wants, &wants);
     }
     th_traced_busy = 0;
+}
+
+static __attribute__((noinline)) void meet_both(struct th_process_run *process,
+                                                const struct th_callee *callee, const th_term *argv,
+                                                const struct th_call *outer, struct th_site *next)
+{
+    meet_at_entry(process, callee, argv, outer, next);
+}
+
+void th_traced_call(struct th_process_run *process, const struct th_callee *callee,
+                    const th_term *argv, const struct th_call *outer)
+{
+    const struct th_traced_code *code = callee->known;
+
+    if (__builtin_expect(code && code->site && th_site_has_any(code->site), 0))
+        meet_both(process, callee, argv, outer, code->site);
+    else
+        meet_at_entry(process, callee, argv, outer, NULL);
 }
 
 th_term th_class_atom(enum th_raised class)

@@ -26,9 +26,9 @@
 void th_traced_calls_begin(const struct th_runtime_setup *setup);
 void th_traced_calls_end(void);
 
-/* PROCESS makes a call of ENTRY, which is armed, with ARGV; in a nested call that OUTER has made,
- * NULL: in none. Its frame is that of whoever runs in OUTER. */
-void th_traced_call(struct th_process_run *process, const struct th_export *entry,
+/* PROCESS makes a call, which reaches CALLEE by an entry that is armed, with ARGV; in a nested call
+ * that OUTER has made, NULL: in none. Its frame is that of whoever runs in OUTER. */
+void th_traced_call(struct th_process_run *process, const struct th_callee *callee,
                     const th_term *argv, const struct th_call *outer);
 
 /* Ends the open calls of the frame that is as deep as PROCESS is now, with its `outcome`, or with

@@ -146,9 +146,9 @@ static void find_record(traced_code *code)
         code->no_local = "its code cannot be made writable, or there is no memory near it";
 }
 
-static traced_code *create_code(const struct th_callee *callee)
+static traced_code *create_code(struct th_callee *callee)
 {
-    traced_code *code = take_code();
+    traced_code *code = callee->known = take_code();
 
     *code =
         (traced_code){.callee = callee, .start = callee->code, .arity = callee->function->arity};
@@ -215,7 +215,7 @@ static bool is_latest(const struct latest *latest, const struct th_callee *calle
     return last == callee;
 }
 
-static struct instance *make_instance(const struct th_callee callees[], size_t count)
+static struct instance *make_instance(struct th_callee callees[], size_t count)
 {
     struct latest latest = find_latest(callees, count);
     struct instance *instance = th_alloc(sizeof *instance + count * sizeof instance->codes[0]);
@@ -240,7 +240,7 @@ static struct instance *instance_of(const struct th_callee callees[])
     return instance;
 }
 
-static void prepare(const struct th_callee callees[], size_t count)
+static void prepare(struct th_callee callees[], size_t count)
 {
     struct instance *instance = make_instance(callees, count);
 
@@ -332,7 +332,7 @@ static void begin_code(struct work *work, traced_code *code)
 }
 
 /* Records come first, so that what is armed finds them. */
-static void begin(const struct th_callee callees[], size_t count)
+static void begin(struct th_callee callees[], size_t count)
 {
     struct instance *instance = instance_of(callees);
     struct work work;
@@ -388,7 +388,7 @@ static void end_instance(const struct instance *instance)
     free_work(&work);
 }
 
-static void end(const struct th_callee callees[], size_t count)
+static void end(struct th_callee callees[], size_t count)
 {
     struct instance *instance = instance_of(callees);
 

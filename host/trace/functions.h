@@ -23,7 +23,8 @@ struct th_traced_function {
     /*
      * It has got the native site, or lost it, with newer code. What was set before then is where it
      * was set: so what is changed is changed at both. One that is lost stays in `local`, with its
-     * breakpoints, besides `no_local`.
+     * breakpoints, besides `no_local`, and `site` stands in for it: has the same ones, GLOBAL for
+     * LOCAL. These two are otherwise never both set.
      */
     bool strays;
     atomic_bool called; /* in a recording; by whoever plays it, relaxed: nothing hangs on it */

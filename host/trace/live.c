@@ -115,8 +115,9 @@ void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function
     th_change_set_unreached(change);
 }
 
+/* What RENEWAL sets at a new site goes into CHANGE, what stands in for one into STAND_INS. */
 static void renew(struct th_tracing *tracing, struct th_change *change,
-                  const struct th_live_renewal *renewal)
+                  struct th_change *const stand_ins[2], const struct th_live_renewal *renewal)
 {
     struct th_traced_function *function = &renewal->function->function;
     bool had = th_function_local_site(function), has;
@@ -129,18 +130,28 @@ static void renew(struct th_tracing *tracing, struct th_change *change,
     function->strays = true;
     if (has)
         th_patterns_add(tracing, change, function, TH_NEWS_LOCAL);
+    for (int i = 0; i < 2 && !has && function->site; i++)
+        th_change_stand_in(stand_ins[i], function->site, function->local);
 }
 
 void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_renewal renewals[],
                              size_t count)
 {
-    struct th_change *change = th_change_create();
+    struct th_change *change, *stand_ins[2];
 
+    if (count == 0)
+        return;
+    change = th_change_create();
+    for (int i = 0; i < 2; i++)
+        stand_ins[i] = th_change_create();
     th_tracing_lock(tracing);
     for (size_t i = 0; i < count; i++)
-        renew(tracing, change, &renewals[i]);
+        renew(tracing, change, stand_ins, &renewals[i]);
+    /* For what the changes set that wait for the permission now: behind them. */
+    th_change_start(stand_ins[1], NULL, NULL);
     th_tracing_unlock(tracing);
     th_change_set_unreached(change);
+    th_change_run_held(stand_ins[0]);
 }
 
 /* From now on nothing is asked of SITE, and what was asked for and not done yet is void. */

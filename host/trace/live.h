@@ -144,9 +144,13 @@ void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function
 /*
  * A function that has begun has newer code, which no call can reach yet: it gets the native site
  * that it has not had, as its first or again; or has none any more. What was set stays as it is,
- * also at a site that has no code now. A site that is new gets what on_load patterns say of local
- * calls, but for what is met at the export entry already; a pattern of one function that was set
- * before then is not for it. It waits for nothing.
+ * also at a site that has no code now: for calls of older code, and for newer code that has it
+ * again. Where such a function has an export entry, that stands in for the native site: what is set
+ * there is set at the entry as well, GLOBAL for LOCAL, and met by calls of code that has no native
+ * site (th_live_call_before()); th_tracing_losses() says what is not met. A site that is new gets
+ * what on_load patterns say of local calls, but for what is met at the export entry already; a
+ * pattern of one function that was set before then is not for it. Where a site goes, this waits for
+ * thread progress.
  */
 struct th_live_renewal {
     struct th_live_function *function;
@@ -231,6 +235,11 @@ static inline bool th_live_may_pass(const struct th_live_process *process)
 
 /* The function is called; that site is armed. Sets *WANTS. */
 void th_live_call(const struct th_live_call *call, struct th_live_wants *wants);
+
+/* The same at the site of an export entry, where the function's code goes on to NEXT, its native
+ * site: of each session, what is at NEXT as well is left to that. */
+void th_live_call_before(const struct th_live_call *call, struct th_site *next,
+                         struct th_live_wants *wants);
 
 /* A call at a breakpoint that cannot be told, as something that is told is at hand. */
 void th_live_call_suppressed(void);

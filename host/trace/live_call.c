@@ -6,7 +6,7 @@
  * way is in this file from th_live_call() to th_live_tell() without a detour, and everything else
  * in functions of its own, so that it costs that way no register. No event is made: a callback gets
  * terms that are made of the call in its own environment, and who reports a callback that crashed
- * makes the event then (guard.c).
+ * makes the event then (guard.c). Long because: all that is inlined into that way stands before it.
  */
 #include "live_hit.h"
 
@@ -412,6 +412,20 @@ static __attribute__((noinline)) void hit(const struct th_live_call *call,
     live.call = call;
     live.wants = wants;
     th_breakpoint_hit(call->site, &live.hit);
+    th_callback_current.breakpoint = NULL;
+}
+
+void th_live_call_before(const struct th_live_call *call, struct th_site *next,
+                         struct th_live_wants *wants)
+{
+    struct live_hit live = {.hit.kinds = TH_BP_ALL, .call = call, .wants = wants};
+
+    wants->count = wants->capacity = 0;
+    if (th_callback_current.attachment) {
+        call_oddly(call);
+        return;
+    }
+    th_breakpoint_hit_before(call->site, next, &live.hit);
     th_callback_current.breakpoint = NULL;
 }
 

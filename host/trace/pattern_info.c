@@ -7,14 +7,24 @@
 #include "points.h"
 #include "tracing.h"
 
+/* Of a global breakpoint that stands in for a local one, and that, the one that new calls meet. */
 static bool info_of(const struct th_session *session, const struct th_traced_function *function,
                     struct th_bp_info *info)
 {
+    const uint32_t both = TH_BP_LOCAL | TH_BP_GLOBAL;
     struct th_points *points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    uint32_t less;
 
     *info = (struct th_bp_info){0};
-    return function && points &&
-           th_breakpoint_info_of_two(function->site, function->local, &points->base, info);
+    if (!function || !points ||
+        !th_breakpoint_info_of_two(function->site, function->local, &points->base, info))
+        return false;
+    less = (info->kinds & both) != both       ? 0
+           : th_function_local_site(function) ? TH_BP_GLOBAL
+                                              : TH_BP_LOCAL;
+    info->kinds &= ~less;
+    info->active &= ~less;
+    return true;
 }
 
 bool th_session_function_info(const struct th_session *session, const struct th_function *function,

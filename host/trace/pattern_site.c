@@ -97,26 +97,6 @@ static void add_for_strays(struct th_change *change, struct th_site *site,
         add_at(change, site, &here, ~kinds);
 }
 
-bool th_pattern_set_at(struct th_change *change, const struct th_traced_function *function,
-                       const struct th_bp_setting *setting, bool recorded)
-{
-    uint32_t possible = possible_kinds(function) & (recorded ? ~(uint32_t)TH_BP_MEMORY : TH_BP_ALL);
-    uint32_t at_local = th_function_local_site(function) ? NATIVE : 0;
-    struct th_bp_setting here = *setting;
-    bool added;
-
-    here.set = choose(setting->set, possible);
-    here.clear |= excluded(setting, here.set, possible);
-    if (function->strays) {
-        add_for_strays(change, function->site, &here, kinds_at_site(function));
-        add_for_strays(change, function->local, &here, at_local);
-    }
-    here.restart &= possible;
-    added = add_at(change, function->site, &here, kinds_at_site(function));
-    added |= add_at(change, function->local, &here, at_local);
-    return setting->set ? here.set != 0 : added;
-}
-
 /* Of KINDS, those that a session does not have already at SITE, which NULL is not. */
 static uint32_t without_there(uint32_t kinds, struct th_site *site,
                               const struct th_bp_session *session)
@@ -130,6 +110,37 @@ static uint32_t without_there(uint32_t kinds, struct th_site *site,
         th_bp_info_free(&info);
     }
     return kinds;
+}
+
+/* Whether SESSION's global breakpoint is there in place of a local one, which it has as well. */
+static bool stands_in(const struct th_traced_function *function,
+                      const struct th_bp_session *session)
+{
+    return function->site && function->local &&
+           !(without_there(TH_BP_GLOBAL, function->site, session) & TH_BP_GLOBAL) &&
+           !(without_there(TH_BP_LOCAL, function->local, session) & TH_BP_LOCAL);
+}
+
+bool th_pattern_set_at(struct th_change *change, const struct th_traced_function *function,
+                       const struct th_bp_setting *setting, bool recorded)
+{
+    uint32_t possible = possible_kinds(function) & (recorded ? ~(uint32_t)TH_BP_MEMORY : TH_BP_ALL);
+    uint32_t at_local = th_function_local_site(function) ? NATIVE : 0;
+    struct th_bp_setting here = *setting;
+    bool added;
+
+    here.set = choose(setting->set, possible);
+    here.clear |= excluded(setting, here.set, possible);
+    if (function->strays) {
+        if (here.clear & TH_BP_LOCAL && stands_in(function, setting->session))
+            here.clear |= TH_BP_GLOBAL;
+        add_for_strays(change, function->site, &here, kinds_at_site(function));
+        add_for_strays(change, function->local, &here, at_local);
+    }
+    here.restart &= possible;
+    added = add_at(change, function->site, &here, kinds_at_site(function));
+    added |= add_at(change, function->local, &here, at_local);
+    return setting->set ? here.set != 0 : added;
 }
 
 void th_pattern_set_at_local(struct th_change *change, const struct th_traced_function *function,

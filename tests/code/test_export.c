@@ -165,13 +165,13 @@ static const struct th_callee *echo_of(const struct th_callee callees[], size_t 
     return NULL;
 }
 
-static void note_begin(const struct th_callee callees[], size_t count)
+static void note_begin(struct th_callee callees[], size_t count)
 {
     begun += count;
     assert_true((echo_of(callees, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
 }
 
-static void note_end(const struct th_callee callees[], size_t count)
+static void note_end(struct th_callee callees[], size_t count)
 {
     ended += count;
     assert_true((echo_of(callees, count) != NULL) == (th_module_find(th_atom("party")) != NULL));
