@@ -223,7 +223,8 @@
  * LOAD_INFO and then making all of it visible, is done by one thread of the host, which is no
  * scheduler, in the order in which processes have come to it. A module that has current code is
  * upgraded: what it had becomes old code, in which who runs it goes on. THEN gets
- * [{Module, Generation}], in the order of PATHS: 1 is the first that was loaded of a module.
+ * [{Module, Generation}], in the order of PATHS: 1 is the first that was loaded of a module. If
+ * the new code of a function has no room for local breakpoints that are set, stderr says so.
  *
  * The function that has asked waits in the code that it is of; so does what waits for it. Where
  * that is old code, it is in use.

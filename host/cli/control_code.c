@@ -67,28 +67,42 @@ static enum th_status read_words(const struct th_control_host *host, struct aske
 
 /* --- load ------------------------------------------------------------------------------------- */
 
-static json_t *loaded(const struct th_module_list *list)
+static void add_loss(void *lost, const struct th_pattern_loss *loss)
 {
-    json_t *modules = json_array();
+    json_array_append_new(lost, json_pack("{s:o, s:o, s:I, s:o, s:b, s:s}", "session",
+                                          th_control_session_name(loss->session), "first",
+                                          th_control_function(&loss->first), "functions",
+                                          (json_int_t)loss->functions, "kinds",
+                                          th_control_kinds(loss->kinds), "outside",
+                                          (int)loss->outside, "why", loss->why));
+}
 
-    for (size_t i = 0; i < list->count; i++)
+static json_t *loaded(const struct th_control_host *host, const struct th_module_list *list)
+{
+    json_t *modules = json_array(), *lost = json_array();
+
+    for (size_t i = 0; i < list->count; i++) {
+        th_tracing_losses(host->tracing, list->finished[i].name, add_loss, lost);
         json_array_append_new(modules,
                               json_pack("{s:o, s:I, s:s, s:s}", "module",
                                         th_control_atom(list->finished[i].name), "generation",
                                         (json_int_t)list->finished[i].generation, "what",
                                         list->finished[i].upgraded ? "upgraded" : "loaded", "path",
                                         list->made[i].path));
-    return json_pack("{s:o, s:I}", "modules", modules, "rounds", (json_int_t)list->rounds);
+    }
+    return json_pack("{s:o, s:I, s:o}", "modules", modules, "rounds", (json_int_t)list->rounds,
+                     "lost", lost);
 }
 
-static enum th_status load(struct th_module_list *list, json_t **result)
+static enum th_status load(const struct th_control_host *host, struct th_module_list *list,
+                           json_t **result)
 {
     enum th_status status = th_module_list_prepare(list);
 
     if (status == TH_OK)
         status = th_module_list_finish(list);
     if (status == TH_OK)
-        *result = loaded(list);
+        *result = loaded(host, list);
     th_module_list_free(list);
     if (status != TH_OK && list->count > 1)
         th_error_context("none of the %zu libraries was loaded", list->count);
@@ -112,7 +126,7 @@ static enum th_status load_asked(const struct th_control_host *host, const struc
         th_search_init(&search, TH_SEARCH_PLUGINS, host->options->folders,
                        host->options->folder_count);
         list.search = &search;
-        status = load(&list, result);
+        status = load(host, &list, result);
         th_search_free(&search);
     }
     th_env_release(&env);

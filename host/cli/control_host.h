@@ -133,8 +133,8 @@ enum th_status th_control_no_words(int count, char **words);
     X(load, APART, "LIBRARY... [--purge=hard] [--load-info=TERM]",                                 \
       "loads libraries, or new code of those that are there, all of them at one instant or none; " \
       "--purge=hard kills who is still in code that must go first; --load-info as `run` has it, "  \
-      "and "                                                                                       \
-      "else what that was given")                                                                  \
+      "and else what that was given; the answer names functions whose new code has no room for "   \
+      "local breakpoints that are set")                                                            \
     X(purge, APART, "MODULE [--hard]",                                                             \
       "unloads a module's old code, which was replaced or deleted, if nobody is in it any more; "  \
       "--hard kills who is")                                                                       \

@@ -382,6 +382,23 @@ static void print_processes(const json_t *result, FILE *out)
 
 /* --- Code ------------------------------------------------------------------------------------- */
 
+/* "bank:run/0 and 2 more: local,count: calls from within the module are not met any more: why" */
+static void print_lost(const json_t *lost, FILE *out)
+{
+    char *kinds = th_ctl_text(part(lost, "kinds"));
+    long long functions = number_of(lost, "functions");
+
+    fputs("  ", out);
+    print_name(part(lost, "session"), out);
+    fprintf(out, ": %s", text_of(lost, "first"));
+    if (functions > 1)
+        fprintf(out, " and %lld more", functions - 1);
+    fprintf(out, ": %s: calls%s are not met any more: %s\n", kinds,
+            json_is_true(part(lost, "outside")) ? " from within the module" : "",
+            text_of(lost, "why"));
+    th_free(kinds);
+}
+
 static void print_loaded(const json_t *result, FILE *out)
 {
     static const struct th_ctl_column columns[] = {
@@ -392,10 +409,16 @@ static void print_loaded(const json_t *result, FILE *out)
         {0},
     };
     long long rounds = number_of(result, "rounds");
+    const json_t *lost;
+    size_t i;
 
     th_ctl_table(columns, part(result, "modules"), out);
     fprintf(out, "all at one instant, after %lld round%s of thread progress\n", rounds,
             th_plural((uint64_t)rounds));
+    json_array_foreach(part(result, "lost"), i, lost)
+    {
+        print_lost(lost, out);
+    }
 }
 
 static void print_purged(const json_t *result, FILE *out)

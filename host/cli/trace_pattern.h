@@ -4,11 +4,6 @@
 
 #include "host/trace/trace.h"
 
-/* What --kind may say: X(name, BIT). Recordings tell nothing of the last one. */
-#define TH_PATTERN_KINDS(X) \
-    X(local, LOCAL) X(global, GLOBAL) X(meta, META) X(count, COUNT) X(time, TIME)
-#define TH_PATTERN_LIVE_KINDS(X) TH_PATTERN_KINDS(X) X(memory, MEMORY)
-
 /* What a -p is about. */
 enum th_pattern_object { TH_PATTERN_FUNCTIONS, TH_PATTERN_SEND, TH_PATTERN_RECEIVE };
 

@@ -69,16 +69,17 @@ void th_watch_modules_free(struct th_watch_modules *modules)
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-static void tell_loaded(const struct th_watch_module *module, const char *command,
+static void tell_loaded(const struct th_watch *watch, const struct th_watch_module *module,
                         const struct th_finished *finished)
 {
     th_command_flush();
-    fprintf(stderr, "tracehost %s: the new %s is loaded: module %s, generation %llu\n", command,
-            module->path, th_atom_name(finished->name)->text,
+    fprintf(stderr, "tracehost %s: the new %s is loaded: module %s, generation %llu\n",
+            watch->command, module->path, th_atom_name(finished->name)->text,
             (unsigned long long)finished->generation);
+    th_tracing_warn_of_losses(watch->tracing, finished->name);
 }
 
-static enum th_status load_with(const struct th_watch_module *module, const char *command,
+static enum th_status load_with(const struct th_watch *watch, const struct th_watch_module *module,
                                 th_term info)
 {
     const char *name = module->path;
@@ -89,22 +90,21 @@ static enum th_status load_with(const struct th_watch_module *module, const char
     if (status == TH_OK)
         status = th_module_list_finish(&list);
     if (status == TH_OK)
-        tell_loaded(module, command, list.finished);
+        tell_loaded(watch, module, list.finished);
     th_module_list_free(&list);
     return status;
 }
 
-static enum th_status load(const struct th_watch_module *module, const char *command,
-                           const char *info)
+static enum th_status load(const struct th_watch *watch, const struct th_watch_module *module)
 {
     enum th_status status;
     th_term term;
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    status = th_load_info_read(info, &env, &term);
+    status = th_load_info_read(watch->load_info, &env, &term);
     if (status == TH_OK)
-        status = load_with(module, command, term);
+        status = load_with(watch, module, term);
     th_env_release(&env);
     return status;
 }
@@ -144,7 +144,7 @@ static void renew(struct th_watch *watch, struct th_watch_module *module, th_ter
         th_error_clear();
     else if (module->waits)
         tell_refused(module, watch->command, " yet, but when old code is not in use any more");
-    else if (load(module, watch->command, watch->load_info) != TH_OK)
+    else if (load(watch, module) != TH_OK)
         tell_refused(module, watch->command, ", the old code goes on");
 }
 

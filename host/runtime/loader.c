@@ -1,5 +1,7 @@
 #include "loader.h"
 
+#include "tracepoint.h"
+
 #include "host/base/base.h"
 
 #include <errno.h>
@@ -115,6 +117,8 @@ static enum th_status finish(struct th_code_order *order)
                           .finished = finished};
     enum th_status status = th_code_finish(&f);
 
+    for (size_t i = 0; status == TH_OK && th_runtime_tracing() && i < order->count; i++)
+        th_tracing_warn_of_losses(th_runtime_tracing(), finished[i].name);
     if (status == TH_OK) {
         order->answer = finished_list(&order->env, finished, order->count);
         order->count = 0; /* they are the modules' */

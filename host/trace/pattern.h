@@ -31,6 +31,11 @@ enum { TH_ANY_ARITY = -1 };
  */
 enum { TH_PATTERN_EITHER = TH_BP_LOCAL | TH_BP_GLOBAL };
 
+/* What kinds are called: X(name, BIT). Recordings tell nothing of the last one. */
+#define TH_PATTERN_KINDS(X) \
+    X(local, LOCAL) X(global, GLOBAL) X(meta, META) X(count, COUNT) X(time, TIME)
+#define TH_PATTERN_LIVE_KINDS(X) TH_PATTERN_KINDS(X) X(memory, MEMORY)
+
 struct th_pattern {
     th_term module, function; /* atoms; TH_NONE: any. A module for a function, both for an arity */
     int arity;                /* TH_ANY_ARITY: any */
@@ -115,6 +120,31 @@ void th_session_pattern_refusals(const struct th_session *session, const struct 
 
 /* "m:f/1: why", or "m:f/1 and 3 more: why". */
 void th_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal);
+
+/*
+ * Functions of this host whose newest code has no room for breakpoints of SESSION that are in the
+ * machine code of older instances: those of the same kinds, for the same reason. Calls of the new
+ * code are met from other modules, in the export entry, or not at all.
+ */
+struct th_pattern_loss {
+    const struct th_session *session;
+    uint32_t kinds;  /* of the breakpoints, as they were set */
+    bool outside;    /* calls from other modules are met */
+    const char *why; /* a sentence that stays */
+    struct th_function first;
+    size_t functions;
+};
+
+/* Calls VISIT, under the lock, for those of MODULE, by session. */
+void th_tracing_losses(struct th_tracing *tracing, th_term module,
+                       void (*visit)(void *context, const struct th_pattern_loss *loss),
+                       void *context);
+
+/* "m:f/1 and 3 more: local,count: calls from within the module are not met any more: why". */
+void th_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss);
+
+/* Warns of each. */
+void th_tracing_warn_of_losses(struct th_tracing *tracing, th_term module);
 
 /* What the meta tracers of a session's patterns that have one name have counted, those that are
  * gone included. */

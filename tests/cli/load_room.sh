@@ -1,0 +1,130 @@
+#!/bin/sh
+# Code is loaded that has no room for the breakpoints of the code before it: calls from other modules go on being met, and
+# which are not is answered.
+. tests/cli/report
+. tests/cli/controlled
+
+cat >"$work/roomy.c" <<'END'
+#include <erl_nif.h>
+#include <nif_module.h>
+
+static int upgrade(ErlNifEnv *env, void **private_data, void **old_private_data, ERL_NIF_TERM info)
+{
+    (void)env, (void)private_data, (void)old_private_data, (void)info;
+    return 0;
+}
+
+TH_FUNCTION(inner, 0)(ErlNifEnv *env)
+{
+    return enif_make_atom(env, WORD);
+}
+
+TH_NIF(word)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc, (void)argv;
+    return enif_make_tuple1(env, inner(env));
+}
+
+TH_NIF(other)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return enif_make_list1(env, word(env, argc, argv));
+}
+
+static ErlNifFunc functions[] = {{"word", 0, word, 0}, {"other", 0, other, 0}};
+ERL_NIF_INIT(roomy, functions, NULL, NULL, upgrade, NULL)
+END
+room=-fcf-protection=none
+no_room=-fcf-protection=full # `endbr64` stands there
+
+# make WORD FLAG...: WORK/roomy.so, whose functions give the word.
+make() {
+    word=$1
+    shift
+    "$CC" -O2 -fPIC -shared -Iplugin_api -DWORD="\"$word\"" "$@" -o "$work/new.so" "$work/roomy.c"
+    mv "$work/new.so" "$work/roomy.so"
+}
+
+for _ in $(seq 20000); do
+    echo 'roomy:word(), roomy:other(). receive after 5 -> ok end.'
+done >"$work/long"
+
+# tells LINE: the trace does, again and again.
+tells() {
+    count=$(grep -cF -- "$1" "$work/text")
+    until_so tells_more "$1"
+}
+tells_more() {
+    [ "$(grep -cF -- "$1" "$work/text")" -gt $((count + 3)) ]
+}
+silent() {
+    ! grep -qF -- "$1" "$work/text"
+}
+# answer COMMAND...: without what the room was lost for, and rounds.
+answer() {
+    "$@" | sed 's/\(it begins with .endbr64.\).*/\1/'
+}
+purged() {
+    until_so ctl purge roomy
+}
+
+make one $room
+begin "$tracehost" run --control="$socket" --schedulers=2 \
+    -t "text=#{output => <<\"$work/text\">>}" -p roomy:word/0 --return -p roomy:inner/0 --return \
+    --session=counts -t count -p roomy:_/_ --kind=count -f "$work/long" "$work/roomy.so"
+check 'all calls are met' tells 'return roomy:inner/0 -> one'
+make two $no_room
+expect 'it is answered which are not, of code without room' answer ctl load "$work/roomy.so" <<'END'
+module  generation  was       from
+roomy            2  upgraded  WORK/roomy.so
+all at one instant, after 1 round of thread progress
+  session 1, tracer 'text': roomy:word/0: local: calls from within the module are not met any more: it begins with `endbr64`
+  session 1, tracer 'text': roomy:inner/0: local: calls are not met any more: it begins with `endbr64`
+  session 2 'counts', tracer 'count': roomy:word/0 and 1 more: count: calls from within the module are not met any more: it begins with `endbr64`
+  session 2 'counts', tracer 'count': roomy:inner/0: count: calls are not met any more: it begins with `endbr64`
+END
+check 'those from outside are met' tells 'return roomy:word/0 -> {two}'
+check 'and are all that is' silent 'return roomy:inner/0 -> two'
+global() {
+    ctl functions roomy:word/0 | sed -n 's/  */ /g; s/ [0-9]* 1 / N 1 /p'
+}
+expect 'they are global now' global <<'END'
+roomy:word/0 global N 1 global; 2 count
+END
+in_json() {
+    purged && ctl --json load "$work/roomy.so" | conforms load
+}
+expect 'it is answered as the schema has it' in_json <<'END'
+load conforms
+END
+check 'old code is not in use for long' purged
+make three $room
+expect 'nothing is lost where there is room again' ctl load "$work/roomy.so" <<'END'
+module  generation  was       from
+roomy            4  upgraded  WORK/roomy.so
+all at one instant, after 1 round of thread progress
+END
+check 'all calls are met again' tells 'return roomy:inner/0 -> three'
+end >"$work/ended" # in no subshell, which could not wait for it
+ended_well() {
+    tail -n 1 "$work/ended"
+}
+expect 'the host ends as it should' ended_well <<'END'
+status 0
+END
+
+# --- --watch ---
+
+watched() {
+        make one $room
+    begin "$tracehost" run --watch --control="$socket" --schedulers=2 -t "text=#{output => <<\"$work/text\">>}" \
+        -p roomy:word/0 -f "$work/long" "$work/roomy.so"
+    make two $no_room
+    until_so grep -q 'not met any more' "$work/host.err"
+    end >"$work/ended"
+    answer grep '^stderr: .*roomy' "$work/ended"
+}
+expect '--watch tells it, too' watched <<'END'
+stderr: tracehost run: the new WORK/roomy.so is loaded: module roomy, generation 2
+stderr: tracehost run: warning: tracer 'text': roomy:word/0: local: calls from within the module are not met any more: it begins with `endbr64`
+END
+finish
