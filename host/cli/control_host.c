@@ -105,7 +105,7 @@ void th_control_host_end(struct th_control_host *host)
 
 void th_control_host_lock(struct th_control_host *host)
 {
-    pthread_mutex_lock(&host->lock.mutex);
+    th_tracer_lock_take(&host->lock);
 }
 
 /* The thread sanitizer does not know pthread_mutex_clocklock(). */
@@ -115,8 +115,10 @@ bool th_control_host_lock_soon(struct th_control_host *host)
     struct timespec nap = {0, 1000 * 1000 * 1000 / TRIES};
 
     for (int i = 0; i < TRIES; i++) {
-        if (pthread_mutex_trylock(&host->lock.mutex) == 0)
+        if (pthread_mutex_trylock(&host->lock.mutex) == 0) {
+            th_tracer_lock_taken(&host->lock);
             return true;
+        }
         nanosleep(&nap, NULL);
     }
     return false;
@@ -124,7 +126,7 @@ bool th_control_host_lock_soon(struct th_control_host *host)
 
 void th_control_host_unlock(struct th_control_host *host)
 {
-    pthread_mutex_unlock(&host->lock.mutex);
+    th_tracer_lock_drop(&host->lock);
 }
 
 enum th_status th_control_at_tracees(const struct th_control_host *host,

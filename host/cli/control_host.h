@@ -43,6 +43,7 @@ struct th_control_host {
     struct th_control *server; /* NULL: it has no socket */
     struct th_watch watch;     /* begins with the lock */
     struct th_control_setup setup;
+    struct attaching *attaching; /* commands that are at it, by the lock */
     int64_t began;
     struct th_control_rate { /* at the last `status` */
         int64_t time;
@@ -105,8 +106,9 @@ enum th_status th_control_no_words(int count, char **words);
 /* --- The commands: see control_host.c --------------------------------------------------------- */
 
 /* Each is LOCKED, carried out by the server's thread, with the lock; or in a thread of its own, as
- * it may take long: LOADS with the lock, which it lets go of while tracers are loaded or unloaded;
- * APART without it: then it must leave sessions alone. */
+ * it may take long: LOADS with the lock, which it lets go of while tracers are loaded, asked or
+ * unloaded, and while thread progress is waited for (named_tracer.h); APART without it: then it
+ * must leave sessions alone. */
 
 #define TH_CONTROL_COMMANDS(X)                                                                     \
     X(status, LOCKED, "", "how the host fares: time, events, rates, losses")                       \

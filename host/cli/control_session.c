@@ -18,10 +18,9 @@ static json_t *counts_of(const struct th_session *session)
                      (json_int_t)counts.refused);
 }
 
-/* Asks for its trace_status, as OTP's trace:info/3 does. */
-static json_t *flags_of(struct th_session *session, enum th_tracees which)
+static json_t *flags_of(const struct th_session *session, enum th_tracees which)
 {
-    return th_control_flags(th_session_default_flags(session, which));
+    return th_control_flags(th_session_known_flags(session, which));
 }
 
 static void count_breakpoint(void *context, const struct th_function *function,
@@ -54,7 +53,7 @@ static void tell_waiting(json_t *object, const struct th_session *session)
     json_decref(patterns);
 }
 
-static json_t *session_of(struct th_session *session)
+static json_t *session_of(const struct th_session *session)
 {
     json_t *object = th_control_session_name(session);
     json_int_t breakpoints = 0;
@@ -71,13 +70,30 @@ static json_t *session_of(struct th_session *session)
     return object;
 }
 
-/* Of the first ones, whose title this is. */
+struct attaching {
+    struct th_control_host *host;
+    struct th_trace_options trace;
+    struct attaching *next; /* of the host's */
+};
+
+static const char *title_of(const struct attaching *attaching)
+{
+    return attaching->trace.sessions.items[0].title;
+}
+
+/* By a session, or one that is being attached without the lock. */
 static bool is_taken(const struct th_control_host *host, const char *title)
 {
+    const struct attaching *other = host->attaching;
+
+    while (other && !(title_of(other) && strcmp(title_of(other), title) == 0))
+        other = other->next;
+    if (other)
+        return true;
     for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
         const struct th_session *session = th_tracing_session(host->tracing, i);
-        const char *other = session ? th_session_title(session) : NULL;
-        if (other && strcmp(other, title) == 0)
+        const char *its = session ? th_session_title(session) : NULL;
+        if (its && strcmp(its, title) == 0)
             return true;
     }
     return false;
@@ -103,12 +119,6 @@ enum th_status th_control_do_sessions(void *context, int count, char **words, js
 
 /* --- attach ----------------------------------------------------------------------------------- */
 
-struct attaching {
-    const struct th_control_host *host;
-    struct th_trace_options trace;
-    uint64_t before; /* the number of the latest session that there was */
-};
-
 static enum th_status take_attached(void *context, int key, const char *value)
 {
     struct attaching *attaching = context;
@@ -130,7 +140,7 @@ static enum th_status take_attached(void *context, int key, const char *value)
 
 static enum th_status refuse_taken(const struct attaching *attaching)
 {
-    const char *title = attaching->trace.sessions.items[0].title;
+    const char *title = title_of(attaching);
 
     return title && is_taken(attaching->host, title)
                ? th_error_raise(TH_USAGE, "there is a session '%s' already", title)
@@ -171,7 +181,7 @@ static enum th_status attach(void *argument)
     struct attaching *attaching = argument;
     const struct th_trace_options *options = attaching->host->options;
     struct th_tracing *tracing = attaching->host->tracing;
-    bool holds = th_tracing_hold(tracing); /* else whoever does will go on */
+    bool holds = th_tracing_hold(); /* else the thread will go on */
     struct th_search search;
     enum th_status status;
 
@@ -183,18 +193,21 @@ static enum th_status attach(void *argument)
     return status;
 }
 
-/* The one that began last. */
-static struct th_session *latest(const struct th_control_host *host)
+/* Nobody else may take the title until the session is there. */
+static enum th_status attach_titled(struct attaching *attaching, struct th_control_host *host)
 {
-    struct th_session *found = NULL;
+    struct attaching **place = &host->attaching;
+    enum th_status status;
 
-    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
-        struct th_session *session = th_tracing_session(host->tracing, i);
-        if (session &&
-            (!found || th_control_session_number(session) > th_control_session_number(found)))
-            found = session;
-    }
-    return found;
+    attaching->next = host->attaching;
+    host->attaching = attaching;
+    status = th_session_options_name_tracees(&attaching->trace.sessions)
+                 ? th_control_at_tracees(host, attach, attaching)
+                 : attach(attaching);
+    while (*place != attaching)
+        place = &(*place)->next;
+    *place = attaching->next;
+    return status;
 }
 
 enum th_status th_control_do_attach(void *context, int count, char **words, json_t **result)
@@ -202,6 +215,7 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
     struct th_control_host *host = context;
     struct attaching attaching = {.host = host};
     struct th_preloaded loaded = {0};
+    const struct th_session *session;
     enum th_status status;
 
     th_trace_options_init(&attaching.trace, attaching.host->options->live);
@@ -209,15 +223,15 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
     status = read_attached(&attaching, count, words);
     if (status == TH_OK)
         status = load(&attaching, host, &loaded);
-    if (status == TH_OK && th_session_options_name_tracees(&attaching.trace.sessions))
-        status = th_control_at_tracees(attaching.host, attach, &attaching);
-    else if (status == TH_OK)
-        status = attach(&attaching);
-    th_trace_options_free(&attaching.trace);
+    if (status == TH_OK)
+        status = attach_titled(&attaching, host);
     if (status == TH_OK) {
         th_watch_look(&host->watch);
-        *result = session_of(latest(host));
+        session = th_session_find(host->tracing, attaching.trace.sessions.items[0].began);
+        if (session) /* another may have ended it meanwhile */
+            *result = session_of(session);
     }
+    th_trace_options_free(&attaching.trace);
     th_tracer_lock_leave(&host->lock);
     th_preloaded_release(&loaded);
     th_tracer_lock_return(&host->lock);

@@ -149,13 +149,14 @@ static void show_hanging(void *context, const char *function)
 static void give_up(void *context)
 {
     struct running *running = context;
-    bool mine = th_control_host_lock_soon(&running->control);
+    bool mine = th_control_host_lock_soon(&running->control) && th_progress_settle_soon();
 
     th_sessions_rest(running->tracing);
     th_trace_results(running->tracing, running->run->trace.json);
     while (mine && th_tracing_sessions(running->tracing) > 0)
         th_session_destroy(th_tracing_session(running->tracing, 0));
-    th_progress_settle();
+    if (mine)
+        th_progress_settle();
     if (running->values.size > 0)
         fwrite(running->values.data, 1, running->values.size, stdout);
     fflush(NULL);

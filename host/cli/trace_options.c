@@ -338,7 +338,7 @@ enum th_status th_trace_options_attach(const struct th_trace_options *trace,
     status = th_guard_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
     if (status != TH_OK)
         return status;
-    th_tracing_hold(tracing);
+    th_tracing_hold();
     th_trace_options_search(trace, &search);
     if (!trace->control || !th_session_options_are_empty(&trace->sessions))
         status = th_session_options_attach(&trace->sessions, &search, tracing);

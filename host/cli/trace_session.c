@@ -375,7 +375,7 @@ static enum th_status set_up(const struct th_session_option *option, bool first,
 }
 
 /* What cannot be set up is ended: others go on. */
-static enum th_status attach(const struct th_session_option *option, const char *text, bool first,
+static enum th_status attach(struct th_session_option *option, const char *text, bool first,
                              bool running, const struct th_search *search,
                              struct th_tracing *tracing)
 {
@@ -392,13 +392,17 @@ static enum th_status attach(const struct th_session_option *option, const char 
     th_named_tracer_free(&tracer);
     if (status != TH_OK)
         return status;
+    option->began = th_session_id_of(session);
     status = set_up(option, first, running, search, session);
-    if (status != TH_OK)
-        th_session_destroy(session);
+    if (status != TH_OK) {
+        session = th_session_find(tracing, option->began); /* another may have ended it meanwhile */
+        if (session)
+            th_session_destroy(session);
+    }
     return status;
 }
 
-static enum th_status attach_all_of(const struct th_session_option *option, bool running,
+static enum th_status attach_all_of(struct th_session_option *option, bool running,
                                     const struct th_search *search, struct th_tracing *tracing)
 {
     enum th_status status = TH_OK;

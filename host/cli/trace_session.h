@@ -22,6 +22,7 @@ struct th_session_option {
     struct th_chosen *tracees;
     size_t tracee_count, tracee_capacity;
     struct th_pattern_options patterns; /* with any of calls, these alone are traced by default */
+    th_session_id began; /* filled in: the session that th_session_options_attach() began last */
 };
 
 struct th_session_options {

@@ -134,13 +134,13 @@ static void watch_folders(struct th_watch *watch)
     int latest = watch->latest_folder;
     bool complete = true;
 
-    pthread_mutex_lock(&watch->lock->mutex);
+    th_tracer_lock_take(watch->lock);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++) {
         const struct th_session *session = th_tracing_session(watch->tracing, i);
         if (th_session_has_tracer(session))
             complete &= watch_file(watch, path_of(session), &latest);
     }
-    pthread_mutex_unlock(&watch->lock->mutex);
+    th_tracer_lock_drop(watch->lock);
     th_watch_modules_update(&watch->modules);
     for (size_t i = 0; i < watch->modules.count; i++)
         complete &= watch_file(watch, watch->modules.items[i].path, &latest);
@@ -205,10 +205,10 @@ static void renew(struct th_watch *watch, struct th_session *session)
 
 static void renew_all(struct th_watch *watch)
 {
-    pthread_mutex_lock(&watch->lock->mutex);
+    th_tracer_lock_take(watch->lock);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++)
         renew(watch, th_tracing_session(watch->tracing, i));
-    pthread_mutex_unlock(&watch->lock->mutex);
+    th_tracer_lock_drop(watch->lock);
 }
 
 /* --- News ------------------------------------------------------------------------------------- */
@@ -223,13 +223,13 @@ static char *path_meant(struct th_watch *watch, const struct inotify_event *even
 {
     char *path = NULL;
 
-    pthread_mutex_lock(&watch->lock->mutex);
+    th_tracer_lock_take(watch->lock);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing) && !path; i++) {
         const struct th_session *session = th_tracing_session(watch->tracing, i);
         if (is_meant(watch, path_of(session), event))
             path = th_strdup(path_of(session));
     }
-    pthread_mutex_unlock(&watch->lock->mutex);
+    th_tracer_lock_drop(watch->lock);
     for (size_t i = 0; i < watch->modules.count && !path; i++)
         if (is_meant(watch, watch->modules.items[i].path, event))
             path = th_strdup(watch->modules.items[i].path);

@@ -146,3 +146,23 @@ void th_progress_settle(void)
     wait_for(&settling.done);
     sem_destroy(&settling.done);
 }
+
+bool th_progress_settle_soon(void)
+{
+    enum { TRIES = 100 };
+    struct timespec nap = {0, 1000 * 1000 * 1000 / TRIES};
+    struct settling *settling = th_alloc(sizeof *settling); /* for good, if it is not done */
+    bool done = false;
+
+    th_progress_must_be_outside("th_progress_settle_soon()");
+    sem_init(&settling->done, 0, 0);
+    th_progress_later(&settling->later, settled);
+    for (int i = 0; i < TRIES && !done; i++) {
+        done = sem_trywait(&settling->done) == 0;
+        if (!done)
+            nanosleep(&nap, NULL);
+    }
+    if (done)
+        th_free(settling);
+    return done;
+}

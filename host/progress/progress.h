@@ -91,6 +91,10 @@ int th_progress_prepare(void);
  * section. */
 void th_progress_settle(void);
 
+/* The same for who cannot wait, as the program is to end. False: it has taken a second, and may
+ * take for ever, as somebody stays in a section, or in such work. */
+bool th_progress_settle_soon(void);
+
 /* --- Inline parts ---------------------------------------------------------------------------- */
 
 /*

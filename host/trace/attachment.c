@@ -155,8 +155,7 @@ struct th_attachment *th_attachment_create(struct th_session *session,
     if (setup->library && th_callback_watcher)
         watch(attachment);
     attachment->name = th_strdup(setup->name);
-    atomic_init(&attachment->pending,
-                atomic_load_explicit(&session->tracing->held, memory_order_relaxed));
+    atomic_init(&attachment->pending, th_tracing_held());
     th_env_init(&attachment->state_env, TH_ENV_PLAIN);
     attachment->state = th_copy(&attachment->state_env, state);
     th_env_init(&attachment->env, TH_ENV_CALLBACK);

@@ -29,9 +29,9 @@ struct th_attachment {
     th_env env; /* given to each callback, cleared after it; unless shared: see thread.h */
     th_env state_env;
     char *name;
-    /* What the session is for may come to nothing yet: th_tracing_hold(). Written by whoever holds
-     * and goes on; relaxed, as the callbacks that ask are called by that thread. */
-    atomic_bool pending;
+    /* What the session is for may come to nothing yet: the number of the th_tracing_hold(), else 0.
+     * Written by the thread that holds and goes on; relaxed, as it calls the callbacks that ask. */
+    _Atomic uint64_t pending;
     /* Its tracer wants to be asked for its trace_status again then. Likewise. */
     atomic_bool asks_again;
     bool asked_first; /* the thread that attaches it is in its first trace_status */

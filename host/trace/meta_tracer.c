@@ -208,12 +208,18 @@ enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_s
                                      struct th_meta_tracer **result)
 {
     struct th_tracing *tracing = owner->tracing;
+    th_session_id id = th_session_id_of(owner);
     struct th_session *session;
     struct th_meta_tracer *tracer;
     enum th_status status = th_session_begin(tracing, setup, &session);
 
     if (status != TH_OK)
         return status;
+    status = th_session_check_there(tracing, id);
+    if (status != TH_OK) {
+        th_session_free(session);
+        return status;
+    }
     session->meta = true;
     session->index = owner->index;
     session->id = (atomic_fetch_add_explicit(&tracing->created, 1, memory_order_relaxed) + 1) *

@@ -159,19 +159,47 @@ static void warn_of_remarks(const char *name, const struct th_library *library)
 
 /* --- Replacing -------------------------------------------------------------------------------- */
 
+/* The one that the thread has; it has one at most. */
+static _Thread_local struct th_tracer_lock *held;
+
+void th_tracer_lock_taken(struct th_tracer_lock *lock)
+{
+    held = lock;
+}
+
+void th_tracer_lock_take(struct th_tracer_lock *lock)
+{
+    pthread_mutex_lock(&lock->mutex);
+    held = lock;
+}
+
+void th_tracer_lock_drop(struct th_tracer_lock *lock)
+{
+    held = NULL;
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+struct th_tracer_lock *th_tracer_lock_pause(void)
+{
+    struct th_tracer_lock *lock = held;
+
+    th_tracer_lock_leave(lock);
+    return lock;
+}
+
 void th_tracer_lock_leave(struct th_tracer_lock *lock)
 {
     if (!lock)
         return;
     atomic_fetch_add_explicit(&lock->away, 1, memory_order_relaxed);
-    pthread_mutex_unlock(&lock->mutex);
+    th_tracer_lock_drop(lock);
 }
 
 void th_tracer_lock_return(struct th_tracer_lock *lock)
 {
     if (!lock)
         return;
-    pthread_mutex_lock(&lock->mutex);
+    th_tracer_lock_take(lock);
     atomic_fetch_sub_explicit(&lock->away, 1, memory_order_relaxed);
 }
 

@@ -34,15 +34,29 @@ extern enum th_status (*th_tracer_state_evaluate)(th_env *env, const char *text,
 
 /*
  * A lock around sessions, which is let go of while libraries are opened, loaded, upgraded and
- * unloaded: what their code does may take any time. NULL: there is none.
+ * unloaded, while a tracer is asked for its trace_status, and while thread progress is waited for:
+ * what their code does may take any time. NULL: there is none.
+ *
+ * What trace/ does so is done without the lock that the calling thread has: th_session_create(),
+ * _attach(), _function(), _meta_function(), _replace() and _destroy(), and th_tracing_go(). Then
+ * another thread may have destroyed the session: where it was needed, they fail.
  */
 struct th_tracer_lock {
     pthread_mutex_t mutex;
     _Atomic unsigned
         away; /* threads that have let go of it for that; relaxed, a number in itself */
 };
+
+/* The calling thread takes it; has taken it by other means; lets go of it at its end. */
+void th_tracer_lock_take(struct th_tracer_lock *lock);
+void th_tracer_lock_taken(struct th_tracer_lock *lock);
+void th_tracer_lock_drop(struct th_tracer_lock *lock);
+
 void th_tracer_lock_leave(struct th_tracer_lock *lock);
 void th_tracer_lock_return(struct th_tracer_lock *lock);
+
+/* Leaves the lock that the calling thread has; NULL: none. For th_tracer_lock_return(). */
+struct th_tracer_lock *th_tracer_lock_pause(void);
 
 /* Finds, opens, checks and loads the tracer NAME. The caller is a user of the library. Its remarks
  * are warnings. */

@@ -2,6 +2,7 @@
 #include "pattern.h"
 
 #include "live.h"
+#include "named_tracer.h"
 #include "pattern_default.h"
 #include "pattern_site.h"
 #include "points.h"
@@ -210,38 +211,45 @@ static void make_present(struct th_tracing *tracing, const struct th_pattern *pa
         th_patterns_meet(tracing, &name);
 }
 
-static size_t set_pattern(struct th_session *session, const struct th_pattern *pattern,
-                          const struct th_bp_setting *setting)
+static enum th_status set_pattern(struct th_session *session, const struct th_pattern *pattern,
+                                  const struct th_bp_setting *setting, size_t *matched)
 {
     struct th_tracing *tracing = session->tracing;
+    th_session_id id = th_session_id_of(session);
     struct th_change *change = th_change_create();
-    size_t matched;
+    struct th_tracer_lock *lock;
     bool waits;
 
     th_tracing_lock(tracing);
     th_pattern_default_keep(points_of(session), pattern, setting);
-    matched = set_present(tracing, change, pattern, setting);
+    *matched = set_present(tracing, change, pattern, setting);
     waits = th_patterns_hand_in(change);
     th_tracing_unlock(tracing);
-    if (waits)
-        th_change_run(change, NULL, NULL);
-    return matched;
+    if (!waits)
+        return TH_OK;
+    lock = th_tracer_lock_pause();
+    th_change_run(change, NULL, NULL);
+    th_tracer_lock_return(lock);
+    return th_session_check_there(tracing, id);
 }
 
 /* Sets it for all functions that there are and will be, and lets go of what is in it. */
-static void set_all(struct th_session *session, const struct th_pattern *pattern,
-                    struct th_bp_setting *setting, size_t *matched)
+static enum th_status set_all(struct th_session *session, const struct th_pattern *pattern,
+                              struct th_bp_setting *setting, size_t *matched)
 {
+    struct th_tracing *tracing = session->tracing;
+    enum th_status status;
     size_t count;
 
-    make_present(session->tracing, pattern);
-    count = set_pattern(session, pattern, setting);
+    make_present(tracing, pattern);
+    status = set_pattern(session, pattern, setting, &count);
     th_shared_drop(setting->spec);
     th_shared_drop(setting->meta_spec);
     th_shared_drop(th_pattern_foreign_tracer(setting));
-    th_tracing_settle(session->tracing); /* a meta tracer may have ended */
+    th_tracing_settle(tracing); /* a meta tracer may have ended */
     if (matched)
         *matched = count;
+    return status;
 }
 
 enum th_status th_session_function(struct th_session *session, const struct th_pattern *pattern,
@@ -267,8 +275,7 @@ enum th_status th_session_function(struct th_session *session, const struct th_p
     setting = make_setting(points, match, spec, kinds);
     if (kinds & TH_BP_TIME) /* a process' time does not go on while it does not run */
         atomic_fetch_or_explicit(&session->tracing->wanted, TH_FLAGS_RUNNING, memory_order_relaxed);
-    set_all(session, pattern, &setting, matched);
-    return TH_OK;
+    return set_all(session, pattern, &setting, matched);
 }
 
 static enum th_status check_meta(const struct th_session *session, const struct th_pattern *pattern,
@@ -305,6 +312,5 @@ enum th_status th_session_meta_function(struct th_session *session,
     th_tracing_unlock(session->tracing);
     setting = make_setting(points, match, spec, TH_BP_META);
     setting.meta_tracer = &meta->shared;
-    set_all(session, pattern, &setting, matched);
-    return TH_OK;
+    return set_all(session, pattern, &setting, matched);
 }

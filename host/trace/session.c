@@ -1,5 +1,6 @@
 /* Sessions: how they begin, what they are called with, what they have counted. */
 #include "inheritance.h"
+#include "named_tracer.h"
 #include "points.h"
 #include "thread.h"
 
@@ -16,6 +17,30 @@ static void leave(const struct th_session *session)
 {
     if (session->shared)
         th_progress_leave();
+}
+
+struct th_tracer_lock *th_tracing_ask_begin(const struct th_tracing *tracing)
+{
+    if (tracing->shared)
+        th_progress_enter();
+    return th_tracer_lock_pause();
+}
+
+void th_tracing_ask_end(const struct th_tracing *tracing)
+{
+    if (tracing->shared)
+        th_progress_leave();
+}
+
+/* Nobody else knows SESSION yet. */
+static enum th_status ask_first_status(const struct th_session *session)
+{
+    struct th_tracer_lock *lock = th_tracing_ask_begin(session->tracing);
+    enum th_status status = th_attachment_ask_first_status(th_session_attachment(session));
+
+    th_tracing_ask_end(session->tracing);
+    th_tracer_lock_return(lock);
+    return status;
 }
 
 bool th_session_ask_status(struct th_session *session, th_term tracee)
@@ -101,7 +126,7 @@ static enum th_status begin(struct th_tracing *tracing, struct th_session *sessi
     room = free_index(tracing) < TH_SESSIONS_LIMIT;
     th_tracing_unlock(tracing);
     if (room)
-        status = th_attachment_ask_first_status(th_session_attachment(session));
+        status = ask_first_status(session);
     if (status == TH_OK && (!room || !enlist(tracing, session)))
         status = th_error_raise(TH_USAGE, "there can be at most %d tracers", TH_SESSIONS_LIMIT);
     return status;
@@ -118,7 +143,7 @@ enum th_status th_session_begin(struct th_tracing *tracing, const struct th_sess
                                 struct th_session **result)
 {
     struct th_session *session = new_session(tracing, setup);
-    enum th_status status = th_attachment_ask_first_status(th_session_attachment(session));
+    enum th_status status = ask_first_status(session);
 
     if (status != TH_OK)
         return refuse(session, status);
@@ -185,6 +210,13 @@ struct th_session *th_session_find(const struct th_tracing *tracing, th_session_
     return session && session->id == id && !th_session_is_clearing(session) ? session : NULL;
 }
 
+enum th_status th_session_check_there(struct th_tracing *tracing, th_session_id id)
+{
+    return th_callback_current.attachment || th_session_state(tracing, id) == TH_SESSION_ALIVE
+               ? TH_OK
+               : th_error_raise(TH_FAILED, "the session ended meanwhile");
+}
+
 /* --- trace_status --- */
 
 /* It may be freed by this. */
@@ -215,38 +247,56 @@ bool th_session_status(struct th_session *session)
 
 /* --- what may come to nothing yet --- */
 
-bool th_tracing_hold(struct th_tracing *tracing)
+/* The thread's, and those that there were. Relaxed: a number each. */
+static _Thread_local uint64_t hold;
+static _Atomic uint64_t holds;
+
+bool th_tracing_hold(void)
 {
-    return !atomic_exchange_explicit(&tracing->held, true, memory_order_relaxed);
+    bool held = hold;
+
+    if (!held)
+        hold = atomic_fetch_add_explicit(&holds, 1, memory_order_relaxed) + 1;
+    return !held;
 }
 
-/* The session may be freed by this: its tracer may destroy it. */
+uint64_t th_tracing_held(void)
+{
+    return hold;
+}
+
+/* In a section. The session may be freed by this, after it: its tracer may destroy it. */
 static void end_pending(struct th_session *session)
 {
-    struct th_attachment *attachment;
+    struct th_attachment *attachment = th_session_attachment(session);
     bool asks_again;
 
-    enter(session);
-    attachment = th_session_attachment(session);
-    atomic_store_explicit(&attachment->pending, false, memory_order_relaxed);
+    if (atomic_load_explicit(&attachment->pending, memory_order_relaxed) != hold)
+        return;
+    atomic_store_explicit(&attachment->pending, 0, memory_order_relaxed);
     asks_again = atomic_exchange_explicit(&attachment->asks_again, false, memory_order_relaxed);
     if (asks_again && session->meta)
         th_session_ask_status(session, TH_AM(undefined));
     else if (asks_again)
         th_session_status(session);
-    leave(session);
 }
 
 void th_tracing_go(struct th_tracing *tracing)
 {
-    if (!atomic_exchange_explicit(&tracing->held, false, memory_order_relaxed))
+    struct th_tracer_lock *lock;
+
+    if (!hold)
         return;
+    lock = th_tracing_ask_begin(tracing);
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
         if (session)
             end_pending(session);
     }
     th_meta_tracers_each(tracing, end_pending);
+    hold = 0;
+    th_tracing_ask_end(tracing);
+    th_tracer_lock_return(lock);
 }
 
 static void lose_sessions(struct th_tracing *tracing, th_term id)

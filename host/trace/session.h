@@ -96,13 +96,13 @@ enum th_status th_session_attach(struct th_tracing *tracing, const struct th_ses
                                  struct th_session **session);
 
 /*
- * Whether what sessions are for can begin is not known yet: tracers that are attached between hold
- * and go, and ask for it (th_attach_pending()), touch nothing that they could not leave as it was.
- * th_tracing_go() asks these for their trace_status again. No two threads at once.
+ * Whether what sessions are for can begin is not known yet: tracers that the calling thread
+ * attaches between hold and go, and that ask for it (th_attach_pending()), touch nothing that they
+ * could not leave as it was. th_tracing_go() asks these for their trace_status again.
  *
- * th_tracing_hold(): false if it is held already, so that somebody else will go on.
+ * th_tracing_hold(): false if the thread holds already, and will go on later.
  */
-bool th_tracing_hold(struct th_tracing *tracing);
+bool th_tracing_hold(void);
 void th_tracing_go(struct th_tracing *tracing);
 
 /*

@@ -13,6 +13,7 @@
  * Where the thread may wait it does all of it; else th_progress_later() does.
  */
 #include "inheritance.h"
+#include "named_tracer.h"
 #include "points.h"
 
 #include "host/code/code.h"
@@ -117,6 +118,7 @@ static void destroy_shared(struct th_session *session)
     struct th_tracing *tracing = session->tracing;
     bool waits = th_permission_may_wait();
     struct th_change *change = NULL;
+    struct th_tracer_lock *lock;
     bool first;
 
     th_tracing_lock(tracing);
@@ -130,6 +132,7 @@ static void destroy_shared(struct th_session *session)
     th_tracing_unlock(tracing);
     if (!first)
         return;
+    lock = th_tracer_lock_pause(); /* nobody finds it any more */
     if (waits && change)
         th_change_run(change, NULL, NULL);
     if (waits) {
@@ -138,6 +141,7 @@ static void destroy_shared(struct th_session *session)
     } else if (!change) {
         th_progress_later(&session->later, bury_later);
     }
+    th_tracer_lock_return(lock);
 }
 
 static bool are_buried(struct th_tracing *tracing)

@@ -8,6 +8,7 @@
  *   4. when the events are over that found the old one, that is freed.
  * What fails before step 3 changes nothing.
  */
+#include "named_tracer.h"
 #include "tracing.h"
 
 #include "host/code/code.h"
@@ -114,26 +115,29 @@ static enum th_status refuse(const char *name, enum th_status status)
 }
 
 /* The other half, and step 3. Whatever the callback does to the session, which may be to destroy
- * it: in a section, or until th_tracing_settle(), it is there. */
+ * it: in a section, or until th_tracing_settle(), it is there. Who has the lock around sessions
+ * looks at their tracers: so they change under it. */
 static enum th_status ask_and_publish(struct replacement *replacement)
 {
-    bool shared = replacement->session->shared;
-    enum th_status status;
+    struct th_tracing *tracing = replacement->session->tracing;
+    th_session_id id = th_session_id_of(replacement->session);
+    struct th_tracer_lock *lock = th_tracing_ask_begin(tracing);
+    enum th_status status = th_attachment_ask_first_status(replacement->new);
 
-    if (shared)
-        th_progress_enter();
-    status = th_attachment_ask_first_status(replacement->new);
-    if (status == TH_OK)
+    if (status == TH_OK && !lock)
         status = publish(replacement);
-    if (shared)
-        th_progress_leave();
-    return status;
+    th_tracing_ask_end(tracing);
+    th_tracer_lock_return(lock);
+    if (status == TH_OK && lock)
+        status = th_session_check_there(tracing, id);
+    return status == TH_OK && lock ? publish(replacement) : status;
 }
 
 enum th_status th_session_replace(struct th_session *session, const struct th_session_setup *setup)
 {
     struct replacement replacement = {.session = session};
     struct th_tracing *tracing = session->tracing;
+    struct th_tracer_lock *lock;
     enum th_status status;
 
     if (!th_session_has_tracer(session)) {
@@ -147,11 +151,13 @@ enum th_status th_session_replace(struct th_session *session, const struct th_se
     status = th_session_load_successor(setup->library, replacement.old_library);
     if (status == TH_OK)
         status = ask_and_publish(&replacement);
+    lock = th_tracer_lock_pause();
     th_library_release(replacement.old_library);
     if (status == TH_OK)
         th_attachment_retire(tracing, replacement.old);
     else
         th_attachment_free(replacement.new);
     th_tracing_settle(tracing);
+    th_tracer_lock_return(lock);
     return status == TH_OK ? TH_OK : refuse(setup->name, status);
 }

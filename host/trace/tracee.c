@@ -435,7 +435,7 @@ uint32_t th_session_flags(struct th_session *session, th_term id)
     return flags;
 }
 
-uint32_t th_session_default_flags(struct th_session *session, enum th_tracees which)
+uint32_t th_session_known_flags(const struct th_session *session, enum th_tracees which)
 {
     enum th_kind kind = which < TH_PORTS_ALL ? TH_KIND_PROCESS : TH_KIND_PORT;
     bool new = which == TH_PROCESSES_NEW || which == TH_PORTS_NEW;
@@ -444,6 +444,13 @@ uint32_t th_session_default_flags(struct th_session *session, enum th_tracees wh
     th_tracing_lock(session->tracing);
     flags = new ? session->born[kind] : session->found[kind];
     th_tracing_unlock(session->tracing);
+    return th_session_is_attached(session) ? flags : 0;
+}
+
+uint32_t th_session_default_flags(struct th_session *session, enum th_tracees which)
+{
+    uint32_t flags = th_session_known_flags(session, which);
+
     return th_session_status(session) ? flags : 0;
 }
 

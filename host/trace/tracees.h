@@ -59,6 +59,9 @@ void th_session_each_unmet(const struct th_session *session,
 uint32_t th_session_flags(struct th_session *session, th_term id);
 uint32_t th_session_default_flags(struct th_session *session, enum th_tracees which);
 
+/* The latter without asking, as the tracer may take any time. */
+uint32_t th_session_known_flags(const struct th_session *session, enum th_tracees which);
+
 /* The sessions that trace ID, a pid or port (TH_NONE: all that are alive), or have defaults for new
  * ones (WHICH is TH_PROCESSES_NEW or TH_PORTS_NEW). Returns how many ids were put into IDS. */
 size_t th_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[]);

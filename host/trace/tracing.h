@@ -104,7 +104,6 @@ enum { TH_DEPARTED = 64 };
 struct th_tracing {
     /* Once true, for ever; written while there is one thread. */
     bool shared, replays_nothing;
-    atomic_bool held; /* th_tracing_hold(). Relaxed: one thread at a time attaches. */
     pthread_mutex_t lock;
     pthread_t replayer; /* the thread that began the world */
     /* NULL: none, or one that is clearing if the tracing is shared. Release, acquire. */
@@ -220,6 +219,20 @@ static inline void th_session_count(struct th_session *session, size_t what)
     else
         session->counts[what]++;
 }
+
+/* Around what a tracer is asked, and may take any time for: a read section, if the tracing is
+ * shared, without the lock that the calling thread has; after it th_tracer_lock_return(). Sessions
+ * that were found before stay in between. */
+struct th_tracer_lock;
+struct th_tracer_lock *th_tracing_ask_begin(const struct th_tracing *tracing);
+void th_tracing_ask_end(const struct th_tracing *tracing);
+
+/* The number of the thread's th_tracing_hold(); 0: it does not hold. */
+uint64_t th_tracing_held(void);
+
+/* The session of ID is alive; else TH_FAILED: another thread may have ended it while this one was
+ * without the lock. In a callback it stays in any case. */
+enum th_status th_session_check_there(struct th_tracing *tracing, th_session_id id);
 
 /* th_attachment_ask_status() of its tracer. */
 bool th_session_ask_status(struct th_session *session, th_term tracee);

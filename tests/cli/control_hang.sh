@@ -43,6 +43,13 @@ TH_TRACER_UNLOAD()
 
 TH_TRACER_ENABLED(generic)
 {
+#ifdef STATUS_HANGS
+    if (enif_is_identical(tag, TH_TRACER_ATOM(env, trace_status))) {
+        dprintf(1, "asked\n");
+        for (;;)
+            pause();
+    }
+#endif
     return TH_TRACER_ATOM(env, trace);
 }
 
@@ -50,7 +57,7 @@ TH_TRACER_TRACE(generic)
 {
 }
 EOF
-for kind in GOOD HANGS CRASHES UNLOAD_HANGS; do
+for kind in GOOD HANGS CRASHES UNLOAD_HANGS STATUS_HANGS; do
     "$CC" -fPIC -shared -Iplugin_api -D$kind -o "$work/$kind.so" "$work/bad.c"
 done
 mkdir "$work/next"
@@ -108,6 +115,57 @@ stderr: tracehost run: a request to stop came
 stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
 status 6
 -- status 1
+EOF
+# asked COMMAND WORD...: asks a tracer for its trace_status, which hangs. So does then what waits for all that are in callbacks.
+asked() {
+    begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
+        'bank:start().' 'timer:sleep(600000).'
+    ctl "$@" >/dev/null 2>&1 &
+    clients=$!
+    until_so grep asked "$work/host.out"
+    ctl attach "$work/GOOD.so" --session=another >/dev/null 2>&1 &
+    clients="$clients $!"
+    until_so another_is_there
+    timeout 10 "$tracehost" ctl "$socket" info bank:start/0 >/dev/null && echo answered
+    timeout 10 "$tracehost" ctl "$socket" stop
+    ended
+    wait $clients
+}
+another_is_there() {
+    timeout 10 "$tracehost" ctl "$socket" sessions | grep another
+}
+for command in "attach $work/STATUS_HANGS.so" "replace 1 $work/STATUS_HANGS.so" \
+    "pattern bank:start/0 --kind=meta --meta-tracer=$work/STATUS_HANGS.so"; do
+    # shellcheck disable=SC2086 # words
+    expect "nor does a tracer that hangs as it is asked for its trace_status: ${command%% *}" asked $command <<'EOF'
+answered
+the host ends
+asked
+ok
+stderr: tracehost run: a request to stop came
+stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
+status 6
+-- status 1
+EOF
+done
+# The same where the tracer is of a meta breakpoint, and its session ends.
+unloaded() {
+    begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(600000).'
+    ctl attach "$work/GOOD.so" --session=hanging -p bank:start/0 --kind=meta --meta-tracer="$work/UNLOAD_HANGS.so" >/dev/null
+    ctl detach hanging >/dev/null 2>&1 &
+    client=$!
+    until_so grep unloaded "$work/host.out"
+    timeout 10 "$tracehost" ctl "$socket" attach "$work/GOOD.so" --session=another >/dev/null && echo attached
+    timeout 10 "$tracehost" ctl "$socket" sessions | grep -c 'GOOD.so'
+    timeout 10 "$tracehost" ctl "$socket" detach another >/dev/null && echo detached
+    kill -KILL "$host"
+    wait "$host" 2>/dev/null
+    wait $client
+}
+expect 'nor one that hangs as its meta breakpoints go' unloaded <<'EOF'
+attached
+2
+detached
 EOF
 # crashes COMMAND WORD...: what the host says of it, without addresses.
 crashes() {
