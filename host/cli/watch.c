@@ -3,7 +3,9 @@
 #include "command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -112,13 +114,29 @@ static void forget_finished(struct th_watch *watch)
         th_free(watch->finished[--watch->finished_count].name);
 }
 
-/* Watches the folder of PATH. If that is a new one, above LATEST, the file is finished as far as
- * anybody knows. False: it is not there. */
+/* Somebody has the file open for writing, and will close it: the kernel grants no lease then. False
+ * if that is not known, as for others' files. Who opens it for writing while there is a lease waits
+ * for the close() here, of which a signal tells: one that is ignored. */
+static bool is_being_written(const char *path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool written;
+
+    if (file < 0)
+        return false;
+    fcntl(file, F_SETSIG, SIGURG);
+    written = fcntl(file, F_SETLEASE, F_RDLCK) != 0 && errno == EAGAIN;
+    close(file);
+    return written;
+}
+
+/* Watches the folder of PATH. If that is a new one, above LATEST, the file is finished unless it is
+ * open for writing. False: it is not there. */
 static bool watch_file(struct th_watch *watch, const char *path, int *latest)
 {
     int number = watch_folder(watch, path);
 
-    if (watch->all || number > watch->latest_folder)
+    if ((watch->all || number > watch->latest_folder) && !is_being_written(path))
         note_finished(watch, number, name_in(path));
     if (number > *latest)
         *latest = number;

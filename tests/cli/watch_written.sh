@@ -127,6 +127,25 @@ nothing_else() {
 }
 check 'nothing else is said' nothing_else
 
+# --- a folder that is made anew, in which a file is open for writing ---
+
+mkdir "$work/anew"
+exec 5>"$work/anew/tracer.so" # which is closed below
+head -c 5000 "$work/tracer.three" >&5
+rm -r "$folder/first"
+mv "$work/anew" "$folder/first"
+rm -r "$folder/second"
+mkdir "$folder/second"
+move "$work/tracer.one" "$second"
+check 'in another such folder one is replaced' said 'the new .*/second/tracer.so is at work' 3
+half_silent() {
+    [ "$(grep -c 'the new .*/first/tracer.so' "$work/err")" = 3 ]
+}
+check 'what is half written is not looked at there either' half_silent
+tail -c +5001 "$work/tracer.three" >&5
+exec 5>&-
+check 'but when it is closed' said 'the new .*/first/tracer.so is at work' 4
+
 # --- files that are written again and again ---
 
 # put HOW WHAT FILE: as linkers do, cp, install, mv, and a shell.
