@@ -306,19 +306,24 @@ static size_t nearest_called(const struct process_calls *process, const struct m
     return end;
 }
 
-/* The call number I was returned to, if no other one of its function was. OPEN: how many calls of
- * it are open, up to the top. */
+/* The call number I was returned to, if no other one of its function was: that one has made tail
+ * calls up to this one, which have ended then. OPEN: how many calls of it are open, up to the top.
+ */
 static bool doubt_target(struct process_calls *process, size_t i, uint64_t open)
 {
     const struct open_call *frame = &process->frames[i];
     const struct open_call *top = &process->frames[process->used - 1];
-    bool other = frame->caller.module && mfa_same(&frame->caller, &frame->mfa);
+    bool other = frame->caller.module && mfa_same(&frame->caller, &frame->mfa), more = false;
+    size_t below;
 
     if (!frame->caller.module) {
         open -= top != frame && mfa_same(&top->mfa, &frame->mfa);
         other = open > 1;
     }
-    return other && doubt_one(process, i);
+    below = other ? nearest_call(process, i, &frame->mfa) : 0;
+    for (size_t j = below ? below : i; other && j <= i; j++)
+        more |= doubt_one(process, j);
+    return more;
 }
 
 /* See 3. and 4.: how many stay. */

@@ -12,10 +12,10 @@
  * 4. Without callers only the call on top ends for certain: all calls below it are doubted.
  *
  * A function that was returned to may itself have ended, if another call of it is open below that
- * can have been returned to: so the nearest one is doubted then. A call that is doubted may have
- * ended earlier than a return_to says: its own return_from or exception_from still tells its end,
- * but no return_to does, unless no other call is open. So what is told is exact, here where
- * stack.h guesses.
+ * can have been returned to: so the nearest one is doubted then, and the calls between them. A call
+ * that is doubted may have ended earlier than a return_to says: its own return_from or
+ * exception_from still tells its end, but no return_to does, unless no other call is open. So what
+ * is told is exact, here where stack.h guesses.
  *
  * An exception that passes a function that is not traced ends calls without a return_to. Callers
  * tell of most of these calls, which are doubted, too: a call whose caller is another than the

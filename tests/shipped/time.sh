@@ -72,6 +72,7 @@ LINES
 
 # Ends that return_to tells, of calls with callers (1) and without (2), and ends of one function's calls (3): a call in a call
 # (c), tail calls in it (t to u), a call in which code that is not traced calls others (o), and one that may be a tail call (d).
+# In (4) r may have ended at its first return_to, and then k, which is between two calls of r, has ended, too.
 while read -r at tracee tag function extra; do
     printf '{"ts":%s000000,"tracee":"<0.%s.0>","tag":"%s","term":"%s"%s}\n' "$at" "$tracee" "$tag" "$function" "${extra:+,$extra}"
 done >"$work/returns.jsonl" <<'LINES'
@@ -106,17 +107,27 @@ done >"$work/returns.jsonl" <<'LINES'
 64 3 return_from {m,o,0} "extra":"ok"
 64 3 return_to {lists,foreach,2}
 66 3 return_to {x,run,0}
+70 4 call {m,r,0}
+71 4 call {m,r,0}
+72 4 call {m,k,0}
+73 4 call {m,r,0}
+74 4 call {m,g,0}
+75 4 return_to {m,r,0}
+76 4 return_to {m,r,0}
+78 4 return_to {x,run,0}
 LINES
 expect 'ends that return_to tells' "$tracehost" replay -t time "$work/returns.jsonl" <<'LINES'
      calls     open   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
-         6        0        0        12000        12000  38.71      1000      4000      4000      4000  m:g/0
-         3        0        0        19000         9000  29.03      6000     10000     10000     10000  m:o/0
-         3        0        2         6000         3000   9.68      6000      6000      6000      6000  m:d/0
-         2        1        0         7000         3000   9.68      7000      7000      7000      7000  m:c/0
-         1        0        0         3000         3000   9.68      3000      3000      3000      3000  m:u/0
-         1        0        0         4000         1000   3.23      4000      4000      4000      4000  m:t/0
+         7        0        0        13000        13000  40.62      1000      4000      4000      4000  m:g/0
+         3        0        0        19000         9000  28.12      6000     10000     10000     10000  m:o/0
+         3        0        2         6000         3000   9.38      6000      6000      6000      6000  m:d/0
+         2        1        0         7000         3000   9.38      7000      7000      7000      7000  m:c/0
+         1        0        0         3000         3000   9.38      3000      3000      3000      3000  m:u/0
+         1        0        0         4000         1000   3.12      4000      4000      4000      4000  m:t/0
+         3        1        2            -            -   0.00         -         -         -         -  m:r/0
+         1        0        1            -            -   0.00         -         -         -         -  m:k/0
 -- stderr
-time: returns of which the recording does not tell how many calls they end: 5, the first to x:run/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+time: returns of which the recording does not tell how many calls they end: 8, the first to x:run/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 LINES
 check 'ends that return_to tells, summed up' summed "$work/returns.jsonl" process
 

@@ -140,7 +140,8 @@ def left_by(calls, to, returned):
     if at is not None:
         caller = calls[at].caller
         if caller == to if caller else any(call.name == to for call in calls[:at]):
-            calls[at].doubted = True
+            other = last(calls[:at], lambda call: call.name == to)
+            doubt(calls[at if other is None else other + 1:at + 1])
         return at + 1
     if to == 'undefined':
         return 0
