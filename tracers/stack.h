@@ -7,17 +7,25 @@
  *    match specification sends {caller}: the caller is not who is on top but somebody below, or who
  *    called those on top. These have left the picture; but where returns are traced, each return
  *    still comes, the last call's first, so that they stay on the stack, `gone`, to meet them.
- *    Without callers a tail call looks like any other.
+ *    Without callers a tail call looks like any other. If the caller F is not traced, and has
+ * called the one on top, too, that one may have made a tail call, or have called F again: it is
+ * taken for a tail call, until a return_to F shows that it has gone on. That is counted in
+ * `doubtful`, and from then on the call is known to call F. If F has not called the one on top,
+ * that one has called F. A call that was taken to call F is counted, too, if it ends without a
+ * return_to of its own.
  * 2. Returns to (return_to F). A BEAM marks the stack below the first of a chain of tail calls, if
  *    that call is traced and no marker is on top already. When control passes that marker, the
- *    event names the function that runs then, traced or not; if an exception passes it, the
- *    function that catches. So each return_to ends the call that is on top, and all calls above the
- *    frame of F. That frame is known:
+ *    event names the function that runs then, traced or not. If an exception is caught, there is an
+ *    event only if the marker is that of the frame which the catching function has called; other
+ *    markers that the exception passes leave none. So a return_to ends the call that is on top, and
+ *    all calls above the frame of F, unless exceptions have ended some before, without an event:
+ *    only records of ends tell that. The frame of F is known:
  *    a. if F is `undefined`: below all calls, as nobody called the first one;
  *    b. if the call on top has a caller: below the nearest call that has the caller F;
  *    c. if a call of F is below the one on top: it is the nearest such call;
  *    d. if F, which is not traced, was returned to before, and what was below it then is open
- *       still: the stack keeps F there, as a frame that is `met` and never drawn;
+ *       still: the stack keeps F there, as a frame that is `met` and never drawn. If more than one
+ *       call ends so, that is counted in `doubtful`: one of them may have called F again;
  *    e. if no other call is open: below that one.
  *    Else F is not traced, and its frame is below any of the calls. It is taken to be below all, as
  *    if these were tail calls of each other: so no call is drawn inside one that may have ended.
@@ -35,6 +43,8 @@
  * 4. Recordings without returns. A process that is STACK_MOST calls deep, and of which nothing ever
  *    returned, is taken for one whose returns are not traced: from then on, until the first return,
  *    each call ends the one before it.
+ *
+ * Long because: the cases of one rule, a third of it the text above.
  */
 #ifndef TRACER_STACK_H
 #define TRACER_STACK_H
@@ -66,6 +76,8 @@ struct frame {
     bool gone;     /* not drawn, or not any more */
     bool met;      /* a function that is not traced; `gone`, too */
     bool chosen;   /* was returned to while another call of its function was below it */
+    bool held;     /* a function that is not traced made a call, and was taken to be called by it;
+                      of one that is gone: it was noticed that this one goes on */
 };
 
 /* A function that is traced, and one that is not, which the first one calls, perhaps through others
@@ -166,13 +178,59 @@ static inline bool stack_grow(struct stack *stack)
     return true;
 }
 
+/* The nearest frame of MFA below number END, called or met, plus 1; 0: there is none. */
+static inline size_t stack_find(const struct stack *stack, size_t end, const struct mfa *mfa)
+{
+    const struct frame *frame;
+
+    for (; end > 0; end--) {
+        frame = &stack->frames[end - 1];
+        if ((frame->met || !frame->gone) && mfa_same(&frame->mfa, mfa))
+            break;
+    }
+    return end;
+}
+
+static inline bool stack_calls_back(const struct repairs *repairs, const struct mfa *caller,
+                                    const struct mfa *callee)
+{
+    for (size_t i = 0; i < repairs->learned_all && i < STACK_LEARNED; i++)
+        if (mfa_same(&repairs->learned[i].caller, caller) &&
+            mfa_same(&repairs->learned[i].callee, callee))
+            return true;
+    return false;
+}
+
+/* CALLER, which is not traced, makes a call: see 1. */
+static inline void stack_leave_top(struct stack *stack, struct frame *top, const struct mfa *caller)
+{
+    if (!mfa_same(&top->caller, caller) || stack_calls_back(stack->repairs, &top->mfa, caller))
+        top->held = true;
+    else
+        stack_leave(stack, top);
+}
+
+/* A call of MFA is open, and drawn. */
+static inline bool stack_is_traced(const struct stack *stack, const struct mfa *mfa)
+{
+    size_t i = stack->used;
+
+    while (i > 0 && (stack->frames[i - 1].gone || !mfa_same(&stack->frames[i - 1].mfa, mfa)))
+        i--;
+    return i > 0;
+}
+
 /* Those above CALLER, or called by it, are not on the process's own stack any more. */
 static inline void stack_leave_above(struct stack *stack, const struct mfa *caller)
 {
     size_t i = stack->used, end;
-    struct frame *frame = NULL;
+    struct frame *frame = stack_top(stack);
 
     stack->told = true;
+    if (frame && !stack_is_traced(stack, caller)) {
+        stack_leave_top(stack, frame, caller);
+        return;
+    }
     for (; i > 0; i--) {
         frame = &stack->frames[i - 1];
         if (!frame->gone && (mfa_same(&frame->mfa, caller) || mfa_same(&frame->caller, caller)))
@@ -247,19 +305,6 @@ static inline size_t stack_called_by(const struct stack *stack, size_t end, cons
     return end;
 }
 
-/* The nearest frame of MFA below number END, called or met, plus 1; 0: there is none. */
-static inline size_t stack_find(const struct stack *stack, size_t end, const struct mfa *mfa)
-{
-    const struct frame *frame;
-
-    for (; end > 0; end--) {
-        frame = &stack->frames[end - 1];
-        if ((frame->met || !frame->gone) && mfa_same(&frame->mfa, mfa))
-            break;
-    }
-    return end;
-}
-
 /* Another function that is not traced was called from where control is now: the oldest one of too
  * many is forgotten. */
 static inline void stack_meet(struct stack *stack, const struct mfa *mfa)
@@ -278,16 +323,6 @@ static inline void stack_meet(struct stack *stack, const struct mfa *mfa)
                 (stack->used - first) * sizeof *stack->frames);
     }
     stack->frames[stack->used++] = (struct frame){.mfa = *mfa, .gone = true, .met = true};
-}
-
-static inline bool stack_calls_back(const struct repairs *repairs, const struct mfa *caller,
-                                    const struct mfa *callee)
-{
-    for (size_t i = 0; i < repairs->learned_all && i < STACK_LEARNED; i++)
-        if (mfa_same(&repairs->learned[i].caller, caller) &&
-            mfa_same(&repairs->learned[i].callee, callee))
-            return true;
-    return false;
 }
 
 /* The calls above LEFT are taken to have ended with a return to MFA. */
@@ -326,6 +361,14 @@ static inline size_t stack_guess_left(struct stack *stack, size_t top, const str
     return left;
 }
 
+static inline void stack_learn(struct repairs *repairs, const struct mfa *caller,
+                               const struct mfa *callee)
+{
+    if (!stack_calls_back(repairs, caller, callee))
+        repairs->learned[repairs->learned_all++ % STACK_LEARNED] =
+            (struct callback){*caller, *callee};
+}
+
 /* If control comes back to MFA because a call ends that a guess took to have ended, or in spite of
  * that, the guess was wrong. True if no call on the stack ends, but one of those. */
 static inline bool stack_was_wrong(struct stack *stack, const struct frame *top,
@@ -345,13 +388,21 @@ static inline bool stack_was_wrong(struct stack *stack, const struct frame *top,
     if (i == 0 && guess->other) /* it may be a call that the other one ended */
         return true;
     open = ended_twice ? i : i - 1;
-    if (!stack_calls_back(repairs, &guess->ended[open], &guess->to))
-        repairs->learned[repairs->learned_all++ % STACK_LEARNED] =
-            (struct callback){guess->ended[open], guess->to};
+    stack_learn(repairs, &guess->ended[open], &guess->to);
     for (i = 0; i < stack->used; i++)
         stack->frames[i].met &= !mfa_same(&stack->frames[i].mfa, &guess->to);
     guess->used = 0;
     return ended_twice;
+}
+
+/* More than one call above the first LEFT is drawn. */
+static inline bool stack_several(const struct stack *stack, size_t left)
+{
+    size_t shown = 0;
+
+    for (; left < stack->used && shown < 2; left++)
+        shown += !stack->frames[left].gone;
+    return shown > 1;
 }
 
 /* How many frames stay when the call at TOP returns to MFA. */
@@ -371,6 +422,8 @@ static inline size_t stack_left_by(struct stack *stack, size_t top, const struct
         stack->frames[left - 1].chosen |= !told && stack_find(stack, left - 1, mfa);
     while (left < top && stack->frames[left].met)
         left++;
+    if (!told && stack_several(stack, left) && stack->frames[left - 1].met)
+        stack_doubt(stack->repairs, mfa); /* they may have called MFA again */
     return left;
 }
 
@@ -382,11 +435,39 @@ static inline void stack_end_with(struct stack *stack, size_t top, const struct 
     bool chosen = false;
 
     for (size_t i = left, shown = 0; i < stack->used; i++)
-        if (!stack->frames[i].gone)
+        if (!stack->frames[i].gone) {
             chosen |= shown++ && stack->frames[i].chosen;
+            chosen |= stack->frames[i].held && !mfa_same(&stack->frames[i].caller, mfa);
+        }
     if (chosen && stack->repairs->doubtful == doubtful)
         stack_doubt(stack->repairs, mfa);
     stack_cut(stack, left);
+}
+
+/* Control comes back to MFA, which has not called TOP, but another one above it that is gone, as if
+ * it were a tail call's caller: it has gone on, and made its calls through MFA. True if there is
+ * one that has ended now, as no return_from says that: it goes, with all above it. */
+static inline bool stack_was_open(struct stack *stack, const struct frame *top,
+                                  const struct mfa *mfa, bool returned)
+{
+    size_t end = top ? (size_t)(top - stack->frames) + 1 : 0, i = stack->used;
+    struct frame *frame;
+
+    if (top && (!top->caller.module || mfa_same(&top->caller, mfa) || mfa_same(&top->mfa, mfa)))
+        return false;
+    while (i > end && (stack->frames[i - 1].met || !mfa_same(&stack->frames[i - 1].caller, mfa)))
+        i--;
+    if (i == end)
+        return false;
+    frame = &stack->frames[i - 1];
+    if (!frame->held) {
+        frame->held = true;
+        stack_learn(stack->repairs, &frame->mfa, mfa);
+        stack_doubt(stack->repairs, mfa);
+    }
+    if (!returned)
+        stack_cut(stack, i - 1);
+    return !returned;
 }
 
 /* After a return_from. */
@@ -414,10 +495,11 @@ static inline void stack_return_to(struct stack *stack, const struct mfa *mfa)
     stack->told = true;
     stack->flat = stack->returned = false;
     if (returned) {
+        stack_was_open(stack, top, mfa, true);
         stack_leave_above_target(stack, mfa);
         return;
     }
-    if (stack_was_wrong(stack, top, mfa) || !top)
+    if (stack_was_open(stack, top, mfa, false) || stack_was_wrong(stack, top, mfa) || !top)
         ;
     else if (stack->beyond && (mfa_same(&top->mfa, mfa) || !stack_find(stack, stack->used, mfa)))
         stack->beyond--;

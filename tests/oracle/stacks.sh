@@ -43,7 +43,7 @@ for name in tail_calls nested recursion loop server exceptions generator callbac
     check "callers were recorded: $name" certain $name.callers
     check "callers were recorded, in a timeline: $name" in_timeline $name.callers
 done
-check 'tail calls of which nothing tells' doubtful tail_calls.plain 1 tails/1
+check 'tail calls of which nothing tells' doubtful tail_calls.plain 6 tails/1
 check 'a loop of which nothing tells that it is none of calls within calls' doubtful loop.plain 1 "'-run/2-fun-1-'/2"
 for name in tail_calls nested recursion loop server exceptions generator; do
     check "no callers were recorded: $name" true_stacks $name.plain
@@ -62,9 +62,27 @@ wrong = [stack for stack in drawn if tuple(stack) not in ends]
 sys.exit('\n'.join(map(str, wrong)) or 0)
 SCRIPT
 }
-for name in callbacks two_callbacks; do
+for name in callbacks two_callbacks tree; do
     check "calls from functions that are not traced: $name" doubted $name.plain
 done
+
+# A function that is not traced, and calls back what called it: its first round is doubtful, and drawn too low; the others are
+# true.
+tree() {
+    doubted tree.callers && grep "^$doubt: 2, the first to stacks:each/2; " "$work/remarks" || return 1
+    diff "$work/tree.callers.stacks" "$work/drawn" | grep '^[<>]' | sed 's/stacks:t_//g' | diff -u "$work/first_round" -
+}
+cat >"$work/first_round" <<'LINES'
+< <0.1.0>;tree/1;leaf/1 6
+< <0.1.0>;tree/1;tree/1 18
+> <0.1.0>;tree/1;leaf/1 8
+> <0.1.0>;tree/1;tree/1 24
+< <0.1.0>;tree/1;tree/1;tree/1;leaf/1 24
+< <0.1.0>;tree/1;tree/1;tree/1;tree/1 72
+> <0.1.0>;tree/1;tree/1;tree/1;leaf/1 22
+> <0.1.0>;tree/1;tree/1;tree/1;tree/1 66
+LINES
+check 'calls within calls from one function that is not traced' tree
 
 # Once it is known which function calls back, its calls are as they were: all but those of the first round.
 learned() {

@@ -1,7 +1,7 @@
 """The rule of tracers/stack.h for return_to, in another language: own_times and spans.py follow it.
 
 A process is an object with `stack`, the lowest first, and `guess`, None at first. What is on the stack has `name`, `caller`,
-`alive`, `met` and `chosen`.
+`alive`, `met`, `chosen` and `held`.
 """
 import types
 
@@ -21,17 +21,55 @@ class Rule:
     def find(stack, end, wanted):
         return next((i for i in range(end - 1, -1, -1) if wanted(stack[i])), None)
 
+    def learn(self, caller, callee):
+        if not self.calls_back(caller, callee):
+            self.learned.append((caller, callee))
+
+    def leaves(self, process, caller):
+        """What is not on the process's own stack any more when CALLER makes a call, the highest first."""
+        stack = process.stack
+        top = self.find(stack, len(stack), lambda frame: frame.alive)
+        if top is None:
+            return []
+        if not any(frame.alive and frame.name == caller for frame in stack):
+            if stack[top].caller == caller and not self.calls_back(stack[top].name, caller):
+                return [stack[top]]
+            stack[top].held = True
+            return []
+        at = self.find(stack, len(stack), lambda frame: frame.alive and caller in (frame.name, frame.caller))
+        return stack[at + (stack[at].name == caller):][::-1]
+
+    def was_open(self, process, name, returned):
+        """How many of the stack stay if one that is not alive has gone on; None if there is none."""
+        stack = process.stack
+        top = self.find(stack, len(stack), lambda frame: frame.alive)
+        if top is not None and (stack[top].caller is None or name in (stack[top].caller, stack[top].name)):
+            return None
+        at = self.find(stack, len(stack), lambda frame: not frame.met and frame.caller == name)
+        if at is None or (top is not None and at <= top):
+            return None
+        if not stack[at].held:
+            stack[at].held = True
+            self.learn(stack[at].name, name)
+            self.doubtful += 1
+        return at
+
     def left_by(self, process, name):
         """How many of the stack stay when control comes back to NAME, no return_from just before."""
         stack = process.stack
         top = self.find(stack, len(stack), lambda frame: frame.alive)
-        if self.was_wrong(process, top, name) or top is None:
+        open_at = self.was_open(process, name, False)
+        if open_at is not None:
+            left = open_at
+        elif self.was_wrong(process, top, name) or top is None:
             left = len(stack)
         else:
             doubtful = self.doubtful
             left = self.below(process, top, name)
             if self.doubtful == doubtful:
-                self.doubtful += any(frame.chosen for frame in [frame for frame in stack[left:] if frame.alive][1:])
+                ended = [frame for frame in stack[left:] if frame.alive]
+                self.doubtful += (any(frame.chosen for frame in ended[1:]) or
+                                  any(frame.held and frame.caller != name for frame in ended))
         return left
 
     def below(self, process, top, name):
@@ -47,7 +85,9 @@ class Rule:
             return self.guess(process, top, name)
         if not stack[at].met and not told and self.find(stack, at, is_it) is not None:
             stack[at].chosen = True
-        return self.after_met(stack, at + 1, top)
+        left = self.after_met(stack, at + 1, top)
+        self.doubtful += not told and stack[left - 1].met and sum(frame.alive for frame in stack[left:]) > 1
+        return left
 
     @staticmethod
     def after_met(stack, left, top):
@@ -79,8 +119,7 @@ class Rule:
         if at == 0 and guess.other:
             return True
         caller = guess.ended[at if twice else at - 1]
-        if not self.calls_back(caller, guess.to):
-            self.learned.append((caller, guess.to))
+        self.learn(caller, guess.to)
         for frame in stack:
             frame.met = frame.met and frame.name != guess.to
         process.guess = None

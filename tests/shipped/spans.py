@@ -23,7 +23,7 @@ class Span:
     def __init__(self, process, name, caller, parent, now):
         self.process, self.name, self.caller, self.parent, self.began = process, name, caller, parent, now
         self.links, self.events, self.alive, self.ended = [], 0, True, None
-        self.met = self.chosen = False
+        self.met = self.chosen = self.held = False
         self.root = parent.root if parent else self
 
 
@@ -128,6 +128,8 @@ class Trace:
             self.rule.meet(process, name, lambda name: Span(process.pid, name, None, None, process.now))
             self.counts['returns.doubtful'] = self.rule.doubtful
             return
+        self.rule.was_open(process, name, True)
+        self.counts['returns.doubtful'] = self.rule.doubtful
         place = process.highest(lambda span: span.alive and name in (span.name, span.caller))
         for span in reversed(process.stack[place + 1:] if place is not None else ()):
             self.leave(process, span, 'return_to')
@@ -138,10 +140,8 @@ class Trace:
         process.returned = False
         if caller is not None:
             self.told = True
-            place = process.highest(lambda span: span.alive and caller in (span.name, span.caller))
-            if place is not None:
-                for span in reversed(process.stack[place + (process.stack[place].name == caller):]):
-                    self.leave(process, span, 'call')
+            for span in self.rule.leaves(process, caller):
+                self.leave(process, span, 'call')
         span = Span(process.pid, name, caller, process.top(), process.now)
         span.links, process.waiting = process.waiting, []
         process.stack.append(span)

@@ -18,7 +18,8 @@ cases() ->
      {exceptions, fun(N) -> [caught(I rem 4) || I <- lists:seq(1, 4 * N)] end},
      {generator, fun(N) -> [{t_outer(I), [t_leaf(J) || J <- lists:seq(1, 3)]} || I <- lists:seq(1, N)] end},
      {callbacks, fun(N) -> [t_all(3) || _ <- lists:seq(1, N)] end},
-     {two_callbacks, fun(N) -> [t_alternating(3) || _ <- lists:seq(1, N)] end}].
+     {two_callbacks, fun(N) -> [t_alternating(3) || _ <- lists:seq(1, N)] end},
+     {tree, fun(N) -> [t_tree(3) || _ <- lists:seq(1, N)] end}].
 
 %% --- what is traced ---
 
@@ -64,6 +65,9 @@ t_all(N) -> at(), R = each(fun t_each/1, lists:seq(1, N)), {R, t_leaf(N)}.
 t_each(N) -> at(), t_leaf(N).
 each(_, []) -> [];
 each(F, [H | T]) -> R = F(H), [R | each(F, T)].
+
+t_tree(0) -> at(), leaf;
+t_tree(N) -> at(), R = each(fun t_tree/1, [N - 1, 0, N - 1]), {R, t_leaf(N)}.
 
 t_alternating(N) -> at(), R = fold(fun t_step/2, [], lists:seq(1, N)), {R, each(fun t_each/1, [1, 2]), t_leaf(N)}.
 t_step(N, A) -> at(), R = each(fun t_each/1, [N]), [R | A].
