@@ -6,15 +6,38 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* The capacity that B grows to for MORE bytes. */
+static size_t grown(const struct th_buffer *b, size_t more)
+{
+    size_t wanted = b->size + more;
+    size_t doubled = b->capacity * 2 < 64 ? 64 : b->capacity * 2;
+
+    return doubled > wanted ? doubled : wanted;
+}
+
 unsigned char *th_buffer_reserve(struct th_buffer *b, size_t more)
 {
     if (b->capacity - b->size < more) {
-        size_t wanted = b->size + more;
-        size_t doubled = b->capacity * 2 < 64 ? 64 : b->capacity * 2;
-        b->capacity = doubled > wanted ? doubled : wanted;
+        b->capacity = grown(b, more);
         b->data = th_realloc(b->data, b->capacity);
     }
     return b->data + b->size;
+}
+
+bool th_buffer_try(struct th_buffer *b, size_t more)
+{
+    unsigned char *data;
+    size_t capacity;
+
+    if (b->capacity - b->size >= more)
+        return true;
+    capacity = grown(b, more);
+    data = th_try_realloc(b->data, b->capacity, capacity);
+    if (!data)
+        return false;
+    b->data = data;
+    b->capacity = capacity;
+    return true;
 }
 
 void th_buffer_add(struct th_buffer *b, const void *data, size_t size)

@@ -6,6 +6,7 @@
 #ifndef TH_BUFFER_H
 #define TH_BUFFER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,10 @@ struct th_buffer {
 
 /* Makes room for MORE bytes after data[size] and returns the place; size stays. */
 unsigned char *th_buffer_reserve(struct th_buffer *b, size_t more);
+
+/* The same for what is read, from the budget of memory.h: false, with an error raised, if that is
+ * exceeded. What is added then has room. */
+bool th_buffer_try(struct th_buffer *b, size_t more);
 
 void th_buffer_add(struct th_buffer *b, const void *data, size_t size);
 void th_buffer_add_byte(struct th_buffer *b, unsigned char byte);

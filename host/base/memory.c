@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Thread_local struct th_memory_budget th_memory_budget = {SIZE_MAX, SIZE_MAX};
 
 static _Thread_local unsigned long allocations;
 static atomic_bool given_up; /* relaxed: the thread that sets it reads it as it exits */
@@ -68,6 +71,42 @@ char *th_vprintf(const char *format, va_list args)
 void th_free(void *memory)
 {
     free(memory);
+}
+
+bool th_memory_take(size_t bytes)
+{
+    if (bytes > th_memory_budget.left) {
+        th_error_raise(TH_MALFORMED,
+                       "it takes more memory to read than the %zu bytes that an event may take "
+                       "(--max-memory)",
+                       th_memory_budget.most);
+        return false;
+    }
+    th_memory_budget.left -= bytes;
+    return true;
+}
+
+void th_memory_give(size_t bytes)
+{
+    size_t taken = th_memory_budget.most - th_memory_budget.left;
+
+    th_memory_budget.left += bytes < taken ? bytes : taken;
+}
+
+void *th_try_alloc(size_t size)
+{
+    return th_memory_take(size) ? th_alloc(size) : NULL;
+}
+
+void *th_try_realloc(void *old, size_t old_size, size_t size)
+{
+    return th_memory_take(size - old_size) ? th_realloc(old, size) : NULL;
+}
+
+void th_try_free(void *memory, size_t size)
+{
+    th_memory_give(size);
+    th_free(memory);
 }
 
 void th_give_up(const char *format, ...)

@@ -46,6 +46,35 @@ char *th_vprintf(const char *format, va_list args)
 /* NULL is allowed. */
 void th_free(void *memory);
 
+/*
+ * Memory for what is read: how much is asked for is decided by the input.
+ *
+ * `left` is what the thread may still ask for to read the event at hand, of `most` in all, in
+ * bytes; SIZE_MAX where there is no limit. A reader begins it anew with each event. Room is taken
+ * from it before the memory is asked for, where memory grows: room that is at hand costs nothing.
+ */
+struct th_memory_budget {
+    size_t most, left;
+};
+extern _Thread_local struct th_memory_budget th_memory_budget;
+
+static inline void th_memory_begin(size_t most)
+{
+    th_memory_budget = (struct th_memory_budget){most, most};
+}
+
+/* Takes BYTES of what is left. False, with TH_MALFORMED raised, if it is not that much. */
+bool th_memory_take(size_t bytes);
+
+/* What was taken for memory that has been freed again. */
+void th_memory_give(size_t bytes);
+
+/* As th_alloc(), th_realloc() of what has OLD_SIZE bytes, and th_free() of what has SIZE, from the
+ * budget. NULL, with an error raised, if that is exceeded: then OLD stays as it is. */
+void *th_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
+void *th_try_realloc(void *old, size_t old_size, size_t size) __attribute__((alloc_size(3)));
+void th_try_free(void *memory, size_t size);
+
 /* The host cannot do without what the system refuses it, memory or a thread: says so on stderr, and
  * ends the program with TH_FAILED. */
 void th_give_up(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));

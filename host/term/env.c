@@ -64,16 +64,27 @@ static struct th_env_stretch stretch_of(const struct th_chunk *chunk)
     return (struct th_env_stretch){chunk->heap, chunk->heap + chunk->words};
 }
 
-static struct th_chunk *new_chunk(const th_env *env, size_t least, size_t wanted)
+/* The bytes of a chunk of WORDS words. */
+static size_t chunk_size(size_t words)
 {
-    struct th_chunk *chunk;
-    size_t words = wanted > LARGEST_WORDS ? LARGEST_WORDS : wanted;
+    return sizeof(struct th_chunk) + (words > MOST_WORDS ? MOST_WORDS : words) * sizeof(th_term);
+}
 
-    if (words < least)
-        words = least;
-    if (words > MOST_WORDS)
-        words = MOST_WORDS; /* th_alloc() ends the program */
-    chunk = th_alloc(sizeof *chunk + words * sizeof(th_term));
+/* The words of the chunk that ENV grows by, if it needs LEAST. */
+static size_t next_words(const th_env *env, size_t least)
+{
+    size_t words = env->chunks ? 2 * env->chunks->words : FIRST_WORDS;
+
+    if (words > LARGEST_WORDS)
+        words = LARGEST_WORDS;
+    return words < least ? least : words;
+}
+
+/* MEMORY is chunk_size(WORDS) bytes. */
+static struct th_chunk *new_chunk(const th_env *env, void *memory, size_t words)
+{
+    struct th_chunk *chunk = memory;
+
     chunk->words = words;
     if (watch())
         watch()->got(env, stretch_of(chunk));
@@ -87,14 +98,9 @@ static void free_chunk(struct th_chunk *chunk)
     th_free(chunk);
 }
 
-th_term *th_env_grow(th_env *env, size_t words)
+/* Takes the first WORDS words of CHUNK, which has them. */
+static th_term *begin_chunk(th_env *env, struct th_chunk *chunk, size_t words)
 {
-    struct th_chunk *chunk = env->spare;
-
-    if (chunk && chunk->words >= words)
-        env->spare = NULL;
-    else
-        chunk = new_chunk(env, words, env->chunks ? 2 * env->chunks->words : FIRST_WORDS);
     chunk->older = env->chunks;
     use_chunk(env, chunk);
     env->top += words;
@@ -104,6 +110,53 @@ th_term *th_env_grow(th_env *env, size_t words)
             watch()->used(env);
     }
     return chunk->heap;
+}
+
+/* The spare chunk, if it has WORDS words: it is not spare any more. */
+static struct th_chunk *use_spare(th_env *env, size_t words)
+{
+    struct th_chunk *chunk = env->spare;
+
+    if (!chunk || chunk->words < words)
+        return NULL;
+    env->spare = NULL;
+    return chunk;
+}
+
+th_term *th_env_grow(th_env *env, size_t words)
+{
+    struct th_chunk *chunk = use_spare(env, words);
+    size_t wanted = next_words(env, words);
+
+    if (!chunk)
+        chunk = new_chunk(env, th_alloc(chunk_size(wanted)), wanted);
+    return begin_chunk(env, chunk, words);
+}
+
+th_term *th_env_try_grow(th_env *env, size_t words)
+{
+    struct th_chunk *chunk = use_spare(env, words);
+    size_t wanted = next_words(env, words);
+    void *memory;
+
+    if (chunk)
+        return begin_chunk(env, chunk, words);
+    if (chunk_size(wanted) > th_memory_budget.left)
+        wanted = words;
+    memory = th_try_alloc(chunk_size(wanted));
+    return memory ? begin_chunk(env, new_chunk(env, memory, wanted), words) : NULL;
+}
+
+bool th_env_make_room(th_env *env, size_t words)
+{
+    th_term *place;
+
+    if (!env->chunks && words <= FIRST_WORDS)
+        return true; /* it may be for immediates, and the first chunk is as small as that */
+    place = th_env_try_grow(env, words);
+    if (place)
+        env->top = place;
+    return place;
 }
 
 static void release_offheap(th_env *env, const struct th_offheap *end)

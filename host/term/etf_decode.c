@@ -42,7 +42,11 @@ struct frame {
     const unsigned char *tag; /* where it stands in the input */
 };
 
-enum { NEAR_FRAMES = 32, MOST_FREE = 255 };
+enum {
+    NEAR_FRAMES = 32,
+    MOST_FREE = 255,
+    LEAF_WORDS = 16 /* the most that a term without parts takes, but for long ones */
+};
 
 struct nesting {
     struct th_etf_decoder base;
@@ -80,16 +84,23 @@ __attribute__((cold)) static const unsigned char *ends_early(const struct th_etf
     return NULL;
 }
 
+static void free_frames(struct nesting *n)
+{
+    if (n->frames != n->near)
+        th_try_free(n->frames, n->capacity * sizeof *n->frames);
+}
+
 __attribute__((noinline)) static bool grow(struct nesting *n, const unsigned char *tag)
 {
     struct frame *more;
 
     if (n->capacity >= TH_ETF_DEPTH)
         return th_etf_fault(&n->base, tag, "nested deeper than %d", TH_ETF_DEPTH);
-    more = th_alloc(2 * n->capacity * sizeof *more);
+    more = th_try_alloc(2 * n->capacity * sizeof *more);
+    if (!more)
+        return false;
     memcpy(more, n->frames, n->capacity * sizeof *more);
-    if (n->frames != n->near)
-        th_free(n->frames);
+    free_frames(n);
     n->frames = more;
     n->capacity *= 2;
     return true;
@@ -125,7 +136,9 @@ static inline bool open_tuple(struct nesting *n, const unsigned char *tag, size_
 
     if (!promise(n, tag, arity))
         return false;
-    words = th_env_take(n->base.env, arity + 1);
+    words = th_env_try(n->base.env, arity + 1);
+    if (!words)
+        return false;
     words[0] = th_header(TH_TUPLE, arity);
     *home = th_boxed(words);
     *f = run_of(words + 1, arity, PLAIN, home, tag);
@@ -144,7 +157,9 @@ static const unsigned char *open_list(struct nesting *n, const unsigned char *ta
         n->opened = run_of(home, 1, PLAIN, home, tag);
         return tag + 5;
     }
-    cells = th_env_take(n->base.env, 2 * count);
+    cells = th_env_try(n->base.env, 2 * count);
+    if (!cells)
+        return NULL;
     for (size_t i = 1; i < count; i++)
         cells[2 * i - 1] = th_listed(cells + 2 * i);
     *home = th_listed(cells);
@@ -164,7 +179,9 @@ static const unsigned char *open_map(struct nesting *n, const unsigned char *tag
 
     if (!promise(n, tag, 2 * count))
         return NULL;
-    pairs = count > 0 ? th_env_take(n->base.env, 2 * count) : home;
+    pairs = count > 0 ? th_env_try(n->base.env, 2 * count) : home;
+    if (!pairs)
+        return NULL;
     n->opened = (struct frame){pairs, 2 * count, (ptrdiff_t)count, 1, MAP, home, tag};
     if (count > TH_MAP_SMALL) {
         n->opened.slot += count - 1;
@@ -196,7 +213,9 @@ static const unsigned char *open_fun(struct nesting *n, const unsigned char *tag
     at = read_name(n, tag, tag + 30, &module);
     if (!at)
         return NULL;
-    words = th_env_take(n->base.env, free + 8);
+    words = th_env_try(n->base.env, free + 8);
+    if (!words)
+        return NULL;
     words[0] = th_header(TH_FUN, free + 7);
     words[1] = module;
     words[2] = tag[5] | (uint64_t)th_etf_get32(tag + 22) << 32;
@@ -213,7 +232,9 @@ static const unsigned char *open_export(struct nesting *n, const unsigned char *
 
     if (!promise(n, tag, 3))
         return NULL;
-    words = th_env_take(n->base.env, 4);
+    words = th_env_try(n->base.env, 4);
+    if (!words)
+        return NULL;
     words[0] = th_header(TH_EXPORT, 3);
     *home = th_boxed(words);
     at = read_name(n, tag, tag + 1, &words[1]);
@@ -248,6 +269,8 @@ static bool close_map(struct th_etf_decoder *d, const struct frame *f)
     size_t count = (size_t)f->step;
     const th_term *keys = f->turn > 0 ? f->slot - count : f->slot + 1;
 
+    if (!th_env_room(d->env, th_map_room(keys, count)))
+        return false;
     *f->home = th_make_map(d->env, keys, keys + count, count, false);
     return *f->home != TH_NONE || th_etf_fault(d, f->tag, "a key comes twice in the map");
 }
@@ -343,7 +366,7 @@ static const unsigned char *read_term(struct nesting *n, const unsigned char *at
             f = n->opened;
             break;
         default:
-            at = th_etf_read_leaf(d, at, slot);
+            at = th_env_room(d->env, LEAF_WORDS) ? th_etf_read_leaf(d, at, slot) : NULL;
             break;
         }
         if (!at)
@@ -370,8 +393,7 @@ static enum th_status decode(th_env *env, const unsigned char *data, const unsig
     n.depth = 0;
     n.capacity = NEAR_FRAMES;
     behind = read_term(&n, at, &result);
-    if (n.frames != n.near)
-        th_free(n.frames);
+    free_frames(&n);
     if (!behind)
         return th_error_status();
     *term = result;
@@ -393,7 +415,7 @@ static enum th_status decode_compressed(th_env *env, const unsigned char *data, 
     if (status != TH_OK)
         return status;
     status = decode(env, inflated, inflated, inflated_size, options, term, &ignored);
-    th_free(inflated);
+    th_try_free(inflated, inflated_size + 1);
     if (status != TH_OK)
         return th_error_context("in a compressed term of %zu bytes, %zu inflated", packed,
                                 inflated_size);

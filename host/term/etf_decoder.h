@@ -60,12 +60,13 @@ struct th_etf_cached *th_etf_cache(void);
 const unsigned char *th_etf_read_atom(struct th_etf_decoder *d, const unsigned char *tag,
                                       th_term *atom);
 
-/* Any term that has no parts but atoms. */
+/* Any term that has no parts but atoms. There is room for short ones. */
 const unsigned char *th_etf_read_leaf(struct th_etf_decoder *d, const unsigned char *tag,
                                       th_term *term);
 
-/* Inflates what follows a version byte and TH_ETF_COMPRESSED at DATA into new memory, *INFLATED.
- * Offsets in errors count from DATA. */
+/* Inflates what follows a version byte and TH_ETF_COMPRESSED at DATA into new memory, *INFLATED,
+ * which th_try_free() frees: it has a byte more than *INFLATED_SIZE. Offsets in errors count from
+ * DATA. */
 enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t limit,
                               unsigned char **inflated, size_t *inflated_size, size_t *used);
 

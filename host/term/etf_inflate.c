@@ -59,10 +59,12 @@ enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t lim
                               wanted, limit);
     if (wanted / DEFLATE_RATIO > size)
         return broken("it says that it is longer than so few bytes can inflate to");
-    place = th_alloc(wanted + 1); /* never 0 */
+    place = th_try_alloc(wanted + 1); /* never 0 */
+    if (!place)
+        return th_error_status();
     status = run(data + SIZE_BYTES, size - SIZE_BYTES, place, wanted, used);
     if (status != TH_OK) {
-        th_free(place);
+        th_try_free(place, wanted + 1);
         return status;
     }
     *inflated = place;

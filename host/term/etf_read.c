@@ -121,6 +121,8 @@ static const unsigned char *read_big(struct th_etf_decoder *d, const unsigned ch
     behind = magnitude + bytes;
     while (bytes > 0 && magnitude[bytes - 1] == 0)
         bytes--;
+    if (!th_env_room(d->env, bytes / 8 + 2))
+        return NULL;
     if (bytes > 8) {
         *term = make_big(d->env, negative, magnitude, bytes);
         return behind;
@@ -137,6 +139,8 @@ static const unsigned char *read_string(struct th_etf_decoder *d, const unsigned
 
     if (th_etf_left(d, tag + 3) < count)
         return th_etf_cut_off(d, tag);
+    if (!th_env_room(d->env, 2 * count))
+        return NULL;
     *term = th_make_latin1_string(d->env, tag + 3, count);
     return tag + 3 + count;
 }
@@ -148,6 +152,8 @@ static const unsigned char *read_binary(struct th_etf_decoder *d, const unsigned
 
     if (th_etf_left(d, tag + 5) < bytes)
         return th_etf_cut_off(d, tag);
+    if (!th_env_room(d->env, th_heap_binary_words(8 * bytes)))
+        return NULL;
     *term = th_make_binary(d->env, tag + 5, bytes);
     return tag + 5 + bytes;
 }
@@ -164,6 +170,8 @@ static const unsigned char *read_bits(struct th_etf_decoder *d, const unsigned c
         return th_etf_cut_off(d, tag);
     if (last > 8 || (last == 0) != (bytes == 0))
         return th_etf_fault(d, tag, "%zu bytes cannot have %u bits in the last one", bytes, last);
+    if (!th_env_room(d->env, th_heap_binary_words(8 * bytes)))
+        return NULL;
     *term = th_make_heap_binary(d->env, bytes ? 8 * (bytes - 1) + last : 0, &place);
     if (bytes > 0) {
         memcpy(place, tag + 6, bytes);

@@ -10,15 +10,73 @@
 #include "map.h"
 #include "text.h"
 
-enum { DEEPEST = 2048 };
+enum { DEEPEST = 2048, SHORT_WORDS = 8 /* the most of a number or an empty value */ };
 
 static const char etf_key[] = "$etf";
 
-/* A value that Jansson has no memory for would look like damage, or be missing in what is written.
+/*
+ * Jansson cannot do without memory: a value that there is none for would look like damage, or be
+ * missing in what is written, and its reader looks for the end of a string that it could not store.
+ * So it always gets what it asks for, and th_json_read() takes as much from the budget before.
+ *
+ * This is the Jansson that is linked statically into the program, or into libtracehost, for them
+ * alone: a program that embeds the library, and its plugins, have another.
  */
 static __attribute__((constructor)) void use_memory(void)
 {
     json_set_alloc_funcs(th_alloc, th_free);
+}
+
+enum {
+    SHORT = 8192,      /* bytes of a text that is not looked at: it takes less than 1 MiB */
+    VALUE_BYTES = 320, /* the most that a value takes, with its place in what holds it, but for
+                          characters: an empty object 208, and its key and hash 100 */
+    STRING_TIMES = 4   /* and for those: the reader's buffer, as it grows, and the value */
+};
+
+/* The values of a text, or some more: each but the first has a comma or a bracket in front of it,
+ * or a key that has. */
+static size_t count_values(const char *text, size_t size)
+{
+    size_t values = 1;
+    bool quoted = false;
+
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        if (c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == ',' || c == '{' || c == '['))
+            values++;
+    }
+    return values;
+}
+
+/* Takes from the budget what the value takes, and what reading it takes in between. */
+static bool take_memory(const char *text, size_t size)
+{
+    size_t reading = (STRING_TIMES - 1) * size;
+
+    if (size <= SHORT)
+        return true;
+    if (!th_memory_take(reading + size + VALUE_BYTES * count_values(text, size)))
+        return false;
+    th_memory_give(reading);
+    return true;
+}
+
+json_t *th_json_read(const char *text, size_t size, size_t flags)
+{
+    json_error_t error;
+    json_t *value = NULL;
+
+    if (!take_memory(text, size))
+        return NULL;
+    value = json_loadb(text, size, flags, &error);
+    if (!value)
+        th_error_raise(TH_MALFORMED, "column %d: %s", error.column, error.text);
+    return value;
 }
 
 /* One versioned external term, and nothing behind it. */
@@ -29,8 +87,10 @@ static enum th_status from_etf(th_env *env, const json_t *text, const struct th_
     struct th_buffer bytes = {0};
     size_t used;
     enum th_status status =
-        th_base64_decode(&bytes, json_string_value(text), json_string_length(text));
+        th_buffer_try(&bytes, json_string_length(text) / 4 * 3 + 1) ? TH_OK : th_error_status();
 
+    if (status == TH_OK)
+        status = th_base64_decode(&bytes, json_string_value(text), json_string_length(text));
     if (status == TH_OK)
         status = th_etf_decode(env, bytes.data, bytes.size, true, &options, term, &used);
     if (status == TH_OK && used < bytes.size)
@@ -43,6 +103,14 @@ static enum th_status from_etf(th_env *env, const json_t *text, const struct th_
 static enum th_status to_term(th_env *env, const json_t *value, const struct th_etf_node *here,
                               int depth, th_term *term);
 
+static enum th_status to_binary(th_env *env, const char *text, size_t size, th_term *term)
+{
+    if (!th_env_room(env, th_heap_binary_words(8 * size)))
+        return th_error_status();
+    *term = th_make_binary(env, text, size);
+    return TH_OK;
+}
+
 static enum th_status to_list(th_env *env, const json_t *array, const struct th_etf_node *here,
                               int depth, th_term *term)
 {
@@ -53,7 +121,9 @@ static enum th_status to_list(th_env *env, const json_t *array, const struct th_
     *term = TH_NIL;
     if (count == 0)
         return TH_OK;
-    cells = th_env_take(env, 2 * count);
+    cells = th_env_try(env, 2 * count);
+    if (!cells)
+        return th_error_status();
     for (size_t i = 0; i < count && status == TH_OK; i++) {
         status = to_term(env, json_array_get(array, i), here, depth, &cells[2 * i]);
         cells[2 * i + 1] = th_listed(cells + 2 * i + 2);
@@ -75,12 +145,17 @@ static enum th_status to_map(th_env *env, json_t *object, const struct th_etf_no
         *term = th_make_map(env, NULL, NULL, 0, true);
         return TH_OK;
     }
-    pairs = th_env_take(env, 2 * count);
+    pairs = th_env_try(env, 2 * count);
+    if (!pairs)
+        return th_error_status();
     for (void *at = json_object_iter(object); at && status == TH_OK;
          at = json_object_iter_next(object, at), i++) {
-        pairs[i] = th_make_binary(env, json_object_iter_key(at), json_object_iter_key_len(at));
-        status = to_term(env, json_object_iter_value(at), here, depth, &pairs[count + i]);
+        status = to_binary(env, json_object_iter_key(at), json_object_iter_key_len(at), &pairs[i]);
+        if (status == TH_OK)
+            status = to_term(env, json_object_iter_value(at), here, depth, &pairs[count + i]);
     }
+    if (status == TH_OK && !th_env_room(env, th_map_room(pairs, count)))
+        status = th_error_status();
     if (status == TH_OK)
         *term = th_make_map(env, pairs, pairs + count, count, true);
     return status;
@@ -93,6 +168,8 @@ static enum th_status to_term(th_env *env, const json_t *value, const struct th_
 
     if (depth == DEEPEST)
         return th_error_raise(TH_MALFORMED, "JSON nested deeper than %d", DEEPEST);
+    if (!th_env_room(env, SHORT_WORDS))
+        return th_error_status();
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         etf = json_object_size(value) == 1 ? json_object_get(value, etf_key) : NULL;
@@ -104,8 +181,7 @@ static enum th_status to_term(th_env *env, const json_t *value, const struct th_
     case JSON_ARRAY:
         return to_list(env, value, here, depth + 1, term);
     case JSON_STRING:
-        *term = th_make_binary(env, json_string_value(value), json_string_length(value));
-        break;
+        return to_binary(env, json_string_value(value), json_string_length(value), term);
     case JSON_INTEGER:
         *term = th_make_int64(env, json_integer_value(value));
         break;

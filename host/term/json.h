@@ -22,6 +22,9 @@
 
 #include <jansson.h>
 
+/* As json_loadb(), from the budget of base/memory.h; NULL with TH_MALFORMED raised. */
+json_t *th_json_read(const char *text, size_t size, size_t flags);
+
 /* The term of a field's VALUE. TH_MALFORMED with the cause. HERE: see th_etf_options. */
 enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th_etf_node *here,
                                th_term *term);

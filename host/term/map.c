@@ -147,6 +147,21 @@ static th_term make_large(th_env *env, const th_term *keys, const th_term *value
     return map_of(env, table, table->used);
 }
 
+/*
+ * A table takes 3.5 words a pair at most, or 2.5 if it is sorted, and 40 more. Where keys turn out
+ * not to be plain, make_large() has made one in vain, then make_sorted() takes 3 words a pair, and
+ * make_last() 2.5 and does all of it again.
+ */
+size_t th_map_room(const th_term *keys, size_t count)
+{
+    if (count <= TH_MAP_SMALL)
+        return 2 + 2 * count;
+    for (size_t i = 0; i < count; i++)
+        if (!th_is_immediate(keys[i]))
+            return 16 * count + 256;
+    return 4 * count + 128;
+}
+
 th_term th_make_map(th_env *env, const th_term *keys, const th_term *values, size_t count,
                     bool last_wins)
 {

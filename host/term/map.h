@@ -72,6 +72,10 @@ static inline th_term th_map_get(th_term map, th_term key)
     return value ? *value : TH_NONE;
 }
 
+/* Words of a heap that are enough for th_make_map() of COUNT pairs, which takes much less as a rule
+ * where there are keys that are no immediates. */
+size_t th_map_room(const th_term *keys, size_t count);
+
 /* The map with KEY set to VALUE. A small map is copied; so is a large one, but not for a new key if
  * it is the latest of ENV that was made by putting one. */
 th_term th_map_put(th_env *env, th_term map, th_term key, th_term value);

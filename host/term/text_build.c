@@ -22,18 +22,23 @@ void th_builder_free(struct th_builder *b)
 {
     th_buffer_free(&b->segments.bytes);
     if (b->brackets != b->few_brackets)
-        th_free(b->brackets);
+        th_try_free(b->brackets, b->depth_capacity * sizeof *b->brackets);
     if (b->terms != b->few_terms)
-        th_free(b->terms);
+        th_try_free(b->terms, b->capacity * sizeof *b->terms);
 }
 
-/* Doubles an array whose first items lie in the builder itself. */
+/* Doubles an array whose first items lie in the builder itself. NULL, with an error raised, if
+ * there is no memory for it. */
 static void *grow(void *items, const void *few, size_t *capacity, size_t size)
 {
-    void *grown = th_realloc(items == few ? NULL : items, 2 * *capacity * size);
+    size_t bytes = *capacity * size;
+    bool first = items == few;
+    void *grown = th_try_realloc(first ? NULL : items, first ? 0 : bytes, 2 * bytes);
 
-    if (items == few)
-        memcpy(grown, few, *capacity * size);
+    if (!grown)
+        return NULL;
+    if (first)
+        memcpy(grown, few, bytes);
     *capacity *= 2;
     return grown;
 }
@@ -41,11 +46,13 @@ static void *grow(void *items, const void *few, size_t *capacity, size_t size)
 bool th_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char *place)
 {
     struct th_segments *segments = &b->segments;
+    void *grown = b->brackets;
 
-    if (b->depth == TH_TEXT_DEPTH)
-        return false;
     if (b->depth == b->depth_capacity)
-        b->brackets = grow(b->brackets, b->few_brackets, &b->depth_capacity, sizeof *b->brackets);
+        grown = grow(grown, b->few_brackets, &b->depth_capacity, sizeof *b->brackets);
+    if (!grown)
+        return false;
+    b->brackets = grown;
     b->brackets[b->depth++] =
         (struct th_bracket){kind, true, b->count, segments->start, segments->bits, place};
     if (kind == TH_OPEN_BITS) {
@@ -55,12 +62,18 @@ bool th_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char
     return true;
 }
 
-void th_builder_add(struct th_builder *b, th_term t)
+bool th_builder_add(struct th_builder *b, th_term t)
 {
+    void *grown = b->terms;
+
     if (b->count == b->capacity)
-        b->terms = grow(b->terms, b->few_terms, &b->capacity, sizeof *b->terms);
+        grown = grow(grown, b->few_terms, &b->capacity, sizeof *b->terms);
+    if (!grown)
+        return false;
+    b->terms = grown;
     b->terms[b->count++] = t;
     th_builder_top(b)->fresh = false;
+    return true;
 }
 
 /* Takes the innermost bracket and its terms away; they stay readable until the next one comes. */
@@ -82,7 +95,9 @@ th_term th_builder_list(struct th_builder *b, th_term tail)
 
     if (count == 0)
         return tail;
-    cells = th_env_take(b->env, 2 * count);
+    cells = th_env_try(b->env, 2 * count);
+    if (!cells)
+        return TH_NONE;
     for (size_t i = 0; i < count; i++) {
         cells[2 * i] = terms[i];
         cells[2 * i + 1] = i + 1 < count ? th_listed(cells + 2 * i + 2) : tail;
@@ -95,7 +110,7 @@ th_term th_builder_tuple(struct th_builder *b)
     size_t count;
     const th_term *terms = pop(b, &count);
 
-    return th_make_tuple(b->env, terms, count);
+    return th_env_room(b->env, count + 1) ? th_make_tuple(b->env, terms, count) : TH_NONE;
 }
 
 th_term th_builder_map(struct th_builder *b)
@@ -104,16 +119,19 @@ th_term th_builder_map(struct th_builder *b)
     const th_term *terms = pop(b, &count);
     size_t pairs = count / 2;
     th_term few[2 * TH_MAP_SMALL] = {0};
-    th_term *apart = pairs <= TH_MAP_SMALL ? few : th_alloc(count * sizeof *apart);
-    th_term map;
+    th_term *apart = pairs <= TH_MAP_SMALL ? few : th_try_alloc(count * sizeof *apart);
+    th_term map = TH_NONE;
 
+    if (!apart)
+        return TH_NONE;
     for (size_t i = 0; i < pairs; i++) {
         apart[i] = terms[2 * i];
         apart[pairs + i] = terms[2 * i + 1];
     }
-    map = th_make_map(b->env, apart, apart + pairs, pairs, true);
+    if (th_env_room(b->env, th_map_room(apart, pairs)))
+        map = th_make_map(b->env, apart, apart + pairs, pairs, true);
     if (apart != few)
-        th_free(apart);
+        th_try_free(apart, count * sizeof *apart);
     return map;
 }
 
@@ -123,8 +141,11 @@ th_term th_builder_bits(struct th_builder *b)
     const struct th_bracket *bracket = th_builder_top(b);
     size_t bytes = segments->bytes.size - segments->start;
     unsigned char *data;
-    th_term t = th_make_heap_binary(b->env, segments->bits, &data);
+    th_term t;
 
+    if (!th_env_room(b->env, th_heap_binary_words(segments->bits)))
+        return TH_NONE;
+    t = th_make_heap_binary(b->env, segments->bits, &data);
     if (bytes > 0)
         memcpy(data, segments->bytes.data + segments->start, bytes);
     segments->bytes.size = segments->start;

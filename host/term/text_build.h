@@ -49,7 +49,11 @@ struct th_builder {
 void th_builder_init(struct th_builder *b, th_env *env, size_t length);
 void th_builder_free(struct th_builder *b);
 
-/* Opens a bracket; false if too many are open. */
+/*
+ * What is false, or TH_NONE, comes with an error raised: there is no memory for more.
+ *
+ * Opens a bracket, of which at most TH_TEXT_DEPTH may be open.
+ */
 bool th_builder_open(struct th_builder *b, enum th_bracket_kind kind, const char *place);
 
 /* The innermost bracket; one must be open. Valid until the next is opened. */
@@ -59,7 +63,7 @@ static inline struct th_bracket *th_builder_top(struct th_builder *b)
 }
 
 /* Puts a term behind the innermost bracket. Not for parentheses, signs and bits. */
-void th_builder_add(struct th_builder *b, th_term t);
+bool th_builder_add(struct th_builder *b, th_term t);
 
 /* Close the innermost bracket and make what it holds; of a map, keys and values in turns. */
 th_term th_builder_list(struct th_builder *b, th_term tail);

@@ -193,10 +193,8 @@ static long read_exponent(const char *text, size_t bytes)
     return negative ? -exponent : exponent;
 }
 
-bool th_float_read(const char *text, size_t bytes, double *d)
+bool th_float_read(const char *text, size_t bytes, char *scratch, double *d)
 {
-    char small[128];
-    char *whole = bytes + 32 <= sizeof small ? small : th_alloc(bytes + 32);
     size_t count = 0;
     long fraction = 0;
     bool behind_point = false;
@@ -207,14 +205,12 @@ bool th_float_read(const char *text, size_t bytes, double *d)
             behind_point = true;
         if (text[i] < '0' || text[i] > '9')
             continue;
-        whole[count++] = text[i];
+        scratch[count++] = text[i];
         fraction += behind_point;
     }
     if (i < bytes)
         i++;
-    sprintf(whole + count, "e%ld", read_exponent(text + i, bytes - i) - fraction);
-    *d = strtod(whole, NULL);
-    if (whole != small)
-        th_free(whole);
+    sprintf(scratch + count, "e%ld", read_exponent(text + i, bytes - i) - fraction);
+    *d = strtod(scratch, NULL);
     return isfinite(*d);
 }

@@ -35,6 +35,10 @@ static void skip_digits(struct th_scanner *s, unsigned radix)
         s->at++;
 }
 
+/* Words for an integer of so many digits, and for its digits while it is made: a limb has 12 of
+ * radix 36 at least. */
+#define ROOM(digits) (2 * ((digits) / 12 + 2))
+
 /* The digits from FROM to where the scanner is. */
 static enum th_status make_integer(struct th_scanner *s, const char *from, unsigned radix)
 {
@@ -45,7 +49,12 @@ static enum th_status make_integer(struct th_scanner *s, const char *from, unsig
 
     if (bytes > 2 * TH_TEXT_DIGITS)
         return th_scan_fail(s, from, "expected an integer of at most %d digits", TH_TEXT_DIGITS);
-    digits = bytes <= sizeof few ? few : th_alloc(bytes);
+    digits = bytes <= sizeof few ? few : th_try_alloc(bytes);
+    if (!digits || !th_env_room(s->env, ROOM(bytes))) {
+        if (digits != few)
+            th_try_free(digits, bytes);
+        return th_error_status();
+    }
     for (const char *c = from; c < s->at; c++)
         if (*c != '_')
             digits[count++] = *c;
@@ -53,7 +62,7 @@ static enum th_status make_integer(struct th_scanner *s, const char *from, unsig
     if (count <= TH_TEXT_DIGITS)
         s->value = th_big_from_digits(s->env, false, digits, count, radix);
     if (digits != few)
-        th_free(digits);
+        th_try_free(digits, bytes);
     if (count > TH_TEXT_DIGITS)
         return th_scan_fail(s, from, "expected an integer of at most %d digits", TH_TEXT_DIGITS);
     return TH_OK;
@@ -78,7 +87,11 @@ static enum th_status scan_radix(struct th_scanner *s)
 
 static enum th_status scan_fraction(struct th_scanner *s)
 {
+    char few[128];
+    char *digits = few;
+    size_t bytes;
     double d;
+    bool fits;
 
     s->at++;
     skip_digits(s, 10);
@@ -90,7 +103,13 @@ static enum th_status scan_fraction(struct th_scanner *s)
             return th_scan_fail(s, s->at, "expected an exponent");
         skip_digits(s, 10);
     }
-    if (!th_float_read(s->start, (size_t)(s->at - s->start), &d))
+    bytes = (size_t)(s->at - s->start) + TH_FLOAT_TEXT;
+    if (bytes > sizeof few && !(digits = th_try_alloc(bytes)))
+        return th_error_status();
+    fits = th_float_read(s->start, bytes - TH_FLOAT_TEXT, digits, &d);
+    if (digits != few)
+        th_try_free(digits, bytes);
+    if (!fits)
         return th_scan_fail(s, s->start, "expected a float that a double can hold");
     s->value = th_make_float(s->env, d);
     return TH_OK;

@@ -12,6 +12,8 @@
 #include "text_limits.h"
 #include "text_scan.h"
 
+enum { SHORT_WORDS = 32 /* the most that a term of one token takes, but for long ones */ };
+
 struct parser {
     struct th_scanner scanner;
     struct th_builder builder;
@@ -29,27 +31,44 @@ static void finish(struct parser *p)
     th_builder_free(&p->builder);
 }
 
-static enum th_status open_bracket(struct parser *p, enum th_bracket_kind kind)
+/* A term that was made, or there was no memory for it. */
+static enum th_status made(th_term t, th_term *value)
 {
-    if (th_builder_open(&p->builder, kind, p->scanner.start))
-        return TH_OK;
-    return th_scan_fail(&p->scanner, p->scanner.start, "expected at most %d open brackets",
-                        TH_TEXT_DEPTH);
+    *value = t;
+    return t != TH_NONE ? TH_OK : th_error_status();
 }
 
-/* A number with a sign in front, TH_NONE if it is none. */
-static th_term make_signed(th_env *env, enum th_bracket_kind sign, th_term t)
+static enum th_status add(struct parser *p, th_term t)
+{
+    return th_builder_add(&p->builder, t) ? TH_OK : th_error_status();
+}
+
+static enum th_status open_bracket(struct parser *p, enum th_bracket_kind kind)
+{
+    if (p->builder.depth == TH_TEXT_DEPTH)
+        return th_scan_fail(&p->scanner, p->scanner.start, "expected at most %d open brackets",
+                            TH_TEXT_DEPTH);
+    return th_builder_open(&p->builder, kind, p->scanner.start) ? TH_OK : th_error_status();
+}
+
+/* A number with a minus in front. */
+static enum th_status negate(struct th_scanner *s, const char *place, th_term *value)
 {
     uint64_t scratch;
     const uint64_t *limbs;
     size_t count;
     bool negative;
 
-    if (th_is_float(t))
-        return sign == TH_OPEN_PLUS ? t : th_make_float(env, -th_float_value(t));
-    if (!th_get_limbs(t, &scratch, &limbs, &count, &negative))
-        return TH_NONE;
-    return sign == TH_OPEN_PLUS ? t : th_make_integer(env, !negative, limbs, count);
+    if (th_is_float(*value)) {
+        *value = th_make_float(s->env, -th_float_value(*value));
+        return TH_OK;
+    }
+    if (!th_get_limbs(*value, &scratch, &limbs, &count, &negative))
+        return th_scan_fail(s, place, "expected a number behind the sign");
+    if (!th_env_room(s->env, count + 1))
+        return th_error_status();
+    *value = th_make_integer(s->env, !negative, limbs, count);
+    return TH_OK;
 }
 
 /* --- Wanting a term --------------------------------------------------------------------------- */
@@ -122,16 +141,14 @@ static enum th_status close_empty(struct parser *p, th_term *value)
                                     : TH_OPEN_PARENTHESIS;
 
     if (token == ']' && kind == TH_OPEN_LIST)
-        *value = th_builder_list(&p->builder, TH_NIL);
-    else if (token == '}' && kind == TH_OPEN_TUPLE)
-        *value = th_builder_tuple(&p->builder);
-    else if (token == '}' && kind == TH_OPEN_KEY)
-        *value = th_builder_map(&p->builder);
-    else if (token == TH_TOKEN_CLOSE_BINARY && kind == TH_OPEN_BITS)
-        *value = th_builder_bits(&p->builder);
-    else
-        return fail_term(&p->scanner);
-    return TH_OK;
+        return made(th_builder_list(&p->builder, TH_NIL), value);
+    if (token == '}' && kind == TH_OPEN_TUPLE)
+        return made(th_builder_tuple(&p->builder), value);
+    if (token == '}' && kind == TH_OPEN_KEY)
+        return made(th_builder_map(&p->builder), value);
+    if (token == TH_TOKEN_CLOSE_BINARY && kind == TH_OPEN_BITS)
+        return made(th_builder_bits(&p->builder), value);
+    return fail_term(&p->scanner);
 }
 
 /*
@@ -141,7 +158,7 @@ static enum th_status close_empty(struct parser *p, th_term *value)
 static enum th_status begin_term(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    enum th_status status = th_scan_next(s);
+    enum th_status status = th_env_room(s->env, SHORT_WORDS) ? th_scan_next(s) : th_error_status();
 
     if (status != TH_OK)
         return status;
@@ -196,16 +213,16 @@ static enum th_status fail_behind(const struct th_scanner *s, const char *wanted
 static enum th_status put_in_list(struct parser *p, th_term *value, bool *complete)
 {
     struct th_scanner *s = &p->scanner;
-    enum th_status status;
+    enum th_status status = add(p, *value);
 
-    th_builder_add(&p->builder, *value);
-    status = th_scan_next(s);
+    if (status == TH_OK)
+        status = th_scan_next(s);
     if (status != TH_OK)
         return status;
     *complete = s->token == ']';
     if (s->token == ']')
-        *value = th_builder_list(&p->builder, TH_NIL);
-    else if (s->token == '|')
+        return made(th_builder_list(&p->builder, TH_NIL), value);
+    if (s->token == '|')
         th_builder_top(&p->builder)->kind = TH_OPEN_TAIL;
     else if (s->token != ',')
         return fail_behind(s, "',', '|' or ']'");
@@ -219,7 +236,7 @@ static enum th_status put_as_tail(struct parser *p, th_term *value)
     if (status == TH_OK && p->scanner.token != ']')
         status = fail_behind(&p->scanner, "']'");
     if (status == TH_OK)
-        *value = th_builder_list(&p->builder, *value);
+        status = made(th_builder_list(&p->builder, *value), value);
     return status;
 }
 
@@ -227,10 +244,10 @@ static enum th_status put_in_braces(struct parser *p, th_term *value, bool *comp
 {
     struct th_scanner *s = &p->scanner;
     struct th_bracket *top = th_builder_top(&p->builder);
-    enum th_status status;
+    enum th_status status = add(p, *value);
 
-    th_builder_add(&p->builder, *value);
-    status = th_scan_next(s);
+    if (status == TH_OK)
+        status = th_scan_next(s);
     if (status != TH_OK)
         return status;
     *complete = s->token == '}';
@@ -238,18 +255,19 @@ static enum th_status put_in_braces(struct parser *p, th_term *value, bool *comp
         return fail_behind(s, "',' or '}'");
     if (top->kind == TH_OPEN_VALUE)
         top->kind = TH_OPEN_KEY;
-    if (*complete && top->kind == TH_OPEN_KEY)
-        *value = th_builder_map(&p->builder);
-    else if (*complete)
-        *value = th_builder_tuple(&p->builder);
-    return TH_OK;
+    if (!*complete)
+        return TH_OK;
+    return made(top->kind == TH_OPEN_KEY ? th_builder_map(&p->builder)
+                                         : th_builder_tuple(&p->builder),
+                value);
 }
 
 static enum th_status put_as_key(struct parser *p, th_term value, bool *complete)
 {
     enum th_status status = th_scan_next(&p->scanner);
 
-    th_builder_add(&p->builder, value);
+    if (status == TH_OK)
+        status = add(p, value);
     th_builder_top(&p->builder)->kind = TH_OPEN_VALUE;
     *complete = false;
     if (status == TH_OK && p->scanner.token != TH_TOKEN_ARROW)
@@ -270,12 +288,14 @@ static enum th_status put_in_parentheses(struct parser *p)
 static enum th_status put_behind_sign(struct parser *p, th_term *value)
 {
     const struct th_bracket *sign = th_builder_top(&p->builder);
+    enum th_status status = TH_OK;
 
-    *value = make_signed(p->scanner.env, sign->kind, *value);
-    if (*value == TH_NONE)
-        return th_scan_fail(&p->scanner, sign->place, "expected a number behind the sign");
+    if (sign->kind == TH_OPEN_MINUS)
+        status = negate(&p->scanner, sign->place, value);
+    else if (!th_is_float(*value) && !th_is_integer(*value))
+        status = th_scan_fail(&p->scanner, sign->place, "expected a number behind the sign");
     p->builder.depth--;
-    return TH_OK;
+    return status;
 }
 
 static enum th_status put_in_bits(struct parser *p, th_term *value, bool *complete)
@@ -289,8 +309,8 @@ static enum th_status put_in_bits(struct parser *p, th_term *value, bool *comple
     top->fresh = false;
     *complete = s->token == TH_TOKEN_CLOSE_BINARY;
     if (*complete)
-        *value = th_builder_bits(&p->builder);
-    else if (s->token != ',')
+        return made(th_builder_bits(&p->builder), value);
+    if (s->token != ',')
         return fail_behind(s, "',' or '>>'");
     return TH_OK;
 }
@@ -301,8 +321,9 @@ static enum th_status put_term(struct parser *p, th_term *value, bool *complete)
 {
     enum th_bracket_kind kind = th_builder_top(&p->builder)->kind;
 
-    if (*value == TH_NONE && kind != TH_OPEN_BITS && kind != TH_OPEN_PARENTHESIS)
-        *value = th_scan_list(&p->scanner);
+    if (*value == TH_NONE && kind != TH_OPEN_BITS && kind != TH_OPEN_PARENTHESIS &&
+        made(th_scan_list(&p->scanner), value) != TH_OK)
+        return th_error_status();
     switch (kind) {
     case TH_OPEN_LIST:
         return put_in_list(p, value, complete);
@@ -334,7 +355,7 @@ static enum th_status parse(struct parser *p, th_term *term)
         status = complete ? put_term(p, &value, &complete) : begin_term(p, &value, &complete);
     while (status == TH_OK && !(complete && p->builder.depth == 0));
     if (status == TH_OK)
-        *term = value != TH_NONE ? value : th_scan_list(&p->scanner);
+        status = made(value != TH_NONE ? value : th_scan_list(&p->scanner), term);
     return status;
 }
 

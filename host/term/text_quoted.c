@@ -15,9 +15,12 @@
 
 /* --- One pair of quotes ----------------------------------------------------------------------- */
 
-static void add_character(struct th_buffer *to, uint32_t c)
+enum th_status th_scan_add(struct th_buffer *to, uint32_t c)
 {
-    to->size += th_utf8_put(c, (char *)th_buffer_reserve(to, TH_UTF8_MAX));
+    if (!th_buffer_try(to, TH_UTF8_MAX))
+        return th_error_status();
+    to->size += th_utf8_put(c, (char *)to->data + to->size);
+    return TH_OK;
 }
 
 static struct th_characters all_of(const struct th_buffer *b)
@@ -44,9 +47,10 @@ static enum th_status scan_to_quote(struct th_scanner *s, char quote, bool verba
         if (verbatim && *s->at == '\\' && s->at + 1 < s->end && s->at[1] == quote)
             s->at++;
         status = th_scan_quoted(s, verbatim, &c);
+        if (status == TH_OK)
+            status = th_scan_add(to, c);
         if (status != TH_OK)
             return status;
-        add_character(to, c);
     }
     if (s->at == s->end)
         return th_scan_fail_open(s, (char[]){quote, 0});
@@ -123,6 +127,8 @@ enum th_status th_scan_string(struct th_scanner *s)
         if (take_as_is(s, '"', &s->characters)) {
             if (!is_string_next(s))
                 return TH_OK;
+            if (!th_buffer_try(&s->string, s->characters.size))
+                return th_error_status();
             th_buffer_add(&s->string, s->characters.data, s->characters.size);
         } else {
             status = scan_to_quote(s, '"', false, &s->string);
@@ -178,6 +184,8 @@ enum th_status th_scan_sigil(struct th_scanner *s)
     s->characters = all_of(&s->string);
     s->token = TH_TOKEN_STRING;
     if (kind != 's' && kind != 'S') {
+        if (!th_env_room(s->env, th_heap_binary_words(8 * s->string.size)))
+            return th_error_status();
         s->token = TH_TOKEN_TERM;
         s->value = th_make_binary(s->env, s->string.data, s->string.size);
     }
@@ -195,7 +203,9 @@ th_term th_scan_list(const struct th_scanner *s)
     th_utf8_count(at, s->characters.size, &count);
     if (count == 0)
         return TH_NIL;
-    cells = th_env_take(s->env, 2 * count);
+    cells = th_env_try(s->env, 2 * count);
+    if (!cells)
+        return TH_NONE;
     for (size_t i = 0; i < count; i++) {
         at += th_utf8_get(at, (size_t)(end - at), &c);
         cells[2 * i] = th_small(c);

@@ -13,6 +13,9 @@ enum th_status th_scan_character(struct th_scanner *s, uint32_t *c);
 /* The same within quotes: with VERBATIM unset a backslash begins an escape. */
 enum th_status th_scan_quoted(struct th_scanner *s, bool verbatim, uint32_t *c);
 
+/* Appends C, from the budget of base/memory.h. */
+enum th_status th_scan_add(struct th_buffer *to, uint32_t c);
+
 /* At a number, or '$' and a character; an identifier of the form PREFIX digits.digits...> */
 enum th_status th_scan_number(struct th_scanner *s);
 enum th_status th_scan_dollar(struct th_scanner *s);

@@ -11,11 +11,16 @@
 
 /* --- Bits ------------------------------------------------------------------------------------- */
 
+/* In place of what was expected: there is no memory for more, an error was raised. */
+static const char no_memory[] = "less than takes so much memory";
+
 /* Takes BITS of what may be made. */
 static const char *take_room(struct th_segments *b, uint64_t bits)
 {
     if (bits > b->left)
         return "bit strings that are not that much longer than their text";
+    if (!th_buffer_try(&b->bytes, bits / 8 + 2))
+        return no_memory;
     b->left -= bits;
     return NULL;
 }
@@ -298,5 +303,7 @@ enum th_status th_segment_add(struct th_segments *b, struct th_scanner *s, const
     if (status != TH_OK)
         return status;
     wrong = value == TH_NONE ? put_characters(b, s, &spec) : th_segment_put(b, &spec, value);
+    if (wrong == no_memory)
+        return th_error_status();
     return wrong ? th_scan_fail(s, place, "expected %s", wrong) : TH_OK;
 }

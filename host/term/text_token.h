@@ -64,7 +64,8 @@ static inline void th_scanner_free(struct th_scanner *s)
 /* Reads the next token. The characters of a string stay until the next string. */
 enum th_status th_scan_next(struct th_scanner *s);
 
-/* The characters of a string as a list. */
+/* The characters of a string as a list. TH_NONE, with an error raised: there is no memory for it.
+ */
 th_term th_scan_list(const struct th_scanner *s);
 
 /* Where AT is in a text. */

@@ -59,9 +59,10 @@ static enum th_status scan_line(struct th_scanner *s, const char *end, bool verb
             break;
         }
         status = th_scan_quoted(s, verbatim, &c);
+        if (status == TH_OK)
+            status = th_scan_add(&s->string, c);
         if (status != TH_OK)
             return status;
-        s->string.size += th_utf8_put(c, (char *)th_buffer_reserve(&s->string, TH_UTF8_MAX));
     }
     return TH_OK;
 }
@@ -82,10 +83,10 @@ static enum th_status scan_lines(struct th_scanner *s, const char *closing, size
             s->at += indent;
         }
         status = scan_line(s, end - (last && returns && end > s->at), verbatim);
+        if (status == TH_OK && !last)
+            status = th_scan_add(&s->string, '\n');
         if (status != TH_OK)
             return status;
-        if (!last)
-            th_buffer_add_byte(&s->string, '\n');
         s->at = end + 1;
     }
     return TH_OK;
