@@ -679,6 +679,9 @@ struct tracehost_stream_options {
     /* Where one integer may be a match specification's result or a scheduler's number, it is the
      * latter: the stream was recorded with the flag scheduler_id. */
     bool scheduler_id;
+    /* Bytes, 1 MiB or more, that one event may take to be read: from its record or line to its
+     * terms. What takes more is damaged, and passed over. 0: 512 MiB. */
+    size_t max_memory;
 };
 
 /*

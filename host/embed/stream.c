@@ -12,12 +12,16 @@ static enum th_status begin(const struct tracehost_stream_options *given, const 
 
     if (status == TH_OK && (!name || !stream))
         status = th_embed_missing(name ? "result" : "name");
+    if (status == TH_OK && known.max_memory && known.max_memory < TH_READER_LEAST_MEMORY)
+        status =
+            th_error_raise(TH_USAGE, "max_memory is less than %d bytes", TH_READER_LEAST_MEMORY);
     if (status != TH_OK)
         return status;
     *stream = th_alloc_zero(sizeof **stream);
     (*stream)->name = th_strdup(name);
-    *options =
-        (struct th_reader_options){.scheduler_id = known.scheduler_id, .stop = &(*stream)->stop};
+    *options = (struct th_reader_options){.scheduler_id = known.scheduler_id,
+                                          .max_memory = known.max_memory,
+                                          .stop = &(*stream)->stop};
     return TH_OK;
 }
 

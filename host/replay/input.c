@@ -48,9 +48,10 @@ void th_input_close(struct th_input *input)
 }
 
 /* Moves what is left to the front, and doubles the buffer only once it is full of data. */
-static void make_room(struct th_input *input)
+static void make_room(struct th_input *input, size_t wanted)
 {
     size_t there = th_input_there(input);
+    size_t most = wanted > input->most ? wanted : input->most;
 
     if (input->begin > 0) {
         memmove(input->data, input->data + input->begin, there);
@@ -60,7 +61,10 @@ static void make_room(struct th_input *input)
     }
     if (there < input->capacity)
         return;
-    input->capacity = input->capacity ? 2 * input->capacity : FIRST_CAPACITY;
+    if (input->capacity == 0)
+        input->capacity = FIRST_CAPACITY;
+    else
+        input->capacity = input->capacity < most / 2 ? 2 * input->capacity : most;
     input->data = th_realloc(input->data, input->capacity + TH_INPUT_SLACK);
 }
 
@@ -113,11 +117,22 @@ void th_input_fill(struct th_input *input, size_t wanted)
             input->ended = true;
             return;
         }
-        make_room(input);
+        make_room(input, wanted);
         got = read(input->fd, input->data + input->end, input->capacity - input->end);
         if (got > 0)
             input->end += (size_t)got;
         else if (got == 0 || !try_again(input))
             input->ended = true;
     }
+}
+
+bool th_input_skip(struct th_input *input, uint64_t size)
+{
+    while (size > 0 && th_input_have(input, 1)) {
+        size_t there = th_input_there(input);
+        size_t taken = there < size ? there : (size_t)size;
+        th_input_take(input, taken);
+        size -= taken;
+    }
+    return size == 0;
 }

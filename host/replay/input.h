@@ -17,6 +17,7 @@ struct th_input {
     size_t begin,
         end;         /* the bytes that are there and not yet taken: data[begin] to data[end - 1] */
     size_t capacity; /* of data, slack left out */
+    size_t most;     /* what it grows to at most, unless more is wanted in one piece */
     uint64_t offset; /* of data[0] in the file */
     int fd;
     bool ended;   /* nothing comes after data[end - 1] */
@@ -45,6 +46,9 @@ void th_input_close(struct th_input *input);
 
 /* Reads until WANTED bytes are there, or the end. Waits no longer than for these. */
 void th_input_fill(struct th_input *input, size_t wanted);
+
+/* Takes SIZE bytes as they come. False if it ends before: then all were taken. */
+bool th_input_skip(struct th_input *input, uint64_t size);
 
 /* Bytes that are there. */
 static inline size_t th_input_there(const struct th_input *input)

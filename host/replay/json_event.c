@@ -314,11 +314,17 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
     return json->shape & TH_JSON_TRACE ? take_tracee(json, event) : TH_OK;
 }
 
-enum th_status th_json_event_begin(struct th_json_event *json, json_t *root, struct th_event *event)
+void th_json_event_drop(struct th_json_event *json)
 {
     json_decref(json->root);
-    json->root = root;
+    json->root = NULL;
     th_env_clear(&json->scratch);
+}
+
+enum th_status th_json_event_begin(struct th_json_event *json, json_t *root, struct th_event *event)
+{
+    th_json_event_drop(json);
+    json->root = root;
     event->source = &source;
     event->reader = json;
     th_event_begin(event, TH_EVENT_OTHER);

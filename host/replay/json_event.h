@@ -15,6 +15,9 @@ struct th_json_event {
 void th_json_event_init(struct th_json_event *json);
 void th_json_event_release(struct th_json_event *json);
 
+/* Gives up the event at hand, and what was made of it here. */
+void th_json_event_drop(struct th_json_event *json);
+
 /*
  * Begins EVENT, whose number and position are set, with the object ROOT, whose reference it takes
  * over. TH_MALFORMED, naming the field, if a field is missing, unknown or out of place, or the

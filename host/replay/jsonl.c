@@ -8,11 +8,8 @@
 #include "reading.h"
 
 enum {
-    /* Jansson needs up to 80 bytes of memory for each byte of a line of empty objects: longer lines
-     * than this may only have so many values. */
-    CAREFUL_FROM = 1024 * 1024,
-    VALUES_LIMIT = 1024 * 1024,
-    EXAMINED = 16, /* lines that are looked at to see whether a file is of this format */
+    LONG = 1 << 13, /* bytes of a line that count as memory it takes */
+    EXAMINED = 16,  /* lines that are looked at to see whether a file is of this format */
     PARSE_FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL
 };
 
@@ -37,33 +34,49 @@ static bool is_blank(const struct line *line)
 }
 
 /* The line at hand, which stays in the input until take_line(); its size is 0 and it is not
- * complete at the end. TH_MALFORMED: it is too long, and was passed over. */
+ * complete at the end. TH_MALFORMED: it is too long, and is left to pass_line(). */
 static enum th_status get_line(struct th_reader *reader, struct line *line)
 {
     struct th_input *input = &reader->input;
     struct jsonl *jsonl = reader->state;
-    const unsigned char *end = NULL;
-    bool too_long = false;
+    size_t longest = reader->options.max_memory < TH_JSON_LINE_LIMIT ? reader->options.max_memory
+                                                                     : TH_JSON_LINE_LIMIT;
+    const unsigned char *p, *end = NULL;
+    size_t there;
 
+    input->most = longest + 1;
     for (;;) {
-        const unsigned char *p = th_input_bytes(input);
-        size_t there = th_input_there(input);
+        p = th_input_bytes(input);
+        there = th_input_there(input);
         if (there > jsonl->searched)
             end = memchr(p + jsonl->searched, '\n', there - jsonl->searched);
-        jsonl->searched = end || too_long ? 0 : there;
-        if (end || input->ended) {
-            *line = (struct line){(const char *)p, end ? (size_t)(end - p) : there, end != NULL};
+        jsonl->searched = end ? 0 : there;
+        if (end || input->ended || there > longest)
             break;
-        }
-        too_long |= there > TH_JSON_LINE_LIMIT;
-        if (too_long)
-            th_input_take(input, there);
-        th_input_fill(input, too_long ? 1 : there + 1);
+        th_input_fill(input, there + 1);
     }
-    if (!too_long)
+    *line = (struct line){(const char *)p, end ? (size_t)(end - p) : there, end != NULL};
+    if (line->size <= longest)
         return TH_OK;
-    th_input_take(input, line->size + line->complete);
-    return th_error_raise(TH_MALFORMED, "it is longer than %d bytes", TH_JSON_LINE_LIMIT);
+    return th_error_raise(TH_MALFORMED, "it is longer than %zu bytes%s", longest,
+                          longest < TH_JSON_LINE_LIMIT ? " (--max-memory)" : "");
+}
+
+/* Takes the line at hand, however long it is. */
+static void pass_line(struct th_reader *reader)
+{
+    struct th_input *input = &reader->input;
+    struct jsonl *jsonl = reader->state;
+    const unsigned char *end = NULL;
+
+    jsonl->searched = 0;
+    jsonl->line++;
+    while (!end && th_input_have(input, 1)) {
+        const unsigned char *p = th_input_bytes(input);
+        size_t there = th_input_there(input);
+        end = memchr(p, '\n', there);
+        th_input_take(input, end ? (size_t)(end + 1 - p) : there);
+    }
 }
 
 static void take_line(struct th_reader *reader, const struct line *line)
@@ -75,43 +88,17 @@ static void take_line(struct th_reader *reader, const struct line *line)
     jsonl->line++;
 }
 
-/* False for a long line with more values than VALUES_LIMIT. */
-static bool is_bearable(const struct line *line)
-{
-    size_t values = 0;
-    bool quoted = false;
-
-    if (line->size < CAREFUL_FROM)
-        return true;
-    for (size_t i = 0; i < line->size; i++) {
-        char c = line->text[i];
-        if (c == '\\')
-            i++;
-        else if (c == '"')
-            quoted = !quoted;
-        else if (!quoted && (c == ',' || c == '{' || c == '['))
-            values++;
-    }
-    return values <= VALUES_LIMIT;
-}
-
 /* NULL with a cause if the line is no object. */
 static json_t *parse(const struct line *line)
 {
-    json_error_t error;
     json_t *root;
 
-    if (!is_bearable(line)) {
-        th_error_raise(TH_MALFORMED, "it has more than %d values", VALUES_LIMIT);
+    if (line->size > LONG && !th_memory_take(line->size))
         return NULL;
-    }
-    root = json_loadb(line->text, line->size, PARSE_FLAGS, &error);
-    if (json_is_object(root))
+    root = th_json_read(line->text, line->size, PARSE_FLAGS);
+    if (!root || json_is_object(root))
         return root;
-    if (root)
-        th_error_raise(TH_MALFORMED, "it is no JSON object");
-    else
-        th_error_raise(TH_MALFORMED, "column %d: %s", error.column, error.text);
+    th_error_raise(TH_MALFORMED, "it is no JSON object");
     json_decref(root);
     return NULL;
 }
@@ -197,8 +184,10 @@ static enum th_status begin(struct th_reader *reader)
     reader->state = jsonl;
     th_json_event_init(&jsonl->event);
     for (;;) {
-        if (get_line(reader, &line) != TH_OK)
-            return TH_MALFORMED;
+        if (get_line(reader, &line) != TH_OK) {
+            th_error_clear(); /* th_jsonl_format.next() meets it again */
+            return TH_OK;
+        }
         if (!line.complete || !is_blank(&line))
             break;
         take_line(reader, &line);
@@ -241,12 +230,10 @@ static enum th_status damaged(const struct th_reader *reader, const struct th_ev
 /* The next line that is not blank. */
 static enum th_status next_line(struct th_reader *reader, struct th_event *event, struct line *line)
 {
-    struct jsonl *jsonl = reader->state;
-
     do {
         event->position = th_input_position(&reader->input);
         if (get_line(reader, line) != TH_OK) {
-            jsonl->line++;
+            pass_line(reader);
             return damaged(reader, event, "damaged");
         }
         if (!line->complete && th_reader_check_input(reader) != TH_OK)
@@ -267,6 +254,7 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
 
     if (status != TH_OK)
         return status;
+    th_json_event_drop(&jsonl->event); /* before as much memory is taken once more */
     root = parse(&line);
     if (!root && !line.complete) {
         th_error_raise(TH_PARTIAL, "%s; the line has no end", th_error_link(0));

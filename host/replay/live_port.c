@@ -90,7 +90,7 @@ static enum th_status at_end(struct th_reader *reader)
 static enum th_status seek(struct th_reader *reader)
 {
     struct th_input *input = &reader->input;
-    size_t at;
+    size_t at, size;
 
     while (!find_message(input, &at)) {
         if (th_input_there(input) < at + SHOWN && input->ended)
@@ -101,7 +101,9 @@ static enum th_status seek(struct th_reader *reader)
         }
         search(input);
     }
-    th_input_have(input, at + TH_PORT_HEAD + th_etf_get32(th_input_bytes(input) + at + 1));
+    size = th_etf_get32(th_input_bytes(input) + at + 1);
+    if (size <= reader->options.max_memory)
+        th_input_have(input, at + TH_PORT_HEAD + size);
     return TH_OK;
 }
 

@@ -101,12 +101,16 @@ static struct th_reader *create(const char *name, const struct th_reader_options
     reader->info.name = reader->name = th_strdup(name);
     if (options)
         reader->options = *options;
+    if (reader->options.max_memory == 0)
+        reader->options.max_memory = TH_READER_MEMORY;
+    th_memory_begin(reader->options.max_memory);
     return reader;
 }
 
 static enum th_status result(struct th_reader *made, const char *name, enum th_status status,
                              struct th_reader **reader)
 {
+    th_memory_begin(SIZE_MAX);
     *reader = status == TH_OK ? made : NULL;
     if (status == TH_OK)
         return TH_OK;
@@ -256,11 +260,14 @@ enum th_status th_reader_next(struct th_reader *reader, struct th_event *event)
     enum th_status status;
 
     event->number = reader->info.records + 1;
+    th_memory_begin(reader->options.max_memory);
     status = reader->format->next(reader, event);
     while (__builtin_expect(status == TH_END, 0)) {
         status = next_file(reader);
-        if (status != TH_OK)
+        if (status != TH_OK) {
+            th_memory_begin(SIZE_MAX);
             break;
+        }
         status = reader->format->next(reader, event);
     }
     return count(reader, event, status);
@@ -275,6 +282,7 @@ void th_reader_close(struct th_reader *reader)
 {
     if (!reader)
         return;
+    th_memory_begin(SIZE_MAX);
     if (reader->state)
         reader->format->end(reader);
     th_input_close(&reader->input);

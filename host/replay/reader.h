@@ -13,8 +13,16 @@
 
 struct th_reader;
 
+enum {
+    TH_READER_MEMORY = 512 << 20,
+    TH_READER_LEAST_MEMORY = 1 << 20 /* readers and environments have as much at hand */
+};
+
 struct th_reader_options {
     bool scheduler_id;        /* see th_event_from_tuple() */
+    size_t max_memory;        /* bytes that an event may take, from its record to its terms; what
+                                 takes more is damaged. TH_READER_LEAST_MEMORY or more;
+                                 0: TH_READER_MEMORY */
     const volatile int *stop; /* NULL, or set by a signal handler or another thread: a wait for
                                  bytes is given up, and the stream ends there */
 

@@ -81,6 +81,8 @@ static enum th_status decode(struct th_event *event, th_env *env)
     enum th_status status = TH_OK;
 
     if (record->whole != TH_NONE) {
+        if (!th_env_room(env, th_term_words(record->whole)))
+            return th_error_status();
         th_record_from_tuple(record, event, th_copy(env, record->whole));
         return TH_OK;
     }

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* No recorder compresses; a term may take 16 times as much memory as its bytes. */
+/* No recorder compresses; a term may take 16 times as much memory as its bytes, if there is so
+ * much. */
 enum { INFLATE_LIMIT = 32 * 1024 * 1024 };
 
 /* The first eight bytes of a name as a word; bytes behind it are read, but count for nothing. */
@@ -348,7 +349,10 @@ enum th_status th_record_skim(struct th_record *record, const unsigned char *dat
     record->data = data;
     record->end = data + size;
     record->time = NULL;
-    record->whole = TH_NONE;
+    if (__builtin_expect(record->whole != TH_NONE, 0)) {
+        record->whole = TH_NONE;
+        th_env_clear(&record->scratch); /* before as much memory is taken once more */
+    }
     event->source = &th_record_source;
     event->reader = record;
     th_event_begin(event, TH_EVENT_OTHER);

@@ -156,8 +156,7 @@ bool th_trace_port_shows_message(const unsigned char *p)
     return is_word(&name, "trace") || is_word(&name, "trace_ts") || is_word(&name, "seq_trace");
 }
 
-/* A message of SIZE bytes, which are not all there. TH_OK: they may be awaited, in as much memory.
- */
+/* A message of SIZE bytes, which are not all there. TH_OK: they may be awaited. */
 static enum th_status check_long(struct th_reader *reader, size_t size)
 {
     struct th_input *input = &reader->input;
@@ -172,6 +171,33 @@ static enum th_status check_long(struct th_reader *reader, size_t size)
     else
         return TH_OK;
     return lose(reader);
+}
+
+/* Passes over a message of SIZE bytes, that takes too much memory, as the chain says. */
+static enum th_status pass_over(struct th_reader *reader, size_t size)
+{
+    struct th_input *input = &reader->input;
+    unsigned long long position = th_input_position(input);
+
+    if (th_input_skip(input, TH_PORT_HEAD + (uint64_t)size))
+        return th_error_context("record %llu at byte %llu is damaged", th_reader_number(reader),
+                                position);
+    if (th_reader_check_input(reader) != TH_OK)
+        return TH_PARTIAL;
+    if (input->stopped)
+        return TH_END;
+    th_error_raise(TH_PARTIAL, "%llu of its %zu bytes are there",
+                   (unsigned long long)th_input_position(input) - position - TH_PORT_HEAD, size);
+    return th_error_context("record %llu at byte %llu is cut off", th_reader_number(reader),
+                            position);
+}
+
+/* A message of SIZE bytes, which are many. */
+static enum th_status begin_long(struct th_reader *reader, size_t size)
+{
+    if (th_input_there(&reader->input) < TH_PORT_HEAD + size && check_long(reader, size) != TH_OK)
+        return TH_PARTIAL;
+    return th_memory_take(size) ? TH_OK : pass_over(reader, size);
 }
 
 enum th_status th_trace_port_drop(struct th_reader *reader, struct th_event *event,
@@ -197,6 +223,7 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
     struct th_input *input = &reader->input;
     struct th_record *record = reader->state;
     const unsigned char *p;
+    enum th_status status;
     size_t size;
 
     if (!th_input_have(input, TH_PORT_HEAD))
@@ -207,9 +234,8 @@ static enum th_status next(struct th_reader *reader, struct th_event *event)
     if (__builtin_expect(p[0] != TH_PORT_MESSAGE, 0))
         return p[0] == TH_PORT_DROP ? drop(reader, event, (uint32_t)size)
                                     : unknown_op(reader, p[0]);
-    if (__builtin_expect(size > LONG && th_input_there(input) < TH_PORT_HEAD + size, 0) &&
-        check_long(reader, size) != TH_OK)
-        return TH_PARTIAL;
+    if (__builtin_expect(size > LONG, 0) && (status = begin_long(reader, size)) != TH_OK)
+        return status;
     if (!th_input_have(input, TH_PORT_HEAD + size))
         return at_end(reader);
     p = th_input_bytes(input);

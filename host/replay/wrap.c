@@ -172,11 +172,9 @@ static bool measure(const char *name, uint64_t *size, uint64_t *last)
     while (whole && th_input_have(&input, TH_PORT_HEAD)) {
         const unsigned char *p = th_input_bytes(&input);
         size_t bytes = TH_PORT_HEAD + (p[0] == TH_PORT_MESSAGE ? th_etf_get32(p + 1) : 0);
-        whole = p[0] <= TH_PORT_DROP && th_input_have(&input, bytes);
-        if (whole) {
-            th_input_take(&input, bytes);
+        whole = p[0] <= TH_PORT_DROP && th_input_skip(&input, bytes);
+        if (whole)
             *last = bytes;
-        }
     }
     *size = th_input_position(&input);
     whole = whole && th_input_there(&input) == 0;

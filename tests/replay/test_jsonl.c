@@ -434,19 +434,6 @@ static void what_is_no_stream(void **state)
                         "end of input near '\"tracee'\n2@9 " TOLD);
 }
 
-/* A line that takes much memory for its length is not parsed at all. */
-static void too_many_values(void **state)
-{
-    (void)state;
-    add("{\"other\":[0");
-    for (int i = 0; i < 1024 * 1024; i++)
-        add(",0");
-    add("]}\n" GOOD);
-    assert_string_equal(stream_read(&stream),
-                        "malformed: record 1 at byte 0 (line 1) is damaged: it has more than "
-                        "1048576 values\n2@2097166 " TOLD);
-}
-
 static void long_lines(void **state)
 {
     (void)state;
@@ -479,7 +466,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_headers, begin, end),
         cmocka_unit_test_setup_teardown(identifiers_of_the_node_are_local, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_stream, begin, end),
-        cmocka_unit_test_setup_teardown(too_many_values, begin, end),
         cmocka_unit_test_setup_teardown(long_lines, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
