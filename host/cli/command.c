@@ -216,6 +216,25 @@ uint64_t th_option_count(const char *text, struct argp_state *state, const char 
     return count;
 }
 
+size_t th_option_bytes(const char *text, struct argp_state *state, const char *option)
+{
+    static const char letters[] = "KMG";
+    const char *letter;
+    char *end;
+    uint64_t count;
+    unsigned shift = 0;
+
+    errno = 0;
+    count = strtoull(text, &end, 10);
+    if (!errno && end > text && *end && (letter = strchr(letters, *end))) {
+        shift = 10 * (unsigned)(letter - letters + 1);
+        end += end[1] == 'i' && end[2] == 'B' ? 3 : 1;
+    }
+    if (errno || end == text || *end || *text == '-' || count > SIZE_MAX >> shift)
+        argp_error(state, "%s wants a size such as 1048576, 64KiB or 2GiB, not '%s'", option, text);
+    return (size_t)count << shift;
+}
+
 int64_t th_option_time(const char *text, struct argp_state *state, const char *option)
 {
     static const struct {

@@ -72,6 +72,7 @@ enum th_option {
     TH_OPTION_SCHEDULER_ID,
     TH_OPTION_MAX_EVENTS,
     TH_OPTION_MAX_RECORDS,
+    TH_OPTION_MAX_MEMORY,
     TH_OPTION_RECONNECT,
     TH_OPTION_PROGRESS,
     TH_OPTION_FROM,
@@ -87,6 +88,10 @@ error_t th_option_check(enum th_status status, struct argp_state *state);
 
 /* The count that TEXT is, for OPTION; ends the program with argp_error() if it is none. */
 uint64_t th_option_count(const char *text, struct argp_state *state, const char *option);
+
+/* The bytes of a size: a whole number and KiB, MiB, GiB (or K, M, G); bytes without one. Likewise.
+ */
+size_t th_option_bytes(const char *text, struct argp_state *state, const char *option);
 
 /* The nanoseconds of a time: a number and ns, us, ms, s or min; s without one. Likewise. */
 int64_t th_option_time(const char *text, struct argp_state *state, const char *option);

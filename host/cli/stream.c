@@ -14,6 +14,10 @@ static const struct argp_option options[] = {
      "Where one integer may be a match specification's result or a scheduler's number, it is the "
      "scheduler's: for streams recorded with the flag scheduler_id",
      90},
+    {"max-memory", TH_OPTION_MAX_MEMORY, "BYTES", 0,
+     "Take an event for damaged that needs more memory to be read: 1MiB or more "
+     "(default: 512MiB)",
+     90},
     {"reconnect", TH_OPTION_RECONNECT, "T", OPTION_ARG_OPTIONAL,
      "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again", 90},
     {"progress", TH_OPTION_PROGRESS, "WHEN", 0,
@@ -35,6 +39,14 @@ static void set_reconnect(struct th_stream_options *options, const char *value,
         argp_error(state, "--reconnect wants a time above 0, not '%s'", value);
 }
 
+static void set_memory(struct th_stream_options *options, const char *value,
+                       struct argp_state *state)
+{
+    options->max_memory = th_option_bytes(value, state, "--max-memory");
+    if (options->max_memory < TH_READER_LEAST_MEMORY)
+        argp_error(state, "--max-memory wants 1MiB at least, not '%s'", value);
+}
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct th_stream_options *into = state->input;
@@ -45,6 +57,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case TH_OPTION_SCHEDULER_ID:
         into->scheduler_id = true;
+        return 0;
+    case TH_OPTION_MAX_MEMORY:
+        set_memory(into, value, state);
         return 0;
     case TH_OPTION_RECONNECT:
         set_reconnect(into, value, state);
@@ -118,6 +133,7 @@ int th_stream_open(struct th_stream *stream)
 {
     struct th_reader_options how = {
         .scheduler_id = stream->options->scheduler_id,
+        .max_memory = stream->options->max_memory,
         .stop = &th_interrupted,
         .reconnect_ns = stream->options->reconnect_ns,
         .waiting = on_wait,

@@ -9,6 +9,7 @@
 struct th_stream_options {
     bool allow_partial; /* damage does not change the exit status */
     bool scheduler_id;
+    size_t max_memory;           /* see th_reader_options */
     int64_t reconnect_ns;        /* see th_reader_options */
     struct th_limit max_records; /* for th_stream_next() */
     enum th_progress_when progress;

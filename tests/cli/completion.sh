@@ -76,6 +76,7 @@ tracehost dump - => ( nospace )
     --format=
     --help
     --max-events=
+    --max-memory=
     --max-records=
     --output=
     --progress=

@@ -117,6 +117,8 @@ the other.
                              (else 4)
       --max-events=N         Stop after N events that a tracer was told of, in
                              all streams together
+      --max-memory=BYTES     Take an event for damaged that needs more memory
+                             to be read: 1MiB or more (default: 512MiB)
       --max-records=N        Stop after N records of each stream
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
@@ -223,6 +225,8 @@ messages to whom and how long these waited, the slowest calls.
                              (else 4)
       --max-events=N         Stop after N events that a tracer was told of, in
                              all streams together
+      --max-memory=BYTES     Take an event for damaged that needs more memory
+                             to be read: 1MiB or more (default: 512MiB)
       --max-records=N        Stop after N records of each stream
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
@@ -267,6 +271,8 @@ Prints every record of a recorded stream.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         The same: each record is an event here
+      --max-memory=BYTES     Take an event for damaged that needs more memory
+                             to be read: 1MiB or more (default: 512MiB)
       --max-records=N        Stop after N records
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
@@ -299,6 +305,8 @@ nothing.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         The same: each record is an event here
+      --max-memory=BYTES     Take an event for damaged that needs more memory
+                             to be read: 1MiB or more (default: 512MiB)
       --max-records=N        Stop after N records
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
@@ -337,6 +345,8 @@ span; what was dropped or is damaged.
       --allow-partial        Exit with 0 though a stream is damaged or cut off
                              (else 4)
       --max-events=N         The same: each record is an event here
+      --max-memory=BYTES     Take an event for damaged that needs more memory
+                             to be read: 1MiB or more (default: 512MiB)
       --max-records=N        Stop after N records
       --progress=WHEN        Show on stderr how far a stream is read, from the
                              first second on: auto (the default: if stderr is a
