@@ -15,12 +15,26 @@ static size_t grown(const struct th_buffer *b, size_t more)
     return doubled > wanted ? doubled : wanted;
 }
 
+static void grow(struct th_buffer *b, size_t more)
+{
+    size_t capacity = grown(b, more);
+    unsigned char *data = b->may_fail ? th_may_realloc(b->data, capacity) : NULL;
+
+    if (b->may_fail && !data) {
+        b->failed = true;
+        b->size = 0;
+        if (b->capacity >= more)
+            return;
+        capacity = more;
+    }
+    b->data = data ? data : th_realloc(b->data, capacity);
+    b->capacity = capacity;
+}
+
 unsigned char *th_buffer_reserve(struct th_buffer *b, size_t more)
 {
-    if (b->capacity - b->size < more) {
-        b->capacity = grown(b, more);
-        b->data = th_realloc(b->data, b->capacity);
-    }
+    if (b->capacity - b->size < more)
+        grow(b, more);
     return b->data + b->size;
 }
 

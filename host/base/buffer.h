@@ -15,6 +15,8 @@ struct th_buffer {
     unsigned char *data; /* NULL while capacity is 0 */
     size_t size;         /* bytes in use */
     size_t capacity;
+    bool may_fail; /* if there is no memory to grow, what is there is lost, and FAILED is set */
+    bool failed;
 };
 
 /* Makes room for MORE bytes after data[size] and returns the place; size stays. */

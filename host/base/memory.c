@@ -3,23 +3,151 @@
 #include "error.h"
 
 #include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 _Thread_local struct th_memory_budget th_memory_budget = {SIZE_MAX, SIZE_MAX};
 
 static _Thread_local unsigned long allocations;
-static atomic_bool given_up; /* relaxed: the thread that sets it reads it as it exits */
+static atomic_bool given_up; /* relaxed: nothing is handed over; the thread that sets it reads it as
+                                it exits */
+
+/* --- The reserve -------------------------------------------------------------------------------
+ */
+
+enum { ALIGNED = 64 /* as pieces of the reserve and their contents are */ };
+
+/* Of the reserve: BYTES of it, this head among them. */
+struct piece {
+    _Alignas(ALIGNED) size_t bytes;
+    bool used;
+    _Alignas(ALIGNED) unsigned char content[];
+};
+
+static _Alignas(ALIGNED) unsigned char reserve[TH_MEMORY_RESERVE]; /* no memory before it is used */
+static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;   /* guards it */
+static atomic_size_t reserve_used; /* relaxed: a number in itself; written under the lock */
+static atomic_bool lasting;        /* relaxed: nothing hangs on when other threads see it */
+
+_Thread_local bool th_memory_refused;
+
+void th_memory_last(void)
+{
+    atomic_store_explicit(&lasting, true, memory_order_relaxed);
+}
+
+bool th_memory_lasts(void)
+{
+    return atomic_load_explicit(&lasting, memory_order_relaxed);
+}
+
+static bool is_reserve(const void *memory)
+{
+    return (uintptr_t)memory - (uintptr_t)reserve < sizeof reserve;
+}
+
+static struct piece *piece_of(void *memory)
+{
+    return (struct piece *)((unsigned char *)memory - offsetof(struct piece, content));
+}
+
+/* Joins PIECE with the free ones behind it. */
+static void join(struct piece *piece)
+{
+    for (;;) {
+        unsigned char *end = (unsigned char *)piece + piece->bytes;
+        const struct piece *next = (struct piece *)end;
+        if (end == reserve + sizeof reserve || next->used)
+            return;
+        piece->bytes += next->bytes;
+    }
+}
+
+/* The first piece that has room: the reserve is used rarely, and for little. */
+static void *take_piece(size_t size)
+{
+    size_t bytes = (sizeof(struct piece) + size + ALIGNED - 1) / ALIGNED * ALIGNED;
+    unsigned char *at = reserve;
+    struct piece *piece = (struct piece *)at;
+
+    if (size > sizeof reserve)
+        return NULL;
+    if (piece->bytes == 0)
+        piece->bytes = sizeof reserve;
+    for (; at < reserve + sizeof reserve; at += piece->bytes) {
+        piece = (struct piece *)at;
+        if (piece->used)
+            continue;
+        join(piece);
+        if (piece->bytes < bytes)
+            continue;
+        if (piece->bytes - bytes >= sizeof *piece) {
+            *(struct piece *)(at + bytes) = (struct piece){.bytes = piece->bytes - bytes};
+            piece->bytes = bytes;
+        }
+        piece->used = true;
+        atomic_fetch_add_explicit(&reserve_used, piece->bytes, memory_order_relaxed);
+        return piece->content;
+    }
+    return NULL;
+}
+
+static void *take_reserve(size_t size)
+{
+    void *memory;
+
+    if (!th_memory_lasts())
+        return NULL;
+    pthread_mutex_lock(&reserve_lock);
+    memory = take_piece(size);
+    pthread_mutex_unlock(&reserve_lock);
+    return memory;
+}
+
+static void give_reserve(void *memory)
+{
+    struct piece *piece = piece_of(memory);
+
+    pthread_mutex_lock(&reserve_lock);
+    piece->used = false;
+    atomic_fetch_sub_explicit(&reserve_used, piece->bytes, memory_order_relaxed);
+    pthread_mutex_unlock(&reserve_lock);
+}
+
+bool th_memory_is_short(void)
+{
+    return atomic_load_explicit(&reserve_used, memory_order_relaxed) > TH_MEMORY_RESERVE / 2;
+}
+
+/* --- Allocation ------------------------------------------------------------------------------- */
+
+/* MEMORY, or as much of the reserve; NULL if there is none. */
+static void *any(void *memory, size_t size)
+{
+    allocations++;
+    return __builtin_expect(memory != NULL, 1) ? memory : take_reserve(size);
+}
+
+static _Noreturn void give_up_for(size_t size)
+{
+    if (size)
+        th_give_up("out of memory (%zu bytes wanted)", size);
+    th_give_up("out of memory");
+}
 
 static void *checked(void *memory, size_t size)
 {
-    allocations++;
+    memory = any(memory, size);
     if (memory)
         return memory;
-    th_give_up("out of memory (%zu bytes wanted)", size);
+    give_up_for(size);
 }
 
 void *th_alloc(size_t size)
@@ -29,17 +157,46 @@ void *th_alloc(size_t size)
 
 void *th_alloc_zero(size_t size)
 {
-    return checked(calloc(1, size ? size : 1), size);
+    void *memory = checked(calloc(1, size ? size : 1), size);
+
+    return is_reserve(memory) ? memset(memory, 0, size) : memory;
 }
 
 void *th_alloc_aligned(size_t alignment, size_t size)
 {
-    return checked(aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment), size);
+    size_t whole = (size + alignment - 1) / alignment * alignment;
+    void *memory = aligned_alloc(alignment, whole);
+
+    if (!memory && alignment > ALIGNED)
+        give_up_for(size);
+    return checked(memory, whole);
+}
+
+/* OLD moves to the reserve, or within it or out of it; NULL: there is no room. */
+static void *move(void *old, size_t size)
+{
+    size_t old_size = !old              ? 0
+                      : is_reserve(old) ? piece_of(old)->bytes - offsetof(struct piece, content)
+                                        : malloc_usable_size(old);
+    void *memory = is_reserve(old) ? malloc(size) : NULL;
+
+    if (!memory)
+        memory = take_reserve(size);
+    if (!memory || !old)
+        return memory;
+    memcpy(memory, old, old_size < size ? old_size : size);
+    th_free(old);
+    return memory;
 }
 
 void *th_realloc(void *old, size_t size)
 {
-    return checked(realloc(old, size), size);
+    void *memory = is_reserve(old) ? NULL : realloc(old, size);
+
+    allocations++;
+    if (!memory && !(memory = move(old, size)))
+        give_up_for(size);
+    return memory;
 }
 
 char *th_strdup(const char *text)
@@ -62,15 +219,37 @@ char *th_printf(const char *format, ...)
 
 char *th_vprintf(const char *format, va_list args)
 {
-    char *text = NULL;
-    int length = vasprintf(&text, format, args);
+    va_list again;
+    char *text;
+    int length;
 
-    return checked(length < 0 ? NULL : text, 0);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    if (length < 0)
+        give_up_for(0);
+    text = th_alloc((size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
 }
 
 void th_free(void *memory)
 {
-    free(memory);
+    if (__builtin_expect(is_reserve(memory), 0))
+        give_reserve(memory);
+    else
+        free(memory);
+}
+
+/* --- Memory for what is read ------------------------------------------------------------------ */
+
+enum th_status th_memory_refuse(size_t size)
+{
+    if (!th_memory_lasts())
+        give_up_for(size);
+    th_memory_refused = true;
+    return size ? th_error_raise(TH_FAILED, "out of memory (%zu bytes wanted)", size)
+                : th_error_raise(TH_FAILED, "out of memory");
 }
 
 bool th_memory_take(size_t bytes)
@@ -93,14 +272,36 @@ void th_memory_give(size_t bytes)
     th_memory_budget.left += bytes < taken ? bytes : taken;
 }
 
+/* MEMORY, of SIZE bytes; NULL: it was refused. */
+static void *tried(void *memory, size_t size)
+{
+    allocations++;
+    if (!memory)
+        th_memory_refuse(size);
+    return memory;
+}
+
+void *th_may_realloc(void *old, size_t size)
+{
+    return tried(is_reserve(old) ? move(old, size) : realloc(old, size), size);
+}
+
 void *th_try_alloc(size_t size)
 {
-    return th_memory_take(size) ? th_alloc(size) : NULL;
+    void *memory = NULL;
+
+    if (th_memory_take(size) && !(memory = tried(malloc(size), size)))
+        th_memory_give(size);
+    return memory;
 }
 
 void *th_try_realloc(void *old, size_t old_size, size_t size)
 {
-    return th_memory_take(size - old_size) ? th_realloc(old, size) : NULL;
+    void *memory = NULL;
+
+    if (th_memory_take(size - old_size) && !(memory = th_may_realloc(old, size)))
+        th_memory_give(size - old_size);
+    return memory;
 }
 
 void th_try_free(void *memory, size_t size)
@@ -111,14 +312,18 @@ void th_try_free(void *memory, size_t size)
 
 void th_give_up(const char *format, ...)
 {
+    static _Thread_local bool ending; /* what exit() calls may have no memory, either */
     va_list args;
 
+    if (atomic_exchange_explicit(&given_up, true, memory_order_relaxed) && !ending)
+        for (;;)
+            pause(); /* another thread ends the program, and only one may */
+    ending = true;
     fputs("tracehost: ", stderr);
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
     fputc('\n', stderr);
-    atomic_store_explicit(&given_up, true, memory_order_relaxed);
     exit(TH_FAILED);
 }
 

@@ -3,10 +3,17 @@
  *
  * How much to allocate for data from outside is bounded by the callers' limits, so running out is a
  * fault of the machine: th_alloc() and th_realloc() give up. What they return is freed with
- * th_free(). Any thread may free what another allocated.
+ * th_free(), never with free(). Any thread may free what another allocated.
+ *
+ * A library must not end the program that it is in. Once th_memory_last() was called, th_alloc()
+ * and its like have a reserve, TH_MEMORY_RESERVE bytes, and give up only when that is used up, too;
+ * th_memory_is_short() is asked before more is begun. What is read is not read then: the functions
+ * for that below, whose sizes the input decides, never take from the reserve, and fail.
  */
 #ifndef TH_MEMORY_H
 #define TH_MEMORY_H
+
+#include "error.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -70,13 +77,35 @@ bool th_memory_take(size_t bytes);
 void th_memory_give(size_t bytes);
 
 /* As th_alloc(), th_realloc() of what has OLD_SIZE bytes, and th_free() of what has SIZE, from the
- * budget. NULL, with an error raised, if that is exceeded: then OLD stays as it is. */
+ * budget. NULL, with an error raised, if that is exceeded or the system has no memory: then OLD
+ * stays as it is. */
 void *th_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *th_try_realloc(void *old, size_t old_size, size_t size) __attribute__((alloc_size(3)));
 void th_try_free(void *memory, size_t size);
 
+/* As th_realloc(), whatever the budget is; NULL, with an error raised, if the system has none. */
+void *th_may_realloc(void *old, size_t size) __attribute__((alloc_size(2)));
+
+enum { TH_MEMORY_RESERVE = 32 << 20 };
+
+/* From now on this is a library: see above. Any thread. */
+void th_memory_last(void);
+
+bool th_memory_lasts(void);
+
+/* More than half of the reserve is in use: nothing more should be begun. Any thread. */
+bool th_memory_is_short(void);
+
+/* The system has refused SIZE bytes (0: nobody knows how many) to whoever can do without: raises
+ * TH_FAILED, and notes that the thread was refused memory. Gives up if this is no library. */
+enum th_status th_memory_refuse(size_t size) __attribute__((cold));
+
+/* The thread was refused memory since this was set to false last: what it has done meanwhile may be
+ * incomplete. */
+extern _Thread_local bool th_memory_refused;
+
 /* The host cannot do without what the system refuses it, memory or a thread: says so on stderr, and
- * ends the program with TH_FAILED. */
+ * ends the program with TH_FAILED. Any thread; if several give up at once, one does. */
 void th_give_up(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
 
 /* Gives up if errno is ENOMEM, EMFILE or ENFILE. WHAT: the sentence up to the cause, as "cannot

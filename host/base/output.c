@@ -41,12 +41,13 @@ bool th_output_begin_file(const char *name)
 {
     static bool registered;
     bool removed_in_time;
-    struct unfinished *file = malloc(sizeof *file + strlen(name) + 1);
+    size_t size = sizeof(struct unfinished) + strlen(name) + 1;
+    struct unfinished *file = malloc(size);
 
-    if (!file) {
-        unlink(name);
-        th_give_up("out of memory");
-    }
+    if (!file && !th_memory_lasts())
+        unlink(name); /* the program ends, and does not know of it yet */
+    if (!file)
+        file = th_alloc(size);
     file->owner = getpid();
     strcpy(file->name, name);
     pthread_mutex_lock(&lock);
@@ -115,17 +116,20 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
     return file;
 }
 
-/* The file itself if NAME is a link, also to one that is not there yet. */
+/* The file itself if NAME is a link, also to one that is not there yet. NULL: there is no memory. */
 static char *resolve(const char *name)
 {
     char *real = realpath(name, NULL), link[PATH_MAX], *next;
     const char *slash = strrchr(name, '/');
     ssize_t size = -1;
 
-    if (!real) {
-        th_give_up_if_lacking(name);
-        size = errno == ENOENT ? readlink(name, link, sizeof link - 1) : -1;
+    if (!real && errno == ENOMEM) {
+        th_memory_refuse(0);
+        errno = ENOMEM;
+        return NULL;
     }
+    if (!real)
+        size = errno == ENOENT ? readlink(name, link, sizeof link - 1) : -1;
     if (size < 0) {
         next = th_strdup(real ? real : name);
         free(real);
@@ -143,6 +147,8 @@ static FILE *open_file(struct th_output *out, const char *name)
     struct stat old;
 
     out->name = resolve(name);
+    if (!out->name)
+        return NULL;
     if (stat(name, &old) != 0)
         return open_beside(out, NULL);
     if (!S_ISREG(old.st_mode))

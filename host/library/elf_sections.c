@@ -26,8 +26,8 @@ static const void *bytes_at(const struct th_elf *elf, uint64_t offset, uint64_t 
         return NULL;
     errno = 0;
     data = elf_getdata_rawchunk(elf->elf, (int64_t)offset, size, ELF_T_BYTE);
-    if (!data)
-        th_give_up_if_lacking("cannot read a section of a library");
+    if (!data && errno == ENOMEM)
+        th_memory_refuse(0);
     return data && data->d_size == size ? data->d_buf : NULL;
 }
 

@@ -92,7 +92,7 @@ char *th_search_built_in_folder(enum th_search_kind kind)
     libraries = library ? th_strdup(path) : libraries_below(path);
     folder = th_printf("%s/tracehost/%s", libraries, th_search_kind_text(kind));
     th_free(libraries);
-    free(path);
+    th_free(path);
     return folder;
 }
 

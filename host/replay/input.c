@@ -47,11 +47,14 @@ void th_input_close(struct th_input *input)
     *input = (struct th_input){.fd = -1, .ended = true};
 }
 
-/* Moves what is left to the front, and doubles the buffer only once it is full of data. */
-static void make_room(struct th_input *input, size_t wanted)
+/* Moves what is left to the front, and doubles the buffer only once it is full of data. False:
+ * there is no memory for that. */
+static bool make_room(struct th_input *input, size_t wanted)
 {
     size_t there = th_input_there(input);
     size_t most = wanted > input->most ? wanted : input->most;
+    size_t capacity = FIRST_CAPACITY;
+    unsigned char *data;
 
     if (input->begin > 0) {
         memmove(input->data, input->data + input->begin, there);
@@ -60,12 +63,15 @@ static void make_room(struct th_input *input, size_t wanted)
         input->end = there;
     }
     if (there < input->capacity)
-        return;
-    if (input->capacity == 0)
-        input->capacity = FIRST_CAPACITY;
-    else
-        input->capacity = input->capacity < most / 2 ? 2 * input->capacity : most;
-    input->data = th_realloc(input->data, input->capacity + TH_INPUT_SLACK);
+        return true;
+    if (input->capacity > 0)
+        capacity = input->capacity < most / 2 ? 2 * input->capacity : most;
+    data = th_may_realloc(input->data, capacity + TH_INPUT_SLACK);
+    if (!data)
+        return false;
+    input->data = data;
+    input->capacity = capacity;
+    return true;
 }
 
 /* How long to wait in one go, after so many. */
@@ -117,7 +123,11 @@ void th_input_fill(struct th_input *input, size_t wanted)
             input->ended = true;
             return;
         }
-        make_room(input, wanted);
+        if (!make_room(input, wanted)) {
+            input->error = ENOMEM;
+            input->ended = true;
+            return;
+        }
         got = read(input->fd, input->data + input->end, input->capacity - input->end);
         if (got > 0)
             input->end += (size_t)got;

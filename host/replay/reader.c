@@ -1,5 +1,6 @@
 #include "reading.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 /* What else people may give us, by its first bytes. */
@@ -229,7 +230,7 @@ enum th_status th_reader_check_input(struct th_reader *reader)
         return TH_OK;
     reader->input.error = 0;
     th_reader_skip_file(reader);
-    th_error_raise(TH_PARTIAL, "%s: %s",
+    th_error_raise(error == ENOMEM ? TH_FAILED : TH_PARTIAL, "%s: %s",
                    reader->connection ? "the connection was lost" : "it cannot be read",
                    strerror(error));
     return th_error_context("record %llu at byte %llu, and what follows it, is lost",

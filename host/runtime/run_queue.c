@@ -68,7 +68,7 @@ void th_run_queues_close(void)
         sem_destroy(&queues[i].wake);
         th_free(queues[i].others);
     }
-    free(queues);
+    th_free(queues);
     queues = NULL;
     queue_count = 0;
 }

@@ -1,5 +1,7 @@
 /* Memory: what allocation promises, what it counts, how it ends when there is none. */
 #include "host/base/base.h"
+#include "tests/support/skipping.h"
+#include "tests/support/starved.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -107,10 +109,16 @@ static void each_thread_counts_its_own_and_may_free_any(void **state)
     th_free(memory);
 }
 
-/* Allocates far more than there can be, in a child; returns its exit status and what it said. */
-static int run_out(char *said, size_t size)
+static void allocate_too_much(void)
 {
     volatile size_t too_much = PTRDIFF_MAX / 2;
+
+    th_free(th_alloc(too_much));
+}
+
+/* END ends a child; returns its exit status and what it said. */
+static int run_out(void (*end)(void), char *said, size_t size)
+{
     int pipe_ends[2];
     int status;
     size_t length = 0;
@@ -121,7 +129,7 @@ static int run_out(char *said, size_t size)
     child = fork();
     if (child == 0) {
         dup2(pipe_ends[1], STDERR_FILENO);
-        th_free(th_alloc(too_much));
+        end();
         _exit(99);
     }
     close(pipe_ends[1]);
@@ -139,8 +147,156 @@ static void running_out_is_said_and_ends_the_program(void **state)
     char said[16384]; /* the sanitizers talk, too */
 
     (void)state;
-    assert_int_equal(run_out(said, sizeof said), TH_FAILED);
+    assert_int_equal(run_out(allocate_too_much, said, sizeof said), TH_FAILED);
     assert_non_null(strstr(said, "tracehost: out of memory (4611686018427387903 bytes wanted)\n"));
+}
+
+enum { THREADS = 8 };
+static pthread_barrier_t all_there;
+
+static void *give_up(void *context)
+{
+    (void)context;
+    pthread_barrier_wait(&all_there);
+    th_give_up("no thread-specific key is left");
+}
+
+static void give_up_at_once(void)
+{
+    pthread_t thread;
+
+    pthread_barrier_init(&all_there, NULL, THREADS);
+    for (int i = 1; i < THREADS; i++)
+        pthread_create(&thread, NULL, give_up, NULL);
+    give_up(NULL);
+}
+
+static void several_threads_give_up_once(void **state)
+{
+    char said[16384];
+
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip_because("the sanitizer starts no threads in a child");
+#endif
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(run_out(give_up_at_once, said, sizeof said), TH_FAILED);
+        assert_string_equal(said, "tracehost: no thread-specific key is left\n");
+    }
+}
+
+static void give_up_again(void)
+{
+    th_give_up("and no memory");
+}
+
+static void give_up_twice(void)
+{
+    atexit(give_up_again);
+    th_give_up("no memory");
+}
+
+static void what_runs_at_the_end_may_give_up_too(void **state)
+{
+    char said[16384];
+
+    (void)state;
+    assert_int_equal(run_out(give_up_twice, said, sizeof said), TH_FAILED);
+    assert_string_equal(said, "tracehost: no memory\ntracehost: and no memory\n");
+}
+
+/* --- A library's reserve --- */
+
+enum { PIECES = 100, PIECE = TH_MEMORY_RESERVE / 2 / PIECES };
+
+/* Small pieces come from the reserve, keep their content and are given back. */
+static bool pieces_come_from_the_reserve(void)
+{
+    char *pieces[PIECES];
+    bool right = !th_memory_is_short();
+
+    th_memory_last();
+    for (int i = 0; i < PIECES; i++) {
+        pieces[i] = th_printf("%d", i);
+        pieces[i] = th_realloc(pieces[i], PIECE);
+        right &= (uintptr_t)pieces[i] % 16 == 0;
+    }
+    right &= th_memory_is_short();
+    for (int i = 0; i < PIECES; i++)
+        right &= atoi(pieces[i]) == i;
+    for (int i = 0; i < PIECES; i += 2)
+        th_free(pieces[i]);
+    right &= !th_memory_is_short();
+    for (int i = 1; i < PIECES; i += 2)
+        th_free(pieces[i]);
+    pieces[0] = th_alloc_zero(TH_MEMORY_RESERVE - 4096); /* all in one piece again */
+    right &= pieces[0][0] == 0 && pieces[0][TH_MEMORY_RESERVE - 4097] == 0;
+    th_free(pieces[0]);
+    return right && !th_memory_refused;
+}
+
+static bool what_is_read_does_not(void)
+{
+    struct th_buffer buffer = {.may_fail = true};
+    bool right = true;
+
+    th_memory_last();
+    right &= !th_try_alloc(1) && th_error_status() == TH_FAILED && th_memory_refused;
+    right &= !th_try_realloc(NULL, 0, 1) && !th_may_realloc(NULL, 1) && !th_buffer_try(&buffer, 1);
+    th_buffer_add_text(&buffer, "lost");
+    right &= buffer.failed && th_memory_budget.left == SIZE_MAX;
+    th_buffer_free(&buffer);
+    return right;
+}
+
+static bool more_than_the_reserve_ends_the_program(void)
+{
+    th_memory_last();
+    th_free(th_alloc(TH_MEMORY_RESERVE));
+    return false;
+}
+
+static void give_up_without_reserve(void)
+{
+    holds_without_memory(more_than_the_reserve_ends_the_program);
+}
+
+static void a_library_has_a_reserve(void **state)
+{
+    (void)state;
+    assert_true(holds_without_memory(pieces_come_from_the_reserve));
+    assert_true(holds_without_memory(what_is_read_does_not));
+}
+
+static void the_reserve_is_finite(void **state)
+{
+    char said[16384];
+
+    (void)state;
+#if defined(TH_ADDRESS_SANITIZER) || defined(__SANITIZE_THREAD__)
+    skip_because("the sanitizer has an allocator of its own");
+#endif
+    run_out(give_up_without_reserve, said, sizeof said);
+    assert_string_equal(said, "tracehost: out of memory (33554432 bytes wanted)\n");
+}
+
+static void the_budget_is_taken_from_and_given_to(void **state)
+{
+    void *memory;
+
+    (void)state;
+    th_memory_begin(100);
+    memory = th_try_alloc(60);
+    assert_non_null(memory);
+    assert_null(th_try_alloc(41));
+    assert_int_equal(th_error_status(), TH_MALFORMED);
+    assert_null(th_try_realloc(memory, 60, 101));
+    memory = th_try_realloc(memory, 60, 100);
+    assert_int_equal(th_memory_budget.left, 0);
+    th_try_free(memory, 100);
+    th_memory_give(1);
+    assert_int_equal(th_memory_budget.left, 100);
+    th_memory_begin(SIZE_MAX);
 }
 
 int main(void)
@@ -154,6 +310,11 @@ int main(void)
         cmocka_unit_test(each_allocation_counts_once_and_freeing_never),
         cmocka_unit_test(each_thread_counts_its_own_and_may_free_any),
         cmocka_unit_test(running_out_is_said_and_ends_the_program),
+        cmocka_unit_test(several_threads_give_up_once),
+        cmocka_unit_test(what_runs_at_the_end_may_give_up_too),
+        cmocka_unit_test(a_library_has_a_reserve),
+        cmocka_unit_test(the_reserve_is_finite),
+        cmocka_unit_test(the_budget_is_taken_from_and_given_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,126 @@
+/* Files that tracers tell to be unfinished, as the program ends. */
+#include "host/base/base.h"
+#include "plugin_api/nif_module.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char path[] = "/tmp/unfinished.XXXXXX";
+
+/* Whether the file is there after END has run in a child, which it ends. */
+static bool stays(void (*end)(void))
+{
+    int file, status;
+    pid_t child;
+
+    strcpy(path + sizeof path - 7, "XXXXXX");
+    file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    child = fork();
+    if (child == 0) {
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        end();
+        _exit(99);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= TH_FAILED);
+    return unlink(path) == 0;
+}
+
+static void exit_with_it(void)
+{
+    exit(!th_file_unfinished(path, 1));
+}
+
+static void give_up_with_it(void)
+{
+    th_file_unfinished(path, 1);
+    th_give_up("out of memory");
+}
+
+static void exit_without_it(void)
+{
+    th_file_unfinished(path, 1);
+    exit(!th_file_unfinished(path, 0));
+}
+
+/* One of two, the other is complete. */
+static void exit_with_another(void)
+{
+    th_file_unfinished(path, 1);
+    th_file_unfinished("/tmp/unfinished.another", 1);
+    th_file_unfinished(path, 0);
+    exit(0);
+}
+
+static void exit_from_a_child(void)
+{
+    int status;
+
+    th_file_unfinished(path, 1);
+    if (fork() == 0)
+        exit(0);
+    wait(&status);
+    _exit(status); /* the file is no less unfinished, but nobody is told to remove it */
+}
+
+/* The program exits already: false, and it stays. */
+static void begin_at_the_end(void)
+{
+    if (th_file_unfinished(path, 1))
+        _exit(99);
+}
+
+static void exit_and_begin(void)
+{
+    atexit(begin_at_the_end); /* runs behind what removes files */
+    th_file_unfinished("/tmp/unfinished.another", 1);
+    exit(0);
+}
+
+static void what_is_unfinished_is_removed(void **state)
+{
+    (void)state;
+    assert_false(stays(exit_with_it));
+    assert_false(stays(give_up_with_it));
+}
+
+static void what_is_complete_stays(void **state)
+{
+    (void)state;
+    assert_true(stays(exit_without_it));
+    assert_true(stays(exit_with_another));
+}
+
+static void a_child_of_the_program_removes_nothing(void **state)
+{
+    (void)state;
+    assert_true(stays(exit_from_a_child));
+}
+
+static void nothing_is_removed_any_more(void **state)
+{
+    (void)state;
+    assert_true(stays(exit_and_begin));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_unfinished_is_removed),
+        cmocka_unit_test(what_is_complete_stays),
+        cmocka_unit_test(a_child_of_the_program_removes_nothing),
+        cmocka_unit_test(nothing_is_removed_any_more),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
