@@ -45,8 +45,18 @@
  * Errors. What can fail answers a status, TRACEHOST_OK for success. Else nothing has changed,
  * unless said otherwise, results are as they were, and the thread's chain of causes tells why
  * (tracehost_error_link()). Wrong arguments, NULL where something is wanted and objects that are
- * gone among them where that can be known, are TRACEHOST_USAGE. When memory runs out, the program
- * is ended with a line on stderr.
+ * gone among them where that can be known, are TRACEHOST_USAGE.
+ *
+ * Memory. When it runs out, calls answer TRACEHOST_FAILED, and the chain says "out of memory": what
+ * is read, made of texts and terms of the program, or written as text is refused, whatever its size
+ * is. A record that is refused so is counted as damaged; it is passed over if reading goes on. What
+ * the library cannot do without meanwhile (its own tables, sessions, the ends of what was begun)
+ * comes from a reserve of 32 MiB, which is no more than address space until then; once half of it
+ * is used, nothing more is begun until it is free again. Only if the rest is used up, too, by a
+ * table of very many processes, say, or if the system refuses a thread or a thread-specific key to
+ * a tracer that asks the host for timers or events of descriptors, the program is ended with a line
+ * on stderr. Tracers are on their own: most report what they had no memory for
+ * (tracehost_host_stop()).
  *
  * Ownership. Texts and terms that are given are copied before a call returns. Results say whose
  * they are.
@@ -141,8 +151,9 @@ TRACEHOST_API void tracehost_error_clear(void);
 TRACEHOST_API enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text,
                                                          ERL_NIF_TERM *term);
 
-/* TERM as io:format("~0p") writes it, in UTF-8; tracehost_free() frees it. NULL for 0. Any thread
- * that may read the term. */
+/* TERM as io:format("~0p") writes it, in UTF-8; tracehost_free() frees it. NULL for 0, and
+ * if there is no memory, for which tracehost_error_status() is TRACEHOST_FAILED. Any thread that
+ * may read the term. */
 TRACEHOST_API char *tracehost_term_to_text(ERL_NIF_TERM term);
 
 /* Frees what a function here says is to be freed by it. NULL is allowed. Any thread. */
@@ -736,6 +747,7 @@ struct tracehost_record {
  *   TRACEHOST_MALFORMED  this one is damaged: the chain says what and where; go on behind it
  *   TRACEHOST_PARTIAL    the stream is cut off or damaged here: the chain says where. The next call
  *                        goes on if there is anything left that can be trusted
+ *   TRACEHOST_FAILED     there is no memory to read this one: go on behind it
  */
 TRACEHOST_API enum tracehost_status tracehost_stream_next(tracehost_stream *stream,
                                                           struct tracehost_record *record);
@@ -818,7 +830,8 @@ TRACEHOST_API enum tracehost_status tracehost_replay_end(tracehost_replay *repla
 /*
  * Plays what is left of the stream: to its end, until max_events were read, until the stream is
  * stopped, or until no session is attached any more. TRACEHOST_PARTIAL if there was damage, with
- * the first of it; all that is whole was played none the less. Not in a callback.
+ * the first of it; all that is whole was played none the less. TRACEHOST_FAILED as soon as memory
+ * runs out, with the record for which it did: the next call goes on behind that. Not in a callback.
  */
 TRACEHOST_API enum tracehost_status tracehost_replay_play(tracehost_replay *replay);
 

@@ -32,12 +32,25 @@ enum th_status th_embed_check(const tracehost_host *host)
     return th_error_raise(TH_USAGE, host ? "this host does not run" : "there is no host");
 }
 
+static bool is_inside(void)
+{
+    return th_embed_inside || th_callback_current.attachment || th_callback_current.event ||
+           th_library_running;
+}
+
+enum th_status th_embed_enter(void)
+{
+    th_memory_last();
+    if (!is_inside())
+        th_memory_refused = false;
+    return th_memory_is_short() ? th_error_raise(TH_FAILED, "out of memory") : TH_OK;
+}
+
 enum th_status th_embed_check_outside(const tracehost_host *host)
 {
     enum th_status status = th_embed_check(host);
 
-    if (status == TH_OK && (th_embed_inside || th_callback_current.attachment ||
-                            th_callback_current.event || th_library_running))
+    if (status == TH_OK && is_inside())
         return th_error_raise(TH_USAGE, "this cannot be done in a callback");
     return status;
 }
@@ -108,6 +121,8 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
     if (status == TH_OK)
         status = check_setup(&setup);
     if (status == TH_OK)
+        status = th_embed_enter();
+    if (status == TH_OK)
         status = start_threads();
     if (status != TH_OK)
         return th_answer(status);
@@ -173,6 +188,8 @@ enum tracehost_status tracehost_host_add_folder(tracehost_host *host, const char
 {
     enum th_status status = th_embed_check(host);
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK && !folder)
         status = th_embed_missing("folder");
     if (status != TH_OK)
@@ -192,6 +209,8 @@ tracehost_host_visit_tracers(tracehost_host *host,
     struct th_found_list list;
     enum th_status status = th_embed_check(host);
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK && !visit)
         status = th_embed_missing("function that visits");
     if (status != TH_OK)
@@ -261,6 +280,8 @@ enum tracehost_status tracehost_host_delivered(tracehost_host *host, ERL_NIF_TER
     enum th_status status = th_embed_check(host);
     struct delivery *delivery;
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK && !done)
         status = th_embed_missing("function to be called");
     if (status != TH_OK)

@@ -52,6 +52,8 @@ enum tracehost_status tracehost_live_begin(tracehost_host *host,
     enum th_status status = check_live(host);
 
     if (status == TH_OK)
+        status = th_embed_enter();
+    if (status == TH_OK)
         status = th_sized_take(&setup, sizeof setup, given, "tracehost_live_setup");
     if (status == TH_OK && (!setup.process || !live))
         status = th_embed_missing(setup.process ? "result" : "process");
@@ -120,6 +122,8 @@ enum tracehost_status tracehost_live_function_begin(tracehost_host *host, const 
     struct th_pattern name;
     enum th_status status = check_live(host);
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK)
         status = th_embed_check_outside(host);
     if (status == TH_OK && (!function || !made))

@@ -68,7 +68,11 @@ tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specificati
         return th_answer(th_error_raise(TH_USAGE, "there is no kind %d of matching", (int)kind));
     if (specification == TH_NONE || !match)
         return th_answer(th_embed_missing(match ? "match specification" : "result"));
-    status = th_match_compile((enum th_match_kind)kind, specification, &faults, &spec);
+    status = th_embed_enter();
+    if (status == TH_OK)
+        status = th_embed_find_copy(specification);
+    if (status == TH_OK)
+        status = th_match_compile((enum th_match_kind)kind, specification, &faults, &spec);
     if (status == TH_OK) {
         *match = th_alloc(sizeof **match);
         **match = (tracehost_match){spec, (enum th_match_kind)kind};
@@ -90,6 +94,9 @@ enum tracehost_status tracehost_match_compile_text(
 
     if (!text)
         return th_answer(th_embed_missing("match specification"));
+    status = th_answer(th_embed_enter());
+    if (status != TRACEHOST_OK)
+        return status;
     th_env_init(&env, TH_ENV_PLAIN);
     status = th_answer(th_embed_read_specification(&env, text, &specification));
     if (status == TRACEHOST_OK)
@@ -173,6 +180,8 @@ enum tracehost_status tracehost_match_run(const tracehost_match *match, ErlNifEn
     struct tracehost_match_result known;
     enum th_status status = begin(&trial, match, subject);
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK && !env)
         status = th_embed_missing("environment");
     if (status == TH_OK)
@@ -224,6 +233,8 @@ enum tracehost_status tracehost_match_explain(const tracehost_match *match,
     th_env env;
     enum th_status status = begin(&trial, match, subject);
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK && !text)
         status = th_embed_missing("result");
     if (status != TH_OK)

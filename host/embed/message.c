@@ -12,11 +12,15 @@ set(tracehost_host *host, tracehost_session session, const char *text, th_term m
 
     if (status == TH_OK && !text == (match == TH_NONE))
         status = th_error_raise(TH_USAGE, "a pattern is either text or a term");
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status != TH_OK)
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
     if (text)
         status = th_embed_read_specification(&env, text, &match);
+    if (status == TH_OK)
+        status = th_embed_find_copy(match);
     if (status == TH_OK)
         status = set_in(found, match);
     th_env_release(&env);

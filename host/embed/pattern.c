@@ -88,6 +88,8 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
     enum th_status status = th_embed_session(host, session, &found);
 
     if (status == TH_OK)
+        status = th_embed_enter();
+    if (status == TH_OK)
         status = th_sized_take(&known, sizeof known, given, "tracehost_pattern");
     if (status == TH_OK)
         status = read_function(&known, &pattern);
@@ -95,6 +97,8 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
     status = read_match(&known, &env, &match);
+    if (status == TH_OK)
+        status = th_embed_find_copy(match);
     if (status == TH_OK)
         status = th_session_function(found, &pattern, match,
                                      known.kinds ? known.kinds : TH_BP_LOCAL, matched);
@@ -204,6 +208,8 @@ enum tracehost_status tracehost_session_visit_functions(
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found);
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK && !visit)
         status = th_embed_missing("function that visits");
     if (status == TH_OK && function)

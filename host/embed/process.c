@@ -16,8 +16,10 @@ static void ignore(void *context, th_term message)
 enum tracehost_status tracehost_process_start(void (*receive)(void *context, ERL_NIF_TERM message),
                                               void *context, tracehost_process **process)
 {
-    if (!process)
-        return th_answer(th_embed_missing("result"));
+    enum th_status status = process ? th_embed_enter() : th_embed_missing("result");
+
+    if (status != TH_OK)
+        return th_answer(status);
     *process = th_alloc(sizeof **process);
     (*process)->process = th_host_process_start(receive ? receive : ignore, context);
     return TRACEHOST_OK;

@@ -64,6 +64,8 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
     tracehost_replay *made;
     enum th_status status = check(host, stream, replay);
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status != TH_OK)
         return th_answer(status);
     made = th_alloc_zero(sizeof *made);
@@ -108,6 +110,10 @@ static enum th_status step(tracehost_replay *replay, struct th_event **event)
     if (th_stream_stopped(replay->stream))
         return TH_END;
     status = th_player_step(replay->player, event);
+    if (__builtin_expect(th_memory_refused, 0))
+        status = th_embed_refused(status);
+    else if (__builtin_expect(th_memory_is_short(), 0) && status != TH_END)
+        status = th_error_raise(TH_FAILED, "out of memory");
     replay->stream->latest = status == TH_OK ? *event : NULL;
     return status;
 }
@@ -119,6 +125,8 @@ enum tracehost_status tracehost_replay_step(tracehost_replay *replay,
     enum th_status status =
         replay ? th_embed_check_outside(replay->host) : th_embed_missing("replay");
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK && record)
         status = th_sized_check(record, "tracehost_record");
     if (status != TH_OK)
@@ -170,15 +178,18 @@ enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
     enum th_status status =
         replay ? th_embed_check_outside(replay->host) : th_embed_missing("replay");
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status != TH_OK)
         return th_answer(status);
-    while ((status = step(replay, &event)) != TH_END) {
+    while ((status = step(replay, &event)) != TH_END && status != TH_FAILED) {
         if (status != TH_OK)
             note_damage(replay, &first);
         if (replay->counts.records % PROGRESS_RECORDS == 0)
             call(replay, replay->options.progress);
     }
-    status = first.size ? sum_up(replay, &first) : TH_OK;
+    if (status == TH_END)
+        status = first.size ? sum_up(replay, &first) : TH_OK;
     th_buffer_free(&first);
     return th_answer(status);
 }

@@ -59,6 +59,8 @@ enum tracehost_status tracehost_session_create(tracehost_host *host,
     enum th_status status = th_embed_check(host);
 
     if (status == TH_OK)
+        status = th_embed_enter();
+    if (status == TH_OK)
         status = th_sized_take(&setup, sizeof setup, given, "tracehost_session_setup");
     if (status == TH_OK && (!setup.tracer || !session))
         status = th_embed_missing(setup.tracer ? "result" : "name of a tracer");
@@ -68,6 +70,8 @@ enum tracehost_status tracehost_session_create(tracehost_host *host,
         return th_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
     status = read_state(&setup, &env, &state);
+    if (status == TH_OK)
+        status = th_embed_find_copy(state);
     if (status == TH_OK)
         status = create(host, &setup, state, &made);
     th_env_release(&env);

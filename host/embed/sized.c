@@ -1,5 +1,8 @@
 #include "sized.h"
 
+#include "host/term/term.h"
+
+#include <stdio.h>
 #include <string.h>
 
 _Static_assert((int)TRACEHOST_OK == TH_OK && (int)TRACEHOST_FAILED == TH_FAILED &&
@@ -60,6 +63,34 @@ void th_sized_give(void *result, const void *known, size_t size)
     memset((unsigned char *)result + sizeof room, 0, room - sizeof room);
     memcpy((unsigned char *)result + sizeof room, (const unsigned char *)known + sizeof room,
            (room < size ? room : size) - sizeof room);
+}
+
+enum th_status th_embed_find_room(size_t bytes)
+{
+    void *room = th_may_realloc(NULL, bytes);
+
+    th_free(room);
+    return room ? TH_OK : th_error_status();
+}
+
+enum th_status th_embed_find_copy(ERL_NIF_TERM term)
+{
+    enum { COPIES = 4 /* of a match specification: its source, its program, what is screened */ };
+
+    return th_embed_find_room(COPIES * sizeof term * (th_term_words(term) + 1));
+}
+
+enum th_status th_embed_refused(enum th_status status)
+{
+    char why[TH_ERROR_TEXT] = "";
+
+    th_memory_refused = false;
+    if (status != TH_OK && th_error_status() == TH_FAILED)
+        return TH_FAILED; /* the chain begins with it */
+    if (status != TH_OK)
+        snprintf(why, sizeof why, "%s", th_error_link(0));
+    th_error_raise(TH_FAILED, "out of memory");
+    return *why ? th_error_context("%s", why) : TH_FAILED;
 }
 
 enum th_status th_embed_missing(const char *what)

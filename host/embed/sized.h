@@ -19,8 +19,23 @@ enum th_status th_sized_check(const void *result, const char *name);
 /* Fills RESULT, which was checked, from KNOWN, of SIZE bytes, as far as it goes; its size stays. */
 void th_sized_give(void *result, const void *known, size_t size);
 
+/* Begins a call that needs memory, whose arguments were checked. TH_FAILED if there is too little.
+ */
+enum th_status th_embed_enter(void);
+
+/* TH_FAILED unless there are so many bytes at this moment. The same for what is kept, and made, of
+ * a term that the program gives. */
+enum th_status th_embed_find_room(size_t bytes);
+enum th_status th_embed_find_copy(ERL_NIF_TERM term);
+
+/* The thread was refused memory since th_embed_enter(): TH_FAILED, over the chain of STATUS, and it
+ * is no more. */
+enum th_status th_embed_refused(enum th_status status);
+
 static inline enum tracehost_status th_answer(enum th_status status)
 {
+    if (__builtin_expect(th_memory_refused, 0) && status != TH_OK && status != TH_END)
+        status = th_embed_refused(status);
     return (enum tracehost_status)status;
 }
 

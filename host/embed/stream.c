@@ -15,6 +15,8 @@ static enum th_status begin(const struct tracehost_stream_options *given, const 
     if (status == TH_OK && known.max_memory && known.max_memory < TH_READER_LEAST_MEMORY)
         status =
             th_error_raise(TH_USAGE, "max_memory is less than %d bytes", TH_READER_LEAST_MEMORY);
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status != TH_OK)
         return status;
     *stream = th_alloc_zero(sizeof **stream);
@@ -138,6 +140,8 @@ enum tracehost_status tracehost_stream_next(tracehost_stream *stream,
 {
     enum th_status status = stream ? TH_OK : th_embed_missing("stream");
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK && record)
         status = th_sized_check(record, "tracehost_record");
     if (status != TH_OK)
@@ -145,6 +149,8 @@ enum tracehost_status tracehost_stream_next(tracehost_stream *stream,
     if (th_stream_stopped(stream))
         return TRACEHOST_END;
     status = th_reader_next(stream->reader, &stream->event);
+    if (th_memory_refused)
+        status = th_embed_refused(status);
     stream->latest = status == TH_OK ? &stream->event : NULL;
     if (status == TH_OK && record)
         th_record_give(record, &stream->event);
@@ -161,7 +167,9 @@ enum tracehost_status tracehost_stream_get_term(tracehost_stream *stream, ErlNif
         return th_answer(th_embed_missing(!stream ? "stream" : !env ? "environment" : "result"));
     if (!stream->latest)
         return th_answer(th_error_raise(TH_USAGE, "no record was taken"));
-    status = stream->latest->source->whole(stream->latest, env, &whole);
+    status = th_embed_enter();
+    if (status == TH_OK)
+        status = stream->latest->source->whole(stream->latest, env, &whole);
     if (status == TH_OK)
         *term = whole;
     return th_answer(status);

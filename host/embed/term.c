@@ -7,6 +7,11 @@
 
 _Static_assert(TH_NONE == 0, "programs are told so");
 
+enum {
+    BYTE_TEXT = 4,    /* the most characters for a byte of a term, but for atoms */
+    LEAST_TEXT = 1024 /* those of an atom */
+};
+
 enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text, ERL_NIF_TERM *term)
 {
     th_term parsed;
@@ -14,7 +19,9 @@ enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text, ERL
 
     if (!env || !text || !term)
         return th_answer(th_embed_missing(!env ? "environment" : !text ? "text" : "result"));
-    status = th_text_parse(env, text, strlen(text), &parsed);
+    status = th_embed_enter();
+    if (status == TH_OK)
+        status = th_text_parse(env, text, strlen(text), &parsed);
     if (status == TH_OK)
         *term = parsed;
     return th_answer(status);
@@ -22,15 +29,16 @@ enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text, ERL
 
 char *tracehost_term_to_text(ERL_NIF_TERM term)
 {
-    struct th_buffer text = {0};
-    char *copy;
+    struct th_buffer text = {.may_fail = true};
 
-    if (term == TH_NONE)
+    if (term == TH_NONE || th_embed_enter() != TH_OK ||
+        th_embed_find_room(BYTE_TEXT * (sizeof term * th_term_words(term) + LEAST_TEXT)) != TH_OK)
         return NULL;
     th_text_print(&text, term);
-    copy = th_strdup(th_buffer_text(&text));
-    th_buffer_free(&text);
-    return copy;
+    th_buffer_text(&text);
+    if (text.failed)
+        th_buffer_free(&text);
+    return (char *)text.data;
 }
 
 void tracehost_free(void *memory)

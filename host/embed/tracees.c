@@ -76,6 +76,8 @@ enum tracehost_status tracehost_session_trace(tracehost_host *host, tracehost_se
     enum th_status status = th_embed_session(host, session, &found);
 
     if (status == TH_OK)
+        status = th_embed_enter();
+    if (status == TH_OK)
         status = th_embed_check_flags(flags);
     if (status == TH_OK)
         status = check_group(which);
@@ -91,6 +93,8 @@ enum tracehost_status tracehost_session_trace_one(tracehost_host *host, tracehos
     enum th_status status = th_embed_session(host, session, &found);
 
     if (status == TH_OK)
+        status = th_embed_enter();
+    if (status == TH_OK)
         status = th_embed_check_flags(flags);
     if (status == TH_OK)
         status = check_tracee(tracee);
@@ -105,6 +109,8 @@ enum tracehost_status tracehost_session_expect(tracehost_host *host, tracehost_s
     struct th_session *found;
     enum th_status status = th_embed_session(host, session, &found);
 
+    if (status == TH_OK)
+        status = th_embed_enter();
     if (status == TH_OK)
         status = th_embed_check_flags(flags);
     if (status == TH_OK && !th_is_atom(who))
