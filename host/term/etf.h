@@ -34,8 +34,9 @@ struct th_etf_node {
 struct th_etf_options {
     struct th_etf_node here;
     bool safe;       /* refuse atoms that do not exist yet, and what would make them */
-    bool utf8_atoms; /* write: SMALL_ATOM_UTF8_EXT and ATOM_UTF8_EXT for all atoms, as OTP 26 on;
-                        without it ATOM_EXT for Latin-1, as before */
+    bool utf8_atoms; /* write: SMALL_ATOM_UTF8_EXT and ATOM_UTF8_EXT for all atoms, and V4_PORT_EXT
+                        for all ports, as OTP 26 on; without it ATOM_EXT for Latin-1 and
+                        NEW_PORT_EXT for numbers of 28 bits, as before */
     /* For who makes magic references (make.h) and can give them back: SAVING is told of each one
      * that is written; FINDING makes the one of this node that has these words, TH_NONE: there is
      * none, it is a plain reference. NULL: magic references are written, and read, as plain ones.

@@ -163,7 +163,7 @@ static enum th_status write_port(struct th_etf_encoder *e, th_term t)
     bool wide;
 
     th_get_port(t, &port);
-    wide = port.id > OLD_PORT_MAX;
+    wide = port.id > OLD_PORT_MAX || e->utf8_atoms;
     th_buffer_add_byte(e->out, wide ? TH_ETF_V4_PORT : TH_ETF_NEW_PORT);
     status = write_node(e, port.node, &port.creation);
     if (wide)

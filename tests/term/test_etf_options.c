@@ -140,6 +140,8 @@ static void utf8_atoms_as_otp_26_writes_them(void **state)
     assert_encoded(DECODED("d\0\1\xE9"), &utf8, "w\2\xC3\xA9", 4);
     assert_encoded(DECODED("X" AB "\0\0\0\5\0\0\0\1\0\0\0\7"), &utf8,
                    "Xw\3a@b\0\0\0\5\0\0\0\1\0\0\0\7", 18);
+    assert_encoded(DECODED("Y" AB "\0\0\0\5\0\0\0\7"), &utf8, "xw\3a@b\0\0\0\0\0\0\0\5\0\0\0\7",
+                   18);
     for (size_t i = 0; i < sizeof name; i += 2)
         memcpy(name + i, "\xC3\xA9", 2);
     t = th_atom_utf8(name, sizeof name);
