@@ -216,10 +216,10 @@
  * enif_make_list() takes `cnt` terms, each a whole ERL_NIF_TERM; enif_make_list1() to 9 check that.
  * enif_get_list_cell() fails for [] as for any other term that is no cell; enif_is_list() is true
  * of [] and of every cell, proper or not; enif_get_list_length() fails for improper lists.
- * enif_get_string() returns the bytes written with the terminating 0, or minus `len` when it had to
- * cut (the text then fills the buffer, terminated), or 0 when the list holds no string.
+ * enif_get_string() returns the bytes written with the terminating 0, or minus that number when it had
+ * to cut (it writes whole characters, and the 0), or 0 when the list holds no string.
  *
- * On failure: 0, minus the size for a string that was cut; enif_make_string() and
+ * On failure: 0, minus the bytes written for a string that was cut; enif_make_string() and
  * enif_make_string_len() raise badarg.
  */
 #define TH_NIF_LISTS(X) \

@@ -50,11 +50,12 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
         return 0;
     while (list != TH_NIL) {
         size = next_bytes(&list, encoding, bytes);
-        buf[used] = 0;
+        buf[size == 0 && encoding == ERL_NIF_UTF8 ? 0 : used] = 0; /* as a BEAM leaves it */
         if (size == 0)
             return th_check_misread(list, "enif_get_string");
         if (used + size >= len)
-            return -(int)len;
+            return -(int)(used +
+                          1); /* less than -len, where a character of several bytes had no room */
         buf[used] = bytes[0];
         for (size_t i = 1; i < size; i++)
             buf[used + i] = bytes[i];

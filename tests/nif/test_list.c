@@ -122,6 +122,9 @@ static void what_is_no_string_leaves_a_terminated_buffer(void **state)
     assert_string_equal(buffer, "a");
     assert_int_equal(enif_get_string(env, wide, buffer, 8, ERL_NIF_LATIN1), 0);
     assert_string_equal(buffer, "b");
+    assert_int_equal(enif_get_string(env, wide, buffer, 8, ERL_NIF_UTF8), 4);
+    assert_int_equal(enif_get_string(env, improper, buffer, 8, ERL_NIF_UTF8), 0);
+    assert_string_equal(buffer, "");
     assert_int_equal(enif_get_string(env, TH_AM(ok), buffer, 8, ERL_NIF_LATIN1), 0);
     assert_string_equal(buffer, "");
     assert_int_equal(enif_get_string(env, text("a"), buffer, 8, (ErlNifCharEncoding)7), 0);
@@ -135,7 +138,7 @@ static void utf8_strings_are_cut_between_characters(void **state)
     (void)state;
     assert_int_equal(enif_get_string(env, list, buffer, 8, ERL_NIF_UTF8), 7);
     assert_string_equal(buffer, "\xC3\xA5\xF0\x9F\x98\x80");
-    assert_int_equal(enif_get_string(env, list, buffer, 6, ERL_NIF_UTF8), -6);
+    assert_int_equal(enif_get_string(env, list, buffer, 6, ERL_NIF_UTF8), -3);
     assert_string_equal(buffer, "\xC3\xA5");
     assert_int_equal(enif_get_string(env, list, buffer, 8, ERL_NIF_LATIN1), 0);
     list = enif_make_list1(env, enif_make_int(env, 0xD800));
