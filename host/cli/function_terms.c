@@ -45,19 +45,11 @@ TEST(test_tuple, th_is_tuple(t))
 /* is_function(Term, Arity) */
 static th_term test_arity(call *c)
 {
-    th_term module, function;
-    struct th_fun_parts fun;
-    uint32_t arity;
-
     if (!th_is_integer(c->arguments[1]))
         return th_function_refuse(c, "argument 2: not an integer");
-    if (th_is_small(c->arguments[1]) && th_small_value(c->arguments[1]) < 0)
+    if (th_compare(c->arguments[1], th_small(0)) < 0)
         return th_function_refuse(c, "argument 2: out of range");
-    if (th_get_fun(c->arguments[0], &fun))
-        arity = fun.arity;
-    else if (!th_get_export(c->arguments[0], &module, &function, &arity))
-        return TH_AM(false);
-    return boolean(c->arguments[1] == th_small(arity));
+    return boolean(th_is_fun_of(c->arguments[0], c->arguments[1]));
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */

@@ -119,3 +119,16 @@ bool th_get_export(th_term t, th_term *module, th_term *function, uint32_t *arit
     *arity = (uint32_t)th_small_value(th_box(t)[3]);
     return true;
 }
+
+bool th_is_fun_of(th_term t, th_term arity)
+{
+    th_term module, function;
+    struct th_fun_parts fun;
+    uint32_t takes;
+
+    if (th_get_fun(t, &fun))
+        takes = fun.arity;
+    else if (!th_get_export(t, &module, &function, &takes))
+        return false;
+    return arity == th_small(takes);
+}

@@ -198,4 +198,7 @@ bool th_get_fun(th_term t, struct th_fun_parts *parts); /* false for an export *
 th_term th_make_export(th_env *env, th_term module, th_term function, uint32_t arity);
 bool th_get_export(th_term t, th_term *module, th_term *function, uint32_t *arity);
 
+/* Whether T is a fun or an export that takes ARITY arguments; ARITY is any term. */
+bool th_is_fun_of(th_term t, th_term arity);
+
 #endif

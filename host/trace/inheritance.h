@@ -1,6 +1,5 @@
 /*
- * Who inherits trace flags, as real OTP does it (measured on OTP 25; the code of later ones is the
- * same).
+ * Who inherits trace flags, as OTP 25 does it, measured. In OTP 27 link/1 gives flags on, too.
  *
  *   spawn           the child has the flags for new processes and, if its parent has set_on_spawn,
  *                   all of the parent's; or, if that has set_on_first_spawn, all but both of these,

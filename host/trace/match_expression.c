@@ -169,9 +169,9 @@ static void wrong_count(struct th_match_compiler *c, const struct th_match_funct
         how = "arguments";
     else if (f->most == TH_MATCH_ANY_COUNT)
         how = NULL;
-    th_match_add_fault(c, call, "Special form '%s' called %s%s in %s.", f->name,
-                       how ? "with " : "without arguments", how ? how : "",
-                       th_match_shown(c, call));
+    th_match_add_fault(c, call, "Special form '%s' called %s%s in %s%s", f->name,
+                       how ? "with " : "without arguments", how ? how : "", th_match_shown(c, call),
+                       f->implementation == th_match_current_stacktrace ? "" : ".");
 }
 
 /* A BEAM's faults have a name for one that is not its own. */
@@ -229,9 +229,12 @@ static void compile_short(struct th_match_compiler *c, th_term call, bool body,
     th_free(jumps);
 }
 
-static bool is_depth(th_term t)
+/* What is wrong with the depth of a stack trace, which is not computed; NULL: nothing. */
+static const char *depth_fault(th_term t)
 {
-    return th_is_small(t) && th_small_value(t) >= 0;
+    if (!th_is_small(t))
+        return "non small";
+    return th_small_value(t) < 0 ? "negative integer" : NULL;
 }
 
 static void compile_call(struct th_match_compiler *c, th_term call, bool body)
@@ -240,13 +243,15 @@ static void compile_call(struct th_match_compiler *c, th_term call, bool body)
     const th_term *words = th_tuple_elements(call);
     size_t count = th_tuple_arity(call) - 1;
     const struct th_match_function *f = th_match_function_find(words[0], count, &named);
+    const char *fault = NULL;
 
     if (!check_function(c, f, named, call, body))
         return;
-    if (f->implementation == th_match_current_stacktrace && count == 1 && !is_depth(words[1]))
-        th_match_add_fault(c, call, "Special form '%s' called with a bad depth in %s.", f->name,
-                           th_match_shown(c, call));
-    if (f->implementation) {
+    if (f->implementation == th_match_current_stacktrace && count == 1)
+        fault = depth_fault(words[1]);
+    if (fault) {
+        th_match_add_fault(c, call, "Special form '%s' called with %s argument.", f->name, fault);
+    } else if (f->implementation) {
         for (size_t i = count; i > 0; i--)
             compile_term(c, words[i], body);
         if (count > TH_MATCH_SLOTS)

@@ -31,6 +31,7 @@ const struct th_match_function th_match_functions[] = {
     {"is_binary", 1, 1, TYPE_TEST, th_match_is_binary},
     {"is_bitstring", 1, 1, TYPE_TEST, th_match_is_bitstring},
     {"is_function", 1, 1, TYPE_TEST, th_match_is_function},
+    {"is_function", 2, 2, LAZY, th_match_is_function_of},
     {"is_record", 3, 3, LAZY, th_match_is_record},
     {"is_map_key", 2, 2, 0, th_match_is_map_key},
 

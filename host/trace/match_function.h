@@ -43,9 +43,9 @@ th_term th_match_function_call(const struct th_match_function *function, struct 
 
 /* The implementations. Tests of types, comparisons, truth values: match_test.c */
 th_match_implementation th_match_is_atom, th_match_is_binary, th_match_is_bitstring,
-    th_match_is_boolean, th_match_is_float, th_match_is_function, th_match_is_integer,
-    th_match_is_list, th_match_is_map, th_match_is_number, th_match_is_pid, th_match_is_port,
-    th_match_is_record, th_match_is_reference, th_match_is_tuple;
+    th_match_is_boolean, th_match_is_float, th_match_is_function, th_match_is_function_of,
+    th_match_is_integer, th_match_is_list, th_match_is_map, th_match_is_number, th_match_is_pid,
+    th_match_is_port, th_match_is_record, th_match_is_reference, th_match_is_tuple;
 th_match_implementation th_match_and, th_match_or, th_match_not, th_match_xor;
 /* match_compare.c */
 th_match_implementation th_match_equal, th_match_unequal, th_match_identical, th_match_different,

@@ -43,6 +43,20 @@ TYPE_TEST(is_port, th_is_port)
 TYPE_TEST(is_reference, th_is_ref)
 TYPE_TEST(is_tuple, th_is_tuple)
 
+/* {is_function, Term, Arity}: an unknown term may be one if the arity is none that raises. */
+th_term th_match_is_function_of(struct th_match_run *run, const th_term *top, size_t count)
+{
+    th_term t = TH_OPERAND(top, 0), arity = TH_OPERAND(top, 1);
+
+    (void)run;
+    (void)count;
+    if (th_value_known(arity) && (!th_is_integer(arity) || th_compare(arity, th_small(0)) < 0))
+        return TH_VALUE_RAISED;
+    if (!th_value_known(arity) || th_value_may_raise(t))
+        return TH_VALUE_UNSURE;
+    return th_value_known(t) ? th_value_truth(th_is_fun_of(t, arity)) : TH_VALUE_MAYBE;
+}
+
 /* {is_record, Term, Name, Size}: an unknown term may be one if name and size make sense. */
 th_term th_match_is_record(struct th_match_run *run, const th_term *top, size_t count)
 {
