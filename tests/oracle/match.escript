@@ -7,6 +7,9 @@
 %%   match.escript broken SEED COUNT  the same, a part of each exchanged for another, which often breaks it
 %%   match.escript kinds              every function with 0 to 4 operands, in guard and body, for each
 %%                                    kind of specification: whether it is accepted
+%%   match.escript differences        what OTP 26 and later mean otherwise than OTP 25, and the host
+%%
+%% The functions that OTP 25 lacks are used where the BEAM has them.
 %%
 %% The output is external terms, each behind its size in 32 bits: {Self, Arguments, Specification,
 %% Result}, Result being {ok, Message, Flags} or {error, Texts}; for kinds {Kind, Specification, ok |
@@ -22,10 +25,14 @@ main(["random", Seed, Count]) ->
 main(["broken", Seed, Count]) ->
     start(Seed),
     [emit(broken()) || _ <- lists:seq(1, list_to_integer(Count))];
+main(["differences"]) ->
+    start("1"),
+    [emit(test(Args, Spec)) || {Args, Spec} <- later(differences())];
 main(["kinds"]) ->
     start("1"),
     [emit({Kind, Spec, accepted(Kind, Spec)}) ||
         Kind <- [call, send, 'receive'], Name <- names(), N <- lists:seq(0, 4),
+        {Name, N} =/= {is_function, 2} orelse later([true]) =/= [],
         Call <- [list_to_tuple([Name | lists:duplicate(N, a)])],
         Spec <- [[{'_', [Call], []}], [{'_', [], [Call]}]]].
 
@@ -36,6 +43,9 @@ start(Seed) ->
 emit(Term) ->
     Bytes = term_to_binary(Term),
     file:write(standard_io, [<<(byte_size(Bytes)):32>>, Bytes]).
+
+%% What is for OTP 26 and later alone.
+later(List) -> [Element || list_to_integer(erlang:system_info(otp_release)) > 25, Element <- List].
 
 test(Args, Spec) ->
     {self(), Args, Spec,
@@ -66,16 +76,17 @@ names() ->
      '=/=', '/=', 'not', 'xor', get_tcw, set_tcw, set_tcw_fake, const, 'and', 'or', 'andalso',
      andthen, 'orelse', self, message, is_seq_trace, set_seq_token, get_seq_token, return_trace,
      exception_trace, display, process_dump, enable_trace, disable_trace, trace, caller, caller_line,
-     foo, '++', apply].
+     foo, '++', apply] ++
+        later([is_boolean, is_bitstring, tuple_size, floor, ceil, max, min, current_stacktrace]).
 
 %% --- Cases.
 
 cases() ->
     [{Args, [{Head, [], [{message, '$$'}]}]} || {Args, Head} <- heads()] ++
         [{[1, 2], [{['$1', '$2'], [Guard], []}]} || Guard <- guards()] ++
-        [{[1, 2], [{['$1', '$2'], [], [{message, Body}]}]} || Body <- guards() ++ bodies()] ++
+        [{[1, 2], [{['$1', '$2'], [], [{message, Body}]}]} || Body <- guards() ++ bodies() ++ later(later_bodies())] ++
         [{[1, 2], [{'_', [], Body}]} || Body <- actions()] ++
-        [{[1], Spec} || Spec <- faults()] ++
+        [{[1], Spec} || Spec <- faults() ++ later(later_faults())] ++
         [{[1], [{[x], [], []}, {'_', [], [{message, second}]}]},
          {[1], [{[1], [{'>', 1, 2}], []}, {[1], [false], []}]},
          {[a, b, [a, b, c]], documented()}, {[a, b, {a, b}], documented()}, {[a, b, c], documented()}].
@@ -149,6 +160,18 @@ bodies() ->
      {const, {a, '$1'}}, {const, {const}}, {{}}, {{{{}}}}, {{'$1', [a, b, '$2']}}, [{{a}}], ['$1'],
      "hello", <<"x">>, 1.5, 42, {{a, {const, {b, c}}, "d"}}].
 
+%% Functions that OTP 25 does not have. What is taken of a stack trace has no line of this file.
+later_bodies() ->
+    [{Name, Operand} || Name <- [is_boolean, is_bitstring, tuple_size, floor, ceil],
+                        Operand <- [true, maybe_not, 1, 1.5, -1.5, 1.0e300, 1 bsl 70, <<1:3>>, <<1>>, {{}}, {{a, b}}, [], #{}]] ++
+        [{Name, A, B} || Name <- [max, min], A <- [1, 1.0, a, -0.0, [], {const, {a}}], B <- [1, 1.0, 0.0, b, #{}]] ++
+        [{is_function, A, B} || A <- [fun lists:map/2, fun(X) -> X end, a], B <- [0, 1, 2, -1, 1.0, a, 1 bsl 70]] ++
+        [{max, {hd, []}, 1}, {is_function, {hd, []}, 1}, {floor, {hd, []}}] ++
+        [{is_list, {current_stacktrace}}, {'>', {length, {current_stacktrace}}, 1}, {current_stacktrace, 0},
+         {length, {current_stacktrace, 1}}, {current_stacktrace, -1}, {current_stacktrace, a}, {current_stacktrace, 1.0},
+         {current_stacktrace, '$1'}, {current_stacktrace, {'+', 1, 1}}, {current_stacktrace, 1 bsl 70},
+         {is_list, {current_stacktrace, (1 bsl 31) - 1}}].
+
 actions() ->
     A = {message, a}, B = {message, b}, C = {message, c},
     [[], [a, b, c], [true], [false], [A], [A, B], [A, {message, false}], [{message, false}, {message, true}],
@@ -174,6 +197,11 @@ faults() ->
      [{['$1'], [{set_tcw, 1}], []}], [{['$1'], [{'$_', 1}], []}], [{['$1'], [{'_', 1}], []}],
      [{['$1'], [{'$$'}], []}], [{['$1'], [[{}]], [#{a => {1}}]}], [{['$1'], [{{{}}}, {{{a}}}], []}],
      [{[#{'$1' => 1}, '$2'], [], ['$1', '$3']}]].
+
+later_faults() ->
+    [[{['$1'], [{current_stacktrace}], []}], [{['$1'], [{current_stacktrace, -1}], []}],
+     [{['$1'], [], [{current_stacktrace, 1, 2}, {current_stacktrace, {foo, '$7'}}, {current_stacktrace, -1}]}],
+     [{['$1'], [{max, 1}, {min, 1, 2, 3}, {floor}, {is_function}, {tuple_size, '$8', 1}], []}]].
 
 %% --- Random ones.
 
@@ -205,7 +233,7 @@ broken() ->
                      fun() -> [odd() | Rest] end, fun() -> [{odd(), Guards, Body} | Rest] end,
                      fun() -> [exchanged({Head, Guards, Body}), odd()] end,
                      fun() -> exchanged(exchanged(Spec)) end]),
-    case is_open(Broken) of
+    case is_open(Broken) orelse later([true]) =/= [] andalso has_differing_map(Broken) of
         true -> broken();
         false -> test(Args, Broken)
     end.
@@ -217,6 +245,30 @@ is_open(_) -> false.
 
 tail([_ | Tail]) -> tail(Tail);
 tail(Tail) -> Tail.
+
+%% A map whose keys have another order in later BEAMs, or of whose keys OTP 25 says twice what is wrong.
+has_differing_map(T) when is_map(T) ->
+    Keys = maps:keys(T),
+    length([K || K <- Keys, is_atom(K)]) > 1 orelse lists:member('$1', Keys) orelse
+        lists:any(fun(K) -> is_tuple(K) orelse is_list(K) orelse is_map(K) end, Keys) orelse
+        lists:any(fun has_differing_map/1, maps:values(T));
+has_differing_map(T) when is_tuple(T) -> has_differing_map(tuple_to_list(T));
+has_differing_map([H | T]) -> has_differing_map(H) orelse has_differing_map(T);
+has_differing_map(_) -> false.
+
+%% Each is another answer in OTP 25 and here.
+differences() ->
+    %% 'EXIT': it is no binary
+    [{[1], [{'_', [], [{message, {binary_part, <<7:5>>, 0, 0}}]}]},
+     %% 0.0 and -0.0 are two terms
+     {[0.0, -0.0], [{['$1', '$2'], [], [{message, {'=:=', '$1', '$2'}}]}]},
+     %% a depth that is taken modulo 2 to the power of 32
+     {[1], [{'_', [], [{message, {current_stacktrace, 1 bsl 32}}]}]},
+     {[1], [{'_', [], [{message, {current_stacktrace, 1 bsl 31}}]}]},
+     %% the order of keys that are atoms: a BEAM has `true' before `after'
+     {[1], [{[a | #{true => 1, 'after' => 2}], [], []}]},
+     %% what is wrong with a key, told once
+     {[1], [{'_', [], [#{{foo} => 1}]}]}].
 
 %% One part of it, however deep, is another.
 exchanged(T) when tuple_size(T) > 0 -> list_to_tuple(exchanged_one(tuple_to_list(T)));
@@ -277,7 +329,7 @@ truth(K, D) ->
     E = fun() -> expression(K, D - 1) end,
     T = fun() -> truth(K, D - 1) end,
     pick([fun() -> {one([is_atom, is_float, is_integer, is_list, is_number, is_pid, is_port, is_reference,
-                         is_tuple, is_map, is_binary, is_function]), E()} end,
+                         is_tuple, is_map, is_binary, is_function] ++ later([is_boolean, is_bitstring])), E()} end,
           fun() -> {one(['>', '>=', '<', '=<', '=:=', '==', '=/=', '/=']), E(), E()} end,
           fun() -> {one(['>', '>=', '<', '=<', '=:=', '==', '=/=', '/=']), number(K, D - 1), number(K, D - 1)} end,
           fun() -> list_to_tuple([one(['and', 'or', 'andalso', 'orelse', andthen]) |
@@ -293,8 +345,8 @@ number(K, D) ->
     pick([fun() -> {one(['+', '-', '*', '/']), N(), N()} end,
           fun() -> {one(['div', 'rem', 'band', 'bor', 'bxor']), N(), N()} end,
           fun() -> {one(['bsl', 'bsr']), N(), one([0, 1, -1, 3, 63, 64, 65, -64, 200, 1 bsl 70, -(1 bsl 70)])} end,
-          fun() -> {one([abs, round, trunc, float, '-', '+', 'bnot']), N()} end,
-          fun() -> {one([length, size, map_size, byte_size, bit_size]), expression(K, D - 1)} end,
+          fun() -> {one([abs, round, trunc, float, '-', '+', 'bnot'] ++ later([floor, ceil])), N()} end,
+          fun() -> {one([length, size, map_size, byte_size, bit_size] ++ later([tuple_size])), expression(K, D - 1)} end,
           fun integer/0, fun float/0]).
 
 map(K, D) ->
@@ -309,8 +361,16 @@ expression(K, D) ->
           fun() -> {const, term(2)} end, fun() -> {element, one([1, 2, 3, 0]), E()} end,
           fun() -> {one([hd, tl, length, size, bit_size, node]), E()} end,
           fun() -> {map_get, one([a, 1]), map(K, D - 1)} end,
-          fun() -> {binary_part, one([<<1, 2, 3>>, <<7:5>>]), one([0, 1, 3]), one([0, 1, -1, 2])} end,
-          fun() -> one([{self}, {node}, {get_tcw}, '$$', '$_', {{}}]) end]).
+          fun() -> {binary_part, one([<<1, 2, 3>>] ++ bits()), one([0, 1, 3]), one([0, 1, -1, 2])} end,
+          fun() -> one([{self}, {node}, {get_tcw}, '$$', '$_', {{}}]) end] ++
+        later([fun() -> {one([max, min]), E(), E()} end])).
+
+%% Of no bytes of which OTP 25 makes a binary.
+bits() ->
+    case later([<<7:8>>]) of
+        [] -> [<<7:5>>];
+        Later -> Later
+    end.
 
 known([]) -> plain();
 known(K) -> one(K).

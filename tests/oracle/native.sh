@@ -7,7 +7,7 @@ erlc -Wall -Werror -o "$work" tests/oracle/native/*.erl || exit 1
 
 # Without optimisation clang makes no call a jump, as Erlang's tail calls are.
 # Sanitizers see to the host, to which these plugins are much the same: one of them will do.
-for made in gcc-O2 gcc-O0 clang-O2; do
+for made in ${NATIVE_PLUGINS-gcc-O2 gcc-O0 clang-O2}; do
     plugins=$BUILD_DIR/tests/plugins/$made
     [ -e "$plugins/frames.so" ] || continue
     case $compared$BUILD_DIR in

@@ -3,6 +3,7 @@
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
+#include "tests/support/beam.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,8 @@ static th_term read_term(FILE *from, th_env *env, struct th_buffer *bytes)
         return TH_NONE;
     count = (size_t)size[0] << 24 | (size_t)size[1] << 16 | (size_t)size[2] << 8 | size[3];
     bytes->size = 0;
-    assert_int_equal(fread(th_buffer_reserve(bytes, count), 1, count, from), count);
+    if (fread(th_buffer_reserve(bytes, count), 1, count, from) != count)
+        return TH_NONE; /* the BEAM has ended */
     if (th_etf_decode(env, bytes->data, count, true, &options, &t, &used) != TH_OK)
         fail_msg("%s", th_error_link(0));
     return t;
@@ -53,7 +55,7 @@ static size_t for_each(const char *command, void (*check)(th_env *env, const th_
     }
     th_env_release(&env);
     th_buffer_free(&bytes);
-    assert_int_equal(pclose(from), 0);
+    assert_beam_ended(pclose(from), count);
     return count;
 }
 
@@ -96,6 +98,17 @@ static th_term set_tcw(void *context, th_env *env, uint32_t value)
     return get_tcw(context, env);
 }
 
+/* A BEAM gives that of the test, whose terms are not compared. */
+static th_term stack(void *context, th_env *env, size_t depth)
+{
+    th_term frames = TH_NIL;
+
+    (void)context;
+    for (size_t i = 0; i < depth && i < 3; i++)
+        frames = th_make_cons(env, TH_AM(undefined), frames);
+    return frames;
+}
+
 static void silence(void *context, bool silent)
 {
     (void)context;
@@ -110,6 +123,7 @@ static const struct th_match_operations operations = {
     .get_tcw = get_tcw,
     .set_tcw = set_tcw,
     .silence = silence,
+    .stack = stack,
 };
 
 /* --- Comparing -------------------------------------------------------------------------------- */
@@ -143,15 +157,19 @@ static th_term result_term(th_env *env, const struct th_match_result *result)
     return th_make_tuple_of(env, TH_AM(ok), message, flags);
 }
 
+static bool meant; /* the answers are to differ */
+
 static void compare(th_env *env, const th_term *parts, th_term ours)
 {
     struct th_buffer text = {0}, theirs = {0};
+    bool same;
 
     (void)env;
     th_text_print(&text, ours);
     th_text_print(&theirs, parts[3]);
-    if (!th_identical(ours, parts[3]) || text.size != theirs.size ||
-        memcmp(text.data, theirs.data, text.size) != 0) {
+    same = th_identical(ours, parts[3]) && text.size == theirs.size &&
+           memcmp(text.data, theirs.data, text.size) == 0;
+    if (same == meant) {
         struct th_buffer input = {0};
         th_text_print(&input, parts[1]);
         th_buffer_add_text(&input, " with ");
@@ -194,13 +212,18 @@ static void cases_match_alike(void **state)
     assert_int_equal(beyond, 0);
 }
 
+static void assert_many(size_t count)
+{
+    assert_in_range(count, beam_is_later() ? 1000 : 20000, 20000);
+}
+
 static void random_ones_match_alike(void **state)
 {
     (void)state;
     beyond = 0;
-    assert_int_equal(for_each(SCRIPT "random 1 20000", matches_alike), 20000);
-    assert_int_equal(for_each(SCRIPT "random 2 20000", matches_alike), 20000);
-    assert_int_equal(for_each(SCRIPT "random 4 20000", matches_alike), 20000);
+    assert_many(for_each(SCRIPT "random 1 20000", matches_alike));
+    assert_many(for_each(SCRIPT "random 2 20000", matches_alike));
+    assert_many(for_each(SCRIPT "random 4 20000", matches_alike));
     assert_true(beyond < 20);
 }
 
@@ -209,9 +232,18 @@ static void broken_ones_fail_alike(void **state)
 {
     (void)state;
     beyond = 0;
-    assert_int_equal(for_each(SCRIPT "broken 1 20000", matches_alike), 20000);
-    assert_int_equal(for_each(SCRIPT "broken 2 20000", matches_alike), 20000);
+    assert_many(for_each(SCRIPT "broken 1 20000", matches_alike));
+    assert_many(for_each(SCRIPT "broken 2 20000", matches_alike));
     assert_true(beyond < 20);
+}
+
+/* Those of the table in plugin_api/README.md; none in OTP 25. */
+static void later_ones_differ_where_that_is_known(void **state)
+{
+    (void)state;
+    meant = true;
+    for_each(SCRIPT "differences", matches_alike);
+    meant = false;
 }
 
 /* --- What is not known ------------------------------------------------------------------------ */
@@ -292,7 +324,7 @@ static void never_guesses(th_env *env, const th_term *parts)
 static void what_is_unknown_is_never_guessed(void **state)
 {
     (void)state;
-    assert_int_equal(for_each(SCRIPT "random 5 20000", never_guesses), 20000);
+    assert_many(for_each(SCRIPT "random 5 20000", never_guesses));
     print_message("%zu decided, %zu not\n", decided, undecided);
     assert_true(decided > 2000 && undecided > 2000);
 }
@@ -325,6 +357,7 @@ static void kinds_accept_the_same_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(later_ones_differ_where_that_is_known),
         cmocka_unit_test(cases_match_alike),
         cmocka_unit_test(random_ones_match_alike),
         cmocka_unit_test(broken_ones_fail_alike),

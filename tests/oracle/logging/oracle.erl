@@ -130,8 +130,8 @@ difference(Setup, #{how := twice, unlike := Unlike} = Case, Beam, Host) ->
         equal -> "they do not differ any more";
         _ -> difference(Setup, maps:remove(unlike, Case#{empty => true}), comparison:changed(Unlike, Beam), Host)
     end;
-difference(_, #{how := twice}, Beam, Host) ->
-    comparison:difference(comparison:renumbered(Beam), comparison:renumbered(Host));
+difference(_, #{how := twice} = Case, Beam, Host) ->
+    comparison:difference(Case, comparison:renumbered(Beam), comparison:renumbered(Host));
 difference(#{schedulers := 1}, _, Beam, Host) ->
     comparison:difference(Beam, Host);
 difference(_, _, Beam, Host) ->

@@ -189,7 +189,7 @@ static void ask_term(ErlNifEnv *env, ERL_NIF_TERM t)
     ask_identifier(env, t);
 }
 
-/* A BEAM does not look at it; from 2.17 on there are two. */
+/* Before NIF 2.17 a BEAM does not look at the encoding, of which there is one. */
 static void ask_encoding(ErlNifEnv *env)
 {
     ErlNifCharEncoding none = (ErlNifCharEncoding)9;
@@ -197,14 +197,16 @@ static void ask_encoding(ErlNifEnv *env)
     unsigned length;
     char buffer[10];
 
-    say_meant(env, "enif_get_atom: an unknown encoding",
-              number(env, enif_get_atom(env, atom(env, "ok"), buffer, sizeof buffer, none)));
-    say_meant(env, "enif_get_atom_length: an unknown encoding",
-              number(env, enif_get_atom_length(env, atom(env, "ok"), &length, none)));
-    say_meant(env, "enif_get_string: an unknown encoding",
-              number(env, enif_get_string(env, text(env, "ok"), buffer, sizeof buffer, none)));
-    say_meant(env, "enif_make_existing_atom: an unknown encoding",
-              number(env, enif_make_existing_atom(env, "ok", &out, none)));
+    say_meant_in_older(
+        env, "enif_get_atom: an unknown encoding",
+        number(env, enif_get_atom(env, atom(env, "ok"), buffer, sizeof buffer, none)));
+    say_meant_in_older(env, "enif_get_atom_length: an unknown encoding",
+                       number(env, enif_get_atom_length(env, atom(env, "ok"), &length, none)));
+    say_meant_in_older(
+        env, "enif_get_string: an unknown encoding",
+        number(env, enif_get_string(env, text(env, "ok"), buffer, sizeof buffer, none)));
+    say_meant_in_older(env, "enif_make_existing_atom: an unknown encoding",
+                       number(env, enif_make_existing_atom(env, "ok", &out, none)));
 }
 
 ERL_NIF_TERM about_terms(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

@@ -54,11 +54,15 @@ void name_pid(ERL_NIF_TERM pid, const char *name)
 static void put(FILE *to, ErlNifEnv *env, ERL_NIF_TERM term);
 
 /* As external bytes: big integers, bit strings, atoms beyond Latin-1, identifiers of other nodes.
- */
+ * Newer BEAMs have other bytes for the atoms in them. */
 static void put_external(FILE *to, ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ErlNifBinary bin;
 
+    if (NEWER) {
+        fprintf(to, "hash %lu", (unsigned long)enif_hash(ERL_NIF_PHASH2, term, 0));
+        return;
+    }
     if (!enif_term_to_binary(env, term, &bin)) {
         fputs("no external term", to);
         return;
@@ -318,6 +322,16 @@ void say_meant(ErlNifEnv *env, const char *name, ERL_NIF_TERM value)
     fputs("is ", line.to);
     put(line.to, env, value);
     end(&line);
+}
+
+void say_meant_in_newer(ErlNifEnv *env, const char *name, ERL_NIF_TERM value)
+{
+    (NEWER ? say_meant : say)(env, name, value);
+}
+
+void say_meant_in_older(ErlNifEnv *env, const char *name, ERL_NIF_TERM value)
+{
+    (NEWER ? say : say_meant)(env, name, value);
 }
 
 void say_int(const char *name, long value)

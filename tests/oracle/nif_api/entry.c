@@ -11,6 +11,7 @@ static int load(ErlNifEnv *env, void **priv_data, ERL_NIF_TERM info)
     if (!open_answers())
         return 1;
     say(env, "info", info);
+    set_options(env);
     *priv_data = &private_data;
     return !open_types(env);
 }
@@ -22,6 +23,7 @@ static void unload(ErlNifEnv *env, void *priv_data)
     topic("unload");
     say_int("priv_data", priv_data == &private_data);
     say_what_ended();
+    say_unloaded_threads();
     topic("functions that were never called");
     for (size_t i = 0; i < FUNCTION_COUNT; i++)
         if (!function_called[i])
@@ -55,6 +57,7 @@ static ErlNifFunc functions[] = {
     {"makers", 0, makers, 0},
     {"memory", 0, memory, 0},
     {"monitors", 0, monitors, 0},
+    {"newer", 0, newer, 0},
     {"order", 0, order, 0},
     {"ports", 1, ports, 0},
     {"printing", 0, printing, 0},

@@ -61,7 +61,7 @@ static void there_and_back(ErlNifEnv *env, ERL_NIF_TERM term)
         say_int("with more behind",
                 enif_binary_to_term(env, more, sizeof more, &back, 0) == bin.size);
     }
-    if (has_order(env, term))
+    if (has_order(env, term) && !NEWER)
         say(env, "term_to_binary", enif_make_binary(env, &bin));
     else
         enif_release_binary(&bin);
@@ -142,6 +142,15 @@ static void read_odd(ErlNifEnv *env, const struct input *input)
                                                     input->size, &term, ERL_NIF_BIN2TERM_SAFE)));
 }
 
+/* In Latin-1, or in UTF-8. */
+static void say_atom_written(ErlNifEnv *env)
+{
+    ErlNifBinary bin;
+
+    enif_term_to_binary(env, atom(env, "a"), &bin);
+    say_meant_in_newer(env, "enif_term_to_binary: an atom", enif_make_binary(env, &bin));
+}
+
 ERL_NIF_TERM external(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     struct terms terms = make_terms(env);
@@ -162,6 +171,7 @@ ERL_NIF_TERM external(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         read_input(env, &inputs[i], ERL_NIF_BIN2TERM_SAFE);
     for (size_t i = 0; i < COUNT(odd); i++)
         read_odd(env, &odd[i]);
+    say_atom_written(env);
     free_terms(&terms);
     return atom(env, "ok");
 }

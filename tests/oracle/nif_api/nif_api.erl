@@ -4,7 +4,7 @@
 -export([about_terms/0, bad_schedules/1, binaries/0, clocks/0, conditions/0, destroyed/0,
          dirty_cpu/3, dirty_io/2, dynamic_calls/0, environments/0, errors/0, exceptions/0,
          external/0, hashes/0, identifiers/0, iterators/0, large_maps/0, let_go/0, libraries/0,
-         locks/0, makers/0, memory/0, monitors/0, order/0, ports/1, printing/0, queues/0,
+         locks/0, makers/0, memory/0, monitors/0, newer/0, order/0, ports/1, printing/0, queues/0,
          resource_terms/0, resources/0, scheduling/0, select_again/0, select_cancel/0,
          select_pipe/0, select_ready/0, select_stop/0, select_stopped/0, select_wrong/0, sending/0,
          sending_thread/0, small_maps/0, sub_binaries/0, system_info/0, thread_data/0, threads/0,
@@ -37,6 +37,7 @@ locks() -> ?NIF.
 makers() -> ?NIF.
 memory() -> ?NIF.
 monitors() -> ?NIF.
+newer() -> ?NIF.
 order() -> ?NIF.
 ports(_) -> ?NIF.
 printing() -> ?NIF.

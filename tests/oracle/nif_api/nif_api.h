@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Made by nif_api.sh from plugin_api/nif_functions.h: how many functions NIF 2.16 has, and a macro
+/* Made by nif_api.sh from plugin_api/nif_functions.h: how many functions OTP has, and a macro
  * for each of them that notes that it was called. */
 #include "called.h"
 
@@ -31,6 +31,11 @@ void say_pair(ErlNifEnv *env, const char *name, long result, ERL_NIF_TERM output
 /* An answer that is meant to differ. NAME stands in the table in plugin_api/README.md. */
 void say_meant(ErlNifEnv *env, const char *name, ERL_NIF_TERM value);
 
+/* The same, if the BEAM is of NIF 2.17 (OTP 26) or later, or before; else an answer. */
+#define NEWER (ERL_NIF_MINOR_VERSION >= 17)
+void say_meant_in_newer(ErlNifEnv *env, const char *name, ERL_NIF_TERM value);
+void say_meant_in_older(ErlNifEnv *env, const char *name, ERL_NIF_TERM value);
+
 /* True: the answers go to a file that could be opened. */
 bool open_answers(void);
 void close_answers(void);
@@ -46,6 +51,13 @@ ERL_NIF_TERM bytes(ErlNifEnv *env, const char *data, size_t size);
 
 /* A pid of this node that has never been. */
 ERL_NIF_TERM dead_pid(ErlNifEnv *env);
+
+/* 0.0 or -0.0. */
+bool is_zero(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/* Sets the options of NIF 2.17, in load(). */
+void set_options(ErlNifEnv *env);
+void say_unloaded_threads(void);
 
 /* A few of each kind, with the edges of each range; several hundred terms, always the same. */
 struct terms {
@@ -69,7 +81,7 @@ void sleep_ms(long milliseconds);
 typedef ERL_NIF_TERM nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 nif about_terms, makers, binaries, sub_binaries, exceptions, environments, order, hashes;
-nif small_maps, large_maps, iterators, external, vectors, queues;
+nif small_maps, large_maps, iterators, external, vectors, queues, newer;
 nif scheduling, timeslices, slice, bad_schedules, dirty_cpu, dirty_io;
 nif locks, conditions, thread_data, threads, sending_thread;
 nif identifiers, sending, ports, unique, clocks, time_units;

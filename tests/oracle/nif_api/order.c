@@ -3,6 +3,13 @@
 
 #include <stdlib.h>
 
+bool is_zero(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    double value;
+
+    return enif_get_double(env, term, &value) && value == 0;
+}
+
 /* One line a term: '<', '=' or '>' for each other one, '#' where they are identical. */
 ERL_NIF_TERM order(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -18,9 +25,14 @@ ERL_NIF_TERM order(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
             row[j] = order < 0 ? '<' : order > 0 ? '>' : '=';
             if (enif_is_identical(terms.all[i], terms.all[j]))
                 row[j] = row[j] == '=' ? '#' : '!';
+            if (NEWER && i != j && is_zero(env, terms.all[i]) && is_zero(env, terms.all[j]))
+                row[j] = '0';
         }
         say_text("row", row);
     }
+    say_meant_in_newer(
+        env, "enif_is_identical: 0.0 and -0.0",
+        number(env, enif_is_identical(enif_make_double(env, 0.0), enif_make_double(env, -0.0))));
     free(row);
     free_terms(&terms);
     return atom(env, "ok");

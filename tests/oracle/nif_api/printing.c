@@ -202,8 +202,10 @@ static ERL_NIF_TERM some_map(ErlNifEnv *env, unsigned depth)
 {
     ERL_NIF_TERM map = enif_make_new_map(env);
 
-    for (unsigned count = some(4); count > 0; count--)
-        enif_make_map_put(env, map, some_term(env, depth - 1), some_term(env, depth - 1), &map);
+    for (unsigned count = some(4); count > 0; count--) {
+        ERL_NIF_TERM key = NEWER ? some_binary(env) : some_term(env, depth - 1); /* for one order */
+        enif_make_map_put(env, map, key, some_term(env, depth - 1), &map);
+    }
     return map;
 }
 
@@ -248,6 +250,19 @@ static void print_some(ErlNifEnv *env)
         enif_snprintf(buffer, 1 + some((unsigned)length + 4), "%T", term);
         say_text("what has room", buffer);
     }
+}
+
+/* From OTP 26 on keys that are atoms stand in the order of the BEAM's atom table: `true` is an
+ * early one. */
+static void print_map(ErlNifEnv *env)
+{
+    ERL_NIF_TERM map = enif_make_new_map(env);
+    char buffer[100];
+
+    enif_make_map_put(env, map, atom(env, "true"), number(env, 1), &map);
+    enif_make_map_put(env, map, atom(env, "nif_api_a"), number(env, 2), &map);
+    enif_snprintf(buffer, sizeof buffer, "%T", map);
+    say_meant_in_newer(env, "enif_snprintf: %T of a map whose keys are atoms", text(env, buffer));
 }
 
 static void print_meant(ErlNifEnv *env, const char *name, const char *format, ...)
@@ -304,6 +319,7 @@ ERL_NIF_TERM printing(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     for (int i = 0; i < 400; i++)
         print_some(env);
     print_odd(env);
+    print_map(env);
     free_terms(&terms);
     return atom(env, "ok");
 }

@@ -1,0 +1,30 @@
+#!/bin/sh
+# OTP 27 as a second oracle: tests of this folder once more, with the BEAM that tests/unpack-otp27 has unpacked
+# in the place of the one that is installed. Where it does something otherwise than OTP 25, they know it, and see to it
+# that it is so: the table "Where OTP 27 differs" of plugin_api/README.md. It has functions that OTP 25 does not have.
+otp=$SOURCE_DIR/build/otp27
+
+[ -x "$otp/bin/erl" ] || {
+    echo "no OTP 27 of Debian 13: $([ -e "$otp.log" ] && tail -n 1 "$otp.log" || echo 'tests/unpack-otp27 was not run')"
+    exit 77
+}
+case $BUILD_DIR in
+*/release | */debug) ;;
+*)
+    echo 'in release and debug mode only; the others have OTP 25'
+    exit 77
+    ;;
+esac
+
+PATH=$otp/bin:$PATH OTP_INCLUDE=$otp/include NATIVE_PLUGINS=gcc-O2
+export PATH OTP_INCLUDE NATIVE_PLUGINS
+unset TEST_SUMMARY
+set --
+for name in etf execution live match terms text; do
+    set -- "$@" "$BUILD_DIR/tests/oracle/test_$name"
+done
+for name in encoding logging native nif_api patterns; do
+    set -- "$@" "tests/oracle/$name.sh"
+done
+# Each in turn, but for two at once: so many processors have the machines that the tests are for.
+exec python3 tests/runner --jobs=2 "$@"
