@@ -5,12 +5,14 @@
 %%   set        [{{Module, Function, Arity}, true | false | MatchSpec, Kinds}], in this order
 %%   flags      [call] if left out
 %%   callers    false: the recording has none
+%%   apart      [Set]: sets, each of a session of its own, also in the BEAM
 %%   sessions   kinds: patterns of each are of a session of its own here
 %% and perhaps what cases.erl knows.
 -module(specs).
 -export([cases/0, differences/0, displayed/0, used/1]).
 
-cases() -> [made(Case) || Case <- guards() ++ failing() ++ bodies() ++ actions() ++ flags() ++ patterns()].
+cases() ->
+    [made(Case) || Case <- guards() ++ failing() ++ bodies() ++ actions() ++ flags() ++ patterns() ++ later(fun apart/0)].
 
 displayed() ->
     made(#{name => "display",
@@ -29,7 +31,11 @@ made(Case) ->
                  replay => sessions(All, ["--flags=" ++ lists:join(",", [atom_to_list(F) || F <- Flags])]) ++
                      recorded_callers(Case)}, All).
 
-%% One session, or one for each kind of pattern.
+%% One session, or one for each kind of pattern or each set. In OTP 27 the session that was created last is the first
+%% at each call, here it is the last one.
+sessions(#{apart := Sets}, Flags) ->
+    lists:append([["--session", io_lib:format("~b", [N]), tracer | Flags] ++ lists:append([option(One) || One <- Set])
+                  || {N, Set} <- lists:enumerate(lists:reverse(Sets))]);
 sessions(#{sessions := Kinds, set := Set}, Flags) ->
     lists:append([["--session", atom_to_list(Kind), tracer | Flags] ++
                       lists:append([option(One) || {_, _, Of} = One <- Set, Of =:= [Kind]])
@@ -232,7 +238,7 @@ flags() ->
      || {Name, Flags, Set} <- silence(Switch) ++ switched(Switch, Talk) ++ returned()].
 
 %% See cases.erl: after an exception, where the call nearest to the function that catches is not traced.
-more("return_to") -> #{later => [<<"return_to">>]};
+more(Name) when Name =:= "return_to"; Name =:= "two, return_to" -> #{later => [<<"return_to">>]};
 more(_) -> #{}.
 
 silence(Switch) ->
@@ -284,6 +290,23 @@ patterns() ->
     [#{name => "patterns: " ++ Name, set => Set, external => subject:external()}
      || {Name, Set} <- globals()] ++
     [Case#{name => "patterns: " ++ Name, library => "logging_generic"} || {Name, Case} <- meta()].
+
+%% Trace sessions side by side, at the same functions and at others, which the tracee alone calls.
+apart() ->
+    Many = fun(Spec) -> lists:append([on(Function, 1, Spec) || Function <- [id, down, caught, outer, boom, first, far]]) end,
+    Shown = fun(Message) -> [{'_', [], [{message, Message}]}] end,
+    Ended = fun(Message) -> [{'_', [], [{exception_trace}, {message, Message}]}] end,
+    [(more(Name))#{name => "sessions: " ++ Name, set => [], flags => [call | Flags], apart => Sets}
+     || {Name, Flags, Sets} <-
+            [{"two, the same functions", [], [Many(Shown(one)), Many(Ended(two))]},
+             {"two, other functions", [], [on(down, 1, Shown(one)), on(first, 1, Shown(two)) ++ on(boom, 1, Shown(two))]},
+             {"two, returns of one", [], [on(third, 1, Shown(one)), on(third, 1, Ended(two))]},
+             {"two, one hides calls", [], [on(down, 1, [{[1], [], [{message, false}]}, {'_', [], [{message, one}]}]),
+                                           on(down, 1, Shown(two))]},
+             {"two, one is silent", [], [on(first, 1, [{'_', [], [{silent, true}]}]) ++ on(down, 1, Shown(one)),
+                                         on(first, 1, Shown(two)) ++ on(down, 1, Shown(two))]},
+             {"two, return_to", [return_to], [on(inner, 1, Ended(one)), on(outer, 1, Ended(two))]},
+             {"three", [], [on(id, 1, Shown(N)) ++ on(two, 2, Shown(N)) || N <- [1, 2, 3]]}]].
 
 true() -> [{'_', [], [{message, {caller}}]}].
 later() -> [{'_', [], [{return_trace}, {message, later}]}].

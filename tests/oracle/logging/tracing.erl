@@ -12,6 +12,7 @@
 %%   new_ports  flags of ports that it opens
 %%   new        flags of processes that are spawned while it runs
 %%   all        flags of all processes that there are
+%%   apart      [Patterns]: each of a trace session of its own, of OTP 27's module trace, with the flags
 %%   token      true: the tracer is seq_trace's too
 %% All but `run' may be left out.
 
@@ -45,6 +46,13 @@ trace(Case, Tracer) ->
         stop()
     end.
 
+start(#{apart := Sets, flags := Flags}, Tracee, {_, _} = Tracer) ->
+    put(sessions, [begin
+                       Session = trace:session_create(apart, Tracer, []),
+                       [trace:function(Session, What, Spec, Options) || {What, Spec, Options} <- Set],
+                       1 = trace:process(Session, Tracee, true, Flags),
+                       Session
+                   end || Set <- Sets]);
 start(Case, Tracee, Tracer) ->
     erlang:system_flag(trace_control_word, 0),
     [erlang:trace_pattern(What, Spec, [option(Option, Spec, Tracer) || Option <- Options])
@@ -61,6 +69,7 @@ flags(Who, Flags, {Module, State}) -> erlang:trace(Who, true, [{tracer, Module, 
 flags(Who, Flags, Port) -> erlang:trace(Who, true, [{tracer, Port} | Flags]).
 
 stop() ->
+    [true = trace:session_destroy(Session) || Sessions <- [erase(sessions)], is_list(Sessions), Session <- Sessions],
     seq_trace:reset_trace(),
     seq_trace:set_system_tracer(false),
     [erlang:trace(Who, false, [all]) || Who <- [new_ports, new_processes]],
