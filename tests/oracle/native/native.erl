@@ -177,6 +177,7 @@ of_kind(Kind, Set) -> [case One of {F, A, Spec} -> {F, A, Spec, Kind}; _ -> One 
 
 in_beam(count) -> call_count;
 in_beam(time) -> call_time;
+in_beam(memory) -> call_memory;
 in_beam(Kind) -> Kind.
 
 said(#{library := Library, libraries := Libraries, plugins := Plugins} = Setup, Case, Log) ->
@@ -199,12 +200,16 @@ report(Name, Outcome) ->
 
 %% --- Counted here and there -----------------------------------------------------------------------------
 
+%% call_memory came with OTP 26. An exception, and a call through the host, take words here that a BEAM has elsewhere.
+kinds() -> [count, time | [memory || comparison:is_later()]].
+
 counts() ->
     [#{name => [atom_to_list(Kind), " of ", show(Module, Function, Arguments)], kind => Kind,
        module => Module, run => {Function, Arguments}}
-     || Kind <- [count, time],
+     || Kind <- kinds(),
         {Module, Function, Arguments} <- [{fib, fib, [20]}, {fib, quick, [50]}, {fib, depth, [5000]}] ++
-            [{frames, Function, Arguments} || {Function, Arguments} <- runs()]] ++
+            [{frames, Function, Arguments} || {Function, Arguments} <- runs()],
+        Kind =/= memory orelse lists:member(Function, [nests, sums, evens, tails, jumps, fib, quick, depth])] ++
     [#{name => [atom_to_list(Kind), ", ", Name], kind => Kind, module => frames, run => {outward, [2]}, set => Set}
      || Kind <- [count, time],
         {Name, Set} <- [{"after global", [{'_', '_', global}, {'_', '_', Kind}]},
@@ -219,13 +224,18 @@ counted(#{plugins := Plugins} = Setup, #{module := Module, kind := Kind, run := 
                             || {F, A, K} <- Set]),
     Text = tracehost(Setup, ["run", "-t", "text,output=/dev/null"] ++ Options ++
                          [filename:join(Plugins, atom_to_list(Module) ++ ".so"), show(Module, Function, Arguments)]),
-    {match, Rows} = re:run(Text, "^ +([0-9]+) +(?:[0-9.]+ +)?[a-z]+:([a-z_]+)/([0-9]+)$",
+    {match, Rows} = re:run(Text, "^ +([0-9]+) +(?:([0-9.]+) +)?[a-z]+:([a-z_]+)/([0-9]+)$",
                            [global, multiline, {capture, all_but_first, list}]),
-    There = lists:sort([{list_to_atom(F), list_to_integer(A), list_to_integer(N)} || [N, F, A] <- Rows, N =/= "0"]),
+    There = lists:sort([{list_to_atom(F), list_to_integer(A), amount(Kind, list_to_integer(N), Second)}
+                        || [N, Second, F, A] <- Rows, N =/= "0"]),
     case {Here, There} of
         {[_ | _], Here} -> equal;
         _ -> io_lib:format("in the BEAM ~0p~nhere ~0p~nof ~s~n", [Here, There, Text])
     end.
+
+%% Of memory calls and words are compared, of the others calls.
+amount(memory, N, Words) -> {N, list_to_integer(Words)};
+amount(_, N, _) -> N.
 
 %% [{Function, Arity, Count}], of those that are called.
 counts_in_beam(Module, Function, Arguments, Kind, Set) ->
@@ -239,11 +249,13 @@ counts_in_beam(Module, Function, Arguments, Kind, Set) ->
     receive {'DOWN', Monitor, process, Tracee, _} -> ok end,
     Counts = [{F, A, count(erlang:trace_info({Module, F, A}, Item))} || {F, A} <- Functions],
     [erlang:trace_pattern({Module, '_', '_'}, false, [K]) || K <- [local, global, meta, Item]],
-    lists:sort([Row || {_, _, N} = Row <- Counts, N > 0]).
+    lists:sort([Row || {_, _, N} = Row <- Counts, N =/= 0]).
 
 count({_, false}) -> 0; % it has no such breakpoint
 count({call_count, N}) -> N;
-count({call_time, Rows}) -> lists:sum([N || {_, N, _, _} <- Rows]).
+count({call_time, Rows}) -> lists:sum([N || {_, N, _, _} <- Rows]);
+count({call_memory, []}) -> 0;
+count({call_memory, Rows}) -> {lists:sum([N || {_, N, _} <- Rows]), lists:sum([Words || {_, _, Words} <- Rows])}.
 
 %% --- The program ------------------------------------------------------------------------------------------
 
