@@ -127,16 +127,20 @@ static enum th_status parse_rest(struct th_named_tracer *tracer, const char *tex
     return TH_OK;
 }
 
+/* To be freed by th_free(). */
+static char *name_of(const char *text)
+{
+    return th_printf("%.*s", (int)strcspn(text, "=,"), text);
+}
+
 enum th_status th_named_tracer_parse(const char *text, struct th_named_tracer *tracer)
 {
-    size_t length = strcspn(text, "=,");
-
     th_env_init(&tracer->env, TH_ENV_PLAIN);
-    tracer->name = th_printf("%.*s", (int)length, text);
+    tracer->name = name_of(text);
     tracer->state = TH_NONE;
-    if (length == 0)
+    if (!*tracer->name)
         th_error_raise(TH_USAGE, "there is no name in it");
-    else if (parse_rest(tracer, text + length) == TH_OK)
+    else if (parse_rest(tracer, text + strlen(tracer->name)) == TH_OK)
         return TH_OK;
     th_named_tracer_free(tracer);
     return TH_USAGE;
@@ -345,17 +349,11 @@ enum th_status th_tracer_load(const struct th_search *search, const char *name,
 enum th_status th_tracer_preload(const struct th_search *search, const char *text,
                                  struct th_library **library)
 {
-    struct th_named_tracer tracer;
-    enum th_status status;
+    char *name = name_of(text);
+    enum th_status status = *name ? load(search, name, library) : TH_OK;
 
-    *library = NULL;
-    if (th_named_tracer_parse(text, &tracer) != TH_OK) {
-        th_error_clear();
-        return TH_OK;
-    }
-    status = load(search, tracer.name, library);
-    if (status != TH_OK)
+    if (status != TH_OK || !*name)
         *library = NULL;
-    th_named_tracer_free(&tracer);
+    th_free(name);
     return status;
 }

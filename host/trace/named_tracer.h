@@ -71,7 +71,8 @@ enum th_status th_tracer_replace(struct th_session *session, const struct th_sea
                                  const char *text, struct th_tracer_lock *lock);
 
 /* th_tracer_load() of the tracer of TEXT, without warnings: so that what loads it later calls no
- * code of it. Nothing, and *LIBRARY NULL, if TEXT is wrong: who uses it says so. */
+ * code of it. Its state, an expression perhaps, is not evaluated. Nothing, and *LIBRARY NULL, if
+ * TEXT has no name: th_named_tracer_parse() reports that. */
 enum th_status th_tracer_preload(const struct th_search *search, const char *text,
                                  struct th_library **library);
 

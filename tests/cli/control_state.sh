@@ -1,0 +1,29 @@
+#!/bin/sh
+# A state that is an expression is evaluated once, whoever attaches the tracer.
+. tests/cli/report
+. tests/cli/controlled
+
+# deposits: the balance grows with each evaluation.
+once='as_state=begin bank:deposit(alice, 1), trace end'
+deposits() {
+    a_bank -L "$tracers"
+    ctl attach "$once" -p bank:open/2 --session=two &&
+        ctl attach "$once" -p bank:open/2 --kind=meta --meta-tracer="$once" --session=three &&
+        ctl pattern bank:close/1 --kind=meta --meta-tracer="$once" --session=three &&
+        ctl replace two "$once" &&
+        ctl attach 'echo=bank:balance(alice)' -p bank:open/2
+    end
+}
+expect 'once' deposits <<'LINES'
+session 1 'two', tracer 'as_state': flags call, 1 breakpoint
+session 2 'three', tracer 'as_state': flags call, 1 breakpoint
+session 2 'three', tracer 'as_state': bank:close/1: 1 function
+session 1 'two', tracer 'as_state': flags call, 1 breakpoint
+session 5, tracer 'echo': flags call, 1 breakpoint
+state 105
+ok
+stderr: tracehost run: a request to stop came
+status 0
+LINES
+
+finish
