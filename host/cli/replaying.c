@@ -267,38 +267,16 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
 
 /* --- outputs of tracers --- */
 
-struct overwriting {
-    const struct th_replaying *replay;
-    const char *tracer;
-    enum th_status status;
-};
-
-static void check_output(void *context, const char *path)
+/* Streams are read while tracers write. */
+static enum th_status check_output(void *context, const char *path)
 {
-    struct overwriting *overwriting = context;
-    const struct th_replaying *replay = overwriting->replay;
+    const struct th_replaying *replay = context;
 
-    for (size_t i = 0; i < replay->stream_count && overwriting->status == TH_OK; i++)
+    for (size_t i = 0; i < replay->stream_count; i++)
         if (th_reader_would_read(replay->streams[i], path))
-            overwriting->status =
-                th_error_raise(TH_USAGE, "tracer '%s' would write over the stream %s",
-                               overwriting->tracer, replay->streams[i]);
-}
-
-/* Streams are read while tracers write: before these begin. */
-static enum th_status check_outputs(const struct th_replaying *replay, struct th_tracing *tracing)
-{
-    struct overwriting overwriting = {.replay = replay};
-
-    for (size_t i = 0; i < th_tracing_sessions(tracing); i++) {
-        const struct th_session *session = th_tracing_session(tracing, i);
-        if (!session || !th_session_has_tracer(session))
-            continue;
-        overwriting.tracer = th_session_name(session);
-        th_settings_each_output(th_session_library(session), th_session_state_term(session),
-                                check_output, &overwriting);
-    }
-    return overwriting.status;
+            return th_error_raise(TH_USAGE, "it would write over the stream %s",
+                                  replay->streams[i]);
+    return TH_OK;
 }
 
 /* --- under control --- */
@@ -373,6 +351,7 @@ int th_replaying_run(struct th_replaying *replay)
     if (check_nodes(replay) != TH_OK)
         return th_command_fail(replay->command);
     tracing = th_tracing_create();
+    th_tracing_check_outputs(tracing, check_output, replay);
     if (replay->check)
         th_check_start();
     replay->play.progress = progress;
@@ -388,8 +367,6 @@ int th_replaying_run(struct th_replaying *replay)
         th_tracing_use_recorded_callers(tracing);
     th_tracing_use_execution(tracing, &replay->execution);
     status = start_control(replay, tracing);
-    if (status == TH_OK)
-        status = check_outputs(replay, tracing);
     if (status == TH_OK)
         status = play_all(replay, tracing);
     else

@@ -1,3 +1,4 @@
+#include "output.h"
 #include "setting.h"
 #include "thread.h"
 
@@ -103,6 +104,8 @@ enum th_status th_attachment_ask_first_status(struct th_attachment *attachment)
         th_settings_check(attachment->library, attachment->name, attachment->state);
     bool stays;
 
+    if (status == TH_OK)
+        status = th_outputs_check(attachment);
     if (status != TH_OK)
         return status;
     callback->end = NULL;

@@ -211,7 +211,7 @@ enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_s
     th_session_id id = th_session_id_of(owner);
     struct th_session *session;
     struct th_meta_tracer *tracer;
-    enum th_status status = th_session_begin(tracing, setup, &session);
+    enum th_status status = th_session_begin_meta(tracing, setup, &session);
 
     if (status != TH_OK)
         return status;
@@ -220,7 +220,6 @@ enum th_status th_meta_tracer_create(struct th_session *owner, const struct th_s
         th_session_free(session);
         return status;
     }
-    session->meta = true;
     session->index = owner->index;
     session->id = (atomic_fetch_add_explicit(&tracing->created, 1, memory_order_relaxed) + 1) *
                       TH_SESSIONS_LIMIT +
@@ -257,13 +256,14 @@ void th_meta_tracer_untold(struct th_tracing *tracing, th_session_id id)
         th_session_count(owner, TH_COUNTED_BY_PATTERNS(meta_untold));
 }
 
-void th_meta_tracers_each(struct th_tracing *tracing, void (*visit)(struct th_session *session))
+void th_meta_tracers_each(struct th_tracing *tracing,
+                          void (*visit)(void *context, struct th_session *session), void *context)
 {
     if (tracing->shared)
         th_progress_enter();
     for (struct th_meta_tracer *tracer = first(tracing); tracer; tracer = after(tracer))
         if (caller_of(tracer))
-            visit(tracer->session);
+            visit(context, tracer->session);
     if (tracing->shared)
         th_progress_leave();
 }

@@ -66,7 +66,8 @@ void th_meta_tracers_orphan(struct th_session *owner);
 void th_meta_tracers_forget(struct th_session *owner);
 
 /* Calls VISIT for the session of each. In a shared tracing VISIT is called in a section. */
-void th_meta_tracers_each(struct th_tracing *tracing, void (*visit)(struct th_session *session));
+void th_meta_tracers_each(struct th_tracing *tracing,
+                          void (*visit)(void *context, struct th_session *session), void *context);
 
 /* The tracing has become shared. */
 void th_meta_tracers_share(struct th_tracing *tracing);

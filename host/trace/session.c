@@ -139,12 +139,15 @@ static enum th_status refuse(struct th_session *session, enum th_status status)
     return status;
 }
 
-enum th_status th_session_begin(struct th_tracing *tracing, const struct th_session_setup *setup,
-                                struct th_session **result)
+enum th_status th_session_begin_meta(struct th_tracing *tracing,
+                                     const struct th_session_setup *setup,
+                                     struct th_session **result)
 {
     struct th_session *session = new_session(tracing, setup);
-    enum th_status status = ask_first_status(session);
+    enum th_status status;
 
+    session->meta = true;
+    status = ask_first_status(session);
     if (status != TH_OK)
         return refuse(session, status);
     *result = session;
@@ -266,11 +269,12 @@ uint64_t th_tracing_held(void)
 }
 
 /* In a section. The session may be freed by this, after it: its tracer may destroy it. */
-static void end_pending(struct th_session *session)
+static void end_pending(void *context, struct th_session *session)
 {
     struct th_attachment *attachment = th_session_attachment(session);
     bool asks_again;
 
+    (void)context;
     if (atomic_load_explicit(&attachment->pending, memory_order_relaxed) != hold)
         return;
     atomic_store_explicit(&attachment->pending, 0, memory_order_relaxed);
@@ -291,9 +295,9 @@ void th_tracing_go(struct th_tracing *tracing)
     for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
         struct th_session *session = th_tracing_at(tracing, i);
         if (session)
-            end_pending(session);
+            end_pending(NULL, session);
     }
-    th_meta_tracers_each(tracing, end_pending);
+    th_meta_tracers_each(tracing, end_pending, NULL);
     hold = 0;
     th_tracing_ask_end(tracing);
     th_tracer_lock_return(lock);

@@ -76,6 +76,13 @@ bool th_tracing_is_shared(const struct th_tracing *tracing);
  * which thread and when. */
 void th_tracing_replay_nothing(struct th_tracing *tracing);
 
+/* CHECK(CONTEXT, PATH) is called for each file that the settings of a tracer that is attached from
+ * now on have it write, before it is opened; any status but TH_OK, which CHECK raises, refuses the
+ * tracer. Before th_tracing_share(). Thread: CHECK is called by whoever attaches. */
+void th_tracing_check_outputs(struct th_tracing *tracing,
+                              enum th_status (*check)(void *context, const char *path),
+                              void *context);
+
 /* Callbacks for recorded events read real clocks from now on, not the records' own time. */
 void th_tracing_use_wall_clock(struct th_tracing *tracing);
 

@@ -192,17 +192,20 @@ enum th_status th_settings_check(const struct th_library *library, const char *n
     return status;
 }
 
-void th_settings_each_output(const struct th_library *library, th_term state,
-                             void (*visit)(void *context, const char *path), void *context)
+enum th_status th_settings_each_output(const struct th_library *library, th_term state,
+                                       enum th_status (*visit)(void *context, const char *path),
+                                       void *context)
 {
     const struct th_tracer_setting *settings = library ? th_library_settings(library) : NULL;
+    enum th_status status = TH_OK;
 
-    for (; settings && settings->name && th_is_map(state); settings++) {
+    for (; settings && settings->name && th_is_map(state) && status == TH_OK; settings++) {
         th_term value = th_map_get(state, th_atom(settings->name));
         char *path =
             settings->type == TH_SETTING_OUTPUT && value != TH_NONE ? text_of(value) : NULL;
         if (path && *path && strcmp(path, "-") != 0)
-            visit(context, path);
+            status = visit(context, path);
         th_free(path);
     }
+    return status;
 }

@@ -14,9 +14,11 @@
  */
 enum th_status th_settings_check(const struct th_library *library, const char *name, th_term state);
 
-/* Calls VISIT with the path of each file that STATE has LIBRARY write. */
-void th_settings_each_output(const struct th_library *library, th_term state,
-                             void (*visit)(void *context, const char *path), void *context);
+/* Calls VISIT with the path of each file that STATE has LIBRARY write, until it returns another
+ * status than TH_OK; the last status. */
+enum th_status th_settings_each_output(const struct th_library *library, th_term state,
+                                       enum th_status (*visit)(void *context, const char *path),
+                                       void *context);
 
 /* A word for what a value may be: "a number", "table, json or csv". To be freed by th_free(). */
 char *th_setting_values(const struct th_tracer_setting *setting);

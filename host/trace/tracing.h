@@ -104,6 +104,8 @@ enum { TH_DEPARTED = 64 };
 struct th_tracing {
     /* Once true, for ever; written while there is one thread. */
     bool shared, replays_nothing;
+    enum th_status (*check_output)(void *context, const char *path); /* or NULL */
+    void *check_context;
     pthread_mutex_t lock;
     pthread_t replayer; /* the thread that began the world */
     /* NULL: none, or one that is clearing if the tracing is shared. Release, acquire. */
@@ -240,9 +242,10 @@ bool th_session_ask_status(struct th_session *session, th_term tracee);
 /* It is attached no more. Under the lock. */
 void th_session_detach(struct th_session *session);
 
-/* The first steps of th_session_create(): a session that is in no list yet. */
-enum th_status th_session_begin(struct th_tracing *tracing, const struct th_session_setup *setup,
-                                struct th_session **session);
+/* The first steps of th_session_create(), of a meta tracer: its session is in no list. */
+enum th_status th_session_begin_meta(struct th_tracing *tracing,
+                                     const struct th_session_setup *setup,
+                                     struct th_session **session);
 
 /* Frees a session that nothing refers to; buries those that were destroyed. */
 void th_session_free(struct th_session *session);

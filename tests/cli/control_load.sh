@@ -28,7 +28,7 @@ pattern party:loop/1 --kind=count,time --match-spec=restart --session=counts
 flags call off all --session=counts
 pattern party:loop/1 --match-spec=pause --kind=count,time --session=counts
 info party:loop/1
-replace comes count,output=$work/counts
+replace comes count,output=$work/counted
 replace comes numbered=$((round + rounds))
 processes
 pattern _:_/_ --match-spec=false --kind=local,count,time --session=counts

@@ -175,7 +175,7 @@ tracehost run: waiting for functions that run to return; a signal ends it at onc
 -- status 143
 EOF
 
-expect '... nor that of another process, for ever' run -t "text,output=$work/trace" --grace=300ms \
+expect '... nor that of another process, for ever' run --grace=300ms \
     "$work/stuck.so" "$party" 'party:spawn(stuck, sleeps, [600], 0).' 'timer:sleep(200).' <<'EOF'
 <0.2.4096>
 ok

@@ -93,13 +93,17 @@ over_stream() {
     cmp "$one" "$copy"
 }
 expect 'not over a stream that is read' over_stream <<'LINES'
-tracehost replay: tracer 'jsonl' would write over the stream WORK/copy.trace
+tracehost replay: tracer 'jsonl' was not attached
+  it would write over the stream WORK/copy.trace
 status 2
-tracehost replay: tracer 'trace_port' would write over the stream WORK/copy.trace
+tracehost replay: tracer 'trace_port' was not attached
+  it would write over the stream WORK/copy.trace
 status 2
-tracehost replay: tracer 'text' would write over the stream WORK/copy.trace
+tracehost replay: tracer 'text' was not attached
+  it would write over the stream WORK/copy.trace
 status 2
-tracehost replay: tracer 'flame' would write over the stream WORK/copy.trace
+tracehost replay: tracer 'flame' was not attached
+  it would write over the stream WORK/copy.trace
 status 2
 LINES
 

@@ -1,0 +1,140 @@
+#include "output.h"
+
+#include "setting.h"
+#include "tracing.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- Which files are one ---------------------------------------------------------------------- */
+
+enum { MOST_LINKS = 40 };
+
+/* NAME in the folder of PATH, where NAME does not begin at the root. To be freed by th_free(). */
+static char *beside(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+
+    return *name == '/' || !slash ? th_strdup(name)
+                                  : th_printf("%.*s%s", (int)(slash + 1 - path), path, name);
+}
+
+/* Where the file of PATH, which is not there, would be made. NULL: nowhere. To be freed by
+ * th_free(). */
+static char *place_of(const char *path)
+{
+    char *at = th_strdup(path), *next, *folder, *place = NULL, link[PATH_MAX], real[PATH_MAX];
+    ssize_t length;
+
+    for (int i = 0; i < MOST_LINKS && (length = readlink(at, link, sizeof link - 1)) > 0; i++) {
+        link[length] = 0;
+        next = beside(at, link);
+        th_free(at);
+        at = next;
+    }
+    folder = beside(at, ".");
+    if (realpath(folder, real))
+        place = th_printf("%s/%s", real, strrchr(at, '/') ? strrchr(at, '/') + 1 : at);
+    th_free(folder);
+    th_free(at);
+    return place;
+}
+
+static bool is_one_file(const char *path, const char *other)
+{
+    struct stat first, second;
+    bool there = stat(path, &first) == 0, same;
+    char *place, *other_place;
+
+    if (there != (stat(other, &second) == 0))
+        return false;
+    if (there)
+        return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+               first.st_ino == second.st_ino;
+    place = place_of(path);
+    other_place = place_of(other);
+    same = place && other_place && strcmp(place, other_place) == 0;
+    th_free(place);
+    th_free(other_place);
+    return same;
+}
+
+/* --- Who writes them -------------------------------------------------------------------------- */
+
+struct check {
+    struct th_attachment *new;
+    const char *path; /* what NEW would write */
+    const struct th_attachment *writer;
+    enum th_status status;
+};
+
+static enum th_status compare(void *context, const char *path)
+{
+    const struct check *check = context;
+
+    if (!is_one_file(check->path, path))
+        return TH_OK;
+    th_error_raise(TH_USAGE, "give each tracer an output of its own");
+    return th_error_context("the file %s is written by tracer '%s', as %s", check->path,
+                            check->writer->name, path);
+}
+
+/* Breakpoints of one meta tracer have an attachment each. */
+static bool is_one_tracer(const struct th_attachment *a, const struct th_attachment *b)
+{
+    return (a->session->meta || b->session->meta) && a->library == b->library &&
+           th_compare_exact(a->state, b->state) == 0;
+}
+
+static void check_writer(void *context, struct th_session *session)
+{
+    struct check *check = context;
+
+    check->writer = th_session_attachment(session);
+    if (session != check->new->session && check->status == TH_OK &&
+        !is_one_tracer(check->new, check->writer))
+        check->status =
+            th_settings_each_output(check->writer->library, check->writer->state, compare, check);
+}
+
+static enum th_status check_path(void *context, const char *path)
+{
+    struct check *check = context;
+    struct th_tracing *tracing = check->new->session->tracing;
+
+    check->path = path;
+    if (tracing->check_output)
+        check->status = tracing->check_output(tracing->check_context, path);
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(tracing, i);
+        if (session)
+            check_writer(check, session);
+    }
+    th_meta_tracers_each(tracing, check_writer, check);
+    return check->status;
+}
+
+/* In a section, so that who is found stays. */
+enum th_status th_outputs_check(struct th_attachment *attachment)
+{
+    struct check check = {.new = attachment};
+    bool shared = attachment->session->shared;
+    enum th_status status;
+
+    if (shared)
+        th_progress_enter();
+    status = th_settings_each_output(attachment->library, attachment->state, check_path, &check);
+    if (shared)
+        th_progress_leave();
+    return status;
+}
+
+void th_tracing_check_outputs(struct th_tracing *tracing,
+                              enum th_status (*check)(void *context, const char *path),
+                              void *context)
+{
+    tracing->check_output = check;
+    tracing->check_context = context;
+}
