@@ -255,7 +255,10 @@ static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cach
  *         {"format", TH_SETTING_WORD, "text json", "text", "how it is shown"},
  *         {0}};
  *
- * In C++ all members of a row are given, in their order.
+ * In C++ all members of a row are given, in their order. The table has its last row, {0}, within
+ * its size as the file's symbol table tells it. tracehost refuses the library if a pointer leads to
+ * no memory, if a name can be no atom, if a TH_SETTING_WORD has no words, or if it does not know a
+ * type: a tracer that uses types of a later version of this header needs that version of tracehost.
  */
 enum th_setting_type {
     TH_SETTING_TEXT,   /* a binary, string or atom, or an integer for its digits; so are the next

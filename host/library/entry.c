@@ -32,36 +32,21 @@ static bool is_at_least(const ErlNifEntry *from, int major, int minor)
  * Each is looked up before it is followed, in the memory of the process: an entry need not lie in
  * its library, it may be made in the heap (as libraries in Rust do) or be another library's. */
 
-/* How many bytes from ADDRESS on have RIGHTS. All, if the kernel does not list the memory. */
-static size_t bytes_at(const struct reading *reading, const void *address, unsigned rights)
-{
-    return reading->memory.count > 0 ? th_memory_after(&reading->memory, (uintptr_t)address, rights)
-                                     : SIZE_MAX;
-}
-
 static enum th_status check_readable(const struct reading *reading, const char *name,
                                      const void *address, size_t size)
 {
-    return bytes_at(reading, address, TH_MEMORY_READABLE) >= size
-               ? TH_OK
-               : th_error_raise(TH_REFUSED,
-                                "its %s would be at %p, which is no memory of this "
-                                "process that can be read",
-                                name, address);
+    return th_memory_check(&reading->memory, name, address, size);
 }
 
-/* NULL is a text, an empty one. */
 static enum th_status check_text(const struct reading *reading, const char *name, const char *text)
 {
-    size_t most = text ? bytes_at(reading, text, TH_MEMORY_READABLE) : 0;
-
-    return !text || strnlen(text, most) < most ? TH_OK
-                                               : check_readable(reading, name, text, SIZE_MAX);
+    return th_memory_check_text(&reading->memory, name, text);
 }
 
 static enum th_status check_code(const struct reading *reading, const char *name, uintptr_t address)
 {
-    return address == 0 || bytes_at(reading, (const void *)address, TH_MEMORY_EXECUTABLE) > 0
+    return address == 0 || reading->memory.count == 0 ||
+                   th_memory_after(&reading->memory, address, TH_MEMORY_EXECUTABLE) > 0
                ? TH_OK
                : th_error_raise(TH_REFUSED, "its %s would be at %p, where there is no code", name,
                                 (const void *)address);

@@ -67,7 +67,7 @@ struct th_examination {
     bool plain[TH_SLOTS];       /* callbacks that are exported as symbols */
     bool load, upgrade, unload; /* these in the plain form only */
     bool upgrade_check;         /* th_upgrade_check(), in both */
-    bool settings;              /* th_tracer_settings, in both */
+    size_t settings;            /* size of th_tracer_settings in bytes, in both; 0: not there */
     struct th_names doubtful;   /* functions named like a callback that are none; plain form only */
 
     /* What it needs. */

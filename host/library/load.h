@@ -172,7 +172,8 @@ const struct th_examination *th_library_examination(const struct th_library *lib
 const struct th_entry *th_library_entry(const struct th_library *library);
 
 /* The settings that it declares as a tracer, the one behind the last without a name; NULL if it
- * declares none. Any thread. */
+ * declares none. They have been checked: each has a name and a known type, and one of
+ * TH_SETTING_WORD words. Any thread. */
 const struct th_tracer_setting *th_library_settings(const struct th_library *library);
 
 /* Its callbacks; all there if th_library_check_tracer() says so. */

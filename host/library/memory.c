@@ -8,6 +8,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct question {
     const struct link_map *library;
@@ -119,4 +120,30 @@ size_t th_memory_after(const struct th_memory *memory, uintptr_t address, unsign
     const struct th_memory_part *part = th_memory_part_at(memory, address);
 
     return part && (part->rights & rights) == rights ? part->size - (address - part->start) : 0;
+}
+
+static size_t readable_at(const struct th_memory *memory, const void *address)
+{
+    return memory->count > 0 ? th_memory_after(memory, (uintptr_t)address, TH_MEMORY_READABLE)
+                             : SIZE_MAX;
+}
+
+enum th_status th_memory_check(const struct th_memory *memory, const char *name,
+                               const void *address, size_t size)
+{
+    return readable_at(memory, address) >= size
+               ? TH_OK
+               : th_error_raise(TH_REFUSED,
+                                "its %s would be at %p, which is no memory of this "
+                                "process that can be read",
+                                name, address);
+}
+
+enum th_status th_memory_check_text(const struct th_memory *memory, const char *name,
+                                    const char *text)
+{
+    size_t most = text ? readable_at(memory, text) : 0;
+
+    return !text || strnlen(text, most) < most ? TH_OK
+                                               : th_memory_check(memory, name, text, SIZE_MAX);
 }

@@ -5,6 +5,8 @@
 #ifndef TH_LIBRARY_MEMORY_H
 #define TH_LIBRARY_MEMORY_H
 
+#include "host/base/base.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +40,15 @@ const struct th_memory_part *th_memory_part_at(const struct th_memory *memory, u
 
 /* How many bytes from ADDRESS on have those RIGHTS, up to the end of their part. */
 size_t th_memory_after(const struct th_memory *memory, uintptr_t address, unsigned rights);
+
+/*
+ * TH_REFUSED unless the SIZE bytes at ADDRESS, or those of TEXT up to its end, can be read in
+ * MEMORY, that of the process: NAME says in the error what of a library would be there. TEXT may be
+ * NULL. All can be, if the kernel does not list the memory.
+ */
+enum th_status th_memory_check(const struct th_memory *memory, const char *name,
+                               const void *address, size_t size);
+enum th_status th_memory_check_text(const struct th_memory *memory, const char *name,
+                                    const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 #include "instance.h"
 
 #include "copy.h"
+#include "declared.h"
 #include "generation.h"
 #include "opening.h"
 #include "origin.h"
@@ -154,6 +155,8 @@ static enum th_status fill_in(struct th_library *library)
         status = read_entry(library);
     else
         make_entry(library);
+    if (!status && library->facts.settings)
+        status = th_declared_check(th_library_settings(library), library->facts.settings);
     if (!status)
         status = set_name(library);
     if (status)

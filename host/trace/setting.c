@@ -6,7 +6,7 @@
 
 void th_setting_words(const struct th_tracer_setting *setting, struct th_names *words)
 {
-    const char *word = setting->type == TH_SETTING_WORD && setting->words ? setting->words : "";
+    const char *word = setting->type == TH_SETTING_WORD ? setting->words : "";
 
     for (; *word; word += strspn(word, " ")) {
         size_t length = strcspn(word, " ");
@@ -33,10 +33,7 @@ char *th_setting_values(const struct th_tracer_setting *setting)
                                                : " or ",
                          words.items[i]);
     if (words.count == 0)
-        th_buffer_add_text(&text, setting->type >= 0 && setting->type <= TH_SETTING_NUMBER &&
-                                          kinds[setting->type]
-                                      ? kinds[setting->type]
-                                      : "a term");
+        th_buffer_add_text(&text, kinds[setting->type]);
     copy = th_strdup(th_buffer_text(&text));
     th_names_free(&words);
     th_buffer_free(&text);
@@ -132,7 +129,7 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
         good = is_number(value);
     else if (setting->type == TH_SETTING_WORD)
         good = text && is_word(setting, text, &nearest);
-    else if (setting->type < TH_SETTING_NUMBER)
+    else
         good = text;
     if (!good)
         status = refuse_value(name, setting, value, nearest);
@@ -156,7 +153,7 @@ static enum th_status refuse_key(const char *name, const struct th_tracer_settin
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);
     else
-        th_error_raise(TH_USAGE, "there are %s", joined);
+        th_error_raise(TH_USAGE, names.count > 0 ? "there are %s" : "it has none%s", joined);
     th_error_context("tracer '%s' has no setting '%s'", name, key);
     th_free(joined);
     th_names_free(&names);

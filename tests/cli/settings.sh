@@ -107,6 +107,116 @@ tracehost replay: tracer 'flame' was not attached
 status 2
 LINES
 
+# --- declarations that are damaged ---
+
+# declares NAME ROWS: a tracer NAME.so with these rows of settings.
+declares() {
+    cat >"$work/$1.c" <<CODE
+#include <erl_tracer.h>
+const struct th_tracer_setting th_tracer_settings[] = {$2};
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+TH_TRACER_TRACE(generic)
+{
+}
+CODE
+    "$CC" -w -fPIC -shared -Iplugin_api -o "$work/$1.so" "$work/$1.c"
+}
+damaged() {
+    declares damaged "$1"
+    "$tracehost" tracers "$work/damaged.so" 2>&1
+    echo "status $?"
+    "$tracehost" replay -t "$work/damaged.so,x=1" "$one" 2>&1 | tail -n 1
+}
+pointers() {
+    for row in '(char *)16, TH_SETTING_NUMBER, 0, "1", "x"' '"x", TH_SETTING_WORD, (char *)16' '"x", 0, (char *)16' \
+        '"x", TH_SETTING_NUMBER, 0, (char *)16' '"x", TH_SETTING_NUMBER, 0, 0, (char *)16'; do
+        damaged "{\"a\"}, {$row}, {0}"
+    done
+}
+expect 'pointers that lead nowhere' pointers <<'LINES'
+tracehost tracers: WORK/damaged.so was refused
+  row 2 of its th_tracer_settings is damaged
+  its name would be at 0x10, which is no memory of this process that can be read
+status 5
+  its name would be at 0x10, which is no memory of this process that can be read
+tracehost tracers: WORK/damaged.so was refused
+  row 2 of its th_tracer_settings is damaged
+  its words would be at 0x10, which is no memory of this process that can be read
+status 5
+  its words would be at 0x10, which is no memory of this process that can be read
+tracehost tracers: WORK/damaged.so was refused
+  row 2 of its th_tracer_settings is damaged
+  its words would be at 0x10, which is no memory of this process that can be read
+status 5
+  its words would be at 0x10, which is no memory of this process that can be read
+tracehost tracers: WORK/damaged.so was refused
+  row 2 of its th_tracer_settings is damaged
+  its otherwise would be at 0x10, which is no memory of this process that can be read
+status 5
+  its otherwise would be at 0x10, which is no memory of this process that can be read
+tracehost tracers: WORK/damaged.so was refused
+  row 2 of its th_tracer_settings is damaged
+  its help would be at 0x10, which is no memory of this process that can be read
+status 5
+  its help would be at 0x10, which is no memory of this process that can be read
+LINES
+rows() {
+    damaged '{"x", 9}, {0}'
+    damaged '{"x", -1}, {0}'
+    damaged '{"", 0}, {0}'
+    damaged '{"x", TH_SETTING_WORD}, {0}'
+    damaged '{"x", TH_SETTING_WORD, "  "}, {0}'
+}
+expect 'rows that mean nothing' rows <<'LINES'
+tracehost tracers: WORK/damaged.so was refused
+  row 1 of its th_tracer_settings is damaged
+  its type is 9; this tracehost knows 0 to 4
+status 5
+  its type is 9; this tracehost knows 0 to 4
+tracehost tracers: WORK/damaged.so was refused
+  row 1 of its th_tracer_settings is damaged
+  its type is -1; this tracehost knows 0 to 4
+status 5
+  its type is -1; this tracehost knows 0 to 4
+tracehost tracers: WORK/damaged.so was refused
+  row 1 of its th_tracer_settings is damaged
+  its name is none that an atom can have
+status 5
+  its name is none that an atom can have
+tracehost tracers: WORK/damaged.so was refused
+  row 1 of its th_tracer_settings is damaged
+  it is of TH_SETTING_WORD, but has no words
+status 5
+  it is of TH_SETTING_WORD, but has no words
+tracehost tracers: WORK/damaged.so was refused
+  row 1 of its th_tracer_settings is damaged
+  it is of TH_SETTING_WORD, but has no words
+status 5
+  it is of TH_SETTING_WORD, but has no words
+LINES
+no_end() {
+    damaged '{"x"}, {"y"}'
+    damaged '{"x"}, {"y"}, {0}, {(char *)16}' | sed -n '/^setting/,$p'
+}
+expect 'no end, and more after it' no_end <<'LINES'
+tracehost tracers: WORK/damaged.so was refused
+  its th_tracer_settings has no end: none of its 2 rows is {0}
+status 5
+  its th_tracer_settings has no end: none of its 2 rows is {0}
+setting       may be
+x             text
+y             text
+
+imports of the NIF API: 1, all in NIF 2.0
+  enif_make_atom
+status 0
+LINES
+
+# --- what is declared ---
+
 shown() {
     "$tracehost" tracers -L "$tracers" declaring | sed -n '/^setting/,/^$/p'
     ! "$tracehost" tracers usdt | grep '^setting'
