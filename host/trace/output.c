@@ -76,7 +76,11 @@ static enum th_status compare(void *context, const char *path)
 
     if (!is_one_file(check->path, path))
         return TH_OK;
-    th_error_raise(TH_USAGE, "give each tracer an output of its own");
+    if (check->writer->session == check->new->session)
+        th_error_raise(TH_USAGE, "the new one takes over no file, as it has no upgrade(): detach "
+                                 "the old one first, or give the new one another output");
+    else
+        th_error_raise(TH_USAGE, "give each tracer an output of its own");
     return th_error_context("the file %s is written by tracer '%s', as %s", check->path,
                             check->writer->name, path);
 }
@@ -88,12 +92,19 @@ static bool is_one_tracer(const struct th_attachment *a, const struct th_attachm
            th_compare_exact(a->state, b->state) == 0;
 }
 
+/* Of its own session: that it replaces. */
+static bool takes_over(const struct th_attachment *new, const struct th_attachment *old)
+{
+    return new->session == old->session &&
+           (!old->library || th_session_upgrades(new->library, old->library));
+}
+
 static void check_writer(void *context, struct th_session *session)
 {
     struct check *check = context;
 
     check->writer = th_session_attachment(session);
-    if (session != check->new->session && check->status == TH_OK &&
+    if (check->status == TH_OK && !takes_over(check->new, check->writer) &&
         !is_one_tracer(check->new, check->writer))
         check->status =
             th_settings_each_output(check->writer->library, check->writer->state, compare, check);

@@ -123,7 +123,9 @@ void th_session_destroy(struct th_session *session);
 
 /*
  * Replaces a session's tracer: setup->library with setup->state (TH_NONE: the state that it has)
- * under setup->name; flags and title are not looked at. Flags, patterns, counts stay.
+ * under setup->name; flags and title are not looked at. Flags, patterns and what
+ * th_session_counts() and the breakpoints have counted stay; what a tracer has counted itself is
+ * upgrade()'s to keep.
  *
  * The library is open, and need not be loaded. If it is not, its upgrade() is called with the
  * private data of the old one, where both are of one module and it has upgrade(), else its load().
@@ -139,7 +141,8 @@ void th_session_destroy(struct th_session *session);
  * takes over.
  *
  * The library is the session's, whatever comes of it. If this fails, it is released, and the old
- * one stays: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_FAILED if it answers
+ * one stays: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_USAGE if it has no
+ * upgrade() and would write the old one's file, or as th_session_create(); TH_FAILED if it answers
  * `remove`, if the session was detached, or if it ended or got another library meanwhile. One that
  * has upgraded and answers `remove` keeps what it took. As all that loads libraries, by one thread
  * at a time.

@@ -80,14 +80,18 @@ static bool note(struct replacement *replacement, const struct th_session_setup 
     return attached;
 }
 
+bool th_session_upgrades(const struct th_library *library, const struct th_library *old)
+{
+    return th_library_entry(library)->upgrade && th_library_name(library) == th_library_name(old);
+}
+
 /* The first half of step 2. */
 enum th_status th_session_load_successor(struct th_library *library, struct th_library *old)
 {
-    bool upgrades =
-        th_library_entry(library)->upgrade && th_library_name(library) == th_library_name(old);
+    struct th_library *from = th_session_upgrades(library, old) ? old : NULL;
     enum th_status status = th_library_check_tracer(library);
 
-    return status == TH_OK ? th_library_load(library, upgrades ? old : NULL, th_small(0)) : status;
+    return status == TH_OK ? th_library_load(library, from, th_small(0)) : status;
 }
 
 /* Step 3. */

@@ -328,6 +328,9 @@ void th_tracing_update(struct th_tracing *tracing);
 /* Gives those that sessions expect by their id what they shall have. */
 void th_tracees_expected(struct th_tracing *tracing);
 
+/* Whether LIBRARY is loaded by upgrade() where OLD is replaced. */
+bool th_session_upgrades(const struct th_library *library, const struct th_library *old);
+
 /* ATTACHMENT was replaced. It is freed when nobody is in its callbacks or on the way there; at
  * once, where the thread may wait for that. */
 void th_attachment_retire(struct th_tracing *tracing, struct th_attachment *attachment);

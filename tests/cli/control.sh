@@ -57,7 +57,7 @@ expect 'attach' ctl attach count -p bank:balance/1 --kind=count,time,local --ret
 session 1, tracer 'count': flags call, 1 breakpoint
 EOF
 expect 'attach, in a session of a name, and only new processes' \
-    ctl attach "text=#{output => <<\"$work/text\">>}" --session=log --flags=send,procs --processes=new <<'EOF'
+    ctl attach "text=#{output => <<\"/dev/null\">>}" --session=log --flags=send,procs --processes=new <<'EOF'
 session 2 'log', tracer 'text': flags existing -; new send,procs
 EOF
 expect 'sessions' ctl sessions <<'EOF'

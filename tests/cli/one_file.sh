@@ -136,4 +136,114 @@ tracehost ctl: tracer 'text' was not attached
   it would write over the stream WORK/stream
 LINES
 
+# --- tracers that are replaced ---
+
+# deposit: a call, which the state of a tracer makes.
+deposit() {
+    ctl attach 'as_state=begin bank:deposit(alice, 1), trace end' -p bank:open/2 --session=deposit >/dev/null
+    ctl detach deposit >/dev/null
+}
+calls() {
+    sed 's/.*\(bank:deposit(.*)\).*/\1/' "$1"
+}
+replaced() {
+    a_bank -L "$tracers" -t text,output="$work/old" -p bank:deposit/2
+    deposit
+    ctl replace 1 text
+    ctl replace 1 count
+    ctl replace 1 "jsonl,output=$work/folder/../old"
+    deposit
+    ctl replace 1 "text,output=$work/new"
+    deposit
+    end
+    calls "$work/old"
+    echo then
+    calls "$work/new"
+}
+expect 'replaced: nothing is lost' replaced <<'LINES'
+session 1, tracer 'text': flags call, 1 breakpoint
+ok
+stderr: tracehost run: a request to stop came
+status 0
+bank:deposit(alice,1)
+bank:deposit(alice,1)
+then
+bank:deposit(alice,1)
+-- stderr
+tracehost ctl: the session keeps the tracer that it has
+  tracer 'text' was not attached
+  the file WORK/old is written by tracer 'text', as WORK/old
+  the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+tracehost ctl: the session keeps the tracer that it has
+  tracer 'count' was not attached
+  the file WORK/old is written by tracer 'text', as WORK/old
+  the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+tracehost ctl: the session keeps the tracer that it has
+  tracer 'jsonl' was not attached
+  the file WORK/folder/../old is written by tracer 'text', as WORK/old
+  the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+LINES
+
+# By one of another module, with another output; by one that takes the file over.
+cat >"$work/keeps.c" <<'CODE'
+#include <erl_tracer.h>
+const struct th_tracer_setting th_tracer_settings[] = {{"output", TH_SETTING_OUTPUT}, {0}};
+TH_TRACER_LOAD()
+{
+    return 0;
+}
+TH_TRACER_UPGRADE()
+{
+    return 0;
+}
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+TH_TRACER_TRACE(generic)
+{
+}
+CODE
+"$CC" -w -fPIC -shared -Iplugin_api -o "$work/keeps.so" "$work/keeps.c"
+takes_over() {
+    a_bank -t "$work/keeps.so,output=$work/kept" -p bank:deposit/2
+    ctl replace 1 "$work/keeps.so"
+    ctl replace 1 count
+    end
+}
+expect 'one that takes it over' takes_over <<'LINES'
+session 1, tracer 'WORK/keeps.so': flags call, 1 breakpoint
+ok
+stderr: tracehost run: a request to stop came
+status 0
+-- stderr
+tracehost ctl: the session keeps the tracer that it has
+  tracer 'count' was not attached
+  the file WORK/kept is written by tracer 'WORK/keeps.so', as WORK/kept
+  the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+LINES
+
+watched() {
+    cp "$BUILD_DIR/lib/tracehost/tracers/text.so" "$work/text.so"
+    cp "$work/text.so" "$work/next.so"
+    a_bank -L "$tracers" --watch -t "$work/text.so,output=$work/seen" -p bank:deposit/2
+    deposit
+    mv "$work/next.so" "$work/text.so"
+    until_so grep -q upgrade "$work/host.err"
+    deposit
+    end
+    calls "$work/seen"
+}
+expect 'watched: the old one goes on' watched <<'LINES'
+ok
+stderr: tracehost run: the new WORK/text.so is not used, the old one goes on
+stderr:   tracer 'WORK/text.so' was not attached
+stderr:   the file WORK/seen is written by tracer 'WORK/text.so', as WORK/seen
+stderr:   the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+stderr: tracehost run: a request to stop came
+status 0
+bank:deposit(alice,1)
+bank:deposit(alice,1)
+LINES
+
 finish
