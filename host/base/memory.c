@@ -329,8 +329,15 @@ void th_give_up(const char *format, ...)
 
 void th_give_up_if_lacking(const char *what)
 {
-    if (errno == ENOMEM || errno == EMFILE || errno == ENFILE)
-        th_give_up("%s: %s", what, strerror(errno));
+    int error = errno;
+
+    if (error != ENOMEM && error != EMFILE && error != ENFILE)
+        return;
+    if (!th_memory_lasts())
+        th_give_up("%s: %s", what, strerror(error));
+    th_memory_refused = true;
+    th_error_raise(TH_FAILED, "%s: %s", what, strerror(error));
+    errno = error;
 }
 
 bool th_has_given_up(void)

@@ -108,8 +108,8 @@ extern _Thread_local bool th_memory_refused;
  * ends the program with TH_FAILED. Any thread; if several give up at once, one does. */
 void th_give_up(const char *format, ...) __attribute__((noreturn, cold, format(printf, 1, 2)));
 
-/* Gives up if errno is ENOMEM, EMFILE or ENFILE. WHAT: the sentence up to the cause, as "cannot
- * list the mappings". */
+/* Gives up if errno is ENOMEM, EMFILE or ENFILE; in a library, raises TH_FAILED and notes that the
+ * thread was refused. WHAT: the sentence up to the cause, as "cannot list the mappings". */
 void th_give_up_if_lacking(const char *what);
 
 /* The program ends by th_give_up(): no code of a library has ended it. */
