@@ -22,52 +22,65 @@ static size_t length_of(ErlNifEnv *env, ERL_NIF_TERM list)
     return length;
 }
 
-/* Whether a list begins with characters, as many as would be shown. */
-static bool is_text(ErlNifEnv *env, ERL_NIF_TERM list)
+/* Whether a list begins with characters, as many as would be shown. Which ones beyond Latin-1 are
+ * shown as such is asked of the host. */
+static bool is_text(struct bounded *bounded, ERL_NIF_TERM list)
 {
-    ERL_NIF_TERM head;
+    ERL_NIF_TERM characters[MOST_CHARACTERS];
+    size_t start = bounded->line->used;
+    unsigned count = 0;
+    bool text, wide = false;
     int c;
 
-    for (int i = 0; i < MOST_CHARACTERS && enif_get_list_cell(env, list, &head, &list); i++)
-        if (!enif_get_int(env, head, &c) ||
-            !((c >= 32 && c < 127) || (c >= 160 && c < 256) || (c >= 8 && c <= 13) || c == 27))
+    for (; count < MOST_CHARACTERS &&
+           enif_get_list_cell(bounded->env, list, &characters[count], &list);
+         count++) {
+        if (!enif_get_int(bounded->env, characters[count], &c) ||
+            !((c >= 32 && c < 127) || c >= 160 || (c >= 8 && c <= 13) || c == 27))
             return false;
-    return true;
+        wide |= c > 255;
+    }
+    if (!wide)
+        return true;
+    line_add_term(bounded->line, enif_make_list_from_array(bounded->env, characters, count));
+    text = bounded->line->used > start && bounded->line->text[start] == '"';
+    bounded->line->used = start;
+    return text;
 }
 
 /* --- Whether nothing needs to be left out --- */
 
-static bool fits(ErlNifEnv *env, ERL_NIF_TERM term, unsigned depth, unsigned *left);
+static bool fits(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth, unsigned *left);
 
-static bool list_fits(ErlNifEnv *env, ERL_NIF_TERM list, unsigned depth, unsigned *left)
+static bool list_fits(struct bounded *bounded, ERL_NIF_TERM list, unsigned depth, unsigned *left)
 {
     ERL_NIF_TERM head, tail = list;
-    int most = is_text(env, list) ? MOST_CHARACTERS : MOST_ELEMENTS;
+    int most = is_text(bounded, list) ? MOST_CHARACTERS : MOST_ELEMENTS;
     bool text = most == MOST_CHARACTERS;
 
-    for (int i = 0; enif_get_list_cell(env, tail, &head, &tail); i++)
-        if (i == most || (!text && !fits(env, head, depth, left)))
+    for (int i = 0; enif_get_list_cell(bounded->env, tail, &head, &tail); i++)
+        if (i == most || (!text && !fits(bounded, head, depth, left)))
             return false;
-    return enif_is_empty_list(env, tail) || fits(env, tail, depth, left);
+    return enif_is_empty_list(bounded->env, tail) || fits(bounded, tail, depth, left);
 }
 
-static bool map_fits(ErlNifEnv *env, ERL_NIF_TERM map, unsigned depth, unsigned *left)
+static bool map_fits(struct bounded *bounded, ERL_NIF_TERM map, unsigned depth, unsigned *left)
 {
     ERL_NIF_TERM key, value;
     ErlNifMapIterator at;
     bool all = true;
 
-    if (!enif_map_iterator_create(env, map, &at, ERL_NIF_MAP_ITERATOR_FIRST))
+    if (!enif_map_iterator_create(bounded->env, map, &at, ERL_NIF_MAP_ITERATOR_FIRST))
         return false;
-    while (all && enif_map_iterator_get_pair(env, &at, &key, &value)) {
-        all = fits(env, key, depth, left) && fits(env, value, depth, left);
-        enif_map_iterator_next(env, &at);
+    while (all && enif_map_iterator_get_pair(bounded->env, &at, &key, &value)) {
+        all = fits(bounded, key, depth, left) && fits(bounded, value, depth, left);
+        enif_map_iterator_next(bounded->env, &at);
     }
-    enif_map_iterator_destroy(env, &at);
+    enif_map_iterator_destroy(bounded->env, &at);
     return all;
 }
 
-static bool fits(ErlNifEnv *env, ERL_NIF_TERM term, unsigned depth, unsigned *left)
+static bool fits(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth, unsigned *left)
 {
     const ERL_NIF_TERM *elements;
     ErlNifBinary bytes;
@@ -79,26 +92,28 @@ static bool fits(ErlNifEnv *env, ERL_NIF_TERM term, unsigned depth, unsigned *le
     if (*left == 0)
         return false;
     --*left;
-    if (enif_is_atom(env, term) || enif_is_empty_list(env, term))
+    if (enif_is_atom(bounded->env, term) || enif_is_empty_list(bounded->env, term))
         return true;
-    if (enif_is_list(env, term))
-        return depth < MOST_DEPTH && list_fits(env, term, depth + 1, left);
-    if (enif_get_tuple(env, term, &count, &elements)) {
+    if (enif_is_list(bounded->env, term))
+        return depth < MOST_DEPTH && list_fits(bounded, term, depth + 1, left);
+    if (enif_get_tuple(bounded->env, term, &count, &elements)) {
         if (count > MOST_ELEMENTS || depth == MOST_DEPTH)
             return count == 0;
         for (int i = 0; i < count; i++)
-            if (!fits(env, elements[i], depth + 1, left))
+            if (!fits(bounded, elements[i], depth + 1, left))
                 return false;
         return true;
     }
-    if (enif_get_map_size(env, term, &size))
+    if (enif_get_map_size(bounded->env, term, &size))
         return size == 0 || (size <= MOST_ELEMENTS && depth < MOST_DEPTH &&
-                             map_fits(env, term, depth + 1, left));
-    if (enif_inspect_binary(env, term, &bytes))
+                             map_fits(bounded, term, depth + 1, left));
+    if (enif_inspect_binary(bounded->env, term, &bytes))
         return bytes.size <= MOST_BYTES;
-    return enif_is_pid(env, term) || enif_is_port(env, term) || enif_is_ref(env, term) ||
-           enif_is_fun(env, term) || enif_get_int64(env, term, &small) ||
-           enif_get_double(env, term, &number); /* what else there is has to be printed to see */
+    return enif_is_pid(bounded->env, term) || enif_is_port(bounded->env, term) ||
+           enif_is_ref(bounded->env, term) || enif_is_fun(bounded->env, term) ||
+           enif_get_int64(bounded->env, term, &small) ||
+           enif_get_double(bounded->env, term,
+                           &number); /* what else there is has to be printed to see */
 }
 
 /* --- Printing, where something may need to be --- */
@@ -139,7 +154,7 @@ static void print_list(struct bounded *bounded, ERL_NIF_TERM list, unsigned dept
     ERL_NIF_TERM head, tail = list;
     bool all = depth < MOST_DEPTH;
 
-    if (length > MOST_CHARACTERS && is_text(bounded->env, list)) {
+    if (length > MOST_CHARACTERS && is_text(bounded, list)) {
         print_text(bounded, list);
         return;
     }
@@ -189,12 +204,24 @@ static void print_map(struct bounded *bounded, ERL_NIF_TERM map, size_t size, un
     line_add(bounded->line, "}");
 }
 
-/* Those of the first bytes without their end, then how many there are. */
-static void print_bytes(struct bounded *bounded, ERL_NIF_TERM binary, size_t size)
+/* The first bytes without their end, then how many there are. Bytes that are shown as UTF-8 end
+ * with a whole character. */
+static void print_bytes(struct bounded *bounded, ERL_NIF_TERM binary, const ErlNifBinary *bytes)
 {
-    line_add_term(bounded->line, enif_make_sub_binary(bounded->env, binary, 0, MOST_BYTES));
-    bounded->line->used -= strlen(">>");
-    print_rest(bounded, size);
+    struct line *line = bounded->line;
+    static const char utf8[] = "/utf8>>";
+    size_t start = line->used, most = MOST_BYTES, end = strlen(utf8);
+
+    while (MOST_BYTES - most < 3 && (bytes->data[most] & 0xC0) == 0x80)
+        most--;
+    line_add_term(line, enif_make_sub_binary(bounded->env, binary, 0, most));
+    if (most < MOST_BYTES &&
+        (line->used < start + end || memcmp(line->text + line->used - end, utf8, end) != 0)) {
+        line->used = start;
+        line_add_term(line, enif_make_sub_binary(bounded->env, binary, 0, MOST_BYTES));
+    }
+    line->used -= strlen(">>");
+    print_rest(bounded, bytes->size);
     line_add(bounded->line, ">>");
 }
 
@@ -219,7 +246,7 @@ static void print(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth)
     size_t size;
     int count;
 
-    if (fits(bounded->env, term, depth, &left)) {
+    if (fits(bounded, term, depth, &left)) {
         line_add_term(bounded->line, term);
         bounded->left = left;
         return;
@@ -233,7 +260,7 @@ static void print(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth)
     else if (enif_get_map_size(bounded->env, term, &size))
         print_map(bounded, term, size, depth);
     else if (enif_inspect_binary(bounded->env, term, &bytes) && bytes.size > MOST_BYTES)
-        print_bytes(bounded, term, bytes.size);
+        print_bytes(bounded, term, &bytes);
     else
         print_digits(bounded, term);
 }

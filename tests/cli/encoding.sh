@@ -62,6 +62,22 @@ expect 'of dump and text' dumped <<'END'
 0.000000 <0.10.0>   send {[1024],'a\x{400}',<<"ZoÃ«">>} -> <0.11.0>
 END
 
+python3 - >"$work/long.jsonl" <<'END'
+import json
+def data(text):
+    return '[%s]' % ','.join(map(str, text.encode()))
+for term in ('"%s"' % ('Ж' * 30), '"%s"' % ('a' * 79 + 'Ж' * 30), '[%s]' % ','.join(['55296'] * 30),
+             '<<"%s"/utf8>>' % ('Ж' * 40), '<<"a%s"/utf8>>' % ('Ж' * 40), '<<255,%s>>' % ','.join(['128'] * 65)):
+    print(json.dumps({'tracee': '<0.10.0>', 'tag': 'receive', 'term': term}))
+END
+expect 'of what is cut' "$tracehost" replay --encoding=unicode "$work/long.jsonl" <<'END'
+<0.10.0>   receive "ЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖ"
+<0.10.0>   receive "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaЖ"...(109)
+<0.10.0>   receive [55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,...(30)]
+<0.10.0>   receive <<"ЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖ"/utf8...(80)>>
+<0.10.0>   receive <<"aЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖ"/utf8...(81)>>
+<0.10.0>   receive <<255,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,128...(66)>>
+END
 matched() {
     spec="[{['\$1'],[],[{message,{{{const,'aЀ'},'\$1'}}},{display,'\$1'}]}]"
     "$tracehost" match --encoding=unicode "$spec" '[<<"Zoë"/utf8>>]'
