@@ -39,6 +39,12 @@ static void show_text(json_t *text, const char *prefix,
     th_free(whole);
 }
 
+/* Other names than that of a process are no Erlang text. */
+static bool is_process(const json_t *object)
+{
+    return json_object_get(object, "pid") != NULL;
+}
+
 void th_ctl_show_terms(json_t *value)
 {
     const char *key;
@@ -53,7 +59,8 @@ void th_ctl_show_terms(json_t *value)
     {
         if (json_is_string(part) && strcmp(key, "function") == 0)
             show_text(part, "fun ", show_function);
-        else if (json_is_string(part) && strstr(key, "match_spec"))
+        else if (json_is_string(part) &&
+                 (strstr(key, "match_spec") || (strcmp(key, "name") == 0 && is_process(value))))
             show_text(part, "", th_text_show);
         else
             th_ctl_show_terms(part);

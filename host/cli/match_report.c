@@ -37,7 +37,7 @@ void th_match_report_faults_text(const struct th_match_faults *faults)
         if (faults->items[i].place.clause > 0)
             th_buffer_add_text(&out, ": ");
         th_buffer_printf(&out, "in %s\n",
-                         faults->items[i].term ? faults->items[i].term : "the whole");
+                         faults->items[i].shown ? faults->items[i].shown : "the whole");
     }
     print(&out);
 }

@@ -40,7 +40,7 @@ static void add_name(struct th_buffer *out, const char *name)
     if (atom == TH_NONE)
         atom = th_atom_latin1(name, strlen(name));
     if (atom != TH_NONE)
-        th_text_print_atom(out, atom);
+        th_text_show_atom(out, atom);
     else
         th_buffer_add_text(out, name);
 }
@@ -50,7 +50,7 @@ static char *name_of(const struct th_library *library, const char *name, unsigne
     struct th_buffer text = {0};
     char *copy;
 
-    th_text_print_atom(&text, th_library_name(library));
+    th_text_show_atom(&text, th_library_name(library));
     th_buffer_add_text(&text, ":");
     add_name(&text, name);
     th_buffer_printf(&text, "/%u", arity);

@@ -270,8 +270,8 @@ static void add_candidate(void *context, const struct th_traceable *function)
     like.module = function->name.module;
     like.function = like.function == TH_NONE ? TH_NONE : function->name.function;
     like.arity = like.arity == TH_ANY_ARITY ? TH_ANY_ARITY : (int)function->name.arity;
-    th_pattern_print(&own, candidates->pattern);
-    th_pattern_print(&text, &like);
+    th_pattern_show(&own, candidates->pattern);
+    th_pattern_show(&text, &like);
     if (strcmp(th_buffer_text(&text), th_buffer_text(&own)) != 0) /* named, and no more than that */
         th_names_add(&candidates->names, th_buffer_text(&text));
     th_buffer_free(&text);
@@ -287,7 +287,7 @@ static void warn_of_none(const struct th_pattern_option *option, const struct th
     const char *nearest;
 
     th_tracing_functions(tracing, add_candidate, &candidates);
-    th_pattern_print(&text, &option->pattern);
+    th_pattern_show(&text, &option->pattern);
     nearest = th_spelling_nearest(
         th_buffer_text(&text), (const char *const *)candidates.names.items, candidates.names.count);
     if (nearest)

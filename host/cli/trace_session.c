@@ -245,7 +245,7 @@ static void add_unmet(void *names, th_term who)
     struct th_names *unmet = names;
     struct th_buffer text = {0};
 
-    th_text_print(&text, who);
+    th_text_show(&text, who);
     for (size_t i = 0; i < unmet->count; i++)
         if (strcmp(unmet->items[i], th_buffer_text(&text)) == 0) {
             th_buffer_free(&text);

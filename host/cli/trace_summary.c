@@ -102,7 +102,7 @@ static void tell_waiting(void *context, const struct th_pattern *pattern)
     struct th_buffer text = {0};
     char *line;
 
-    th_pattern_print(&text, pattern);
+    th_pattern_show(&text, pattern);
     line = th_printf("\n%s\n", th_buffer_text(&text));
     if (!waiting->told.size || !strstr(th_buffer_text(&waiting->told), line)) {
         th_buffer_printf(&waiting->told, "%s", line);

@@ -80,7 +80,7 @@ static void show_user(const struct th_process_seen *seen, uint64_t code, struct 
     th_text_print(text, seen->pid);
     if (seen->name != TH_NONE) {
         th_buffer_add_byte(text, ' ');
-        th_text_print_atom(text, seen->name);
+        th_text_show_atom(text, seen->name);
     }
     if (seen->code == code && seen->function)
         th_buffer_printf(text, " in %s", seen->function);

@@ -51,6 +51,7 @@ struct th_match_fault {
     struct th_match_place place;
     char *text;
     char *term;
+    char *shown; /* `term` as people are shown it */
 };
 
 struct th_match_faults {

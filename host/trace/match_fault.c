@@ -10,14 +10,14 @@ const char *th_match_shown(struct th_match_compiler *c, th_term t)
     return th_buffer_text(&c->shown);
 }
 
-static char *part_text(th_term t)
+static char *part_text(th_term t, void (*print)(struct th_buffer *, th_term, size_t))
 {
     struct th_buffer text = {0};
     char *copy;
 
     if (t == TH_NONE)
         return NULL;
-    th_text_print_limited(&text, t, SHOWN);
+    print(&text, t, SHOWN);
     copy = th_strdup(th_buffer_text(&text));
     th_buffer_free(&text);
     return copy;
@@ -36,7 +36,8 @@ void th_match_add_fault(struct th_match_compiler *c, th_term t, const char *form
     va_end(rest);
     TH_ARRAY_GROW(faults->items, faults->count, faults->capacity);
     faults->items[faults->count++] =
-        (struct th_match_fault){c->place, th_strdup(text), part_text(t)};
+        (struct th_match_fault){c->place, th_strdup(text), part_text(t, th_text_print_limited),
+                                part_text(t, th_text_show_limited)};
 }
 
 void th_match_repeat_fault(struct th_match_compiler *c, size_t i)
@@ -49,6 +50,7 @@ void th_match_repeat_fault(struct th_match_compiler *c, size_t i)
     again = faults->items[i];
     again.text = th_strdup(again.text);
     again.term = again.term ? th_strdup(again.term) : NULL;
+    again.shown = again.shown ? th_strdup(again.shown) : NULL;
     TH_ARRAY_GROW(faults->items, faults->count, faults->capacity);
     faults->items[faults->count++] = again;
 }
@@ -58,6 +60,7 @@ void th_match_faults_free(struct th_match_faults *faults)
     for (size_t i = 0; i < faults->count; i++) {
         th_free(faults->items[i].text);
         th_free(faults->items[i].term);
+        th_free(faults->items[i].shown);
     }
     th_free(faults->items);
     *faults = (struct th_match_faults){0};

@@ -49,6 +49,9 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern);
 /* Appends such a text; "on_load" for all functions to come. */
 void th_pattern_print(struct th_buffer *out, const struct th_pattern *pattern);
 
+/* The same in the encoding of people. */
+void th_pattern_show(struct th_buffer *out, const struct th_pattern *pattern);
+
 /*
  * call_time (TH_BP_TIME) is the time of the records, between a call and its end or the next call
  * that is timed, less what the process was scheduled out if that was recorded. call_memory

@@ -60,25 +60,37 @@ bool th_pattern_parse(const char *text, struct th_pattern *pattern)
            (pattern->function != TH_NONE || pattern->arity == TH_ANY_ARITY);
 }
 
-static void print_part(struct th_buffer *out, th_term atom)
+static void print_part(struct th_buffer *out, th_term atom,
+                       void (*print)(struct th_buffer *out, th_term atom))
 {
     if (atom == TH_NONE)
         th_buffer_add_byte(out, '_');
     else
-        th_text_print_atom(out, atom);
+        print(out, atom);
 }
 
-void th_pattern_print(struct th_buffer *out, const struct th_pattern *pattern)
+static void print_pattern(struct th_buffer *out, const struct th_pattern *pattern,
+                          void (*print)(struct th_buffer *out, th_term atom))
 {
     if (pattern->on_load && pattern->module == TH_NONE) {
         th_buffer_printf(out, "on_load");
         return;
     }
-    print_part(out, pattern->module);
+    print_part(out, pattern->module, print);
     th_buffer_add_byte(out, ':');
-    print_part(out, pattern->function);
+    print_part(out, pattern->function, print);
     if (pattern->arity == TH_ANY_ARITY)
         th_buffer_printf(out, "/_");
     else
         th_buffer_printf(out, "/%d", pattern->arity);
+}
+
+void th_pattern_print(struct th_buffer *out, const struct th_pattern *pattern)
+{
+    print_pattern(out, pattern, th_text_print_atom);
+}
+
+void th_pattern_show(struct th_buffer *out, const struct th_pattern *pattern)
+{
+    print_pattern(out, pattern, th_text_show_atom);
 }

@@ -122,19 +122,59 @@ expect 'of the table of time' counted time <<'END'
          1        1            -            -   0.00         -         -         -         -  'mЀ':f/0
          1        1            -            -   0.00         -         -         -         -  'm\x{400}':f/0
 END
+cat >"$work/names.jsonl" <<'END'
+{"tracee":"<0.10.0>","tag":"register","term":"'\u0416x'"}
+{"tracee":"<0.10.0>","tag":"call","term":"{'m\u00e9','\u0416x y',[1,2]}"}
+END
+named() {
+    export LC_ALL=C.UTF-8
+    "$tracehost" replay -p 'mé:_/_' --kind=count "$work/names.jsonl"
+    "$tracehost" replay --stats -p 'mé:_/_' --kind=count "$work/names.jsonl" 2>/dev/null
+    "$tracehost" replay -t count,output="$work/none" -p "mé:'Жx z'/2" "$work/names.jsonl"
+    "$tracehost" replay -t count,output="$work/none" --processes="'Ж'" "$work/names.jsonl"
+    "$tracehost" match "[{['Ж'],[{'Жf','Ж'}],[]}]" "['Ж']" | tail -n 1
+    "$tracehost" match --format=json "[{['Ж'],[{'Жf','Ж'}],[]}]" "['Ж']"
+}
+expect 'of names that are counted or not there' named <<'END'
+       calls  function
+           1  mé:'Жx y'/2
+       calls  function
+           1  mé:'Жx y'/2
+clause 1, guard 1: in {'Жf','Ж'}
+{
+  "errors": [
+    {
+      "clause": 1,
+      "part": "guard",
+      "item": 1,
+      "text": "Function 'Жf'/1 does_not_exist.",
+      "term": "{'\\x{416}f','\\x{416}'}"
+    }
+  ]
+}
+-- stderr
+tracehost replay: warning: -p mé:'Жx z'/2: no such function was called; did you mean 'mé:'Жx y'/2'?
+tracehost replay: warning: nothing was seen of 'Ж', which --processes or --ports names
+-- status 3
+END
 mkfifo "$work/fifo"
 "$tracehost" replay --control="$work/socket" -t count,output="$work/counts" "$work/fifo" 2>"$work/said" &
 exec 3>"$work/fifo"
+cat "$work/names.jsonl" >&3
 until [ -S "$work/socket" ] || ! kill -0 $!; do sleep 0.05; done
 told() {
     "$tracehost" ctl "$@" "$work/socket" pattern "'mЀ':f/1" "--match-spec=[{['\$1'],[{'==','\$1',<<\"Zoë\"/utf8>>}],[]}]"
     "$tracehost" ctl "$@" "$work/socket" functions "'mЀ':_/_"
+    "$tracehost" ctl "$@" "$work/socket" processes
     "$tracehost" ctl "$@" "$work/socket" info "'mЀ':f/1"
 }
+until "$tracehost" ctl "$work/socket" processes 2>&1 | grep -qF '<0.10.0>' || ! kill -0 $!; do sleep 0.05; done
 expect 'of ctl' told --encoding=unicode <<'END'
 session 1, tracer 'count': 'mЀ':f/1: 1 function
 function  can have      sessions have set
 'mЀ':f/1  local,global  1 local
+pid       name
+<0.10.0>  'Жx'
 'mЀ':f/1 can have breakpoints: local,global
 session 1, tracer 'count'
   kinds           local
@@ -145,6 +185,8 @@ expect 'of ctl, Latin-1' told --encoding=latin1 <<'END'
 session 1, tracer 'count': 'mЀ':f/1: 1 function
 function        can have      sessions have set
 'm\x{400}':f/1  local,global  1 local
+pid       name
+<0.10.0>  '\x{416}x'
 'm\x{400}':f/1 can have breakpoints: local,global
 session 1, tracer 'count'
   kinds           local
