@@ -3,7 +3,7 @@
  *
  * The text is made in memory first, directive by directive: what takes an argument is handed to the
  * C library with that argument alone, %T is the term as a BEAM's %T prints it, and %#T as Erlang
- * text. A precision cuts a term's text.
+ * text. A precision cuts a term's text; a width fills it up with blanks, as a BEAM does (pad()).
  */
 #include "host/base/base.h"
 #include "host/runtime/runtime.h"
@@ -21,10 +21,12 @@ enum { DIRECTIVE_MAX = 64 };
 /* One directive: %[flags][width][.precision][length]conversion */
 struct directive {
     char text[DIRECTIVE_MAX]; /* for the C library, stars replaced by their numbers */
+    int width;                /* 0: none */
     int precision;            /* -1: none */
     char length[3];
     char conversion;
     bool alternate; /* '#' is among the flags */
+    bool left;      /* '-' is */
 };
 
 /* va_list may be an array type; in a struct it can be handed on by address. */
@@ -69,15 +71,16 @@ static const char *read_number(const char *at, struct directive *d, size_t *used
 static const char *read_directive(const char *at, struct directive *d, struct arguments *arguments)
 {
     size_t used = append(d, 0, "%", 1), letters;
-    int width = 0;
 
+    d->width = 0;
     d->precision = -1;
-    d->alternate = false;
+    d->alternate = d->left = false;
     for (; *at && strchr("-+ #0'", *at); at++) {
         d->alternate |= *at == '#';
+        d->left |= *at == '-';
         used = append(d, used, at, 1);
     }
-    at = read_number(at, d, &used, arguments, &width);
+    at = read_number(at, d, &used, arguments, &d->width);
     if (*at == '.') {
         d->precision = 0;
         used = append(d, used, at, 1);
@@ -138,12 +141,50 @@ static void add_text(struct th_buffer *out, const struct directive *d, ERL_NIF_T
         out->size = end;
 }
 
+/* Fills what was written from START on up to the width. On the right, a BEAM measures what it has
+ * written; on the left, its MEASURE is short: of a term it counts no bytes but those of numbers. */
+static void pad(struct th_buffer *out, const struct directive *d, size_t start, size_t measure)
+{
+    size_t size = out->size - start, blanks, width = d->width > 0 ? (size_t)d->width : 0;
+
+    if (d->left)
+        measure = size;
+    if (width <= measure)
+        return;
+    blanks = width - measure;
+    memset(th_buffer_reserve(out, blanks), ' ', blanks);
+    out->size += blanks;
+    if (!d->left) {
+        memmove(out->data + start + blanks, out->data + start, size);
+        memset(out->data + start, ' ', blanks);
+    }
+}
+
 static void add_term(struct th_buffer *out, const struct directive *d, ERL_NIF_TERM term)
 {
-    if (d->alternate)
+    size_t start = out->size, measure;
+
+    if (d->alternate) {
         add_text(out, d, term);
-    else
-        th_text_print_beam(out, term, d->precision < 0 ? TH_TEXT_BEAM_LIMIT : d->precision);
+        measure = out->size - start;
+    } else {
+        measure =
+            th_text_print_beam(out, term, d->precision < 0 ? TH_TEXT_BEAM_LIMIT : d->precision);
+    }
+    pad(out, d, start, measure);
+}
+
+/* As a BEAM has it: 16 digits, unless a precision says how many, on the right of at least as many
+ * columns. */
+static void add_pointer(struct th_buffer *out, const struct directive *d, const void *pointer)
+{
+    enum { DIGITS = 2 * sizeof pointer };
+    size_t start = out->size;
+
+    th_buffer_printf(out, "0x%0*jx", d->precision < 0 ? DIGITS : d->precision,
+                     (uintmax_t)(uintptr_t)pointer);
+    pad(out, &(struct directive){.width = d->width > 0 ? d->width : DIGITS}, start,
+        out->size - start);
 }
 
 static void add_directive(struct th_buffer *out, const struct directive *d,
@@ -174,8 +215,10 @@ static void add_directive(struct th_buffer *out, const struct directive *d,
     case 'A':
         add_float(out, d, arguments);
         break;
-    case 's':
     case 'p':
+        add_pointer(out, d, va_arg(arguments->list, void *));
+        break;
+    case 's':
         th_buffer_printf(out, d->text, va_arg(arguments->list, void *));
         break;
     default: /* %% and what is no directive: as it stands, without the sign that it needs none */

@@ -28,6 +28,7 @@ struct frame {
 struct printer {
     struct th_buffer *out;
     long left;
+    size_t numbers; /* bytes that were written for numbers */
     struct frame *frames;
     size_t depth, capacity;
 };
@@ -36,6 +37,21 @@ struct printer {
 static bool spend(struct printer *p)
 {
     return p->left-- > 0;
+}
+
+/* Counts the digits of what was written from START on. */
+static void count_digits(struct printer *p, size_t start)
+{
+    for (; start < p->out->size; start++)
+        p->numbers += p->out->data[start] >= '0' && p->out->data[start] <= '9';
+}
+
+static void add_identifier(struct printer *p, th_term t)
+{
+    size_t start = p->out->size;
+
+    th_leaf_identifier(p->out, t);
+    count_digits(p, start);
 }
 
 static void push(struct printer *p, const char *bracket, struct frame frame)
@@ -79,43 +95,44 @@ static bool is_bare(const unsigned char *text, size_t bytes)
     return true;
 }
 
-static void add_octal(struct th_buffer *out, unsigned c)
+static void add_octal(struct printer *p, unsigned c)
 {
-    th_buffer_printf(out, "\\%03o", c);
+    th_buffer_printf(p->out, "\\%03o", c);
+    p->numbers += 3;
 }
 
 /* Quoted, control characters apart, all is as it stands. */
-static void add_atom_text(struct th_buffer *out, const unsigned char *text, size_t bytes)
+static void add_atom_text(struct printer *p, const unsigned char *text, size_t bytes)
 {
     static const char letters[] = "\n\f\t\r\b\v'\\", shown[] = "nftrbv'\\";
 
     for (size_t i = 0; i < bytes; i++) {
         const char *letter = text[i] ? strchr(letters, text[i]) : NULL;
         if (letter) {
-            th_buffer_add_byte(out, '\\');
-            th_buffer_add_byte(out, (unsigned char)shown[letter - letters]);
+            th_buffer_add_byte(p->out, '\\');
+            th_buffer_add_byte(p->out, (unsigned char)shown[letter - letters]);
         } else if (text[i] < ' ') {
-            add_octal(out, text[i]);
+            add_octal(p, text[i]);
         } else if (text[i] == 0xC2 && text[i + 1] < 0xA0) {
-            add_octal(out, text[++i]);
+            add_octal(p, text[++i]);
         } else {
-            th_buffer_add_byte(out, text[i]);
+            th_buffer_add_byte(p->out, text[i]);
         }
     }
 }
 
 /* Returns the bytes that it costs. */
-static long add_atom(struct th_buffer *out, th_term atom)
+static long add_atom(struct printer *p, th_term atom)
 {
     const struct th_atom_name *name = th_atom_name(atom);
     const unsigned char *text = (const unsigned char *)name->text;
     bool bare = is_bare(text, name->bytes);
 
     if (!bare)
-        th_buffer_add_byte(out, '\'');
-    add_atom_text(out, text, name->bytes);
+        th_buffer_add_byte(p->out, '\'');
+    add_atom_text(p, text, name->bytes);
     if (!bare)
-        th_buffer_add_byte(out, '\'');
+        th_buffer_add_byte(p->out, '\'');
     return (long)name->bytes;
 }
 
@@ -127,13 +144,16 @@ static void add_fun(struct printer *p, th_term t)
     struct th_fun_parts fun;
     th_term module, function;
     uint32_t arity;
+    size_t start;
 
     if (th_get_export(t, &module, &function, &arity)) {
         th_buffer_add_text(p->out, "fun ");
-        p->left -= add_atom(p->out, module);
+        p->left -= add_atom(p, module);
         th_buffer_add_byte(p->out, ':');
-        p->left -= add_atom(p->out, function);
+        p->left -= add_atom(p, function);
+        start = p->out->size;
         th_buffer_printf(p->out, "/%u", arity);
+        count_digits(p, start);
         return;
     }
     if (!th_get_fun(t, &fun))
@@ -141,7 +161,9 @@ static void add_fun(struct printer *p, th_term t)
     name = th_atom_name(fun.module);
     th_buffer_add_text(p->out, "#Fun<");
     th_buffer_add(p->out, name->text, name->bytes);
+    start = p->out->size;
     th_leaf_fun_numbers(p->out, &fun);
+    count_digits(p, start);
 }
 
 static bool is_printable(const unsigned char *data, size_t bytes)
@@ -170,7 +192,7 @@ static bool add_text_binary(struct printer *p, const unsigned char *data, size_t
 static bool add_bits(struct printer *p, th_term t)
 {
     const unsigned char *data = NULL;
-    size_t bits = 0, bytes;
+    size_t bits = 0, bytes, start = p->out->size;
 
     th_get_bits(t, &data, &bits);
     bytes = bits / 8;
@@ -179,12 +201,15 @@ static bool add_bits(struct printer *p, th_term t)
     th_buffer_add_text(p->out, "<<");
     for (size_t i = 0; i < bytes; i++) {
         th_buffer_printf(p->out, i ? ",%u" : "%u", data[i]);
-        if (!spend(p))
+        if (!spend(p)) {
+            count_digits(p, start);
             return false;
+        }
     }
     if (bits % 8)
         th_buffer_printf(p->out, bytes ? ",%u:%u" : "%u:%u", data[bytes] >> (8 - bits % 8),
                          (unsigned)(bits % 8));
+    count_digits(p, start);
     th_buffer_add_text(p->out, ">>");
     return true;
 }
@@ -224,6 +249,8 @@ static bool add_string(struct printer *p, th_term list)
 
 static bool begin_boxed(struct printer *p, th_term t)
 {
+    char number[32];
+
     switch (th_subtag(t)) {
     case TH_TUPLE:
         push(
@@ -238,7 +265,8 @@ static bool begin_boxed(struct printer *p, th_term t)
                             .value = th_map_values(t)});
         break;
     case TH_FLOAT:
-        th_buffer_printf(p->out, "%e", th_float_value(t));
+        p->numbers += (size_t)snprintf(number, sizeof number, "%e", th_float_value(t));
+        th_buffer_add_text(p->out, number);
         break;
     case TH_POS_BIG:
     case TH_NEG_BIG:
@@ -253,7 +281,7 @@ static bool begin_boxed(struct printer *p, th_term t)
         add_fun(p, t);
         break;
     default:
-        th_leaf_identifier(p->out, t);
+        add_identifier(p, t);
     }
     return true;
 }
@@ -261,6 +289,8 @@ static bool begin_boxed(struct printer *p, th_term t)
 /* Writes a leaf, or the opening bracket of anything else. False: the text ends here. */
 static bool begin(struct printer *p, th_term t)
 {
+    size_t start = p->out->size;
+
     if (!spend(p))
         return false;
     if (t == TH_NONE) {
@@ -269,15 +299,16 @@ static bool begin(struct printer *p, th_term t)
     }
     if (th_is_small(t)) {
         th_leaf_integer(p->out, t, SIZE_MAX);
+        p->numbers += p->out->size - start;
     } else if (th_is_atom(t)) {
-        p->left -= add_atom(p->out, t);
+        p->left -= add_atom(p, t);
         return p->left > 0;
     } else if (th_is_boxed(t)) {
         return begin_boxed(p, t);
     } else if (t == TH_NIL) {
         th_buffer_add_text(p->out, "[]");
     } else if (!th_is_list(t)) {
-        th_leaf_identifier(p->out, t);
+        add_identifier(p, t);
     } else if (is_string(t)) {
         return add_string(p, t);
     } else {
@@ -336,7 +367,7 @@ static bool step(struct printer *p, struct frame *frame)
     return begin(p, *frame->next++);
 }
 
-void th_text_print_beam(struct th_buffer *out, th_term t, long limit)
+size_t th_text_print_beam(struct th_buffer *out, th_term t, long limit)
 {
     struct printer p = {.out = out, .left = limit};
     bool goes_on = begin(&p, t);
@@ -346,4 +377,5 @@ void th_text_print_beam(struct th_buffer *out, th_term t, long limit)
     if (p.left <= 0)
         th_buffer_add_text(out, "... ");
     th_free(p.frames);
+    return p.numbers;
 }

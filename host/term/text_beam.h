@@ -15,7 +15,8 @@
 enum { TH_TEXT_BEAM_LIMIT = 100000 };
 
 /* Appends T. LIMIT: of terms, characters and bytes, as the BEAM counts them; where they are used
- * up, the text ends with "... ". Iterative. */
-void th_text_print_beam(struct th_buffer *out, th_term t, long limit);
+ * up, the text ends with "... ". Iterative. Returns how many of the bytes are of numbers: integers
+ * but large ones, floats, and the digits of identifiers, funs, bit strings and escapes. */
+size_t th_text_print_beam(struct th_buffer *out, th_term t, long limit);
 
 #endif

@@ -50,20 +50,34 @@ static void a_term_is_printed_in_two_ways(void **state)
     enif_free_env(env);
 }
 
-/* Every directive of C, against C. */
+/* tests/oracle/nif_api asks a BEAM. */
+static void widths_and_pointers_are_a_beams(void **state)
+{
+    ErlNifEnv *env = enif_alloc_env();
+    ERL_NIF_TERM pair = enif_make_tuple2(env, enif_make_int(env, 12), enif_make_atom(env, "ab"));
+
+    (void)state;
+    enif_snprintf(text, sizeof text, "%-10T|%10T|%#10T|%2T", pair, pair, pair, pair);
+    assert_string_equal(text, "{12,ab}   |        {12,ab}|   {12,ab}|{12,ab}");
+    enif_snprintf(text, sizeof text, "%p|%.4p|%20p", (void *)0x1234, (void *)0x1234, (void *)0);
+    assert_string_equal(text, "0x0000000000001234|          0x1234|  0x0000000000000000");
+    enif_free_env(env);
+}
+
+/* Every directive of C but %p, against C. */
 static void all_else_is_as_in_c(void **state)
 {
     /* No array: compilers that check it against the arguments would refuse what %hd truncates. */
     static const char *format = "%d|%5i|%-5u|%05x|%#o|%X|%ld|%llu|%zu|%jd|%hd|%hhd|%c|%s|%.3s|%*d|"
-                                "%.*f|%e|%G|%a|%Lf|%p|%%|%+d|% d|%td";
+                                "%.*f|%e|%G|%a|%Lf|%%|%+d|% d|%td";
     char expected[sizeof text];
     int wanted, got;
 
     (void)state;
 #define ARGUMENTS                                                                                  \
     -1, 2, 3u, 0xabc, 8, 0xDEF, -5L, 18446744073709551615ull, (size_t)9, (intmax_t)-3, 70000, 300, \
-        'x', "string", "string", 6, 42, 2, 3.14159, 1e10, 1e-5, 0.5, (long double)2.5,             \
-        (void *)0x1234, 5, 6, (ptrdiff_t)-7
+        'x', "string", "string", 6, 42, 2, 3.14159, 1e10, 1e-5, 0.5, (long double)2.5, 5, 6,       \
+        (ptrdiff_t)-7
     wanted = snprintf(expected, sizeof expected, format, ARGUMENTS);
     got = enif_snprintf(text, sizeof text, format, ARGUMENTS);
     assert_string_equal(text, expected);
@@ -107,6 +121,7 @@ int main(void)
         cmocka_unit_test(terms_print_as_erlang_text),
         cmocka_unit_test(a_precision_cuts_a_term),
         cmocka_unit_test(a_term_is_printed_in_two_ways),
+        cmocka_unit_test(widths_and_pointers_are_a_beams),
         cmocka_unit_test(all_else_is_as_in_c),
         cmocka_unit_test(what_does_not_fit_is_cut_and_counted),
         cmocka_unit_test(to_a_file),

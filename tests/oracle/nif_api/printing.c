@@ -48,6 +48,27 @@ static void print_numbers(void)
     print("nothing", "%s", "");
 }
 
+static void print_pointers(void)
+{
+    void *p = (void *)16;
+
+    print("pointers", "%p|%20p|%-20p|%25p|%p|%p|%.20p|%.3p", p, p, p, p, NULL, (void *)-1, p, p);
+}
+
+static void print_wide(ERL_NIF_TERM term)
+{
+    static const char *const formats[] = {"%-20T|", "%20T|",   "%5.2T",  "%020T", "%-20.1T|",
+                                          "%2T|",   "%20.1T|", "%+20T|", "% 20T|"};
+    static char buffer[100000];
+
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        enif_snprintf(buffer, sizeof buffer, formats[i], term);
+        say_text(formats[i], buffer);
+    }
+    enif_snprintf(buffer, sizeof buffer, "%*T|%-*T", 20, term, 30, term);
+    say_text("stars", buffer);
+}
+
 static void print_term(ERL_NIF_TERM term)
 {
     static char buffer[100000];
@@ -241,6 +262,7 @@ static void print_some(ErlNifEnv *env)
 
     say_int("snprintf", length);
     say_text("the text", buffer);
+    print_wide(term);
     for (int i = 0; i < 12; i++) {
         int precision = i < 6 ? i : (int)some((unsigned)length + 2);
         say_int("precision", precision);
@@ -302,6 +324,7 @@ ERL_NIF_TERM printing(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argv;
     topic("printf");
     print_numbers();
+    print_pointers();
     say_int("fprintf", enif_fprintf(file, "%s %d %T\n", "text", 1, atom(env, "ok")));
     say_int("vfprintf", print_file(file, "%T", enif_make_tuple(env, 0)));
     fclose(file);
