@@ -1,6 +1,7 @@
 #include "spelling.h"
 
 #include <string.h>
+#include <strings.h>
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -51,7 +52,9 @@ const char *th_spelling_nearest(const char *name, const char *const *names, size
 
     for (size_t i = 0; i < count; i++) {
         size_t distance = th_spelling_distance(name, names[i]);
-        if (distance <= TH_SPELLING_MAX && begins_alike(name, names[i]))
+        if (distance <= TH_SPELLING_MAX && strcasecmp(name, names[i]) == 0)
+            distance = 0;
+        else if (distance <= TH_SPELLING_MAX && begins_alike(name, names[i]))
             distance = smaller(distance, strlen(name) / 3);
         if (distance < best) {
             best = distance;

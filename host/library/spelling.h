@@ -15,7 +15,8 @@ size_t th_spelling_distance(const char *a, const char *b);
 
 /*
  * The one of COUNT names that is most like NAME, NULL if none is so near that it may have been
- * meant: one slip in every three letters, or one of the two begins with the other.
+ * meant: one slip in every three letters, or one of the two begins with the other. A name that
+ * differs in nothing but capitals is the nearest.
  */
 const char *th_spelling_nearest(const char *name, const char *const *names, size_t count);
 

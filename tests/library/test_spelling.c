@@ -50,7 +50,7 @@ static void long_names_are_like_nothing(void **state)
 
 static void the_nearest_is_found_if_near_enough(void **state)
 {
-    static const char *const names[] = {"count", "text", "messages", "logger"};
+    static const char *const names[] = {"count", "text", "messages", "logger", "all", "call"};
 
     (void)state;
     assert_string_equal(th_spelling_nearest("cuont", names, 4), "count");
@@ -58,6 +58,8 @@ static void the_nearest_is_found_if_near_enough(void **state)
     assert_string_equal(th_spelling_nearest("message", names, 4), "messages");
     assert_string_equal(th_spelling_nearest("mes", names, 4), "messages");
     assert_string_equal(th_spelling_nearest("text_tracer", names, 4), "text");
+    assert_string_equal(th_spelling_nearest("Call", names, 6), "call");
+    assert_string_equal(th_spelling_nearest("COUNT", names, 6), "count");
     assert_null(th_spelling_nearest("me", names, 4));
     assert_null(th_spelling_nearest("profile", names, 4));
     assert_null(th_spelling_nearest("count", names, 0));
