@@ -170,7 +170,7 @@ static enum th_status read_module(const struct th_control_host *host, struct ask
                                 asked->names[1]);
     if (status == TH_OK) {
         *module = th_atom_existing_utf8(asked->names[0], strlen(asked->names[0]));
-        if (*module == TH_NONE)
+        if (*module == TH_NONE || !th_module_known(*module))
             status = th_error_raise(TH_USAGE, "there is no module %.60s", asked->names[0]);
     }
     th_free(asked->names);

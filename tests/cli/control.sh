@@ -256,6 +256,19 @@ wrong 'no flags' flags <<'EOF'
 tracehost ctl: which flags? a LIST such as call,send
 -- status 2
 EOF
+wrong 'a module that there is not' purge sipho <<'EOF'
+-- stderr
+tracehost ctl: there is no module sipho
+-- status 2
+EOF
+wrong 'functions of a module that there is not' functions sipho:a/1 <<'EOF'
+no such functions
+EOF
+wrong 'a module that was named before' purge sipho <<'EOF'
+-- stderr
+tracehost ctl: there is no module sipho
+-- status 2
+EOF
 wrong 'a function that there is not' info bank:opne/2 <<'EOF'
 -- stderr
 tracehost ctl: there is no function bank:opne/2
