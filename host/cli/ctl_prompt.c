@@ -1,6 +1,6 @@
 /*
  * The prompt of `tracehost ctl`: Ctrl-C ends a command that takes long, or a line that is typed,
- * and gives the prompt back; Ctrl-D ends.
+ * and gives the prompt back; Ctrl-D ends, as do `quit` and `exit`.
  */
 #include "ctl.h"
 
@@ -9,6 +9,8 @@
 #include "line_editor.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Written by the handlers of signals. Relaxed: it stands for itself. */
@@ -57,6 +59,15 @@ struct prompt {
     sigset_t open; /* the signals that were blocked before */
 };
 
+/* LINE is WORD and blanks. */
+static bool is_word(const char *line, const char *word)
+{
+    size_t length = strlen(word);
+
+    line += strspn(line, " ");
+    return strncmp(line, word, length) == 0 && line[length + strspn(line + length, " ")] == 0;
+}
+
 /* What was abandoned is done by the host for all that. */
 static void do_line(struct prompt *prompt, const char *line)
 {
@@ -65,6 +76,8 @@ static void do_line(struct prompt *prompt, const char *line)
     begin_asking(&prompt->open);
     status = th_ctl_tell(th_ctl_do_line(prompt->ctl, line));
     end_asking();
+    if (status == TH_OK && is_word(line, "help"))
+        puts("quit, exit, Ctrl-D\n    leave this prompt; the host goes on");
     if (status == TH_END && !th_interrupt_came())
         fputs("\nnot waited for any more; the host does it for all that\n", stderr);
 }
@@ -89,6 +102,8 @@ static enum th_status read_and_do(struct prompt *prompt)
     while (!ctl->gone && !th_interrupt_came()) {
         switch (th_line_edit(prompt->editor, th_control_descriptor(ctl->client), &line)) {
         case TH_LINE_TYPED:
+            if (is_word(line, "quit") || is_word(line, "exit"))
+                return TH_OK;
             do_line(prompt, line);
             break;
         case TH_LINE_INTERRUPTED:

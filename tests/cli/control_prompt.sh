@@ -20,6 +20,24 @@ run> sessions
 no sessions
 run>
 EOF
+expect 'quit leaves' typed 'quit\n' <<'EOF'
+run> quit
+
+status 0
+EOF
+expect 'and exit' typed ' exit \n' <<'EOF'
+run>  exit
+
+status 0
+EOF
+left_by_help() {
+    HOST=$host tests/cli/screen 'help\n' "$tracehost" ctl "$socket" | tail -n 3
+}
+expect 'as help says' left_by_help <<'EOF'
+quit, exit, Ctrl-D
+    leave this prompt; the host goes on
+run>
+EOF
 expect 'commands are completed' typed 'ses\t\n' <<'EOF'
 run> sessions
 no sessions
