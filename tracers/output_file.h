@@ -1,8 +1,9 @@
 /*
  * A file that a tracer writes, under the lock of stdio, to `file`.
  *
- * There are two kinds. One is written as events come: it may be read meanwhile, and is cut back to
- * its last whole record if writing fails. The other is of no use until it is complete: it is
+ * There are two kinds. One is written as events come: it may be read meanwhile, has whole records
+ * only, whenever the program is killed, and is cut back to its last whole record if writing fails.
+ * The other is of no use until it is complete: it is
  * written to another file in its folder, which then gets its name. FIFOs, devices and whatever lies
  * in /dev are always written as they are; symbolic links stay, and what they lead to is written.
  *
@@ -39,7 +40,10 @@ struct output_file {
      * others `error` is a figure. */
     atomic_bool begun;
     atomic_int error; /* errno of what failed first; nothing is written after it */
-    off_t ended;      /* where the last whole record that was written ends */
+    off_t ended;      /* where the last whole record ends */
+    /* Written to `file`, but not to the descriptor yet: a record whose end is still to come. */
+    char *held;
+    size_t held_size;
     /* Of what was not whole yet: how a format finds the ends of records. */
     unsigned char head[8];
     size_t head_used;
@@ -49,8 +53,8 @@ struct output_file {
 };
 
 /*
- * SIZE bytes of DATA were written to FILE at file->written: sets file->ended where records end in
- * them. A tracer whose records are no lines defines TRACER_RECORDS, the name of its own.
+ * SIZE bytes of DATA come at file->written: sets file->ended where records end in them. A tracer
+ * whose records are no lines defines TRACER_RECORDS, the name of its own.
  */
 #ifdef TRACER_RECORDS
 static void TRACER_RECORDS(struct output_file *file, const char *data, size_t size);
@@ -173,26 +177,70 @@ static inline int output_file_error(const struct output_file *file)
     return file ? atomic_load_explicit(&file->error, memory_order_relaxed) : 0;
 }
 
+/* 0 or errno. *DONE: bytes that were written. */
+static inline int output_file_put(const struct output_file *file, const char *data, size_t size,
+                                  size_t *done)
+{
+    *done = 0;
+    while (*done < size) {
+        ssize_t written = write(file->descriptor, data + *done, size - *done);
+        if (written >= 0)
+            *done += (size_t)written;
+        else if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+/* Writes the first SIZE bytes that are held, which begin with a record. 0 or errno: then `ended` is
+ * where the last record ends that was written whole. */
+static inline int output_file_put_held(struct output_file *file, size_t size)
+{
+    size_t done;
+    int error = output_file_put(file, file->held, size, &done);
+
+    if (error) {
+        file->written -= (off_t)file->held_size;
+        file->ended = file->written;
+        file->head_used = 0;
+        file->left = 0;
+        TRACER_RECORDS(file, file->held, done);
+    }
+    file->held_size -= size;
+    memmove(file->held, file->held + size, file->held_size);
+    return error;
+}
+
+/* Writes the records that end in DATA, and holds the rest. 0 or errno. */
+static inline int output_file_put_records(struct output_file *file, const char *data, size_t size)
+{
+    off_t begin = file->written - (off_t)file->held_size; /* of what is held */
+    char *held = realloc(file->held, file->held_size + size);
+
+    if (!held)
+        return ENOMEM;
+    file->held = held;
+    memcpy(held + file->held_size, data, size);
+    file->held_size += size;
+    TRACER_RECORDS(file, data, size);
+    file->written += (off_t)size;
+    return file->ended > begin ? output_file_put_held(file, (size_t)(file->ended - begin)) : 0;
+}
+
 /* For stdio, which is to forget what cannot be written. */
 static inline ssize_t output_file_write(void *cookie, const char *data, size_t size)
 {
     struct output_file *file = cookie;
-    size_t done = 0;
+    size_t done;
     int error = 0;
 
     if (!atomic_load_explicit(&file->begun, memory_order_relaxed) || output_file_error(file))
         return (ssize_t)size;
     if (file->descriptor < 0)
         error = output_file_open_beside(file);
-    while (done < size && !error) {
-        ssize_t written = write(file->descriptor, data + done, size - done);
-        if (written >= 0)
-            done += (size_t)written;
-        else if (errno != EINTR)
-            error = errno;
-    }
-    TRACER_RECORDS(file, data, done);
-    file->written += (off_t)done;
+    if (!error)
+        error = file->whole ? output_file_put(file, data, size, &done)
+                            : output_file_put_records(file, data, size);
     if (error)
         output_file_fail(file, error);
     return (ssize_t)size;
@@ -222,6 +270,9 @@ static inline int output_file_end(struct output_file *file)
     if (file->file)
         fclose(file->file);
     error = output_file_error(file);
+    if (!error && file->held_size > 0 && (error = output_file_put_held(file, file->held_size)))
+        output_file_fail(file, error);
+    free(file->held);
     if (begun && !error && file->descriptor < 0)
         error = output_file_open_beside(file);
     if (file->descriptor >= 0 && close(file->descriptor) != 0 && !error)

@@ -224,6 +224,55 @@ for tracer in text jsonl trace_port; do
     check "$tracer: as events come" as_it_goes $tracer
 done
 
+# has_calls COUNT FILE: the file is whole, and has so many calls.
+has_calls() {
+    case $(head -c 1 "$2") in
+    '<') [ "$(tail -c 1 "$2" | od -An -c)" = '  \n' ] && [ "$(grep -c '^<0.1.4096> call bank:balance(abc)$' "$2")" -ge "$1" ] ;;
+    *) [ "$("$tracehost" info --format=json "$2" | sed -n 's/.*"calls_total": \([0-9]*\).*/\1/p')" -ge "$1" ] &&
+        "$tracehost" info "$2" >"$work/info" 2>&1 ;;
+    esac
+}
+# banking TRACER EXPRESSION: a host in the background that traces bank:balance/1 into $work/live.
+banking() {
+    rm -f "$work/live"
+    "$tracehost" run --schedulers=1 -t "$1,output=$work/live" -p bank:balance/1 bank 'bank:start(), bank:open(abc, 1).' \
+        "$2" 'timer:sleep(120000).' >"$work/host.out" 2>&1 &
+    host=$!
+}
+# All of the events are there while the host waits, also those that fill no buffer.
+as_a_host_goes() {
+    banking "$1" 'F = fun F(0) -> ok; F(N) -> bank:balance(abc), F(N - 1) end, F(300).'
+    until_so has_calls 300 "$work/live"
+    found=$?
+    kill -KILL $host
+    wait $host
+    [ $found = 0 ] && has_calls 300 "$work/live"
+}
+is_stopped() {
+    [ "$(cat /proc/$host/task/*/status | grep '^State:' | sort -u)" = 'State:	T (stopped)' ]
+}
+# A buffer that is full ends within a record: at each moment whole ones are in the file.
+never_torn() {
+    banking "$1" 'F = fun F() -> bank:balance(abc), F() end, F().'
+    for bytes in 10000 20000 100000; do
+        until_so has_enough_bytes $bytes
+        kill -STOP $host
+        until_so is_stopped && has_calls 1 "$work/live" || torn=$bytes
+        kill -CONT $host
+    done
+    kill -KILL $host
+    wait $host
+    [ ! "$torn" ] || { echo "torn after $torn bytes" && false; }
+}
+has_enough_bytes() {
+    [ "$(wc -c <"$work/live")" -gt "$1" ]
+}
+for tracer in text jsonl trace_port; do
+    torn=
+    check "$tracer: as events come, of a host that runs" as_a_host_goes $tracer
+    check "$tracer: a host that is killed leaves whole records" never_torn $tracer
+done
+
 echo old >"$work/n"
 attach_fails() {
     ctl attach "text,output=$work/no/file" && return 1
