@@ -96,14 +96,16 @@ static void complain(void *context)
     th_command_fail(playing->stream.command);
 }
 
-/* Files tell their nodes before a tracer is loaded. */
-static enum th_status check_nodes(const struct th_replaying *replay)
+/* Files are found readable, and tell their nodes, before a tracer is loaded. One stream alone is
+ * opened before its tracers begin. */
+static enum th_status check_streams(const struct th_replaying *replay)
 {
     struct th_etf_node *nodes = th_alloc((replay->stream_count + 1) * sizeof *nodes);
     enum th_status status = TH_OK;
 
-    for (size_t i = 0; i < replay->stream_count && replay->stream_count > 1; i++) {
-        nodes[i] = th_reader_peek_node(replay->streams[i]);
+    for (size_t i = 0; i < replay->stream_count && replay->stream_count > 1 && status == TH_OK;
+         i++) {
+        status = th_reader_peek(replay->streams[i], &nodes[i]);
         for (size_t before = 0; before < i && status == TH_OK; before++)
             status = th_recording_match_nodes(replay->streams[i], &nodes[i],
                                               replay->streams[before], &nodes[before]);
@@ -230,7 +232,8 @@ static bool is_enough(const struct th_replaying *replay, const struct totals *to
     return limit->set && totals->played.told >= limit->count;
 }
 
-/* The streams in turn; an unreadable one does not keep the others from being played. */
+/* The streams in turn; one that has become unreadable does not keep the others from being played.
+ */
 static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
 {
     struct totals totals = {0};
@@ -348,7 +351,7 @@ int th_replaying_run(struct th_replaying *replay)
     struct th_tracing *tracing;
     int status;
 
-    if (check_nodes(replay) != TH_OK)
+    if (check_streams(replay) != TH_OK)
         return th_command_fail(replay->command);
     tracing = th_tracing_create();
     th_tracing_check_outputs(tracing, check_output, replay);

@@ -136,35 +136,35 @@ enum th_status th_reader_open(const char *name, const struct th_reader_options *
     return result(made, name, status, reader);
 }
 
-/* Nothing is taken from what can be read only once. */
-static bool is_regular(const char *name)
+/* Nothing is taken from these: connections, stdin, FIFOs, devices. */
+static bool is_read_once(const char *name)
 {
     struct th_wrap_set set = {0};
     struct stat about;
-    bool regular;
+    bool once;
 
-    if (th_tcp_is_address(name))
-        return false;
-    regular = th_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
-              S_ISREG(about.st_mode);
+    if (th_tcp_is_address(name) || strcmp(name, "-") == 0)
+        return true;
+    once = th_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
+           !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
     th_wrap_free(&set);
     th_error_clear();
-    return regular;
+    return once;
 }
 
-struct th_etf_node th_reader_peek_node(const char *name)
+enum th_status th_reader_peek(const char *name, struct th_etf_node *node)
 {
-    struct th_etf_node node = {0};
     struct th_reader *reader;
+    enum th_status status;
 
-    if (!is_regular(name))
-        return node;
-    if (th_reader_open(name, NULL, &reader) == TH_OK) {
-        node = reader->info.node;
-        th_reader_close(reader);
-    }
-    th_error_clear(); /* whoever plays it meets that again */
-    return node;
+    *node = (struct th_etf_node){0};
+    if (is_read_once(name))
+        return TH_OK;
+    status = th_reader_open(name, NULL, &reader);
+    if (status == TH_OK)
+        *node = reader->info.node;
+    th_reader_close(reader);
+    return status;
 }
 
 bool th_reader_would_read(const char *name, const char *file)

@@ -49,8 +49,10 @@ enum th_status th_reader_open(const char *name, const struct th_reader_options *
 enum th_status th_reader_attach(int fd, const char *name, const struct th_reader_options *options,
                                 struct th_reader **reader);
 
-/* The node of NAME, regular files, as far as their beginning tells it; else NODE 0. */
-struct th_etf_node th_reader_peek_node(const char *name);
+/* Whether th_reader_open() of NAME succeeds, and the node, as far as the beginning of the stream
+ * tells it; else NODE 0. A stream that can be read only once is not touched: TH_OK, NODE 0. Errors:
+ * those of th_reader_open(). */
+enum th_status th_reader_peek(const char *name, struct th_etf_node *node);
 
 /* Whether th_reader_open() of NAME would read the regular file FILE, by any name. */
 bool th_reader_would_read(const char *name, const char *file);

@@ -87,7 +87,6 @@ expect 'a node that is not told' "$tracehost" replay a.trace unknown.jsonl <<'EO
 0.000001 <0.9.0>    send b -> <0.10.0>
 EOF
 expect 'a stream that cannot be read' "$tracehost" replay a.trace none.trace <<'EOF'
-0.000000 <0.9.0>    send a -> <0.10.0>
 -- stderr
 tracehost replay: cannot read none.trace
   No such file or directory

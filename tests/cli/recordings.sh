@@ -25,9 +25,9 @@ unload 2 [#{damaged => 1,gaps => 1,interrupted => 0,lost => 3,name => <<"WORK/a.
 status 4
 EOF
 from_stdin() {
-    "$tracehost" replay -t "$tracers/recordings.so" - "$work/empty.jsonl" "$work/none" <"$work/a.jsonl" 2>/dev/null | tail -n 1
+    "$tracehost" replay -t "$tracers/recordings.so" - "$work/empty.jsonl" <"$work/a.jsonl" 2>/dev/null | tail -n 1
 }
-expect 'standard input, a stream without events, one that is not there' from_stdin <<'EOF'
+expect 'standard input, and a stream without events' from_stdin <<'EOF'
 unload 2 [#{damaged => 1,gaps => 1,interrupted => 0,lost => 3,name => <<"-">>,records => 5},#{damaged => 0,gaps => 0,interrupted => 0,lost => 0,name => <<"WORK/empty.jsonl">>,records => 0}]
 EOF
 live() {

@@ -140,6 +140,8 @@ for tracer in $as_they_go $at_their_end; do
 done
 check 'impossible: another tracer is not there' untouched replay $all -t ./none.so "$one"
 check 'impossible: the stream is not there' untouched replay $all "$work/none.trace"
+check 'impossible: another stream is not there' untouched replay $all "$one" "$work/none.trace"
+check 'impossible: another stream is no stream' untouched replay $all "$one" tests/cli/report
 check 'impossible: another output' untouched replay $all -t text,output="$work/no/file" "$one"
 check 'impossible: a stream is no stream' untouched replay $all tests/cli/report
 check 'impossible: to stdout' untouched replay -t text -t count -t chrome -t jsonl -t sequence -t report "$work/none.trace"
