@@ -40,6 +40,15 @@ static void pass_on(void *writer)
         th_error_clear(); /* it will fail again */
 }
 
+static void tell_plain(const char *command, const char *name, uint64_t count)
+{
+    if (count)
+        fprintf(stderr,
+                "tracehost %s: %s: calls without `external`, `tail` and callers, which jsonl has: "
+                "%llu\n",
+                command, th_stream_title(name), (unsigned long long)count);
+}
+
 static bool is_file(const char *output)
 {
     return output && strcmp(output, "-") != 0;
@@ -53,6 +62,7 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
     struct th_event event = {0};
     struct th_writer *writer;
     bool some, written;
+    uint64_t plain;
     int status = th_stream_open(&stream);
 
     if (status != TH_OK)
@@ -68,8 +78,13 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
     stream.idle_context = writer;
     written = !some || add_all(&stream, writer, &event, &how.here);
     status = th_stream_close(&stream);
-    if (written && !(th_interrupt_came() && is_file(output) && !stream.live))
-        return th_writer_commit(writer) == TH_OK ? status : th_command_fail(command);
+    if (written && !(th_interrupt_came() && is_file(output) && !stream.live)) {
+        plain = th_writer_plain(writer);
+        if (th_writer_commit(writer) != TH_OK)
+            return th_command_fail(command);
+        tell_plain(command, name, plain);
+        return status;
+    }
     th_writer_abandon(writer);
     if (!written)
         return th_command_fail(command);

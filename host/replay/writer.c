@@ -11,6 +11,7 @@ struct th_writer {
     struct th_writer_options options;
     struct th_output out;
     struct th_buffer buffer; /* not yet in out */
+    uint64_t plain;          /* calls of which more is known than the format has room for */
 };
 
 enum th_status th_writer_open(const char *file, const struct th_writer_options *options,
@@ -74,6 +75,8 @@ static enum th_status add_message(struct th_writer *writer, struct th_event *eve
                               UINT32_MAX);
     }
     th_etf_put32(buffer->data + before + 1, (uint32_t)size);
+    writer->plain +=
+        event->external != TH_UNKNOWN || event->tail != TH_UNKNOWN || event->callers_told;
     return TH_OK;
 }
 
@@ -101,6 +104,11 @@ enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, t
                                 (unsigned long long)event->number,
                                 (unsigned long long)event->position);
     return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush(writer) : status;
+}
+
+uint64_t th_writer_plain(const struct th_writer *writer)
+{
+    return writer->plain;
 }
 
 enum th_status th_writer_flush(struct th_writer *writer)

@@ -30,9 +30,13 @@ enum th_status th_writer_open(const char *file, const struct th_writer_options *
  * then nothing of it is written. TH_FAILED if writing fails, or the event is too large for the
  * format.
  *
- * What only JSON lines can tell of a call, `external` and `tail`, is left out of trace-port files.
+ * What only JSON lines can tell of a call, `external`, `tail` and its callers, is left out of
+ * trace-port files; th_writer_plain() counts these calls.
  */
 enum th_status th_writer_add(struct th_writer *writer, struct th_event *event, th_env *env);
+
+/* Number of calls that were written without `external`, `tail` or callers, which were known. */
+uint64_t th_writer_plain(const struct th_writer *writer);
 
 /* Passes on what was written, so that a pipe's reader sees it. TH_FAILED if writing fails. */
 enum th_status th_writer_flush(struct th_writer *writer);

@@ -33,4 +33,29 @@ for name in l1_compile_compiler_arity l2_mnesia_full l3_sorts_args_return; do
     fi
 done
 
+more_known() {
+    cat >"$work/more.jsonl" <<'JSON'
+{"tracehost":1,"node":"a@h","creation":1}
+{"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}"}
+{"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}","external":true}
+{"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}","tail":false}
+{"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}","callers":"[]"}
+{"tracee":"<0.50.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}
+JSON
+    "$tracehost" convert "$work/more.jsonl" "$work/less.trace" &&
+        "$tracehost" convert "$work/more.jsonl" "$work/same.jsonl" &&
+        cmp "$work/more.jsonl" "$work/same.jsonl" &&
+        "$tracehost" convert --to=jsonl "$work/less.trace" -
+}
+expect 'what only JSON lines tell of calls is counted' more_known <<'EOF'
+{"tracehost":1,"node":"a@h","creation":1}
+{"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}"}
+{"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}"}
+{"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}"}
+{"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}"}
+{"tracee":"<0.50.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}
+-- stderr
+tracehost convert: WORK/more.jsonl: calls without `external`, `tail` and callers, which jsonl has: 3
+EOF
+
 finish
