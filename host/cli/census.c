@@ -68,11 +68,16 @@ static th_term row_tag(const struct th_event *event)
     return th_tuple_elements(event->term)[0];
 }
 
-/* All terms are decoded: a record is damaged here if it is so for who plays or prints it. */
-static enum th_status look_into(struct th_event *event, th_env *env, struct th_function *function)
+enum th_status th_census_look_into(struct th_event *event, th_env *env,
+                                   struct th_function *function)
 {
-    enum th_status status = th_event_decode(event, env);
+    enum th_status status;
 
+    if (event->kind == TH_EVENT_DROP)
+        return TH_OK;
+    if (event->kind == TH_EVENT_OTHER)
+        return th_error_raise(TH_MALFORMED, "it is no trace message");
+    status = th_event_decode(event, env);
     if (status == TH_OK && event->tag == TH_TAG_call && event->kind != TH_EVENT_SEQ_TRACE)
         status = event->source->function(event, function);
     if (status == TH_OK)
@@ -110,21 +115,15 @@ static void count_event(struct th_census *census, const struct th_event *event,
 enum th_status th_census_add(struct th_census *census, struct th_event *event, th_env *env)
 {
     struct th_function function = {0};
-    enum th_status status;
-    th_term tuple;
+    enum th_status status = th_census_look_into(event, env, &function);
 
+    census->other += event->kind == TH_EVENT_OTHER;
+    if (status != TH_OK)
+        return status;
     if (event->kind == TH_EVENT_DROP) {
         census->drops++;
         census->lost += event->dropped;
-    } else if (event->kind == TH_EVENT_OTHER) {
-        status = event->source->whole(event, env, &tuple);
-        if (status != TH_OK)
-            return status;
-        census->other++;
     } else {
-        status = look_into(event, env, &function);
-        if (status != TH_OK)
-            return status;
         count_event(census, event, &function);
     }
     census->total++;

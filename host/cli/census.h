@@ -38,6 +38,11 @@ struct th_census {
     } spans[TH_TIME_STRICT_MONOTONIC + 1]; /* by the kind of time: a stream may have several */
 };
 
+/* Decodes all of EVENT into ENV, so that a record is damaged for all commands or for none. FUNCTION
+ * is set for a call. TH_MALFORMED with the cause if it is damaged, or no trace message. */
+enum th_status th_census_look_into(struct th_event *event, th_env *env,
+                                   struct th_function *function);
+
 /* Counts one event. TH_MALFORMED if its content is damaged: then it is not counted. */
 enum th_status th_census_add(struct th_census *census, struct th_event *event, th_env *env);
 

@@ -89,6 +89,7 @@ static void print_records(struct th_stream *stream, struct th_output *out)
             th_buffer_add_text(&text, ".\n");
             written = th_output_write(out, text.data, text.size);
             text.size = 0;
+            th_stream_check(stream, &event, &env);
         } else {
             th_stream_malformed(stream, &event);
         }

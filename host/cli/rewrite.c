@@ -25,6 +25,8 @@ static bool add_all(struct th_stream *stream, struct th_writer *writer, struct t
         status = th_writer_add(writer, event, &env);
         if (status == TH_MALFORMED)
             th_stream_malformed(stream, event);
+        else if (status == TH_OK)
+            th_stream_check(stream, event, &env);
         th_env_clear(&env);
     } while (status != TH_FAILED && th_stream_next(stream, event) && is_of(node, stream));
     th_env_release(&env);

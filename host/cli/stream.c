@@ -1,5 +1,6 @@
 #include "stream.h"
 
+#include "census.h"
 #include "interrupt.h"
 #include "option_table.h"
 
@@ -184,6 +185,18 @@ void th_stream_malformed(struct th_stream *stream, const struct th_event *event)
 {
     th_error_context("record %llu at byte %llu was skipped", (unsigned long long)event->number,
                      (unsigned long long)event->position);
+    th_stream_complain(stream);
+}
+
+void th_stream_check(struct th_stream *stream, struct th_event *event, th_env *env)
+{
+    struct th_function function;
+
+    if (th_census_look_into(event, env, &function) == TH_OK)
+        return;
+    th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
+    th_error_context("record %llu at byte %llu is damaged, and kept as it is",
+                     (unsigned long long)event->number, (unsigned long long)event->position);
     th_stream_complain(stream);
 }
 

@@ -51,6 +51,10 @@ void th_stream_step(struct th_stream *stream);
 /* EVENT's content turned out to be damaged: tells it from the chain, and counts it. */
 void th_stream_malformed(struct th_stream *stream, const struct th_event *event);
 
+/* Looks whether EVENT, which the command keeps as it is, is sound for who plays it; else counts it
+ * as damage. Terms are decoded into ENV. */
+void th_stream_check(struct th_stream *stream, struct th_event *event, th_env *env);
+
 /* Tells the damage that the thread's chain is about, as one of this stream; counts it by its
  * status, TH_MALFORMED or TH_PARTIAL. Of very many only the first are told. */
 void th_stream_complain(struct th_stream *stream);

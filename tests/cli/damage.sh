@@ -13,24 +13,69 @@ put() {
 # --- each byte of a record ---
 
 # Commands agree on which records are damaged, whatever they need of them.
+# agreed FILE SIZE: each of the bytes up to SIZE, but those of the first head, is damaged in turn.
 agreed() {
     byte=5
-    while [ $byte -lt 81 ]; do
-        head -c 162 "$calls" >"$work/agreed.trace"
+    while [ $byte -lt "$2" ]; do
+        cp "$1" "$work/agreed.trace"
         put "$work/agreed.trace" $byte 200
-        for command in dump info convert; do
-            [ $command = convert ] && set -- "$work/agreed.jsonl" || set --
-            "$tracehost" $command "$work/agreed.trace" "$@" >"$work/out" 2>&1
-            echo $?
-        done | sort -u | tr '\n' ' ' >"$work/statuses"
+        {
+            "$tracehost" dump "$work/agreed.trace" || echo "status $?"
+            "$tracehost" info "$work/agreed.trace" || echo "status $?"
+            "$tracehost" replay "$work/agreed.trace" || echo "status $?"
+            "$tracehost" convert "$work/agreed.trace" "$work/agreed.jsonl" || echo "status $?"
+        } 2>&1 | grep '^status' | uniq -c >"$work/statuses"
         case $(cat "$work/statuses") in
-        '0 ' | '4 ') ;;
-        *) echo "byte $byte: $(cat "$work/statuses")" ;;
+        '' | '      4 status '[34]) ;;
+        *) echo "byte $byte:" $(cat "$work/statuses") ;;
         esac
         byte=$((byte + 1))
     done
 }
-expect 'dump, info and convert agree' agreed <<'EOF'
+head -c 162 "$calls" >"$work/calls"
+expect 'dump, info, replay and convert agree' agreed "$work/calls" 81 <<'EOF'
+EOF
+"$tracehost" convert --to=trace - "$work/timed" <<'EOF'
+{"tracehost":1,"node":"a@h","creation":1}
+{"ts":1000,"ts_kind":"strict_monotonic","ts_unique":-5,"tracee":"<0.50.0>","tag":"return_from","term":"{m,f,1}","extra":"ok"}
+EOF
+expect 'they agree on records with a time' agreed "$work/timed" "$(wc -c <"$work/timed")" <<'EOF'
+EOF
+sed 's/return_from/return_fr\x80m/' "$work/timed" >"$work/no_tag"
+kept() {
+    for command in dump info replay; do
+        "$tracehost" $command "$work/no_tag"
+        echo "status $?"
+    done
+    "$tracehost" convert --to=jsonl "$work/no_tag" -
+}
+expect 'a record that is no trace message is kept, and counted as damaged' kept <<'EOF'
+{trace_ts,<0.50.0>,'return_fr\200m',{m,f,1},ok,{1000,-5}}.
+status 4
+stream      WORK/no_tag (trace-port)
+node        a@h
+records     0, 81 bytes
+time        none recorded
+other       1 record of another kind than trace messages
+damage      1 record skipped
+status 4
+status 4
+{"tracehost":1,"node":"a@h","creation":1}
+{"other":"{trace_ts,<0.50.0>,'return_fr\\200m',{m,f,1},ok,{1000,-5}}"}
+-- stderr
+tracehost dump: WORK/no_tag: record 1 at byte 0 is damaged, and kept as it is
+  it is no trace message
+tracehost dump: WORK/no_tag: recovered 1 record
+tracehost info: WORK/no_tag: record 1 at byte 0 was skipped
+  it is no trace message
+tracehost info: WORK/no_tag: recovered 0 records, skipped 1
+tracehost replay: WORK/no_tag: record 1 at byte 0 was skipped
+  it is no trace message
+tracehost replay: WORK/no_tag: recovered 0 records, skipped 1
+tracehost convert: WORK/no_tag: record 1 at byte 0 is damaged, and kept as it is
+  it is no trace message
+tracehost convert: WORK/no_tag: recovered 1 record
+-- status 4
 EOF
 
 # --- cut off ---
