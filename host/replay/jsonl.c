@@ -105,10 +105,12 @@ static json_t *parse(const struct line *line)
 
 /* The header. */
 
-static enum th_status wrong_header(const char *why)
+static enum th_status wrong_header(const struct th_reader *reader, const char *why)
 {
+    const struct jsonl *jsonl = reader->state;
+
     th_error_raise(TH_MALFORMED, "%s", why);
-    return th_error_context("line 1: the header is wrong");
+    return th_error_context("line %llu: the header is wrong", (unsigned long long)jsonl->line);
 }
 
 static enum th_status read_header_field(struct th_reader *reader, const char *name,
@@ -121,18 +123,19 @@ static enum th_status read_header_field(struct th_reader *reader, const char *na
     } else if (strcmp(name, "node") == 0) {
         if (json_is_string(value))
             info->node.node = th_atom_utf8(json_string_value(value), json_string_length(value));
-        return info->node.node != TH_NONE ? TH_OK : wrong_header("\"node\" is no node's name");
+        return info->node.node != TH_NONE ? TH_OK
+                                          : wrong_header(reader, "\"node\" is no node's name");
     } else if (strcmp(name, "creation") == 0) {
         json_int_t creation = json_is_integer(value) ? json_integer_value(value) : -1;
         info->node.creation = (uint32_t)creation;
         return creation >= 0 && creation <= UINT32_MAX
                    ? TH_OK
-                   : wrong_header("\"creation\" is no integer of 32 bits");
+                   : wrong_header(reader, "\"creation\" is no integer of 32 bits");
     } else if (strcmp(name, "atoms") == 0) {
         info->utf8_atoms = json_is_string(value) && strcmp(json_string_value(value), "utf8") == 0;
-        return info->utf8_atoms ? TH_OK : wrong_header("\"atoms\" can only be \"utf8\"");
+        return info->utf8_atoms ? TH_OK : wrong_header(reader, "\"atoms\" can only be \"utf8\"");
     }
-    return wrong_header("there is an unknown field in it");
+    return wrong_header(reader, "there is an unknown field in it");
 }
 
 static enum th_status read_header(struct th_reader *reader, json_t *root)
@@ -141,7 +144,7 @@ static enum th_status read_header(struct th_reader *reader, json_t *root)
     void *at = json_object_iter(root);
 
     if (!json_is_integer(version) || json_integer_value(version) != TH_JSON_VERSION)
-        return wrong_header("its version is another than 1, the only one that is known");
+        return wrong_header(reader, "its version is another than 1, the only one that is known");
     for (; at; at = json_object_iter_next(root, at))
         if (read_header_field(reader, json_object_iter_key(at), json_object_iter_value(at)) !=
             TH_OK)
@@ -245,17 +248,52 @@ static enum th_status next_line(struct th_reader *reader, struct th_event *event
     return TH_OK;
 }
 
+/* A header between records: streams were put together. Of another node the rest is lost, as its
+ * identifiers stand for other processes. */
+static enum th_status meet_header(struct th_reader *reader, const struct th_event *event,
+                                  json_t *root)
+{
+    const struct th_etf_node node = reader->info.node;
+    const bool utf8_atoms = reader->info.utf8_atoms;
+    struct th_etf_node met;
+    enum th_status status;
+
+    reader->info.node = (struct th_etf_node){0};
+    status = read_header(reader, root);
+    met = reader->info.node;
+    reader->info.node = node;
+    reader->info.utf8_atoms = utf8_atoms;
+    if (status != TH_OK)
+        return damaged(reader, event, "damaged");
+    if (!th_recording_other_node(&node, &met))
+        return TH_OK;
+    th_error_raise(TH_PARTIAL, "what follows is of another %s %s",
+                   met.node == node.node ? "start of the node" : "node,",
+                   th_atom_name(met.node)->text);
+    th_reader_skip_file(reader);
+    return damaged(reader, event, "a header: it and the rest are lost");
+}
+
 static enum th_status next(struct th_reader *reader, struct th_event *event)
 {
     struct jsonl *jsonl = reader->state;
     struct line line;
-    enum th_status status = next_line(reader, event, &line);
+    enum th_status status;
     json_t *root;
 
-    if (status != TH_OK)
-        return status;
-    th_json_event_drop(&jsonl->event); /* before as much memory is taken once more */
-    root = parse(&line);
+    for (;;) {
+        status = next_line(reader, event, &line);
+        if (status != TH_OK)
+            return status;
+        th_json_event_drop(&jsonl->event); /* before as much memory is taken once more */
+        root = parse(&line);
+        if (!root || __builtin_expect(!json_object_get(root, "tracehost"), 1))
+            break;
+        status = meet_header(reader, event, root);
+        json_decref(root);
+        if (status != TH_OK)
+            return status;
+    }
     if (!root && !line.complete) {
         th_error_raise(TH_PARTIAL, "%s; the line has no end", th_error_link(0));
         return damaged(reader, event, "cut off");

@@ -93,4 +93,74 @@ tracehost replay: cannot read none.trace
 -- status 3
 EOF
 
+# made NODE CREATION TERM: JSON lines of one event.
+made() {
+    printf '{"tracehost":1,"node":"%s","creation":%s}\n' "$1" "$2"
+    printf '{"tracee":"<0.9.0>","tag":"send","term":"%s","extra":"<0.10.0>"}\n' "$3"
+}
+{
+    made n1@h 1 a
+    made n1@h 1 b
+    echo '{"tracehost":1}'
+    made n1@h 1 c
+} >together.jsonl
+expect 'JSON lines of one node, put together' "$tracehost" dump together.jsonl <<'EOF'
+{trace,<0.9.0>,send,a,<0.10.0>}.
+{trace,<0.9.0>,send,b,<0.10.0>}.
+{trace,<0.9.0>,send,c,<0.10.0>}.
+EOF
+others() {
+    made n1@h 1 a >others.jsonl
+    made "$1" "$2" b >>others.jsonl
+    for command in replay dump 'convert --to=jsonl' info report; do
+        case $command in
+        convert*) "$tracehost" $command others.jsonl - ;;
+        info) "$tracehost" info others.jsonl >out ;;
+        report) "$tracehost" report -o page.html others.jsonl ;;
+        *) "$tracehost" $command others.jsonl ;;
+        esac
+        echo "status $?"
+    done
+}
+expect 'JSON lines of two nodes, put together' others n2@h 1 <<'EOF'
+<0.9.0>    send a -> <0.10.0>
+status 4
+{trace,<0.9.0>,send,a,<0.10.0>}.
+status 4
+{"tracehost":1,"node":"n1@h","creation":1}
+{"tracee":"<0.9.0>","tag":"send","term":"a","extra":"<0.10.0>"}
+status 4
+status 4
+status 4
+-- stderr
+tracehost replay: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
+  what follows is of another node, n2@h
+tracehost replay: others.jsonl: recovered 1 record
+tracehost dump: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
+  what follows is of another node, n2@h
+tracehost dump: others.jsonl: recovered 1 record
+tracehost convert: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
+  what follows is of another node, n2@h
+tracehost convert: others.jsonl: recovered 1 record
+tracehost info: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
+  what follows is of another node, n2@h
+tracehost info: others.jsonl: recovered 1 record
+tracehost report: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
+  what follows is of another node, n2@h
+tracehost report: others.jsonl: recovered 1 record
+EOF
+again_started() {
+    made n1@h 1 a >again.jsonl
+    made n1@h 2 b >>again.jsonl
+    "$tracehost" replay again.jsonl
+}
+expect 'JSON lines of two starts of a node, put together' again_started <<'EOF'
+<0.9.0>    send a -> <0.10.0>
+-- stderr
+tracehost replay: again.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
+  what follows is of another start of the node n1@h
+tracehost replay: again.jsonl: recovered 1 record
+-- status 4
+EOF
+
 finish

@@ -188,7 +188,6 @@ static const struct {
     {"{\"drop\":1,\"drop\":2}", "column 16: duplicate object key"},
     {"{}", "there is neither a tag nor \"drop\" nor \"other\""},
     {"{\"tagg\":\"call\"}", "unknown field \"tagg\""},
-    {"{\"tracehost\":1}", "unknown field \"tracehost\""},
     {"{\"drop\":1,\"other\":2}", "the field \"other\" has no place here"},
     {"{\"drop\":1,\"ts\":2}", "the field \"ts\" has no place here"},
     {"{\"drop\":\"1\"}", "the field \"drop\" is wrong: it is no integer"},
