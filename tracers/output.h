@@ -27,13 +27,12 @@
 
 #include "line.h"
 #include "output_file.h"
+#include "output_flush.h"
 
 #include <erl_tracer.h>
 #include <nif_module.h>
 
-#include <poll.h>
 #include <pthread.h>
-#include <time.h>
 
 #ifndef TRACER_DECLARES
 #define TRACER_DECLARES
@@ -79,10 +78,6 @@ static struct {
     pthread_mutex_t lock;
     struct output_file *files;
     atomic_ullong lost; /* events for which there was not even memory for an output */
-    /* Of the thread that flushes, under the lock. */
-    ErlNifTid flusher;
-    pthread_cond_t changed; /* `ending` is set */
-    bool flushes, ending;   /* the thread is there; it is to end */
 } outputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 #ifdef TRACER_SETTINGS
@@ -338,79 +333,6 @@ static inline void output_begin(struct output *output)
     pthread_mutex_unlock(&outputs.lock);
 }
 
-/* --- Flushing, live --------------------------------------------------------------------------- */
-
-enum { OUTPUT_FLUSH_NS = 50 * 1000 * 1000 };
-
-/* Whether what is flushed to DESCRIPTOR need not wait for its reader, and meets one: a tracer's
- * thread is to wait there itself, and to get SIGPIPE. */
-static inline bool output_is_ready(int descriptor)
-{
-    struct pollfd ready = {.fd = descriptor, .events = POLLOUT};
-
-    return poll(&ready, 1, 0) == 1 && ready.revents == POLLOUT;
-}
-
-/* Files from FILE on, and stdout: without the lock, as files stay until the thread has ended. */
-static inline void output_flush(const struct output_file *file)
-{
-    if (output_is_ready(STDOUT_FILENO))
-        fflush(stdout);
-    for (; file; file = file->next)
-        if (!file->whole && output_is_ready(file->descriptor))
-            fflush(file->file);
-}
-
-static inline void *output_flush_again_and_again(void *unused)
-{
-    struct timespec until;
-
-    pthread_mutex_lock(&outputs.lock);
-    while (!outputs.ending) {
-        const struct output_file *first = outputs.files;
-        pthread_mutex_unlock(&outputs.lock);
-        output_flush(first);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += (until.tv_nsec + OUTPUT_FLUSH_NS) / 1000000000;
-        until.tv_nsec = (until.tv_nsec + OUTPUT_FLUSH_NS) % 1000000000;
-        pthread_mutex_lock(&outputs.lock);
-        if (!outputs.ending)
-            pthread_cond_timedwait(&outputs.changed, &outputs.lock, &until);
-    }
-    pthread_mutex_unlock(&outputs.lock);
-    return unused;
-}
-
-/* Under the lock. Without the thread, for want of memory, lines come when a buffer is full. */
-static inline void output_start_flushing(void)
-{
-    static char name[] = "flusher";
-    pthread_condattr_t attributes;
-
-    if (outputs.flushes)
-        return;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&outputs.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    outputs.flushes =
-        enif_thread_create(name, &outputs.flusher, output_flush_again_and_again, NULL, NULL) == 0;
-}
-
-/* For unload. */
-static inline void output_stop_flushing(void)
-{
-    if (!outputs.flushes)
-        return;
-    pthread_mutex_lock(&outputs.lock);
-    outputs.ending = true;
-    pthread_cond_signal(&outputs.changed);
-    pthread_mutex_unlock(&outputs.lock);
-    enif_thread_join(outputs.flusher, NULL);
-    pthread_cond_destroy(&outputs.changed);
-    outputs.flushes = outputs.ending = false;
-}
-
 /* The first event has come. Who replays has one thread, which flushes before it waits for more;
  * live, nobody knows when the next event comes. */
 static inline void output_use(ErlNifEnv *env, struct output *output)
@@ -418,7 +340,7 @@ static inline void output_use(ErlNifEnv *env, struct output *output)
     output_begin(output);
     pthread_mutex_lock(&outputs.lock);
     if (!OUTPUT_WHOLE && !(TH_HAS(th_recordings_begun) && th_recordings_begun(env) > 0))
-        output_start_flushing();
+        output_start_flushing(&outputs.lock, &outputs.files);
     atomic_store_explicit(&output->used, true, memory_order_release);
     pthread_mutex_unlock(&outputs.lock);
 }

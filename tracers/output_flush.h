@@ -1,0 +1,97 @@
+/*
+ * The thread of a tracer that flushes what it writes as events come: live, nobody knows when the
+ * next event comes, and what is in a buffer until then is lost if the program is killed.
+ */
+#ifndef TRACER_OUTPUT_FLUSH_H
+#define TRACER_OUTPUT_FLUSH_H
+
+#include "output_file.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+
+/* Written under the lock; `runs` by unload, too, when nobody traces any more. */
+static struct {
+    pthread_mutex_t *lock;
+    struct output_file *const *files; /* the first, under the lock */
+    ErlNifTid thread;
+    pthread_cond_t changed; /* `ending` is set */
+    bool runs, ending;      /* the thread is there; it is to end */
+} flusher;
+
+enum { OUTPUT_FLUSH_NS = 50 * 1000 * 1000 };
+
+/* Whether what is flushed to DESCRIPTOR need not wait for its reader, and meets one: a tracer's
+ * thread is to wait there itself, and to get SIGPIPE. */
+static inline bool output_is_ready(int descriptor)
+{
+    struct pollfd ready = {.fd = descriptor, .events = POLLOUT};
+
+    return poll(&ready, 1, 0) == 1 && ready.revents == POLLOUT;
+}
+
+/* Files from FILE on, and stdout: without the lock, as files stay until the thread has ended. */
+static inline void output_flush(const struct output_file *file)
+{
+    if (output_is_ready(STDOUT_FILENO))
+        fflush(stdout);
+    for (; file; file = file->next)
+        if (!file->whole && output_is_ready(file->descriptor))
+            fflush(file->file);
+}
+
+static inline void *output_flush_again_and_again(void *unused)
+{
+    struct timespec until;
+
+    pthread_mutex_lock(flusher.lock);
+    while (!flusher.ending) {
+        const struct output_file *first = *flusher.files;
+        pthread_mutex_unlock(flusher.lock);
+        output_flush(first);
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += (until.tv_nsec + OUTPUT_FLUSH_NS) / 1000000000;
+        until.tv_nsec = (until.tv_nsec + OUTPUT_FLUSH_NS) % 1000000000;
+        pthread_mutex_lock(flusher.lock);
+        if (!flusher.ending)
+            pthread_cond_timedwait(&flusher.changed, flusher.lock, &until);
+    }
+    pthread_mutex_unlock(flusher.lock);
+    return unused;
+}
+
+/* Under LOCK, which guards FILES. Without the thread, for want of memory, lines come when a buffer
+ * is full. */
+static inline void output_start_flushing(pthread_mutex_t *lock, struct output_file *const *files)
+{
+    static char name[] = "flusher";
+    pthread_condattr_t attributes;
+
+    if (flusher.runs)
+        return;
+    flusher.lock = lock;
+    flusher.files = files;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&flusher.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    flusher.runs =
+        enif_thread_create(name, &flusher.thread, output_flush_again_and_again, NULL, NULL) == 0;
+}
+
+/* For unload. */
+static inline void output_stop_flushing(void)
+{
+    if (!flusher.runs)
+        return;
+    pthread_mutex_lock(flusher.lock);
+    flusher.ending = true;
+    pthread_cond_signal(&flusher.changed);
+    pthread_mutex_unlock(flusher.lock);
+    enif_thread_join(flusher.thread, NULL);
+    pthread_cond_destroy(&flusher.changed);
+    flusher.runs = flusher.ending = false;
+}
+
+#endif
