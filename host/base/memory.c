@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 _Thread_local struct th_memory_budget th_memory_budget = {SIZE_MAX, SIZE_MAX};
@@ -31,16 +32,40 @@ struct piece {
     _Alignas(ALIGNED) unsigned char content[];
 };
 
-static _Alignas(ALIGNED) unsigned char reserve[TH_MEMORY_RESERVE]; /* no memory before it is used */
-static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;   /* guards it */
+/* Where it is, once this is a library; before, no piece of memory is in it. Relaxed: a piece of it
+ * is handed on as any memory is. */
+static unsigned char *_Atomic reserve = (unsigned char *)-(uintptr_t)TH_MEMORY_RESERVE;
+static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER; /* guards it */
 static atomic_size_t reserve_used; /* relaxed: a number in itself; written under the lock */
 static atomic_bool lasting;        /* relaxed: nothing hangs on when other threads see it */
 
 _Thread_local bool th_memory_refused;
 
-void th_memory_last(void)
+static unsigned char *reserve_at(void)
 {
+    return atomic_load_explicit(&reserve, memory_order_relaxed);
+}
+
+static void map_reserve(void)
+{
+    void *at = mmap(NULL, TH_MEMORY_RESERVE, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at == MAP_FAILED)
+        return;
+    atomic_store_explicit(&reserve, at, memory_order_relaxed);
     atomic_store_explicit(&lasting, true, memory_order_relaxed);
+}
+
+bool th_memory_last(void)
+{
+    if (th_memory_lasts())
+        return true;
+    pthread_mutex_lock(&reserve_lock);
+    if (!th_memory_lasts())
+        map_reserve();
+    pthread_mutex_unlock(&reserve_lock);
+    return th_memory_lasts();
 }
 
 bool th_memory_lasts(void)
@@ -50,7 +75,7 @@ bool th_memory_lasts(void)
 
 static bool is_reserve(const void *memory)
 {
-    return (uintptr_t)memory - (uintptr_t)reserve < sizeof reserve;
+    return (uintptr_t)memory - (uintptr_t)reserve_at() < TH_MEMORY_RESERVE;
 }
 
 static struct piece *piece_of(void *memory)
@@ -64,7 +89,7 @@ static void join(struct piece *piece)
     for (;;) {
         unsigned char *end = (unsigned char *)piece + piece->bytes;
         const struct piece *next = (struct piece *)end;
-        if (end == reserve + sizeof reserve || next->used)
+        if (end == reserve_at() + TH_MEMORY_RESERVE || next->used)
             return;
         piece->bytes += next->bytes;
     }
@@ -74,14 +99,14 @@ static void join(struct piece *piece)
 static void *take_piece(size_t size)
 {
     size_t bytes = (sizeof(struct piece) + size + ALIGNED - 1) / ALIGNED * ALIGNED;
-    unsigned char *at = reserve;
+    unsigned char *at = reserve_at();
     struct piece *piece = (struct piece *)at;
 
-    if (size > sizeof reserve)
+    if (size > TH_MEMORY_RESERVE)
         return NULL;
     if (piece->bytes == 0)
-        piece->bytes = sizeof reserve;
-    for (; at < reserve + sizeof reserve; at += piece->bytes) {
+        piece->bytes = TH_MEMORY_RESERVE;
+    for (; at < reserve_at() + TH_MEMORY_RESERVE; at += piece->bytes) {
         piece = (struct piece *)at;
         if (piece->used)
             continue;

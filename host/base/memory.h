@@ -88,8 +88,9 @@ void *th_may_realloc(void *old, size_t size) __attribute__((alloc_size(2)));
 
 enum { TH_MEMORY_RESERVE = 32 << 20 };
 
-/* From now on this is a library: see above. Any thread. */
-void th_memory_last(void);
+/* From now on this is a library: see above. False: there is no memory for the reserve. Any thread.
+ */
+bool th_memory_last(void);
 
 bool th_memory_lasts(void);
 

@@ -116,7 +116,8 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
     return file;
 }
 
-/* The file itself if NAME is a link, also to one that is not there yet. NULL: there is no memory. */
+/* The file itself if NAME is a link, also to one that is not there yet. NULL: there is no memory.
+ */
 static char *resolve(const char *name)
 {
     char *real = realpath(name, NULL), link[PATH_MAX], *next;

@@ -40,10 +40,11 @@ static bool is_inside(void)
 
 enum th_status th_embed_enter(void)
 {
-    th_memory_last();
+    bool lasts = th_memory_last();
+
     if (!is_inside())
         th_memory_refused = false;
-    return th_memory_is_short() ? th_error_raise(TH_FAILED, "out of memory") : TH_OK;
+    return !lasts || th_memory_is_short() ? th_error_raise(TH_FAILED, "out of memory") : TH_OK;
 }
 
 enum th_status th_embed_check_outside(const tracehost_host *host)

@@ -215,7 +215,6 @@ static bool pieces_come_from_the_reserve(void)
     char *pieces[PIECES];
     bool right = !th_memory_is_short();
 
-    th_memory_last();
     for (int i = 0; i < PIECES; i++) {
         pieces[i] = th_printf("%d", i);
         pieces[i] = th_realloc(pieces[i], PIECE);
@@ -240,7 +239,6 @@ static bool what_is_read_does_not(void)
     struct th_buffer buffer = {.may_fail = true};
     bool right = true;
 
-    th_memory_last();
     right &= !th_try_alloc(1) && th_error_status() == TH_FAILED && th_memory_refused;
     right &= !th_try_realloc(NULL, 0, 1) && !th_may_realloc(NULL, 1) && !th_buffer_try(&buffer, 1);
     th_buffer_add_text(&buffer, "lost");
@@ -251,19 +249,20 @@ static bool what_is_read_does_not(void)
 
 static bool more_than_the_reserve_ends_the_program(void)
 {
-    th_memory_last();
     th_free(th_alloc(TH_MEMORY_RESERVE));
     return false;
 }
 
 static void give_up_without_reserve(void)
 {
+    th_memory_last();
     holds_without_memory(more_than_the_reserve_ends_the_program);
 }
 
 static void a_library_has_a_reserve(void **state)
 {
     (void)state;
+    assert_true(th_memory_last());
     assert_true(holds_without_memory(pieces_come_from_the_reserve));
     assert_true(holds_without_memory(what_is_read_does_not));
 }
