@@ -27,7 +27,8 @@ replayed() {
     shift 2
     tail_calls "$calls" | (
         ulimit -v "$limit"
-        "$tracehost" replay -t count -p m:_ --return "$@" -
+        # glibc sets 64 MiB of addresses aside for each thread's malloc(), if it happens to find them.
+        MALLOC_ARENA_MAX=1 "$tracehost" replay -t count -p m:_ --return "$@" -
     )
 }
 
