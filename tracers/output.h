@@ -115,6 +115,22 @@ static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, const char
     return true;
 }
 
+/* The path of the state's file; "": stdout. False if its `output` is no text, or empty. STATE may
+ * be 0. */
+static inline bool output_path(ErlNifEnv *env, ERL_NIF_TERM state, char *path, size_t size)
+{
+    ERL_NIF_TERM value;
+
+    *path = 0;
+    if (!state || !enif_get_map_value(env, state, enif_make_atom(env, "output"), &value))
+        return true;
+    if (!output_setting(env, state, "output", path, size) || !*path)
+        return false;
+    if (strcmp(path, "-") == 0)
+        *path = 0;
+    return true;
+}
+
 /* The row of KEY, which has one. */
 static inline const struct th_tracer_setting *output_row(const char *key)
 {
@@ -257,16 +273,18 @@ static inline struct output_file *output_file_of(const char *path)
     return file;
 }
 
-/* Under the lock. STATE is 0 or a map with settings. NULL if there is no memory, or if the file
- * cannot be opened, which is reported. */
+/* Under the lock. STATE is 0 or a map with settings. NULL if there is no memory, or if no file is
+ * named or it cannot be opened, which is reported. */
 static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
 {
-    char path[4096] = "";
+    char path[4096];
     struct output_file *to = NULL;
     struct output *output;
 
-    if (state && output_setting(env, state, "output", path, sizeof path) && !strcmp(path, "-"))
-        *path = 0;
+    if (!output_path(env, state, path, sizeof path)) {
+        output_fail(env, "the setting 'output' names no file");
+        return NULL;
+    }
     if (*path && !(to = output_file_of(path))) {
         output_report(env, path, errno);
         return NULL;

@@ -129,6 +129,8 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
         good = is_number(value);
     else if (setting->type == TH_SETTING_WORD)
         good = text && is_word(setting, text, &nearest);
+    else if (setting->type == TH_SETTING_OUTPUT)
+        good = text && *text; /* never stdout for want of a name */
     else
         good = text;
     if (!good)

@@ -32,7 +32,7 @@ tracer 'otlp' has no setting 'trace'
 did you mean 'traces'?
 LINES
 expect 'refused: values' refused count,top=x count,top=-1 count,top=4294967296 count,format=xml text,color=nver \
-    'text=#{output => {a}}' count=abc <<'LINES'
+    'text=#{output => {a}}' text,output= 'text=#{output => []}' 'count=#{output => <<>>}' report,output= count=abc <<'LINES'
 count,top=x: status 2
 tracer 'count': the setting 'top' cannot be 'x'
 it is a number from 0 to 4294967295
@@ -50,6 +50,18 @@ tracer 'text': the setting 'color' cannot be 'nver': it is always, never or auto
 did you mean 'never'?
 text=#{output => {a}}: status 2
 tracer 'text': the setting 'output' cannot be '{a}'
+it is a file, or - for stdout
+text,output=: status 2
+tracer 'text': the setting 'output' cannot be ''
+it is a file, or - for stdout
+text=#{output => []}: status 2
+tracer 'text': the setting 'output' cannot be ''
+it is a file, or - for stdout
+count=#{output => <<>>}: status 2
+tracer 'count': the setting 'output' cannot be ''
+it is a file, or - for stdout
+report,output=: status 2
+tracer 'report': the setting 'output' cannot be ''
 it is a file, or - for stdout
 count=abc: status 2
 the state of tracer 'count' is a map of settings

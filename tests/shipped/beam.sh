@@ -25,6 +25,27 @@ in_beam() {
         sed "s/${worker:-none}/<W>/g; s/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g; s/  *$//; s/^<W>  */<W> /" "$work/$1.txt"
 }
 
+# The settings of text, each with its answer to trace_status.
+without_name() {
+    mkdir -p "$work/ebin" && erlc -o "$work/ebin" tracers/text/text.erl &&
+        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" -eval '
+            ok = text:load("'"$tracers"'/text"),
+            [io:format("~w: ~w~n", [Path, text:enabled(trace_status, #{output => Path}, self())]) ||
+                Path <- [[], <<>>, '"''"', {a}, "-"]],
+            halt().'
+}
+expect 'a file without a name is not stdout' without_name <<'LINES'
+[]: remove
+<<>>: remove
+'': remove
+{a}: remove
+[45]: trace
+-- stderr
+tracer: the setting 'output' names no file
+tracer: the setting 'output' names no file
+tracer: the setting 'output' names no file
+tracer: the setting 'output' names no file
+LINES
 expect text in_beam text <<'LINES'
 <W> receive {go,<P>}
 <W> call traced:work(2)
