@@ -147,12 +147,18 @@ static inline int output_file_open_beside(struct output_file *file)
 /* Whether a file can be made there, and take the place of one. 0 or errno. */
 static inline int output_file_check_place(struct output_file *file)
 {
-    char *real = output_file_resolve(file->path);
+    char *real = output_file_resolve(file->path), *name;
     int error = 0;
 
     if (!real)
         return errno;
-    if (faccessat(AT_FDCWD, real, W_OK, AT_EACCESS) != 0 && errno != ENOENT)
+    name = strrchr(real, '/');
+    name = name ? name + 1 : real;
+    if (!*name)
+        error = EISDIR; /* as open() has it */
+    else if (file->whole && strlen(name) + sizeof ".XXXXXX" - 1 > NAME_MAX)
+        error = ENAMETOOLONG;
+    else if (faccessat(AT_FDCWD, real, W_OK, AT_EACCESS) != 0 && errno != ENOENT)
         error = errno;
     else if (faccessat(AT_FDCWD, dirname(real), W_OK | X_OK, AT_EACCESS) != 0)
         error = errno;

@@ -20,11 +20,33 @@ failure() {
         grep -q "cannot write $2: $3" "$work/stderr"
 }
 mkdir "$work/folder"
+ln -s no/file "$work/astray"
 for tracer in $as_they_go $at_their_end; do
     check "$tracer: a full disk" failure $tracer /dev/full 'No space left on device'
     check "$tracer: a folder that is not there" failure $tracer "$work/no/file" 'No such file or directory'
     check "$tracer: a folder in place of a file" failure $tracer "$work/folder" 'Is a directory'
+    check "$tracer: a new file called as a folder is" failure $tracer "$work/new/" 'Is a directory'
+    check "$tracer: a folder that is not there, by a link" failure $tracer "$work/astray" 'No such file or directory'
 done
+# Such a file is told of before the first record is read: here there is none.
+long=$(printf '%0250d' 0)
+for tracer in $at_their_end; do
+    check "$tracer: a name that has no room for that of the file beside" failure $tracer "$work/$long" 'File name too long'
+done
+at_the_beginning() {
+    for tracer in $at_their_end; do
+        for path in new/ no/file astray $long; do
+            "$tracehost" replay -t "$tracer,output=$work/$path" "$work/none.trace" 2>&1 | sed "s/'$tracer'/T/; s/$long/LONG/"
+        done
+    done | sort | uniq -c | sed 's/^ *//'
+}
+expect 'told at the beginning' at_the_beginning <<'LINES'
+6   cannot write WORK/LONG: File name too long
+6   cannot write WORK/astray: No such file or directory
+6   cannot write WORK/new/: Is a directory
+6   cannot write WORK/no/file: No such file or directory
+24 tracehost replay: tracer T was not attached
+LINES
 
 expect 'what is said of a full disk' "$tracehost" replay -t text,output=/dev/full "$one" <<'LINES'
 -- stderr
