@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -26,15 +27,33 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
 static struct unfinished *unfinished;
 static bool ending; /* what is begun now would not be removed any more */
 
-/* As the program exits: a child of it has no files of its own here. */
-static void remove_unfinished(void)
+/* Handlers of signals take the lock, too: the thread that has it gets no signals. */
+static void take_lock(sigset_t *mask)
 {
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, mask);
     pthread_mutex_lock(&lock);
+}
+
+static void give_lock(const sigset_t *mask)
+{
+    pthread_mutex_unlock(&lock);
+    pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
+
+/* As the program exits, too: a child of it has no files of its own here. */
+void th_output_remove_unfinished(void)
+{
+    sigset_t mask;
+
+    take_lock(&mask);
     ending = true;
     for (const struct unfinished *file = unfinished; file; file = file->next)
         if (file->owner == getpid())
             unlink(file->name);
-    pthread_mutex_unlock(&lock);
+    give_lock(&mask);
 }
 
 bool th_output_begin_file(const char *name)
@@ -43,6 +62,7 @@ bool th_output_begin_file(const char *name)
     bool removed_in_time;
     size_t size = sizeof(struct unfinished) + strlen(name) + 1;
     struct unfinished *file = malloc(size);
+    sigset_t mask;
 
     if (!file && !th_memory_lasts())
         unlink(name); /* the program ends, and does not know of it yet */
@@ -50,27 +70,28 @@ bool th_output_begin_file(const char *name)
         file = th_alloc(size);
     file->owner = getpid();
     strcpy(file->name, name);
-    pthread_mutex_lock(&lock);
+    take_lock(&mask);
     if (!registered)
-        registered = atexit(remove_unfinished) == 0;
+        registered = atexit(th_output_remove_unfinished) == 0;
     file->next = unfinished;
     unfinished = file;
     removed_in_time = registered && !ending;
-    pthread_mutex_unlock(&lock);
+    give_lock(&mask);
     return removed_in_time;
 }
 
 void th_output_end_file(const char *name)
 {
     struct unfinished **link = &unfinished, *file;
+    sigset_t mask;
 
-    pthread_mutex_lock(&lock);
+    take_lock(&mask);
     while (*link && strcmp((*link)->name, name) != 0)
         link = &(*link)->next;
     file = *link;
     if (file)
         *link = file->next;
-    pthread_mutex_unlock(&lock);
+    give_lock(&mask);
     th_free(file);
 }
 

@@ -42,6 +42,9 @@ enum th_status th_output_commit(struct th_output *out);
 bool th_output_begin_file(const char *name);
 void th_output_end_file(const char *name);
 
+/* Removes these files at once; the program ends now. For handlers of signals that end it. */
+void th_output_remove_unfinished(void);
+
 /* For signal handlers: writes to DESCRIPTOR at once, without stdio, and without memory but for
  * texts of more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end
  * it.) */

@@ -14,10 +14,11 @@ static sem_t news; /* a signal has come, or there is something else to look at *
 /* Whom else to wake; released with what it looks at, which it finds by acquiring it. */
 static void (*tell)(void);
 
-/* Whoever sends a second one means it, be it another one. */
+/* Whoever sends a second one means it, be it another one; files that are not complete go. */
 static void on_signal(int number)
 {
     if (th_interrupted > 0) {
+        th_output_remove_unfinished();
         signal(number, SIG_DFL);
         raise(number);
         return;
@@ -31,8 +32,7 @@ static void on_signal(int number)
 static void handle(int number)
 {
     struct sigaction action = {
-        .sa_handler = on_signal,
-        .sa_flags = (int)SA_RESETHAND | SA_RESTART, /* tracers need not know of signals */
+        .sa_handler = on_signal, .sa_flags = SA_RESTART, /* tracers need not know of signals */
     };
     struct sigaction old;
 

@@ -181,10 +181,12 @@ EOF
 
 # --- tracers that take long at their end ---
 
-# A tracer whose unload() does not end before it is ended.
+# A tracer whose unload() begins a file and does not end before it is ended.
 cat >"$work/draws.c" <<'EOF'
 #include <erl_tracer.h>
+#include <nif_module.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -205,13 +207,16 @@ TH_TRACER_LOAD()
 
 TH_TRACER_UNLOAD()
 {
+    close(creat(HALF, 0600));
+    th_file_unfinished(HALF, 1);
     for (;;)
         pause();
 }
 EOF
-"$CC" -fPIC -shared -Iplugin_api -o "$work/draws.so" "$work/draws.c"
-# A second signal, of another kind, once it is said what goes on.
+"$CC" -fPIC -shared -Iplugin_api -DHALF="\"$work/half\"" -o "$work/draws.so" "$work/draws.c"
+# drawing SIGNAL: SIGTERM, and SIGNAL once it is said what goes on. No half of a file is left.
 drawing() {
+    rm -f "$work/endless" "$work/told"
     mkfifo "$work/endless" "$work/told"
     exec 3<>"$work/endless" # somebody may write to it
     "$tracehost" replay -t "$work/draws.so" "$work/endless" 2>"$work/told" 3>&- &
@@ -221,16 +226,26 @@ drawing() {
         loaded) kill -TERM $drawer ;;
         *'another signal'*)
             echo "$line"
-            kill -HUP $drawer
+            [ -e "$work/half" ] && echo 'it draws'
+            kill -"$1" $drawer
             ;;
         esac
     done <"$work/told"
     exec 3>&-
     wait $drawer 2>"$work/killed"
+    status=$?
+    [ ! -e "$work/half" ] || echo 'half of a file is left'
+    return $status
 }
-expect 'a tracer that draws at its end, and a second signal' drawing <<'EOF'
+expect 'a tracer that draws at its end, and a second signal of another kind' drawing HUP <<'EOF'
 tracehost replay: SIGTERM came; tracers draw or write what they have left; another signal ends that at once
+it draws
 -- status 129
+EOF
+expect 'a tracer that draws at its end, and the same signal again' drawing TERM <<'EOF'
+tracehost replay: SIGTERM came; tracers draw or write what they have left; another signal ends that at once
+it draws
+-- status 143
 EOF
 
 finish
