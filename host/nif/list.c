@@ -44,9 +44,18 @@ int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *len)
     return 1;
 }
 
+/* Is called last, so that no register is saved without it. */
+static __attribute__((cold, noinline)) th_term look_at_cell(th_term cell)
+{
+    th_check_parts(th_cell(cell), 2, 1, "enif_make_list_cell");
+    return cell;
+}
+
 ERL_NIF_TERM enif_make_list_cell(ErlNifEnv *env, ERL_NIF_TERM car, ERL_NIF_TERM cdr)
 {
-    return th_make_cons(env, car, cdr);
+    th_term cell = th_make_cons(env, car, cdr);
+
+    return th_check_on() ? look_at_cell(cell) : cell;
 }
 
 ERL_NIF_TERM enif_make_list(ErlNifEnv *env, unsigned cnt, ...)
@@ -63,12 +72,16 @@ ERL_NIF_TERM enif_make_list(ErlNifEnv *env, unsigned cnt, ...)
     }
     va_end(args);
     cells[2 * (size_t)cnt - 1] = TH_NIL;
+    th_check_parts(cells, cnt, 2, "enif_make_list");
     return th_listed(cells);
 }
 
 ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
 {
-    return th_make_list(env, arr, cnt);
+    th_term list = th_make_list(env, arr, cnt);
+
+    th_check_parts(th_cell(list), cnt, 2, "enif_make_list_from_array");
+    return list;
 }
 
 int enif_make_reverse_list(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *list)

@@ -42,7 +42,8 @@ int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, ERL
 {
     if (!th_is_map(map_in))
         return th_check_misread(map_in, "enif_make_map_put");
-    *map_out = th_map_put(env, map_in, key, value);
+    *map_out = th_map_put(env, map_in, th_check_part(key, "enif_make_map_put"),
+                          th_check_part(value, "enif_make_map_put"));
     return 1;
 }
 
@@ -52,7 +53,7 @@ int enif_make_map_update(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, 
     if (!th_is_map(map_in) || th_map_get(map_in, key) == TH_NONE)
         return th_check_misread(map_in, "enif_make_map_update") ||
                th_check_misread(key, "enif_make_map_update");
-    *map_out = th_map_put(env, map_in, key, value);
+    *map_out = th_map_put(env, map_in, key, th_check_part(value, "enif_make_map_update"));
     return 1;
 }
 
@@ -61,14 +62,28 @@ int enif_make_map_remove(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
 {
     if (!th_is_map(map_in))
         return th_check_misread(map_in, "enif_make_map_remove");
-    *map_out = th_map_remove(env, map_in, key);
+    *map_out = th_map_remove(env, map_in, th_check_part(key, "enif_make_map_remove"));
     return 1;
+}
+
+/* COUNT terms that are put into a map, each looked at, in a copy; while the checker is off,
+ * themselves. */
+static const th_term *parts(th_env *env, const th_term *terms, size_t count)
+{
+    th_term *copy;
+
+    if (!th_check_on() || count == 0)
+        return terms;
+    copy = th_env_take(env, count);
+    memcpy(copy, terms, count * sizeof *copy);
+    th_check_parts(copy, count, 1, "enif_make_map_from_arrays");
+    return copy;
 }
 
 int enif_make_map_from_arrays(ErlNifEnv *env, ERL_NIF_TERM keys[], ERL_NIF_TERM values[],
                               size_t cnt, ERL_NIF_TERM *map_out)
 {
-    th_term map = th_make_map(env, keys, values, cnt, false);
+    th_term map = th_make_map(env, parts(env, keys, cnt), parts(env, values, cnt), cnt, false);
 
     if (map == TH_NONE)
         return 0;

@@ -22,6 +22,13 @@ int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_T
     return 1;
 }
 
+/* Is called last, so that no register is saved without it. */
+static __attribute__((cold, noinline)) th_term look_at_elements(th_term tuple, const char *function)
+{
+    th_check_parts(th_box(tuple) + 1, th_tuple_arity(tuple), 1, function);
+    return tuple;
+}
+
 ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned cnt, ...)
 {
     th_term *elements;
@@ -32,10 +39,12 @@ ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned cnt, ...)
     for (unsigned i = 0; i < cnt; i++)
         elements[i] = va_arg(args, ERL_NIF_TERM);
     va_end(args);
-    return tuple;
+    return th_check_on() ? look_at_elements(tuple, "enif_make_tuple") : tuple;
 }
 
 ERL_NIF_TERM enif_make_tuple_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
 {
-    return th_make_tuple(env, arr, cnt);
+    th_term tuple = th_make_tuple(env, arr, cnt);
+
+    return th_check_on() ? look_at_elements(tuple, "enif_make_tuple_from_array") : tuple;
 }

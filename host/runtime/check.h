@@ -11,7 +11,7 @@
  *   - memory that is written to after it was freed;
  *   - a call that changes the bytes of its arguments, or returns while it holds a lock;
  *   - locks that are taken again by who has them, or given up by who has not;
- *   - terms of an environment that is gone, given to the functions that read terms;
+ *   - terms of an environment that is gone, given to the functions that read terms or make them;
  *   - at the end, what was never given back.
  * Callbacks of tracers are looked at as calls are; that one sends to its tracee is a finding, too.
  * Each finding is one line on stderr with the function and its arguments,
@@ -134,6 +134,14 @@ static inline th_term th_check_read(th_term term, const char *function);
 static inline int th_check_misread(th_term term, const char *function);
 static inline int th_check_misread_boxed(th_term term, const char *function);
 
+/* TERM is put into another by FUNCTION: the term to put there instead, `undefined` and a
+ * finding, if it lies in an environment that is gone. What it points to is not trusted: the walk
+ * over the whole (th_check_term()) finds what else is wrong. */
+static inline th_term th_check_part(th_term term, const char *function);
+
+/* The same of each STEP-th of WORDS, COUNT of them. */
+static inline void th_check_parts(th_term *words, size_t count, size_t step, const char *function);
+
 /* An environment of the library's own loses its terms (enif_clear_env(), enif_send()), or goes
  * (enif_free_env()), by FUNCTION: done here, while the checker is on. */
 void th_check_clear_env(th_env *env, const char *function);
@@ -152,6 +160,9 @@ bool th_check_note_unlocks(const void *lock, bool shared, const char *function);
 th_term th_check_note_term(const th_env *env, th_term term, const char *function);
 th_term th_check_note_read(th_term term, const char *function);
 int th_check_note_misread(th_term term, const char *function);
+th_term th_check_note_part(th_term term, const char *function) __attribute__((cold));
+void th_check_note_parts(th_term *words, size_t count, size_t step, const char *function)
+    __attribute__((cold));
 
 static inline void th_check_got(enum th_check_kind kind, void *thing, size_t bytes,
                                 const char *name, const char *function)
@@ -206,6 +217,17 @@ static inline int th_check_misread_boxed(th_term term, const char *function)
     bool is_gone = th_is_boxed(term) && *th_box(term) == TH_ENV_GONE;
 
     return __builtin_expect(is_gone, 0) ? th_check_note_misread(term, function) : 0;
+}
+
+static inline th_term th_check_part(th_term term, const char *function)
+{
+    return th_check_on() ? th_check_note_part(term, function) : term;
+}
+
+static inline void th_check_parts(th_term *words, size_t count, size_t step, const char *function)
+{
+    if (th_check_on())
+        th_check_note_parts(words, count, step, function);
 }
 
 #endif

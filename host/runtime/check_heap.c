@@ -185,6 +185,28 @@ int th_check_note_misread(th_term term, const char *function)
     return 0;
 }
 
+th_term th_check_note_part(th_term term, const char *function)
+{
+    const th_term *words = th_is_list(term)    ? th_cell(term)
+                           : th_is_boxed(term) ? th_box(term)
+                                               : NULL;
+    const th_env *own = th_check_frame ? th_check_frame->call->env : NULL;
+    struct th_env_stretch stretch;
+    struct heap heap;
+
+    if (words && key_of(words) % sizeof *words != 0)
+        return term;
+    if (words && ((own && th_env_stretch(own, words, &stretch)) || !find_heap(words, &heap)))
+        return term;
+    return th_check_note_read(term, function);
+}
+
+void th_check_note_parts(th_term *words, size_t count, size_t step, const char *function)
+{
+    for (size_t i = 0; i < count; i++)
+        words[i * step] = th_check_note_part(words[i * step], function);
+}
+
 /* --- Environments ---------------------------------------------------------------------------- */
 
 /* The oldest environment, if more than BYTES are kept. */

@@ -45,10 +45,10 @@ EOF
 expect 'terms of earlier calls' "$tracehost" call --check "$sins" 'sins:keep({first, [1]}).' 'sins:give_kept_inside(now).' \
     'sins:make_in_kept().' <<EOF
 ok
-undefined
+{now,undefined}
 ok
 -- stderr
-tracehost: check: sins:give_kept_inside(now): returns a term with a part of the environment of an earlier call, sins:keep({first,[1]})
+tracehost: check: sins:give_kept_inside(now): gives enif_make_tuple() a term that lies in the environment of an earlier call, sins:keep({first,[1]})
 tracehost: check: sins:make_in_kept(): makes a term in the environment of an earlier call, sins:keep({first,[1]})
 -- status 1
 EOF

@@ -38,6 +38,102 @@ tracehost: check: leak: 1 resource of type 'held' (1 byte) that trace of tracer 
 status 1
 LINES
 
+# Puts a term of its first callback into new terms, in each of the ways that the API has.
+cat >"$work/puts.c" <<'EOF'
+#include <erl_tracer.h>
+
+#include <string.h>
+
+static ERL_NIF_TERM kept;
+
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+static ERL_NIF_TERM put(ErlNifEnv *env, const char *how)
+{
+    ERL_NIF_TERM some[] = {enif_make_int(env, 1), kept}, others[] = {enif_make_int(env, 2), some[0]};
+    ERL_NIF_TERM map = enif_make_new_map(env);
+
+    if (strcmp(how, "tuple") == 0)
+        return enif_make_tuple2(env, some[0], kept);
+    if (strcmp(how, "tuple_from_array") == 0)
+        return enif_make_tuple_from_array(env, some, 2);
+    if (strcmp(how, "list") == 0)
+        return enif_make_list2(env, some[0], kept);
+    if (strcmp(how, "list_from_array") == 0)
+        return enif_make_list_from_array(env, some, 2);
+    if (strcmp(how, "head") == 0)
+        return enif_make_list_cell(env, kept, some[0]);
+    if (strcmp(how, "tail") == 0)
+        return enif_make_list_cell(env, some[0], kept);
+    if (strcmp(how, "keys") == 0)
+        enif_make_map_from_arrays(env, some, others, 2, &map);
+    if (strcmp(how, "values") == 0)
+        enif_make_map_from_arrays(env, others, some, 2, &map);
+    if (strcmp(how, "key") == 0)
+        enif_make_map_put(env, map, kept, some[0], &map);
+    if (strcmp(how, "value") == 0)
+        enif_make_map_put(env, map, some[0], kept, &map);
+    if (strcmp(how, "update") == 0) {
+        enif_make_map_put(env, map, some[0], some[0], &map);
+        enif_make_map_update(env, map, some[0], kept, &map);
+    }
+    if (strcmp(how, "remove") == 0)
+        enif_make_map_remove(env, map, kept, &map);
+    if (strcmp(how, "in_part") == 0)
+        return enif_make_list1(env, enif_make_tuple2(env, enif_make_list1(env, kept), some[0]));
+    return map;
+}
+
+TH_TRACER_TRACE(generic)
+{
+    char how[20] = "";
+
+    enif_get_atom(env, state, how, sizeof how, ERL_NIF_LATIN1);
+    if (kept)
+        enif_fprintf(stdout, "%T\n", put(env, how));
+    else
+        kept = enif_make_tuple2(env, tag, term);
+}
+EOF
+"$CC" -fPIC -shared -Iplugin_api -o "$work/puts.so" "$work/puts.c"
+put_into() {
+    for how in tuple tuple_from_array list list_from_array head tail keys values key value update remove in_part; do
+        "$tracehost" replay --check -t "$work/puts.so=$how" --max-events=2 "$stream" 2>&1 |
+            sed "s,.*gives enif_make_\(.*\) a term that lies in the environment of an earlier call.*,  \1,; s/^[^ ]/$how: &/"
+    done
+}
+expect 'terms that were kept, in new terms' put_into <<'LINES'
+  tuple()
+tuple: {1,undefined}
+  tuple_from_array()
+tuple_from_array: {1,undefined}
+  list()
+list: [1,undefined]
+  list_from_array()
+list_from_array: [1,undefined]
+  list_cell()
+head: [undefined|1]
+  list_cell()
+tail: [1|undefined]
+  map_from_arrays()
+keys: #{1=>2,undefined=>1}
+  map_from_arrays()
+values: #{1=>undefined,2=>1}
+  map_put()
+key: #{undefined=>1}
+  map_put()
+value: #{1=>undefined}
+  map_update()
+update: #{1=>undefined}
+  map_remove()
+remove: #{}
+  list()
+in_part: [{[undefined],1}]
+LINES
+
 # clean TRACER STREAM: the tracers that ship, and the sample that keeps terms, are clean.
 clean() {
     "$tracehost" replay --check -t "$1,output=$work/written" -p _:_ --exception "$2" >"$work/out" 2>&1

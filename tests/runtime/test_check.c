@@ -55,17 +55,16 @@ static void terms_of_earlier_calls_are_known(void **state)
     (void)state;
     checked_call("keep", "[{\"first\",1}]");
     assert_string_equal(checked_call("give_kept", "[]"), "undefined");
-    assert_string_equal(checked_call("give_kept_inside", "[x]"), "undefined");
+    assert_string_equal(checked_call("give_kept_inside", "[x]"), "{x,undefined}");
     assert_string_equal(checked_call("raise_kept", "[]"), "raised undefined");
     checked_call("keep", "[atom]");
     assert_string_equal(checked_call("give_kept", "[]"), "atom");
-    checked_expect(3,
-                   "sins:give_kept(): returns a term of the environment of an earlier call, "
-                   "sins:keep({\"first\",1})\n"
-                   "sins:give_kept_inside(x): returns a term with a part of the environment of an "
-                   "earlier call, sins:keep({\"first\",1})\n"
-                   "sins:raise_kept(): raises a term of the environment of an earlier call, "
-                   "sins:keep({\"first\",1})\n");
+    checked_expect(3, "sins:give_kept(): returns a term of the environment of an earlier call, "
+                      "sins:keep({\"first\",1})\n"
+                      "sins:give_kept_inside(x): gives enif_make_tuple() a term that lies in the "
+                      "environment of an earlier call, sins:keep({\"first\",1})\n"
+                      "sins:raise_kept(): raises a term of the environment of an earlier call, "
+                      "sins:keep({\"first\",1})\n");
 }
 
 /* READER of `sins` reads what KEEPER(ARGUMENTS) has kept, with FUNCTIONS of the API, COUNT: all
