@@ -136,6 +136,30 @@ expect 'without a limit' bounded ,characters=0 <<'LINES'
 False True 1000
 LINES
 
+# Names alone are longer than the text may be: half of it is for them.
+awk 'BEGIN { for (i = 0; i < 3000; i++)
+    printf "{\"ts\":%d,\"tracee\":\"<0.%d.0>\",\"tag\":\"send\",\"term\":\"a\",\"extra\":\"<0.%d.0>\"}\n", i, i, (i + 1) % 3000 }' \
+    >"$work/crowd.jsonl"
+crowd() {
+    "$tracehost" replay -t "sequence,participants=$1,messages=100000" "$work/crowd.jsonl" >"$work/crowd.mmd" &&
+        python3 - "$work/crowd.mmd" <<'SCRIPT'
+import re, sys
+text = open(sys.argv[1], encoding='utf-8').read()
+named = set(re.findall(r'participant (p\d+) as', text))
+met = set(re.findall(r'(p\d+)->>', text)) | set(re.findall(r'->>(p\d+)', text))
+more = {what: int(count) for count, what in re.findall(r'(\d+) more (\w+)\n', text)}
+print(len(text) <= 50000, met <= named, len(named) + more['participants'], text.count('->>') + more['messages'])
+SCRIPT
+}
+for participants in 0 2900; do
+    expect "more participants than Mermaid draws, of $participants" crowd $participants <<'LINES'
+True True 3000 3000
+-- stderr
+sequence: messages that are only counted: 2371
+sequence: participants that are only counted: 2370
+LINES
+done
+
 expect 'settings that are unknown' "$tracehost" replay -t sequence,format=png,messages=few --max-events=1 \
     "$work/messages.jsonl" <<'LINES'
 -- stderr

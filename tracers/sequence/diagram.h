@@ -48,6 +48,7 @@ struct diagram {
     uint64_t lost;     /* events for which there was no memory */
     uint32_t columns;  /* as of diagram_lay_out() */
     uint32_t merged;   /* participants that share the last column; 0: nobody does */
+    uint32_t absent;   /* participants for which Mermaid's text had no room */
     uint32_t *heads;   /* by column: the participant, or of the shared one the first */
 };
 
@@ -83,8 +84,8 @@ SEQUENCE_LOCAL void message_text(const struct message *message, char text[TEXT_K
 
 SEQUENCE_LOCAL void diagram_free(struct diagram *diagram);
 
-/* At most MOST characters, if that is not 0 and names alone do not have more: the messages that
- * have no room are added to `more`. */
+/* At most MOST characters, if that is not 0: participants that have no room in half of them are
+ * counted as `absent`, their messages and those that have no room are added to `more`. */
 SEQUENCE_LOCAL void draw_mermaid(FILE *file, struct diagram *diagram, size_t most);
 
 /* A picture for browsers. */

@@ -26,20 +26,56 @@ static size_t characters(const struct line *line)
     return count + 1;
 }
 
-/* How many characters were written. */
-static size_t draw_participant(FILE *file, const struct diagram *diagram, uint32_t column)
+/* Starts the line. */
+static void add_participant(struct line *line, const struct diagram *diagram, uint32_t column)
 {
-    struct line line, name;
-    size_t size;
+    struct line name;
 
     diagram_name(diagram, column, &name);
-    line_start(&line);
-    line_add(&line, "    participant p%u as ", column + 1);
-    add_text(&line, name.text, name.used, TEXT_DRAWN);
-    size = characters(&line);
-    line_end(&line, file);
+    line_start(line);
+    line_add(line, "    participant p%u as ", column + 1);
+    add_text(line, name.text, name.used, TEXT_DRAWN);
     line_drop(&name);
-    return size;
+}
+
+/* Ends the line, in FILE if that has room for it in MOST characters (0: any number). */
+static bool draw_line(FILE *file, struct line *line, size_t *written, size_t most)
+{
+    size_t size = characters(line);
+
+    if (most && *written + size > most) {
+        line_drop(line);
+        return false;
+    }
+    *written += size;
+    line_end(line, file);
+    return true;
+}
+
+/* Half of the text is for them, so that messages find room. How many were drawn. */
+static uint32_t draw_participants(FILE *file, struct diagram *diagram, size_t *written, size_t most)
+{
+    struct line line;
+    uint32_t drawn;
+
+    for (drawn = 0; drawn < diagram->columns; drawn++) {
+        add_participant(&line, diagram, drawn);
+        if (!draw_line(file, &line, written, most ? most / 2 + 1 : 0))
+            break;
+    }
+    diagram->absent = diagram->columns - drawn;
+    if (diagram->absent && diagram->merged)
+        diagram->absent += diagram->merged - 1;
+    return drawn;
+}
+
+static void draw_note(FILE *file, uint32_t columns, uint64_t more, const char *what)
+{
+    if (more && columns > 1)
+        fprintf(file, "    Note over p1,p%u: %llu more %s\n", columns, (unsigned long long)more,
+                what);
+    else if (more && columns)
+        fprintf(file, "    Note over p1: %llu more %s\n", (unsigned long long)more, what);
 }
 
 static void add_message(struct line *line, const struct diagram *diagram,
@@ -57,27 +93,24 @@ static void add_message(struct line *line, const struct diagram *diagram,
 void draw_mermaid(FILE *file, struct diagram *diagram, size_t most)
 {
     static const char first[] = "sequenceDiagram\n";
-    size_t written = sizeof first - 1, size;
+    size_t written = sizeof first - 1, notes;
+    uint32_t columns, drawn = 0;
     struct line line;
-    uint32_t drawn;
 
     fputs(first, file);
-    for (uint32_t i = 0; i < diagram->columns; i++)
-        written += draw_participant(file, diagram, i);
-    for (drawn = 0; drawn < diagram->sent; drawn++) {
-        add_message(&line, diagram, &diagram->messages[drawn]);
-        size = characters(&line);
-        if (most && written + size + NOTE_MOST > most) {
-            line_drop(&line);
+    columns = draw_participants(file, diagram, &written, most);
+    notes = diagram->absent ? 2 * NOTE_MOST : NOTE_MOST;
+    for (uint32_t i = 0; i < diagram->sent; i++) {
+        const struct message *message = &diagram->messages[i];
+        if (diagram_column(diagram, message->from) >= columns ||
+            diagram_column(diagram, message->to) >= columns)
+            continue;
+        add_message(&line, diagram, message);
+        if (!draw_line(file, &line, &written, most > notes ? most - notes : most ? 1 : 0))
             break;
-        }
-        written += size;
-        line_end(&line, file);
+        drawn++;
     }
     diagram->more += diagram->sent - drawn;
-    if (diagram->more && diagram->columns > 1)
-        fprintf(file, "    Note over p1,p%u: %llu more messages\n", diagram->columns,
-                (unsigned long long)diagram->more);
-    else if (diagram->more && diagram->columns)
-        fprintf(file, "    Note over p1: %llu more messages\n", (unsigned long long)diagram->more);
+    draw_note(file, columns, diagram->more, "messages");
+    draw_note(file, columns, diagram->absent, "participants");
 }

@@ -300,6 +300,8 @@ static void draw(ErlNifEnv *env, struct output *output)
     if (diagram->more)
         fprintf(stderr, "sequence: messages that are only counted: %llu\n",
                 (unsigned long long)diagram->more);
+    if (diagram->absent)
+        fprintf(stderr, "sequence: participants that are only counted: %u\n", diagram->absent);
     if (diagram->others)
         fprintf(stderr,
                 "sequence: messages by another clock than the first, timed since that clock's own "
