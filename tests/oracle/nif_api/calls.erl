@@ -1,7 +1,7 @@
 %% Evaluates the forms of a file in a real BEAM, as `tracehost call` does: prints the value of each.
 %% nif_api.so is loaded before, and unloaded when the process that evaluates has ended.
 -module(calls).
--export([main/1]).
+-export([main/1, evaluate/1]).
 
 main([Library, File]) ->
     ok = nif_api:load(Library),

@@ -1,0 +1,33 @@
+/*
+ * What the files of scenarios_1.so and scenarios_2.so share: two versions of one library, which a
+ * real BEAM and tracehost load, replace and unload. Callbacks write a line each into the file
+ * $JOURNAL.
+ */
+#ifndef SCENARIOS_H
+#define SCENARIOS_H
+
+#include <erl_nif.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Writes a line with the library's version before it. FORMAT is enif_snprintf()'s. Any thread. */
+void note(const char *format, ...);
+
+ERL_NIF_TERM atom(ErlNifEnv *env, const char *name);
+int integer(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/* Opens the types that INFO, what load() is given, asks for. Returns what load() is to return. */
+int open_types(ErlNifEnv *env, ERL_NIF_TERM info);
+
+/* Frees what message_add() has kept, in unload(). */
+void free_message(void);
+
+typedef ERL_NIF_TERM nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+
+nif make, term, binary, release, release_in_thread, get, dynamic_call;
+nif monitor, demonitor, same_monitor, frenzy;
+nif send_to, message_add, message_send, message_clear, registered, registered_in_thread;
+nif raise_term, badarg, badarg_first, chain, slices, arguments;
+#endif
