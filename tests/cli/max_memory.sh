@@ -30,7 +30,7 @@ EOF
 bounded() {
     case $BUILD_DIR in
     *asan | *tsan) "$tracehost" "$@" ;;
-    *) (ulimit -v 120000 && "$tracehost" "$@") ;;
+    *) (ulimit -v 120000 && MALLOC_ARENA_MAX=1 "$tracehost" "$@") ;;
     esac
 }
 each() {

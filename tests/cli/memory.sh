@@ -52,7 +52,7 @@ print(event % (r'\"' + 'x' * 10000000 + r'\"'))
 EOF
 # starved COMMAND...
 starved() {
-    (ulimit -v 120000 && "$tracehost" "$@") 2>"$work/err"
+    (ulimit -v 120000 && MALLOC_ARENA_MAX=1 "$tracehost" "$@") 2>"$work/err"
     status=$?
     sed 's/([0-9]* bytes/(N bytes/' "$work/err" >&2
     return $status
