@@ -22,6 +22,20 @@ static struct {
 
 enum { OUTPUT_FLUSH_NS = 50 * 1000 * 1000 };
 
+/* The thread has it while it flushes; whoever ends the program, for ever: exit() flushes files
+ * without their locks. */
+static pthread_mutex_t output_flushing = PTHREAD_MUTEX_INITIALIZER;
+
+/* A reader that lets the thread wait does not keep the program from ending. */
+__attribute__((destructor)) static void output_flush_no_more(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    pthread_mutex_timedlock(&output_flushing, &until);
+}
+
 /* Whether what is flushed to DESCRIPTOR need not wait for its reader, and meets one: a tracer's
  * thread is to wait there itself, and to get SIGPIPE. */
 static inline bool output_is_ready(int descriptor)
@@ -49,7 +63,9 @@ static inline void *output_flush_again_and_again(void *unused)
     while (!flusher.ending) {
         const struct output_file *first = *flusher.files;
         pthread_mutex_unlock(flusher.lock);
+        pthread_mutex_lock(&output_flushing);
         output_flush(first);
+        pthread_mutex_unlock(&output_flushing);
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += (until.tv_nsec + OUTPUT_FLUSH_NS) / 1000000000;
         until.tv_nsec = (until.tv_nsec + OUTPUT_FLUSH_NS) % 1000000000;
