@@ -57,14 +57,31 @@ compile others -I"$SOURCE_DIR/plugin_api" "$here/others.c"
 erlc -Wall -Werror "$here"/*.erl "$here/../nif_api/calls.erl" || exit 1
 mv scenarios.beam scenarios.code || exit 1
 
-(cd beam && ERL_CRASH_DUMP_SECONDS=0 erl +S 2:2 -noinput -boot no_dot_erlang -kernel logger_level none -pa .. \
-    -run others main "$here/calls" >output) || fail "the BEAM: status $?"
+# in_beam: the values in beam/output, those that are meant to differ in beam/meant.
+in_beam() {
+    rm -f beam/journal
+    (cd beam && ERL_CRASH_DUMP_SECONDS=0 erl +S 2:2 -noinput -boot no_dot_erlang -kernel logger_level none -pa .. \
+        -run others main "$here/calls" >output) || return
+    sort_out beam
+}
+
+# sort_out HOST: what is meant to differ goes from HOST/output to HOST/meant.
+sort_out() {
+    grep '^{meant,' "$1/output" >"$1/meant" || fail "$1: nothing that is meant to differ"
+    sed -i '/^{meant,/d' "$1/output"
+}
+
 (cd tracehost && "$TRACEHOST" call ../journal.so ../others.so -f "$here/calls" >output 2>errors) ||
     fail "tracehost: status $?: $(cat tracehost/errors)"
-for host in beam tracehost; do
-    grep '^{meant,' $host/output >$host/meant || fail "$host: nothing that is meant to differ"
-    sed -i '/^{meant,/d' $host/output
-done
+sort_out tracehost
+in_beam || fail "the BEAM: status $?"
+cmp -s beam/output tracehost/output || {
+    # Where a BEAM says something else the second time it is no oracle: once in hundreds of runs OTP 27.3.4 gives a term
+    # that was never there.
+    mv beam/output first
+    in_beam || fail "the BEAM: status $?"
+    cmp -s first beam/output || echo 'the BEAM gave two answers'
+}
 grep -Fxf beam/meant tracehost/meant && fail 'is meant to differ, and does not'
 diff beam/output tracehost/output >difference || {
     fail '< BEAM, > tracehost'
