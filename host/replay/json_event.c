@@ -402,11 +402,12 @@ static th_term actor(struct th_event *event)
 
 static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
 {
-    struct th_event copy = *event; /* EVENT may have been decoded into another environment */
+    struct th_event copy = *event;
+    struct th_event *here = event->decoded ? &copy : event; /* that may be in another environment */
 
-    if (decode(&copy, env) != TH_OK)
+    if (decode(here, env) != TH_OK)
         return TH_MALFORMED;
-    *tuple = th_event_to_tuple(&copy, env);
+    *tuple = th_event_to_tuple(here, env);
     return TH_OK;
 }
 

@@ -249,15 +249,18 @@ static th_term actor(struct th_event *event)
     return th_is_pid(id) || th_is_port(id) ? id : TH_NONE;
 }
 
+/* The terms of an event that is decoded already may be in another environment, and a tracer that
+ * crashed may have damaged them: its record is read anew. */
 static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
 {
-    struct th_record *record = event->reader;
-
-    if (event->kind == TH_EVENT_DROP) {
+    if (event->kind == TH_EVENT_DROP ||
+        (event->kind != TH_EVENT_OTHER && !event->decoded && decode(event, env) == TH_OK &&
+         th_event_time(event) == TH_OK)) {
         *tuple = th_event_to_tuple(event, env);
         return TH_OK;
     }
-    return th_record_whole(record, env, tuple);
+    th_error_clear();
+    return th_record_whole(event->reader, env, tuple);
 }
 
 const struct th_event_source th_record_source = {

@@ -75,7 +75,8 @@ struct th_event_source {
     /* Of seq_trace: who sent, received or printed, which is what `enabled` gets; TH_NONE if the
      * event does not tell. */
     th_term (*actor)(struct th_event *event);
-    /* The whole record as the tuple it was, {drop, N} for drops. */
+    /* The whole record as the tuple it was, {drop, N} for drops. Of a recording, an event that is
+     * sound and not decoded yet is decoded into ENV on the way. */
     enum th_status (*whole)(struct th_event *event, th_env *env, th_term *tuple);
 };
 

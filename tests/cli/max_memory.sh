@@ -149,6 +149,23 @@ tracehost report: WORK/list.trace: record 2 at byte 89 is damaged
 tracehost report: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
+# What fits once fits, whatever a command looks at twice.
+fitting() {
+    for command in replay info dump 'convert --to=trace' 'convert --to=jsonl'; do
+        case $command in
+        convert*) "$tracehost" $command --max-memory=48MiB "$work/$1" "$work/converted" ;;
+        *) "$tracehost" $command --max-memory=48MiB "$work/$1" >/dev/null ;;
+        esac
+        echo "$command: $?"
+    done
+}
+expect 'a record that fits once' fitting long.trace <<'EOF'
+replay: 0
+info: 0
+dump: 0
+convert --to=trace: 0
+convert --to=jsonl: 0
+EOF
 sizes() {
     for size in "$@"; do
         "$tracehost" info --max-memory="$size" "$recordings/s04_genserver_pingpong.trace" 2>&1 | grep -E '^records|wants'
