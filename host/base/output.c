@@ -137,9 +137,7 @@ static FILE *open_beside(struct th_output *out, const struct stat *old)
     return file;
 }
 
-/* The file itself if NAME is a link, also to one that is not there yet. NULL: there is no memory.
- */
-static char *resolve(const char *name)
+char *th_output_target(const char *name)
 {
     char *real = realpath(name, NULL), link[PATH_MAX], *next;
     const char *slash = strrchr(name, '/');
@@ -159,7 +157,7 @@ static char *resolve(const char *name)
     }
     link[size] = 0;
     next = th_printf("%.*s%s", *link == '/' || !slash ? 0 : (int)(slash + 1 - name), name, link);
-    real = resolve(next);
+    real = th_output_target(next);
     th_free(next);
     return real;
 }
@@ -168,7 +166,7 @@ static FILE *open_file(struct th_output *out, const char *name)
 {
     struct stat old;
 
-    out->name = resolve(name);
+    out->name = th_output_target(name);
     if (!out->name)
         return NULL;
     if (stat(name, &old) != 0)

@@ -29,6 +29,10 @@ struct th_output {
  */
 enum th_status th_output_open(struct th_output *out, const char *name);
 
+/* The path of the file that is written for NAME: behind all links if NAME is a link, also to a file
+ * that is not there yet. To be freed by th_free(). NULL with errno: there is no memory. */
+char *th_output_target(const char *name);
+
 /* TH_FAILED with the cause, now and from now on. */
 enum th_status th_output_write(struct th_output *out, const void *data, size_t size);
 enum th_status th_output_flush(struct th_output *out);

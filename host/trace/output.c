@@ -4,41 +4,27 @@
 #include "tracing.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* --- Which files are one ---------------------------------------------------------------------- */
 
-enum { MOST_LINKS = 40 };
-
-/* NAME in the folder of PATH, where NAME does not begin at the root. To be freed by th_free(). */
-static char *beside(const char *path, const char *name)
+/* The path of the file that is not there and would be made for NAME, its folder behind all links.
+ * NULL: the folder is not there. To be freed by th_free(). */
+static char *place_of(const char *name)
 {
-    const char *slash = strrchr(path, '/');
+    char *target = th_output_target(name), *folder, *place = NULL, real[PATH_MAX];
+    const char *last;
 
-    return *name == '/' || !slash ? th_strdup(name)
-                                  : th_printf("%.*s%s", (int)(slash + 1 - path), path, name);
-}
-
-/* Where the file of PATH, which is not there, would be made. NULL: nowhere. To be freed by
- * th_free(). */
-static char *place_of(const char *path)
-{
-    char *at = th_strdup(path), *next, *folder, *place = NULL, link[PATH_MAX], real[PATH_MAX];
-    ssize_t length;
-
-    for (int i = 0; i < MOST_LINKS && (length = readlink(at, link, sizeof link - 1)) > 0; i++) {
-        link[length] = 0;
-        next = beside(at, link);
-        th_free(at);
-        at = next;
-    }
-    folder = beside(at, ".");
+    if (!target)
+        return NULL;
+    last = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
+    folder = th_printf("%.*s.", (int)(last - target), target);
     if (realpath(folder, real))
-        place = th_printf("%s/%s", real, strrchr(at, '/') ? strrchr(at, '/') + 1 : at);
+        place = th_printf("%s/%s", real, last);
     th_free(folder);
-    th_free(at);
+    th_free(target);
     return place;
 }
 
