@@ -260,10 +260,7 @@ json_t *th_control_function(const struct th_function *function)
 {
     struct th_buffer text = {0};
 
-    th_text_print_atom(&text, function->module);
-    th_buffer_add_byte(&text, ':');
-    th_text_print_atom(&text, function->function);
-    th_buffer_printf(&text, "/%u", function->arity);
+    th_function_print(&text, function);
     return text_of(&text);
 }
 

@@ -1,21 +1,16 @@
 /* Terms in the answers of the host's commands, in the encoding of who reads them. */
 #include "ctl.h"
 
-#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <string.h>
 
 static void show_function(struct th_buffer *out, th_term fun)
 {
-    th_term module, function;
-    uint32_t arity;
+    struct th_function function;
 
-    if (!th_get_export(fun, &module, &function, &arity))
-        return;
-    th_text_show_atom(out, module);
-    th_buffer_add_byte(out, ':');
-    th_text_show_atom(out, function);
-    th_buffer_printf(out, "/%u", arity);
+    if (th_get_export(fun, &function.module, &function.function, &function.arity))
+        th_function_show(out, &function);
 }
 
 /* Reads *TEXT, Erlang text when PREFIX stands before it, and shows it as SHOW does. Text that

@@ -86,25 +86,18 @@ static size_t shown(const struct th_census_list *list, uint64_t top)
     return top && top < list->count ? (size_t)top : list->count;
 }
 
-static void add_function(struct th_buffer *text, uint64_t key,
-                         void (*add_atom)(struct th_buffer *text, th_term atom))
-{
-    struct th_function f = th_census_function(key);
-
-    add_atom(text, f.module);
-    th_buffer_add_byte(text, ':');
-    add_atom(text, f.function);
-    th_buffer_printf(text, "/%u", f.arity);
-}
-
 static void show_function(struct th_buffer *text, uint64_t key)
 {
-    add_function(text, key, th_text_show_atom);
+    struct th_function function = th_census_function(key);
+
+    th_function_show(text, &function);
 }
 
 static void print_function(struct th_buffer *text, uint64_t key)
 {
-    add_function(text, key, th_text_print_atom);
+    struct th_function function = th_census_function(key);
+
+    th_function_print(text, &function);
 }
 
 static const char *time_kind(enum th_time_kind kind)

@@ -8,10 +8,7 @@ static char *name_of(const struct th_function *function)
     struct th_buffer text = {0};
     char *name;
 
-    th_text_print_atom(&text, function->module);
-    th_buffer_add_byte(&text, ':');
-    th_text_print_atom(&text, function->function);
-    th_buffer_printf(&text, "/%u", function->arity);
+    th_function_print(&text, function);
     name = th_strdup(th_buffer_text(&text));
     th_buffer_free(&text);
     return name;

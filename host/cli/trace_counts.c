@@ -83,15 +83,6 @@ static void free_counted(struct counted *one)
     th_free(one->memory.items);
 }
 
-static void print_name(struct th_buffer *out, const struct th_function *name,
-                       void (*print)(struct th_buffer *out, th_term atom))
-{
-    print(out, name->module);
-    th_buffer_add_byte(out, ':');
-    print(out, name->function);
-    th_buffer_printf(out, "/%u", name->arity);
-}
-
 static void show_time(struct th_buffer *out, const struct counts *counts, const struct counted *one)
 {
     if (one->kinds & TH_BP_TIME)
@@ -116,7 +107,7 @@ static void show_counted(struct th_buffer *out, const struct counts *counts,
     show_time(out, counts, one);
     show_memory(out, counts, one);
     th_buffer_add_text(out, "  ");
-    print_name(out, &one->name, th_text_show_atom);
+    th_function_show(out, &one->name);
     th_buffer_add_byte(out, '\n');
 }
 
@@ -169,7 +160,7 @@ static json_t *json_counted(const struct counted *one)
     struct th_buffer name = {0};
     json_t *object;
 
-    print_name(&name, &one->name, th_text_print_atom);
+    th_function_print(&name, &one->name);
     object =
         json_pack("{s:s, s:I}", "function", th_buffer_text(&name), "calls", (json_int_t)one->calls);
     if (one->kinds & TH_BP_TIME)

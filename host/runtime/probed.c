@@ -15,13 +15,11 @@ static const char *text_of(struct text *text, th_term t)
 /* Cut off like other texts; the arity goes with what is cut. */
 static const char *mfa_text(struct text *text, th_term module, th_term function, int arity)
 {
+    const struct th_function name = {module, function, (uint32_t)arity};
     struct th_buffer whole = {0};
     size_t most = sizeof text->bytes - 1;
 
-    th_text_print_atom(&whole, module);
-    th_buffer_add_byte(&whole, ':');
-    th_text_print_atom(&whole, function);
-    th_buffer_printf(&whole, "/%d", arity);
+    th_function_print(&whole, &name);
     if (whole.size > most)
         for (whole.size = most; (whole.data[whole.size] & 0xC0) == 0x80; whole.size--)
             ;

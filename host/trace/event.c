@@ -243,6 +243,27 @@ th_term th_event_to_tuple(const struct th_event *event, th_env *env)
     return th_make_tuple(env, elements, count);
 }
 
+/* Functions. */
+
+static void print_function(struct th_buffer *out, const struct th_function *function,
+                           void (*print)(struct th_buffer *out, th_term atom))
+{
+    print(out, function->module);
+    th_buffer_add_byte(out, ':');
+    print(out, function->function);
+    th_buffer_printf(out, "/%u", function->arity);
+}
+
+void th_function_print(struct th_buffer *out, const struct th_function *function)
+{
+    print_function(out, function, th_text_print_atom);
+}
+
+void th_function_show(struct th_buffer *out, const struct th_function *function)
+{
+    print_function(out, function, th_text_show_atom);
+}
+
 bool th_tag_has_function(enum th_tracer_tag tag)
 {
     return tag >= TH_TAG_call && tag <= TH_TAG_exception_from;

@@ -55,6 +55,10 @@ struct th_function {
 
 enum { TH_FUNCTION_ARITY_MAX = 255 };
 
+/* Appends "m:f/1": for programs, and in the encoding of people (text.h). */
+void th_function_print(struct th_buffer *out, const struct th_function *function);
+void th_function_show(struct th_buffer *out, const struct th_function *function);
+
 enum th_fact { TH_UNKNOWN, TH_NO, TH_YES };
 
 struct th_event;

@@ -106,10 +106,7 @@ static void print_kinds(struct th_buffer *out, uint32_t kinds)
 
 void th_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss)
 {
-    th_text_print_atom(out, loss->first.module);
-    th_buffer_add_byte(out, ':');
-    th_text_print_atom(out, loss->first.function);
-    th_buffer_printf(out, "/%u", loss->first.arity);
+    th_function_print(out, &loss->first);
     if (loss->functions > 1)
         th_buffer_printf(out, " and %zu more", loss->functions - 1);
     th_buffer_add_text(out, ": ");

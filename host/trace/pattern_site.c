@@ -270,10 +270,7 @@ void th_session_pattern_refusals(const struct th_session *session, const struct 
 
 void th_pattern_refusal_print(struct th_buffer *out, const struct th_pattern_refusal *refusal)
 {
-    th_text_show_atom(out, refusal->first.module);
-    th_buffer_add_byte(out, ':');
-    th_text_show_atom(out, refusal->first.function);
-    th_buffer_printf(out, "/%u", refusal->first.arity);
+    th_function_show(out, &refusal->first);
     if (refusal->functions > 1)
         th_buffer_printf(out, " and %zu more", refusal->functions - 1);
     th_buffer_printf(out, ": %s", refusal->why);
