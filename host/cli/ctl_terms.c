@@ -52,7 +52,7 @@ void th_ctl_show_terms(json_t *value)
     }
     json_object_foreach(value, key, part)
     {
-        if (json_is_string(part) && strcmp(key, "function") == 0)
+        if (json_is_string(part) && (strcmp(key, "function") == 0 || strcmp(key, "first") == 0))
             show_text(part, "fun ", show_function);
         else if (json_is_string(part) &&
                  (strstr(key, "match_spec") || (strcmp(key, "name") == 0 && is_process(value))))

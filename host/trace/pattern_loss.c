@@ -106,7 +106,7 @@ static void print_kinds(struct th_buffer *out, uint32_t kinds)
 
 void th_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss)
 {
-    th_function_print(out, &loss->first);
+    th_function_show(out, &loss->first);
     if (loss->functions > 1)
         th_buffer_printf(out, " and %zu more", loss->functions - 1);
     th_buffer_add_text(out, ": ");

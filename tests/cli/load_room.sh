@@ -30,7 +30,7 @@ TH_NIF(other)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_list1(env, word(env, argc, argv));
 }
 
-static ErlNifFunc functions[] = {{"word", 0, word, 0}, {"other", 0, other, 0}};
+static ErlNifFunc functions[] = {{"word", 0, word, 0}, {"жук", 0, other, 0}};
 ERL_NIF_INIT(roomy, functions, NULL, NULL, upgrade, NULL)
 END
 room=-fcf-protection=none
@@ -45,7 +45,7 @@ make() {
 }
 
 for _ in $(seq 20000); do
-    echo 'roomy:word(), roomy:other(). receive after 5 -> ok end.'
+    echo "roomy:word(), roomy:'жук'(). receive after 5 -> ok end."
 done >"$work/long"
 
 # tells LINE: the trace does, again and again.
@@ -70,10 +70,11 @@ purged() {
 make one $room
 begin "$tracehost" run --control="$socket" --schedulers=2 \
     -t "text=#{output => <<\"$work/text\">>}" -p roomy:word/0 --return -p roomy:inner/0 --return \
-    --session=counts -t count -p roomy:_/_ --kind=count -f "$work/long" "$work/roomy.so"
+    --session=counts -t count -p roomy:_/_ --kind=count \
+    --session=named -t count,output="$work/named" -p "roomy:'жук'/0" -f "$work/long" "$work/roomy.so"
 check 'all calls are met' tells 'return roomy:inner/0 -> one'
 make two $no_room
-expect 'it is answered which are not, of code without room' answer ctl load "$work/roomy.so" <<'END'
+expect 'it is answered which are not, of code without room' answer ctl --encoding=unicode load "$work/roomy.so" <<'END'
 module  generation  was       from
 roomy            2  upgraded  WORK/roomy.so
 all at one instant, after 1 round of thread progress
@@ -81,6 +82,7 @@ all at one instant, after 1 round of thread progress
   session 1, tracer 'text': roomy:inner/0: local: calls are not met any more: it begins with `endbr64`
   session 2 'counts', tracer 'count': roomy:word/0 and 1 more: count: calls from within the module are not met any more: it begins with `endbr64`
   session 2 'counts', tracer 'count': roomy:inner/0: count: calls are not met any more: it begins with `endbr64`
+  session 3 'named', tracer 'count': roomy:'жук'/0: local: calls from within the module are not met any more: it begins with `endbr64`
 END
 check 'those from outside are met' tells 'return roomy:word/0 -> {two}'
 check 'and are all that is' silent 'return roomy:inner/0 -> two'
@@ -115,9 +117,9 @@ END
 # --- --watch ---
 
 watched() {
-        make one $room
-    begin "$tracehost" run --watch --control="$socket" --schedulers=2 -t "text=#{output => <<\"$work/text\">>}" \
-        -p roomy:word/0 -f "$work/long" "$work/roomy.so"
+    make one $room
+    begin "$tracehost" run --watch --encoding=unicode --control="$socket" --schedulers=2 -t "text=#{output => <<\"$work/text\">>}" \
+        -p "roomy:'жук'/0" -f "$work/long" "$work/roomy.so"
     make two $no_room
     until_so grep -q 'not met any more' "$work/host.err"
     end >"$work/ended"
@@ -125,6 +127,6 @@ watched() {
 }
 expect '--watch tells it, too' watched <<'END'
 stderr: tracehost run: the new WORK/roomy.so is loaded: module roomy, generation 2
-stderr: tracehost run: warning: tracer 'text': roomy:word/0: local: calls from within the module are not met any more: it begins with `endbr64`
+stderr: tracehost run: warning: tracer 'text': roomy:'жук'/0: local: calls from within the module are not met any more: it begins with `endbr64`
 END
 finish
