@@ -280,18 +280,10 @@ json_t *th_control_flags(uint32_t flags)
 
 json_t *th_control_kinds(uint32_t kinds)
 {
-    static const struct {
-        uint32_t kind;
-        const char *name;
-    } known[] = {
-#define X(name, bit) {TH_BP_##bit, #name},
-        TH_PATTERN_LIVE_KINDS(X)
-#undef X
-    };
     json_t *names = json_array();
 
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (kinds & known[i].kind)
-            json_array_append_new(names, json_string(known[i].name));
+    for (size_t i = 0; th_pattern_kind_names[i]; i++)
+        if (kinds & th_pattern_kinds[i])
+            json_array_append_new(names, json_string(th_pattern_kind_names[i]));
     return names;
 }

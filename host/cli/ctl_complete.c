@@ -152,7 +152,7 @@ static void add_flags(struct place *place)
 static void add_kinds(struct place *place)
 {
     skip_to_last(place, ',');
-    add_words(place, th_trace_kind_words);
+    add_words(place, th_pattern_kind_names);
 }
 
 static void add_specs(struct place *place)

@@ -95,12 +95,6 @@ const char *const th_trace_flag_words[] = {
         "all",
     NULL};
 
-const char *const th_trace_kind_words[] = {
-#define X(name, bit) #name,
-    TH_PATTERN_LIVE_KINDS(X)
-#undef X
-        NULL};
-
 static const char *const replay_kind_words[] = {
 #define X(name, bit) #name,
     TH_PATTERN_KINDS(X)
@@ -113,7 +107,7 @@ const char *const th_trace_spec_words[] = {"c", "x", "cx", "r", "true", "false",
 enum { KIND = PATTERN_FIRST + TH_PATTERN_KIND, SPEC = PATTERN_FIRST + TH_PATTERN_SPEC };
 
 const struct th_choices th_trace_option_choices[] = {
-    {KIND, "--kind", th_trace_kind_words, TH_CHOICES_LIST},
+    {KIND, "--kind", th_pattern_kind_names, TH_CHOICES_LIST},
     {TH_TRACE_FLAGS, "--flags", th_trace_flag_words, TH_CHOICES_LIST},
     {TH_TRACE_PROCESSES, "--processes", th_trace_group_words, TH_CHOICES_LIST | TH_CHOICES_OTHERS},
     {TH_TRACE_PORTS, "--ports", th_trace_group_words, TH_CHOICES_LIST | TH_CHOICES_OTHERS},

@@ -44,7 +44,6 @@ enum th_status th_trace_options_take(struct th_trace_options *options, int key, 
 
 /* Words that options may have, NULL behind them. */
 extern const char *const th_trace_flag_words[];
-extern const char *const th_trace_kind_words[];
 extern const char *const th_trace_group_words[]; /* of processes and ports */
 extern const char *const th_trace_spec_words[];
 

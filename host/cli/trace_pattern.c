@@ -35,20 +35,12 @@ enum th_status th_pattern_options_begin(struct th_pattern_options *options, cons
     return TH_OK;
 }
 
-static const struct {
-    const char *name;
-    enum th_bp_kind kind;
-} kinds[] = {
-#define X(name, bit) {#name, TH_BP_##bit},
-    TH_PATTERN_LIVE_KINDS(X)
-#undef X
-};
-
 static uint32_t kind_named(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strlen(kinds[i].name) == length && memcmp(name, kinds[i].name, length) == 0)
-            return kinds[i].kind;
+    for (size_t i = 0; th_pattern_kind_names[i]; i++)
+        if (strlen(th_pattern_kind_names[i]) == length &&
+            memcmp(name, th_pattern_kind_names[i], length) == 0)
+            return th_pattern_kinds[i];
     return 0;
 }
 

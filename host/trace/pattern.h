@@ -31,10 +31,14 @@ enum { TH_ANY_ARITY = -1 };
  */
 enum { TH_PATTERN_EITHER = TH_BP_LOCAL | TH_BP_GLOBAL };
 
-/* What kinds are called: X(name, BIT). Recordings tell nothing of the last one. */
+/* The names of kinds: X(name, BIT). Recordings tell nothing of the last one. */
 #define TH_PATTERN_KINDS(X) \
     X(local, LOCAL) X(global, GLOBAL) X(meta, META) X(count, COUNT) X(time, TIME)
 #define TH_PATTERN_LIVE_KINDS(X) TH_PATTERN_KINDS(X) X(memory, MEMORY)
+
+/* Tables of the latter: the names, which NULL ends, and the kind of each. */
+extern const char *const th_pattern_kind_names[];
+extern const enum th_bp_kind th_pattern_kinds[];
 
 struct th_pattern {
     th_term module, function; /* atoms; TH_NONE: any. A module for a function, both for an arity */

@@ -87,19 +87,11 @@ void th_tracing_losses(struct th_tracing *tracing, th_term module,
 
 static void print_kinds(struct th_buffer *out, uint32_t kinds)
 {
-    static const struct {
-        uint32_t kind;
-        const char *name;
-    } known[] = {
-#define X(name, bit) {TH_BP_##bit, #name},
-        TH_PATTERN_LIVE_KINDS(X)
-#undef X
-    };
     const char *between = "";
 
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (kinds & known[i].kind) {
-            th_buffer_printf(out, "%s%s", between, known[i].name);
+    for (size_t i = 0; th_pattern_kind_names[i]; i++)
+        if (kinds & th_pattern_kinds[i]) {
+            th_buffer_printf(out, "%s%s", between, th_pattern_kind_names[i]);
             between = ",";
         }
 }

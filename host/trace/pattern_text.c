@@ -3,6 +3,18 @@
 
 #include <string.h>
 
+const char *const th_pattern_kind_names[] = {
+#define X(name, bit) #name,
+    TH_PATTERN_LIVE_KINDS(X)
+#undef X
+        NULL};
+
+const enum th_bp_kind th_pattern_kinds[] = {
+#define X(name, bit) TH_BP_##bit,
+    TH_PATTERN_LIVE_KINDS(X)
+#undef X
+};
+
 /* Up to a ':' or '/' outside of quotes. */
 static size_t part_length(const char *text)
 {
