@@ -25,15 +25,15 @@ static atomic_bool given_up; /* relaxed: nothing is handed over; the thread that
 
 enum { ALIGNED = 64 /* as pieces of the reserve and their contents are */ };
 
-/* Of the reserve: BYTES of it, this head among them. */
+/* A piece of the reserve, of BYTES with this head. */
 struct piece {
     _Alignas(ALIGNED) size_t bytes;
     bool used;
     _Alignas(ALIGNED) unsigned char content[];
 };
 
-/* Where it is, once this is a library; before, no piece of memory is in it. Relaxed: a piece of it
- * is handed on as any memory is. */
+/* The address of the reserve, once this is a library. The address before lies where no memory can
+ * be. Relaxed: threads hand pieces of the reserve on as they hand on any memory. */
 static unsigned char *_Atomic reserve = (unsigned char *)-(uintptr_t)TH_MEMORY_RESERVE;
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER; /* guards it */
 static atomic_size_t reserve_used; /* relaxed: a number in itself; written under the lock */

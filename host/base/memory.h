@@ -73,7 +73,7 @@ static inline void th_memory_begin(size_t most)
 /* Takes BYTES of what is left. False, with TH_MALFORMED raised, if it is not that much. */
 bool th_memory_take(size_t bytes);
 
-/* What was taken for memory that has been freed again. */
+/* Adds BYTES to what is left: they were taken for memory that has been freed again. */
 void th_memory_give(size_t bytes);
 
 /* As th_alloc(), th_realloc() of what has OLD_SIZE bytes, and th_free() of what has SIZE, from the

@@ -1,4 +1,4 @@
-/* What call_time and call_memory have found, in tallies of which each thread's word is a table. */
+/* The results of call_time and call_memory, in tallies: each thread's word is a table. */
 #ifndef TH_ACCOUNTING_H
 #define TH_ACCOUNTING_H
 
@@ -11,8 +11,8 @@
 bool th_account_call(struct th_hit *hit, const struct th_generic_bp *bp,
                      const struct th_bp_data *data, uint32_t kinds);
 
-/* What all threads have found in two tallies, which may be 0: an item for each process. The caller
- * frees it; NULL if both are 0. */
+/* Adds up the results of all threads in two tallies, which may be 0: an item for each process. The
+ * caller frees the items; NULL if both tallies are 0. */
 struct th_bp_usage *th_account_collect(uint32_t one, uint32_t other, size_t *count);
 
 /* Frees a thread's table: for th_tally_free(). */

@@ -68,7 +68,8 @@ static inline uint32_t th_bp_kinds(const struct th_bp_data *data)
     return data->flags & TH_BP_ALL;
 }
 
-/* What KINDS, of a native site, are at the site of the export entry that stands in for it. */
+/* The kinds that breakpoints of KINDS, of a native site, have at the site of the export entry that
+ * stands in for the native one. */
 static inline uint32_t th_bp_stand_in(uint32_t kinds)
 {
     return kinds & TH_BP_LOCAL ? (kinds & ~(uint32_t)TH_BP_LOCAL) | TH_BP_GLOBAL : kinds;

@@ -114,7 +114,7 @@ uint32_t th_breakpoint_hit(struct th_site *site, struct th_hit *hit)
 
 /* --- Before another site ---------------------------------------------------------------------- */
 
-/* Those of KINDS that SESSION does not have at NEXT. */
+/* The kinds among KINDS that SESSION does not have at NEXT. */
 static uint32_t without_next(uint32_t kinds, struct th_site *next,
                              const struct th_bp_session *session, size_t generation)
 {

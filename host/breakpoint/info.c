@@ -26,7 +26,7 @@ static void fill(struct th_bp_info *info, const struct th_bp_data *data)
         info->calls += th_tally_sum(data->count);
 }
 
-/* Of both, by process. */
+/* Adds the times and the memory of both, by process, to INFO. */
 static void collect(struct th_bp_info *info, const struct th_bp_data *one,
                     const struct th_bp_data *other)
 {

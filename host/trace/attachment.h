@@ -29,7 +29,7 @@ struct th_attachment {
     th_env env; /* given to each callback, cleared after it; unless shared: see thread.h */
     th_env state_env;
     char *name;
-    /* What the session is for may come to nothing yet: the number of the th_tracing_hold(), else 0.
+    /* The number of the th_tracing_hold() while the purpose of the session may yet fail, else 0.
      * Written by the thread that holds and goes on; relaxed, as it calls the callbacks that ask. */
     _Atomic uint64_t pending;
     /* Its tracer wants to be asked for its trace_status again then. Likewise. */

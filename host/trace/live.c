@@ -115,7 +115,8 @@ void th_live_functions_begin(struct th_tracing *tracing, struct th_live_function
     th_change_set_unreached(change);
 }
 
-/* What RENEWAL sets at a new site goes into CHANGE, what stands in for one into STAND_INS. */
+/* Adds the breakpoints of a new site to CHANGE, and those that stand in for a lost one to
+ * STAND_INS. */
 static void renew(struct th_tracing *tracing, struct th_change *change,
                   struct th_change *const stand_ins[2], const struct th_live_renewal *renewal)
 {

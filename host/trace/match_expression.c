@@ -157,7 +157,7 @@ static void compile_atom(struct th_match_compiler *c, th_term atom)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* What is wrong with a special form that takes another number of operands than it got. */
+/* Adds the fault of a special form that takes another number of operands than it got. */
 static void wrong_count(struct th_match_compiler *c, const struct th_match_function *f,
                         th_term call)
 {
@@ -229,7 +229,7 @@ static void compile_short(struct th_match_compiler *c, th_term call, bool body,
     th_free(jumps);
 }
 
-/* What is wrong with the depth of a stack trace, which is not computed; NULL: nothing. */
+/* The fault of the depth T of a stack trace, a constant, as words for it; NULL: none. */
 static const char *depth_fault(th_term t)
 {
     if (!th_is_small(t))

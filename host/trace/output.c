@@ -78,7 +78,7 @@ static bool is_one_tracer(const struct th_attachment *a, const struct th_attachm
            th_compare_exact(a->state, b->state) == 0;
 }
 
-/* Of its own session: that it replaces. */
+/* NEW takes over the files of the tracer that it replaces in its own session. */
 static bool takes_over(const struct th_attachment *new, const struct th_attachment *old)
 {
     return new->session == old->session &&

@@ -1,4 +1,4 @@
-/* What patterns a session has set, and what they have found. */
+/* The patterns that a session has set, and their results. */
 #include "pattern.h"
 
 #include "live.h"
@@ -7,7 +7,8 @@
 #include "points.h"
 #include "tracing.h"
 
-/* Of a global breakpoint that stands in for a local one, and that, the one that new calls meet. */
+/* Fills INFO in with all breakpoints of FUNCTION. Where a global one stands in for a local one, the
+ * kind of the two that new calls meet is told. */
 static bool info_of(const struct th_session *session, const struct th_traced_function *function,
                     struct th_bp_info *info)
 {
@@ -43,7 +44,7 @@ bool th_session_function_info(const struct th_session *session, const struct th_
     return found;
 }
 
-/* What is shown is copied first, as VISIT may call anything. */
+/* Functions to be shown are copied first, as VISIT may call anything. */
 struct functions_seen {
     struct th_traced_function *items;
     size_t live; /* of them, the first ones */

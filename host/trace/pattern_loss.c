@@ -1,4 +1,4 @@
-/* What newer code of functions has no room for. */
+/* Breakpoints that newer code of functions has no room for. */
 #include "live.h"
 #include "pattern.h"
 #include "points.h"

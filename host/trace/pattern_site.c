@@ -37,7 +37,7 @@ static uint32_t possible_kinds(const struct th_traced_function *function)
     return possible;
 }
 
-/* Of KINDS, those that it gets. */
+/* The kinds among KINDS that a function gets, if POSSIBLE are those that it can have. */
 static uint32_t choose(uint32_t kinds, uint32_t possible)
 {
     if ((kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER)
@@ -97,7 +97,7 @@ static void add_for_strays(struct th_change *change, struct th_site *site,
         add_at(change, site, &here, ~kinds);
 }
 
-/* Of KINDS, those that a session does not have already at SITE, which NULL is not. */
+/* The kinds among KINDS that a session does not have yet at SITE; all of them if SITE is NULL. */
 static uint32_t without_there(uint32_t kinds, struct th_site *site,
                               const struct th_bp_session *session)
 {

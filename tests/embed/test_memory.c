@@ -117,7 +117,7 @@ void free(void *memory)
 
 /* --- the scenario --- */
 
-/* Of the messages that came and texts that were made. */
+/* A hash of the messages that came and of the texts that were made. */
 static uint64_t digest;
 
 static void note_text(const char *text)
@@ -138,7 +138,7 @@ static void note_message(void *context, ERL_NIF_TERM message)
     tracehost_free(text);
 }
 
-/* What a program does with a host until something fails. */
+/* The state of a program that uses a host until a call fails. */
 struct scenario {
     const char *stream;
     tracehost_host *host;

@@ -237,7 +237,7 @@ static void broken_ones_fail_alike(void **state)
     assert_true(beyond < 20);
 }
 
-/* Those of the table in plugin_api/README.md; none in OTP 25. */
+/* The differences are those in the table of plugin_api/README.md; OTP 25 has none. */
 static void later_ones_differ_where_that_is_known(void **state)
 {
     (void)state;

@@ -589,7 +589,7 @@ static void who_asks_meanwhile_finds_what_comes(void **state)
     assert_log("call {twin,only_new,[a]}\ncall {twin,inner_new,[a]}\n");
 }
 
-/* It was asked for while there was room. */
+/* A local breakpoint is asked for while there is room, and becomes a global one without room. */
 static void what_was_set_meanwhile_is_met_from_outside(void **state)
 {
     struct instance *old = now;

@@ -8,7 +8,7 @@
 
 #if NEWER
 
-/* Of each the size, for some hold a NUL. */
+/* Each name has a size, as some contain a NUL. */
 static const struct {
     const char *bytes;
     size_t size;
