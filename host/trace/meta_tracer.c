@@ -256,11 +256,16 @@ void th_meta_tracer_untold(struct th_tracing *tracing, th_session_id id)
         th_session_count(owner, TH_COUNTED_BY_PATTERNS(meta_untold));
 }
 
-void th_meta_tracers_each(struct th_tracing *tracing,
-                          void (*visit)(void *context, struct th_session *session), void *context)
+void th_tracing_each_tracer(struct th_tracing *tracing,
+                            void (*visit)(void *context, struct th_session *session), void *context)
 {
     if (tracing->shared)
         th_progress_enter();
+    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
+        struct th_session *session = th_tracing_at(tracing, i);
+        if (session)
+            visit(context, session);
+    }
     for (struct th_meta_tracer *tracer = first(tracing); tracer; tracer = after(tracer))
         if (caller_of(tracer))
             visit(context, tracer->session);

@@ -65,9 +65,11 @@ void th_meta_tracers_orphan(struct th_session *owner);
 /* What it keeps of those that are gone. */
 void th_meta_tracers_forget(struct th_session *owner);
 
-/* Calls VISIT for the session of each. In a shared tracing VISIT is called in a section. */
-void th_meta_tracers_each(struct th_tracing *tracing,
-                          void (*visit)(void *context, struct th_session *session), void *context);
+/* Calls VISIT for each session of TRACING, then for that of each meta tracer. In a shared tracing
+ * VISIT is called in a section, so that the session and its attachment stay. */
+void th_tracing_each_tracer(struct th_tracing *tracing,
+                            void (*visit)(void *context, struct th_session *session),
+                            void *context);
 
 /* The tracing has become shared. */
 void th_meta_tracers_share(struct th_tracing *tracing);

@@ -104,28 +104,15 @@ static enum th_status check_path(void *context, const char *path)
     check->path = path;
     if (tracing->check_output)
         check->status = tracing->check_output(tracing->check_context, path);
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
-        if (session)
-            check_writer(check, session);
-    }
-    th_meta_tracers_each(tracing, check_writer, check);
+    th_tracing_each_tracer(tracing, check_writer, check);
     return check->status;
 }
 
-/* In a section, so that who is found stays. */
 enum th_status th_outputs_check(struct th_attachment *attachment)
 {
     struct check check = {.new = attachment};
-    bool shared = attachment->session->shared;
-    enum th_status status;
 
-    if (shared)
-        th_progress_enter();
-    status = th_settings_each_output(attachment->library, attachment->state, check_path, &check);
-    if (shared)
-        th_progress_leave();
-    return status;
+    return th_settings_each_output(attachment->library, attachment->state, check_path, &check);
 }
 
 void th_tracing_check_outputs(struct th_tracing *tracing,

@@ -292,12 +292,7 @@ void th_tracing_go(struct th_tracing *tracing)
     if (!hold)
         return;
     lock = th_tracing_ask_begin(tracing);
-    for (size_t i = 0; i < TH_SESSIONS_LIMIT; i++) {
-        struct th_session *session = th_tracing_at(tracing, i);
-        if (session)
-            end_pending(NULL, session);
-    }
-    th_meta_tracers_each(tracing, end_pending, NULL);
+    th_tracing_each_tracer(tracing, end_pending, NULL);
     hold = 0;
     th_tracing_ask_end(tracing);
     th_tracer_lock_return(lock);
