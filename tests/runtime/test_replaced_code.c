@@ -1,98 +1,11 @@
 /* Code takes the place of other code: breakpoints, their counters and what waits for code to come
- * are the functions', not the code's. Long because: one library in its versions, and what happens
- * to it step by step. */
-#include "tests/runtime/instances.h"
+ * are the functions', not the code's. */
+#include "tests/runtime/replaced.h"
 
 #include "host/runtime/native_call.h"
 
 #include <pthread.h>
 #include <time.h>
-
-static struct instance *now;
-
-static int begin_twin(void **state)
-{
-    begin(state);
-    th_tracing_replay_nothing(scene_tracing());
-    now = replace_instance(NULL, 1, true);
-    return 0;
-}
-
-static int end_twin(void **state)
-{
-    delete_instance(now);
-    return end(state);
-}
-
-/* What twin:FUNCTION gives. */
-static const char *twin(const char *function, const char *arguments)
-{
-    return call_in(process, "call", "[twin,%s,%s]", function, arguments);
-}
-
-static struct th_pattern pattern_of(const char *function, int arity, bool on_load)
-{
-    return (struct th_pattern){th_atom("twin"), function ? th_atom(function) : TH_NONE, arity,
-                               on_load};
-}
-
-static void set_on_load(const char *function, const char *match, uint32_t kinds)
-{
-    struct th_pattern pattern = pattern_of(function, TH_ANY_ARITY, true);
-    th_term term;
-
-    assert_int_equal(th_text_parse(&env, match, strlen(match), &term), TH_OK);
-    assert_int_equal(th_session_function(session, &pattern, term, kinds, NULL), TH_OK);
-}
-
-static void set_twin(const char *function, int arity, const char *match, uint32_t kinds)
-{
-    assert_int_equal(try_in("twin", function, arity, match, kinds), TH_OK);
-}
-
-static uint32_t kinds_of(const char *function, int arity, uint64_t *counted)
-{
-    struct th_function name = {th_atom("twin"), th_atom(function), (uint32_t)arity};
-    struct th_bp_info info;
-    uint32_t kinds;
-
-    th_session_function_info(session, &name, &info);
-    kinds = info.kinds;
-    if (counted)
-        *counted = info.calls;
-    th_bp_info_free(&info);
-    return kinds;
-}
-
-static uint64_t count_of(const char *function, int arity)
-{
-    uint64_t counted;
-
-    assert_true(kinds_of(function, arity, &counted) & TH_BP_COUNT);
-    return counted;
-}
-
-/* The calls that call_time has counted. */
-static uint64_t timed_of(const char *function, int arity)
-{
-    struct th_function name = {th_atom("twin"), th_atom(function), (uint32_t)arity};
-    struct th_bp_info info;
-    uint64_t calls;
-
-    th_session_function_info(session, &name, &info);
-    assert_int_equal(info.time_count, 1);
-    calls = info.time[0].calls;
-    th_bp_info_free(&info);
-    return calls;
-}
-
-static void replace_and_purge(int generation, bool patchable)
-{
-    struct instance *old = now;
-
-    now = replace_instance(old, generation, patchable);
-    purge_instance(old);
-}
 
 /* --- What both have --------------------------------------------------------------------------- */
 
@@ -269,6 +182,48 @@ static void old_code_is_traced_while_it_runs(void **state)
     th_run_exit(other, TH_AM(normal));
 }
 
+static void *call_plain(void *context)
+{
+    bool right = true;
+
+    while (!atomic_load(&staying.over)) {
+        right &= strstr("12", call_in(context, "call", "[twin,plain,[a]]")) != NULL;
+        atomic_fetch_add(&staying.made, 1);
+    }
+    return (void *)(uintptr_t)right;
+}
+
+/* At any moment of the exchange. */
+static void each_call_from_outside_is_met_once(void **state)
+{
+    enum { TIMES = 40 };
+    struct th_process_run *other = th_run_start();
+    hooked_function *hook = loaded_hook(note);
+    pthread_t thread;
+    void *right;
+
+    (void)state;
+    atomic_store(&staying.made, 0);
+    atomic_store(&staying.over, 0);
+    atomic_store(&told_plain, 0);
+    th_session_trace_one(session, th_run_pid(other), true, TH_FLAG_CALL);
+    set_twin("plain", 1, "true", TH_BP_LOCAL | TH_BP_COUNT);
+    pthread_create(&thread, NULL, call_plain, other);
+    for (int i = 0; i < TIMES; i++) {
+        struct instance *old = now;
+        now = replace_instance(old, 2 - i % 2, i % 2);
+        await_calls(3); /* of which the last has begun in the new code */
+        purge_instance(old);
+    }
+    atomic_store(&staying.over, 1);
+    pthread_join(thread, &right);
+    assert_non_null(right);
+    assert_int_equal(count_of("plain", 1), atomic_load(&staying.made));
+    assert_int_equal(atomic_load(&told_plain), atomic_load(&staying.made));
+    loaded_hook(hook);
+    th_run_exit(other, TH_AM(normal));
+}
+
 /* --- What one has alone ----------------------------------------------------------------------- */
 
 static void on_load_is_for_what_comes(void **state)
@@ -358,272 +313,6 @@ static void what_is_not_to_begin_leaves_nothing(void **state)
     assert_log("call {twin,outer,[a]}\n");
 }
 
-/* --- Native sites that come and go ------------------------------------------------------------ */
-
-static void a_native_site_that_comes_gets_what_waits_for_code(void **state)
-{
-    struct instance *old;
-
-    (void)state;
-    replace_and_purge(1, false);
-    set_on_load(NULL, "true", TH_PATTERN_EITHER);
-    set_twin("outer", 1, "true", TH_PATTERN_EITHER);
-    set_twin("outer", 1, "true", TH_BP_COUNT);
-    twin("outer", "[a]");
-    assert_log("call {twin,outer,[a]}\n");
-    assert_int_equal(kinds_of("outer", 1, NULL), TH_BP_GLOBAL | TH_BP_COUNT);
-    old = now;
-    now = replace_instance(old, 2, true);
-    for (int i = 0; i < 2; i++) {
-        twin("outer", "[b]"); /* once, though it has two sites now */
-        assert_log("call {twin,outer,[b]}\ncall {twin,inner,[b]}\n");
-        if (i == 0)
-            purge_instance(old);
-    }
-    assert_int_equal(kinds_of("inner", 1, NULL), TH_BP_LOCAL);
-    assert_int_equal(count_of("outer", 1), 3);
-    twin("plain", "[c]"); /* was there, and was not traced: from now on it is */
-    assert_log("call {twin,plain,[c]}\n");
-}
-
-/* What is set anew is set where it belongs, and what is cleared is cleared where it is. */
-static void what_was_set_elsewhere_is_not_left_there(void **state)
-{
-    (void)state;
-    replace_and_purge(1, false);
-    for (int i = 0; i < 3; i++) {
-        set_twin("outer", 1, "true", TH_PATTERN_EITHER);
-        set_twin("outer", 1, "true", TH_BP_COUNT);
-        set_twin("plain", 1, "true", TH_BP_COUNT);
-        replace_and_purge(2 - i % 2, i % 2 == 0);
-        assert_int_equal(kinds_of("outer", 1, NULL), TH_BP_GLOBAL | TH_BP_COUNT);
-        set_twin("plain", 1, "pause", TH_BP_COUNT);
-        twin("plain", "[a]");
-        assert_int_equal(count_of("plain", 1), 0);
-        set_twin("plain", 1, "restart", TH_BP_COUNT);
-        set_twin("outer", 1, "true", TH_PATTERN_EITHER);
-        set_twin("outer", 1, "true", TH_BP_COUNT);
-        assert_int_equal(kinds_of("outer", 1, NULL),
-                         (i % 2 == 0 ? TH_BP_LOCAL : TH_BP_GLOBAL) | TH_BP_COUNT);
-        twin("outer", "[a]");
-        assert_log("call {twin,outer,[a]}\n");
-        assert_int_equal(count_of("outer", 1), 1);
-        set_twin("outer", 1, "false", TH_PATTERN_EITHER);
-        set_twin("outer", 1, "false", TH_BP_COUNT);
-        set_twin("plain", 1, "false", TH_BP_COUNT);
-        assert_int_equal(kinds_of("outer", 1, NULL) | kinds_of("plain", 1, NULL), 0);
-        twin("outer", "[a]");
-        assert_log("");
-    }
-}
-
-static void a_native_site_that_goes_keeps_what_it_had(void **state)
-{
-    struct instance *old = now;
-
-    (void)state;
-    set_twin("inner", 1, "true", TH_BP_LOCAL | TH_BP_COUNT);
-    twin("outer", "[a]");
-    assert_log("call {twin,inner,[a]}\n");
-    now = replace_instance(old, 2, false);
-    twin("outer", "[a]");
-    assert_log(""); /* there is no room for a breakpoint */
-    assert_int_equal(kinds_of("inner", 1, NULL), TH_BP_LOCAL | TH_BP_COUNT);
-    assert_int_equal(try_in("twin", "inner", 1, "true", TH_BP_LOCAL), TH_USAGE);
-    th_error_clear();
-    purge_instance(old);
-    assert_int_equal(count_of("inner", 1), 1);
-    replace_and_purge(1, true);
-    twin("outer", "[a]");
-    assert_log("call {twin,inner,[a]}\n");
-    assert_int_equal(count_of("inner", 1), 2);
-}
-
-/* Calls of outer/1 come from outside alone, so that they are met in place of what the code has no
- * room for; those of inner/1, which other modules cannot call, are lost. */
-static void calls_from_outside_are_met_where_a_native_site_goes(void **state)
-{
-    struct instance *old = now;
-
-    (void)state;
-    set_twin("inner", 1, "true", TH_BP_LOCAL);
-    set_twin("outer", 1, RETURNS, TH_BP_LOCAL);
-    set_twin("outer", 1, "true", TH_BP_COUNT | TH_BP_TIME);
-    set_twin("plain", 1, "true", TH_BP_COUNT);
-    set_twin("plain", 1, "pause", TH_BP_COUNT);
-    for (int i = 1; i <= 4; i++) {
-        bool room = i % 2;
-        twin("outer", "[a]");
-        assert_log(room ? "call {twin,outer,[a]}\ncall {twin,inner,[a]}\n"
-                          "return_from {twin,outer,1} 1\n"
-                        : "call {twin,outer,[a]}\nreturn_from {twin,outer,1} 2\n");
-        twin("plain", "[a]");
-        assert_int_equal(kinds_of("outer", 1, NULL),
-                         (room ? TH_BP_LOCAL : TH_BP_GLOBAL) | TH_BP_COUNT | TH_BP_TIME);
-        assert_int_equal(count_of("outer", 1), 3 * i - 2);
-        assert_int_equal(timed_of("outer", 1), 3 * i - 2);
-        old = now;
-        now = open_instance(room ? 2 : 1, !room);
-        th_permission_wait();
-        begin_instance(now);
-        twin("outer", "[b]"); /* it still reaches the old code */
-        assert_log(room ? "call {twin,outer,[b]}\ncall {twin,inner,[b]}\n"
-                          "return_from {twin,outer,1} 1\n"
-                        : "call {twin,outer,[b]}\nreturn_from {twin,outer,1} 2\n");
-        reach_instance(old, now);
-        th_permission_release();
-        twin("outer", "[c]");
-        free(callbacks());
-        assert_int_equal(count_of("outer", 1), 3 * i);
-        assert_int_equal(count_of("plain", 1), 0);
-        purge_instance(old);
-    }
-}
-
-static void *call_plain(void *context)
-{
-    bool right = true;
-
-    while (!atomic_load(&staying.over)) {
-        right &= strstr("12", call_in(context, "call", "[twin,plain,[a]]")) != NULL;
-        atomic_fetch_add(&staying.made, 1);
-    }
-    return (void *)(uintptr_t)right;
-}
-
-/* At any moment of the exchange. */
-static void each_call_from_outside_is_met_once(void **state)
-{
-    enum { TIMES = 40 };
-    struct th_process_run *other = th_run_start();
-    hooked_function *hook = loaded_hook(note);
-    pthread_t thread;
-    void *right;
-
-    (void)state;
-    atomic_store(&staying.made, 0);
-    atomic_store(&staying.over, 0);
-    atomic_store(&told_plain, 0);
-    th_session_trace_one(session, th_run_pid(other), true, TH_FLAG_CALL);
-    set_twin("plain", 1, "true", TH_BP_LOCAL | TH_BP_COUNT);
-    pthread_create(&thread, NULL, call_plain, other);
-    for (int i = 0; i < TIMES; i++) {
-        struct instance *old = now;
-        now = replace_instance(old, 2 - i % 2, i % 2);
-        await_calls(3); /* of which the last has begun in the new code */
-        purge_instance(old);
-    }
-    atomic_store(&staying.over, 1);
-    pthread_join(thread, &right);
-    assert_non_null(right);
-    assert_int_equal(count_of("plain", 1), atomic_load(&staying.made));
-    assert_int_equal(atomic_load(&told_plain), atomic_load(&staying.made));
-    loaded_hook(hook);
-    th_run_exit(other, TH_AM(normal));
-}
-
-/* In either form of the code. */
-static void in_place_of_a_local_one_it_goes_with_it(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        set_twin("outer", 1, "true", TH_BP_LOCAL | TH_BP_COUNT);
-        replace_and_purge(2, false);
-        if (i % 2)
-            replace_and_purge(1, true);
-        set_twin("outer", 1, "restart", TH_BP_COUNT);
-        twin("outer", "[a]");
-        assert_log("call {twin,outer,[a]}\n");
-        assert_int_equal(count_of("outer", 1), 1);
-        set_twin("outer", 1, "false", i < 2 ? TH_BP_LOCAL : TH_PATTERN_EITHER);
-        twin("outer", "[a]");
-        assert_log("");
-        assert_int_equal(kinds_of("outer", 1, NULL), TH_BP_COUNT);
-        set_twin("outer", 1, "false", TH_BP_COUNT);
-        assert_int_equal(kinds_of("outer", 1, NULL), 0);
-        if (i % 2 == 0)
-            replace_and_purge(1, true);
-        twin("outer", "[a]");
-        assert_log("");
-    }
-}
-
-/* --- Others who change patterns meanwhile ----------------------------------------------------- */
-
-/* What is asked for in a section waits for nothing, and stands in the queue when this returns. */
-static size_t ask_meanwhile(struct th_pattern pattern)
-{
-    size_t matched;
-
-    th_progress_enter();
-    assert_int_equal(th_session_function(session, &pattern, TH_AM(true), TH_BP_LOCAL, &matched),
-                     TH_OK);
-    th_progress_leave();
-    return matched;
-}
-
-/* The permission is released, and what stood in the queue is done. */
-static void release_and_wait(void)
-{
-    th_permission_release();
-    th_permission_wait();
-    th_permission_release();
-}
-
-static void who_asks_meanwhile_finds_what_comes(void **state)
-{
-    struct instance *old = now;
-
-    (void)state;
-    now = open_instance(2, true);
-    th_permission_wait();
-    begin_instance(now);
-    ask_meanwhile(pattern_of(NULL, TH_ANY_ARITY, false));
-    assert_int_equal(kinds_of("only_new", 1, NULL), 0);
-    reach_instance(old, now);
-    release_and_wait();
-    assert_int_equal(kinds_of("only_new", 1, NULL), TH_BP_LOCAL);
-    assert_int_equal(kinds_of("only_old", 1, NULL), TH_BP_LOCAL);
-    purge_instance(old);
-    twin("only_new", "[a]");
-    assert_log("call {twin,only_new,[a]}\ncall {twin,inner_new,[a]}\n");
-}
-
-/* A local breakpoint is asked for while there is room, and becomes a global one without room. */
-static void what_was_set_meanwhile_is_met_from_outside(void **state)
-{
-    struct instance *old = now;
-
-    (void)state;
-    now = open_instance(2, false);
-    th_permission_wait();
-    assert_int_equal(ask_meanwhile(pattern_of("outer", 1, false)), 1);
-    begin_instance(now);
-    reach_instance(old, now);
-    release_and_wait();
-    twin("outer", "[a]");
-    assert_log("call {twin,outer,[a]}\n");
-    assert_int_equal(kinds_of("outer", 1, NULL), TH_BP_GLOBAL);
-    purge_instance(old);
-}
-
-static void what_was_asked_of_who_is_gone_by_then_is_void(void **state)
-{
-    struct instance *old = now;
-
-    (void)state;
-    now = replace_instance(old, 2, true);
-    th_permission_wait();
-    assert_int_equal(ask_meanwhile(pattern_of("only_old", 1, false)), 1);
-    end_instance(old);
-    release_and_wait();
-    close_instance(old);
-    assert_int_equal(kinds_of("only_old", 1, NULL), 0);
-    replace_and_purge(1, true);
-    twin("only_old", "[a]");
-    assert_log("");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -633,18 +322,10 @@ int main(void)
         TEST(counting_goes_on),
         TEST(who_is_one_code_may_change),
         TEST(old_code_is_traced_while_it_runs),
+        TEST(each_call_from_outside_is_met_once),
         TEST(on_load_is_for_what_comes),
         TEST(what_is_gone_keeps_its_breakpoints_until_the_purge),
         TEST(what_is_not_to_begin_leaves_nothing),
-        TEST(a_native_site_that_comes_gets_what_waits_for_code),
-        TEST(what_was_set_elsewhere_is_not_left_there),
-        TEST(a_native_site_that_goes_keeps_what_it_had),
-        TEST(calls_from_outside_are_met_where_a_native_site_goes),
-        TEST(each_call_from_outside_is_met_once),
-        TEST(in_place_of_a_local_one_it_goes_with_it),
-        TEST(what_was_set_meanwhile_is_met_from_outside),
-        TEST(who_asks_meanwhile_finds_what_comes),
-        TEST(what_was_asked_of_who_is_gone_by_then_is_void),
 #undef TEST
     };
 
