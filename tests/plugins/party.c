@@ -1,7 +1,8 @@
 /*
  * Functions that use all that nif_module.h offers. In a BEAM, which has none of it, the library
  * loads as well: then there is `present/0`, which says 0, and what needs the host raises `absent`.
- * Long because: each of the host's functions has one here that tests call.
+ * Long because: the functions of a module stand in one table, and tests have the functions of this
+ * module call one another, once for each function of the host.
  */
 #include <erl_nif.h>
 #include <nif_module.h>

@@ -2,7 +2,8 @@
  * A library with a function for each thing that the NIF API forbids and a BEAM does not notice, and
  * a few that are innocent. (`volatile` hides some from the compiler, which knows them too.)
  *
- * Long because: there are many.
+ * Long because: the functions of a module stand in one table, and tests compare whole reports,
+ * which name this module, of calls of several of them.
  */
 #include <erl_nif.h>
 
