@@ -9,6 +9,8 @@
 
 #include "host/term/term.h"
 
+#include <string.h>
+
 /* An atom's name where it stands. */
 struct th_raw_name {
     const unsigned char *text;
@@ -30,6 +32,11 @@ static inline const unsigned char *th_raw_atom(const unsigned char *p, const uns
     name->bytes = small ? p[1] : th_etf_get16(p + 1);
     name->text = p + (small ? 2 : 3);
     return (size_t)(end - name->text) < name->bytes ? NULL : name->text + name->bytes;
+}
+
+static inline bool th_raw_is(const struct th_raw_name *name, const char *text)
+{
+    return name->bytes == strlen(text) && memcmp(name->text, text, name->bytes) == 0;
 }
 
 /* The atom of a name; TH_NONE if it has none. */

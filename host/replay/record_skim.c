@@ -193,11 +193,6 @@ static inline bool skim_quickly(struct th_record *record, struct th_event *event
 
 /* The long way. */
 
-static bool is_named(const struct th_raw_name *name, const char *text)
-{
-    return name->bytes == strlen(text) && memcmp(name->text, text, name->bytes) == 0;
-}
-
 static enum th_status damaged(const char *why)
 {
     return th_error_raise(TH_MALFORMED, "%s", why);
@@ -237,7 +232,7 @@ const unsigned char *th_record_actor(const unsigned char *p, const unsigned char
     p = th_raw_tuple(p, end, &arity);
     if (!p || arity != 5 || !(p = th_raw_atom(p, end, &action)))
         return NULL;
-    for (int skips = is_named(&action, "receive") ? 2 : 1; skips > 0; skips--) {
+    for (int skips = th_raw_is(&action, "receive") ? 2 : 1; skips > 0; skips--) {
         size_t skipped = th_etf_skip(p, (size_t)(end - p));
         if (skipped == 0)
             return NULL;
@@ -332,11 +327,11 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     if (!record->begun)
         record->etf.utf8_atoms = kind.utf8;
     record->begun = true;
-    if (is_named(&kind, "trace"))
+    if (th_raw_is(&kind, "trace"))
         event->kind = TH_EVENT_TRACE;
-    else if (is_named(&kind, "trace_ts"))
+    else if (th_raw_is(&kind, "trace_ts"))
         event->kind = TH_EVENT_TRACE_TS;
-    else if (is_named(&kind, "seq_trace") && (arity == 3 || arity == 4))
+    else if (th_raw_is(&kind, "seq_trace") && (arity == 3 || arity == 4))
         return skim_seq_trace(record, event, p, arity);
     else
         return other(record, event);

@@ -137,11 +137,6 @@ static enum th_status unknown_op(struct th_reader *reader, unsigned op)
     return lose(reader);
 }
 
-static bool is_word(const struct th_raw_name *name, const char *word)
-{
-    return name->bytes == strlen(word) && memcmp(name->text, word, name->bytes) == 0;
-}
-
 bool th_trace_port_shows_message(const unsigned char *p)
 {
     const unsigned char *end = p + TH_PORT_SHOWN;
@@ -153,7 +148,8 @@ bool th_trace_port_shows_message(const unsigned char *p)
     p = th_raw_tuple(p + TH_PORT_HEAD + 1, end, &arity);
     if (!p || !th_raw_atom(p, end, &name))
         return false;
-    return is_word(&name, "trace") || is_word(&name, "trace_ts") || is_word(&name, "seq_trace");
+    return th_raw_is(&name, "trace") || th_raw_is(&name, "trace_ts") ||
+           th_raw_is(&name, "seq_trace");
 }
 
 /* A message of SIZE bytes, which are not all there. TH_OK: they may be awaited. */
