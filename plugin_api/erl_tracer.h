@@ -266,8 +266,9 @@ enum th_setting_type {
     TH_SETTING_WORD,   /* one of `words` */
     TH_SETTING_INPUT,  /* a file that is read: the tracer is refused if it cannot be */
     TH_SETTING_OUTPUT, /* a file that is written, "-" for stdout: never one of the streams that are
-                          read, nor one that another tracer writes, unless it is a device or FIFO;
-                          where a tracer is replaced, only one with upgrade() goes on in it */
+                          read, nor one that another tracer writes or that stdout or stderr goes
+                          to, unless it is a device or FIFO; where a tracer is replaced, only one
+                          with upgrade() goes on in it */
     TH_SETTING_NUMBER  /* an integer from 0 to 4294967295 */
 };
 

@@ -103,6 +103,8 @@ static enum th_status check_streams(const struct th_replaying *replay)
     struct th_etf_node *nodes = th_alloc((replay->stream_count + 1) * sizeof *nodes);
     enum th_status status = TH_OK;
 
+    for (size_t i = 0; i < replay->stream_count && status == TH_OK; i++)
+        status = th_stream_check_stdout(replay->streams[i]);
     for (size_t i = 0; i < replay->stream_count && replay->stream_count > 1 && status == TH_OK;
          i++) {
         status = th_reader_peek(replay->streams[i], &nodes[i]);
@@ -278,7 +280,7 @@ static enum th_status check_output(void *context, const char *path)
     for (size_t i = 0; i < replay->stream_count; i++)
         if (th_reader_would_read(replay->streams[i], path))
             return th_error_raise(TH_USAGE, "it would write over the stream %s",
-                                  replay->streams[i]);
+                                  th_stream_title(replay->streams[i]));
     return TH_OK;
 }
 

@@ -148,10 +148,9 @@ static enum th_status check_output(const struct page *page)
     const struct th_replaying *replay = &page->replay;
 
     for (size_t i = 0; i < replay->stream_count; i++)
-        if (strcmp(page->output, "-") != 0 &&
-            th_reader_would_read(replay->streams[i], page->output))
+        if (th_reader_would_read(replay->streams[i], page->output))
             return th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
-                                  replay->streams[i]);
+                                  th_stream_title(replay->streams[i]));
     return TH_OK;
 }
 

@@ -130,6 +130,14 @@ static void on_wait(void *context)
                          th_reader_info(stream->reader));
 }
 
+enum th_status th_stream_check_stdout(const char *name)
+{
+    if (!th_reader_would_read(name, "-"))
+        return TH_OK;
+    th_error_raise(TH_USAGE, "stdout goes to the same file");
+    return th_error_context("cannot read %s", th_stream_title(name));
+}
+
 int th_stream_open(struct th_stream *stream)
 {
     struct th_reader_options how = {
@@ -147,7 +155,8 @@ int th_stream_open(struct th_stream *stream)
     stream->skipped = stream->damages = 0;
     stream->reader = NULL;
     th_progress_begin(&stream->progress, stream->options->progress);
-    if (th_reader_open(stream->name, &how, &stream->reader) != TH_OK)
+    if (th_stream_check_stdout(stream->name) != TH_OK ||
+        th_reader_open(stream->name, &how, &stream->reader) != TH_OK)
         return th_command_fail(stream->command);
     stream->live = th_reader_info(stream->reader)->live;
     note = th_reader_info(stream->reader)->note;

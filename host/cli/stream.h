@@ -38,7 +38,11 @@ struct th_stream {
     uint64_t damages; /* places where it is cut off or damaged otherwise */
 };
 
-/* Opens STREAM->name. Another status than TH_OK was told already. */
+/* TH_USAGE if stdout goes to the file that the stream NAME is read from. */
+enum th_status th_stream_check_stdout(const char *name);
+
+/* Opens STREAM->name, after th_stream_check_stdout(). Another status than TH_OK was told already.
+ */
 int th_stream_open(struct th_stream *stream);
 
 /* The next sound record. Damage on the way is told on stderr and counted. False at the end, when

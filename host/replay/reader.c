@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* What else people may give us, by its first bytes. */
 static const struct {
@@ -167,18 +168,24 @@ enum th_status th_reader_peek(const char *name, struct th_etf_node *node)
     return status;
 }
 
+/* STANDARD: the descriptor that "-" stands for. */
+static bool look_at(const char *name, int standard, struct stat *about)
+{
+    return (strcmp(name, "-") == 0 ? fstat(standard, about) : stat(name, about)) == 0;
+}
+
 bool th_reader_would_read(const char *name, const char *file)
 {
     struct th_wrap_set set = {0};
     struct stat there, read;
     bool found = false;
 
-    if (th_tcp_is_address(name) || stat(file, &there) != 0 || !S_ISREG(there.st_mode))
+    if (th_tcp_is_address(name) || !look_at(file, STDOUT_FILENO, &there) || !S_ISREG(there.st_mode))
         return false;
     if (th_wrap_find(name, &set) != TH_OK)
         th_error_clear();
     for (size_t i = 0; i < set.count && !found; i++)
-        found = stat(set.names[i], &read) == 0 && read.st_dev == there.st_dev &&
+        found = look_at(set.names[i], STDIN_FILENO, &read) && read.st_dev == there.st_dev &&
                 read.st_ino == there.st_ino;
     th_wrap_free(&set);
     return found;

@@ -54,7 +54,8 @@ enum th_status th_reader_attach(int fd, const char *name, const struct th_reader
  * those of th_reader_open(). */
 enum th_status th_reader_peek(const char *name, struct th_etf_node *node);
 
-/* Whether th_reader_open() of NAME would read the regular file FILE, by any name. */
+/* Whether th_reader_open() of NAME would read the regular file FILE, by any name. FILE "-" is what
+ * stdout is redirected to. */
 bool th_reader_would_read(const char *name, const char *file);
 
 /*

@@ -85,6 +85,23 @@ static bool takes_over(const struct th_attachment *new, const struct th_attachme
            (!old->library || th_session_upgrades(new->library, old->library));
 }
 
+/* Both would write at places of their own, one over the other. */
+static enum th_status check_standard(const char *path)
+{
+    static const char *const names[] = {[STDOUT_FILENO] = "stdout", [STDERR_FILENO] = "stderr"};
+    struct stat file, standard;
+
+    if (stat(path, &file) != 0 || !S_ISREG(file.st_mode))
+        return TH_OK;
+    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++)
+        if (fstat(i, &standard) == 0 && standard.st_dev == file.st_dev &&
+            standard.st_ino == file.st_ino) {
+            th_error_raise(TH_USAGE, "give the tracer another output, or - for stdout");
+            return th_error_context("%s goes to the file %s, too", names[i], path);
+        }
+    return TH_OK;
+}
+
 static void check_writer(void *context, struct th_session *session)
 {
     struct check *check = context;
@@ -102,7 +119,8 @@ static enum th_status check_path(void *context, const char *path)
     struct th_tracing *tracing = check->new->session->tracing;
 
     check->path = path;
-    if (tracing->check_output)
+    check->status = check_standard(path);
+    if (check->status == TH_OK && tracing->check_output)
         check->status = tracing->check_output(tracing->check_context, path);
     th_tracing_each_tracer(tracing, check_writer, check);
     return check->status;

@@ -11,7 +11,8 @@
 
 /*
  * TH_USAGE if ATTACHMENT, which calls nobody yet, would write a file that the tracer of another
- * session or meta breakpoint of its tracing writes, or that th_tracing_check_outputs() refuses.
+ * session or meta breakpoint of its tracing writes, that stdout or stderr goes to, or that
+ * th_tracing_check_outputs() refuses.
  * Meta breakpoints with one library and equal states have one tracer in this sense. A tracer that
  * is replaced writes its file up to unload(), so that the new one is refused as well if it would
  * write that file and is not loaded by upgrade(), which alone can take the file over.

@@ -136,6 +136,73 @@ tracehost ctl: tracer 'text' was not attached
   it would write over the stream WORK/stream
 LINES
 
+# Nor is what stdin is read from, nor what stdout or stderr goes to.
+# as_was COMMAND: FILE is `s`, which stays what it was.
+as_was() {
+    cp "$OLDPWD/$one" s
+    (
+        ulimit -f 100 # what reads its own output never ends
+        eval "$1"
+    )
+    echo "status $?"
+    cmp "$OLDPWD/$one" s
+}
+standard() {
+    cd "$work" || return
+    as_was '"$tracehost" replay -t count,output=other -t text,output=./s - <s'
+    as_was '"$tracehost" report -o s - <s'
+    as_was '"$tracehost" report -o - s 1<>s'
+    as_was '"$tracehost" replay s 1<>s'
+    as_was '"$tracehost" replay -t text,output=other "$OLDPWD/$one" - <s >>s'
+    as_was '"$tracehost" dump s >>s'
+    as_was '"$tracehost" dump - <s >>s'
+    as_was '"$tracehost" convert --to=trace s - >>s'
+    as_was '"$tracehost" info --format=json - <s >>s'
+    as_was '"$tracehost" replay -t text,output=k -t jsonl "$OLDPWD/$one" >k'
+    as_was '"$tracehost" replay -t text,output="$work/folder/link" "$OLDPWD/$one" 2>k'
+    cat k
+    rm k
+    ls other 2>&1
+    cd "$OLDPWD" || return
+}
+expect 'standard streams' standard <<'LINES'
+status 2
+status 2
+status 2
+status 2
+status 2
+status 2
+status 2
+status 2
+status 2
+status 2
+status 2
+tracehost replay: tracer 'text' was not attached
+  stderr goes to the file WORK/folder/link, too
+  give the tracer another output, or - for stdout
+ls: cannot access 'other': No such file or directory
+-- stderr
+tracehost replay: tracer 'text' was not attached
+  it would write over the stream stdin
+tracehost report: the page would take the place of the stream stdin
+tracehost report: the page would take the place of the stream s
+tracehost replay: cannot read s
+  stdout goes to the same file
+tracehost replay: cannot read stdin
+  stdout goes to the same file
+tracehost dump: cannot read s
+  stdout goes to the same file
+tracehost dump: cannot read stdin
+  stdout goes to the same file
+tracehost convert: cannot read s
+  stdout goes to the same file
+tracehost info: cannot read stdin
+  stdout goes to the same file
+tracehost replay: tracer 'text' was not attached
+  stdout goes to the file k, too
+  give the tracer another output, or - for stdout
+LINES
+
 # --- tracers that are replaced ---
 
 # deposit: a call, which the state of a tracer makes.
