@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* --- Files that are not there yet, which a program that ends early leaves to nobody -------------
  */
@@ -162,6 +163,33 @@ char *th_output_target(const char *name)
     return real;
 }
 
+_Thread_local const volatile int *th_output_stop;
+
+/* Looks up now and then, as a signal may come just before a wait. */
+int th_output_open_fifo(const char *name, bool waits)
+{
+    enum { LOOK_UP_NS = 20 * 1000 * 1000 };
+    const volatile int *stop = th_output_stop;
+    int descriptor;
+
+    while ((descriptor = open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK)) < 0 && errno == ENXIO &&
+           waits && !(stop && __atomic_load_n(stop, __ATOMIC_RELAXED)))
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_UP_NS}, NULL);
+    if (descriptor >= 0)
+        fcntl(descriptor, F_SETFL, O_WRONLY); /* what is written later waits */
+    return descriptor;
+}
+
+static FILE *open_in_place(const char *name, mode_t mode)
+{
+    int descriptor;
+
+    if (!S_ISFIFO(mode))
+        return fopen(name, "w");
+    descriptor = th_output_open_fifo(name, true);
+    return descriptor < 0 ? NULL : fdopen(descriptor, "w");
+}
+
 static FILE *open_file(struct th_output *out, const char *name)
 {
     struct stat old;
@@ -172,7 +200,7 @@ static FILE *open_file(struct th_output *out, const char *name)
     if (stat(name, &old) != 0)
         return open_beside(out, NULL);
     if (!S_ISREG(old.st_mode))
-        return fopen(name, "w");
+        return open_in_place(name, old.st_mode);
     if (faccessat(AT_FDCWD, name, W_OK, AT_EACCESS) != 0)
         return NULL;
     return open_beside(out, &old);
@@ -197,7 +225,8 @@ enum th_status th_output_open(struct th_output *out, const char *name)
     out->file = open_file(out, name);
     if (out->file)
         return TH_OK;
-    th_error_raise(TH_FAILED, "cannot write %s: %s", name, strerror(errno));
+    th_error_raise(TH_FAILED, "cannot write %s: %s", name,
+                   errno == ENXIO ? "no reader has opened it" : strerror(errno));
     forget(out);
     return TH_FAILED;
 }

@@ -49,6 +49,19 @@ void th_output_end_file(const char *name);
 /* Removes these files at once; the program ends now. For handlers of signals that end it. */
 void th_output_remove_unfinished(void);
 
+/*
+ * The calling thread waits for the reader of a FIFO until *th_output_stop is not 0. NULL at first:
+ * as th_output_open_fifo() says.
+ */
+extern _Thread_local const volatile int *th_output_stop;
+
+/*
+ * Opens the FIFO NAME for writing, and returns the descriptor, which the caller closes; below 0,
+ * with errno. If the FIFO has no reader, waits for one: where th_output_stop is NULL, for ever.
+ * WAITS false, or stopped: ENXIO.
+ */
+int th_output_open_fifo(const char *name, bool waits);
+
 /* For signal handlers: writes to DESCRIPTOR at once, without stdio, and without memory but for
  * texts of more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end
  * it.) */

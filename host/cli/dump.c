@@ -110,7 +110,7 @@ static int print_terms(const struct dump *dump)
         return status;
     if (th_output_open(&out, dump->output) != TH_OK) {
         th_reader_close(stream.reader);
-        return th_command_fail("dump");
+        return th_interrupt_status(th_command_fail("dump"));
     }
     print_records(&stream, &out);
     status = th_stream_close(&stream);

@@ -42,6 +42,7 @@ static void handle(int number)
 
 void th_interrupt_install(void)
 {
+    th_output_stop = &th_interrupted;
     sem_init(&news, 0, 0);
     handle(SIGINT);
     handle(SIGTERM);

@@ -13,6 +13,7 @@ extern volatile int th_interrupted;
 /* The same, for any thread. */
 int th_interrupt_came(void);
 
+/* The calling thread waits for readers of FIFOs until a signal comes, too (th_output_stop). */
 void th_interrupt_install(void);
 
 /* Signals that come from now on end the program at once. Any thread. */

@@ -216,8 +216,9 @@ static int make_page(struct page *page)
     struct th_output out;
     int status;
 
+    th_interrupt_install();
     if (check_output(page) != TH_OK || th_output_open(&out, page->output) != TH_OK)
-        return th_command_fail("report");
+        return th_interrupt_status(th_command_fail("report"));
     add_settings(&tracer, page, &out);
     th_session_options_tracer(&page->replay.trace.sessions, th_buffer_text(&tracer));
     status = th_replaying_run(&page->replay);

@@ -74,7 +74,7 @@ int th_rewrite(const char *command, const char *name, const struct th_stream_opt
     how.utf8_atoms = th_reader_info(stream.reader)->utf8_atoms;
     if (th_writer_open(output ? output : "-", &how, &writer) != TH_OK) {
         th_reader_close(stream.reader);
-        return th_command_fail(command);
+        return th_interrupt_status(th_command_fail(command));
     }
     stream.idle = is_file(output) ? NULL : pass_on;
     stream.idle_context = writer;

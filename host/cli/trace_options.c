@@ -337,5 +337,6 @@ enum th_status th_trace_options_attach(const struct th_trace_options *trace,
     if (!trace->control || !th_session_options_are_empty(&trace->sessions))
         status = th_session_options_attach(&trace->sessions, &search, tracing);
     th_search_free(&search);
+    th_output_stop = NULL; /* whoever attaches from now on awaits an answer */
     return status;
 }

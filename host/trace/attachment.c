@@ -1,5 +1,5 @@
-#include "output.h"
-#include "setting.h"
+#include "attachment.h"
+
 #include "thread.h"
 
 #include <stdatomic.h>
@@ -100,14 +100,8 @@ enum th_status th_attachment_ask_first_status(struct th_attachment *attachment)
     const struct th_live_call *live_call = callback->call;
     const struct th_live_end *end = callback->end;
     struct th_generic_bp *breakpoint = callback->breakpoint;
-    enum th_status status =
-        th_settings_check(attachment->library, attachment->name, attachment->state);
     bool stays;
 
-    if (status == TH_OK)
-        status = th_outputs_check(attachment);
-    if (status != TH_OK)
-        return status;
     callback->end = NULL;
     callback->breakpoint = NULL;
     attachment->asked_first = true;

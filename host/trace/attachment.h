@@ -64,8 +64,8 @@ th_env *th_attachment_env(struct th_attachment *attachment);
 bool th_attachment_ask_status(struct th_attachment *attachment, th_term tracee);
 
 /* The same of one that is to become a session's, with `undefined`: where a callback may be under
- * way. TH_USAGE if the tracer does not declare what is in its state, or if another one writes its
- * file (output.h); TH_FAILED with what the tracer reports, or if the answer is `remove`. */
+ * way. After th_outputs_check(). TH_FAILED with what the tracer reports, or if the answer is
+ * `remove`. */
 enum th_status th_attachment_ask_first_status(struct th_attachment *attachment);
 
 #endif

@@ -3,10 +3,12 @@
 #include "setting.h"
 #include "tracing.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* --- Which files are one ---------------------------------------------------------------------- */
 
@@ -126,11 +128,49 @@ static enum th_status check_path(void *context, const char *path)
     return check->status;
 }
 
-enum th_status th_outputs_check(struct th_attachment *attachment)
+static enum th_status check_files(struct th_attachment *attachment)
 {
     struct check check = {.new = attachment};
 
     return th_settings_each_output(attachment->library, attachment->state, check_path, &check);
+}
+
+static enum th_status open_fifo(void *context, const char *path)
+{
+    struct th_outputs *outputs = context;
+    struct stat file;
+    int fifo;
+
+    if (stat(path, &file) != 0 || !S_ISFIFO(file.st_mode))
+        return TH_OK;
+    fifo = th_output_open_fifo(path, th_output_stop != NULL);
+    if (fifo < 0 && errno == ENXIO)
+        return th_error_raise(TH_FAILED, "cannot write %s: no reader has opened it", path);
+    if (fifo < 0)
+        return TH_OK; /* the tracer reports why */
+    TH_ARRAY_GROW(outputs->fifos, outputs->count, outputs->capacity);
+    outputs->fifos[outputs->count++] = fifo;
+    return TH_OK;
+}
+
+enum th_status th_outputs_check(struct th_attachment *attachment, struct th_outputs *outputs)
+{
+    enum th_status status =
+        th_settings_check(attachment->library, attachment->name, attachment->state);
+
+    if (status == TH_OK)
+        status = check_files(attachment);
+    if (status == TH_OK)
+        status =
+            th_settings_each_output(attachment->library, attachment->state, open_fifo, outputs);
+    return status;
+}
+
+void th_outputs_close(struct th_outputs *outputs)
+{
+    while (outputs->count > 0)
+        close(outputs->fifos[--outputs->count]);
+    th_free(outputs->fifos);
 }
 
 void th_tracing_check_outputs(struct th_tracing *tracing,

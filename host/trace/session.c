@@ -1,6 +1,7 @@
 /* Sessions: how they begin, what they are called with, what they have counted. */
 #include "inheritance.h"
 #include "named_tracer.h"
+#include "output.h"
 #include "points.h"
 #include "thread.h"
 
@@ -35,10 +36,17 @@ void th_tracing_ask_end(const struct th_tracing *tracing)
 /* Nobody else knows SESSION yet. */
 static enum th_status ask_first_status(const struct th_session *session)
 {
-    struct th_tracer_lock *lock = th_tracing_ask_begin(session->tracing);
-    enum th_status status = th_attachment_ask_first_status(th_session_attachment(session));
+    struct th_attachment *attachment = th_session_attachment(session);
+    struct th_tracer_lock *lock = th_tracer_lock_pause();
+    struct th_outputs outputs = {0};
+    enum th_status status = th_outputs_check(attachment, &outputs);
 
-    th_tracing_ask_end(session->tracing);
+    if (status == TH_OK) {
+        enter(session);
+        status = th_attachment_ask_first_status(attachment);
+        leave(session);
+    }
+    th_outputs_close(&outputs);
     th_tracer_lock_return(lock);
     return status;
 }

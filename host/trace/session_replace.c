@@ -9,6 +9,7 @@
  * What fails before step 3 changes nothing.
  */
 #include "named_tracer.h"
+#include "output.h"
 #include "tracing.h"
 
 #include "host/code/code.h"
@@ -125,9 +126,13 @@ static enum th_status ask_and_publish(struct replacement *replacement)
 {
     struct th_tracing *tracing = replacement->session->tracing;
     th_session_id id = th_session_id_of(replacement->session);
+    struct th_outputs outputs = {0};
+    enum th_status status = th_outputs_check(replacement->new, &outputs);
     struct th_tracer_lock *lock = th_tracing_ask_begin(tracing);
-    enum th_status status = th_attachment_ask_first_status(replacement->new);
 
+    if (status == TH_OK)
+        status = th_attachment_ask_first_status(replacement->new);
+    th_outputs_close(&outputs);
     if (status == TH_OK && !lock)
         status = publish(replacement);
     th_tracing_ask_end(tracing);

@@ -313,4 +313,38 @@ bank:deposit(alice,1)
 bank:deposit(alice,1)
 LINES
 
+# --- FIFOs ---
+
+# Without a reader: refused at once, so that nobody waits. A reader reads all that comes.
+unread() {
+    a_bank -L "$tracers" -t count,output=/dev/null -p bank:open/2
+    ctl attach text,output="$work/fifo" -p bank:deposit/2
+    ctl pattern bank:deposit/2 --kind=meta --meta-tracer=jsonl,output="$work/fifo" --session=1
+    ctl replace 1 time,output="$work/fifo"
+    cat "$work/fifo" >"$work/through" &
+    reader=$!
+    until_so ctl attach text,output="$work/fifo" -p bank:deposit/2 --session=read
+    deposit
+    ctl detach read | grep -v ^events
+    wait $reader
+    calls "$work/through"
+    end
+}
+expect 'FIFOs that nobody reads' unread <<'LINES'
+session 2 'read', tracer 'text' has ended
+bank:deposit(alice,1)
+ok
+stderr: tracehost run: a request to stop came
+status 0
+-- stderr
+tracehost ctl: tracer 'text' was not attached
+  cannot write WORK/fifo: no reader has opened it
+tracehost ctl: -p bank:deposit/2 cannot be set
+  tracer 'jsonl' was not attached
+  cannot write WORK/fifo: no reader has opened it
+tracehost ctl: the session keeps the tracer that it has
+  tracer 'time' was not attached
+  cannot write WORK/fifo: no reader has opened it
+LINES
+
 finish

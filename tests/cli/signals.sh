@@ -81,6 +81,32 @@ expect 'SIGINT while a pipe has no writer' $signalled INT "$calls" 0 "$tracehost
 tracehost dump: WORK/pipe: SIGINT came after 0 records
 -- status 130
 EOF
+
+# no_reader COMMAND...: it waits until somebody reads what it writes to FIFO.
+mkfifo "$work/unread"
+no_reader() {
+    $signalled INT "$calls" 0 "$tracehost" "$@"
+    status=$?
+    test -p "$work/unread" && return $status
+}
+for command in 'dump -o FIFO CALLS' 'convert --to=jsonl CALLS FIFO' 'report -o FIFO CALLS'; do
+    expect "SIGINT while nobody reads: $command" no_reader $(echo "$command" | sed "s|CALLS|$calls|; s|FIFO|$work/unread|") <<EOF
+-- stderr
+tracehost ${command%% *}: cannot write WORK/unread: no reader has opened it
+-- status 130
+EOF
+done
+for command in "replay $calls" 'run fib fib:fib(2).'; do
+    for options in '' "--control=$work/unread.socket"; do
+        expect "SIGINT while nobody reads: ${command%% *} $options" \
+            no_reader ${command%% *} -t text,output="$work/unread" $options ${command#* } <<EOF
+-- stderr
+tracehost ${command%% *}: tracer 'text' was not attached
+  cannot write WORK/unread: no reader has opened it
+-- status 130
+EOF
+    done
+done
 expect 'SIGINT ends all streams' $signalled INT "$calls" 0 "$tracehost" replay - "$calls" "$calls" <<'EOF'
 -- stderr
 tracehost replay: stdin: SIGINT came after 0 records
