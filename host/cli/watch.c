@@ -27,16 +27,9 @@ struct th_watch_refusal {
 
 /* --- Places ----------------------------------------------------------------------------------- */
 
-static const char *name_in(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static char *folder_of(const char *path)
 {
-    size_t length = (size_t)(name_in(path) - path);
+    size_t length = (size_t)(th_watch_name_in(path) - path);
 
     return length ? th_printf("%.*s", (int)length, path) : th_strdup("./");
 }
@@ -77,7 +70,15 @@ static struct th_watch_file *find_finished(const struct th_watch *watch, int fol
 
 bool th_watch_is_finished(struct th_watch *watch, const char *path)
 {
-    return find_finished(watch, watch_folder(watch, path), name_in(path)) != NULL;
+    struct th_names places = {0};
+    bool found = false;
+
+    th_watch_places(path, &places);
+    for (size_t i = 0; i < places.count && !found; i++)
+        found = find_finished(watch, watch_folder(watch, places.items[i]),
+                              th_watch_name_in(places.items[i])) != NULL;
+    th_names_free(&places);
+    return found;
 }
 
 static void look_soon(struct th_watch *watch)
@@ -130,16 +131,21 @@ static bool is_being_written(const char *path)
     return written;
 }
 
-/* Watches the folder of PATH. If that is a new one, above LATEST, the file is finished unless it is
- * open for writing. False: it is not there. */
+/* Watches the folders of PATH's places. If one is new, above LATEST, the file is finished unless it
+ * is open for writing. False: it is not there. */
 static bool watch_file(struct th_watch *watch, const char *path, int *latest)
 {
-    int number = watch_folder(watch, path);
+    struct th_names places = {0};
 
-    if ((watch->all || number > watch->latest_folder) && !is_being_written(path))
-        note_finished(watch, number, name_in(path));
-    if (number > *latest)
-        *latest = number;
+    th_watch_places(path, &places);
+    for (size_t i = 0; i < places.count; i++) {
+        int number = watch_folder(watch, places.items[i]);
+        if ((watch->all || number > watch->latest_folder) && !is_being_written(path))
+            note_finished(watch, number, th_watch_name_in(places.items[i]));
+        if (number > *latest)
+            *latest = number;
+    }
+    th_names_free(&places);
     return access(path, F_OK) == 0;
 }
 
@@ -231,12 +237,23 @@ static void renew_all(struct th_watch *watch)
 
 /* --- News ------------------------------------------------------------------------------------- */
 
-static bool is_meant(struct th_watch *watch, const char *path, const struct inotify_event *event)
+/* The place of PATH that EVENT is about; the caller frees it. NULL: none. */
+static char *place_meant(struct th_watch *watch, const char *path,
+                         const struct inotify_event *event)
 {
-    return strcmp(name_in(path), event->name) == 0 && watch_folder(watch, path) == event->wd;
+    struct th_names places = {0};
+    char *place = NULL;
+
+    th_watch_places(path, &places);
+    for (size_t i = 0; i < places.count && !place; i++)
+        if (strcmp(th_watch_name_in(places.items[i]), event->name) == 0 &&
+            watch_folder(watch, places.items[i]) == event->wd)
+            place = th_strdup(places.items[i]);
+    th_names_free(&places);
+    return place;
 }
 
-/* The path of the file of EVENT, if a tracer or plugin is of it; the caller frees it. NULL. */
+/* The same of the tracers and plugins that there are. */
 static char *path_meant(struct th_watch *watch, const struct inotify_event *event)
 {
     char *path = NULL;
@@ -244,29 +261,24 @@ static char *path_meant(struct th_watch *watch, const struct inotify_event *even
     th_tracer_lock_take(watch->lock);
     for (size_t i = 0; i < th_tracing_sessions(watch->tracing) && !path; i++) {
         const struct th_session *session = th_tracing_session(watch->tracing, i);
-        if (is_meant(watch, path_of(session), event))
-            path = th_strdup(path_of(session));
+        path = place_meant(watch, path_of(session), event);
     }
     th_tracer_lock_drop(watch->lock);
     for (size_t i = 0; i < watch->modules.count && !path; i++)
-        if (is_meant(watch, watch->modules.items[i].path, event))
-            path = th_strdup(watch->modules.items[i].path);
+        path = place_meant(watch, watch->modules.items[i].path, event);
     return path;
-}
-
-/* A new name of a file that is there already: nobody will close it after writing. */
-static bool is_link(const char *path)
-{
-    struct stat file;
-
-    return lstat(path, &file) == 0 && (S_ISLNK(file.st_mode) || file.st_nlink > 1);
 }
 
 static void take_of_file(struct th_watch *watch, const struct inotify_event *event,
                          const char *path)
 {
-    watch->incomplete |= (event->mask & gone) != 0;
-    if (event->mask & finished || (event->mask & IN_CREATE && is_link(path)))
+    struct stat file;
+    bool there = lstat(path, &file) == 0, is_link = there && S_ISLNK(file.st_mode);
+    /* A new name of a file that is there already: nobody will close it after writing. */
+    bool named = event->mask & IN_CREATE && there && file.st_nlink > 1;
+
+    watch->incomplete |= is_link || event->mask & gone;
+    if (is_link ? !is_being_written(path) : event->mask & finished || named)
         note_finished(watch, event->wd, event->name);
     else
         note_unfinished(watch, event->wd, event->name);

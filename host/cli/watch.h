@@ -7,11 +7,12 @@
  *   ... events ...
  *   th_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
  *
- * A thread looks at the folders in which they were found, through inotify: a file there that was
- * closed after writing, or moved or linked there, and whose name is that of a tracer or plugin at
- * work, is finished. It is looked at when no file has become so for a while, so that a burst of
- * writes is one change. A file that is being written is not looked at before it is closed. If a
- * finished one is another than is at work, the tracer is replaced, by that thread:
+ * A thread looks at the folders in which they were found, through inotify, and, where a part of a
+ * path is a symbolic link, at those that it leads to: a file there that was closed after writing,
+ * or moved or linked there, and whose name is that of a tracer or plugin at work, or of a link on
+ * the way to it, is finished. It is looked at when no file has become so for a while, so that a
+ * burst of writes is one change. A file that is being written is not looked at before it is closed.
+ * If a finished one is another than is at work, the tracer is replaced, by that thread:
  * th_tracer_renew(). What came of it is told on stderr; a file that was refused is not tried again
  * before it changes.
  */
@@ -46,6 +47,13 @@ struct th_watch {
     int64_t due;    /* when all are looked at; INT64_MAX: nothing has happened */
     int64_t latest; /* but then at last */
 };
+
+/* Appends the symbolic links on the way to the file PATH, as paths without other links in them but
+ * the last part, in their order, and then the path of the file itself. */
+void th_watch_places(const char *path, struct th_names *places);
+
+/* The last part of PATH. */
+const char *th_watch_name_in(const char *path);
 
 /* The file PATH is to be looked at: it is finished, or what happened to it is not known. By the
  * watch's own thread. */
