@@ -93,7 +93,7 @@ examples() {
     {
         echo '```console'
         # shellcheck disable=SC2016
-        echo '$ export PATH=$PWD/build/release/bin:$PATH PKG_CONFIG_PATH=$PWD/build/release/lib/pkgconfig'
+        echo '$ export PATH=$PWD/build/release/bin:$PATH PKG_CONFIG_PATH=build/release/lib/pkgconfig'
         echo '```'
         tests/cli/documented examples "$man/$1"
     } >"$work/page.md"
