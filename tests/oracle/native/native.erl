@@ -23,6 +23,7 @@ main(Arguments) ->
 %%   kind     of those that do not say it; local if left out
 %%   flags    [call] if left out
 %%   answers  the tracer's, of its enabled callbacks
+%%   caught   true: by the expression that calls, which erl_eval evaluates there
 %%   unlike   what makes of the BEAM's callbacks those of tracehost; they must differ else
 
 runs() ->
@@ -45,7 +46,15 @@ ways() ->
 
 all(Body) -> [{'_', '_', [{'_', [], Body}]}].
 
+%% Exceptions that an expression catches: who evaluates it, and no function of the plugin, goes on.
+caught() ->
+    [#{name => ["caught by an expression: ", show(Run)], run => Run, set => all([{exception_trace}]),
+       flags => [call, return_to], caught => true}
+     || Run <- [{Function, [Class, N]} || Function <- [raises, leaps, passes, again],
+                                          {Class, N} <- [{error, 2}, {exit, 1}, {badarg, 1}, {throw, 0}]]].
+
 cases() ->
+    caught() ++
     [#{name => [How, ": ", show(Run)], run => Run, set => Set, flags => Flags}
      || {How, Set, Flags} <- ways(), Run <- runs()] ++
     [#{name => ["external calls: ", show(Run)], run => Run, set => all([{exception_trace}, {message, {caller}}]),
@@ -169,9 +178,21 @@ lines(How, File) ->
     comparison:renumbered(comparison:changed(How, comparison:lines(File, all))).
 
 in_beam(#{run := {Function, Arguments}, kind := Kind, set := Set} = Case, Log) ->
-    tracing:logged(#{flags => maps:get(flags, Case), run => fun() -> apply(frames, Function, Arguments) end,
+    Run = case Case of
+              #{caught := true} -> fun() -> evaluate(expression(Case)) end;
+              _ -> fun() -> apply(frames, Function, Arguments) end
+          end,
+    tracing:logged(#{flags => maps:get(flags, Case), run => Run,
                      patterns => [{{frames, F, A}, Spec, [in_beam(K)]} || {F, A, Spec, K} <- of_kind(Kind, Set)]},
                    list_to_binary(Log), #{answers => maps:get(answers, Case)}).
+
+evaluate(Expression) ->
+    {ok, Tokens, _} = erl_scan:string(lists:flatten([Expression, "."])),
+    {ok, Parsed} = erl_parse:parse_exprs(Tokens),
+    erl_eval:exprs(Parsed, []).
+
+expression(#{run := Run, caught := true}) -> ["catch ", show(Run)];
+expression(#{run := Run}) -> show(Run).
 
 of_kind(Kind, Set) -> [case One of {F, A, Spec} -> {F, A, Spec, Kind}; _ -> One end || One <- Set].
 
@@ -181,14 +202,14 @@ in_beam(memory) -> call_memory;
 in_beam(Kind) -> Kind.
 
 said(#{library := Library, libraries := Libraries, plugins := Plugins} = Setup, Case, Log) ->
-    #{run := {Function, Arguments}, kind := Kind, set := Set, flags := Flags, answers := Answers} = Case,
+    #{kind := Kind, set := Set, flags := Flags, answers := Answers} = Case,
     State = #{log => list_to_binary(Log), answers => Answers},
     Patterns = [["-p", io_lib:format("frames:~s/~s", [part(F), part(A)]), "--kind=" ++ atom_to_list(K),
                  "--match-spec", io_lib:format("~0p", [Spec])] || {F, A, Spec, K} <- of_kind(Kind, Set)],
     tracehost(Setup, ["run", "-L", Libraries, "-t", io_lib:format("~s=~0p", [Library, State]),
                       "--flags=" ++ lists:join(",", [atom_to_list(Flag) || Flag <- Flags])] ++
                          lists:append(Patterns) ++
-                         [filename:join(Plugins, "frames.so"), show(frames, Function, Arguments)]).
+                         [filename:join(Plugins, "frames.so"), expression(Case)]).
 
 part('_') -> "_";
 part(Part) -> io_lib:format("~p", [Part]).
