@@ -40,8 +40,18 @@ static void handle(int number)
         sigaction(number, &action, NULL);
 }
 
+/* A child that a library has forked does not go on with its parent's work. */
+static void in_child(void)
+{
+    th_interrupted = TH_INTERRUPT_STOP;
+}
+
 void th_interrupt_install(void)
 {
+    static bool told_of_forks; /* once is for ever */
+
+    if (!told_of_forks)
+        told_of_forks = pthread_atfork(NULL, NULL, in_child) == 0;
     th_output_stop = &th_interrupted;
     sem_init(&news, 0, 0);
     handle(SIGINT);

@@ -220,6 +220,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     th_play(tracing, stream->reader, &replay->play, &th_interrupted, complain, &playing,
             &totals->played);
     th_guard_set_stream(NULL);
+    th_guard_end_child();
     replay->interrupted |= totals->played.interrupted && th_reader_info(stream->reader)->size > 0;
     show_position(&playing);
     tell_loss(stream);

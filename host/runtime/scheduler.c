@@ -113,6 +113,13 @@ static bool do_normal_duties(struct th_queue *queue)
     return ends;
 }
 
+static void take_turn(struct th_process_run *process)
+{
+    th_process_turn(process);
+    if (__builtin_expect(th_traced_busy == TH_FORKED, false))
+        th_guard_end_child();
+}
+
 static void run_normal(struct th_queue *queue, const struct th_thread *thread)
 {
     unsigned own = (unsigned)(thread - queue->threads);
@@ -122,7 +129,7 @@ static void run_normal(struct th_queue *queue, const struct th_thread *thread)
     while (!ends) {
         process = th_run_queue_next(own);
         if (process)
-            th_process_turn(process);
+            take_turn(process);
         if (th_run_queue_poked(own))
             ends = do_normal_duties(queue);
     }
@@ -144,7 +151,7 @@ static void *run_thread(void *context)
         run_normal(queue, thread);
     else
         while ((process = next_dirty(queue, thread)))
-            th_process_turn(process);
+            take_turn(process);
     th_process_memory_leave();
     th_guard_thread_end();
     return NULL;

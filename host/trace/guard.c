@@ -29,7 +29,6 @@ static const char *const *stream;   /* written by the guarded thread, read in it
 static int64_t timeout;             /* nanoseconds; set before the watchdog starts */
 static bool only_names;             /* what takes longer, and does not end it; likewise */
 static const char *kind = "tracer"; /* what a library is called; set before there are threads */
-static pid_t owner; /* the process that is guarded, not its children; set with the handlers */
 static pid_t guarded_id;
 static pthread_t guarded; /* the thread whose other calls the watchdog looks at, too */
 static const _Atomic uint64_t *watched_callbacks, *watched_calls; /* the guarded thread's */
@@ -223,15 +222,9 @@ static bool is_own(const siginfo_t *info)
     return info->si_code > 0 || info->si_pid == getpid();
 }
 
-/* A child of a fork() is whoever's who made it: how it ends says nothing of this program. */
-static bool is_child(void)
-{
-    return getpid() != owner;
-}
-
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (in_tracer() && is_own(info) && !is_child()) {
+    if (in_tracer() && is_own(info) && !th_guard_is_child()) {
         begin_report();
         tell_signal(number, info);
         end_report(context);
@@ -254,14 +247,14 @@ static bool is_guarded(void)
 /* What stdio buffers hold would be written by the child, too, when it calls exit(). */
 static void before_fork(void)
 {
-    if (is_guarded() && !is_child())
+    if (is_guarded() && !th_guard_is_child())
         fflush(NULL);
 }
 
 static void on_program_exit(int status, void *unused)
 {
     (void)unused;
-    if (!is_guarded() || is_child() || th_has_given_up())
+    if (!is_guarded() || th_guard_is_child() || th_has_given_up())
         return;
     armed = false;
     begin_report();
@@ -337,7 +330,7 @@ void th_guard_install(void)
     th_guard_thread_begin();
     guarded = pthread_self();
     guarded_id = gettid();
-    owner = getpid();
+    th_guard_own_process();
     watched_callbacks = &th_callback_current.sequence;
     watched_calls = &th_library_calls;
     armed = true;

@@ -9,8 +9,8 @@
  * stdio buffers hold is flushed before. Outside of a library's code these signals do what they
  * always do. This holds for the thread that installs the guard and for those that
  * th_guard_thread_begin() was called in; elsewhere, a stack that is used up is not told. Children
- * that a library forks are none of its business; what stdio buffers hold is flushed before a
- * fork(), so that no child writes it again.
+ * that a library forks are none of its business, but for th_guard_end_child(); what stdio buffers
+ * hold is flushed before a fork(), so that no child writes it again.
  *
  * The report is made in the signal handler, on a stack of its own, in a process whose heap may be
  * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to
@@ -44,6 +44,13 @@ void th_guard_set_kind(const char *kind);
 /* The program may end at any time, unless it is in a library: a thread of one is not told from its
  * own. Until th_guard_remove(). */
 void th_guard_allow_exit(void);
+
+/*
+ * Ends the process, with a line on stderr, if it is a child that a library has forked: it came back
+ * to the host, but has no other threads, and shares what is read and written with its parent.
+ * Nothing is flushed. After th_guard_install(). By who has called a library.
+ */
+void th_guard_end_child(void);
 
 /* The libraries are gone: the program may end now. */
 void th_guard_end(void);

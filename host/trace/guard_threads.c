@@ -1,6 +1,7 @@
 #include "guard_threads.h"
 
 #include "callback.h"
+#include "guard.h"
 
 #include "host/base/base.h"
 #include "host/term/term.h"
@@ -68,4 +69,28 @@ void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
         t->since = done ? INT64_MAX : now;
     }
     pthread_mutex_unlock(&lock);
+}
+
+/* --- The process ------------------------------------------------------------------------------ */
+
+static pid_t owner; /* the process that is guarded, not its children; set with the handlers */
+
+void th_guard_own_process(void)
+{
+    owner = getpid();
+}
+
+bool th_guard_is_child(void)
+{
+    return getpid() != owner;
+}
+
+void th_guard_end_child(void)
+{
+    if (!th_guard_is_child())
+        return;
+    th_write_text(STDERR_FILENO,
+                  "tracehost: a process that a library has forked came back to the host, and is "
+                  "ended\n");
+    _exit(TH_CRASHED);
 }

@@ -1,4 +1,5 @@
-/* The threads that run code of libraries, as the watchdog sees them. Inner header of trace/. */
+/* The process that is guarded; its threads that run code of libraries, as the watchdog sees them.
+ * Inner header of trace/. */
 #ifndef TH_GUARD_THREADS_H
 #define TH_GUARD_THREADS_H
 
@@ -29,6 +30,11 @@ struct th_guard_thread {
 void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
                            bool (*excused)(const struct th_guard_thread *thread),
                            bool (*ask)(const struct th_guard_thread *thread));
+
+/* The calling process is guarded, not its children. A child of a fork() is whoever's who made it:
+ * how it ends says nothing of this program. */
+void th_guard_own_process(void);
+bool th_guard_is_child(void);
 
 /* It is still in the callback that was seen. */
 bool th_guard_thread_is_in(const struct th_guard_thread *thread);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tracers that fork: their children end as they like, and write nothing again.
+# Libraries that fork: their children end as they like, write nothing again, and are no second host.
 . tests/cli/report
 
 calls=$recordings/s01_seed_local_caller.trace
@@ -39,6 +39,8 @@ TH_TRACER_TRACE(generic)
     if (++calls != 3)
         return;
     child = fork();
+    if (child == 0 && strcmp(getenv("CHILD"), "returns") == 0)
+        return;
     if (child == 0)
         end_child(getenv("CHILD"));
     waitpid(child, &status, 0);
@@ -92,5 +94,53 @@ status 0
 -- stderr
 child: exit 0, signal 6
 EOF
+
+# A child that returns would be a second host, with half of the threads and its parent's files.
+expect 'a child that returns to a replay ends there' forked returns <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+status 0
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+<0.79.0>   call ex:lots() [result {ex,foo,0}]
+<0.79.0>   call ex:'of'() [result {ex,foo,0}]
+<0.79.0>   call ex:indirections() [result {ex,foo,0}]
+-- stderr
+tracehost: a process that a library has forked came back to the host, and is ended
+child: exit 6, signal 0
+EOF
+cat >"$work/forker.c" <<'EOF'
+#include <erl_nif.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static ERL_NIF_TERM child(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    int status = 0;
+    pid_t child = fork();
+
+    (void)argc, (void)argv;
+    if (child)
+        waitpid(child, &status, 0);
+    return enif_make_int(env, child ? WEXITSTATUS(status) : -1);
+}
+
+static ErlNifFunc functions[] = {
+    {"normal", 0, child, 0}, {"dirty", 0, child, ERL_NIF_DIRTY_JOB_CPU_BOUND}};
+ERL_NIF_INIT(forker, functions, NULL, NULL, NULL, NULL)
+EOF
+"$CC" -fPIC -shared -Iplugin_api -o "$work/forker.so" "$work/forker.c"
+for command in 'call' 'run -t count,output=/dev/null'; do
+    for function in normal dirty; do
+        expect "a child that returns to ${command%% *} ends there, $function" \
+            "$tracehost" $command "$work/forker.so" "{forker:$function(), done}." <<'EOF'
+{6,done}
+-- stderr
+tracehost: a process that a library has forked came back to the host, and is ended
+EOF
+    done
+done
 
 finish
