@@ -6,9 +6,11 @@
  * Those that have made tail calls are not there any more.
  *
  * Lines are looked for when somebody looks at the stack: who catches and wants it, or is told why a
- * process ended. Of the function that raised it is the line where it did so; of one that waits in a
- * nested call where it made that. Where neither is known, and of a continuation that is kept, it is
- * the line where its code begins.
+ * process ended. Of the function that raised it is the line where it did so, which may be in a C
+ * function that it has called: that is none of the stack's, and to find where it was called would
+ * take an unwinder at each exception. Of one that waits in a nested call it is the line where it
+ * made that. Where neither is known, and of a continuation that is kept, it is the line where its
+ * code begins.
  */
 #include "running.h"
 #include "source_line.h"

@@ -328,7 +328,17 @@ static ERL_NIF_TERM calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return result ? result : 0;
 }
 
-static ErlNifFunc functions[] = {{"fails", 1, fails, 0}, {"calls", 3, calls, 0}};
+static ERL_NIF_TERM refuse(ErlNifEnv *env, ERL_NIF_TERM reason)
+{
+    return enif_raise_exception(env, reason);
+}
+
+static ERL_NIF_TERM asks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    return refuse(env, argv[0]);
+}
+
+static ErlNifFunc functions[] = {{"fails", 1, fails, 0}, {"calls", 3, calls, 0}, {"asks", 1, asks, 0}};
 
 ERL_NIF_INIT(lined, functions, NULL, NULL, NULL, NULL)
 EOF
@@ -346,6 +356,9 @@ expect '--caller-line' lined -g -p lined:_/_ --caller-line "$work/lined.so" 'cat
 <0.1.4096> call lined:calls(lined,fails,1) [result undefined]
 <0.1.4096> call lined:fails(1) [result {lined,calls,3,{"lined.c",10}}]
 {'EXIT',{1,[{lined,fails,[1],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}}
+EOF
+expect 'a C function that is called raises it' lined -g -p lined:fails/1 "$work/lined.so" 'catch lined:asks(1)' <<'EOF'
+{'EXIT',{1,[{lined,asks,[1],[{file,"lined.c"},{line,17}]}]}}
 EOF
 expect 'a line that is not known' lined -g0 -p lined:fails/1 --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
 <0.1.4096> call lined:fails(1) [result {lined,calls,3,undefined}]
