@@ -7,8 +7,9 @@
 %%   expressions.escript generate SEED COUNT  COUNT generated ones: arithmetic, comprehensions, funs
 %%   expressions.escript wrap FILE            those in the lines of FILE, but for comments
 %%   expressions.escript evaluate FILE        the values of the forms in the lines of FILE
+%%   expressions.escript later                whether the BEAM is of OTP 26 or later
 %%
-%% All but the last write a form a line: its value tells how the expression ended, and its variables
+%% All but these two write a form a line: its value tells how the expression ended, and its variables
 %% are not seen by the next one.
 -mode(compile).
 
@@ -22,7 +23,13 @@ main(["wrap", File]) ->
     [write(Line) || Line <- lines(File), hd(Line) =/= $%];
 main(["evaluate", File]) ->
     ok = io:setopts([{encoding, unicode}]),
-    [io:format("~0tp~n", [evaluate(Line)]) || Line <- lines(File)].
+    Format = case is_later() of true -> "~0tkp~n"; false -> "~0tp~n" end,
+    [io:format(Format, [evaluate(Line)]) || Line <- lines(File)];
+main(["later"]) ->
+    io:format("~p~n", [is_later()]).
+
+%% Keys of maps that are atoms are printed in their order only if asked for, from OTP 26 on.
+is_later() -> list_to_integer(erlang:system_info(otp_release)) > 25.
 
 write(Expression) ->
     io:format("(fun() -> try ~ts of Value -> {ok, Value} catch Class:Reason -> {Class, Reason} end end)().~n",
