@@ -536,7 +536,8 @@ struct tracehost_function {
     unsigned arity;
     uint32_t kinds;          /* enum tracehost_kind */
     uint32_t active;         /* of these, the ones that are not paused */
-    ERL_NIF_TERM match_spec; /* as it was given; true: there is none */
+    ERL_NIF_TERM match_spec; /* as it was given to LOCAL or GLOBAL, without these to META; true:
+                                there is none */
     uint64_t calls;          /* call_count */
     int64_t time;        /* call_time: nanoseconds of all processes, by the records' clock ... */
     uint64_t time_calls; /* ... and calls */
@@ -546,6 +547,7 @@ struct tracehost_function {
     uint64_t words_calls;
     const struct tracehost_usage *words_usage;
     size_t words_usage_count;
+    ERL_NIF_TERM meta_match_spec; /* as it was given to META; true: there is none; 0: not META */
 };
 struct tracehost_usage { /* an array's element: it does not grow */
     ERL_NIF_TERM process;
@@ -554,7 +556,9 @@ struct tracehost_usage { /* an array's element: it does not grow */
 };
 
 /* Calls VISIT for each function that the session has something set for, in no order; FUNCTION, a
- * text M:F/A, makes it that one alone (NULL: all). Source: trace:info/3. */
+ * text M:F/A, makes it that one alone (NULL: all). FUNCTION "on_load" is for the functions to come:
+ * VISIT is called once, for _:_/0, with what on_load patterns for all modules have set, if that is
+ * anything. Source: trace:info/3. */
 TRACEHOST_API enum tracehost_status tracehost_session_visit_functions(
     tracehost_host *host, tracehost_session session, const char *function,
     void (*visit)(void *context, const struct tracehost_function *function), void *context);

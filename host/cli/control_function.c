@@ -256,7 +256,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (one->arity > other->arity) - (one->arity < other->arity);
 }
 
-/* What each session has set for FUNCTION: ADD fills in an object. */
+/* What each session has set for FUNCTION, NULL: for on_load. ADD fills in an object. */
 static json_t *set_by(const struct th_control_host *host, const struct th_function *function,
                       void (*add)(json_t *object, const struct th_session *session,
                                   const struct th_bp_info *info))
@@ -267,7 +267,8 @@ static json_t *set_by(const struct th_control_host *host, const struct th_functi
         const struct th_session *session = th_tracing_session(host->tracing, i);
         struct th_bp_info info;
         json_t *object;
-        if (!session || !th_session_function_info(session, function, &info))
+        if (!session || !(function ? th_session_function_info(session, function, &info)
+                                   : th_session_on_load_info(session, &info)))
             continue;
         object = th_control_session_name(session);
         add(object, session, &info);
@@ -378,14 +379,26 @@ static void add_all(json_t *object, const struct th_session *session, const stru
                             usage_of(info->memory, info->memory_count, "words"));
 }
 
+/* All kinds can be set for it. */
+static json_t *on_load_info(const struct th_control_host *host)
+{
+    return json_pack("{s:s, s:b, s:b, s:b, s:n, s:o}", "function", "on_load", "live",
+                     (int)host->options->live, "local", 1, "global", 1, "no_local", "sessions",
+                     set_by(host, NULL, add_all));
+}
+
 enum th_status th_control_do_info(void *context, int count, char **words, json_t **result)
 {
     struct listing listing = {.host = context};
     enum th_status status;
 
     if (count == 0)
-        return th_error_raise(TH_USAGE, "of which function, M:F/A?");
+        return th_error_raise(TH_USAGE, "of which function, M:F/A, or on_load?");
     status = th_control_no_words(count - 1, words + 1);
+    if (status == TH_OK && strcmp(words[0], "on_load") == 0) {
+        *result = on_load_info(listing.host);
+        return TH_OK;
+    }
     if (status == TH_OK)
         status = read_pattern(&listing.pattern, words[0]);
     if (status == TH_OK && listing.pattern.arity == TH_ANY_ARITY)

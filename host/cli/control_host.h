@@ -130,7 +130,8 @@ enum th_status th_control_no_words(int count, char **words);
     X(flags, LOCKED, "LIST [on|off] [WHOM] [--ports=WHOM] [--session=SESSION]",                    \
       "gives trace flags, or takes them: of all, existing, new, pids or names")                    \
     X(functions, LOCKED, "[PATTERN]", "the functions, their breakpoints and counts")               \
-    X(info, LOCKED, "M:F/A", "what each session has set for a function, and counted")              \
+    X(info, LOCKED, "M:F/A|on_load",                                                               \
+      "what each session has set for a function, and counted; on_load: for functions to come")     \
     X(processes, LOCKED, "", "who there is, and what they do")                                     \
     X(load, APART, "LIBRARY... [--purge=hard] [--load-info=TERM]",                                 \
       "loads libraries, or new code of those that are there, all of them at one instant or none; " \

@@ -88,8 +88,8 @@ static void add_functions(struct place *place, bool patterns)
         th_free(module);
     }
     json_decref(result);
+    add(place, "on_load");
     if (patterns) {
-        add(place, "on_load");
         add(place, "send");
         add(place, "receive");
     }

@@ -2,6 +2,8 @@
 #include "host.h"
 #include "specification.h"
 
+#include <string.h>
+
 _Static_assert((int)TRACEHOST_LOCAL == TH_BP_LOCAL && (int)TRACEHOST_GLOBAL == TH_BP_GLOBAL &&
                    (int)TRACEHOST_META == TH_BP_META && (int)TRACEHOST_CALL_COUNT == TH_BP_COUNT &&
                    (int)TRACEHOST_CALL_TIME == TH_BP_TIME &&
@@ -167,10 +169,13 @@ static void show(const struct visitor *visitor, const struct th_function *name,
         .arity = name->arity,
         .kinds = info->kinds,
         .active = info->active,
-        .match_spec = th_pattern_spec_source(info->spec ? info->spec : info->meta_spec),
+        .match_spec =
+            th_pattern_spec_source(info->kinds & TH_PATTERN_EITHER ? info->spec : info->meta_spec),
         .calls = info->calls,
         .usage_count = info->time_count,
         .words_usage_count = info->memory_count,
+        .meta_match_spec =
+            info->kinds & TH_BP_META ? th_pattern_spec_source(info->meta_spec) : TH_NONE,
     };
 
     function.usage = times =
@@ -199,6 +204,18 @@ static void visit_all(tracehost_host *host, tracehost_session session,
     }
 }
 
+static void visit_on_load(const struct th_session *session, const struct visitor *visitor)
+{
+    const struct th_function any = {th_atom("_"), th_atom("_"), 0};
+    struct th_bp_info info;
+
+    th_embed_inside++;
+    if (th_session_on_load_info(session, &info))
+        show(visitor, &any, &info);
+    th_bp_info_free(&info);
+    th_embed_inside--;
+}
+
 enum tracehost_status tracehost_session_visit_functions(
     tracehost_host *host, tracehost_session session, const char *function,
     void (*visit)(void *context, const struct tracehost_function *function), void *context)
@@ -212,7 +229,9 @@ enum tracehost_status tracehost_session_visit_functions(
         status = th_embed_enter();
     if (status == TH_OK && !visit)
         status = th_embed_missing("function that visits");
-    if (status == TH_OK && function)
+    if (status == TH_OK && function && strcmp(function, "on_load") == 0)
+        visit_on_load(found, &visitor);
+    else if (status == TH_OK && function)
         status = collect_named(function, &functions);
     else if (status == TH_OK)
         th_session_functions(found, collect, &functions);

@@ -178,6 +178,10 @@ bool th_pattern_meta_tracer(const struct th_session *session, const struct th_bp
 bool th_session_function_info(const struct th_session *session, const struct th_function *function,
                               struct th_bp_info *info);
 
+/* The same of what on_load patterns for all modules have set: what functions get that come later
+ * and that no other pattern is for. Nothing is counted. */
+bool th_session_on_load_info(const struct th_session *session, struct th_bp_info *info);
+
 /* The match specification of INFO as it was given; `true` if there is none. As long as INFO. */
 th_term th_pattern_spec_source(struct th_shared *spec);
 

@@ -44,6 +44,43 @@ bool th_session_function_info(const struct th_session *session, const struct th_
     return found;
 }
 
+static void replace(struct th_shared **place, struct th_shared *with)
+{
+    th_shared_take(with);
+    th_shared_drop(*place);
+    *place = with;
+}
+
+/* Does to INFO what SETTING does to a function that can have all kinds. Counts stay 0. */
+static void follow(struct th_bp_info *info, const struct th_bp_setting *setting)
+{
+    uint32_t clear = setting->clear | th_pattern_excluded(setting);
+
+    info->kinds = (info->kinds & ~clear) | setting->set;
+    info->active = (info->active & ~clear) | setting->set;
+    info->active = (info->active & ~setting->pause) | (setting->restart & info->kinds);
+    if (setting->set & TH_PATTERN_EITHER || !(info->kinds & TH_PATTERN_EITHER))
+        replace(&info->spec, setting->set & TH_PATTERN_EITHER ? setting->spec : NULL);
+    if (setting->set & TH_BP_META || !(info->kinds & TH_BP_META)) {
+        replace(&info->meta_spec, setting->set & TH_BP_META ? setting->meta_spec : NULL);
+        replace(&info->meta_tracer, setting->set & TH_BP_META ? setting->meta_tracer : NULL);
+    }
+}
+
+bool th_session_on_load_info(const struct th_session *session, struct th_bp_info *info)
+{
+    const struct th_points *points;
+
+    *info = (struct th_bp_info){0};
+    th_tracing_lock(session->tracing);
+    points = atomic_load_explicit(&session->points, memory_order_relaxed);
+    for (size_t i = 0; points && i < points->count; i++)
+        if (points->defaults[i].pattern.on_load && points->defaults[i].pattern.module == TH_NONE)
+            follow(info, &points->defaults[i].setting);
+    th_tracing_unlock(session->tracing);
+    return info->kinds != 0;
+}
+
 /* Functions to be shown are copied first, as VISIT may call anything. */
 struct functions_seen {
     struct th_traced_function *items;

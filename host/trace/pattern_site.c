@@ -62,6 +62,11 @@ static uint32_t excluded(const struct th_bp_setting *setting, uint32_t here, uin
     return others && possible & TH_BP_LOCAL ? TH_BP_GLOBAL : 0;
 }
 
+uint32_t th_pattern_excluded(const struct th_bp_setting *setting)
+{
+    return excluded(setting, choose(setting->set, TH_BP_ALL), TH_BP_ALL);
+}
+
 /* --- setting --- */
 
 /* The part of SETTING that is of KINDS. */

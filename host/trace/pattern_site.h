@@ -15,6 +15,9 @@
 /* True if PATTERN is about functions of that name. */
 bool th_pattern_concerns(const struct th_pattern *pattern, const struct th_function *name);
 
+/* The kinds that SETTING clears besides those that it names, of a function that can have all. */
+uint32_t th_pattern_excluded(const struct th_bp_setting *setting);
+
 /* Adds to CHANGE what can be done of SETTING, whose kinds may be TH_PATTERN_EITHER and which has no
  * site, to FUNCTION; false: nothing. RECORDED: for the calls of recordings. */
 bool th_pattern_set_at(struct th_change *change, const struct th_traced_function *function,

@@ -113,6 +113,17 @@ session 1, tracer 'count'
   match_spec      [{'_',[],[{return_trace},true]}]
   call_count      0
 EOF
+ctl pattern on_load --return --kind=count,meta --session=log >"$work/kept"
+expect 'info of functions to come' ctl info on_load <<'EOF'
+on_load can have breakpoints: local,global
+session 2 'log', tracer 'text'
+  kinds           meta,count
+  active          meta,count
+  meta_match_spec [{'_',[],[{return_trace},true]}]
+  meta_tracer     text
+  call_count      0
+EOF
+ctl pattern on_load --match-spec=false --kind=count,meta --session=log >"$work/kept"
 expect 'flags, taken of all' ctl flags send off --session=log <<'EOF'
 session 2 'log', tracer 'text': flags existing -; new procs
 EOF
@@ -352,7 +363,7 @@ answers() {
 }
 all_conform() {
     answers attach count -p bank:open/2 --kind=local,count,time,memory --return --session=x || return 1
-    for command in status 'replace x count' tracers sessions processes functions help 'info bank:open/2' 'pattern bank:_/_ --kind=global' \
+    for command in status 'replace x count' tracers sessions processes functions help 'info bank:open/2' 'info on_load' 'pattern bank:_/_ --kind=global' \
         'pattern send' 'flags silent on existing' 'detach x'; do
         # shellcheck disable=SC2086
         answers $command || return 1

@@ -89,6 +89,47 @@ static void test_patterns(void **state)
     expect("wl:id/1", "wl:id/1 0x8 0x8 true 1156\n");
 }
 
+static void show_all(void *context, const struct tracehost_function *function)
+{
+    char *spec = function->meta_match_spec ? tracehost_term_to_text(function->meta_match_spec)
+                                           : strdup("none");
+
+    show(context, function);
+    strcat(context, spec);
+    tracehost_free(spec);
+}
+
+static void expect_all(const char *function, const char *shown)
+{
+    char text[4096] = "";
+
+    good(tracehost_session_visit_functions(host, session, function, show_all, text));
+    assert_string_equal(text, shown);
+}
+
+/* Kinds that are there side by side, and what later patterns leave of earlier ones. */
+static void test_each_kind_is_told(void **state)
+{
+    (void)state;
+    good(set("a:b/1", "r", TRACEHOST_META, NULL));
+    expect_all("a:b/1", "a:b/1 0x4 0x4 [{'_',[],[{return_trace}]}] 0\n[{'_',[],[{return_trace}]}]");
+    good(set("a:b/1", NULL, TRACEHOST_LOCAL, NULL));
+    expect_all("a:b/1", "a:b/1 0x5 0x5 true 0\n[{'_',[],[{return_trace}]}]");
+    good(set("a:b/1", "c", TRACEHOST_GLOBAL, NULL));
+    expect_all("a:b/1", "a:b/1 0x2 0x2 [{'_',[],[{message,{caller}}]}] 0\nnone");
+
+    expect_all("on_load", "");
+    good(set_terms("on_load", "true", NULL));
+    expect_all("on_load", "'_':'_'/0 0x8 0x8 true 0\nnone");
+    good(set_terms("on_load", "pause", NULL));
+    expect_all("on_load", "'_':'_'/0 0x8 0x0 true 0\nnone");
+    good(set_terms("on_load", "restart", NULL));
+    good(set("_:_/_", NULL, TRACEHOST_META, NULL)); /* of those that are there */
+    expect_all("on_load", "'_':'_'/0 0x8 0x8 true 0\nnone");
+    good(set_terms("on_load", "false", NULL));
+    expect_all("on_load", "");
+}
+
 static void test_refused_patterns(void **state)
 {
     size_t matched = 77;
@@ -325,6 +366,7 @@ int main(void)
 #define WITH_SESSION(test) cmocka_unit_test_setup_teardown(test, begin_session, end)
     const struct CMUnitTest tests[] = {
         WITH_SESSION(test_patterns),
+        WITH_SESSION(test_each_kind_is_told),
         WITH_SESSION(test_refused_patterns),
         WITH_SESSION(test_messages),
         cmocka_unit_test(test_setup),
