@@ -200,6 +200,7 @@ static enum th_status run_process(struct running *running)
     th_control_host_lock(&running->control); /* give_up() may follow: it ends the sessions */
     th_sessions_rest(running->tracing);
     th_control_host_unlock(&running->control);
+    th_library_halt(); /* functions that run may wait for it */
     th_runtime_kill_all();
     th_run_limit_end(&limit);
     return running->raised ? TH_FAILED : TH_OK;
@@ -342,7 +343,8 @@ static enum th_status run_libraries(struct running *running)
         status = run_traced(running);
     else
         th_command_fail("run");
-    th_library_halt();
+    if (!th_library_halting()) /* nothing has run */
+        th_library_halt();
     th_runtime_kill_all();
     th_code_end();
     return status;

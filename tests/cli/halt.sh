@@ -87,4 +87,47 @@ unload with its data
 -- status 5
 EOF
 
+cat >"$work/busy.c" <<'EOF'
+#include <erl_nif.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static atomic_int begun, halts;
+
+static void on_halt(void *data)
+{
+    halts = 1;
+}
+
+static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)
+{
+    return enif_set_option(env, ERL_NIF_OPT_ON_HALT, on_halt);
+}
+
+static ERL_NIF_TERM work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    for (begun = 1; !halts;)
+        usleep(1000);
+    puts("work has heard of it");
+    return enif_make_atom(env, "ok");
+}
+
+static ERL_NIF_TERM wait(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    while (!begun)
+        usleep(1000);
+    return enif_make_atom(env, "ok");
+}
+
+static ErlNifFunc functions[] = {{"work", 0, work, ERL_NIF_DIRTY_JOB_IO_BOUND}, {"wait", 0, wait, ERL_NIF_DIRTY_JOB_IO_BOUND}};
+ERL_NIF_INIT(busy, functions, load, NULL, NULL, NULL)
+EOF
+"$CC" -fPIC -shared -Iplugin_api -o "$work/busy.so" "$work/busy.c"
+expect 'a function of another process that waits for it' "$tracehost" run -t "count,output=$work/counts" \
+    "$BUILD_DIR/tests/plugins/party.so" "$work/busy.so" 'party:spawns(1, busy, work, []), busy:wait().' <<'EOF'
+work has heard of it
+ok
+EOF
+
 finish
