@@ -20,7 +20,8 @@ const struct argp_option th_load_option_table[] = {
 
 /* What a command says. */
 struct asked {
-    unsigned takes; /* the options that it has, a bit each */
+    const char *usage; /* th_control_usage_... */
+    unsigned takes;    /* the options that it has, a bit each */
     enum th_purge purge;
     const char *info;
 
@@ -62,7 +63,7 @@ static enum th_status read_words(const struct th_control_host *host, struct aske
 {
     if (!host->options->live)
         return th_error_raise(TH_USAGE, "code is loaded by hosts that run it: tracehost run");
-    return th_words_take(th_load_option_table, count, words, take, asked);
+    return th_words_take(th_load_option_table, asked->usage, count, words, take, asked);
 }
 
 /* --- load ------------------------------------------------------------------------------------- */
@@ -144,7 +145,8 @@ static void look_at_files(struct th_control_host *host)
 enum th_status th_control_do_load(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    struct asked asked = {.takes = 1u << PURGE | 1u << INFO, .info = host->load_info};
+    struct asked asked = {
+        .usage = th_control_usage_load, .takes = 1u << PURGE | 1u << INFO, .info = host->load_info};
     enum th_status status = read_words(host, &asked, count, words);
 
     if (status == TH_OK)
@@ -156,6 +158,24 @@ enum th_status th_control_do_load(void *context, int count, char **words, json_t
 }
 
 /* --- purge, delete ---------------------------------------------------------------------------- */
+
+/* No module has the NAME. */
+static enum th_status refuse_module(const char *name)
+{
+    struct th_module_code *codes;
+    size_t count = th_code_list(&codes);
+    struct th_names names = {0};
+    char *question;
+
+    for (size_t i = 0; i < count; i++)
+        th_names_add(&names, th_atom_name(codes[i].name)->text);
+    question = th_spelling_question(name, (const char *const *)names.items, names.count);
+    th_error_raise(TH_USAGE, "there is no module %.60s%s", name, question);
+    th_free(question);
+    th_names_free(&names);
+    th_code_list_free(codes, count);
+    return TH_USAGE;
+}
 
 /* Reads a command about one MODULE. */
 static enum th_status read_module(const struct th_control_host *host, struct asked *asked,
@@ -171,7 +191,7 @@ static enum th_status read_module(const struct th_control_host *host, struct ask
     if (status == TH_OK) {
         *module = th_atom_existing_utf8(asked->names[0], strlen(asked->names[0]));
         if (*module == TH_NONE || !th_module_known(*module))
-            status = th_error_raise(TH_USAGE, "there is no module %.60s", asked->names[0]);
+            status = refuse_module(asked->names[0]);
     }
     th_free(asked->names);
     return status;
@@ -179,7 +199,7 @@ static enum th_status read_module(const struct th_control_host *host, struct ask
 
 enum th_status th_control_do_purge(void *context, int count, char **words, json_t **result)
 {
-    struct asked asked = {.takes = 1u << HARD | 1u << PURGE};
+    struct asked asked = {.usage = th_control_usage_purge, .takes = 1u << HARD | 1u << PURGE};
     th_term module;
     bool had = false;
     enum th_status status = read_module(context, &asked, count, words, &module);
@@ -194,7 +214,7 @@ enum th_status th_control_do_purge(void *context, int count, char **words, json_
 
 enum th_status th_control_do_delete(void *context, int count, char **words, json_t **result)
 {
-    struct asked asked = {.takes = 1u << PURGE};
+    struct asked asked = {.usage = th_control_usage_delete, .takes = 1u << PURGE};
     th_term module;
     enum th_status status = read_module(context, &asked, count, words, &module);
 
@@ -218,7 +238,7 @@ static json_t *module_of(const struct th_module_code *code)
 
 enum th_status th_control_do_modules(void *context, int count, char **words, json_t **result)
 {
-    struct asked asked = {0};
+    struct asked asked = {.usage = th_control_usage_modules};
     enum th_status status = read_words(context, &asked, 0, NULL);
     struct th_module_code *codes;
     json_t *modules;

@@ -46,6 +46,17 @@ static json_t *left_out(const struct th_pattern_option *option, const struct th_
     return reasons;
 }
 
+/* TEXT is what the user gave for PATTERN, which no function matches: warns of what may be meant. */
+static void warn_of_spelling(const struct th_control_host *host, const struct th_pattern *pattern,
+                             const char *text)
+{
+    char *question = th_pattern_question(pattern, host->tracing);
+
+    if (*question)
+        th_warn("%.60s: there is no such function%s", text, question);
+    th_free(question);
+}
+
 /* Live functions are there or not; one of a recording may still come. */
 static json_t *told(const struct th_control_host *host, const struct th_pattern_option *option,
                     const struct th_session *session, size_t matched)
@@ -58,6 +69,8 @@ static json_t *told(const struct th_control_host *host, const struct th_pattern_
     if (option->object != TH_PATTERN_FUNCTIONS)
         return result;
     json_object_set_new(result, "functions", json_integer((json_int_t)matched));
+    if (!host->options->live && matched == 0)
+        warn_of_spelling(host, &option->pattern, option->text);
     if (!host->options->live)
         return result;
     if (option->pattern.on_load) {
@@ -66,6 +79,8 @@ static json_t *told(const struct th_control_host *host, const struct th_pattern_
     }
     reasons = left_out(option, session, &concerned);
     json_object_set_new(result, "there", json_integer((json_int_t)concerned));
+    if (concerned == 0)
+        warn_of_spelling(host, &option->pattern, option->text);
     if (concerned == 0 && option->pattern.module != TH_NONE && !th_pattern_option_clears(option))
         json_object_set_new(result, "waits", json_true());
     json_object_set_new(result, "left_out", reasons);
@@ -116,8 +131,8 @@ enum th_status th_control_do_pattern(void *context, int count, char **words, jso
     struct th_control_host *host = context;
     struct patterning patterning = {.options.live = host->options->live};
     struct th_preloaded loaded = {0};
-    enum th_status status =
-        th_words_take(th_trace_option_table, count, words, take_pattern, &patterning);
+    enum th_status status = th_words_take(th_trace_option_table, th_control_usage_pattern, count,
+                                          words, take_pattern, &patterning);
 
     if (status == TH_OK && patterning.options.count == 0)
         status = th_error_raise(TH_USAGE, "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, "
@@ -328,6 +343,8 @@ enum th_status th_control_do_functions(void *context, int count, char **words, j
     if (status != TH_OK)
         return status;
     th_tracing_functions(listing.host->tracing, add_function, &listing);
+    if (listing.count == 0 && count > 0)
+        warn_of_spelling(listing.host, &listing.pattern, words[0]);
     *result = json_pack("{s:o}", "functions", listed(&listing));
     th_free(listing.items);
     return TH_OK;
@@ -387,6 +404,15 @@ static json_t *on_load_info(const struct th_control_host *host)
                      set_by(host, NULL, add_all));
 }
 
+static enum th_status refuse_function(const struct listing *listing, const char *text)
+{
+    char *question = th_pattern_question(&listing->pattern, listing->host->tracing);
+
+    th_error_raise(TH_USAGE, "there is no function %.60s%s", text, question);
+    th_free(question);
+    return TH_USAGE;
+}
+
 enum th_status th_control_do_info(void *context, int count, char **words, json_t **result)
 {
     struct listing listing = {.host = context};
@@ -407,7 +433,7 @@ enum th_status th_control_do_info(void *context, int count, char **words, json_t
         return status;
     th_tracing_functions(listing.host->tracing, add_function, &listing);
     if (listing.count == 0)
-        return th_error_raise(TH_USAGE, "there is no function %.60s", words[0]);
+        return refuse_function(&listing, words[0]);
     *result = describe(&listing.items[0]);
     json_object_set_new(*result, "sessions", set_by(listing.host, &listing.items[0].name, add_all));
     th_free(listing.items);

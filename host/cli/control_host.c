@@ -25,8 +25,13 @@ enum how { LOCKED, LOADS, APART };
 TH_CONTROL_COMMANDS(X)
 #undef X
 
+#define X(name, how, arguments, help) const char th_control_usage_##name[] = arguments;
+TH_CONTROL_COMMANDS(X)
+#undef X
+
 static const struct th_control_command all_commands[] = {
-#define X(name, how, arguments, help) {#name, arguments, help, carry_out_##name, (how) != LOCKED},
+#define X(name, how, arguments, help) \
+    {#name, th_control_usage_##name, help, carry_out_##name, (how) != LOCKED},
     TH_CONTROL_COMMANDS(X)
 #undef X
 };
@@ -213,6 +218,27 @@ static enum th_status only_one(const struct th_control_host *host, struct th_ses
                           count);
 }
 
+/* No session has the number, title or tracer NAME. */
+static enum th_status refuse_session(const struct th_control_host *host, const char *name)
+{
+    struct th_names names = {0};
+    char *question;
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        if (!session || !th_session_has_tracer(session))
+            continue;
+        if (th_session_title(session))
+            th_names_add(&names, th_session_title(session));
+        th_names_add(&names, th_session_name(session));
+    }
+    question = th_spelling_question(name, (const char *const *)names.items, names.count);
+    th_error_raise(TH_USAGE, "there is no session or tracer '%.60s'%s", name, question);
+    th_free(question);
+    th_names_free(&names);
+    return TH_USAGE;
+}
+
 enum th_status th_control_session(const struct th_control_host *host, const char *which,
                                   struct th_session **session)
 {
@@ -226,7 +252,7 @@ enum th_status th_control_session(const struct th_control_host *host, const char
     if (count == 1)
         return TH_OK;
     if (count == 0)
-        return th_error_raise(TH_USAGE, "there is no session or tracer '%.60s'", which);
+        return refuse_session(host, which);
     return th_error_raise(TH_USAGE,
                           "tracer '%.60s' has %zu sessions: name one by its number, as `sessions` "
                           "lists them",

@@ -115,7 +115,8 @@ enum th_status th_control_no_words(int count, char **words);
     X(tracers, LOCKED, "", "the tracers that can be attached, and where they are")                 \
     X(attach, LOADS,                                                                               \
       "TRACER [--session=NAME] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN "      \
-      "[--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "                     \
+      "[--match-spec=SPEC] [--return] [--exception] [--caller] "                                   \
+      "[--caller-line] [--kind=LIST] "                                                             \
       "[--meta-tracer=TRACER]]...",                                                                \
       "loads a tracer and has it trace, as -t does with the options behind it")                    \
     X(detach, LOADS, "SESSION", "ends a session: its number, its name or its tracer")              \
@@ -123,7 +124,8 @@ enum th_status th_control_no_words(int count, char **words);
       "another tracer, or new code of the same, takes the session over; without a state it stays") \
     X(sessions, LOCKED, "", "the sessions, what they trace, and what became of their events")      \
     X(pattern, LOADS,                                                                              \
-      "PATTERN [--match-spec=SPEC] [--return] [--exception] [--caller] [--kind=LIST] "             \
+      "PATTERN [--match-spec=SPEC] [--return] [--exception] [--caller] "                           \
+      "[--caller-line] [--kind=LIST] "                                                             \
       "[--meta-tracer=TRACER] [--session=SESSION]",                                                \
       "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are for "        \
       "counts")                                                                                    \
@@ -149,7 +151,9 @@ enum th_status th_control_no_words(int count, char **words);
 
 const struct th_control_command *th_control_commands(size_t *count);
 
-#define X(name, how, arguments, help) \
+/* "TRACER [--session=NAME] ...", of each as th_control_usage_attach. */
+#define X(name, how, arguments, help)            \
+    extern const char th_control_usage_##name[]; \
     enum th_status th_control_do_##name(void *context, int count, char **words, json_t **result);
 TH_CONTROL_COMMANDS(X)
 #undef X

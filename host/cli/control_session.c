@@ -150,8 +150,8 @@ static enum th_status refuse_taken(const struct attaching *attaching)
 static enum th_status read_attached(struct attaching *attaching, int count, char **words)
 {
     struct th_session_options *sessions = &attaching->trace.sessions;
-    enum th_status status =
-        th_words_take(th_trace_option_table, count, words, take_attached, attaching);
+    enum th_status status = th_words_take(th_trace_option_table, th_control_usage_attach, count,
+                                          words, take_attached, attaching);
 
     if (status != TH_OK)
         return status;
@@ -349,8 +349,8 @@ static enum th_status take_flagged(void *context, int key, const char *value)
 
 static enum th_status read_flagged(struct flagging *flagging, int count, char **words)
 {
-    enum th_status status =
-        th_words_take(th_trace_option_table, count, words, take_flagged, flagging);
+    enum th_status status = th_words_take(th_trace_option_table, th_control_usage_flags, count,
+                                          words, take_flagged, flagging);
 
     if (status == TH_OK && !flagging->list)
         return th_error_raise(TH_USAGE, "which flags? a LIST such as call,send");

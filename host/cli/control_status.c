@@ -211,5 +211,5 @@ enum th_status th_control_do_help(void *context, int count, char **words, json_t
         return TH_OK;
     }
     json_decref(commands);
-    return th_error_raise(TH_USAGE, "there is no command %.60s; `help` lists them", only);
+    return th_control_unknown(&host->setup, only);
 }

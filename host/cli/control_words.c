@@ -1,9 +1,12 @@
 #include "control_words.h"
 
+#include "host/library/library.h"
+
 #include <string.h>
 
 struct words {
     const struct argp_option *table;
+    const char *usage;
     int left;
     char *const *next;
     enum th_status (*take)(void *context, int key, const char *value);
@@ -28,6 +31,26 @@ static const struct argp_option *find(const struct argp_option *table, int lette
     return NULL;
 }
 
+/* WORD is no option of the command. WHY ends in "no option". */
+static enum th_status refuse_option(const struct words *words, const char *why, const char *word)
+{
+    struct th_names names = {0};
+    char *given = th_printf("%.*s", (int)strcspn(word, "="), word), *question;
+
+    for (const char *option = words->usage; (option = strstr(option, "--"));) {
+        size_t length = strcspn(option, "=] ");
+        th_names_take(&names, th_printf("%.*s", (int)length, option));
+        option += length;
+    }
+    question = th_spelling_question(given, (const char *const *)names.items,
+                                    strlen(given) > 2 ? names.count : 0);
+    th_error_raise(TH_USAGE, "%s %.60s%s", why, word, question);
+    th_free(question);
+    th_free(given);
+    th_names_free(&names);
+    return TH_USAGE;
+}
+
 static enum th_status hand_over(struct words *words, int key, const char *value, const char *word)
 {
     enum th_status status = words->take(words->context, key, value);
@@ -36,7 +59,7 @@ static enum th_status hand_over(struct words *words, int key, const char *value,
         return status;
     if (key == TH_WORD)
         return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", word);
-    return th_error_raise(TH_USAGE, "this command has no option %.60s", word);
+    return refuse_option(words, "this command has no option", word);
 }
 
 /* The value that stands behind the option, or is the next word. */
@@ -44,7 +67,7 @@ static enum th_status take_option(struct words *words, const struct argp_option 
                                   const char *word, const char *value)
 {
     if (!option)
-        return th_error_raise(TH_USAGE, "there is no option %.60s", word);
+        return refuse_option(words, "there is no option", word);
     if (!option->arg && value)
         return th_error_raise(TH_USAGE, "--%s has no value", option->name);
     if (option->arg && !value) {
@@ -74,11 +97,12 @@ static enum th_status take_short(struct words *words, const char *word)
     return take_option(words, option, word, word[2] ? word + 2 : NULL);
 }
 
-enum th_status th_words_take(const struct argp_option table[], int count, char *const items[],
+enum th_status th_words_take(const struct argp_option table[], const char *usage, int count,
+                             char *const items[],
                              enum th_status (*take)(void *context, int key, const char *value),
                              void *context)
 {
-    struct words words = {table, count, items, take, context};
+    struct words words = {table, usage, count, items, take, context};
     enum th_status status = TH_OK;
     bool plain = false; /* no options any more */
 

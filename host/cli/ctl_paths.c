@@ -95,7 +95,8 @@ char **th_ctl_paths(int count, char *const words[])
 
     finding.found = th_alloc((size_t)count * sizeof *finding.found);
     if (finding.naming && getcwd(here, sizeof here) &&
-        th_words_take(finding.naming->options, count - 1, words + 1, look_at, &finding) != TH_OK)
+        th_words_take(finding.naming->options, "", count - 1, words + 1, look_at, &finding) !=
+            TH_OK)
         th_error_clear(); /* the host says what is wrong */
     paths = put_before(count, words, &finding, here);
     th_free(finding.found);

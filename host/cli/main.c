@@ -1,5 +1,6 @@
 /* The program: finds the subcommand and runs it. */
 #include "command.h"
+#include "control_host.h"
 #include "encoding.h"
 
 #include "host/library/library.h"
@@ -67,15 +68,25 @@ static const struct th_command *find(const char *name)
 
 static int unknown(const char *name)
 {
-    const char *names[COMMANDS], *nearest;
+    static const char *const others[] = {"help", "--help", "--version"};
+    enum { OTHERS = sizeof others / sizeof others[0] };
+    const char *names[COMMANDS + OTHERS], *nearest, *of_ctl;
+    bool option = *name == '-';
+    size_t count;
+    const struct th_control_command *of_hosts = th_control_commands(&count);
 
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
-    nearest = th_spelling_nearest(name, names, COMMANDS);
+    memcpy(names + COMMANDS, others, sizeof others);
+    nearest = th_spelling_nearest(name, names, COMMANDS + OTHERS);
+    of_ctl = th_control_nearest(of_hosts, count, name);
+    fprintf(stderr, "tracehost: there is no %s '%s'; ", option ? "option" : "command", name);
     if (nearest)
-        fprintf(stderr, "tracehost: there is no command '%s'; did you mean '%s'?\n", name, nearest);
+        fprintf(stderr, "did you mean '%s'?\n", nearest);
+    else if (of_ctl && !option)
+        fprintf(stderr, "did you mean '%s', a command of 'tracehost ctl'?\n", of_ctl);
     else
-        fprintf(stderr, "tracehost: there is no command '%s'; see 'tracehost --help'\n", name);
+        fprintf(stderr, "see 'tracehost --help'\n");
     return TH_USAGE;
 }
 

@@ -51,6 +51,19 @@ static unsigned count_threads(const char *value, struct argp_state *state, const
     return (unsigned)count;
 }
 
+/* No probe's name matches PATTERN. */
+static void refuse_probe(const char *pattern, struct argp_state *state)
+{
+    const char *names[TH_PROBE_COUNT_OF_ALL];
+    char *question;
+
+    for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
+        names[i] = th_probes[i].name;
+    question = th_spelling_question(pattern, names, TH_PROBE_COUNT_OF_ALL);
+    argp_error(state, "--probe: no probe is called '%s'%s", pattern, question);
+    th_free(question);
+}
+
 static error_t parse_own(int key, char *value, struct argp_state *state)
 {
     struct th_run_options *run = state->input;
@@ -81,7 +94,7 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
         return 0;
     case PROBE:
         if (th_probe_lines_add(value) == 0)
-            argp_error(state, "--probe: no probe is called '%s'", value);
+            refuse_probe(value, state);
         run->probes = true;
         return 0;
     case CHECK:

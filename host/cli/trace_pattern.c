@@ -270,24 +270,29 @@ static void add_candidate(void *context, const struct th_traceable *function)
     th_buffer_free(&own);
 }
 
+char *th_pattern_question(const struct th_pattern *pattern, const struct th_tracing *tracing)
+{
+    struct candidates candidates = {.pattern = pattern};
+    struct th_buffer text = {0};
+    char *question;
+
+    th_tracing_functions(tracing, add_candidate, &candidates);
+    th_pattern_show(&text, pattern);
+    question = th_spelling_question(
+        th_buffer_text(&text), (const char *const *)candidates.names.items, candidates.names.count);
+    th_buffer_free(&text);
+    th_names_free(&candidates.names);
+    return question;
+}
+
 /* Warns that there is no function that OPTION is for, which is WHAT. */
 static void warn_of_none(const struct th_pattern_option *option, const struct th_tracing *tracing,
                          const char *what)
 {
-    struct candidates candidates = {.pattern = &option->pattern};
-    struct th_buffer text = {0};
-    const char *nearest;
+    char *question = th_pattern_question(&option->pattern, tracing);
 
-    th_tracing_functions(tracing, add_candidate, &candidates);
-    th_pattern_show(&text, &option->pattern);
-    nearest = th_spelling_nearest(
-        th_buffer_text(&text), (const char *const *)candidates.names.items, candidates.names.count);
-    if (nearest)
-        th_warn("-p %s: %s; did you mean '%s'?", option->text, what, nearest);
-    else
-        th_warn("-p %s: %s", option->text, what);
-    th_buffer_free(&text);
-    th_names_free(&candidates.names);
+    th_warn("-p %s: %s%s", option->text, what, question);
+    th_free(question);
 }
 
 /* What a pattern of this host's functions does not do. SETS: it does not clear. */

@@ -74,6 +74,10 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
                                       const struct th_search *search, struct th_session *session,
                                       bool first);
 
+/* "; did you mean 'lists:map/2'?" if TRACING has functions whose names are like PATTERN's, else "".
+ * Owner: the caller, who frees the text with th_free(). */
+char *th_pattern_question(const struct th_pattern *pattern, const struct th_tracing *tracing);
+
 /* Warns of those that no call in what was played was for. */
 void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,
                                       const struct th_tracing *tracing);

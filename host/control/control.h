@@ -68,6 +68,13 @@ struct th_control_setup {
     void (*end)(void);
 };
 
+/* The name in COMMANDS, of COUNT, that is most like NAME; NULL if none may have been meant. */
+const char *th_control_nearest(const struct th_control_command commands[], size_t count,
+                               const char *name);
+
+/* TH_USAGE: SETUP has no command NAME. */
+enum th_status th_control_unknown(const struct th_control_setup *setup, const char *name);
+
 /*
  * Makes the socket, mode 0600, and begins to serve it, in a thread that takes no signals. SETUP and
  * what it refers to stay until th_control_end(). TH_USAGE, with a chain that tells what to do:

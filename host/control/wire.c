@@ -121,14 +121,22 @@ static const struct th_control_command *find_command(const struct th_control_set
     return NULL;
 }
 
-static enum th_status raise_unknown(const struct th_control_setup *setup, const char *name)
+const char *th_control_nearest(const struct th_control_command commands[], size_t count,
+                               const char *name)
 {
-    const char **names = th_alloc((setup->command_count + 1) * sizeof *names), *nearest;
+    const char **names = th_alloc((count + 1) * sizeof *names), *nearest;
 
-    for (size_t i = 0; i < setup->command_count; i++)
-        names[i] = setup->commands[i].name;
-    nearest = th_spelling_nearest(name, names, setup->command_count);
+    for (size_t i = 0; i < count; i++)
+        names[i] = commands[i].name;
+    nearest = th_spelling_nearest(name, names, count);
     th_free(names);
+    return nearest;
+}
+
+enum th_status th_control_unknown(const struct th_control_setup *setup, const char *name)
+{
+    const char *nearest = th_control_nearest(setup->commands, setup->command_count, name);
+
     if (nearest)
         return th_error_raise(TH_USAGE, "there is no command %.60s; did you mean '%s'?", name,
                               nearest);
@@ -144,7 +152,7 @@ static enum th_status carry_out(const struct th_control_setup *setup,
     char **arguments;
 
     if (!command)
-        return raise_unknown(setup, request->name);
+        return th_control_unknown(setup, request->name);
     arguments = th_alloc((count + 1) * sizeof *arguments);
     for (size_t i = 0; i < count; i++)
         arguments[i] = (char *)json_string_value(json_array_get(request->arguments, i));

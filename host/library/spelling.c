@@ -1,5 +1,7 @@
 #include "spelling.h"
 
+#include "host/base/base.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -62,4 +64,11 @@ const char *th_spelling_nearest(const char *name, const char *const *names, size
         }
     }
     return nearest;
+}
+
+char *th_spelling_question(const char *name, const char *const *names, size_t count)
+{
+    const char *nearest = th_spelling_nearest(name, names, count);
+
+    return nearest ? th_printf("; did you mean '%s'?", nearest) : th_strdup("");
 }

@@ -20,4 +20,8 @@ size_t th_spelling_distance(const char *a, const char *b);
  */
 const char *th_spelling_nearest(const char *name, const char *const *names, size_t count);
 
+/* "; did you mean 'NEAREST'?" for the end of a message, "" if there is none. Owner: the caller, who
+ * frees the text with th_free(). */
+char *th_spelling_question(const char *name, const char *const *names, size_t count);
+
 #endif

@@ -75,6 +75,16 @@ expect 'which session?' ctl pattern bank:open/2 <<'EOF'
 tracehost ctl: there are 2 sessions: say which one, with --session=NUMBER, as `sessions` lists them
 -- status 2
 EOF
+expect 'a session that is like another' ctl detach conut <<'EOF'
+-- stderr
+tracehost ctl: there is no session or tracer 'conut'; did you mean 'count'?
+-- status 2
+EOF
+expect 'a pattern of a function that is like another' ctl pattern bank:opne/2 --session=1 <<'EOF'
+session 1, tracer 'count': bank:opne/2: 0 functions; it waits for code to come
+-- stderr
+tracehost ctl: warning: bank:opne/2: there is no such function; did you mean 'bank:open/2'?
+EOF
 expect 'a pattern' ctl pattern bank:o_/_ --session=1 <<'EOF'
 session 1, tracer 'count': bank:o_/_: 0 functions; it waits for code to come
 EOF
@@ -175,6 +185,7 @@ EOF
 expect 'detach, with what was counted' ctl detach 1 <<'EOF'
 session 1, tracer 'count' has ended
 events      none
+  waits for code: -p bank:opne/2
   waits for code: -p bank:o_/_
 calls   seconds  function
     0  0.000000  bank:balance/1
@@ -227,7 +238,33 @@ tracehost ctl: this command has no option --stats
 EOF
 wrong 'an option that there is not' attach count --falgs=call <<'EOF'
 -- stderr
-tracehost ctl: there is no option --falgs=call
+tracehost ctl: there is no option --falgs=call; did you mean '--flags'?
+-- status 2
+EOF
+wrong 'an option that is like nothing' attach count --nosuch <<'EOF'
+-- stderr
+tracehost ctl: there is no option --nosuch
+-- status 2
+EOF
+wrong 'an option that is like one of another command' load bank --seson=1 <<'EOF'
+-- stderr
+tracehost ctl: there is no option --seson=1
+-- status 2
+EOF
+spelled() {
+    ctl pattern bank:open/2 --kin=count
+    ctl flags call --seson=1
+    ctl load bank --purg=hard
+    ctl purge bank --hrad
+    ctl delete bank --prge=hard
+}
+expect 'options of each command' spelled <<'EOF'
+-- stderr
+tracehost ctl: there is no option --kin=count; did you mean '--kind'?
+tracehost ctl: there is no option --seson=1; did you mean '--session'?
+tracehost ctl: there is no option --purg=hard; did you mean '--purge'?
+tracehost ctl: there is no option --hrad; did you mean '--hard'?
+tracehost ctl: there is no option --prge=hard; did you mean '--purge'?
 -- status 2
 EOF
 wrong 'an option without its value' attach count --flags <<'EOF'
@@ -275,6 +312,16 @@ EOF
 wrong 'functions of a module that there is not' functions sipho:a/1 <<'EOF'
 no such functions
 EOF
+wrong 'a module that is like another' purge bnk <<'EOF'
+-- stderr
+tracehost ctl: there is no module bnk; did you mean 'bank'?
+-- status 2
+EOF
+wrong 'functions of a module that is like another' functions bnk:_ <<'EOF'
+no such functions
+-- stderr
+tracehost ctl: warning: bnk:_: there is no such function; did you mean 'bank:_/_'?
+EOF
 wrong 'a module that was named before' purge sipho <<'EOF'
 -- stderr
 tracehost ctl: there is no module sipho
@@ -282,7 +329,7 @@ tracehost ctl: there is no module sipho
 EOF
 wrong 'a function that there is not' info bank:opne/2 <<'EOF'
 -- stderr
-tracehost ctl: there is no function bank:opne/2
+tracehost ctl: there is no function bank:opne/2; did you mean 'bank:open/2'?
 -- status 2
 EOF
 wrong 'info of many' info bank:_/_ <<'EOF'
@@ -340,6 +387,11 @@ EOF
 expect 'help of one command' ctl help stop <<'EOF'
 stop
     ends the host, as a signal does
+EOF
+expect 'help of one that is like another' ctl help atach <<'EOF'
+-- stderr
+tracehost ctl: there is no command atach; did you mean 'attach'?
+-- status 2
 EOF
 expect 'help of none' ctl help halt <<'EOF'
 -- stderr

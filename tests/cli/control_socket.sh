@@ -184,6 +184,11 @@ EOF
 expect 'patterns of recorded functions' ctl pattern 'gen_server:loop/7' --kind=count --session=count <<'EOF'
 session 1, tracer 'count': gen_server:loop/7: 1 function
 EOF
+expect 'patterns like recorded functions' ctl pattern 'gen_sever:_' --kind=count --session=count <<'EOF'
+session 1, tracer 'count': gen_sever:_: 0 functions
+-- stderr
+tracehost ctl: warning: gen_sever:_: there is no such function; did you mean 'gen_server:_/_'?
+EOF
 replay_conforms() {
     for command in status processes sessions functions; do
         ctl --json $command | conforms $command || return 1

@@ -119,7 +119,7 @@ ok
 END
 expect 'a pattern that no probe matches' "$tracehost" run --probe=message__sent "$party" 1 <<'END'
 -- stderr
-tracehost run: --probe: no probe is called 'message__sent'
+tracehost run: --probe: no probe is called 'message__sent'; did you mean 'message__send'?
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 END

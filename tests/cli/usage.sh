@@ -21,6 +21,21 @@ expect 'help for a command that there is not' "$tracehost" help reply <<'EOF'
 tracehost: there is no command 'reply'; did you mean 'replay'?
 -- status 2
 EOF
+expect 'help for a command of ctl' "$tracehost" help atach <<'EOF'
+-- stderr
+tracehost: there is no command 'atach'; did you mean 'attach', a command of 'tracehost ctl'?
+-- status 2
+EOF
+expect 'an option of the program itself' "$tracehost" --versoin <<'EOF'
+-- stderr
+tracehost: there is no option '--versoin'; did you mean '--version'?
+-- status 2
+EOF
+expect 'a word of the program itself' "$tracehost" hlep <<'EOF'
+-- stderr
+tracehost: there is no command 'hlep'; did you mean 'help'?
+-- status 2
+EOF
 expect 'nothing like it' "$tracehost" xyzzy <<'EOF'
 -- stderr
 tracehost: there is no command 'xyzzy'; see 'tracehost --help'
@@ -47,7 +62,7 @@ done
 
 expect 'an option in place of a command' "$tracehost" --stats replay <<'EOF'
 -- stderr
-tracehost: there is no command '--stats'; see 'tracehost --help'
+tracehost: there is no option '--stats'; see 'tracehost --help'
 -- status 2
 EOF
 expect 'an option that there is not' "$tracehost" dump --colour x <<'EOF'
