@@ -64,6 +64,7 @@ static json_t *session_of(const struct th_session *session)
     json_object_set_new(object, "flags_existing", flags_of(session, TH_PROCESSES_EXISTING));
     json_object_set_new(object, "flags_ports", flags_of(session, TH_PORTS_NEW));
     json_object_set_new(object, "attached", json_boolean(th_session_attached(session)));
+    json_object_set_new(object, "failed", json_boolean(th_session_failed(session)));
     json_object_set_new(object, "breakpoints", json_integer(breakpoints));
     json_object_set_new(object, "counts", counts_of(session));
     tell_waiting(object, session);
@@ -248,6 +249,7 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
     struct th_session *session;
     struct th_library *library;
     enum th_status status;
+    char *failure;
 
     if (count == 0)
         return th_error_raise(TH_USAGE, "detach which SESSION? `sessions` lists them");
@@ -258,13 +260,15 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
         return status;
     *result = session_of(session);
     json_object_set_new(*result, "functions", th_control_counted(session));
+    failure = th_session_failure(session);
     library = th_session_library(session);
     th_library_keep(library); /* so that unload() is called here, without the lock */
     th_session_destroy(session);
     th_tracer_lock_leave(&host->lock);
     th_library_release(library);
     th_tracer_lock_return(&host->lock);
-    status = th_failures_raise(failures);
+    status = failure ? th_error_raise(TH_FAILED, "%s", failure) : th_failures_raise(failures);
+    th_free(failure);
     if (status != TH_OK)
         json_decref(*result);
     return status;

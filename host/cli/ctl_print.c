@@ -103,7 +103,9 @@ static char *discarded_of(const json_t *session)
 
 static char *attached_of(const json_t *session)
 {
-    return th_strdup(json_is_true(part(session, "attached")) ? "-" : "detached");
+    if (json_is_true(part(session, "attached")))
+        return th_strdup("-");
+    return th_strdup(json_is_true(part(session, "failed")) ? "failed" : "detached");
 }
 
 /* Where the existing and the new ones are not traced alike, both. */

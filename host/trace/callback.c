@@ -34,12 +34,14 @@ static const char *library_name(const th_env *env)
     return env && env->library ? th_atom_name(th_library_name(env->library))->text : "unknown";
 }
 
-static void detach(struct th_attachment *attachment)
+static void detach(struct th_attachment *attachment, const char *reason)
 {
     struct th_session *session = attachment->session;
 
     atomic_store_explicit(&session->failed, true, memory_order_relaxed);
     th_tracing_lock(session->tracing);
+    if (!session->failure)
+        session->failure = th_printf("tracer '%s' failed: %s", attachment->name, reason);
     if (session->meta)
         atomic_store_explicit(&session->attached, false, memory_order_relaxed);
     else if (th_session_attachment(session) == attachment)
@@ -54,7 +56,7 @@ void th_callback_failed(const th_env *env, const char *reason)
     if (!attachment) {
         th_failure_report(library_name(env), reason);
     } else if (!attachment->asked_first) {
-        detach(attachment);
+        detach(attachment, reason);
         th_failure_report(attachment->name, reason);
     } else if (!attachment->failure) {
         attachment->failure = th_strdup(reason);

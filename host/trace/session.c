@@ -86,6 +86,7 @@ void th_session_free(struct th_session *session)
     th_message_filters_end(&session->messages);
     th_attachment_free(th_session_attachment(session));
     th_free(session->expected);
+    th_free(session->failure);
     th_free(session->title);
     th_free(session);
 }
@@ -331,6 +332,16 @@ void th_trace_ended(struct th_tracing *tracing, th_term id)
 bool th_session_attached(const struct th_session *session)
 {
     return th_session_is_attached(session);
+}
+
+char *th_session_failure(const struct th_session *session)
+{
+    char *copy;
+
+    th_tracing_lock(session->tracing);
+    copy = session->failure ? th_strdup(session->failure) : NULL;
+    th_tracing_unlock(session->tracing);
+    return copy;
 }
 
 bool th_session_failed(const struct th_session *session)

@@ -197,6 +197,10 @@ bool th_session_attached(const struct th_session *session);
 /* Its tracer has reported a failure. */
 bool th_session_failed(const struct th_session *session);
 
+/* The first such failure, "tracer 'jsonl' failed: ...", to be freed by th_free(); NULL: there was
+ * none. */
+char *th_session_failure(const struct th_session *session);
+
 bool th_session_has_tracer(const struct th_session *session);
 
 struct th_tracing *th_session_tracing(const struct th_session *session);

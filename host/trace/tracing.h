@@ -71,6 +71,7 @@ struct th_session {
     uint64_t counts[TH_COUNTED_ALL];
     atomic_bool refused; /* a message to its tracee: it was told. Relaxed. */
     atomic_bool failed;  /* its tracer has reported a failure. Relaxed. */
+    char *failure;       /* the first of these, under the lock; NULL: none */
 };
 
 /* What hangs on a th_process that is not like all others. */

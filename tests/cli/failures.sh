@@ -126,4 +126,33 @@ tracehost ctl: the session keeps the tracer that it has
   it shall not be attached
 tracehost ctl: tracer 'failing' failed: it cannot end
 LINES
+# A tracer that has failed before it is detached.
+late() {
+    begin "$tracehost" run --control="$socket" --schedulers=2 bank 'bank:start(), bank:open(alice, 100).' \
+        'F = fun Again() -> bank:balance(alice), timer:sleep(1), Again() end, F().'
+    ctl attach jsonl,output=/dev/full -p bank:_/_ >"$work/attached"
+    has_failed() {
+        ctl sessions | grep failed
+    }
+    until_so has_failed
+    ctl sessions | sed 's/  *[0-9]*  *[0-9]*  *0  */  /'
+    ctl --json sessions | conforms sessions
+    ctl detach jsonl
+    echo "status $?"
+    ctl sessions
+    end
+}
+expect 'ctl detach, after it failed' late <<'LINES'
+session  tracer  traced  discarded  breakpoints  is
+      1  jsonl  15  failed
+sessions conforms
+status 1
+no sessions
+ok
+stderr: tracehost run: tracer 'jsonl' failed: cannot write /dev/full: No space left on device
+stderr: tracehost run: a request to stop came
+status 1
+-- stderr
+tracehost ctl: tracer 'jsonl' failed: cannot write /dev/full: No space left on device
+LINES
 finish
