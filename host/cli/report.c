@@ -154,12 +154,11 @@ static enum th_status check_output(const struct page *page)
     return TH_OK;
 }
 
-/* The tracer writes to a descriptor that is open here. */
-static void add_settings(struct th_buffer *tracer, const struct page *page,
-                         const struct th_output *out)
+/* PATH, NULL for stdout, is that of a descriptor that is open here: the tracer writes to it. */
+static void add_settings(struct th_buffer *tracer, const struct page *page, const char *path)
 {
-    if (out->name)
-        th_buffer_printf(tracer, "report=#{output => \"/dev/fd/%d\"", fileno(out->file));
+    if (path)
+        th_buffer_printf(tracer, "report=#{output => \"%s\"", path);
     else
         th_buffer_add_text(tracer, "report=#{output => \"-\"");
     if (page->title) {
@@ -214,15 +213,20 @@ static int make_page(struct page *page)
 {
     struct th_buffer tracer = {0};
     struct th_output out;
+    char *path;
     int status;
 
     th_interrupt_install();
     if (check_output(page) != TH_OK || th_output_open(&out, page->output) != TH_OK)
         return th_interrupt_status(th_command_fail("report"));
-    add_settings(&tracer, page, &out);
+    path = out.name ? th_printf("/dev/fd/%d", fileno(out.file)) : NULL;
+    th_failures_name(path, page->output);
+    add_settings(&tracer, page, path);
     th_session_options_tracer(&page->replay.trace.sessions, th_buffer_text(&tracer));
     status = th_replaying_run(&page->replay);
+    th_failures_name(NULL, NULL);
     th_buffer_free(&tracer);
+    th_free(path);
     return finish(page, &out, status);
 }
 

@@ -1,20 +1,49 @@
 #include "failure.h"
 
+#include <ctype.h>
 #include <pthread.h>
+#include <string.h>
 
 static struct {
     pthread_mutex_t lock;
     unsigned long count;
-    char latest[1024]; /* cut, if need be: no memory is taken */
+    char latest[1024];       /* cut, if need be: no memory is taken */
+    const char *path, *name; /* th_failures_name() */
 } failures = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void th_failures_name(const char *path, const char *name)
+{
+    pthread_mutex_lock(&failures.lock);
+    failures.path = path;
+    failures.name = name;
+    pthread_mutex_unlock(&failures.lock);
+}
+
+/* Where REASON has the path that has another name; NULL. */
+static const char *find_path(const char *reason)
+{
+    const char *found = failures.path ? strstr(reason, failures.path) : NULL;
+
+    return found && !isalnum((unsigned char)found[strlen(failures.path)]) ? found : NULL;
+}
 
 void th_failure_report(const char *tracer, const char *reason)
 {
+    const char *found, *name = "", *rest = "";
+    int before = (int)strlen(reason);
+
     pthread_mutex_lock(&failures.lock);
+    found = find_path(reason);
+    if (found) {
+        before = (int)(found - reason);
+        name = failures.name;
+        rest = found + strlen(failures.path);
+    }
     failures.count++;
-    snprintf(failures.latest, sizeof failures.latest, "tracer '%s' failed: %s", tracer, reason);
+    snprintf(failures.latest, sizeof failures.latest, "tracer '%s' failed: %.*s%s%s", tracer,
+             before, reason, name, rest);
     pthread_mutex_unlock(&failures.lock);
-    th_log_error("tracer '%s' failed: %s", tracer, reason);
+    th_log_error("tracer '%s' failed: %.*s%s%s", tracer, before, reason, name, rest);
 }
 
 unsigned long th_failures(void)

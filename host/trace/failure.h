@@ -12,6 +12,10 @@
 /* Shows REASON on stderr, after the name of the TRACER, and counts it. */
 void th_failure_report(const char *tracer, const char *reason);
 
+/* Where a reason has PATH, NAME is shown: the program has given the tracer a path that its user
+ * does not know. Both texts stay. Before the tracer is loaded. */
+void th_failures_name(const char *path, const char *name);
+
 /* How many there were. */
 unsigned long th_failures(void);
 

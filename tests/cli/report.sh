@@ -151,7 +151,7 @@ no_room() {
         "$tracehost" report -o page.html "$killed" >"$work/said" 2>&1
         echo "status $?"
     )
-    sed 's|/dev/fd/[0-9]*|/dev/fd/N|' "$work/said"
+    cat "$work/said"
     kept
 }
 expect 'a disk that is full' no_room <<'EOF'
@@ -159,10 +159,16 @@ status 1
 tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
   48 of its 109 bytes are there
 tracehost report: WORK/s22_killed_vm.trace: recovered 1156 records
-tracehost report: tracer 'report' failed: cannot write /dev/fd/N: File too large
+tracehost report: tracer 'report' failed: cannot write page.html: File too large
 tracehost report: cannot write page.html: the page is not complete
 {"events": 11, "calls": 11, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
 page.html
+EOF
+
+expect 'a device that is full' "$tracehost" report -o /dev/full "$calls" <<'EOF'
+-- stderr
+tracehost report: tracer 'report' failed: cannot write /dev/full: No space left on device
+-- status 1
 EOF
 
 # --- damage ---
