@@ -50,12 +50,14 @@ static th_term self(void *context)
     return self_pid == TH_NONE ? th_console_pid() : self_pid;
 }
 
-/* The exception's lines in one. */
+/* The exception's lines in one; that of an evaluation that was stopped says nothing. */
 static enum th_status raised(const struct th_evaluation *e)
 {
     struct th_buffer lines = {0}, line = {0};
     const char *from, *end;
 
+    if (e->stopped)
+        return th_error_raise(TH_USAGE, "the state has no value: %s came", th_interrupt_name());
     th_exception_print(e, &lines);
     from = th_buffer_text(&lines);
     for (from += strspn(from, "* "); *from; from = end + strspn(end, "\n ")) {

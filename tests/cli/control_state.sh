@@ -1,5 +1,5 @@
 #!/bin/sh
-# A state that is an expression is evaluated once, whoever attaches the tracer.
+# A state that is an expression is evaluated once, whoever attaches the tracer; a signal ends that.
 . tests/cli/report
 . tests/cli/controlled
 
@@ -24,6 +24,25 @@ state 105
 ok
 stderr: tracehost run: a request to stop came
 status 0
+LINES
+
+# endless COMMAND ARGUMENT...
+endless() {
+    command=$1
+    shift
+    tests/cli/interrupted "$tracehost" "$command" -t 'count=(fun F() -> F() end)()' "$@"
+}
+expect 'SIGINT, in a replay' endless replay "$recordings/s01_seed_local_caller.trace" <<'LINES'
+-- stderr
+tracehost replay: cannot use -t 'count=(fun F() -> F() end)()'
+  the state has no value: SIGINT came
+-- status 130
+LINES
+expect 'SIGINT, in a run' endless run bank 'bank:start().' <<'LINES'
+-- stderr
+tracehost run: cannot use -t 'count=(fun F() -> F() end)()'
+  the state has no value: SIGINT came
+-- status 130
 LINES
 
 finish
