@@ -90,6 +90,9 @@ enum th_status th_tracer_settings_parse(th_env *env, const char *text, th_term *
         key = th_atom_utf8(text, (size_t)(equals - text));
         if (key == TH_NONE)
             return th_error_raise(TH_USAGE, "'%.*s' can be no key", (int)(equals - text), text);
+        if (th_map_get(map, key) != TH_NONE)
+            return th_error_raise(TH_USAGE, "the setting '%.*s' is given twice",
+                                  (int)(equals - text), text);
         map = th_map_put(env, map, key,
                          value_of(env, equals + 1, (size_t)(text + pair - equals) - 1));
         if (!text[pair])

@@ -142,21 +142,30 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
 }
 
 static enum th_status refuse_key(const char *name, const struct th_tracer_setting *settings,
-                                 const char *key)
+                                 th_term key)
 {
     struct th_names names = {0};
+    struct th_buffer term = {0};
     const char *nearest;
-    char *joined;
+    char *text = text_of(key), *joined;
 
     for (const struct th_tracer_setting *one = settings; one->name; one++)
         th_names_add(&names, one->name);
-    nearest = th_spelling_nearest(key, (const char *const *)names.items, names.count);
+    nearest =
+        text ? th_spelling_nearest(text, (const char *const *)names.items, names.count) : NULL;
     joined = th_names_join(&names, names.count);
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);
     else
         th_error_raise(TH_USAGE, names.count > 0 ? "there are %s" : "it has none%s", joined);
-    th_error_context("tracer '%s' has no setting '%s'", name, key);
+    th_text_print(&term, key);
+    if (th_is_atom(key))
+        th_error_context("tracer '%s' has no setting '%s'", name, text);
+    else
+        th_error_context("tracer '%s' has no setting %.200s: settings are atoms", name,
+                         th_buffer_text(&term));
+    th_buffer_free(&term);
+    th_free(text);
     th_free(joined);
     th_names_free(&names);
     return TH_USAGE;
@@ -183,10 +192,7 @@ enum th_status th_settings_check(const struct th_library *library, const char *n
     for (size_t i = 0; i < th_map_size(state) && status == TH_OK; i++) {
         th_term key = th_map_keys(state)[i], value = th_map_values(state)[i];
         const struct th_tracer_setting *setting = find(settings, key);
-        char *text = setting ? NULL : text_of(key);
-        status = setting ? check_value(name, setting, value)
-                         : refuse_key(name, settings, text ? text : "of this kind");
-        th_free(text);
+        status = setting ? check_value(name, setting, value) : refuse_key(name, settings, key);
     }
     return status;
 }

@@ -231,6 +231,19 @@ expect 'attach a tracer that there is not' wrong_tracer <<'EOF'
 5
 tracehost ctl: no library 'nobody' was found
 EOF
+wrong 'a setting that is given twice' attach count,top=2,top=3 <<'EOF'
+-- stderr
+tracehost ctl: cannot use -t 'count,top=2,top=3'
+  the setting 'top' is given twice
+-- status 2
+EOF
+wrong 'a setting that is no atom' attach 'count=#{"top" => 3}' <<'EOF'
+-- stderr
+tracehost ctl: tracer 'count' was not attached
+  tracer 'count' has no setting "top": settings are atoms
+  did you mean 'top'?
+-- status 2
+EOF
 wrong 'an option of the command line that is not for this' attach count --stats <<'EOF'
 -- stderr
 tracehost ctl: this command has no option --stats

@@ -25,11 +25,43 @@ flame,title=x: status 2
 tracer 'flame' has no setting 'title'
 there are format, by, output and color
 count=#{1 => 2}: status 2
-tracer 'count' has no setting '1'
+tracer 'count' has no setting 1: settings are atoms
 there are by, format, top, output and color
 otlp,args=full,trace=calls: status 2
 tracer 'otlp' has no setting 'trace'
 did you mean 'traces'?
+LINES
+expect 'refused: settings that are no atoms' refused 'count=#{"top" => 3}' 'count=#{<<"tops">> => 3}' 'count=#{{top} => 3}' \
+    'count=#{[] => 3}' <<'LINES'
+count=#{"top" => 3}: status 2
+tracer 'count' has no setting "top": settings are atoms
+did you mean 'top'?
+count=#{<<"tops">> => 3}: status 2
+tracer 'count' has no setting <<"tops">>: settings are atoms
+did you mean 'top'?
+count=#{{top} => 3}: status 2
+tracer 'count' has no setting {top}: settings are atoms
+there are by, format, top, output and color
+count=#{[] => 3}: status 2
+tracer 'count' has no setting []: settings are atoms
+there are by, format, top, output and color
+LINES
+twice() {
+    echo old >"$work/kept"
+    "$tracehost" replay -t "text,output=$work/kept" -t "$1" "$one"
+    echo "status $?, $(cat "$work/kept")"
+}
+expect 'refused: a setting that is given twice' twice count,top=2,by=tag,top=3 <<'LINES'
+status 2, old
+-- stderr
+tracehost replay: cannot use -t 'count,top=2,by=tag,top=3'
+  the setting 'top' is given twice
+LINES
+expect 'refused: the same of a tracer that declares none' twice "$tracers/recordings.so,a=1,a=1" <<'LINES'
+status 2, old
+-- stderr
+tracehost replay: cannot use -t 'BUILD/tests/tracers/recordings.so,a=1,a=1'
+  the setting 'a' is given twice
 LINES
 expect 'refused: values' refused count,top=x count,top=-1 count,top=4294967296 count,format=xml text,color=nver \
     'text=#{output => {a}}' text,output= 'text=#{output => []}' 'count=#{output => <<>>}' report,output= count=abc <<'LINES'
