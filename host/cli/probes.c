@@ -266,6 +266,8 @@ static enum th_status run(const struct probes *probes)
         if (status != TH_OK)
             th_error_context("%s has no probes that can be read", probes->name);
     }
+    if (status == TH_OK && notes.count == 0 && !probes->json && !notes.damaged)
+        th_warn("%s has no probes", probes->name);
     if (status == TH_OK)
         show(probes, &notes);
     else

@@ -175,6 +175,56 @@ static void tell_loss(struct th_stream *stream)
                 th_plural(gaps));
 }
 
+/* As an option has it: "1.5s", "@1795233754.349". Owner: the caller. */
+static char *time_text(bool relative, int64_t ns)
+{
+    struct th_buffer text = {0};
+    char *copy;
+
+    th_buffer_printf(&text, "%s%.9Lf", relative ? "" : "@", (long double)ns / 1e9L);
+    while (text.data[text.size - 1] == '0')
+        text.size--;
+    text.size -= text.data[text.size - 1] == '.';
+    copy = th_printf("%.*ss", (int)text.size, (const char *)text.data);
+    th_buffer_free(&text);
+    return copy;
+}
+
+/* Warns if --from and --to have left out all, or could leave out nothing. */
+static void tell_bounds(const struct th_replaying *replay, const struct th_player_counts *played)
+{
+    const struct th_time_bound *from = &replay->play.from, *to = &replay->play.to;
+    bool relative = from->set ? from->relative : to->relative;
+    const struct th_time_span *times = &played->skipped_times[relative];
+    char *first, *last;
+
+    if (played->untimed)
+        th_warn("events without a time, which --from and --to do not leave out: %llu",
+                (unsigned long long)played->untimed);
+    if (played->played || !times->known)
+        return;
+    first = time_text(relative, times->first);
+    last = time_text(relative, times->last);
+    th_warn("no event is %s; there are events from %s to %s",
+            !to->set     ? "at --from or after"
+            : !from->set ? "at --to or before"
+                         : "between --from and --to",
+            first, last);
+    th_free(first);
+    th_free(last);
+}
+
+/* Nothing that a session could be told of, though nobody wanted so few. */
+static void tell_unplayed(const struct th_replaying *replay, const struct th_player_counts *played)
+{
+    bool limited = replay->play.max_records.set || replay->play.max_events.set;
+
+    if (!played->records && !limited && replay->opened && !th_interrupt_came())
+        th_warn("there are no records in %s",
+                replay->stream_count == 1 ? th_stream_title(replay->streams[0]) : "the streams");
+    tell_bounds(replay, played);
+}
+
 /* What became of all events (--stats). */
 static void show_stats(const struct th_tracing *tracing, const struct totals *totals)
 {
@@ -186,6 +236,9 @@ static void show_stats(const struct th_tracing *tracing, const struct totals *to
     th_trace_stats_row(played->records, "records read");
     th_trace_stats_row(played->played, "events played");
     th_trace_stats_row(played->skipped, "events outside of --from and --to");
+    if (played->untimed)
+        th_trace_stats_row(played->untimed,
+                           "events without a time, which --from and --to do not leave out");
     th_trace_stats_row(played->malformed, "records skipped, as they are damaged");
     th_trace_stats_row(played->damages, "places where a stream is cut off or damaged");
     th_trace_stats_row(played->lost, "events dropped by the recorder");
@@ -258,8 +311,11 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     th_top_end();
     th_trace_results(tracing, replay->trace.json);
     th_command_flush();
+    tell_unplayed(replay, &totals.played);
     th_session_options_tell_uncalled(&replay->trace.sessions, tracing);
     th_sessions_tell_unmet(tracing);
+    if (totals.played.played)
+        th_session_options_tell_unmatched(&replay->trace.sessions, tracing);
     if (replay->trace.stats)
         show_stats(tracing, &totals);
     else

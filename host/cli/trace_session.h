@@ -78,6 +78,11 @@ enum th_status th_session_options_attach(const struct th_session_options *option
 void th_session_options_tell_uncalled(const struct th_session_options *options,
                                       const struct th_tracing *tracing);
 
+/* Warns of sessions that no event was for, if no other warning says why: what was asked for, and
+ * what there is. Those that OPTIONS began last, when all has happened. */
+void th_session_options_tell_unmatched(const struct th_session_options *options,
+                                       const struct th_tracing *tracing);
+
 /* Warns of processes, ports and names that sessions were to trace, and that nothing was seen of. */
 void th_sessions_tell_unmet(struct th_tracing *tracing);
 

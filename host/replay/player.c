@@ -62,24 +62,46 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
     *origin = (struct origin){true, player->options->part ? zero : event->time.ns};
 }
 
+/* The event, at NS by the clock of ORIGIN, is skipped. */
+static void note_skipped(struct th_player *player, const struct origin *origin, int64_t ns)
+{
+    for (int relative = 0; relative < 2; relative++) {
+        struct th_time_span *extent = &player->counts->skipped_times[relative];
+        int64_t time = on_scale(&(struct th_time_bound){.relative = relative}, origin, ns);
+        if (!extent->known || time < extent->first)
+            extent->first = time;
+        if (!extent->known || time > extent->last)
+            extent->last = time;
+        extent->known = true;
+    }
+}
+
 /* True if the event lies between from and to. *STATUS is TH_MALFORMED if its time is damaged. */
 static bool in_time(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
     const struct origin *origin;
+    bool inside;
     int64_t ns;
 
     if (!from->set && !to->set)
         return true;
     *status = th_event_time(event);
-    if (*status != TH_OK || event->time.kind == TH_TIME_NONE)
+    if (*status != TH_OK)
         return true;
+    if (event->time.kind == TH_TIME_NONE) {
+        player->counts->untimed++;
+        return true;
+    }
     ns = event->time.ns;
     note_time(player, event);
     origin = &player->origins[th_time_clock(event->time.kind)];
-    return (!from->set || on_scale(from, origin, ns) >= from->ns) &&
-           (!to->set || on_scale(to, origin, ns) <= to->ns);
+    inside = (!from->set || on_scale(from, origin, ns) >= from->ns) &&
+             (!to->set || on_scale(to, origin, ns) <= to->ns);
+    if (!inside)
+        note_skipped(player, origin, ns);
+    return inside;
 }
 
 /* The tags of which the player itself must know more. */

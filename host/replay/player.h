@@ -38,8 +38,13 @@ struct th_player_counts {
     uint64_t played;      /* offered to the sessions */
     uint64_t told;        /* of which a tracer's trace callback was called */
     uint64_t skipped;     /* outside of from and to */
-    uint64_t drops;       /* drop records */
-    uint64_t lost;        /* events that the recorder dropped, as these say */
+    uint64_t untimed;     /* offered though they have no time, where there is from or to */
+    struct th_time_span { /* of the times of events that were skipped */
+        bool known;
+        int64_t first, last; /* nanoseconds */
+    } skipped_times[2];      /* of the clock; relative, as bounds may be */
+    uint64_t drops;          /* drop records */
+    uint64_t lost;           /* events that the recorder dropped, as these say */
     uint64_t malformed;   /* records with a good frame and a damaged or unknown content: skipped */
     uint64_t damages;     /* places where a stream was cut off or damaged */
     uint64_t gaps;        /* drop records of 0 events: more were lost, and nobody knows how many */

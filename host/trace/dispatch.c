@@ -369,12 +369,12 @@ static bool is_unwanted(const struct th_way *way)
 static void take_recorded(struct th_way *way)
 {
     struct th_tracing *tracing = way->tracing;
-    struct th_event *event = way->event;
 
-    begin(tracing, event);
-    if (event->tag == TH_TAG_call)
+    tracing->seen |= way->flag;
+    begin(tracing, way->event);
+    if (way->event->tag == TH_TAG_call)
         offer_call(way);
-    else if (is_return(event))
+    else if (is_return(way->event))
         offer_return(way);
     else
         offer_other(way);
@@ -385,8 +385,10 @@ static void take_recorded(struct th_way *way)
 
 static void count_unwanted(struct th_way *way)
 {
-    if (!way->event->live)
-        th_thread_add(&way->tracing->unwanted);
+    if (way->event->live)
+        return;
+    way->tracing->seen |= way->flag;
+    th_thread_add(&way->tracing->unwanted);
 }
 
 /* --- where other threads are --- */

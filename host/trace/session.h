@@ -218,6 +218,10 @@ struct th_session_counts th_session_counts(const struct th_session *session);
 size_t th_tracing_sessions(const struct th_tracing *tracing);
 struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i);
 
+/* The flags of the recorded events so far, whether or not a session wanted them. Thread: the one
+ * that replays. */
+uint32_t th_tracing_seen(const struct th_tracing *tracing);
+
 /* Calls that were forgotten while open, as a process had too many of them: see calls.h. */
 uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing);
 

@@ -277,6 +277,11 @@ struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t n
     return NULL;
 }
 
+uint32_t th_tracing_seen(const struct th_tracing *tracing)
+{
+    return tracing->seen;
+}
+
 uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing)
 {
     return tracing->calls_forgotten;

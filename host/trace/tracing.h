@@ -127,6 +127,7 @@ struct th_tracing {
     /* Recorded events that no session has the flag for: they went no further. Relaxed, written by
      * the replaying thread. */
     _Atomic uint64_t unwanted;
+    uint32_t seen;             /* th_tracing_seen(); the replaying thread's own */
     bool special;              /* a tracee of this world has refs of its own */
     struct th_tracee *tracees; /* of this world */
     struct th_table live;      /* processes of this host by id: struct th_live_process */

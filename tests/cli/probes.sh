@@ -48,7 +48,10 @@ mine:none()
 mine:one(uint8_t) in 2 places
 mine:two(int64_t, int16_t)
 END
-expect 'a file without probes' "$tracehost" probes "$party" </dev/null
+expect 'a file without probes' "$tracehost" probes "$party" <<'END'
+-- stderr
+tracehost probes: warning: BUILD/tests/plugins/party.so has no probes
+END
 
 as_json() {
     "$tracehost" probes --format=json "$@" >"$work/json" && python3 - "$work/json" <<'END'

@@ -381,6 +381,16 @@ expect 'CPU times of the clock' passing --from=@166546us "$recordings/s14_cpu_ti
 monotonic 166547000 ns, offset 0 ns
 EOF
 expect 'minutes' passing --from=1.5min "$timed" <<'EOF'
+-- stderr
+tracehost replay: warning: no event is at --from or after; there are events from 0s to 0.024397018s
+EOF
+expect 'nothing before' passing --to=@-600000000s "$timed" <<'EOF'
+-- stderr
+tracehost replay: warning: no event is at --to or before; there are events from @-576460751.548353607s to @-576460751.523956589s
+EOF
+expect 'nothing between, of two streams' passing --from=2 --to=3 "$timed" "$timed" <<'EOF'
+-- stderr
+tracehost replay: warning: no event is between --from and --to; there are events from 0s to 0.024397018s
 EOF
 expect 'two clocks in a stream, each from its first time' passing --from=10us "$recordings/s10_seq_trace.trace" <<'EOF'
 monotonic -576460751340455095 ns, offset 0 ns
@@ -391,6 +401,12 @@ monotonic 1795233754349939000 ns, offset 0 ns
 EOF
 expect 'events without a time pass' "$tracehost" replay --from=1000 --max-events=1 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
+-- stderr
+tracehost replay: warning: events without a time, which --from and --to do not leave out: 1
+EOF
+expect 'a stream without records' "$tracehost" replay /dev/null <<'EOF'
+-- stderr
+tracehost replay: warning: there are no records in /dev/null
 EOF
 expect 'not a time' "$tracehost" replay --to=soon "$calls" <<'EOF'
 -- stderr

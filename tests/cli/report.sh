@@ -222,6 +222,8 @@ expect 'a stream without events' empty <<'EOF'
 ]
 {"events": 0, "calls": 0, "errors": 0, "sent": 0, "received": 0, "processes": 0, "ports": 0, "ended": 0, "functions": 0}
 []
+-- stderr
+tracehost report: warning: there are no records in WORK/empty.trace
 EOF
 
 # --- an interrupted reading ---

@@ -254,6 +254,8 @@ expect 'sessions' run --session a -t count --processes=new --session b -p json:e
 <0.1.4096> call json:encode([1,2])
 <0.1.4096> return json:encode/1 -> <<"[1,2]">>
 [1,2]
+-- stderr
+tracehost run: warning: session 'a', tracer 'count': no event matches --processes=new
 EOF
 
 # --- losses ---

@@ -63,7 +63,44 @@ EOF
 expect 'both' counted --ports=new --processes=all "$ports" <<'EOF'
 57
 EOF
-expect 'ports of before' counted --ports=existing "$ports" </dev/null
+expect 'ports of before' counted --ports=existing "$ports" <<'EOF'
+-- stderr
+tracehost replay: warning: tracer 'count': no event matches --ports=existing; there are send, receive, procs, ports, running_ports events
+EOF
+# unmatched ARGUMENT...: what is said of filters that nothing passes.
+calls=$recordings/s01_seed_local_caller.trace
+unmatched() {
+    "$tracehost" replay "$@"
+}
+expect 'no port' unmatched --ports=new "$calls" <<'EOF'
+-- stderr
+tracehost replay: warning: tracer 'text': no event matches --ports=new; there are call events
+EOF
+expect 'no new process' unmatched --processes=new "$calls" <<'EOF'
+-- stderr
+tracehost replay: warning: tracer 'text': no event matches --processes=new; there are call events
+EOF
+expect 'no event of a flag' unmatched --flags=running,procs --processes=existing,new --ports=all "$calls" <<'EOF'
+-- stderr
+tracehost replay: warning: tracer 'text': no event matches --flags=running,procs --processes=existing,new --ports=all; there are call events
+EOF
+expect 'no arguments that match' unmatched -p ex:bar/1 --match-spec='[{[99],[],[]}]' "$calls" <<'EOF'
+-- stderr
+tracehost replay: warning: tracer 'text': no event matches -p ex:bar/1 --match-spec=[{[99],[],[]}]; there are call events
+EOF
+expect 'no message that matches' unmatched --flags=send --processes=all -p send --match-spec="[{['_',stop],[],[]}]" "$ports" <<'EOF'
+-- stderr
+tracehost replay: warning: tracer 'text': no event matches --flags=send --processes=all -p send --match-spec=[{['_',stop],[],[]}]; there are send, receive, procs, ports, running_ports events
+EOF
+expect 'in one of two sessions' unmatched --session a -t count --ports=new --session b -t text --max-events=1 "$calls" <<'EOF'
+<0.79.0>   call ex:foo() [result {rec,w,0}]
+-- stderr
+tracehost replay: warning: session 'a', tracer 'count': no event matches --ports=new; there are call events
+EOF
+expect 'in a report' "$tracehost" report -o /dev/null --flags=send "$calls" <<'EOF'
+-- stderr
+tracehost report: warning: tracer 'report': no event matches --flags=send; there are call events
+EOF
 named() {
     "$tracehost" replay --stats -t msg --processes='<0.7.7>' --max-records=1 "$procs" 2>&1 | grep 'tracees seen'
 }
