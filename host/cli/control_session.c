@@ -6,16 +6,39 @@
 
 /* --- What is told of a session ---------------------------------------------------------------- */
 
+static void add_count(json_t *object, const char *name, uint64_t count)
+{
+    json_object_set_new(object, name, json_integer((json_int_t)count));
+}
+
+/* Those that --stats and the remarks at the end show, too. */
 static json_t *counts_of(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);
+    struct th_pattern_counts patterns = th_session_pattern_counts(session);
+    struct th_message_counts messages = th_session_message_counts(session);
+    json_t *object = json_object();
 
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "traced",
-                     (json_int_t)counts.traced, "enabled", (json_int_t)counts.enabled, "discarded",
-                     (json_int_t)counts.discarded, "filtered", (json_int_t)counts.filtered,
-                     "silenced", (json_int_t)counts.silenced, "untraced",
-                     (json_int_t)counts.untraced, "removed", (json_int_t)counts.removed, "refused",
-                     (json_int_t)counts.refused);
+    add_count(object, "traced", counts.traced);
+    add_count(object, "enabled", counts.enabled);
+    add_count(object, "discarded", counts.discarded);
+    add_count(object, "filtered", counts.filtered);
+    add_count(object, "silenced", counts.silenced + messages.silenced);
+    add_count(object, "untraced", counts.untraced);
+    add_count(object, "removed", counts.removed);
+    add_count(object, "kept", counts.kept);
+    add_count(object, "refused", counts.refused);
+    add_count(object, "left_out", messages.unmatched);
+    add_count(object, "undecided", patterns.undecided + messages.undecided);
+    add_count(object, "actions_unsure", patterns.actions_unsure + messages.actions_unsure);
+    add_count(object, "callers_unknown", patterns.callers_unknown);
+    add_count(object, "lines_unknown", patterns.lines_unknown);
+    add_count(object, "external_unknown", patterns.external_unknown);
+    add_count(object, "untimed", patterns.untimed);
+    add_count(object, "returns_unknown", patterns.returns_unknown);
+    add_count(object, "meta_removed", patterns.meta_removed);
+    add_count(object, "meta_untold", patterns.meta_untold);
+    return object;
 }
 
 static json_t *flags_of(const struct th_session *session, enum th_tracees which)

@@ -16,6 +16,7 @@
 struct playing {
     struct th_stream stream;
     struct th_replaying *replay;
+    const struct th_tracing *tracing;
     const struct th_player_counts *played;
     bool refused; /* it is of another node than the streams before it */
 };
@@ -121,6 +122,21 @@ static void show(_Atomic uint64_t *shown, uint64_t value)
     atomic_store_explicit(shown, value, memory_order_relaxed);
 }
 
+/* What th_trace_remarks() tells of calls. */
+static void show_execution(const struct playing *playing)
+{
+    struct th_execution_counts counts = th_tracing_execution_counts(playing->tracing);
+    struct shown *shown = &playing->replay->shown;
+
+    show(&shown->calls_forgotten, th_tracing_calls_forgotten(playing->tracing));
+    show(&shown->callers_disputed, counts.callers_disputed);
+    show(&shown->frames_not_kept, counts.not_kept);
+    show(&shown->returns_late, counts.late);
+    show(&shown->returns_unmatched, counts.wanted ? counts.unmatched : 0);
+    show(&shown->returns_repaired, counts.wanted ? counts.repaired : 0);
+    show(&shown->frames_lost, counts.lost);
+}
+
 static void show_position(const struct playing *playing)
 {
     const struct th_reader *reader = playing->stream.reader;
@@ -135,7 +151,10 @@ static void show_position(const struct playing *playing)
     show(&shown->played, played->played);
     show(&shown->malformed, played->malformed);
     show(&shown->lost, played->lost);
+    show(&shown->damages, played->damages);
+    show(&shown->untimed, played->untimed);
     show(&shown->gaps, played->gaps);
+    show_execution(playing);
 }
 
 /* Between two records; before a wait for bytes, and twice a second during it. */
@@ -254,6 +273,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     struct playing playing = {
         .stream = {.command = replay->command, .name = name, .options = &replay->stream},
         .replay = replay,
+        .tracing = tracing,
         .played = &totals->played,
     };
     struct th_stream *stream = &playing.stream;
@@ -368,8 +388,19 @@ static void tell_status(void *context, json_t *status)
     json_object_set_new(position, "played", shown_number(&shown->played));
     json_object_set_new(status, "replay", position);
     json_object_set_new(lost, "recorder_dropped", shown_number(&shown->lost));
-    json_object_set_new(lost, "gaps", shown_number(&shown->gaps));
-    json_object_set_new(lost, "malformed", shown_number(&shown->malformed));
+#define SHOW(name) json_object_set_new(lost, #name, shown_number(&shown->name));
+    SHOW(gaps)
+    SHOW(malformed)
+    SHOW(damages)
+    SHOW(untimed)
+    SHOW(calls_forgotten)
+    SHOW(callers_disputed)
+    SHOW(frames_not_kept)
+    SHOW(returns_late)
+    SHOW(returns_unmatched)
+    SHOW(returns_repaired)
+    SHOW(frames_lost)
+#undef SHOW
 }
 
 static void add_process(void *context, const struct th_process *process)

@@ -36,7 +36,9 @@ struct th_replaying {
      * numbers in themselves. Of all streams, but `stream` and `bytes` of the one that is played. */
     struct shown {
         const char *_Atomic stream;
-        _Atomic uint64_t size, bytes, records, played, malformed, lost, gaps;
+        _Atomic uint64_t size, bytes, records, played, malformed, damages, untimed, lost, gaps;
+        _Atomic uint64_t calls_forgotten, callers_disputed, frames_not_kept, returns_late,
+            returns_unmatched, returns_repaired, frames_lost;
     } shown;
 };
 

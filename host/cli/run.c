@@ -217,12 +217,15 @@ static void stop_as_told(void *context)
 static void tell_status(void *context, json_t *status)
 {
     struct th_runtime_setup threads = th_runtime_threads();
+    json_t *lost = json_object_get(status, "lost");
 
     (void)context;
     json_object_set_new(status, "schedulers", json_integer(threads.schedulers));
     json_object_set_new(status, "processes", json_integer((json_int_t)th_runtime_processes()));
-    json_object_set_new(json_object_get(status, "lost"), "calls_not_kept",
+    json_object_set_new(lost, "calls_not_kept",
                         json_integer((json_int_t)th_runtime_calls_not_kept()));
+    json_object_set_new(lost, "calls_left", json_integer((json_int_t)th_runtime_calls_left()));
+    json_object_set_new(lost, "no_calls", json_integer((json_int_t)th_runtime_no_calls()));
 }
 
 static json_t *process_of(const struct th_process_seen *seen)

@@ -208,4 +208,45 @@ tracer 'count'
 stderr: tracehost replay: warning: nothing was seen of <0.80.0>, which --processes or --ports names
 status 0
 EOF
+
+# doubtful: what is lost or doubtful is counted while the stream goes on, as it is at the end.
+doubtful() {
+    "$tracehost" convert samples/recordings/s01_seed_local_caller.trace "$work/calls.jsonl" &&
+        "$tracehost" convert samples/recordings/s09_collections_return.trace "$work/returns.jsonl" || return 1
+    "$tracehost" replay --control="$socket" --from=0 -t "text,output=$work/text" --flags=call,send --processes=all -p _:_ --kind=global \
+        --return - <"$work/pipe" >"$work/host.out" 2>"$work/host.err" &
+    host=$!
+    exec 9>"$work/pipe"
+    {
+        cat "$work/calls.jsonl"
+        echo '{"drop":3}'
+        echo '{"drop":0}'
+        echo 'no JSON'
+        grep return_from "$work/returns.jsonl"
+    } >&9
+    until_so lost_of 1 malformed
+    ctl status | grep '^lost'
+    ctl --json status | conforms status
+    ctl --json sessions | conforms sessions
+    ctl detach text
+    exec 9>&-
+    ended
+}
+lost_of() {
+    ctl status | grep "^lost.*$*"
+}
+expect 'what is doubtful is in the answers, too' doubtful <<'EOF'
+lost        3 recorder_dropped, 1 gaps, 1 malformed, 15 untimed
+status conforms
+sessions conforms
+session 1, tracer 'text' has ended
+events      15 external_unknown
+stderr: tracehost replay: stdin: record 18 at byte 1442 (line 19) is damaged
+stderr:   column 2: '[' or '{' expected near 'no'
+stderr: tracehost replay: stdin: the recorder dropped 3 events
+stderr: tracehost replay: stdin: events were lost in 1 place, nobody knows how many
+stderr: tracehost replay: stdin: recovered 400 records, skipped 1
+stderr: tracehost replay: warning: events without a time, which --from and --to do not leave out: 15
+status 4
+EOF
 finish
