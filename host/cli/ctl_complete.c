@@ -163,9 +163,74 @@ static void add_specs(struct place *place)
     add_words(place, of_counts);
 }
 
+/* The path of the host's tracer NAME, the caller's to free; a path is itself. */
+static char *tracer_path(struct place *place, const char *name)
+{
+    json_t *result = strchr(name, '/') ? NULL : ask(place, "tracers"), *tracer;
+    char *path = NULL;
+    size_t i;
+
+    json_array_foreach(json_object_get(result, "tracers"), i, tracer)
+    {
+        const char *its = json_string_value(json_object_get(tracer, "name"));
+        const char *where = json_string_value(json_object_get(tracer, "path"));
+        if (!path && its && where && strcmp(its, name) == 0)
+            path = th_strdup(where);
+    }
+    json_decref(result);
+    return path ? path : th_strdup(name);
+}
+
+/* What is being typed is a setting, or the value of one. */
+static void add_settings_of(struct place *place, const struct th_tracer_setting *settings)
+{
+    const char *typed = place->word;
+    size_t length = strcspn(typed, "=");
+
+    if (typed[length])
+        skip(place, length + 1);
+    for (; settings && settings->name; settings++) {
+        char *key = th_printf("%s=", settings->name);
+        struct th_names words = {0};
+        if (!typed[length])
+            add(place, key);
+        else if (strncmp(key, typed, length + 1) == 0)
+            th_setting_words(settings, &words);
+        for (size_t i = 0; i < words.count; i++)
+            add(place, words.items[i]);
+        th_names_free(&words);
+        th_free(key);
+    }
+}
+
+/* The word is NAME,key=value,... up to the cursor. */
+static void add_settings(struct place *place)
+{
+    char *name = th_printf("%.*s", (int)strcspn(place->word, ","), place->word);
+    char *path = tracer_path(place, name);
+    struct th_library *library = NULL;
+    struct th_search search;
+
+    th_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
+    if (th_library_find(&search, path, &library) != TH_OK)
+        th_error_clear();
+    skip_to_last(place, ',');
+    if (library) {
+        add_settings_of(place, th_library_settings(library));
+        th_library_release(library);
+    }
+    th_search_free(&search);
+    th_free(path);
+    th_free(name);
+}
+
+/* NAME, or NAME and settings. An Erlang term is not completed. */
 static void add_tracers(struct place *place)
 {
-    add_each(place, "tracers", "tracers", "name");
+    if (place->word[strcspn(place->word, ",=")] == ',')
+        add_settings(place);
+    else
+        add_each(place, "tracers", "tracers", "name");
 }
 
 static void add_modules(struct place *place)

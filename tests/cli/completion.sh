@@ -1,5 +1,6 @@
 #!/bin/sh
 # What bash puts in when a command line is being typed.
+# Long because: it holds whole outputs.
 . tests/cli/report
 . tests/cli/controlled
 
@@ -440,6 +441,28 @@ tracehost ctl WORK/socket detach  =>
     1
     count
 tracehost ctl WORK/socket nothing  =>
+EOF
+expect 'settings of tracers of ctl' ctl_completions 'attach count,' 'attach count,top=1,f' 'attach count,top=1,format=' \
+    "attach $tracers/declaring.so,le" 'attach nobody,' 'attach count -p bank:open/2 --meta-tracer=text,time=d' 'replace count count,b' <<'EOF'
+tracehost ctl WORK/socket attach count, => ( nospace )
+    count,by=
+    count,color=
+    count,format=
+    count,output=
+    count,top=
+tracehost ctl WORK/socket attach count,top=1,f => ( nospace )
+    1,format=
+tracehost ctl WORK/socket attach count,top=1,format= =>
+    csv
+    json
+    table
+tracehost ctl WORK/socket attach BUILD/tests/tracers/declaring.so,le => ( nospace )
+    BUILD/tests/tracers/declaring.so,level=
+tracehost ctl WORK/socket attach nobody, =>
+tracehost ctl WORK/socket attach count -p bank:open/2 --meta-tracer=text,time=d =>
+    delta
+tracehost ctl WORK/socket replace count count,b => ( nospace )
+    count,by=
 EOF
 end >/dev/null
 expect 'a host that is not there' ctl_completions 'a' 'attach co' <<'EOF'

@@ -56,6 +56,11 @@ run> attach count -p bank:open/2  --kind=time
 session 1, tracer 'count': flags call, 1 breakpoint
 run>
 EOF
+expect 'settings of tracers are completed' typed 'attach msg,col\tal\t--session=\n' <<'EOF'
+run> attach msg,color=always --session=
+tracehost ctl: --session wants a name
+run>
+EOF
 expect 'sessions are completed' typed 'attach msg --session=mine --flags=proc\t\ndet\tmi\t\n' <<'EOF'
 run> attach msg --session=mine --flags=procs
 session 2 'mine', tracer 'msg': flags procs
