@@ -217,22 +217,16 @@ bool th_host_process_take_or(struct th_host_process *process, struct th_message 
     return waits;
 }
 
-bool th_host_process_holds(struct th_host_process *process,
-                           bool (*is_it)(void *context, const struct th_message *message))
+const struct th_message *th_host_process_first(const struct th_host_process *process)
 {
-    bool found = false;
-
-    pthread_mutex_lock(&process->lock);
-    for (const struct th_message *m = process->first; m && !found; m = m->next)
-        found = is_it(process->context, m);
-    pthread_mutex_unlock(&process->lock);
-    return found;
+    return process->first;
 }
 
-void th_host_process_with(struct th_host_process *process, void (*called)(void *context))
+void th_host_process_with(struct th_host_process *process, void (*called)(void *context),
+                          void *context)
 {
     pthread_mutex_lock(&process->lock);
-    called(process->context);
+    called(context);
     pthread_mutex_unlock(&process->lock);
 }
 

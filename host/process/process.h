@@ -177,13 +177,13 @@ struct th_message *th_host_process_take(struct th_host_process *process);
 bool th_host_process_take_or(struct th_host_process *process, struct th_message **mail,
                              bool (*wait)(void *context));
 
-/* True if IS_IT(context, message) is of a message in the mailbox, under its lock. Only who takes
- * messages out may call this. */
-bool th_host_process_holds(struct th_host_process *process,
-                           bool (*is_it)(void *context, const struct th_message *message));
+/* The oldest message in the mailbox, linked with the later ones; NULL: there is none. Under its
+ * lock, that is in ARRIVED or in CALLED of th_host_process_with(). */
+const struct th_message *th_host_process_first(const struct th_host_process *process);
 
-/* Calls CALLED(context) under the mailbox's lock. */
-void th_host_process_with(struct th_host_process *process, void (*called)(void *context));
+/* Calls CALLED(CONTEXT) under the mailbox's lock. */
+void th_host_process_with(struct th_host_process *process, void (*called)(void *context),
+                          void *context);
 
 /* Calls SEEN for each that has a mailbox and this ARRIVED, under its lock, with what it was started
  * with and its pid. */

@@ -62,9 +62,19 @@ void th_mailbox_look(struct th_process_run *process)
     th_signals_take(process, th_host_process_take(process->mailbox));
 }
 
-static bool ends(void *context, const struct th_message *message)
+struct fate {
+    const struct th_process_run *process;
+    bool ends;
+};
+
+/* Under the mailbox's lock. */
+static void look_for_end(void *context)
 {
-    return th_signal_ends(context, message);
+    struct fate *fate = context;
+
+    for (const struct th_message *m = th_host_process_first(fate->process->mailbox);
+         m && !fate->ends; m = m->next)
+        fate->ends = th_signal_ends(fate->process, m);
 }
 
 /* On a normal scheduler signals wait for the function's end, as in a BEAM: there the answer is that
@@ -72,12 +82,14 @@ static bool ends(void *context, const struct th_message *message)
 bool th_call_process_alive(const th_env *env)
 {
     struct th_process_run *process = th_call_current ? th_call_current->process : NULL;
+    struct fate fate = {process, false};
 
     if (!process || process->pid != env->self ||
         th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         return th_process_alive(env->self);
-    return !atomic_load_explicit(&process->end_arrived, memory_order_relaxed) ||
-           !th_host_process_holds(process->mailbox, ends);
+    if (atomic_load_explicit(&process->end_arrived, memory_order_relaxed))
+        th_host_process_with(process->mailbox, look_for_end, &fate);
+    return !fate.ends;
 }
 
 /* Takes the message at PLACE out of the inbox. */

@@ -105,7 +105,7 @@ static void *run(void *unused)
             sleep_until(first->timer_due);
         } else {
             take_out(first);
-            th_host_process_with(first->mailbox, th_mailbox_timed_out);
+            th_host_process_with(first->mailbox, th_mailbox_timed_out, first);
         }
     }
     pthread_mutex_unlock(&timers.lock);

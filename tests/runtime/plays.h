@@ -59,7 +59,7 @@ static inline void look_at_player(void *context)
 /* All but the player have ended, and it waits: nothing more happens. */
 static inline bool is_quiet(void)
 {
-    th_host_process_with(player->mailbox, look_at_player);
+    th_host_process_with(player->mailbox, look_at_player, player);
     return player_waits && th_runtime_processes() == 1;
 }
 
