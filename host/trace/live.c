@@ -25,6 +25,16 @@ void th_live_process_begin(struct th_live_process *process, struct th_tracing *t
     th_progress_leave();
 }
 
+void th_live_process_leave(struct th_live_process *process)
+{
+    struct th_tracing *tracing = process->traced.tracing;
+
+    th_tracing_lock(tracing);
+    th_table_remove(&tracing->live, process->id);
+    th_traced_set_all(&process->traced, th_refs_create(0));
+    th_tracing_unlock(tracing);
+}
+
 void th_live_process_end(struct th_live_process *process)
 {
     struct th_tracing *tracing = process->traced.tracing;

@@ -73,6 +73,10 @@ struct th_live_process {
 void th_live_process_begin(struct th_live_process *process, struct th_tracing *tracing,
                            struct th_live_process *parent, bool linked);
 
+/* PROCESS has ended, but the thread that runs it goes on for a while: nobody traces it any more. By
+ * another thread, before th_live_process_end(). */
+void th_live_process_leave(struct th_live_process *process);
+
 /* After its last event (out_exited, closed). By the thread that ran it last. th_trace_ended() is
  * for the caller to say, where it may be a tracer's state. */
 void th_live_process_end(struct th_live_process *process);
