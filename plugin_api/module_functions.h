@@ -263,7 +263,9 @@
  * As Erlang's functions of these names, for the process that runs. What one process does to another
  * arrives there in the order in which it was done, messages and signals alike; it is acted on when
  * the function that runs there has returned: a process that is killed never stops in the middle of
- * one.
+ * one. On a dirty thread, a process that a signal ends is dead for all others at once, and the
+ * function still runs to its end: its links, monitors, signals and messages then do nothing,
+ * enif_send() returns 0, and th_spawn() raises `system_limit`.
  *
  * th_spawn() starts a process with a call of MODULE:FUNCTION, with OPTIONS of TH_SPAWN_LINK and
  * TH_SPAWN_MONITOR; *PID and, if monitored, *MONITOR, a reference (NULL: not wanted), tell of it. A

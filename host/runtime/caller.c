@@ -1,4 +1,5 @@
 #include "caller.h"
+#include "dirty_end.h"
 
 #include "source_line.h"
 #include "traced_call.h"
@@ -103,6 +104,9 @@ size_t th_callers_find(const struct th_process_run *process, uintptr_t from,
         .limit = limit,
     };
 
+    if (th_dirty_is_over(
+            process)) /* another thread may ask, and that which runs the process go on */
+        return 0;
     if (from == TH_FROM_KEPT)
         add_kept(&walk, process->base);
     if (walk.call && walk.count < limit)

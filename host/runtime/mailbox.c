@@ -6,6 +6,7 @@
  * place in the inbox where looking goes on, so that each message is looked at once by each
  * th_await().
  */
+#include "dirty_end.h"
 #include "probed.h"
 #include "tracepoint.h"
 
@@ -34,6 +35,7 @@ void th_mailbox_arrived(void *context, const struct th_message *message)
     if (may_end(message))
         atomic_store_explicit(&process->end_arrived, true, memory_order_relaxed);
     atomic_store_explicit(&process->mail, true, memory_order_relaxed);
+    th_dirty_arrived(process, message);
     wake(process);
 }
 
@@ -87,8 +89,11 @@ bool th_call_process_alive(const th_env *env)
     if (!process || process->pid != env->self ||
         th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
         return th_process_alive(env->self);
+    if (!th_dirty_take(process))
+        return false;
     if (atomic_load_explicit(&process->end_arrived, memory_order_relaxed))
         th_host_process_with(process->mailbox, look_for_end, &fate);
+    th_dirty_let_go(process);
     return !fate.ends;
 }
 

@@ -1,4 +1,5 @@
 /* What match specifications ask of a process that runs. */
+#include "dirty_end.h"
 #include "stack_dump.h"
 #include "traced_call.h"
 #include "tracepoint.h"
@@ -17,13 +18,23 @@ static th_term is_seq_trace(void *context)
 
 static th_term get_seq_token(void *context, th_env *env)
 {
-    return th_seq_token(of(context), env);
+    th_term token;
+
+    if (!th_dirty_take(of(context)))
+        return TH_NONE;
+    token = th_seq_token(of(context), env);
+    th_dirty_let_go(of(context));
+    return token;
 }
 
 static th_term set_seq_token(void *context, th_env *env, th_term component, th_term value)
 {
-    th_term before = th_seq_set_in(of(context), env, component, value);
+    th_term before;
 
+    if (!th_dirty_take(of(context)))
+        return TH_MATCH_RAISED;
+    before = th_seq_set_in(of(context), env, component, value);
+    th_dirty_let_go(of(context));
     return before == TH_NONE ? TH_MATCH_RAISED : before;
 }
 
@@ -58,11 +69,14 @@ static void print_links(struct th_buffer *text, const struct th_process_run *pro
 /* The lines that a BEAM's dump has of what there is here, by the names that they have there. */
 static th_term process_dump(void *context, th_env *env)
 {
-    const struct th_process_run *process = of(context);
-    struct th_heap_sizes sizes = th_heap_sizes(process);
+    struct th_process_run *process = of(context);
+    struct th_heap_sizes sizes;
     struct th_buffer text = {0};
     th_term dump;
 
+    if (!th_dirty_take(process))
+        return TH_NONE;
+    sizes = th_heap_sizes(process);
     th_buffer_printf(&text, "State: Running\nMessage queue length: %zu\n",
                      count_of(process->inbox));
     th_buffer_printf(&text, "Heap fragment data: %zu\n", sizes.mbuf_size);
@@ -71,6 +85,7 @@ static th_term process_dump(void *context, th_env *env)
                      sizes.heap_block_size + sizes.stack_size,
                      sizes.heap_block_size - sizes.heap_size);
     th_stack_dump(process, th_traced_from(), &text);
+    th_dirty_let_go(process);
     dump = th_make_binary(env, text.data, text.size);
     th_buffer_free(&text);
     return dump;

@@ -1,4 +1,5 @@
 /* Processes that run: made, run for a turn, ended. */
+#include "dirty_end.h"
 #include "loader.h"
 #include "probed.h"
 #include "process_memory.h"
@@ -24,6 +25,7 @@ struct th_process_run *th_process_create(bool told, struct th_process_run *paren
     process->offer = &process->inbox;
     process->next.where = ERL_NIF_THR_NORMAL_SCHEDULER;
     process->told = told;
+    process->takes = 1;
     process->reductions = TH_TURN;
     process->waiting = told;
     th_shown_doing(&process->shown, told ? TH_PROCESS_WAITING : TH_PROCESS_QUEUED);
@@ -71,7 +73,7 @@ th_term th_process_spawn(struct th_call *call, th_term module, th_term function,
     struct th_process_run *child;
     th_term pid;
 
-    if (th_runtime_processes() >= th_runtime_threads().processes)
+    if (th_runtime_processes() >= th_runtime_threads().processes || !th_dirty_take(call->process))
         return TH_NONE;
     child = th_process_create(false, call->process, options & TH_PROCESS_LINK);
     pid = child->pid;
@@ -88,6 +90,7 @@ th_term th_process_spawn(struct th_call *call, th_term module, th_term function,
     join(call, child, options, monitor);
     th_probed_spawn(child, call->process);
     th_tracepoint_spawn(call->process, child, options & TH_PROCESS_LINK);
+    th_dirty_let_go(call->process);
     th_queue_add(child); /* from here on others may have it */
     return pid;
 }
@@ -129,16 +132,35 @@ static bool conclude(struct th_process_run *process)
     return true;
 }
 
-/* Runs code, on any thread. */
-static void run(struct th_process_run *process)
+/* By a dirty thread, which had let go of the process. False: that has ended, and is not this
+ * thread's any more. */
+static bool is_back(struct th_process_run *process)
 {
-    th_step_take(process, NULL);
+    if (process->told || th_dirty_take(process))
+        return true;
+    th_dirty_over(process);
+    return false;
+}
+
+/* Runs code, on any thread. A dirty one has let go of the process, unless that is told: false, the
+ * process has ended meanwhile, and is not this thread's any more. */
+static bool run(struct th_process_run *process)
+{
+    bool dirty = th_scheduler_current->type != ERL_NIF_THR_NORMAL_SCHEDULER;
+
+    if (dirty && !process->told)
+        th_dirty_let_go(process);
+    if (!th_dirty_is_over(process))
+        th_step_take(process, NULL);
+    if (dirty && !is_back(process))
+        return false;
     if (process->offered)
         th_mailbox_offered(process);
     if (process->next.step != TH_STEP_CONCLUDE)
         th_heap_collect(process);
-    if (th_scheduler_current->type == ERL_NIF_THR_NORMAL_SCHEDULER)
+    if (!dirty)
         th_resource_reap();
+    return true;
 }
 
 /* One step. False: the process has ended, or waits; it is not this thread's any more. */
@@ -147,8 +169,7 @@ static bool step(struct th_process_run *process)
     switch (process->next.step) {
     case TH_STEP_RUN:
     case TH_STEP_CALL:
-        run(process);
-        return true;
+        return run(process);
     case TH_STEP_AWAIT:
     case TH_STEP_RECEIVE:
         return th_mailbox_offer(process);
@@ -226,11 +247,20 @@ static bool goes_on(const struct th_process_run *process)
     return process->told && process->next.step == TH_STEP_NONE && process->reductions > 0;
 }
 
+static void end_meanwhile(struct th_process_run *process);
+
 /* A function that is to go on somewhere else, or when the turn is used up, waits in a queue. */
 void th_process_turn(struct th_process_run *process)
 {
     int here = th_scheduler_current->type;
 
+    if (here != ERL_NIF_THR_NORMAL_SCHEDULER) {
+        if (!is_back(process))
+            return;
+    } else if (th_dirty_is_over(process)) {
+        end_meanwhile(process);
+        return;
+    }
     if (!goes_on(process))
         th_process_begin_turn(process);
     th_shown_doing(&process->shown, TH_PROCESS_RUNNING);
@@ -293,23 +323,24 @@ static void note_end(void)
     pthread_mutex_unlock(&ends_lock);
 }
 
-/* Dead first, then told: who is told finds it dead. (And no timer may meet who has the mailbox
- * next.) */
-void th_process_end(struct th_process_run *process, th_term reason)
+/* The end as others see it. Dead first, then told: who is told finds it dead. */
+static void leave(struct th_process_run *process, th_term reason)
 {
-    struct th_request *request = process->request;
     struct th_host_remains remains;
 
     th_probed_exit(process, reason);
     th_tracepoint_about(process, TH_TAG_exit, reason);
-    th_timer_stop(process);
+    th_timer_stop(process); /* no timer may meet who has the mailbox next */
     th_file_end(process);
     if (process->told)
         process->end_message = th_message_create(reason);
     th_host_process_leave(process->mailbox, reason, &remains);
     th_signals_end(process, &remains, reason);
-    if (request)
-        th_request_end(request, reason);
+}
+
+/* What others do not see; nothing runs for the process any more. */
+static void finish(struct th_process_run *process)
+{
     th_traced_calls_drop(process);
     th_probed_out(process);
     th_tracepoint_end(process);
@@ -320,6 +351,31 @@ void th_process_end(struct th_process_run *process, th_term reason)
         sem_post(&process->over);
     else
         th_process_memory_give(process);
+}
+
+void th_process_end(struct th_process_run *process, th_term reason)
+{
+    struct th_request *request = process->request;
+
+    leave(process, reason);
+    if (request)
+        th_request_end(request, reason);
+    finish(process);
+}
+
+/* By a normal scheduler: ends a process that was let go of (dirty_end.c), and then what the dirty
+ * thread has left. */
+static void end_meanwhile(struct th_process_run *process)
+{
+    if (!process->ending) {
+        th_mailbox_look(process);
+        leave(process, process->ending->term);
+        th_tracepoint_leave(process);
+        th_resource_reap();
+        if (th_dirty_goes_on(process))
+            return;
+    }
+    finish(process);
 }
 
 /* --- The end of all -------------------------------------------------------------------------- */

@@ -3,7 +3,8 @@
  *
  * A process is used by one thread at a time: by the one that took it out of a run queue, until that
  * has put it into another, or has noted under its mailbox's lock that it waits. All of it that is
- * not said to be guarded is handed over together with it. Others reach it by its mailbox only.
+ * not said to be guarded is handed over together with it. Others reach it by its mailbox only. A
+ * function on a dirty thread runs while its process is let go of; see dirty_end.c.
  *
  * Locks, the outer first: the timers', a mailbox's (process/), a queue's, that of the schedulers
  * that sleep. No code of a library runs under any of them.
@@ -106,6 +107,15 @@ struct th_seq {
     int64_t clock, last;      /* of the process */
 };
 
+/* How far a process has come whose functions run on dirty threads; see dirty_end.c. */
+enum th_dirty {
+    TH_DIRTY_HELD,     /* a thread uses the process, or it waits, or is in a run queue */
+    TH_DIRTY_LET_GO,   /* its function runs, or it is in the queue of a dirty type */
+    TH_DIRTY_ENDS,     /* the same, and a normal scheduler ends the process, or will */
+    TH_DIRTY_ENDED,    /* the same, and the process has ended */
+    TH_DIRTY_RETURNED, /* the dirty thread is done with the process, which ends */
+};
+
 struct th_process_run {
     struct th_host_process *mailbox;
     th_term pid;
@@ -176,9 +186,10 @@ struct th_process_run {
 
     bool has_timer; /* perhaps: it may have fired */
 
-    /* In a queue, under its lock; by the thread that uses it. */
+    /* In a run queue, under its lock; by the thread that uses it. */
     struct th_process_run *behind;
-    unsigned home; /* the scheduler that ran it last, from 0 */
+    struct th_process_run *behind_dirty; /* the same of a queue of dirty threads */
+    unsigned home;                       /* the scheduler that ran it last, from 0 */
 
     /* Under the mailbox's lock. */
     bool waiting, timed_out;
@@ -187,6 +198,11 @@ struct th_process_run {
     _Atomic bool mail;
     /* So has a signal that may end the process; likewise. */
     _Atomic bool end_arrived;
+
+    /* Changed under the mailbox's lock up to TH_DIRTY_ENDS, and read so by senders. Relaxed for
+     * the thread that holds the process or has taken it out of a queue; see dirty_end.c. */
+    _Atomic enum th_dirty dirty;
+    unsigned takes; /* how often it was taken: 1 while a thread uses it; 0: it was let go of */
 
     /* Under the timers' lock. */
     size_t timer_place; /* in the heap of timers, from 1; 0: no timer */
@@ -324,8 +340,8 @@ bool th_signal_send(th_term to, enum th_signal kind, th_term from, uint64_t numb
  * process; then what comes behind it goes to the inbox as it is. */
 void th_signals_take(struct th_process_run *process, struct th_message *mail);
 
-/* The signal SIGNAL, which the process has not acted on yet, will end it; by the thread that runs
- * it, in a function. */
+/* SIGNAL, which is in the mailbox, will end the process, as far as what comes before it in the
+ * mailbox does not. Under the mailbox's lock, while links and the like stay as they are. */
 bool th_signal_ends(const struct th_process_run *process, const struct th_message *signal);
 
 /* The process has ended: tells those who are linked with it or watch it, and answers what the rest

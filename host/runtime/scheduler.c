@@ -8,6 +8,7 @@
  *
  * Normal schedulers also call the destructors of resources that other threads let go of.
  */
+#include "dirty_end.h"
 #include "loader.h"
 #include "queue.h"
 #include "run_queue.h"
@@ -69,7 +70,7 @@ static struct th_process_run *take_first(struct th_queue *queue)
 {
     struct th_process_run *process = queue->first;
 
-    queue->first = process->behind;
+    queue->first = process->behind_dirty;
     if (!queue->first)
         queue->end = &queue->first;
     queue->length--;
@@ -202,10 +203,12 @@ void th_queue_add(struct th_process_run *process)
         th_run_queue_add(process);
         return;
     }
-    process->behind = NULL;
+    process->behind_dirty = NULL;
+    if (!process->told)
+        th_dirty_let_go(process);
     pthread_mutex_lock(&queue->lock);
     *queue->end = process;
-    queue->end = &process->behind;
+    queue->end = &process->behind_dirty;
     queue->length++;
     if (queue->length > queue->sleeping && queue->count < queue->limit)
         add_thread(queue);

@@ -6,6 +6,7 @@
  * A token travels as the tuple {Flags, Label, Serial, From, Previous}; where there is a user tag
  * that spreads, in what user_tag.c makes of both.
  */
+#include "dirty_end.h"
 #include "probed.h"
 #include "tracepoint.h"
 
@@ -189,16 +190,11 @@ static void suppress(th_term pid, th_term message)
         th_tracepoint_send(th_call_current->process, pid, message);
 }
 
-bool th_process_send(th_env *env, th_term pid, th_term message)
+static bool send_from(struct th_process_run *process, th_env *env, th_term pid, th_term message)
 {
-    struct th_process_run *process = sender_of(env);
     struct th_message *copy;
     th_term token;
 
-    if (!process) {
-        suppress(pid, message);
-        return th_mail_send(pid, message);
-    }
     th_tracepoint_send(process, pid, message);
     token = th_seq_send(process, env, pid, message);
     th_probed_send(process, pid, message);
@@ -207,6 +203,22 @@ bool th_process_send(th_env *env, th_term pid, th_term message)
     copy = th_message_create_with(message, token);
     copy->from = process->pid;
     return th_host_process_post(pid, copy) || th_mail_send(pid, message);
+}
+
+bool th_process_send(th_env *env, th_term pid, th_term message)
+{
+    struct th_process_run *process = sender_of(env);
+    bool sent;
+
+    if (!process) {
+        suppress(pid, message);
+        return th_mail_send(pid, message);
+    }
+    if (!th_dirty_take(process))
+        return false;
+    sent = send_from(process, env, pid, message);
+    th_dirty_let_go(process);
+    return sent;
 }
 
 /* --- For functions that run ------------------------------------------------------------------ */
@@ -287,33 +299,51 @@ th_term th_seq_set_in(struct th_process_run *process, th_env *env, th_term compo
 
 th_term th_seq_set(struct th_call *call, th_term component, th_term value)
 {
-    return th_seq_set_in(call->process, call->env, component, value);
+    th_term before;
+
+    if (!th_dirty_take(call->process))
+        return TH_NONE;
+    before = th_seq_set_in(call->process, call->env, component, value);
+    th_dirty_let_go(call->process);
+    return before;
 }
 
 th_term th_seq_get(struct th_call *call, th_term component)
 {
     const struct th_seq *seq = &call->process->seq;
-    th_term value = value_of(seq, call->env, component);
+    th_term value;
 
-    if (value == TH_NONE)
+    if (!th_dirty_take(call->process))
         return TH_NONE;
-    return seq->set ? th_make_tuple_of(call->env, component, value) : TH_NIL;
+    value = value_of(seq, call->env, component);
+    if (value != TH_NONE)
+        value = seq->set ? th_make_tuple_of(call->env, component, value) : TH_NIL;
+    th_dirty_let_go(call->process);
+    return value;
 }
 
 void th_seq_reset(struct th_call *call)
 {
+    if (!th_dirty_take(call->process))
+        return;
     th_seq_taken(call->process);
     th_seq_end(&call->process->seq);
+    th_dirty_let_go(call->process);
 }
 
 bool th_seq_print_label(struct th_call *call, th_term label, th_term info)
 {
     struct th_seq *seq = &call->process->seq;
+    bool prints;
 
-    if (!seq->set || !th_identical(label_of(seq), label))
+    if (!th_dirty_take(call->process))
         return false;
-    count_up(call->process);
-    if (is_told(call->process, TH_AM(print)))
-        th_tracepoint_seq(call->process, seq, TH_AM(print), call->process->pid, TH_NIL, info);
-    return true;
+    prints = seq->set && th_identical(label_of(seq), label);
+    if (prints) {
+        count_up(call->process);
+        if (is_told(call->process, TH_AM(print)))
+            th_tracepoint_seq(call->process, seq, TH_AM(print), call->process->pid, TH_NIL, info);
+    }
+    th_dirty_let_go(call->process);
+    return prints;
 }

@@ -18,6 +18,7 @@
  * watched. The host's processes without a run queue (the console) never end, so that links and
  * monitors of them need no signal.
  */
+#include "dirty_end.h"
 #include "probed.h"
 #include "tracepoint.h"
 
@@ -55,24 +56,29 @@ static bool is_eternal(th_term pid)
     return th_local_pid_serial(pid) >= TH_HOST_SERIAL && th_process_alive(pid);
 }
 
-bool th_process_link(struct th_call *call, th_term pid)
+static void link_with(struct th_process_run *self, th_term pid)
 {
-    struct th_process_run *self = call->process;
-
-    if (!th_is_local_pid(pid))
-        return false;
     th_tracepoint_about(self, TH_TAG_link, pid);
     if (pid == self->pid || is_active(th_table_get(&self->links, pid)))
-        return true;
+        return;
     th_table_set(&self->links, pid, TH_LINKED);
     if (!th_signal_send(pid, TH_SIGNAL_LINK, self->pid, 0, TH_NIL) && !is_eternal(pid))
         th_signal_send(self->pid, TH_SIGNAL_EXIT_LINKED, pid, NOBODY, TH_AM(noproc));
+}
+
+bool th_process_link(struct th_call *call, th_term pid)
+{
+    if (!th_is_local_pid(pid))
+        return false;
+    if (th_dirty_take(call->process)) {
+        link_with(call->process, pid);
+        th_dirty_let_go(call->process);
+    }
     return true;
 }
 
-void th_process_unlink(struct th_call *call, th_term pid)
+static void unlink_from(struct th_process_run *self, th_term pid)
 {
-    struct th_process_run *self = call->process;
     uint64_t number;
 
     th_tracepoint_about(self, TH_TAG_unlink, pid);
@@ -82,6 +88,14 @@ void th_process_unlink(struct th_call *call, th_term pid)
     th_table_set(&self->links, pid, mark(number));
     if (!th_signal_send(pid, TH_SIGNAL_UNLINK, self->pid, number, TH_NIL))
         th_table_remove(&self->links, pid); /* what it has sent is older: it finds no link */
+}
+
+void th_process_unlink(struct th_call *call, th_term pid)
+{
+    if (!th_dirty_take(call->process))
+        return;
+    unlink_from(call->process, pid);
+    th_dirty_let_go(call->process);
 }
 
 static void on_link(struct th_process_run *self, const struct th_message *signal)
@@ -161,14 +175,21 @@ static bool on_exit_signal(struct th_process_run *self, struct th_message *signa
 
 void th_process_exit_signal(struct th_call *call, th_term pid, th_term reason)
 {
+    if (!th_dirty_take(call->process))
+        return;
     th_signal_send(pid, TH_SIGNAL_EXIT, call->process->pid, 0, reason);
+    th_dirty_let_go(call->process);
 }
 
 bool th_process_trap_exit(struct th_call *call, bool traps)
 {
-    bool before = call->process->traps_exits;
+    bool before;
 
+    if (!th_dirty_take(call->process))
+        return false;
+    before = call->process->traps_exits;
     call->process->traps_exits = traps;
+    th_dirty_let_go(call->process);
     return before;
 }
 
@@ -185,9 +206,12 @@ th_term th_process_monitor(struct th_call *call, th_term pid)
     th_term reference = th_make_new_reference(call->env);
     uint64_t number = th_reference_number(reference);
 
+    if (!th_dirty_take(self))
+        return reference;
     th_table_set(&self->monitors, number, (void *)(uintptr_t)pid);
     if (!th_signal_send(pid, TH_SIGNAL_MONITOR, self->pid, number, TH_NIL) && !is_eternal(pid))
         send_down(self->pid, pid, number, TH_AM(noproc));
+    th_dirty_let_go(self);
     return reference;
 }
 
@@ -214,12 +238,17 @@ bool th_process_demonitor(struct th_call *call, th_term monitor, bool flushes)
 {
     struct th_process_run *self = call->process;
     uint64_t number = th_reference_number(monitor);
-    th_term pid = number ? (th_term)(uintptr_t)th_table_remove(&self->monitors, number) : TH_NONE;
+    th_term pid = TH_NONE;
 
+    if (!th_dirty_take(self))
+        return false;
+    if (number)
+        pid = (th_term)(uintptr_t)th_table_remove(&self->monitors, number);
     if (pid != TH_NONE)
         th_signal_send(pid, TH_SIGNAL_DEMONITOR, self->pid, number, TH_NIL);
     else if (flushes)
         flush(self, monitor);
+    th_dirty_let_go(self);
     return pid != TH_NONE;
 }
 
@@ -271,8 +300,8 @@ static bool act(struct th_process_run *self, struct th_message *signal)
     case TH_SIGNAL_REQUEST:
         th_request_begin(self, (struct th_request *)(uintptr_t)signal->number);
         return false;
-    case TH_SIGNAL_PURGE:
-        return th_steps_are_in(self, signal->number);
+    case TH_SIGNAL_PURGE: /* while a function has the steps, another signal ends the process */
+        return !th_dirty_is_over(self) && th_steps_are_in(self, signal->number);
     default:
         return true; /* TH_SIGNAL_END */
     }
@@ -286,6 +315,25 @@ static bool runs_in(uint64_t instance)
     return false;
 }
 
+/* The link that the process will have when SIGNAL's turn comes, as the functions above do it. */
+static const void *link_before(const struct th_process_run *self, const struct th_message *signal)
+{
+    const void *link = th_table_get(&self->links, signal->from);
+    const struct th_message *m = th_host_process_first(self->mailbox);
+
+    for (; m != signal; m = m->next) {
+        if (m->from != signal->from)
+            continue;
+        if (m->kind == TH_SIGNAL_LINK)
+            link = link ? link : TH_LINKED;
+        else if (m->kind == TH_SIGNAL_EXIT_LINKED ||
+                 (m->kind == TH_SIGNAL_UNLINK && is_active(link)) ||
+                 (m->kind == TH_SIGNAL_UNLINKED && link == mark(m->number)))
+            link = NULL;
+    }
+    return link;
+}
+
 bool th_signal_ends(const struct th_process_run *self, const struct th_message *signal)
 {
     switch ((enum th_signal)signal->kind) {
@@ -294,7 +342,7 @@ bool th_signal_ends(const struct th_process_run *self, const struct th_message *
                (!self->traps_exits && (signal->term != TH_AM(normal) || signal->from == self->pid));
     case TH_SIGNAL_EXIT_LINKED:
         return !self->traps_exits && signal->term != TH_AM(normal) &&
-               is_active(th_table_get(&self->links, signal->from));
+               is_active(link_before(self, signal));
     case TH_SIGNAL_PURGE:
         return th_steps_are_in(self, signal->number) || runs_in(signal->number);
     case TH_SIGNAL_END:

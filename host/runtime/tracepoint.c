@@ -1,4 +1,5 @@
 #include "tracepoint.h"
+#include "dirty_end.h"
 
 static uint64_t words_of(struct th_live_process *live)
 {
@@ -27,6 +28,15 @@ void th_tracepoint_end(struct th_process_run *process)
     th_live_process_end(&process->live);
     process->live.traced.tracing = NULL;
     th_trace_ended(tracing, process->pid);
+}
+
+void th_tracepoint_leave(struct th_process_run *process)
+{
+    if (!th_tracepoint_is_there(process))
+        return;
+    th_tracepoint_about(process, TH_TAG_out_exited, th_small(0));
+    th_live_process_leave(&process->live);
+    th_trace_ended(process->live.traced.tracing, process->pid);
 }
 
 /* --- Of terms that exist --------------------------------------------------------------------- */
@@ -72,10 +82,12 @@ static void named(th_term id, th_term name, bool given)
         return;
     if (th_is_port(id))
         th_tracepoint_port_named(id, tag, name);
-    else if (th_call_current && th_call_current->process->pid == id)
-        th_tracepoint_about(th_call_current->process, tag, name);
-    else
+    else if (!th_call_current || th_call_current->process->pid != id)
         th_signal_send(id, TH_SIGNAL_NAMED, TH_NONE, tag, name);
+    else if (th_dirty_take(th_call_current->process)) {
+        th_tracepoint_about(th_call_current->process, tag, name);
+        th_dirty_let_go(th_call_current->process);
+    }
 }
 
 const struct th_process_watcher th_tracepoint_watcher = {

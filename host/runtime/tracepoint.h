@@ -32,6 +32,10 @@ void th_tracepoint_begin(struct th_process_run *process, struct th_process_run *
                          bool linked);
 void th_tracepoint_end(struct th_process_run *process);
 
+/* The same, while a function of PROCESS still runs: no event of it follows. Before
+ * th_tracepoint_end(). */
+void th_tracepoint_leave(struct th_process_run *process);
+
 /* Of names, and of ports (tracepoint_port.c). */
 extern const struct th_process_watcher th_tracepoint_watcher;
 void th_tracepoint_port_opened(th_term port, const char *what, th_term owner);

@@ -9,6 +9,7 @@
  *
  * With a message travels {Tag, Token}, where Token, the sequential one, is [] if there is none.
  */
+#include "dirty_end.h"
 #include "running.h"
 
 #include "host/base/base.h"
@@ -95,7 +96,7 @@ th_term th_tag_put(struct th_call *call, th_term item)
     struct th_seq *seq = &call->process->seq;
     th_term before = th_tag_get_data(call);
 
-    if (item != TH_AM(undefined) && !is_binary(item))
+    if ((item != TH_AM(undefined) && !is_binary(item)) || !th_dirty_take(call->process))
         return TH_NONE;
     if (item == TH_AM(undefined)) {
         th_tag_end(seq);
@@ -103,6 +104,7 @@ th_term th_tag_put(struct th_call *call, th_term item)
         set(seq, item);
         seq->tag_stays = true;
     }
+    th_dirty_let_go(call->process);
     return before;
 }
 
@@ -113,7 +115,10 @@ th_term th_tag_spread(struct th_call *call, bool spreads)
     th_term before = th_make_tuple_of(call->env, th_small(state),
                                       seq->tag ? th_copy(call->env, seq->tag->term) : TH_NIL);
 
-    seq->tag_spreads = spreads && seq->tag;
+    if (th_dirty_take(call->process)) {
+        seq->tag_spreads = spreads && seq->tag;
+        th_dirty_let_go(call->process);
+    }
     return before;
 }
 
@@ -129,7 +134,7 @@ bool th_tag_restore(struct th_call *call, th_term state)
         return false;
     parts = th_tuple_elements(state);
     if (!th_get_int64(parts[0], &flags) || flags < 0 || flags > (STAYS | SPREADS) ||
-        (parts[1] == TH_NIL ? flags != 0 : !is_binary(parts[1])))
+        (parts[1] == TH_NIL ? flags != 0 : !is_binary(parts[1])) || !th_dirty_take(call->process))
         return false;
     if (parts[1] == TH_NIL)
         th_tag_end(seq);
@@ -137,6 +142,7 @@ bool th_tag_restore(struct th_call *call, th_term state)
         set(seq, parts[1]);
     seq->tag_stays = flags & STAYS;
     seq->tag_spreads = flags & SPREADS;
+    th_dirty_let_go(call->process);
     return true;
 }
 

@@ -60,8 +60,8 @@ mv scenarios.beam scenarios.code || exit 1
 # in_beam: the values in beam/output, those that are meant to differ in beam/meant.
 in_beam() {
     rm -f beam/journal
-    (cd beam && ERL_CRASH_DUMP_SECONDS=0 erl +S 2:2 -noinput -boot no_dot_erlang -kernel logger_level none -pa .. \
-        -run others main "$here/calls" >output) || return
+    (cd beam && ERL_CRASH_DUMP_SECONDS=0 erl +S 2:2 +SDcpu 1:1 -noinput -boot no_dot_erlang -kernel logger_level none \
+        -pa .. -run others main "$here/calls" >output) || return
     sort_out beam
 }
 

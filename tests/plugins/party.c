@@ -6,6 +6,8 @@
  */
 #include <erl_nif.h>
 #include <nif_module.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define NIF(NAME) static ERL_NIF_TERM NAME(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -726,6 +728,154 @@ NIF(until_dead)
     return atom(env, "ok");
 }
 
+/* Set by let_go(); set by stays() as it returns, to what its last enif_send() has answered.
+ * Relaxed: figures that tests wait for. */
+static atomic_bool may_go;
+static atomic_int last_sent;
+
+/* stays(To): sends `began` to To, and stays until let_go() is called; then sends {late}. */
+NIF(stays)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    (void)argc;
+    atomic_store_explicit(&may_go, false, memory_order_relaxed);
+    atomic_store_explicit(&last_sent, -1, memory_order_relaxed);
+    send_to(env, argv[0], atom(env, "began"));
+    while (!atomic_load_explicit(&may_go, memory_order_relaxed))
+        ;
+    atomic_store_explicit(&last_sent,
+                          enif_send(env, &pid, NULL, enif_make_tuple1(env, atom(env, "late"))),
+                          memory_order_relaxed);
+    return argv[0];
+}
+
+/* As stays(); traps exits, and links with To meanwhile. */
+HOSTED(stays_and_links)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    th_trap_exit(env, 1);
+    th_link(env, &pid);
+    return stays(env, argc, argv);
+}
+
+/* Who crosses, until stays_and_crosses() has linked with it. Relaxed: an immediate term. */
+static _Atomic ERL_NIF_TERM who_crosses;
+
+/* As stays(); links, meanwhile, with the process that calls crosses(). */
+HOSTED(stays_and_crosses)
+{
+    ErlNifPid pid;
+
+    send_to(env, argv[0], atom(env, "here"));
+    while (!(pid.pid = atomic_load_explicit(&who_crosses, memory_order_relaxed)))
+        ;
+    th_link(env, &pid);
+    atomic_store_explicit(&who_crosses, 0, memory_order_relaxed);
+    return stays(env, argc, argv);
+}
+
+/* crosses(Pid): links with Pid, and is to end with `normal` before Pid, which calls
+ * stays_and_crosses(), links with it: that link comes too late. */
+HOSTED(crosses)
+{
+    ErlNifPid pid = pid_of(argv[0]), self = pid_of(self_of(env));
+
+    th_link(env, &pid);
+    th_exit_signal(env, &self, atom(env, "normal"));
+    atomic_store_explicit(&who_crosses, self.pid, memory_order_relaxed);
+    while (atomic_load_explicit(&who_crosses, memory_order_relaxed))
+        ;
+    return argv[0];
+}
+
+/* links_and_exits(Pid, Reason) */
+HOSTED(links_and_exits)
+{
+    ErlNifPid pid = pid_of(argv[0]);
+
+    th_link(env, &pid);
+    return th_exit(env, argv[1]);
+}
+
+/* One thing that a process can do. */
+static void do_any(ErlNifEnv *env, unsigned what, ERL_NIF_TERM to)
+{
+    ErlNifPid pid = pid_of(to), self = pid_of(self_of(env));
+    ERL_NIF_TERM text = enif_make_string(env, "some label", ERL_NIF_LATIN1), tag;
+
+    switch (what % 12) {
+    case 0:
+        th_seq_set_token(env, atom(env, "label"), text);
+        break;
+    case 1:
+        th_seq_set_token(env, atom(env, "send"), atom(env, "true"));
+        break;
+    case 2:
+        th_seq_reset_token(env);
+        break;
+    case 3:
+        send_to(env, enif_make_pid(env, &self), text);
+        break;
+    case 4:
+        th_link(env, &pid);
+        break;
+    case 5:
+        th_unlink(env, &pid);
+        break;
+    case 6:
+        th_demonitor(env, th_monitor(env, &pid), what & 16 ? TH_FLUSH : 0);
+        break;
+    case 7:
+        th_monitor(env, &self);
+        break;
+    case 8:
+        th_spawn(env, atom(env, "party"), atom(env, "self"), 0, NULL,
+                 what & 16 ? TH_SPAWN_LINK : TH_SPAWN_MONITOR, NULL, NULL);
+        break;
+    case 9:
+        enif_make_new_binary(env, 8, &tag);
+        th_put_tag(env, tag);
+        th_spread_tag(env, 1);
+        break;
+    case 10:
+        th_call(env, atom(env, "party"), atom(env, "self"), 0, NULL);
+        break;
+    default:
+        th_seq_print(env, text, text);
+        break;
+    }
+}
+
+/* busy(To, Seed): does all kinds of things, also for a while after its process has ended. */
+HOSTED(busy)
+{
+    unsigned random = (unsigned)integer(env, argv[1]);
+
+    for (int left = 20; left > 0; left -= !enif_is_current_process_alive(env)) {
+        random = random * 1103515245u + 12345u;
+        do_any(env, random >> 16, argv[0]);
+    }
+    return argv[0];
+}
+
+NIF(let_go)
+{
+    (void)argc;
+    (void)argv;
+    atomic_store_explicit(&may_go, true, memory_order_relaxed);
+    return atom(env, "ok");
+}
+
+/* -1: stays() has not sent {late} yet. */
+NIF(sent_late)
+{
+    (void)argc;
+    (void)argv;
+    return enif_make_int(env, atomic_load_explicit(&last_sent, memory_order_relaxed));
+}
+
 /* --- Sequential tokens ------------------------------------------------------------------------ */
 
 HOSTED(seq_set)
@@ -844,6 +994,14 @@ static ErlNifFunc functions[] = {
     {"chaos", 4, chaos, 0},
     {"mingles", 3, mingles, 0},
     {"until_dead", 1, until_dead, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"stays", 1, stays, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"stays_and_links", 1, stays_and_links, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"stays_and_crosses", 1, stays_and_crosses, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"crosses", 1, crosses, 0},
+    {"links_and_exits", 2, links_and_exits, 0},
+    {"busy", 2, busy, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"let_go", 0, let_go, 0},
+    {"sent_late", 0, sent_late, 0},
     {"link", 1, link_, 0},
     {"unlink", 1, unlink_, 0},
     {"monitor", 1, monitor, 0},

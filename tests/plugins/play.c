@@ -6,6 +6,8 @@
  *   {await, Milliseconds}            the next message, or none
  *   {link, Who}, {unlink, Who}, {monitor, Who}, {exit, Who, Reason}
  *   trap                             traps exits
+ *   cpu                              goes on on a dirty thread
+ *   until_dead                       waits there until the process has ended
  *   {register, Name, Who}, {unregister, Name}
  *   {token, Component, Value}, no_token, {print, Label, Info}
  *   {raise, Class, Reason}
@@ -89,6 +91,7 @@ static ERL_NIF_TERM raise(ErlNifEnv *env, ERL_NIF_TERM class, ERL_NIF_TERM reaso
 }
 
 static ERL_NIF_TERM awaited(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+static ERL_NIF_TERM run(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 static ERL_NIF_TERM go_on(ErlNifEnv *env, ERL_NIF_TERM script, ERL_NIF_TERM names)
 {
@@ -100,7 +103,14 @@ static ERL_NIF_TERM go_on(ErlNifEnv *env, ERL_NIF_TERM script, ERL_NIF_TERM name
 
     while (enif_get_list_cell(env, script, &op, &script)) {
         if (!enif_get_tuple(env, op, &size, &parts)) {
-            if (enif_is_identical(op, atom(env, "trap")))
+            kept[0] = script;
+            kept[1] = names;
+            if (enif_is_identical(op, atom(env, "cpu")))
+                return enif_schedule_nif(env, "run", ERL_NIF_DIRTY_JOB_CPU_BOUND, run, 2, kept);
+            if (enif_is_identical(op, atom(env, "until_dead")))
+                while (enif_is_current_process_alive(env))
+                    ;
+            else if (enif_is_identical(op, atom(env, "trap")))
                 th_trap_exit(env, 1);
             else
                 th_seq_reset_token(env);

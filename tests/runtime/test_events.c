@@ -199,6 +199,30 @@ static void other_threads(void **state)
                            "trace_running_procs(in,s,A,0,#{scheduler_id => 1}) self\n"));
 }
 
+/* A normal scheduler tells the end; what the function does after it is not told. */
+static void the_end_of_a_process_in_a_dirty_function(void **state)
+{
+#define SCRIPT                                                                         \
+    "[{register,some_name,self},cpu,{send,parent,here},until_dead,{send,parent,late}," \
+    "{link,parent},{spawn,d,1,[]},{print,0,text},{register,some_other,self}]"
+    (void)state;
+    expect(TH_FLAG_PROCS | TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_EXITING,
+           "[{spawn,c,2," SCRIPT "},{await,5000},{send,c,unread},{exit,c,kill},{await,5000}]",
+           "trace_procs(spawn,s,A,B,#{extra => {play,run,[" SCRIPT ",#{parent => A,self => A}]}})\n"
+           "trace_procs(spawned,s,B,A,#{extra => {play,run,[" SCRIPT
+           ",#{parent => A,self => A}]}})\n"
+           "trace_procs(register,s,B,some_name,#{})\n"
+           "trace_send(send,s,B,here,#{extra => A}) self\n"
+           "trace_receive('receive',s,A,here,#{})\n"
+           "trace_send(send,s,A,unread,#{extra => B}) self\n"
+           "trace_receive('receive',s,B,unread,#{})\n"
+           "trace_procs(exit,s,B,killed,#{})\n"
+           "trace_procs(unregister,s,B,some_name,#{})\n"
+           "trace_running_procs(out_exited,s,B,0,#{}) self\n"
+           "trace_receive('receive',s,A,{'DOWN',#R,process,B,killed},#{})\n");
+#undef SCRIPT
+}
+
 static void who_is_scheduled_in_is_asked_for(void **state)
 {
     (void)state;
@@ -424,6 +448,7 @@ int main(void)
         TEST(in_and_out),
         TEST(other_threads),
         TEST(who_is_scheduled_in_is_asked_for),
+        TEST(the_end_of_a_process_in_a_dirty_function),
         TEST(collections),
         TEST(tokens),
         TEST(exits_over_links_carry_tokens),

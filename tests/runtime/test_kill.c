@@ -2,6 +2,7 @@
 #include "parties.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -95,6 +96,195 @@ static void a_dirty_function_sees_its_process_end(void **state)
     told_in_dirty_function("0", (const char *const[]){"normal", "why", "kill", NULL}, "ended: why");
 }
 
+/* How many are in the code of the library. */
+static uint64_t users_of_party(void)
+{
+    return th_instance_users(
+        th_export_callee(th_export_find(th_atom("party"), th_atom("let_go"), 0))->instance);
+}
+
+/* FUNCTION, one of stays(), runs in a process that WATCHER has spawned and watches. A signal with
+ * REASON ends the process: others see that, as END, while the function runs; what it sends then
+ * goes nowhere. (As in OTP 25.) */
+static void ended_in_dirty_function(const char *function, const char *reason, const char *end)
+{
+    struct th_process_run *watcher = th_run_start();
+    char *self = text_of_pid(th_run_pid(watcher));
+    char *pid;
+
+    call_in(watcher, "trap", "[1]");
+    pid = th_strdup(call_in(watcher, "spawn", "[party,%s,[%s],0]", function, self));
+    assert_string_equal(message_to(watcher), "began");
+    call_in(watcher, "register", "[some_name,%s]", pid);
+    call_in(watcher, "monitor", "[%s]", pid);
+    call_in(watcher, "signal", "[%s,%s]", pid, reason);
+    assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), end));
+    assert_string_equal(call_in(watcher, "sent_late", "[]"), "-1");
+    assert_string_equal(call_in(watcher, "alive", "[%s]", pid), "0");
+    assert_string_equal(call_in(watcher, "whereis", "[some_name]"), "undefined");
+    call_in(watcher, "monitor", "[%s]", pid);
+    assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), "noproc"));
+    call_in(watcher, "signal", "[%s,kill]", pid);
+    assert_int_equal(users_of_party(), 1);
+    assert_int_equal(th_runtime_processes(), 2);
+    call_in(watcher, "let_go", "[]");
+    while (strcmp(call_in(watcher, "sent_late", "[]"), "-1") == 0)
+        ;
+    assert_string_equal(call_in(watcher, "sent_late", "[]"), "0");
+    assert_string_equal(call_in(watcher, "select", "[late,0]"), "timeout");
+    while (th_runtime_processes() > 1)
+        sched_yield();
+    assert_int_equal(users_of_party(), 0);
+    th_run_exit(watcher, TH_AM(normal));
+    th_free(pid);
+    th_free(self);
+}
+
+static void others_see_a_process_end_in_its_dirty_function(void **state)
+{
+    (void)state;
+    ended_in_dirty_function("stays", "kill", ",killed}");
+    ended_in_dirty_function("stays", "why", ",why}");
+    ended_in_dirty_function("stays_and_links", "kill", ",killed}");
+}
+
+static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
+{
+    struct th_process_run *watcher = th_run_start();
+    char *self = text_of_pid(th_run_pid(watcher));
+    char *pid;
+
+    (void)state;
+    call_in(watcher, "trap", "[1]");
+    pid = th_strdup(call_in(watcher, "spawn", "[party,stays_and_links,[%s],0]", self));
+    assert_string_equal(message_to(watcher), "began");
+    call_in(watcher, "monitor", "[%s]", pid);
+    call_in(watcher, "signal", "[%s,why]", pid);
+    assert_string_equal(call_in(watcher, "alive", "[%s]", pid), "1");
+    call_in(watcher, "let_go", "[]");
+    assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), ",normal}"));
+    assert_string_equal(call_in(watcher, "sent_late", "[]"), "1");
+    assert_string_equal(call_in(watcher, "select", "[late,0]"), "{late}");
+    th_run_exit(watcher, TH_AM(normal));
+    th_free(pid);
+    th_free(self);
+}
+
+/* Of two who end it over one link, the first has ended the link: the second does nothing. */
+static void a_signal_over_a_link_that_has_ended(void **state)
+{
+    struct th_process_run *watcher = th_run_start();
+    char *self = text_of_pid(th_run_pid(watcher));
+    char *pid, *crosses;
+
+    (void)state;
+    pid = th_strdup(call_in(watcher, "spawn", "[party,stays_and_crosses,[%s],0]", self));
+    assert_string_equal(message_to(watcher), "here");
+    call_in(watcher, "monitor", "[%s]", pid);
+    crosses = th_strdup(call_in(watcher, "spawn", "[party,crosses,[%s],0]", pid));
+    assert_string_equal(message_to(watcher), "began");
+    call_in(watcher, "monitor", "[%s]", crosses);
+    assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), crosses));
+    assert_string_equal(call_in(watcher, "alive", "[%s]", pid), "1");
+    call_in(watcher, "let_go", "[]");
+    assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), ",normal}"));
+    assert_string_equal(call_in(watcher, "sent_late", "[]"), "1");
+    th_run_exit(watcher, TH_AM(normal));
+    th_free(crosses);
+    th_free(pid);
+    th_free(self);
+}
+
+/* Others link with it and end, or kill it before a dirty thread takes it. */
+static void others_end_a_process_in_its_dirty_function(void **state)
+{
+    struct th_process_run *watcher = th_run_start();
+    char *self = text_of_pid(th_run_pid(watcher));
+    char *pids[3];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        pids[i] = th_strdup(call_in(watcher, "spawn", "[party,stays,[%s],0]", self));
+        assert_string_equal(message_to(watcher), "began");
+    }
+    pids[2] = th_strdup(call_in(watcher, "spawn", "[party,until_dead,[%s],0]", self));
+    for (int i = 0; i < 3; i++)
+        call_in(watcher, "monitor", "[%s]", pids[i]);
+    call_in(watcher, "spawn", "[party,links_and_exits,[%s,crash],0]", pids[0]);
+    assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), ",crash}"));
+    call_in(watcher, "signal", "[%s,kill]", pids[2]);
+    assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), pids[2]));
+    assert_string_equal(call_in(watcher, "alive", "[%s]", pids[1]), "1");
+    call_in(watcher, "let_go", "[]");
+    assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), ",normal}"));
+    th_run_exit(watcher, TH_AM(normal));
+    for (int i = 0; i < 3; i++)
+        th_free(pids[i]);
+    th_free(self);
+}
+
+enum { KILLERS = 3, ROUNDS = 200 };
+
+static char *_Atomic latest[KILLERS]; /* the pid that each has spawned last, as text */
+
+/* Ends PID in one of several ways, with signals that end nothing before. */
+static void end_somehow(struct th_process_run *watcher, const char *pid, unsigned how)
+{
+    th_term term = TH_NONE;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    assert_int_equal(th_text_parse(&env, pid, strlen(pid), &term), TH_OK);
+    th_signal_send(term, TH_SIGNAL_PURGE, TH_NONE, UINT64_MAX, TH_AM(normal));
+    th_env_release(&env);
+    call_in(watcher, "signal", "[%s,normal]", pid);
+    if (how % 3 == 0)
+        call_in(watcher, "spawn", "[party,links_and_exits,[%s,why],0]", pid);
+    else
+        call_in(watcher, "signal", "[%s,%s]", pid, how % 3 == 1 ? "kill" : "why");
+}
+
+static void *spawn_and_kill(void *context)
+{
+    unsigned number = (unsigned)(uintptr_t)context, random = number;
+    struct th_process_run *watcher = th_run_start();
+    char *self = text_of_pid(th_run_pid(watcher));
+
+    call_in(watcher, "trap", "[1]");
+    for (int i = 0; i < ROUNDS; i++) {
+        char *pid, *other;
+        random = random * 1103515245u + 12345u;
+        pid = th_strdup(call_in(watcher, "spawn", "[party,busy,[%s,%u],0]", self, random >> 1));
+        call_in(watcher, "monitor", "[%s]", pid);
+        th_free(atomic_exchange(&latest[number], th_strdup(pid)));
+        other = atomic_exchange(&latest[(number + 1) % KILLERS], NULL);
+        if (other)
+            call_in(watcher, "monitor", "[%s]", other);
+        end_somehow(watcher, pid, random >> 16);
+        for (int downs = other ? 2 : 1; downs > 0; downs--)
+            assert_non_null(strstr(call_in(watcher, "select", "['DOWN',20000]"), "DOWN"));
+        th_free(other);
+        th_free(pid);
+    }
+    th_run_exit(watcher, TH_AM(normal));
+    th_free(self);
+    return NULL;
+}
+
+/* Signals meet functions as they begin, do all kinds of things, and return. */
+static void many_are_killed(void **state)
+{
+    pthread_t threads[KILLERS];
+
+    (void)state;
+    for (uintptr_t i = 0; i < KILLERS; i++)
+        pthread_create(&threads[i], NULL, spawn_and_kill, (void *)i);
+    for (int i = 0; i < KILLERS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < KILLERS; i++)
+        th_free(atomic_exchange(&latest[i], NULL));
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -116,6 +306,11 @@ int main(void)
         cmocka_unit_test(one_that_goes_on_and_on),
         cmocka_unit_test(one_that_does_nothing),
         cmocka_unit_test(a_dirty_function_sees_its_process_end),
+        cmocka_unit_test(others_see_a_process_end_in_its_dirty_function),
+        cmocka_unit_test(a_signal_that_ends_nothing_waits_for_the_function),
+        cmocka_unit_test(a_signal_over_a_link_that_has_ended),
+        cmocka_unit_test(others_end_a_process_in_its_dirty_function),
+        cmocka_unit_test(many_are_killed),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -90,6 +90,7 @@ static ErlNifFunc functions[] = {
     {"dynamic_call", 3, dynamic_call, 0},
     {"frenzy", 3, frenzy, 0},
     {"get", 2, get, 0},
+    {"let_go", 0, let_go, 0},
     {"make", 2, make, 0},
     {"message_add", 1, message_add, 0},
     {"message_clear", 0, message_clear, 0},
@@ -104,6 +105,8 @@ static ErlNifFunc functions[] = {
     {"same_monitor", 2, same_monitor, 0},
     {"send_to", 2, send_to, 0},
     {"slices", 2, slices, 0},
+    {"stay", 1, stay, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+    {"stay_io", 1, stay, ERL_NIF_DIRTY_JOB_IO_BOUND},
     {"term", 1, term, 0},
     {"version", 0, version, 0},
 };

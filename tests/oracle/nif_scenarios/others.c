@@ -96,6 +96,73 @@ static ERL_NIF_TERM start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_pid(env, &pid);
 }
 
+/* 'DOWN' or 'EXIT'; who asked, and what is watched. */
+static ERL_NIF_TERM seen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    const ERL_NIF_TERM *message;
+    ErlNifPid to;
+    int arity;
+
+    (void)argc;
+    enif_get_tuple(env, argv[0], &arity, &message);
+    enif_get_local_pid(env, argv[1], &to);
+    enif_send(env, &to, NULL, enif_make_tuple2(env, argv[2], message[arity - 1]));
+    return argv[0];
+}
+
+static ERL_NIF_TERM watching(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM kept[2] = {argv[2], argv[0]};
+    ErlNifPid pid, to;
+
+    (void)argc;
+    enif_get_local_pid(env, argv[1], &pid);
+    enif_get_local_pid(env, argv[2], &to);
+    th_trap_exit(env, 1);
+    if (is(env, argv[0], "monitor"))
+        th_monitor(env, &pid);
+    else
+        th_link(env, &pid);
+    enif_send(env, &to, NULL, atom(env, "watches"));
+    return th_await(env, seen, TH_INFINITY, 2, kept);
+}
+
+static ERL_NIF_TERM watched(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return atom(env, "true");
+}
+
+static ERL_NIF_TERM watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ERL_NIF_TERM arguments[3] = {argv[0], argv[1]};
+    ErlNifPid self;
+
+    (void)argc;
+    arguments[2] = enif_make_pid(env, enif_self(env, &self));
+    if (!th_spawn(env, atom(env, "others"), atom(env, "watching"), 3, arguments, 0, NULL, NULL))
+        return 0;
+    return th_await(env, watched, TH_INFINITY, 0, NULL);
+}
+
+static ERL_NIF_TERM linking(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifPid pid;
+
+    (void)argc;
+    enif_get_local_pid(env, argv[0], &pid);
+    th_link(env, &pid);
+    return th_exit(env, argv[1]);
+}
+
+static ERL_NIF_TERM link_and_exit(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    if (!th_spawn(env, atom(env, "others"), atom(env, "linking"), argc, argv, 0, NULL, NULL))
+        return 0;
+    return atom(env, "true");
+}
+
 static ERL_NIF_TERM signal_(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifPid pid;
@@ -142,8 +209,10 @@ static ERL_NIF_TERM delete_(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return th_delete_code(env, atom(env, "scenarios"), 0, done, 0, NULL);
 }
 
-static ErlNifFunc functions[] = {{"start", 0, start, 0},    {"wait", 0, wait_, 0},
-                                 {"signal", 2, signal_, 0}, {"load", 2, load, 0},
-                                 {"purge", 0, purge, 0},    {"delete", 0, delete_, 0}};
+static ErlNifFunc functions[] = {{"start", 0, start, 0},     {"wait", 0, wait_, 0},
+                                 {"watch", 2, watch, 0},     {"watching", 3, watching, 0},
+                                 {"linking", 2, linking, 0}, {"link_and_exit", 2, link_and_exit, 0},
+                                 {"signal", 2, signal_, 0},  {"load", 2, load, 0},
+                                 {"purge", 0, purge, 0},     {"delete", 0, delete_, 0}};
 
 ERL_NIF_INIT(others, functions, NULL, NULL, NULL, NULL)

@@ -1,6 +1,6 @@
 %% Other processes and code in a BEAM, as others.c has them in tracehost.
 -module(others).
--export([main/1, start/0, signal/2, load/2, purge/0, delete/0]).
+-export([main/1, start/0, watch/2, link_and_exit/2, signal/2, load/2, purge/0, delete/0]).
 
 %% Evaluates the forms of a file in a process of its own, as `tracehost call` does.
 main([File]) ->
@@ -26,6 +26,26 @@ obey(Kept) ->
             obey(Kept);
         _ -> error(failed)
     end.
+
+%% A process that watches Pid, and sends how it ended.
+watch(Kind, Pid) ->
+    To = self(),
+    spawn(fun() ->
+        process_flag(trap_exit, true),
+        case Kind of
+            monitor -> monitor(process, Pid);
+            link -> link(Pid)
+        end,
+        To ! watches,
+        receive
+            {'DOWN', _, process, Pid, Reason} -> To ! {Kind, Reason};
+            {'EXIT', Pid, Reason} -> To ! {Kind, Reason}
+        end
+    end),
+    receive watches -> true end.
+
+%% A process that links with Pid and ends.
+link_and_exit(Pid, Reason) -> spawn(fun() -> link(Pid), exit(Reason) end), true.
 
 signal(Pid, Reason) -> exit(Pid, Reason).
 

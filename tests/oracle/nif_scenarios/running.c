@@ -1,6 +1,9 @@
 /* Messages, names, exceptions, arguments, and functions that go on as others. */
 #include "scenarios.h"
 
+#include <stdatomic.h>
+#include <unistd.h>
+
 static ErlNifEnv *kept_env; /* of a message that is built in several calls */
 static ERL_NIF_TERM kept_list;
 
@@ -189,4 +192,31 @@ ERL_NIF_TERM slices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argc;
     enif_consume_timeslice(env, 100); /* what is left of the caller's */
     return enif_schedule_nif(env, "next_slice", 0, next_slice, 3, first);
+}
+
+/* Those that stay may go. Relaxed: nothing comes with it. */
+static atomic_bool may_go;
+
+/* stay(To): says so to To, and stays until let_go(). */
+ERL_NIF_TERM stay(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifPid pid;
+    int sent;
+
+    (void)argc;
+    enif_get_local_pid(env, argv[0], &pid);
+    enif_send(env, &pid, NULL, atom(env, "stays"));
+    while (!atomic_load_explicit(&may_go, memory_order_relaxed))
+        usleep(1000);
+    sent = enif_send(env, &pid, NULL, atom(env, "went"));
+    note("goes: alive %d, sent %d", enif_is_current_process_alive(env), sent);
+    return argv[0];
+}
+
+ERL_NIF_TERM let_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    atomic_store_explicit(&may_go, true, memory_order_relaxed);
+    return atom(env, "true");
 }

@@ -29,5 +29,5 @@ typedef ERL_NIF_TERM nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 nif make, term, binary, release, release_in_thread, get, dynamic_call;
 nif monitor, demonitor, same_monitor, frenzy;
 nif send_to, message_add, message_send, message_clear, registered, registered_in_thread;
-nif raise_term, badarg, badarg_first, chain, slices, arguments;
+nif raise_term, badarg, badarg_first, chain, slices, arguments, stay, let_go;
 #endif

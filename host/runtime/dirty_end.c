@@ -1,0 +1,99 @@
+/*
+ * Processes whose functions run on dirty threads, and which signals end meanwhile.
+ *
+ * On a normal scheduler a signal waits until a function has returned. On a dirty thread a function
+ * may take for ever, so that a normal scheduler ends the process while the function runs, as in a
+ * BEAM. The memory that the function uses stays until the function has returned.
+ *
+ *   1. A dirty thread lets go of the process before it calls a function, and takes the process back
+ *      when the function has returned. The runtime takes it back as well for each thing that the
+ *      function asks for and that concerns the process. Who puts the process into the queue of the
+ *      dirty threads lets go of it, too.
+ *   2. While nobody holds the process, a signal that ends it has a normal scheduler end it: the
+ *      sender of the signal puts the process into a run queue; or who lets go of it does, if the
+ *      signal has come before.
+ *   3. From then on the dirty thread cannot take the process back. Requests of the function fail or
+ *      do nothing.
+ *   4. The scheduler ends the process as far as others know of it. Of the scheduler and the dirty
+ *      thread, the later one frees the rest: the scheduler at once, the dirty thread by putting the
+ *      process into a run queue again.
+ *
+ * All steps up to 3 are taken under the lock of the process' mailbox, where signals arrive. After
+ * it the mailbox may be another process' already.
+ *
+ * A process that does as it is told is never let go of: who told it waits for the function.
+ */
+#include "dirty_end.h"
+#include "run_queue.h"
+
+/* Under the mailbox's lock. */
+static void claim(struct th_process_run *process)
+{
+    atomic_store_explicit(&process->dirty, TH_DIRTY_ENDS, memory_order_relaxed);
+    th_run_queue_add(process);
+}
+
+static enum th_dirty state_of(const struct th_process_run *process)
+{
+    return atomic_load_explicit(&process->dirty, memory_order_relaxed);
+}
+
+void th_dirty_arrived(struct th_process_run *process, const struct th_message *signal)
+{
+    if (state_of(process) == TH_DIRTY_LET_GO &&
+        (signal->kind == TH_SIGNAL_EXIT || signal->kind == TH_SIGNAL_EXIT_LINKED) &&
+        th_signal_ends(process, signal))
+        claim(process);
+}
+
+static void let_go(void *context)
+{
+    struct th_process_run *process = context;
+
+    atomic_store_explicit(&process->dirty, TH_DIRTY_LET_GO, memory_order_relaxed);
+    if (!atomic_load_explicit(&process->end_arrived, memory_order_relaxed))
+        return;
+    for (const struct th_message *m = th_host_process_first(process->mailbox);
+         m && state_of(process) == TH_DIRTY_LET_GO; m = m->next)
+        th_dirty_arrived(process, m);
+}
+
+void th_dirty_let_go_at_last(struct th_process_run *process)
+{
+    th_host_process_with(process->mailbox, let_go, process);
+}
+
+static void take_back(void *context)
+{
+    struct th_process_run *process = context;
+
+    if (state_of(process) != TH_DIRTY_LET_GO)
+        return;
+    atomic_store_explicit(&process->dirty, TH_DIRTY_HELD, memory_order_relaxed);
+    process->takes = 1;
+}
+
+bool th_dirty_take_back(struct th_process_run *process)
+{
+    if (th_dirty_is_over(process))
+        return false;
+    th_host_process_with(process->mailbox, take_back, process);
+    return state_of(process) == TH_DIRTY_HELD;
+}
+
+/* Of the two, the later one goes on with all that the other has done: acquire and release. */
+
+void th_dirty_over(struct th_process_run *process)
+{
+    if (atomic_exchange_explicit(&process->dirty, TH_DIRTY_RETURNED, memory_order_acq_rel) ==
+        TH_DIRTY_ENDED)
+        th_run_queue_add(process);
+}
+
+bool th_dirty_goes_on(struct th_process_run *process)
+{
+    enum th_dirty ends = TH_DIRTY_ENDS;
+
+    return atomic_compare_exchange_strong_explicit(&process->dirty, &ends, TH_DIRTY_ENDED,
+                                                   memory_order_acq_rel, memory_order_acquire);
+}
