@@ -54,12 +54,17 @@ static void resize(struct th_frames *frames, struct th_frames_bounds *bounds, ui
     frames->capacity = capacity;
     frames->bottom = 0;
     memset(frames->heads, 0, capacity * sizeof *frames->heads);
+    if (old.recorded)
+        frames->recorded = th_alloc(capacity * sizeof *frames->recorded);
     for (uint32_t i = 0; i < old.count; i++) {
         frames->slots[i] = *th_frames_at(&old, i);
+        if (old.recorded)
+            frames->recorded[i] = th_frames_recorded(&old, i);
         if (!frames->slots[i].replaced)
             chain(frames, &frames->slots[i]);
     }
     th_free(old.slots);
+    th_free(old.recorded);
 }
 
 /* What the physical frame returns to that the entry above the oldest begins, or goes on. */
@@ -79,6 +84,7 @@ static void forget_oldest(struct th_frames *frames, struct th_frames_bounds *bou
     const struct th_frame *oldest = th_frames_at(frames, 0);
 
     frames->forgotten += oldest->times;
+    bounds->forgotten += oldest->times;
     if (oldest->word)
         bounds->not_kept += oldest->times;
     frames->below = below_oldest(frames);
@@ -102,7 +108,18 @@ static void make_room(struct th_frames *frames, struct th_frames_bounds *bounds)
         forget_oldest(frames, bounds);
 }
 
-static void add(struct th_frames *frames, struct th_frames_bounds *bounds, struct th_frame frame)
+static __attribute__((noinline)) void record(struct th_frames *frames, uint32_t slot,
+                                             th_frame_function recorded)
+{
+    if (!frames->recorded)
+        frames->recorded = th_alloc_zero(frames->capacity * sizeof *frames->recorded);
+    frames->recorded[slot] = recorded;
+}
+
+static inline __attribute__((always_inline)) void add(struct th_frames *frames,
+                                                      struct th_frames_bounds *bounds,
+                                                      struct th_frame frame,
+                                                      th_frame_function recorded)
 {
     struct th_frame *slot;
 
@@ -110,11 +127,11 @@ static void add(struct th_frames *frames, struct th_frames_bounds *bounds, struc
     slot = th_frames_at(frames, frames->count++);
     *slot = frame;
     chain(frames, slot);
+    if (frames->recorded || recorded != TH_FRAME_UNKNOWN)
+        record(frames, slot_of(frames, slot), recorded);
 }
 
-/* Nothing of the newest entry's physical frame may be found but what will stand on it. If it is
- * several calls, each a physical frame, only the latest of them is meant. */
-static void replace_top(struct th_frames *frames, struct th_frames_bounds *bounds)
+void th_frames_part_top(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
     struct th_frame *top = th_frames_top(frames);
 
@@ -122,18 +139,28 @@ static void replace_top(struct th_frames *frames, struct th_frames_bounds *bound
         struct th_frame latest = *top;
         top->times--;
         latest.times = 1;
-        add(frames, bounds, latest);
-        top = th_frames_top(frames);
+        add(frames, bounds, latest, th_frames_recorded(frames, frames->count - 1));
     }
+}
+
+/* Nothing of the newest entry's physical frame may be found but what will stand on it. */
+static void replace_top(struct th_frames *frames, struct th_frames_bounds *bounds)
+{
+    struct th_frame *top;
+
+    th_frames_part_top(frames, bounds);
+    top = th_frames_top(frames);
     unchain(frames, top);
     top->replaced = true;
 }
 
-static bool is_one_more(const struct th_frame *top, th_frame_function function,
-                        enum th_frame_link link, uint64_t word)
+static inline __attribute__((always_inline)) bool is_one_more(const struct th_frame *top,
+                                                              th_frame_function function,
+                                                              enum th_frame_link link,
+                                                              uint64_t word)
 {
     return top && top->function == function && top->link == link && top->word == word &&
-           link != TH_FRAME_SAME && top->times < TH_FRAME_TIMES_MAX &&
+           !top->doubt && link != TH_FRAME_SAME && top->times < TH_FRAME_TIMES_MAX &&
            (!top->replaced || link == TH_FRAME_TAIL);
 }
 
@@ -146,22 +173,37 @@ static void add_one_more(struct th_frames *frames, struct th_frame *top)
     }
 }
 
-void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
-                    th_frame_function function, enum th_frame_link link, uint64_t word)
+static inline __attribute__((always_inline)) void
+push(struct th_frames *frames, struct th_frames_bounds *bounds, th_frame_function function,
+     enum th_frame_link link, uint64_t word, th_frame_function recorded)
 {
     struct th_frame *top = th_frames_top(frames);
     struct th_frame frame = {.function = function, .link = link, .times = 1, .word = word};
 
-    if (is_one_more(top, function, link, word)) {
+    if (is_one_more(top, function, link, word) &&
+        th_frames_recorded(frames, frames->count - 1) == recorded) {
         add_one_more(frames, top);
         return;
     }
     if (top && (link == TH_FRAME_TAIL || link == TH_FRAME_SAME)) {
         replace_top(frames, bounds);
         top = th_frames_top(frames);
-        frame.begin = top->begin < UINT32_MAX ? top->begin + 1 : UINT32_MAX;
+        frame.begin = top->begin < TH_FRAME_BEGIN_MAX ? top->begin + 1 : TH_FRAME_BEGIN_MAX;
     }
-    add(frames, bounds, frame);
+    add(frames, bounds, frame, recorded);
+}
+
+void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
+                    th_frame_function function, enum th_frame_link link, uint64_t word)
+{
+    push(frames, bounds, function, link, word, TH_FRAME_UNKNOWN);
+}
+
+void th_frames_push_recorded(struct th_frames *frames, struct th_frames_bounds *bounds,
+                             th_frame_function function, enum th_frame_link link, uint64_t word,
+                             th_frame_function recorded)
+{
+    push(frames, bounds, function, link, word, recorded);
 }
 
 void th_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds)
@@ -217,7 +259,8 @@ size_t th_frames_callers(const struct th_frames *frames, th_frame_function calle
     return count;
 }
 
-uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function)
+static inline __attribute__((always_inline)) uint32_t
+find_below(const struct th_frames *frames, th_frame_function function, uint32_t below)
 {
     uint32_t end = frames->count; /* older entries than this one are looked for */
     uint32_t hash, slot;
@@ -229,12 +272,24 @@ uint32_t th_frames_find(const struct th_frames *frames, th_frame_function functi
         uint32_t offset = (slot - frames->bottom) & (frames->capacity - 1);
         if (offset >= end)
             return TH_FRAMES_NONE;
-        if (frames->slots[slot].function == function && !frames->slots[slot].replaced)
+        if (offset < below && frames->slots[slot].function == function &&
+            !frames->slots[slot].replaced)
             return offset;
         if (bucket(frames, frames->slots[slot].function) != hash)
             return TH_FRAMES_NONE;
         end = offset;
     }
+}
+
+uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function)
+{
+    return find_below(frames, function, UINT32_MAX);
+}
+
+uint32_t th_frames_find_below(const struct th_frames *frames, th_frame_function function,
+                              uint32_t below)
+{
+    return find_below(frames, function, below);
 }
 
 uint64_t th_frames_wanted(const struct th_frames *frames)
@@ -251,5 +306,6 @@ void th_frames_clear(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
     bounds->slots -= frames->capacity;
     th_free(frames->slots);
+    th_free(frames->recorded);
     *frames = (struct th_frames){0};
 }

@@ -14,8 +14,9 @@
  *   bar    TAIL, 11 times
  *
  * Entries of calls that were replaced stand there only if somebody wants them. Equal calls in a row
- * share an entry. An entry takes 24 bytes, and 4 for finding it by function. All take constant time
- * (amortised; finding: expected), and nothing is allocated but for growth.
+ * share an entry. An entry takes 24 bytes, 4 for finding it by function, and 8 for its recorded
+ * caller in a stack that has any. All take constant time (amortised; finding: expected), and
+ * nothing is allocated but for growth.
  *
  * When a stack is full its oldest entry is forgotten, so that what happens now stays exact; who is
  * returned to below the oldest entry is remembered even then. One thread at a time.
@@ -45,35 +46,48 @@ enum th_frame_link {
     TH_FRAME_SAME     /* is the same call as the one below it, wanted by somebody else */
 };
 
+enum { TH_FRAME_BEGIN_MAX = (1 << 30) - 1 };
 enum { TH_FRAME_TIMES_MAX = (1 << 12) - 1 };
+
+/* Whether a call may have ended before: whoever pops frames says so. */
+enum th_frame_doubt {
+    TH_FRAME_CERTAIN,
+    TH_FRAME_LIKELY, /* taken for open, as recursion leaves it */
+    TH_FRAME_DOUBTED,
+    TH_FRAME_ALL_DOUBTED /* this call, and all below it */
+};
 
 struct th_frame {
     uint64_t function : 49;
     uint64_t link : 2;
     uint64_t replaced : 1; /* something of the same physical frame stands on it: not to be found */
     uint64_t times : 12;   /* as many equal calls */
-    uint32_t begin;        /* so many entries below, the physical frame begins */
+    uint32_t begin : 30;   /* so many entries below, the physical frame begins */
+    uint32_t doubt : 2;    /* enum th_frame_doubt: of the entry that begins a physical frame */
     uint32_t previous;     /* the slot of one below that may hash alike: see frames.c */
     uint64_t word;         /* of whoever wants to be told; 0: nobody */
 };
 
 /* What all stacks of a world share. */
 struct th_frames_bounds {
-    uint32_t each;     /* entries a stack; at least 2 */
-    uint64_t all;      /* entries of all stacks for which there is memory; a stack has 8 anyhow */
-    uint64_t slots;    /* of them, those that there is memory for now */
-    uint64_t not_kept; /* wanted calls that were forgotten */
+    uint32_t each;      /* entries a stack; at least 2 */
+    uint64_t all;       /* entries of all stacks for which there is memory; a stack has 8 anyhow */
+    uint64_t slots;     /* of them, those that there is memory for now */
+    uint64_t forgotten; /* calls that had to go */
+    uint64_t not_kept;  /* of them, those that somebody wanted */
 };
 
 /* Start it as {0}. */
 struct th_frames {
-    struct th_frame *slots;  /* a ring */
-    uint32_t *heads;         /* for each hash the slot of the newest entry; in the same block */
-    uint32_t capacity;       /* a power of two, or 0 */
-    uint32_t bottom;         /* the oldest entry's slot */
-    uint32_t count;          /* of entries */
-    th_frame_function below; /* what the oldest physical frame returns to */
-    uint64_t forgotten;      /* calls that had to go since the stack was cleared */
+    struct th_frame *slots;      /* a ring */
+    uint32_t *heads;             /* for each hash the slot of the newest entry; in the same block */
+    th_frame_function *recorded; /* for each slot the caller that was recorded, wherever it is on
+                                    the stack; NULL: none was */
+    uint32_t capacity;           /* a power of two, or 0 */
+    uint32_t bottom;             /* the oldest entry's slot */
+    uint32_t count;              /* of entries */
+    th_frame_function below;     /* what the oldest physical frame returns to */
+    uint64_t forgotten;          /* calls that had to go since the stack was cleared */
 };
 
 /* Entries by their offset from the oldest, 0. */
@@ -88,10 +102,27 @@ static inline struct th_frame *th_frames_top(const struct th_frames *frames)
     return frames->count ? th_frames_at(frames, frames->count - 1) : NULL;
 }
 
-/* Pushes a call. On an empty stack it returns to `below`, which whoever begins a physical frame
- * there has set; TAIL and SAME go on with one of which all else is forgotten or taken out. */
+/* The caller that the call of the entry at OFFSET was recorded with. */
+static inline th_frame_function th_frames_recorded(const struct th_frames *frames, uint32_t offset)
+{
+    return frames->recorded ? frames->recorded[(frames->bottom + offset) & (frames->capacity - 1)]
+                            : TH_FRAME_UNKNOWN;
+}
+
+/* Pushes a call that was recorded with the caller RECORDED. On an empty stack it returns to
+ * `below`, which whoever begins a physical frame there has set; TAIL and SAME go on with one of
+ * which all else is forgotten or taken out. */
+void th_frames_push_recorded(struct th_frames *frames, struct th_frames_bounds *bounds,
+                             th_frame_function function, enum th_frame_link link, uint64_t word,
+                             th_frame_function recorded);
+
+/* The same of a call whose caller was not recorded. */
 void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
                     th_frame_function function, enum th_frame_link link, uint64_t word);
+
+/* The topmost call, of those that the newest entry stands for, gets an entry of its own, if each is
+ * a physical frame. There is one. */
+void th_frames_part_top(struct th_frames *frames, struct th_frames_bounds *bounds);
 
 /* Takes the topmost call out, of those that the newest entry stands for; or that entry, whatever
  * it stands for. A call on which another one of its frame stood is not found again: it is taken
@@ -125,6 +156,10 @@ size_t th_frames_callers(const struct th_frames *frames, th_frame_function calle
  * of that call's entry. TH_FRAMES_NONE if there is none. */
 #define TH_FRAMES_NONE UINT32_MAX
 uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function);
+
+/* The same among the entries below the offset BELOW. */
+uint32_t th_frames_find_below(const struct th_frames *frames, th_frame_function function,
+                              uint32_t below);
 
 /* How many calls there are that somebody wants. Looks at each entry. */
 uint64_t th_frames_wanted(const struct th_frames *frames);
