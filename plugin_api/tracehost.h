@@ -361,6 +361,9 @@ struct tracehost_session_counts {
     uint64_t messages_silenced;  /* ... that matched, but the process is silent, ... */
     uint64_t messages_undecided; /* ... that were left out as it hangs on something unknown */
     uint64_t messages_unsure;    /* actions of these patterns left out, likewise */
+
+    uint64_t returns_doubtful; /* return_to records that were sent or left out, and times that were
+                                  taken, though the recording does not tell which calls ended */
 };
 TRACEHOST_API enum tracehost_status
 tracehost_session_get_counts(tracehost_host *host, tracehost_session session,

@@ -19,6 +19,9 @@
 #define EXTERNAL "calls left out of global patterns, as they may be local"
 #define UNTIMED "calls not timed, as they have no time stamp"
 #define UNTOLD "returns unknown, though calls have ended"
+#define DOUBTFUL                                                                                 \
+    "returns sent, left out or timed in doubt, as the recording does not tell which calls they " \
+    "end (dbg:tpl(MODULE, cx) records that)"
 #define DISPUTED "callers disputed by the calls and returns"
 #define META_REMOVED "breakpoints whose meta tracer is gone, as it answered 'remove'"
 #define META_LEFT "breakpoints that it left, as it answered 'remove'"
@@ -86,6 +89,7 @@ static void remark_on_session(const char *command, const struct th_session *sess
     remark_on(command, session, EXTERNAL, patterns.external_unknown);
     remark_on(command, session, UNTIMED, patterns.untimed);
     remark_on(command, session, UNTOLD, patterns.returns_unknown);
+    remark_on(command, session, DOUBTFUL, patterns.returns_doubtful);
     remark_on(command, session, META_REMOVED, patterns.meta_removed);
     remark_on(command, session, META_UNTOLD, patterns.meta_untold);
 }
@@ -246,6 +250,8 @@ static void show_session(const struct th_session *session)
                        counts.silenced
                            ? "returns held back, as it had discarded the call or that was silent"
                            : "returns held back, as it had discarded the call");
+    if (th_session_pattern_counts(session).returns_doubtful)
+        th_trace_stats_row(th_session_pattern_counts(session).returns_doubtful, DOUBTFUL);
     th_trace_stats_row(counts.removed, REMOVED);
     th_trace_stats_row(counts.kept, KEPT);
     th_trace_stats_row(counts.refused, REFUSED);

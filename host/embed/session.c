@@ -159,6 +159,7 @@ enum tracehost_status tracehost_session_get_counts(tracehost_host *host, traceho
         .messages_silenced = messages.silenced,
         .messages_undecided = messages.undecided,
         .messages_unsure = messages.actions_unsure,
+        .returns_doubtful = patterns.returns_doubtful,
     };
     th_sized_give(counts, &known, sizeof known);
     return TRACEHOST_OK;

@@ -1,38 +1,5 @@
 #include "calls.h"
 
-#include "host/base/base.h"
-
-static bool is_of(const struct th_open_call *call, const struct th_function *function)
-{
-    return call->function.function == function->function &&
-           call->function.module == function->module && call->function.arity == function->arity;
-}
-
-/* Forgets the older half of a full stack and tells how many calls that were. */
-static uint64_t forget_half(struct th_calls *calls)
-{
-    uint32_t half = calls->count / 2;
-    uint64_t lost = 0;
-
-    for (uint32_t i = 0; i < half; i++)
-        lost += calls->stack[i].times;
-    memmove(calls->stack, calls->stack + half, (calls->count - half) * sizeof *calls->stack);
-    calls->count -= half;
-    return lost;
-}
-
-static void push(struct th_calls *calls, const struct th_function *function, uint64_t discarded)
-{
-    struct th_open_call *top = calls->count ? &calls->stack[calls->count - 1] : NULL;
-
-    if (top && is_of(top, function) && top->discarded == discarded && top->times < UINT32_MAX) {
-        top->times++;
-        return;
-    }
-    TH_ARRAY_GROW(calls->stack, calls->count, calls->capacity);
-    calls->stack[calls->count++] = (struct th_open_call){*function, 1, discarded};
-}
-
 bool th_calls_are_habit(struct th_calls_habit *habit, uint64_t offered, uint64_t discarded)
 {
     if (habit->broken)
@@ -43,112 +10,78 @@ bool th_calls_are_habit(struct th_calls_habit *habit, uint64_t offered, uint64_t
     return !habit->broken;
 }
 
-void th_calls_enter(struct th_calls *calls, const struct th_calls_habit *habit,
-                    const struct th_function *function, uint64_t offered, uint64_t discarded,
-                    uint64_t *forgotten)
+void th_calls_enter(struct th_calls *calls, struct th_calls_habit *habit,
+                    const struct th_execution_call *call, uint64_t offered, uint64_t discarded)
 {
-    calls->ended = TH_CALLS_ENDED_NOT;
-    if (calls->count == TH_CALLS_LIMIT)
-        *forgotten += forget_half(calls);
     /* For a session that was not asked nothing has changed. */
-    push(calls, function, discarded | (habit->discarding & ~offered));
+    uint64_t wanted = ~(discarded | (habit->discarding & ~offered));
+
+    if (habit->execution.counts.calls == 0)
+        th_execution_start(&habit->execution,
+                           &(struct th_execution_options){.frames = TH_CALLS_LIMIT});
+    th_returning_enter(&calls->returning, &calls->stack);
+    calls->returning.latest = wanted;
+    th_execution_enter(&habit->execution, &calls->stack, call);
+    if (wanted)
+        th_execution_want(&habit->execution, &calls->stack, wanted);
 }
 
-/* The entry of FUNCTION below END that is nearest to it; END if there is none. */
-static uint32_t find(const struct th_calls *calls, const struct th_function *function, uint32_t end)
+/* The end of a call: who wanted the one whose record it is. */
+struct left {
+    struct th_returning *returning;
+    uint64_t wanted;
+};
+
+static void note_end(void *context, enum th_ending ending, const struct th_function *function,
+                     uint64_t word)
 {
-    for (uint32_t i = end; i > 0; i--)
-        if (is_of(&calls->stack[i - 1], function))
-            return i - 1;
-    return end;
+    struct left *left = context;
+
+    (void)function;
+    if (ending < TH_ENDED_UNTOLD)
+        left->wanted |= word;
+    th_returning_ended(left->returning, ending, word);
 }
 
-/* Ends one call of ENTRY and all above it. */
-static uint64_t pop(struct th_calls *calls, uint32_t entry)
+static uint64_t ends_of_unknown(const struct th_calls_habit *habit)
 {
-    uint64_t discarded = calls->stack[entry].discarded;
-
-    calls->count = entry + (--calls->stack[entry].times > 0);
-    return discarded;
+    return habit->execution.counts.late + habit->execution.counts.unmatched;
 }
 
-uint64_t th_calls_return_from(struct th_calls *calls, const struct th_calls_habit *habit,
-                              const struct th_function *function)
+uint64_t th_calls_leave(struct th_calls *calls, struct th_calls_habit *habit,
+                        struct th_execution_end end, uint64_t *doubtful)
 {
-    uint32_t entry = find(calls, function, calls->count);
-    uint64_t withheld = entry < calls->count ? pop(calls, entry) : habit->discarding;
+    uint64_t former = calls->returning.due, unknown = ends_of_unknown(habit);
+    bool returns = end.tag == TH_TAG_return_to;
+    bool known = returns ? calls->stack.ended || calls->stack.frames.count > 0 : true;
+    struct left left = {&calls->returning, 0};
 
-    /* Calls that return one after the other, nothing in between, were tail calls of each other. */
-    calls->latest = calls->ended == TH_CALLS_ENDED_BY_RETURN ? calls->latest & withheld : withheld;
-    calls->ended = TH_CALLS_ENDED_BY_RETURN;
-    return withheld;
+    calls->returning.due = 0;
+    end.matters = true;
+    end.ended = note_end;
+    end.context = &left;
+    th_execution_leave(&habit->execution, &calls->stack, &end);
+    known &= ends_of_unknown(habit) == unknown;
+    if (!known)
+        left.wanted = calls->returning.due = ~habit->discarding;
+    *doubtful = th_returning_leave(&calls->returning, &calls->stack, end.tag, former);
+    if (!returns)
+        return ~left.wanted;
+    left.wanted = calls->returning.due;
+    calls->returning.due = 0;
+    return ~left.wanted;
 }
 
-uint64_t th_calls_exception_from(struct th_calls *calls, const struct th_calls_habit *habit,
-                                 const struct th_function *function)
+uint64_t th_calls_forgotten(const struct th_calls_habit *habit)
 {
-    uint32_t entry = find(calls, function, calls->count);
-
-    calls->latest = entry < calls->count ? pop(calls, entry) : habit->discarding;
-    calls->ended = TH_CALLS_ENDED_BY_EXCEPTION;
-    return calls->latest;
-}
-
-/* Ends all calls above ENTRY, tail calls of each other: the sessions that discarded every one. */
-static uint64_t return_above(struct th_calls *calls, uint32_t entry)
-{
-    uint64_t withheld = UINT64_MAX;
-
-    while (calls->count > entry + 1)
-        withheld &= calls->stack[--calls->count].discarded;
-    return withheld;
-}
-
-/* Ends all calls above ENTRY, which catches: the sessions that discarded the nearest of them. */
-static uint64_t catch_above(struct th_calls *calls, uint32_t entry)
-{
-    calls->count = entry + 1;
-    return calls->stack[calls->count].discarded;
-}
-
-/* A return_to with neither return_from nor exception_from before it: at least one call has ended
- * with it. */
-static uint64_t lone_return_to(struct th_calls *calls, const struct th_calls_habit *habit,
-                               const struct th_function *function)
-{
-    uint32_t top = calls->count - 1;
-    uint32_t entry;
-
-    if (calls->count == 0)
-        return habit->discarding;
-    entry = find(calls, function, top);
-    if (entry == top || (calls->stack[top].times > 1 && is_of(&calls->stack[top], function)))
-        return pop(calls, top);
-    return habit->returns ? catch_above(calls, entry) : return_above(calls, entry);
-}
-
-uint64_t th_calls_return_to(struct th_calls *calls, const struct th_calls_habit *habit,
-                            const struct th_function *function)
-{
-    uint64_t withheld = calls->latest;
-    enum th_calls_ended ended = calls->ended;
-    uint32_t entry = find(calls, function, calls->count);
-
-    calls->ended = TH_CALLS_ENDED_NOT;
-    if (ended == TH_CALLS_ENDED_NOT)
-        return lone_return_to(calls, habit, function);
-    if (calls->count <= entry + 1)
-        return withheld;
-    if (ended == TH_CALLS_ENDED_BY_EXCEPTION)
-        return catch_above(calls, entry);
-    return withheld & return_above(calls, entry);
+    return habit->execution.bounds.forgotten;
 }
 
 void th_calls_forget(struct th_calls *calls, uint64_t gone)
 {
-    calls->latest &= ~gone;
-    for (uint32_t i = 0; i < calls->count; i++)
-        calls->stack[i].discarded &= ~gone;
+    th_returning_forget(&calls->returning, gone);
+    for (uint32_t i = 0; i < calls->stack.frames.count; i++)
+        th_frames_at(&calls->stack.frames, i)->word |= gone;
 }
 
 void th_calls_forget_habit(struct th_calls_habit *habit, uint64_t gone)
@@ -157,8 +90,7 @@ void th_calls_forget_habit(struct th_calls_habit *habit, uint64_t gone)
     habit->discarding &= ~gone;
 }
 
-void th_calls_free(struct th_calls *calls)
+void th_calls_free(struct th_calls *calls, struct th_calls_habit *habit)
 {
-    th_free(calls->stack);
-    *calls = (struct th_calls){0};
+    th_execution_forget(&habit->execution, &calls->stack);
 }

@@ -7,17 +7,19 @@
  *
  * As long as a session has discarded all calls, or none, one bit tells what becomes of all returns,
  * and nothing is kept (struct th_calls_habit). With the first call that breaks the habit each
- * tracee gets a stack: one entry a call (equal ones in a row share one), with a bit for each
- * session that discarded it. A return takes the topmost entry of its function and all above it,
- * which have ended too (their returns were not recorded). What is not on the stack was called
- * before it began: the habit decides.
+ * tracee gets a stack (execution.h) with a bit for each session that wanted a call. All calls are
+ * on it as a BEAM records them: `tail` is not looked at. The end of a call that is not on the stack
+ * is of one before it began: the habit decides. A return_to alone does not always tell which calls
+ * it ends (execution_doubt.c). A session that may have discarded all of these calls, or not, is
+ * sent it as returning.h says, and counts it as doubtful.
  *
- * A stack holds at most TH_CALLS_LIMIT entries; of more, the older half is forgotten and counted.
+ * A stack holds at most TH_CALLS_LIMIT calls, equal ones in a row as one; of more, the oldest ones
+ * are forgotten and counted.
  */
 #ifndef TH_CALLS_H
 #define TH_CALLS_H
 
-#include "event.h"
+#include "returning.h"
 
 enum { TH_CALLS_LIMIT = 65536 };
 
@@ -26,60 +28,36 @@ struct th_calls_habit {
     uint64_t seen;       /* sessions that were ever offered a call */
     uint64_t discarding; /* of them, those that discarded every one while the habit held */
     bool broken;
-    bool returns; /* there were return_from records */
+    struct th_execution execution; /* of all tracees, once it is broken */
 };
 
 /* Start it as {0}. */
 struct th_calls {
-    /* What the last of the tracee's call and return events was. */
-    enum th_calls_ended {
-        TH_CALLS_ENDED_NOT,
-        TH_CALLS_ENDED_BY_RETURN,   /* a return_from */
-        TH_CALLS_ENDED_BY_EXCEPTION /* an exception_from */
-    } ended;
-    uint64_t latest; /* ended: the sessions that may not see a return_to now */
-    uint32_t count, capacity;
-    struct th_open_call {
-        struct th_function function;
-        uint32_t times;
-        uint64_t discarded;
-    } * stack;
+    struct th_stack stack;
+    struct th_returning returning;
 };
 
-/* A call was offered to the sessions OFFERED, and discarded by DISCARDED of them. False: it must be
- * pushed. */
+/* A call was offered to the sessions OFFERED, and discarded by
+ * DISCARDED of them. False: it must be entered. */
 bool th_calls_are_habit(struct th_calls_habit *habit, uint64_t offered, uint64_t discarded);
 
-/* Pushes such a call. *FORGOTTEN grows by the calls that had to go. */
-void th_calls_enter(struct th_calls *calls, const struct th_calls_habit *habit,
-                    const struct th_function *function, uint64_t offered, uint64_t discarded,
-                    uint64_t *forgotten);
+/* Enters such a call. */
+void th_calls_enter(struct th_calls *calls, struct th_calls_habit *habit,
+                    const struct th_execution_call *call, uint64_t offered, uint64_t discarded);
 
-/* The sessions that may not see this return_from, or this exception_from, of FUNCTION. */
-uint64_t th_calls_return_from(struct th_calls *calls, const struct th_calls_habit *habit,
-                              const struct th_function *function);
-uint64_t th_calls_exception_from(struct th_calls *calls, const struct th_calls_habit *habit,
-                                 const struct th_function *function);
+/* The sessions that do not see this return_from, exception_from or return_to: END has its tag and
+ * function. *DOUBTFUL: the sessions, whether among these or not, of which the recording does not
+ * tell whether they may see the return_to. */
+uint64_t th_calls_leave(struct th_calls *calls, struct th_calls_habit *habit,
+                        struct th_execution_end end, uint64_t *doubtful);
 
-/*
- * The sessions that may not see this return_to FUNCTION; all zero: to no function, as a process
- * ends.
- *
- * The record names the function that control came back to, not those that it left. A BEAM sends it
- *   after return_from records     if one of these calls was wanted: tail calls return as one
- *   after exception_from records  if the call nearest to the function that caught was wanted
- *   alone, it is either of these: an exception where the stream has return_from records, else a
- *   return. If its function stands only at the top, or not at all, the topmost call has ended.
- * What no recording tells, and what is taken here for no: whether the nearest call was itself a
- * tail call.
- */
-uint64_t th_calls_return_to(struct th_calls *calls, const struct th_calls_habit *habit,
-                            const struct th_function *function);
+/* Calls that stacks had no room for. */
+uint64_t th_calls_forgotten(const struct th_calls_habit *habit);
 
 /* The sessions GONE are no more, and their bits free for others: they have discarded nothing. */
 void th_calls_forget(struct th_calls *calls, uint64_t gone);
 void th_calls_forget_habit(struct th_calls_habit *habit, uint64_t gone);
 
-void th_calls_free(struct th_calls *calls);
+void th_calls_free(struct th_calls *calls, struct th_calls_habit *habit);
 
 #endif

@@ -176,6 +176,16 @@ static void keep_silent(struct th_way *way, struct th_session *session)
     way->declined |= (uint64_t)1 << session->index;
 }
 
+/* A return that may not be SESSION's to see. */
+static bool withholds_return(const struct th_way *way, struct th_session *session)
+{
+    if (way->doubtful >> session->index & 1)
+        th_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
+    else
+        th_session_count(session, TH_COUNTED(untraced));
+    return !(way->offered >> session->index & 1);
+}
+
 static void offer(struct th_way *way, const struct th_tracee_ref *ref,
                   struct th_attachment *attachment, bool gated)
 {
@@ -188,8 +198,8 @@ static void offer(struct th_way *way, const struct th_tracee_ref *ref,
     else if (th_message_filter_is_set(&session->messages, way->group) && !th_is_port(way->tracee) &&
              th_message_filter_offer(way, attachment))
         return; /* see message_filter.c */
-    else if (!gated && way->declined >> session->index & 1)
-        th_session_count(session, TH_COUNTED(untraced));
+    else if (!gated && way->declined >> session->index & 1 && withholds_return(way, session))
+        return;
     else if (gated && !th_way_ask(way, attachment))
         return;
     else if (gated && ref->flags & TH_FLAG_SILENT && way->group == TH_GROUP_call)
@@ -256,49 +266,41 @@ static void offer_call(struct th_way *way)
 {
     struct th_tracing *tracing = way->tracing;
     struct th_event *event = way->event;
-    struct th_function function;
+    struct th_execution_call call = {.tail = TH_UNKNOWN};
 
     offer_to_all(way, true);
     if (th_calls_are_habit(&tracing->habit, way->offered, way->declined) || way->status != TH_OK)
         return;
-    way->status = event->source->function(event, &function);
-    if (way->status == TH_OK && th_is_immediate(event->tracee))
-        th_calls_enter(&th_tracee_own(tracing, event->tracee)->calls, &tracing->habit, &function,
-                       way->offered, way->declined, &tracing->calls_forgotten);
+    way->status = event->source->function(event, &call.function);
+    if (way->status != TH_OK || !th_is_immediate(event->tracee))
+        return;
+    call.recorded = th_tracing_recorded_caller(tracing, event);
+    th_calls_enter(&th_tracee_own(tracing, event->tracee)->calls, &tracing->habit, &call,
+                   way->offered, way->declined);
 }
 
-/* The sessions that may not see EVENT, the end of a call of FUNCTION or a return to it. */
-static uint64_t withheld(struct th_tracing *tracing, const struct th_event *event,
-                         const struct th_function *function)
+/* Some calls were discarded, and others not. */
+static __attribute__((noinline)) void find_withheld(struct th_way *way)
 {
-    struct th_calls *calls = &th_tracee_own(tracing, event->tracee)->calls;
+    struct th_execution_end end = {.tag = way->event->tag};
 
-    if (event->tag == TH_TAG_return_to)
-        return th_calls_return_to(calls, &tracing->habit, function);
-    if (event->tag == TH_TAG_return_from)
-        return th_calls_return_from(calls, &tracing->habit, function);
-    return th_calls_exception_from(calls, &tracing->habit, function);
+    way->status = th_execution_end_function(way->event, &end.function) ? TH_OK : TH_MALFORMED;
+    if (way->status != TH_OK)
+        return;
+    way->declined = th_calls_leave(&th_tracee_own(way->tracing, way->event->tracee)->calls,
+                                   &way->tracing->habit, end, &way->doubtful);
+    way->offered = way->doubtful & ~way->declined;
+    way->declined |= way->doubtful;
 }
 
 /* return_from, exception_from, return_to: who discarded the call does not see how it ends. */
 static void offer_return(struct th_way *way)
 {
-    struct th_calls_habit *habit = &way->tracing->habit;
-    struct th_event *event = way->event;
-    struct th_function function = {0};
-
-    habit->returns |= event->tag == TH_TAG_return_from;
-    way->declined = habit->discarding;
-    if (habit->broken && th_is_immediate(event->tracee)) {
-        way->status = event->source->function(event, &function);
-        if (way->status != TH_OK && event->tag != TH_TAG_return_to)
-            return;
-        if (way->status != TH_OK) /* a return_to undefined: to no function */
-            th_error_clear();
-        way->status = TH_OK;
-        way->declined = withheld(way->tracing, event, &function);
-    }
-    offer_to_all(way, false);
+    way->declined = way->tracing->habit.discarding;
+    if (way->tracing->habit.broken && th_is_immediate(way->event->tracee))
+        find_withheld(way);
+    if (way->status == TH_OK)
+        offer_to_all(way, false);
 }
 
 static th_term actor_of(struct th_event *event)

@@ -111,6 +111,14 @@ struct th_caller th_execution_first_caller(th_term callers)
     return caller;
 }
 
+bool th_execution_ends_process(const struct th_event *event, struct th_caller *function)
+{
+    function->kind = TH_CALLER_UNDEFINED;
+    if (event->tag == TH_TAG_return_to)
+        th_error_clear();
+    return event->tag == TH_TAG_return_to;
+}
+
 /* --- the stack as a whole --- */
 
 void th_execution_start(struct th_execution *execution, const struct th_execution_options *options)
@@ -225,7 +233,7 @@ static void replace(struct th_execution *execution, struct th_stack *stack,
 }
 
 static void push(struct th_execution *execution, struct th_stack *stack, th_frame_function function,
-                 th_frame_function caller)
+                 th_frame_function caller, th_frame_function recorded)
 {
     enum th_frame_link link = caller == TH_FRAME_UNKNOWN ? TH_FRAME_UNCLEAR : TH_FRAME_CALLS;
 
@@ -233,7 +241,10 @@ static void push(struct th_execution *execution, struct th_stack *stack, th_fram
         stack->frames.below = caller;
     else if (caller != TH_FRAME_UNKNOWN && stack->at == TH_STACK_AT_NAMED)
         th_frames_push(&stack->frames, &execution->bounds, caller, TH_FRAME_UNCLEAR, 0);
-    th_frames_push(&stack->frames, &execution->bounds, function, link, 0);
+    if (recorded != TH_FRAME_UNKNOWN && stack->tails_untold)
+        th_frames_push_recorded(&stack->frames, &execution->bounds, function, link, 0, recorded);
+    else
+        th_frames_push(&stack->frames, &execution->bounds, function, link, 0);
 }
 
 /* A recorded caller is stronger: it is the recorder's own stack that told it. */
@@ -250,6 +261,7 @@ void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
                         const struct th_execution_call *call)
 {
     th_frame_function function = pack(&call->function);
+    th_frame_function recorded = th_execution_pack_caller(&call->recorded);
     th_frame_function caller;
 
     execution->counts.calls++;
@@ -257,14 +269,17 @@ void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
     if (stack->returning)
         th_stack_drop_returning(execution, stack);
     caller = caller_now(stack, call->tail);
-    note_caller(execution, stack, caller, th_execution_pack_caller(&call->recorded));
+    note_caller(execution, stack, caller, recorded);
+    stack->tails_untold = call->tail == TH_UNKNOWN;
+    if (recorded >= TH_FRAME_FUNCTION_FIRST && stack->tails_untold)
+        th_stack_doubt_above(stack, recorded);
     if (call->tail == TH_YES && stack->at == TH_STACK_AT_TOP)
         replace(execution, stack, function);
     else
-        push(execution, stack, function, caller);
+        push(execution, stack, function, caller, recorded);
     stack->at = TH_STACK_AT_TOP;
     stack->entered = true;
-    stack->ended = false;
+    stack->ended = stack->raised = false;
 }
 
 struct th_caller th_execution_caller(struct th_execution *execution, struct th_stack *stack)
@@ -299,6 +314,7 @@ size_t th_execution_callers(const struct th_stack *stack, struct th_caller calle
 void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word)
 {
     struct th_frame call = *th_frames_top(&stack->frames);
+    th_frame_function recorded = th_frames_recorded(&stack->frames, stack->frames.count - 1);
     enum th_frame_link link = TH_FRAME_SAME;
 
     execution->counts.wanted++;
@@ -306,6 +322,7 @@ void th_execution_want(struct th_execution *execution, struct th_stack *stack, u
         link = call.link;
         th_frames_pop_call(&stack->frames, &execution->bounds);
     }
-    th_frames_push(&stack->frames, &execution->bounds, call.function, link, word);
+    th_frames_push_recorded(&stack->frames, &execution->bounds, call.function, link, word,
+                            recorded);
     stack->entered = false;
 }

@@ -26,8 +26,11 @@
  *
  * What a *BEAM* records does not tell `tail`. There each call that was recorded under return_trace
  * or exception_trace has an end of its own, innermost first; others have none. A return_from is
- * that of the nearest open call of its function, and calls above it have ended, too; a return_to
- * ends what is above the function returned to. The callers are known if they were recorded, as the
+ * that of the nearest open call of its function, and calls above it have ended, too. Which calls a
+ * return_to ends is not always told: see execution_doubt.c. A call that may have ended is doubted.
+ * It stays on the stack, as its own record may come; if none does, its end is doubtful, or likely
+ * to be this one, if it is a recursive function's.
+ * The callers are known if they were recorded, as the
  * result of `{message, {caller}}`; whoever starts the replay must say that this is what results
  * are (th_execution_recorded_caller()), as they have the shape of any {M, F, A}. JSON lines of a
  * live run are of this sort, too, and have the callers beside each call (th_event.callers).
@@ -67,14 +70,19 @@ struct th_execution_counts {
                                   kept" */
     uint64_t late;             /* returns of calls that are forgotten */
     uint64_t unmatched;        /* returns of calls that were not recorded */
-    uint64_t repaired; /* returns to which other calls had to end that had no end recorded */
-    uint64_t untold;   /* wanted calls that ended so, or with a return_to: no value */
-    uint64_t lost;     /* wanted calls that were open when events were lost */
+    uint64_t repaired;  /* returns to which other calls had to end that had no end recorded */
+    uint64_t untold;    /* wanted calls that ended so, or with a return_to: no value */
+    uint64_t doubtful;  /* of them, calls that may have ended earlier */
+    uint64_t undecided; /* returns to functions of which the recording does not tell which calls
+                           they end */
+    uint64_t lost;      /* wanted calls that were open when events were lost */
 };
 
 struct th_execution {
     struct th_frames_bounds bounds;
     bool each_returns;
+    bool alone;    /* there was a return_to without a record of the call that it ends */
+    bool returned; /* there was a return_from */
     uint32_t gaps; /* how often events were lost */
     struct th_execution_counts counts;
 };
@@ -88,12 +96,20 @@ struct th_stack {
         TH_STACK_AT_NAMED, /* `named` does, of which no open call is known */
         TH_STACK_AT_START  /* nothing has been called yet */
     } at;
-    bool entered;   /* the last event was a call, and nobody wants it yet */
-    bool ended;     /* the last event was a return_from or an exception_from */
-    bool returning; /* each_returns: those who want the topmost frame were told; it stays for the
-                       records that its other calls may have */
-    bool asked;     /* callers_unknown counts the last call */
-    uint32_t gaps;  /* those of th_execution of which this stack knows */
+    bool entered; /* the last event was a call, and nobody wants it yet */
+    bool ended;   /* the last event was a return_from or an exception_from */
+    bool raised;  /* ... was an exception_from, if tails_untold; of a call whose caller was ... */
+    bool asked;   /* callers_unknown counts the last call */
+    bool tails_untold; /* the last call does not tell whether it is a tail call */
+    bool undecided;    /* the last event was an end, and may have ended other calls, too */
+    bool returning;    /* each_returns: those who want the topmost frame were told; it stays for the
+                          records that its other calls may have */
+    th_frame_function raised_to; /* ... recorded as this */
+    enum th_fact with_former; /* whether what ended with the record before the last event, an end,
+                                 was of the same physical frame */
+    uint32_t guessed;         /* so many of the oldest entries were left by a return_to that did not
+                                 matter: it may have ended them, too */
+    uint32_t gaps;            /* those of th_execution of which this stack knows */
     th_frame_function named;
     th_frame_function caller; /* of the last call */
 };
@@ -117,13 +133,18 @@ struct th_execution_call {
 enum th_ending {
     TH_ENDED_RETURNED, /* with the value of the record at hand */
     TH_ENDED_RAISED,   /* with the class and value of the record at hand */
-    TH_ENDED_UNTOLD    /* no record tells how */
+    TH_ENDED_UNTOLD,   /* no record tells how */
+    TH_ENDED_LIKELY,   /* nor whether it was now, as recursion would have it, or earlier */
+    TH_ENDED_DOUBTFUL  /* nor whether it was now or earlier */
 };
 
 struct th_execution_end {
     enum th_tracer_tag tag;    /* return_from, exception_from or return_to */
     struct th_caller function; /* whose end, or what is returned to: undefined for a return_to
                                   `undefined` */
+    bool matters; /* somebody wants some of the open calls, but not all, so that it must
+                     be known which ones end. TH_ENDED_LIKELY and TH_ENDED_DOUBTFUL are
+                     told of only then */
 
     /* Called for each word that a call was wanted with, if that call has ended: the latest call
      * first, the latest word of a call first. It must not touch this stack. */
@@ -176,6 +197,19 @@ void th_execution_forget(struct th_execution *execution, struct th_stack *stack)
  * {M, F, Arity} or undefined; or of `{message, {caller_line}}`, with {File, Line} or undefined at
  * its end. Else, or for TH_NONE, it is unknown. */
 struct th_caller th_execution_recorded_caller(th_term result);
+
+/* EVENT, an end, has no function: it may be the return_to as the process ends, to nobody. Else
+ * false, and the error stays. */
+bool th_execution_ends_process(const struct th_event *event, struct th_caller *function);
+
+/* The function of EVENT, an end: undefined for a return_to to no function, as the process ends.
+ * False, and an error, if it is damaged. */
+static inline bool th_execution_end_function(struct th_event *event, struct th_caller *function)
+{
+    function->kind = TH_CALLER_FUNCTION;
+    return event->source->function(event, &function->function) == TH_OK ||
+           th_execution_ends_process(event, function);
+}
 
 /* Whether CALLERS are as th_event.callers says; if so, who is the first: unknown if it is told of
  * none. */

@@ -20,8 +20,10 @@ static void tell(const struct leaving *l, const struct th_frame *entry, uint32_t
     if (!entry->word)
         return;
     function = th_execution_unpack(entry->function);
-    if (ending == TH_ENDED_UNTOLD)
+    if (ending >= TH_ENDED_UNTOLD)
         l->execution->counts.untold += times;
+    if (ending > TH_ENDED_UNTOLD)
+        l->execution->counts.doubtful += times;
     for (uint32_t i = 0; i < times; i++)
         l->end->ended(l->end->context, ending, &function, entry->word);
 }
@@ -42,6 +44,10 @@ static void end_frame(const struct leaving *l, enum th_ending ending)
     uint32_t begin = th_frames_begin(frames);
     struct th_frame entry;
 
+    if (l->end->matters && ending == TH_ENDED_UNTOLD &&
+        th_frames_at(frames, begin)->doubt != TH_FRAME_CERTAIN)
+        ending = th_frames_at(frames, begin)->doubt == TH_FRAME_LIKELY ? TH_ENDED_LIKELY
+                                                                       : TH_ENDED_DOUBTFUL;
     while (frames->count > begin + 1) {
         entry = *th_frames_top(frames);
         th_frames_pop(frames, bounds);
@@ -137,16 +143,33 @@ static uint32_t find_returning(const struct leaving *l, th_frame_function functi
         entry = find_in_frame(&l->stack->frames, function);
     if (entry == TH_FRAMES_NONE) {
         entry = th_frames_find(&l->stack->frames, function);
+        if (entry != TH_FRAMES_NONE && l->stack->tails_untold && l->end->matters)
+            th_stack_doubt_unreturned(l->stack, entry);
         if (entry != TH_FRAMES_NONE)
             end_above(l, entry);
     }
     return entry;
 }
 
+/* The call at ENTRY raises, perhaps one that is not known. */
+static void note_raised(struct th_stack *stack, uint32_t entry)
+{
+    th_frame_function caller =
+        entry == TH_FRAMES_NONE ? TH_FRAME_UNKNOWN : th_frames_recorded(&stack->frames, entry);
+
+    stack->with_former = TH_NO;
+    if (stack->raised && (caller == TH_FRAME_UNKNOWN || stack->raised_to == TH_FRAME_UNKNOWN ||
+                          caller == stack->raised_to))
+        stack->with_former = TH_UNKNOWN;
+    stack->raised_to = caller;
+}
+
 static void leave_from(const struct leaving *l, th_frame_function function)
 {
     uint32_t entry = find_returning(l, function);
 
+    if (l->ending == TH_ENDED_RAISED && l->stack->tails_untold)
+        note_raised(l->stack, entry);
     if (entry == TH_FRAMES_NONE) {
         leave_unmatched(l);
     } else if (!l->execution->each_returns) {
@@ -173,6 +196,31 @@ static void leave_once(const struct leaving *l, th_frame_function function)
         leave_from(l, function);
 }
 
+/* The same where no call tells whether it is a tail call. */
+static void leave_to_doubting(const struct leaving *l, th_frame_function function)
+{
+    struct th_stack *stack = l->stack;
+    uint32_t left;
+
+    th_stack_doubt_guessed(stack);
+    left = th_stack_left_by(l->execution, stack, function);
+    if (stack->raised)
+        stack->with_former = th_stack_raised_to(stack, function, left);
+    if (!stack->ended && stack->frames.count > left)
+        end_frame(l, TH_ENDED_UNTOLD);
+    if (stack->frames.count > left && function != TH_FRAME_NOBODY)
+        l->execution->counts.repaired++;
+    while (stack->frames.count > left)
+        end_frame(l, TH_ENDED_UNTOLD);
+    th_stack_doubt_target(l->execution, stack, function);
+    l->execution->counts.undecided += stack->undecided;
+    if (left > 0 && th_frames_top(&stack->frames)->function == function)
+        stack->at = TH_STACK_AT_TOP;
+    else
+        stack->at = function > TH_FRAME_NOBODY ? TH_STACK_AT_NAMED : TH_STACK_AT_UNKNOWN;
+    stack->named = function;
+}
+
 static void leave_to(const struct leaving *l, th_frame_function function)
 {
     struct th_stack *stack = l->stack;
@@ -180,6 +228,10 @@ static void leave_to(const struct leaving *l, th_frame_function function)
 
     if (stack->returning)
         th_stack_drop_returning(l->execution, stack);
+    if (stack->tails_untold && l->end->matters) {
+        leave_to_doubting(l, function);
+        return;
+    }
     if (!stack->ended && stack->frames.count > 0) /* a call has ended that has no other record */
         end_frame(l, TH_ENDED_UNTOLD);
     if (th_stack_executing(stack) != function) {
@@ -191,6 +243,19 @@ static void leave_to(const struct leaving *l, th_frame_function function)
                                                  : TH_STACK_AT_UNKNOWN;
     }
     stack->named = function;
+    stack->guessed = stack->frames.count;
+}
+
+/* A return_from or an exception_from. */
+static inline void note_record(struct leaving *l)
+{
+    bool returned = l->end->tag == TH_TAG_return_from;
+
+    if (!returned || l->stack->raised)
+        l->stack->with_former = TH_NO;
+    if (returned)
+        l->ending = TH_ENDED_RETURNED;
+    l->execution->returned |= returned;
 }
 
 struct th_caller th_execution_leave(struct th_execution *execution, struct th_stack *stack,
@@ -200,14 +265,17 @@ struct th_caller th_execution_leave(struct th_execution *execution, struct th_st
     th_frame_function function = th_execution_pack_caller(&end->function);
 
     execution->counts.returns++;
+    stack->undecided = false;
+    stack->with_former = TH_YES;
     th_stack_catch_up(execution, stack);
-    if (end->tag == TH_TAG_return_from)
-        leaving.ending = TH_ENDED_RETURNED;
-    if (end->tag == TH_TAG_return_to)
+    if (end->tag == TH_TAG_return_to) {
         leave_to(&leaving, function);
-    else
+    } else {
+        note_record(&leaving);
         leave_once(&leaving, function);
+    }
     stack->ended = end->tag != TH_TAG_return_to;
+    stack->raised = end->tag == TH_TAG_exception_from && stack->tails_untold;
     stack->entered = false;
     return th_execution_unpack_caller(stack->named);
 }

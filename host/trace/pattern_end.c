@@ -54,12 +54,12 @@ static void end_for(const struct returning *returning, struct th_session *sessio
     uint32_t flags;
 
     if (word & WANT_RETURN_TO)
-        returning->tracee->returning_to |= (uint64_t)1 << session->index;
+        th_returning_ended(&returning->tracee->returning, ending, (uint64_t)1 << session->index);
     if (!(word & need))
         return;
     flags = word & WANT_META ? th_pattern_meta_flags(session)
                              : th_pattern_flags(returning->way, session);
-    if (ending == TH_ENDED_UNTOLD)
+    if (ending >= TH_ENDED_UNTOLD)
         th_session_count(session, TH_COUNTED_BY_PATTERNS(returns_unknown));
     else if (word & WANT_META || flags & TH_FLAG_CALL) /* silent or not, as the call was told */
         tell_end(returning->way, session, function, flags);
@@ -78,7 +78,7 @@ static void end_for_meta(const struct returning *returning, enum th_ending endin
     called = th_meta_tracer_find(returning->tracing, word >> WANT_BITS, &owner);
     if (!called)
         th_meta_tracer_untold(returning->tracing, word >> WANT_BITS);
-    else if (ending == TH_ENDED_UNTOLD)
+    else if (ending >= TH_ENDED_UNTOLD)
         th_session_count(owner, TH_COUNTED_BY_PATTERNS(returns_unknown));
     else
         tell_end(returning->way, called, function, th_pattern_meta_flags(owner));
@@ -108,10 +108,10 @@ static void ended(void *context, enum th_ending ending, const struct th_function
 /* Those who wait are told that control came back to TO. */
 static void tell_return_to(struct th_way *way, struct th_tracee *tracee, const struct th_caller *to)
 {
-    uint64_t waiting = tracee->returning_to;
+    uint64_t waiting = tracee->returning.due;
     struct th_event event;
 
-    tracee->returning_to = 0;
+    tracee->returning.due = 0;
     if (!waiting || to->kind == TH_CALLER_UNKNOWN || !th_way_decode(way))
         return;
     event = *way->event;
@@ -136,23 +136,17 @@ static struct th_tracee *tracee_of(struct th_tracing *tracing, const struct th_e
     return th_is_immediate(event->tracee) ? th_tracee_own(tracing, event->tracee) : NULL;
 }
 
-static struct th_caller recorded_caller(struct th_tracing *tracing, struct th_event *event)
-{
-    if (event->callers_told && th_event_decode(event, &tracing->arena) == TH_OK)
-        return th_execution_first_caller(event->callers);
-    if (tracing->recorded_callers && th_event_decode(event, &tracing->arena) == TH_OK)
-        return th_execution_recorded_caller(event->match_spec_result);
-    return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
-}
-
 static void enter(struct th_tracing *tracing, struct th_tracee *tracee, struct th_event *event,
                   const struct th_function *name)
 {
-    struct th_execution_call call = {*name, event->tail, recorded_caller(tracing, event)};
+    struct th_execution_call call = {*name, event->tail,
+                                     th_tracing_recorded_caller(tracing, event)};
 
-    th_error_clear(); /* whoever wants the terms will meet the damage again */
-    if (tracee)
-        th_execution_enter(&tracing->execution, &tracee->stack, &call);
+    if (!tracee)
+        return;
+    if (tracing->returns_matter)
+        th_returning_enter(&tracee->returning, &tracee->stack);
+    th_execution_enter(&tracing->execution, &tracee->stack, &call);
 }
 
 void th_patterns_call(struct th_way *way)
@@ -179,16 +173,23 @@ void th_patterns_call(struct th_way *way)
 
 /* --- returns --- */
 
-/* The function of an end; that of a return_to may be no function, as the process ends. */
-static bool function_of(struct th_event *event, struct th_caller *function)
+/* Which calls a return_to ends: else it is the same for each session. */
+static bool matters(const struct th_tracing *tracing, const struct th_tracee *tracee)
 {
-    function->kind = TH_CALLER_FUNCTION;
-    if (event->source->function(event, &function->function) == TH_OK)
-        return true;
-    function->kind = TH_CALLER_UNDEFINED;
-    if (event->tag == TH_TAG_return_to)
-        th_error_clear();
-    return event->tag == TH_TAG_return_to;
+    return tracing->returns_matter &&
+           (tracee->timing_calls || th_returning_differs(&tracee->returning));
+}
+
+static void count_doubtful(const struct th_tracing *tracing, const struct th_tracee *tracee,
+                           uint64_t sessions)
+{
+    if (tracee->stack.undecided)
+        sessions |= tracee->timing_calls;
+    for (size_t i = 0; sessions; i++, sessions >>= 1) {
+        struct th_session *session = sessions & 1 ? th_tracing_at(tracing, i) : NULL;
+        if (session && th_session_is_attached(session))
+            th_session_count(session, TH_COUNTED_BY_PATTERNS(returns_doubtful));
+    }
 }
 
 /* An exception may go on: who catches it is known with what comes next. */
@@ -200,6 +201,22 @@ static void came_back(struct th_way *way, struct th_tracee *tracee, const struct
         tell_return_to(way, tracee, to);
 }
 
+/* A call may have ended that some session wants. */
+static struct th_caller leave_wanted(const struct returning *returning,
+                                     struct th_execution_end *end)
+{
+    struct th_tracee *tracee = returning->tracee;
+    uint64_t former = tracee->returning.due;
+    struct th_caller to;
+
+    tracee->returning.due = 0;
+    end->matters = matters(returning->tracing, tracee);
+    to = th_execution_leave(&returning->tracing->execution, &tracee->stack, end);
+    count_doubtful(returning->tracing, tracee,
+                   th_returning_leave(&tracee->returning, &tracee->stack, end->tag, former));
+    return to;
+}
+
 void th_patterns_return(struct th_way *way)
 {
     struct returning returning = {way, way->tracing, way->event,
@@ -209,15 +226,16 @@ void th_patterns_return(struct th_way *way)
 
     if (way->status != TH_OK || !returning.tracee)
         return;
-    if (!function_of(way->event, &end.function)) {
+    if (!th_execution_end_function(way->event, &end.function)) {
         way->status = TH_MALFORMED;
         return;
     }
     if (end.tag == TH_TAG_return_from && returning.tracee->returned_to.kind != TH_CALLER_UNKNOWN)
         tell_return_to(way, returning.tracee, &returning.tracee->returned_to);
-    if (end.tag == TH_TAG_exception_from) /* only the call counts that is nearest to who catches */
-        returning.tracee->returning_to = 0;
-    to = th_execution_leave(&way->tracing->execution, &returning.tracee->stack, &end);
+    if (way->tracing->returns_matter)
+        to = leave_wanted(&returning, &end);
+    else
+        to = th_execution_leave(&way->tracing->execution, &returning.tracee->stack, &end);
     came_back(way, returning.tracee, end.tag == TH_TAG_return_to ? &end.function : &to);
 }
 
@@ -229,9 +247,10 @@ static void leave_aside(struct th_tracing *tracing, struct th_tracee *tracee,
     struct returning returning = {NULL, tracing, event, tracee};
     struct th_execution_end end = {.tag = event->tag, .ended = ended, .context = &returning};
 
-    if (function_of(event, &end.function))
+    end.matters = matters(tracing, tracee);
+    if (th_execution_end_function(event, &end.function))
         th_execution_leave(&tracing->execution, &tracee->stack, &end);
-    tracee->returning_to = 0;
+    tracee->returning.due = 0;
 }
 
 void th_patterns_aside(struct th_tracing *tracing, struct th_event *event)

@@ -19,6 +19,10 @@ struct call_hit {
 
 static void want(const struct call_hit *call, const struct th_session *session, uint64_t what)
 {
+    if (what & WANT_RETURN_TO && call->tracee) {
+        call->way->tracing->returns_matter = true;
+        call->tracee->returning.latest |= (uint64_t)1 << session->index;
+    }
     if (what && call->tracee)
         th_execution_want(&call->way->tracing->execution, &call->tracee->stack,
                           session->id << WANT_BITS | what);
@@ -207,6 +211,8 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
         th_live_hit_entered(hit, points, frame);
         return;
     }
+    call->way->tracing->returns_matter = true;
+    call->tracee->timing_calls |= (uint64_t)1 << session_of(points)->index;
     number = th_timing_enter(&call->tracee->timing, session_of(points), frame);
     if (number != UINT32_MAX)
         th_execution_want(&call->way->tracing->execution, &call->tracee->stack,

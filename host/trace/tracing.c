@@ -155,6 +155,7 @@ static void leave_world(struct th_tracing *tracing)
     th_world_reset(th_tracee_drop);
     th_tracing_lock(tracing);
     forget_departed(tracing);
+    tracing->calls_forgotten += th_calls_forgotten(&tracing->habit);
     tracing->habit = (struct th_calls_habit){0};
     tracing->special = false;
     th_tracing_unlock(tracing);
@@ -284,5 +285,14 @@ uint32_t th_tracing_seen(const struct th_tracing *tracing)
 
 uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing)
 {
-    return tracing->calls_forgotten;
+    return tracing->calls_forgotten + th_calls_forgotten(&tracing->habit);
+}
+
+struct th_caller th_tracing_decode_caller(struct th_tracing *tracing, struct th_event *event)
+{
+    if (th_event_decode(event, &tracing->arena) == TH_OK)
+        return event->callers_told ? th_execution_first_caller(event->callers)
+                                   : th_execution_recorded_caller(event->match_spec_result);
+    th_error_clear(); /* whoever wants the terms will meet the damage again */
+    return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
 }

@@ -11,6 +11,7 @@
 #include "meta_tracer.h"
 #include "pattern.h"
 #include "refs.h"
+#include "returning.h"
 #include "timing.h"
 #include "tracees.h"
 #include "host/process/process.h"
@@ -81,10 +82,11 @@ struct th_tracee {
     bool born;                       /* what follows from its birth is in refs */
     th_term newborn_of; /* its parent, if a link between them is of a spawn_link; TH_NONE */
     struct th_calls calls;
-    struct th_stack stack;        /* while any session has patterns */
-    struct th_timing timing;      /* of call_time */
-    uint64_t returning_to;        /* sessions to be told of a return_to, by index, ... */
-    struct th_caller returned_to; /* ... and to what, as far as that is known */
+    struct th_stack stack;         /* while any session has patterns */
+    struct th_timing timing;       /* of call_time */
+    struct th_returning returning; /* of sessions with patterns, ... */
+    struct th_caller returned_to;  /* ... and to what, as far as that is known */
+    uint64_t timing_calls;         /* sessions that time calls, by index, once they do */
 };
 
 enum { TH_DEPARTED = 64 };
@@ -141,8 +143,9 @@ struct th_tracing {
     } departed[TH_DEPARTED];
     size_t departures;
     struct th_calls_habit habit;
-    uint64_t calls_forgotten;
-    uint64_t destroyed_seen;               /* of `destroyed`: their bits are forgotten ... */
+    bool returns_matter;      /* a session with patterns wants a return_to, or times calls */
+    uint64_t calls_forgotten; /* of worlds that are past */
+    uint64_t destroyed_seen;  /* of `destroyed`: their bits are forgotten ... */
     uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* ... which are those of which `ends` was this */
     /* A session has, or had, patterns: recorded stacks are followed. Relaxed: a session's events
      * at breakpoints come after its change. */
@@ -343,5 +346,15 @@ void th_tracing_retire(struct th_tracing *tracing, struct th_tracee_refs *refs);
 
 /* Does what had to wait for the end of the event at hand, unless one is. */
 void th_tracing_settle(struct th_tracing *tracing);
+
+/* The caller that EVENT, a call, was recorded with. */
+struct th_caller th_tracing_decode_caller(struct th_tracing *tracing, struct th_event *event);
+static inline struct th_caller th_tracing_recorded_caller(struct th_tracing *tracing,
+                                                          struct th_event *event)
+{
+    if (event->callers_told || tracing->recorded_callers)
+        return th_tracing_decode_caller(tracing, event);
+    return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
+}
 
 #endif

@@ -12,9 +12,11 @@ struct th_way {
     th_term tag;
     th_term tracee;                    /* who acted for seq_trace, which has no tracee */
     const struct th_tracee_refs *refs; /* NULL: the tracee's own */
-    uint64_t offered;                  /* call: sessions whose enabled was asked */
+    uint64_t offered;  /* call: sessions whose enabled was asked; returns: those that see it, of the
+                          doubtful ones */
     uint64_t declined; /* call: those that discarded it, or are to be silent; returns: those that
-                          may not see it */
+                          may not see it, and the doubtful ones */
+    uint64_t doubtful; /* returns: those of which it is not known whether they may see it */
     enum th_status status;
 };
 

@@ -99,4 +99,40 @@ measured() {
 for told in plain callers some_plain some_callers returns; do
     check "measured calls are as long as they were: $told" measured $told
 done
+
+# The same calls traced again, those of one function alone, or all: a return_to that comes is one that a BEAM sends then, and
+# those that are missing are counted as doubtful.
+traced_again() {
+    kind=$1 name=$2
+    shift 2
+    python3 tests/oracle/stacks/true_ends.py "$kind" <"$work/random.jsonl" >"$work/told.jsonl" 2>"$work/remarks" &&
+        "$tracehost" replay -t "jsonl,output=$work/again.jsonl" --flags=call,return_to -p "stacks:$name/1" "$@" "$work/told.jsonl" \
+            2>"$work/remarks" &&
+        python3 tests/oracle/stacks/true_returns.py "$work/random.$name.jsonl" "$work/again.jsonl" \
+            "$(sed -n "s/^tracehost replay: tracer 'jsonl': returns sent, left out.*: //p" "$work/remarks")"
+}
+for name in t_a t_b t_c; do
+    for told in plain some_plain returns; do
+        check "returns of $name, traced again: $told" traced_again $told $name
+    done
+    for told in callers some_callers returns; do
+        check "returns of $name, traced again: $told, with callers" traced_again $told $name --recorded-callers
+    done
+done
+
+# If all calls are wanted, each return_to comes, and none is doubtful.
+all_again() {
+    kind=$1
+    shift
+    python3 tests/oracle/stacks/true_ends.py "$kind" <"$work/random.jsonl" >"$work/told.jsonl" 2>"$work/remarks" &&
+        "$tracehost" replay -t "jsonl,output=$work/again.jsonl" --flags=call,return_to -p 'stacks:_' "$@" "$work/told.jsonl" \
+            2>"$work/remarks" &&
+        ! grep doubt "$work/remarks" && python3 tests/oracle/stacks/true_returns.py "$work/told.jsonl" "$work/again.jsonl" ''
+}
+for told in plain some_plain returns; do
+    check "returns of all functions, traced again: $told" all_again $told
+done
+for told in callers some_callers returns; do
+    check "returns of all functions, traced again: $told, with callers" all_again $told --recorded-callers
+done
 finish

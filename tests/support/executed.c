@@ -28,7 +28,7 @@ void executed_end(void)
 
 struct th_function executed_function(const char *name)
 {
-    size_t length = strcspn(name, "_");
+    size_t length = strcspn(name, "_/");
 
     return (struct th_function){TH_AM(erlang), th_atom_utf8(name, length), 0};
 }
@@ -50,7 +50,7 @@ static void say(const char *format, const char *name, const char *other)
 static void note_end(void *context, enum th_ending ending, const struct th_function *function,
                      uint64_t word)
 {
-    static const char *const formats[] = {"-%s", "!%s", "~%s"};
+    static const char *const formats[] = {"-%s", "!%s", "~%s", "/%s", "?%s"};
 
     assert_ptr_equal(context, &executed_stack);
     assert_true(word > 0);
@@ -60,18 +60,22 @@ static void note_end(void *context, enum th_ending ending, const struct th_funct
 static void enter(enum th_fact tail, const char *name)
 {
     struct th_execution_call call = {.function = executed_function(name), .tail = tail};
+    const char *recorded = strchr(name, '/');
     struct th_caller caller;
 
+    if (recorded)
+        call.recorded = (struct th_caller){TH_CALLER_FUNCTION, executed_function(recorded + 1)};
     th_execution_enter(&executed, &executed_stack, &call);
     caller = th_execution_caller(&executed, &executed_stack);
     say("%s<%s", th_atom_name(call.function.function)->text, name_of(&caller));
-    if (name[strlen(name) - 1] != '_')
+    if (!strchr(name, '_'))
         th_execution_want(&executed, &executed_stack, 1);
 }
 
-static void leave(enum th_tracer_tag tag, const char *name)
+static void leave(enum th_tracer_tag tag, const char *name, bool matters)
 {
-    struct th_execution_end end = {.tag = tag, .ended = note_end, .context = &executed_stack};
+    struct th_execution_end end = {
+        .tag = tag, .matters = matters, .ended = note_end, .context = &executed_stack};
     struct th_caller to;
 
     end.function.kind = *name ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED;
@@ -94,13 +98,16 @@ static void happen(const char *word)
         enter(TH_UNKNOWN, word + 1);
         break;
     case '-':
-        leave(TH_TAG_return_from, word + 1);
+        leave(TH_TAG_return_from, word + 1, true);
         break;
     case '!':
-        leave(TH_TAG_exception_from, word + 1);
+        leave(TH_TAG_exception_from, word + 1, true);
         break;
     case '>':
-        leave(TH_TAG_return_to, word + 1);
+        leave(TH_TAG_return_to, word + 1, true);
+        break;
+    case '^':
+        leave(TH_TAG_return_to, word + 1, false);
         break;
     case '#':
         th_execution_gap(&executed);

@@ -2,12 +2,15 @@
  * A process whose execution is replayed. What happens is written as words:
  *
  *   +f a call of f, no tail call   =f a tail call   ?f a call, not known which
+ *   ?f/g the same, recorded with the caller g
  *   -f return_from                 !f exception_from   >f return_to   > return_to `undefined`
+ *   ^f a return_to that does not matter
  *   #  events were lost            *  the process was spawned
  *
  * and what comes of it, too: "f<g" f was called by g, "f<." by nobody, "f<?" not known; then those
- * calls that have ended: -f returned, !f raised, ~f untold; ">g" g executes now (">." the process
- * ends, ">?" not known). All calls are wanted but those written with a "_" behind.
+ * calls that have ended: -f returned, !f raised, ~f untold, /f untold and likely to be now, ?f
+ * untold and perhaps earlier; ">g" g executes now (">." the process ends, ">?" not known). All
+ * calls are wanted but those written with a "_" behind.
  *
  *   executed_begin(NULL);
  *   executed_expect("+f =g -g", "f<? g<? -g -f >?");

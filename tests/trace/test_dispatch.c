@@ -2,6 +2,9 @@
  * What a real BEAM does with a tracer's answers and with missing callbacks: a test for each row of
  * the tables that were measured on OTP 25. Its name tells the row. See test_tags.c for the
  * arguments.
+ *
+ * Long because: each result of a callback, and each way in which a call ends, is a scene of its
+ * own.
  */
 #include "tests/support/scene.h"
 
@@ -438,7 +441,25 @@ static void a_lone_return_to_of_tail_calls_comes_if_one_was_wanted(void **state)
     expect_return_to('a', false);
 }
 
-/* A function that stands at the top and is returned to has called itself. */
+static uint64_t doubtful(void)
+{
+    return th_session_pattern_counts(th_tracing_session(scene_tracing(), 0)).returns_doubtful;
+}
+
+/* Then one that was discarded has ended, and perhaps one that was not. */
+static void a_lone_return_to_of_perhaps_wanted_calls_is_doubtful(void **state)
+{
+    (void)state;
+    call_all("HhAb");
+    expect_return_to('x', false);
+    assert_int_equal(doubtful(), 1);
+    call_all("C");
+    expect_return_to('y', true);
+    assert_int_equal(doubtful(), 1);
+}
+
+/* A function that stands at the top and is returned to has called itself, unless it has returned
+ * before. */
 static void a_lone_return_to_of_a_recursion_ends_one_call(void **state)
 {
     (void)state;
@@ -448,6 +469,7 @@ static void a_lone_return_to_of_a_recursion_ends_one_call(void **state)
     expect_return_to('a', false);
     expect_return_to('a', true);
     expect_return_to('z', false);
+    assert_int_equal(doubtful(), 2); /* either may have been that of the wanted call */
 }
 
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -484,6 +506,7 @@ int main(void)
         WITH_SCENE(a_return_after_an_exception_goes_by_its_own_call),
         WITH_SCENE(a_lone_return_to_among_returns_is_of_an_exception),
         WITH_SCENE(a_lone_return_to_of_tail_calls_comes_if_one_was_wanted),
+        WITH_SCENE(a_lone_return_to_of_perhaps_wanted_calls_is_doubtful),
         WITH_SCENE(a_lone_return_to_of_a_recursion_ends_one_call),
     };
 

@@ -224,7 +224,7 @@ static void each_call_ends_with_its_own_record(void **state)
 static void calls_without_records_of_their_end(void **state)
 {
     (void)state;
-    executed_expect("?f ?g ?h_ ?i -f", "f<? g<? h<? i<? ~i ~g -f >?");
+    executed_expect("?f ?g ?h_ ?i -f", "f<? g<? h<? i<? ?i ?g -f >?");
     assert_int_equal(executed_counts().untold, 2);
     executed_expect("?f ?g_ ?g_ ?g_ -f", "f<? g<? g<? g<? -f >?");
     assert_int_equal(executed_counts().untold, 2);
@@ -233,7 +233,7 @@ static void calls_without_records_of_their_end(void **state)
 static void the_nearest_call_of_a_function_returns(void **state)
 {
     (void)state;
-    executed_expect("?f ?g ?f_ -f ?h -f", "f<? g<? f<? >? h<? ~h ~g -f >?");
+    executed_expect("?f ?g ?f_ -f ?h -f", "f<? g<? f<? >? h<? ?h ?g -f >?");
 }
 
 static void a_return_to_ends_what_is_above(void **state)
@@ -242,6 +242,62 @@ static void a_return_to_ends_what_is_above(void **state)
     executed_expect("?f ?g ?h >f ?i >f", "f<? g<? h<? ~h ~g >f i<? ~i >f");
     executed_expect(">w_", "~f >w");
     executed_expect("?a ?b >u_ ?c >u_ -a", "a<? b<? ~b >u c<? ~c >u -a >?");
+}
+
+/* Who may have ended is doubted, and ends with its own record, or for want of others. */
+static void a_return_to_a_function_that_is_not_traced(void **state)
+{
+    (void)state;
+    executed_expect("?a ?b >u_ ?c >v_ >w_", "a<? b<? ~b >u c<? ~c >v ~a >w");
+    assert_int_equal(executed_counts().undecided, 2);
+    executed_expect("?m ?a ?b >u_ >v_ >", "m<? a<? b<? ~b >u ?a >v ~m >.");
+    assert_int_equal(executed_counts().undecided, 4);
+    assert_int_equal(executed_counts().doubtful, 1);
+    executed_expect("?a ?b >u_ -a", "a<? b<? ~b >u -a >?");
+}
+
+/* Where it has not mattered which calls ended, those that may have are taken for open. */
+static void a_return_to_that_does_not_matter(void **state)
+{
+    (void)state;
+    executed_expect("?m ?a ?b ^u_ ?c ^v_", "m<? a<? b<? ~b >u c<? ~c >v");
+    assert_int_equal(executed_counts().undecided, 0);
+    executed_expect("?d >w_ >x_ >", "d<? ~d >w ?a >x ~m >.");
+    assert_int_equal(executed_counts().undecided, 2);
+    executed_expect("?m ?f ?f ?f ?c ^f >f >f >m >",
+                    "m<? f<? f<? f<? c<? ~c >f /f >f ~f >f ~f >m ~m >.");
+}
+
+static void callers_tell_what_a_return_to_ends(void **state)
+{
+    (void)state;
+    executed_expect("?a/m ?b/u >u_ ?c/u >u_ >m_", "a<m b<u ~b >u c<u ~c >u ~a >m");
+    assert_int_equal(executed_counts().undecided, 0);
+    /* a is b's caller's callee: perhaps b was its tail call. */
+    executed_expect("?m/x ?a/u ?b/u >u_ >x_", "m<x a<u b<u ~b >u ?a ~m >x");
+    assert_int_equal(executed_counts().undecided, 1);
+    /* u catches: the exception has passed b, which did not return to u. */
+    executed_expect("?m/x ?a/u ?b/a >u_ >x_", "m<x a<u b<a ?b ~a >u ~m >x");
+    assert_int_equal(executed_counts().undecided, 1);
+    /* v has caught, and left no record. */
+    executed_expect("?m/x ?a/m ?b/u ?c/m >m_ >x_", "m<x a<m b<u c<m ~c ?b ~a >m ~m >x");
+}
+
+static void a_return_to_a_function_that_has_called_itself(void **state)
+{
+    (void)state;
+    executed_expect("?f ?f ?x ?f ?t >f >f >f >w_",
+                    "f<? f<? x<? f<? t<? ~t >f /f /x >f ~f >f ~f >w");
+    assert_int_equal(executed_counts().undecided, 2);
+}
+
+/* Where there are returns, a return_to alone may be that of an exception. */
+static void a_return_to_alone_among_returns(void **state)
+{
+    (void)state;
+    executed_expect("?a ?b -b >a", "a<? b<? -b >? >a");
+    executed_expect("?b ?c >a", "b<? c<? ?c ~b >a");
+    assert_int_equal(executed_counts().undecided, 1);
 }
 
 static void exceptions_of_a_beam(void **state)
@@ -377,6 +433,11 @@ int main(void)
         TEST(calls_without_records_of_their_end),
         TEST(the_nearest_call_of_a_function_returns),
         TEST(a_return_to_ends_what_is_above),
+        TEST(a_return_to_a_function_that_is_not_traced),
+        TEST(a_return_to_that_does_not_matter),
+        TEST(callers_tell_what_a_return_to_ends),
+        TEST(a_return_to_a_function_that_has_called_itself),
+        TEST(a_return_to_alone_among_returns),
         TEST(exceptions_of_a_beam),
         TEST(recorded_callers),
         TEST(results_that_are_callers),

@@ -49,7 +49,7 @@ static void enter_wanted(enum th_fact tail, const char *name, uint64_t first, ui
 
 static void expect_words(enum th_tracer_tag tag, const char *name, const char *expected)
 {
-    struct th_execution_end end = {.tag = tag, .ended = note_word};
+    struct th_execution_end end = {.tag = tag, .matters = true, .ended = note_word};
 
     end.function = (struct th_caller){TH_CALLER_FUNCTION, executed_function(name)};
     words.size = 0;

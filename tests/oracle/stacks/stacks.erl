@@ -6,6 +6,7 @@
 %% for recursion, too, as a stack trace names a function once that has called itself.
 %% And of programs that are made by chance:
 %%   random.jsonl        all that a BEAM tells of their calls, with `return_to`, callers and {exception_trace}
+%%   random.NAME.jsonl   what a BEAM tells of the same programs if only calls of NAME are traced, with `return_to`
 -module(stacks).
 -export([main/0]).
 
@@ -106,10 +107,14 @@ call(Depth) ->
 random() ->
     _ = rand:seed(exsss, {1, 2, 3}),
     Programs = [call(1 + I rem 5) || I <- lists:seq(1, 300)],
-    Spec = [{'_', [], [{exception_trace}, {message, {caller}}]}],
-    _ = [erlang:trace_pattern({?MODULE, N, 1}, Spec, [local]) || N <- [t_a, t_b, t_c]],
+    random("random.jsonl", [t_a, t_b, t_c], [{'_', [], [{exception_trace}, {message, {caller}}]}], Programs),
+    [random(io_lib:format("random.~s.jsonl", [N]), [N], true, Programs) || N <- [t_a, t_b, t_c]].
+
+random(File, Names, Spec, Programs) ->
+    _ = [erlang:trace_pattern({?MODULE, N, 1}, lists:member(N, Names) andalso Spec, [local]) || N <- [t_a, t_b, t_c]],
     Recorded = [recorded(fun() -> catch ?CALL(Program) end) || Program <- Programs],
-    ok = file:write_file("random.jsonl", [random(I, Events) || {I, Events} <- lists:zip(lists:seq(1, 300), Recorded)]).
+    Processes = lists:seq(1, length(Programs)),
+    ok = file:write_file(File, [events(I, Events) || {I, Events} <- lists:zip(Processes, Recorded)]).
 
 recorded(Fun) ->
     Tracee = spawn(fun() -> receive go -> Fun() end end),
@@ -117,11 +122,11 @@ recorded(Fun) ->
     1 = erlang:trace(Tracee, true, [call, return_to]),
     Tracee ! go,
     receive {'DOWN', Monitor, _, _, _} -> ok end,
-    events(Tracee, erlang:trace_delivered(Tracee)).
+    received(Tracee, erlang:trace_delivered(Tracee)).
 
-random(Process, Events) ->
-    [random(Process, I, Event) || {I, Event} <- lists:zip(lists:seq(1, length(Events)), Events)].
-random(Process, I, Event) ->
+events(Process, Events) ->
+    [event(Process, I, Event) || {I, Event} <- lists:zip(lists:seq(1, length(Events)), Events)].
+event(Process, I, Event) ->
     Line = case Event of
         {Tag, Function, _} when Tag =:= return_from; Tag =:= exception_from -> line(I, Tag, Function, ",\"extra\":\"none\"");
         _ -> json(I, Event)
@@ -161,12 +166,12 @@ run(Case, Spec) ->
     Tracee ! go,
     Seen = receive {seen, S} -> S end,
     Delivered = erlang:trace_delivered(Tracee),
-    {events(Tracee, Delivered), Seen}.
+    {received(Tracee, Delivered), Seen}.
 
-events(Tracee, Delivered) ->
+received(Tracee, Delivered) ->
     receive
         {trace_delivered, Tracee, Delivered} -> [];
-        Event when element(1, Event) =:= trace -> [list_to_tuple(tl(tl(tuple_to_list(Event)))) | events(Tracee, Delivered)]
+        Event when element(1, Event) =:= trace -> [list_to_tuple(tl(tl(tuple_to_list(Event)))) | received(Tracee, Delivered)]
     end.
 
 %% --- true stacks ---

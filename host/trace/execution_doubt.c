@@ -1,0 +1,242 @@
+/*
+ * Which calls a return_to ends, where no call tells whether it is a tail call.
+ *
+ * The record names the function F that runs then, which need not be traced. The latest call ends,
+ * unless its own record came just before, and so do calls below it that are tail calls of each
+ * other:
+ *
+ * 1. If a call of F is open, all calls above the nearest one end. That one may have ended itself,
+ *    if another call of F is open below it: then it was a tail call, and so were those between.
+ *    They are taken for open, and `likely` so, as F may be recursive: no rule could tell apart a
+ *    recursion that makes no tail calls, and almost all make none.
+ * 2. If F is `undefined`, all calls end.
+ * 3. Else F is not traced. If it is the recorded caller of an open call, the calls from the nearest
+ *    such one upwards end. Those next below that have the same caller may have been tail calls.
+ * 4. Without callers only the latest call ends for certain.
+ *
+ * An exception that is caught leaves a return_to if the frame that F called is of a traced call:
+ * only that call has returned to F, and others that it has passed are gone, too. It leaves no
+ * record at all if that frame is not of a traced call. So:
+ *
+ * 5. A call whose recorded caller is not F was passed by an exception, now or before.
+ * 6. Without callers, where a recording has return_from records, a return_to alone may be that of
+ * an exception: of the calls that have ended, all are doubted but the lowest one.
+ * 7. Where neither callers nor returns are recorded, no recording tells of exceptions: each
+ *    return_to is taken for that of a return. So is one to a function that is not traced if an
+ *    exception has left no record, and the call that it has passed has this function as its caller.
+ *
+ * Calls that may have ended before, or have not returned to F, are doubted. But if only one call
+ * can have ended, it has.
+ *
+ * As long as all calls of a stack are wanted by the same sessions, nothing of this matters
+ * (th_execution_end.matters): a return_to is for all of them. Then calls end by 1. and 4. alone,
+ * and those that stay are `guessed`: taken for open, and likely so, once it matters.
+ */
+#include "execution_stack.h"
+
+/* How many calls are looked at, one by one, when another one tells its caller. */
+enum { LOOKED_AT = 64 };
+
+static void doubt(struct th_frame *frame)
+{
+    if (frame->doubt < TH_FRAME_DOUBTED)
+        frame->doubt = TH_FRAME_DOUBTED;
+}
+
+/* All calls of the entries below END. Each entry is looked at once. */
+static void doubt_below(struct th_frames *frames, uint32_t end)
+{
+    for (; end > 0 && th_frames_at(frames, end - 1)->doubt != TH_FRAME_ALL_DOUBTED; end--)
+        th_frames_at(frames, end - 1)->doubt = TH_FRAME_ALL_DOUBTED;
+}
+
+void th_stack_doubt_guessed(struct th_stack *stack)
+{
+    struct th_frames *frames = &stack->frames;
+
+    if (stack->guessed > frames->count)
+        stack->guessed = frames->count;
+    for (; stack->guessed > 0; stack->guessed--)
+        if (th_frames_at(frames, stack->guessed - 1)->doubt == TH_FRAME_CERTAIN)
+            th_frames_at(frames, stack->guessed - 1)->doubt = TH_FRAME_LIKELY;
+}
+
+void th_stack_doubt_above(struct th_stack *stack, th_frame_function caller)
+{
+    struct th_frames *frames = &stack->frames;
+    uint32_t i = frames->count, looked_at = 0;
+
+    if (i == 0 || th_frames_top(frames)->function == caller ||
+        th_frames_find(frames, caller) == TH_FRAMES_NONE)
+        return;
+    while (i > 0 && th_frames_at(frames, i - 1)->function != caller &&
+           th_frames_recorded(frames, i - 1) != caller) {
+        if (looked_at++ == LOOKED_AT) {
+            doubt_below(frames, i);
+            return;
+        }
+        i = th_frames_begin_of(frames, i - 1);
+        doubt(th_frames_at(frames, i));
+    }
+}
+
+void th_stack_doubt_unreturned(struct th_stack *stack, uint32_t entry)
+{
+    struct th_frames *frames = &stack->frames;
+    th_frame_function caller = th_frames_recorded(frames, entry);
+
+    for (uint32_t i = frames->count; i > entry + 1;) {
+        th_frame_function recorded =
+            th_frames_recorded(frames, i = th_frames_begin_of(frames, i - 1));
+        stack->undecided |= recorded == TH_FRAME_UNKNOWN;
+        if (recorded == TH_FRAME_UNKNOWN || recorded != caller)
+            doubt(th_frames_at(frames, i));
+    }
+}
+
+/* Where the nearest call begins whose caller is FUNCTION. */
+static uint32_t find_called(const struct th_frames *frames, th_frame_function function)
+{
+    uint32_t i = frames->count;
+
+    while (i > 0) {
+        i = th_frames_begin_of(frames, i - 1);
+        if (th_frames_recorded(frames, i) == function)
+            return i;
+        if (th_frames_at(frames, i)->doubt == TH_FRAME_ALL_DOUBTED)
+            break;
+    }
+    return TH_FRAMES_NONE;
+}
+
+/* 3. and 4. */
+static uint32_t left_by_untraced(const struct th_execution *execution, struct th_frames *frames,
+                                 th_frame_function function)
+{
+    uint32_t latest = th_frames_begin(frames);
+    uint32_t left = find_called(frames, function);
+
+    if (left == TH_FRAMES_NONE) {
+        bool told = th_frames_recorded(frames, latest) != TH_FRAME_UNKNOWN;
+        bool raised = execution->returned && latest > 0;
+        doubt_below(frames, told || raised ? frames->count : latest);
+        return latest;
+    }
+    for (uint32_t i = left; i > 0;) {
+        struct th_frame *frame = th_frames_at(frames, i = th_frames_begin_of(frames, i - 1));
+        if (th_frames_recorded(frames, i) != function || frame->doubt >= TH_FRAME_DOUBTED)
+            break;
+        doubt(frame);
+    }
+    return left;
+}
+
+static uint32_t left_by(const struct th_execution *execution, struct th_stack *stack,
+                        th_frame_function function)
+{
+    struct th_frames *frames = &stack->frames;
+    uint32_t end = stack->ended ? frames->count : th_frames_begin(frames);
+    uint32_t found =
+        function == TH_FRAME_NOBODY ? TH_FRAMES_NONE : th_frames_find_below(frames, function, end);
+
+    if (found != TH_FRAMES_NONE)
+        return found + 1;
+    if (function == TH_FRAME_NOBODY)
+        return 0;
+    if (!stack->ended)
+        return left_by_untraced(execution, frames, function);
+    if (execution->alone) /* others may have no records of their ends */
+        doubt_below(frames, frames->count);
+    return frames->count;
+}
+
+/* The call at ENTRY is doubted, and may have returned to FUNCTION. */
+static bool may_have_ended(const struct th_frames *frames, uint32_t entry,
+                           th_frame_function function)
+{
+    th_frame_function recorded = th_frames_recorded(frames, entry);
+
+    return th_frames_at(frames, entry)->doubt != TH_FRAME_CERTAIN &&
+           (recorded == TH_FRAME_UNKNOWN || recorded == function);
+}
+
+/* 5. and 6. True if it is not known which of the calls have returned to FUNCTION. */
+static bool doubt_ended(struct th_frames *frames, uint32_t left, th_frame_function function,
+                        bool raised)
+{
+    bool doubted = false;
+
+    for (uint32_t i = frames->count; i > left;) {
+        struct th_frame *frame = th_frames_at(frames, i = th_frames_begin_of(frames, i - 1));
+        th_frame_function recorded = th_frames_recorded(frames, i);
+        if (raised && recorded == TH_FRAME_UNKNOWN && i > left)
+            doubt(frame);
+        doubted |= may_have_ended(frames, i, function);
+        if (recorded != TH_FRAME_UNKNOWN && recorded != function)
+            doubt(frame);
+    }
+    return doubted;
+}
+
+/* The call below LEFT is the only one of FUNCTION that can run now; or there is no call at all. */
+static bool is_last(const struct th_frames *frames, th_frame_function function, uint32_t left)
+{
+    if (left == 0)
+        return frames->forgotten == 0;
+    return th_frames_at(frames, left - 1)->function == function &&
+           th_frames_at(frames, left - 1)->times == 1 &&
+           th_frames_find_below(frames, function, left - 1) == TH_FRAMES_NONE;
+}
+
+uint32_t th_stack_left_by(struct th_execution *execution, struct th_stack *stack,
+                          th_frame_function function)
+{
+    struct th_frames *frames = &stack->frames;
+    uint32_t left;
+
+    if (frames->count == 0)
+        return 0;
+    execution->alone |= !stack->ended;
+    th_frames_part_top(frames, &execution->bounds);
+    left = left_by(execution, stack, function);
+    if (!stack->ended && left == th_frames_begin(frames) && is_last(frames, function, left))
+        th_frames_at(frames, left)->doubt = TH_FRAME_CERTAIN; /* no other call can have ended */
+    stack->undecided = doubt_ended(frames, left, function, execution->returned && !stack->ended) &&
+                       execution->alone;
+    return left;
+}
+
+enum th_fact th_stack_raised_to(const struct th_stack *stack, th_frame_function function,
+                                uint32_t left)
+{
+    const struct th_frames *frames = &stack->frames;
+
+    if (stack->raised_to != TH_FRAME_UNKNOWN)
+        return stack->raised_to == function ? TH_YES : TH_NO;
+    return frames->count > left || stack->undecided ? TH_UNKNOWN : TH_YES;
+}
+
+void th_stack_doubt_target(struct th_execution *execution, struct th_stack *stack,
+                           th_frame_function function)
+{
+    struct th_frames *frames = &stack->frames;
+    th_frame_function recorded;
+    uint32_t begin, other;
+
+    if (frames->count == 0 || !execution->alone)
+        return;
+    th_frames_part_top(frames, &execution->bounds);
+    begin = th_frames_begin(frames);
+    recorded = th_frames_recorded(frames, begin);
+    other = th_frames_find_below(frames, function, begin);
+    if (th_frames_top(frames)->function == function &&
+        (recorded == TH_FRAME_UNKNOWN ? other != TH_FRAMES_NONE : recorded == function)) {
+        for (uint32_t i = begin; th_frames_at(frames, i)->doubt == TH_FRAME_CERTAIN;) {
+            th_frames_at(frames, i)->doubt = TH_FRAME_LIKELY;
+            if (other == TH_FRAMES_NONE || i == 0 || i - 1 == other)
+                break;
+            i = th_frames_begin_of(frames, i - 1);
+        }
+    }
+    stack->undecided |= may_have_ended(frames, th_frames_begin(frames), function);
+}
