@@ -343,6 +343,8 @@ tracehost info: WORK/deep: recovered 3 records, skipped 1
 -- status 4
 EOF
 expect 'nobody wants the terms' deep replay --flags=ports <<'EOF'
+-- stderr
+tracehost replay: warning: tracer 'text': no event matches --flags=ports; there are call events
 EOF
 expect 'nobody wants the terms, but --verify does' deep replay --verify --flags=ports <<'EOF'
 -- stderr
@@ -350,6 +352,7 @@ tracehost replay: WORK/deep: record 3 at byte 162 was skipped
   the element at byte 60 of its term is damaged
   external term, byte 13, tag 255: there is no such tag
 tracehost replay: WORK/deep: recovered 14 records, skipped 1
+tracehost replay: warning: tracer 'text': no event matches --flags=ports; there are call events
 -- status 4
 EOF
 

@@ -282,6 +282,7 @@ expect 'one that takes it over' takes_over <<'LINES'
 session 1, tracer 'WORK/keeps.so': flags call, 1 breakpoint
 ok
 stderr: tracehost run: a request to stop came
+stderr: tracehost run: warning: tracer 'WORK/keeps.so': no event matches -p bank:deposit/2
 status 0
 -- stderr
 tracehost ctl: the session keeps the tracer that it has
