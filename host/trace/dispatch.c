@@ -352,19 +352,16 @@ static void offer_to_patterns(struct th_way *way)
         way->tracing->unsettled = true;
 }
 
-/* Who traces a live process, with whatever flag, is asked when it is scheduled in. */
-static bool is_question(const struct th_way *way)
-{
-    return way->event->live && way->event->tag == TH_TAG_in && way->group == TH_GROUP_running_procs;
-}
-
-/* True if the event ends here: nobody wants such, and it changes nothing. */
+/* True if the event ends here: nobody wants such, and it changes nothing. Who traces a live
+ * process, with whatever flag, is asked when it is scheduled in. */
 static bool is_unwanted(const struct th_way *way)
 {
     const struct th_tracing *tracing = way->tracing;
+    bool question =
+        way->event->live && way->event->tag == TH_TAG_in && way->group == TH_GROUP_running_procs;
 
     return !(way->flag & atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) &&
-           !is_heeded(tracing, way->event) && !is_question(way);
+           !is_heeded(tracing, way->event) && !question;
 }
 
 /* All of it is the replaying thread's. */
