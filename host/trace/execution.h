@@ -102,6 +102,8 @@ struct th_stack {
     bool asked;   /* callers_unknown counts the last call */
     bool tails_untold; /* the last call does not tell whether it is a tail call */
     bool undecided;    /* the last event was an end, and may have ended other calls, too */
+    bool lower;        /* undecided: control may have come back to a lower call of the function, and
+                          somebody wants a call above that one */
     bool returning;    /* each_returns: those who want the topmost frame were told; it stays for the
                           records that its other calls may have */
     th_frame_function raised_to; /* ... recorded as this */

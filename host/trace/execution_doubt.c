@@ -216,6 +216,18 @@ enum th_fact th_stack_raised_to(const struct th_stack *stack, th_frame_function 
     return frames->count > left || stack->undecided ? TH_UNKNOWN : TH_YES;
 }
 
+/* Somebody wants one of the calls from the latest one down to the entry BEGIN, or there are many.
+ */
+static bool is_any_wanted(const struct th_frames *frames, uint32_t begin)
+{
+    uint32_t i = frames->count;
+
+    while (i > begin && frames->count - i < LOOKED_AT)
+        if (th_frames_at(frames, --i)->word)
+            return true;
+    return i > begin;
+}
+
 void th_stack_doubt_target(struct th_execution *execution, struct th_stack *stack,
                            th_frame_function function)
 {
@@ -238,5 +250,8 @@ void th_stack_doubt_target(struct th_execution *execution, struct th_stack *stac
             i = th_frames_begin_of(frames, i - 1);
         }
     }
-    stack->undecided |= may_have_ended(frames, th_frames_begin(frames), function);
+    if (!may_have_ended(frames, th_frames_begin(frames), function))
+        return;
+    stack->undecided = true;
+    stack->lower = is_any_wanted(frames, other == TH_FRAMES_NONE ? begin : other + 1);
 }

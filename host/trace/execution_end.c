@@ -265,7 +265,7 @@ struct th_caller th_execution_leave(struct th_execution *execution, struct th_st
     th_frame_function function = th_execution_pack_caller(&end->function);
 
     execution->counts.returns++;
-    stack->undecided = false;
+    stack->undecided = stack->lower = false;
     stack->with_former = TH_YES;
     th_stack_catch_up(execution, stack);
     if (end->tag == TH_TAG_return_to) {

@@ -12,7 +12,10 @@ uint64_t th_returning_leave(struct th_returning *returning, const struct th_stac
     if (stack->with_former == TH_UNKNOWN)
         returning->perhaps |= former;
     if (stack->undecided)
+        returning->perhaps |= returning->doubted;
+    if (stack->lower)
         returning->perhaps |= returning->some | returning->latest;
+    returning->doubted = 0;
     if (tag == TH_TAG_return_to) {
         returning->due |= returning->perhaps & returning->latest & returning->all;
         doubtful = returning->perhaps & ~returning->due;

@@ -15,7 +15,8 @@
 struct th_returning {
     uint64_t due;     /* those to be told */
     uint64_t guessed; /* those that wanted a call which is likely to have ended */
-    uint64_t perhaps; /* those of which this is not known */
+    uint64_t doubted; /* those that wanted a call which has ended now, or before */
+    uint64_t perhaps; /* those of which it is not known whether they are to be told */
     uint64_t latest;  /* those that want the latest call: whoever enters it adds them, ... */
     uint64_t some;    /* ... or a call before it, since the stack was empty */
     uint64_t all;     /* those that want each call before it */
@@ -48,6 +49,8 @@ static inline void th_returning_ended(struct th_returning *returning, enum th_en
         returning->due |= sessions;
     if (ending == TH_ENDED_LIKELY)
         returning->guessed |= sessions;
+    if (ending > TH_ENDED_UNTOLD)
+        returning->doubted |= sessions;
 }
 
 /* An end of TAG was left, before which the sessions FORMER were due; `due` has those that are with

@@ -477,4 +477,29 @@ tracehost run: --kind wants local, global, meta, count, time or memory, not 'oft
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
+
+# main() -> w(), f().  f() -> g().  g() -> f().  The lower f() calls h(), which returns to one of the two: to the upper
+# one, and both calls between them have ended, if g() and the lower f() have made tail calls.
+for event in 'call main' 'call w' 'return_to main' 'call f' 'call g' 'call f' 'call h' 'return_to f' 'call w' 'return_to f'; do
+    case $event in
+    call*) arguments='[]' ;;
+    *) arguments=0 ;;
+    esac
+    echo "{\"tracee\":\"<0.1.0>\",\"tag\":\"${event% *}\",\"term\":\"{m,${event#* },$arguments}\"}"
+done >"$work/recursion.jsonl"
+expect 'a return that is doubtful for nobody' replay -p m:w/0 --flags=call,return_to "$work/recursion.jsonl" <<'EOF'
+<0.1.0>    call m:w()
+<0.1.0>    return_to m:main/0
+<0.1.0>    call m:w()
+<0.1.0>    return_to m:f/0
+EOF
+expect 'a return that is doubtful for who wants a call between' replay -p m:w/0 -p m:g/0 --flags=call,return_to "$work/recursion.jsonl" <<'EOF'
+<0.1.0>    call m:w()
+<0.1.0>    return_to m:main/0
+<0.1.0>    call m:g()
+<0.1.0>    call m:w()
+<0.1.0>    return_to m:f/0
+-- stderr
+tracehost replay: tracer 'text': returns sent, left out or timed in doubt, as the recording does not tell which calls they end (dbg:tpl(MODULE, cx) records that): 1
+EOF
 finish

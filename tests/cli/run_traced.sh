@@ -176,7 +176,7 @@ EOF
 expect '--kind=count, of many functions' run -p party:_/_ --kind=count "$party" 'party:echo(1)' <<'EOF'
        calls  function
            1  party:echo/1
-           0  71 more functions
+           0  79 more functions
 1
 EOF
 expect '--kind=count,memory --format=json' run -p json:decode/1 --kind=count,memory --format=json json "$two" <<'EOF'
@@ -361,6 +361,8 @@ expect '--caller-line' lined -g -p lined:_/_ --caller-line "$work/lined.so" 'cat
 EOF
 expect 'a C function that is called raises it' lined -g -p lined:fails/1 "$work/lined.so" 'catch lined:asks(1)' <<'EOF'
 {'EXIT',{1,[{lined,asks,[1],[{file,"lined.c"},{line,17}]}]}}
+-- stderr
+tracehost run: warning: tracer 'text': no event matches -p lined:fails/1
 EOF
 expect 'a line that is not known' lined -g0 -p lined:fails/1 --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
 <0.1.4096> call lined:fails(1) [result {lined,calls,3,undefined}]
