@@ -284,7 +284,8 @@ static void tell(const struct running *running, double seconds)
     th_command_flush();
     tell_stop(running);
     th_trace_waiting("run", running->tracing);
-    th_session_options_tell_unmatched(&running->run->trace.sessions, running->tracing);
+    if (!running->run->probes) /* else they are looked at */
+        th_session_options_tell_unmatched(&running->run->trace.sessions, running->tracing);
     if (running->run->trace.stats) {
         fprintf(stderr, "ran for %.3f s on %u scheduler%s\n", seconds, schedulers,
                 th_plural(schedulers));

@@ -1,5 +1,6 @@
 #!/bin/sh
 # `tracehost replay -p`: recorded calls traced again, with other patterns.
+# Long because: it holds whole outputs.
 . tests/cli/report
 
 seed=$recordings/s01_seed_local_caller.trace

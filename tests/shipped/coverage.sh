@@ -123,6 +123,8 @@ LINES
 expect 'nothing was called' "$tracehost" replay -t coverage,format=json --flags=send "$recordings/s01_seed_local_caller.trace" <<'LINES'
 {"modules":[
 ]}
+-- stderr
+tracehost replay: warning: tracer 'coverage': no event matches --flags=send; there are call events
 LINES
 missing() {
     "$tracehost" replay -t "coverage,functions=$work/none" --max-events=1 "$recordings/s01_seed_local_caller.trace"

@@ -40,6 +40,8 @@ LINES
 expect 'one I/O thread' "$tracehost" run --flags=send --async-threads=1 files \
     'files:write("a", "b"), files:copy("a", "c"), {files:read("c"), files:delete("a"), files:delete("c")}.' <<'LINES'
 {{ok,<<"b">>},ok,ok}
+-- stderr
+tracehost run: warning: tracer 'text': no event matches --flags=send
 LINES
 for count in 0 1025 -1 x; do
     check "--async-threads=$count is refused" sh -c "'$tracehost' run --async-threads=$count files 'files:get_tag().' 2>&1 | grep -e '--async-threads' && ! '$tracehost' run --async-threads=$count files 'files:get_tag().' 2>/dev/null"

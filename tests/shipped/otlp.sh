@@ -237,6 +237,8 @@ otlp: messages that waited for too long to have a link: 1
 LINES
 
 expect 'a recording of nothing' spans '' "$recordings/s20_empty.trace" <<'LINES'
+-- stderr
+tracehost replay: warning: there are no records in samples/recordings/s20_empty.trace
 LINES
 expect 'no ends' spans '' "$recordings/s11_mnesia_arity.trace" <<'LINES'
 -- stderr
@@ -257,6 +259,8 @@ names() {
 }
 expect 'the name from the environment' names <<'LINES'
 "service.name","value":{"stringValue":"\"shop\"\ufffd1"
+-- stderr
+tracehost replay: warning: there are no records in samples/recordings/s20_empty.trace
 LINES
 
 # --- Recordings ---

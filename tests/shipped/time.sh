@@ -179,6 +179,8 @@ time: open calls forgotten, as there were more than `frames`: 3
 time: ends of calls whose beginnings are not known: 3
 LINES
 expect 'a recording of nothing' measured top=2 s20_empty <<'LINES'
+-- stderr
+tracehost replay: warning: there are no records in samples/recordings/s20_empty.trace
 LINES
 expect 'no calls' measured top=2 file_open <<'LINES'
 LINES

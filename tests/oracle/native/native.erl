@@ -48,10 +48,16 @@ all(Body) -> [{'_', '_', [{'_', [], Body}]}].
 
 %% Exceptions that an expression catches: who evaluates it, and no function of the plugin, goes on.
 caught() ->
-    [#{name => ["caught by an expression: ", show(Run)], run => Run, set => all([{exception_trace}]),
-       flags => [call, return_to], caught => true}
+    [(unlike_later())#{name => ["caught by an expression: ", show(Run)], run => Run, set => all([{exception_trace}]),
+                       flags => [call, return_to], caught => true}
      || Run <- [{Function, [Class, N]} || Function <- [raises, leaps, passes, again],
                                           {Class, N} <- [{error, 2}, {exit, 1}, {badarg, 1}, {throw, 0}]]].
+
+%% The evaluator of a later BEAM is returned to.
+unlike_later() -> maps:from_list([{unlike, fun without_evaluator/1} || comparison:is_later()]).
+
+without_evaluator({_, <<"return_to">>, [_, {erl_eval, expr, _} | _]}) -> none;
+without_evaluator(Line) -> Line.
 
 cases() ->
     caught() ++
