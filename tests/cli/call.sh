@@ -316,7 +316,7 @@ esac
 typed() {
     python3 tests/cli/typed "$1" "$2" "$tracehost" call "$counter"
 }
-expect 'a prompt' typed '' 'X =\n  [1,\n2].\nlength(X).\n1 + .\n\n"a\nb".\nq().\n' <<'EOF'
+at_terminal 'a prompt' typed '' 'X =\n  [1,\n2].\nlength(X).\n1 + .\n\n"a\nb".\nq().\n' <<'EOF'
 1> X =
 1>   [1,
 1> 2].
@@ -331,7 +331,7 @@ expect 'a prompt' typed '' 'X =\n  [1,\n2].\nlength(X).\n1 + .\n\n"a\nb".\nq().\
 "a\nb"
 5> q().
 EOF
-expect 'funs outlive the line that they are from' typed '' 'F = fun(X) ->\n[kept, "text", X] end, ok.\nG = fun() -> F(1) end, f(F), ok.\nG().\nq().\n' <<'EOF'
+at_terminal 'funs outlive the line that they are from' typed '' 'F = fun(X) ->\n[kept, "text", X] end, ok.\nG = fun() -> F(1) end, f(F), ok.\nG().\nq().\n' <<'EOF'
 1> F = fun(X) ->
 1> [kept, "text", X] end, ok.
 ok
@@ -341,19 +341,19 @@ ok
 [kept,"text",1]
 4> q().
 EOF
-expect 'the end of what is typed' typed '' '1.\n\004' <<'EOF'
+at_terminal 'the end of what is typed' typed '' '1.\n\004' <<'EOF'
 1> 1.
 1
 2> 
 EOF
-expect 'SIGINT at the prompt' typed INT '1.\n' <<'EOF'
+at_terminal 'SIGINT at the prompt' typed INT '1.\n' <<'EOF'
 1> 1.
 1
 2> 
 tracehost call: SIGINT came
 -- status 130
 EOF
-expect 'SIGINT while it waits' typed INT 'receive never -> 1 end.\n' <<'EOF'
+at_terminal 'SIGINT while it waits' typed INT 'receive never -> 1 end.\n' <<'EOF'
 1> receive never -> 1 end.
 tracehost call: SIGINT came
 -- status 130

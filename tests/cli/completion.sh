@@ -501,10 +501,10 @@ typed() {
         TERM=dumb "$typed" '' "$1\\001echo \\nexit\\n" bash --noprofile --rcfile "$work/rc" -i
     ) | tr -d '\r' | grep '^tracehost' | tail -n 1
 }
-expect 'a shell at a terminal' typed 'tracehost du\011--form\011js\011fine\011' <<'EOF'
+at_terminal 'a shell at a terminal' typed 'tracehost du\011--form\011js\011fine\011' <<'EOF'
 tracehost dump --format=jsonl fine.trace
 EOF
-expect 'a shell at a terminal: colons and quotes' typed "tracehost run -p fib:q\\011 -p 'fib:q\\011 fib" <<'EOF'
+at_terminal 'a shell at a terminal: colons and quotes' typed "tracehost run -p fib:q\\011 -p 'fib:q\\011 fib" <<'EOF'
 tracehost run -p fib:quick/1 -p fib:quick/1 fib
 EOF
 

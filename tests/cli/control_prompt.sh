@@ -3,10 +3,10 @@
 . tests/cli/report
 . tests/cli/controlled
 
-if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
-    echo 'no terminals can be opened here (is /dev/pts mounted?)'
+has_terminals || {
+    echo "$no_terminals"
     exit 77
-fi
+}
 export TERM=xterm
 
 # typed TEXT: what the terminal shows at last, as tests/cli/screen has it, of what is typed after each other.

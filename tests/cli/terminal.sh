@@ -2,10 +2,10 @@
 # On a terminal: progress after one second, on stderr, and colours.
 . tests/cli/report
 
-if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
-    echo 'no terminals can be opened here (is /dev/pts mounted?)'
+has_terminals || {
+    echo "$no_terminals"
     exit 77
-fi
+}
 
 calls=$recordings/s01_seed_local_caller.trace
 many=$recordings/s04_genserver_pingpong.trace

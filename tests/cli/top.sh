@@ -6,6 +6,10 @@ if ! command -v tmux >/dev/null; then
     echo 'no tmux here'
     exit 77
 fi
+has_terminals || {
+    echo "$no_terminals"
+    exit 77
+}
 
 # --- a terminal ---
 
