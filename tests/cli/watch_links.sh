@@ -1,57 +1,11 @@
 #!/bin/sh
 # --watch: files behind symbolic links.
 . tests/cli/report
-
-folder=$work/made
-mkdir "$folder"
-
-cat >"$work/tracer.c" <<'EOF'
-#include <erl_nif.h>
-
-#include <stdio.h>
-
-static ERL_NIF_TERM enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-    (void)argc, (void)argv;
-    return enif_make_atom(env, "trace");
-}
-
-static ERL_NIF_TERM trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-    (void)argc, (void)argv;
-    dprintf(1, "%s\n", WORD);
-    return enif_make_atom(env, "ok");
-}
-
-static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
-ERL_NIF_INIT(tracer, functions, NULL, NULL, NULL, NULL)
-EOF
-
-cat >"$work/plugin.c" <<'EOF'
-#include <erl_nif.h>
-
-#include <stdio.h>
-
-static ERL_NIF_TERM word(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-    (void)argc, (void)argv;
-    dprintf(1, "plugin %s\n", WORD);
-    return enif_make_atom(env, WORD);
-}
-
-static int upgrade(ErlNifEnv *env, void **private_data, void **old_private_data, ERL_NIF_TERM info)
-{
-    (void)env, (void)private_data, (void)old_private_data, (void)info;
-    return 0;
-}
-
-static ErlNifFunc functions[] = {{"word", 0, word, 0}};
-ERL_NIF_INIT(plugin, functions, NULL, NULL, upgrade, NULL)
-EOF
+. tests/cli/worded
 
 for word in one two three four five six seven; do
     for kind in tracer plugin; do
-        "$CC" -fPIC -shared -Iplugin_api -DWORD="\"$word\"" -o "$work/$kind.$word" "$work/$kind.c"
+        make $kind $word "$work/$kind.$word" -DPRINTS
     done
 done
 

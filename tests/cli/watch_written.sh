@@ -1,60 +1,7 @@
 #!/bin/sh
 # --watch: files that are being written are left alone until they are closed, and end no host, however they are written.
 . tests/cli/report
-
-folder=$work/made
-mkdir "$folder"
-
-cat >"$work/tracer.c" <<'EOF'
-#include <erl_nif.h>
-
-#include <stdio.h>
-
-static ERL_NIF_TERM enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-    (void)argc, (void)argv;
-    return enif_make_atom(env, "trace");
-}
-
-static ERL_NIF_TERM trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-    (void)argc, (void)argv;
-    dprintf(1, "%s\n", WORD);
-    return enif_make_atom(env, "ok");
-}
-
-/* As most libraries have: what lies behind the first page is read when it is needed. */
-const char much[1 << 16] = WORD;
-
-static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
-ERL_NIF_INIT(tracer, functions, NULL, NULL, NULL, NULL)
-EOF
-
-cat >"$work/plugin.c" <<'EOF'
-#include <erl_nif.h>
-
-static ERL_NIF_TERM word(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-    (void)argc, (void)argv;
-    return enif_make_atom(env, WORD);
-}
-
-static int upgrade(ErlNifEnv *env, void **private_data, void **old_private_data, ERL_NIF_TERM info)
-{
-    (void)env, (void)private_data, (void)old_private_data, (void)info;
-    return 0;
-}
-
-const char much[1 << 16] = WORD;
-
-static ErlNifFunc functions[] = {{"word", 0, word, 0}};
-ERL_NIF_INIT(plugin, functions, NULL, NULL, upgrade, NULL)
-EOF
-
-# make SOURCE WORD FILE
-make() {
-    "$CC" -fPIC -shared -Iplugin_api -DWORD="\"$2\"" -o "$3" "$work/$1.c"
-}
+. tests/cli/worded
 
 for word in one two three last; do
     make tracer $word "$work/tracer.$word"
