@@ -36,6 +36,7 @@ static json_t *counts_of(const struct th_session *session)
     add_count(object, "external_unknown", patterns.external_unknown);
     add_count(object, "untimed", patterns.untimed);
     add_count(object, "returns_unknown", patterns.returns_unknown);
+    add_count(object, "returns_doubtful", patterns.returns_doubtful);
     add_count(object, "meta_removed", patterns.meta_removed);
     add_count(object, "meta_untold", patterns.meta_untold);
     return object;
