@@ -271,7 +271,8 @@ static int by_name(const void *a, const void *b)
     return order ? order : (one->arity > other->arity) - (one->arity < other->arity);
 }
 
-/* What each session has set for FUNCTION, NULL: for on_load. ADD fills in an object. */
+/* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object
+ * that ADD fills in. */
 static json_t *set_by(const struct th_control_host *host, const struct th_function *function,
                       void (*add)(json_t *object, const struct th_session *session,
                                   const struct th_bp_info *info))

@@ -11,7 +11,7 @@ static void add_count(json_t *object, const char *name, uint64_t count)
     json_object_set_new(object, name, json_integer((json_int_t)count));
 }
 
-/* Those that --stats and the remarks at the end show, too. */
+/* The counts that --stats and the remarks at the end show, too. */
 static json_t *counts_of(const struct th_session *session)
 {
     struct th_session_counts counts = th_session_counts(session);

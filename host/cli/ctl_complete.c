@@ -181,7 +181,7 @@ static char *tracer_path(struct place *place, const char *name)
     return path ? path : th_strdup(name);
 }
 
-/* What is being typed is a setting, or the value of one. */
+/* The user types a setting, or the value of one. */
 static void add_settings_of(struct place *place, const struct th_tracer_setting *settings)
 {
     const char *typed = place->word;

@@ -122,7 +122,7 @@ static void show(_Atomic uint64_t *shown, uint64_t value)
     atomic_store_explicit(shown, value, memory_order_relaxed);
 }
 
-/* What th_trace_remarks() tells of calls. */
+/* Notes the counts of calls that th_trace_remarks() reports. */
 static void show_execution(const struct playing *playing)
 {
     struct th_execution_counts counts = th_tracing_execution_counts(playing->tracing);

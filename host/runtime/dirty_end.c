@@ -81,7 +81,8 @@ bool th_dirty_take_back(struct th_process_run *process)
     return state_of(process) == TH_DIRTY_HELD;
 }
 
-/* Of the two, the later one goes on with all that the other has done: acquire and release. */
+/* The scheduler and the dirty thread meet here. The later one of the two sees all that the earlier
+ * one has done: acquire and release. */
 
 void th_dirty_over(struct th_process_run *process)
 {

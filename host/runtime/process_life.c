@@ -338,7 +338,7 @@ static void leave(struct th_process_run *process, th_term reason)
     th_signals_end(process, &remains, reason);
 }
 
-/* What others do not see; nothing runs for the process any more. */
+/* Ends the part of the process that others do not see. No code runs for the process any more. */
 static void finish(struct th_process_run *process)
 {
     th_traced_calls_drop(process);

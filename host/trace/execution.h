@@ -57,7 +57,8 @@ struct th_execution_options {
                           they follow that of the call which was executing */
 };
 
-/* Each is a line for the user if it is not 0, the first three excepted. */
+/* Each is a line for the user if it is not 0, except for the first three and for `doubtful` and
+ * `undecided`: sessions count the returns that these concern. */
 struct th_execution_counts {
     uint64_t calls;
     uint64_t returns;          /* return_from, exception_from and return_to. 0 with many calls: the

@@ -94,7 +94,7 @@ void th_stack_doubt_unreturned(struct th_stack *stack, uint32_t entry)
     }
 }
 
-/* Where the nearest call begins whose caller is FUNCTION. */
+/* The entry at which the nearest call begins whose recorded caller is FUNCTION. */
 static uint32_t find_called(const struct th_frames *frames, th_frame_function function)
 {
     uint32_t i = frames->count;

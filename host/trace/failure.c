@@ -19,7 +19,7 @@ void th_failures_name(const char *path, const char *name)
     pthread_mutex_unlock(&failures.lock);
 }
 
-/* Where REASON has the path that has another name; NULL. */
+/* The place in REASON of the path that has another name; NULL: REASON does not have that path. */
 static const char *find_path(const char *reason)
 {
     const char *found = failures.path ? strstr(reason, failures.path) : NULL;

@@ -12,8 +12,9 @@
 /* Shows REASON on stderr, after the name of the TRACER, and counts it. */
 void th_failure_report(const char *tracer, const char *reason);
 
-/* Where a reason has PATH, NAME is shown: the program has given the tracer a path that its user
- * does not know. Both texts stay. Before the tracer is loaded. */
+/* Failures from now on show NAME in the place of PATH, a path that the program has given to the
+ * tracer and that the user does not know. PATH NULL: no path has another name. The caller keeps
+ * both texts until then. Call it before the tracer is loaded. */
 void th_failures_name(const char *path, const char *name);
 
 /* How many there were. */

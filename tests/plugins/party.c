@@ -760,7 +760,8 @@ HOSTED(stays_and_links)
     return stays(env, argc, argv);
 }
 
-/* Who crosses, until stays_and_crosses() has linked with it. Relaxed: an immediate term. */
+/* The pid of the process that calls crosses(), until stays_and_crosses() has linked with it.
+ * Relaxed: a pid is an immediate term. */
 static _Atomic ERL_NIF_TERM who_crosses;
 
 /* As stays(); links, meanwhile, with the process that calls crosses(). */

@@ -21,7 +21,7 @@ static inline int end_twin(void **state)
     return end(state);
 }
 
-/* What twin:FUNCTION gives. */
+/* The result of twin:FUNCTION, as text. */
 static inline const char *twin(const char *function, const char *arguments)
 {
     return call_in(process, "call", "[twin,%s,%s]", function, arguments);

@@ -170,7 +170,8 @@ static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
     th_free(self);
 }
 
-/* Of two who end it over one link, the first has ended the link: the second does nothing. */
+/* Two signals come over one link. The first one ends the link, so that the second one does nothing.
+ */
 static void a_signal_over_a_link_that_has_ended(void **state)
 {
     struct th_process_run *watcher = th_run_start();

@@ -30,7 +30,8 @@ static void a_native_site_that_comes_gets_what_waits_for_code(void **state)
     assert_log("call {twin,plain,[c]}\n");
 }
 
-/* What is set anew is set where it belongs, and what is cleared is cleared where it is. */
+/* A kind that is set anew is set at the site where it belongs. A kind that is cleared is cleared at
+ * the site where it is. */
 static void what_was_set_elsewhere_is_not_left_there(void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void in_place_of_a_local_one_it_goes_with_it(void **state)
 
 /* --- Others who change patterns meanwhile ----------------------------------------------------- */
 
-/* What is asked for in a section waits for nothing, and stands in the queue when this returns. */
+/* A request in a section waits for nothing, and stands in the queue when this returns. */
 static size_t ask_meanwhile(struct th_pattern pattern)
 {
     size_t matched;

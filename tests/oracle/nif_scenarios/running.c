@@ -194,7 +194,7 @@ ERL_NIF_TERM slices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_schedule_nif(env, "next_slice", 0, next_slice, 3, first);
 }
 
-/* Those that stay may go. Relaxed: nothing comes with it. */
+/* The functions that stay() called may return. Relaxed: the flag hands over no other memory. */
 static atomic_bool may_go;
 
 /* stay(To): says so to To, and stays until let_go(). */
