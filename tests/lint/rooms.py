@@ -1,7 +1,8 @@
 """The order of the rooms: which header may be included from where.
 
 A room of the host includes the faces (host/NAME/NAME.h) of rooms below it, its own headers by their
-plain names, and plugin_api. Shared objects and plugin_api see nothing of the host. The tests of a
+plain names, and plugin_api. A folder in a room's folder is a part of that room: from one to the other
+a header goes by its whole path. Shared objects and plugin_api see nothing of the host. The tests of a
 room may open that room's inner headers, otherwise they include faces like everyone.
 """
 
@@ -33,8 +34,9 @@ def is_face(parts):
     return len(parts) == 3 and parts[2] == parts[1] + '.h'
 
 
-def fault_in_host(room, header):
-    """What is wrong with a file of ROOM including HEADER, which is in the host."""
+def fault_in_host(folder, header):
+    """What is wrong with a file of host/FOLDER including HEADER, which is in the host."""
+    room = folder.split('/')[0] or None
     parts = header.split('/')
     other = parts[1]
     if header == FREE_FOR_ALL:
@@ -42,7 +44,8 @@ def fault_in_host(room, header):
     if other not in LEVEL:
         return 'no such room: ' + other
     if other == room:
-        return 'a header of the own room is included by its plain name'
+        return None if os.path.dirname(header) != 'host/' + folder else \
+            'a header of the own folder is included by its plain name'
     if not is_face(parts):
         return 'an inner header of %s: other rooms include host/%s/%s.h' % (other, other, other)
     if room is None or LEVEL[other] >= LEVEL[room]:
@@ -58,7 +61,7 @@ def fault(path, header, siblings):
         return 'an include goes by the top of the tree, not by ".."'
     if parts[0] == 'host':
         if place[0] == 'host':
-            return fault_in_host(place[1] if len(place) > 2 else None, header)
+            return fault_in_host('/'.join(place[1:-1]), header)
         if place[0] == 'tests' and place[1] not in SHARED_OBJECTS:
             # A fuzzer tests one room, as the tests in that room's folder do.
             return None if is_face(parts) or place[1] in (parts[1], 'fuzz') or header == FREE_FOR_ALL else \

@@ -46,6 +46,10 @@ class Checks(unittest.TestCase):
         self.write('host/probe/probe.h', '#include "plugin_api/probe_table.h"\n')
         self.write('tests/term/test_etf.c', '#include "host/term/etf.h"\n'
                    '#include "host/replay/replay.h"\n')
+        self.write('host/term/text/print.c', '#include "print.h"\n#include "host/term/etf.h"\n'
+                   '#include "host/base/base.h"\n')
+        self.write('host/term/text/print.h', '')
+        self.write('host/term/term.h', '#include "host/term/text/print.h"\n')
         self.write('plugin_api/erl_nif.h', '#include "erl_drv_nif.h"\n')
         self.assertEqual(self.found(rooms), [])
 
@@ -56,12 +60,16 @@ class Checks(unittest.TestCase):
         self.write('host/term/own.c', '#include "host/term/etf.h"\n#include "../base/base.h"\n'
                    '#include "nowhere.h"\n#include <host/base/base.h>\n')
         self.write('host/attic/old.c', '')
+        self.write('host/cli/top/view.c', '#include "view.h"\n#include "host/cli/top/view.h"\n'
+                   '#include "host/term/text/print.h"\n')
+        self.write('host/cli/top/view.h', '')
         self.write('host/progress/inner.c', '#include "host/probe/watcher.h"\n')
         self.write('plugin_api/erl_nif.h', '  # include "host/term/term.h"\n')
         self.write('tracers/text/text.c', '#include "host/base/base.h"\n')
         self.write('tests/cli/test_x.c', '#include "host/term/etf.h"\n')
         self.assertEqual(self.found(rooms), [
-            'host/attic/old.c:1', 'host/base/up.c:1', 'host/cli/inner.c:2',
+            'host/attic/old.c:1', 'host/base/up.c:1', 'host/cli/inner.c:2', 'host/cli/top/view.c:2',
+            'host/cli/top/view.c:3',
             'host/progress/inner.c:1', 'host/replay/beside.c:1',
             'host/term/own.c:1', 'host/term/own.c:2', 'host/term/own.c:3', 'host/term/own.c:4',
             'plugin_api/erl_nif.h:1', 'tests/cli/test_x.c:1', 'tracers/text/text.c:1'])
