@@ -1,7 +1,7 @@
 #include "copy.h"
 
 #include "copy_folder.h"
-#include "elf_file.h"
+#include "host/library/elf/elf_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 #include "examine.h"
 
 #include "code_map.h"
-#include "elf_file.h"
-#include "imports.h"
+#include "host/library/elf/elf_file.h"
+#include "host/library/elf/imports.h"
 #include "spelling.h"
 
 #include "plugin_api/nif_module.h"

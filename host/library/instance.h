@@ -3,7 +3,7 @@
 #define TH_LIBRARY_INSTANCE_H
 
 #include "code_map.h"
-#include "line.h"
+#include "host/library/debuginfo/line.h"
 #include "load.h"
 #include "memory.h"
 #include "option.h"

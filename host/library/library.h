@@ -12,14 +12,14 @@
 #include "entry.h"
 #include "examine.h"
 #include "find.h"
-#include "line.h"
+#include "host/library/debuginfo/line.h"
 #include "load.h"
 #include "names.h"
 #include "option.h"
-#include "probe_notes.h"
-#include "resource.h"
+#include "host/library/debuginfo/probe_notes.h"
+#include "host/library/resource/resource.h"
 #include "slots.h"
 #include "spelling.h"
-#include "symbols.h"
+#include "host/library/debuginfo/symbols.h"
 
 #endif

@@ -1,6 +1,6 @@
 #include "instance.h"
 
-#include "resource_type.h"
+#include "host/library/resource/resource_type.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
  * is handed over then. So a refusal has nothing to undo.
  */
 #include "instance.h"
-#include "resource_type.h"
+#include "host/library/resource/resource_type.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

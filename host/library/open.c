@@ -5,7 +5,7 @@
 #include "generation.h"
 #include "opening.h"
 #include "origin.h"
-#include "resource_type.h"
+#include "host/library/resource/resource_type.h"
 #include "started_threads.h"
 
 #include <dlfcn.h>

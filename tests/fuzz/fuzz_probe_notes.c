@@ -1,6 +1,6 @@
 /* Any bytes as a file with probes: reading the notes ends with an answer, and arguments in them are
  * parts of their texts. */
-#include "host/library/probe_notes.h"
+#include "host/library/debuginfo/probe_notes.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "debug_file.h"
 #include "debug_line.h"
-#include "instance.h"
+#include "host/library/instance.h"
 #include "symbols.h"
 
 #include <pthread.h>

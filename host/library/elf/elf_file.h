@@ -12,7 +12,7 @@
 #ifndef TH_LIBRARY_ELF_FILE_H
 #define TH_LIBRARY_ELF_FILE_H
 
-#include "examine.h"
+#include "host/library/examine.h"
 
 #include "host/base/base.h"
 

@@ -2,7 +2,7 @@
 #ifndef TH_LIBRARY_IMPORTS_H
 #define TH_LIBRARY_IMPORTS_H
 
-#include "examine.h"
+#include "host/library/examine.h"
 
 /* Appends an undefined symbol to what E imports. */
 void th_import_add(struct th_examination *e, const char *name, bool weak);

@@ -14,7 +14,7 @@
 #ifndef TH_LIBRARY_RESOURCE_H
 #define TH_LIBRARY_RESOURCE_H
 
-#include "load.h"
+#include "host/library/load.h"
 
 #include "host/term/term.h"
 #include "plugin_api/erl_nif.h"

@@ -8,7 +8,7 @@
 #ifndef TH_DEBUG_FILE_H
 #define TH_DEBUG_FILE_H
 
-#include "examine.h"
+#include "host/library/examine.h"
 #include "symbols.h"
 
 #include <elfutils/libdw.h>

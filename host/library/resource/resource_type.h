@@ -2,7 +2,7 @@
 #ifndef TH_LIBRARY_RESOURCE_TYPE_H
 #define TH_LIBRARY_RESOURCE_TYPE_H
 
-#include "instance.h"
+#include "host/library/instance.h"
 #include "resource.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #include "symbols.h"
 
 #include "debug_file.h"
-#include "instance.h"
+#include "host/library/instance.h"
 
 #include <stdlib.h>
 #include <string.h>
