@@ -18,7 +18,7 @@
 #include "hit.h"
 #include "info.h"
 #include "kind.h"
-#include "native.h"
+#include "host/breakpoint/native/native.h"
 #include "session.h"
 #include "shared.h"
 #include "single.h"

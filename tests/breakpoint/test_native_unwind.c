@@ -7,8 +7,8 @@
  */
 #include "meeting.h"
 
-#include "host/breakpoint/native_near.h"
-#include "host/breakpoint/native_thunk.h"
+#include "host/breakpoint/native/native_near.h"
+#include "host/breakpoint/native/native_thunk.h"
 #include "host/base/base.h"
 #include "tests/support/compiled.h"
 #include "tests/support/noting.h"

@@ -31,8 +31,8 @@
 #ifndef TH_NATIVE_H
 #define TH_NATIVE_H
 
-#include "generic_bp.h"
-#include "site.h"
+#include "host/breakpoint/generic_bp.h"
+#include "host/breakpoint/site.h"
 
 struct th_library;
 

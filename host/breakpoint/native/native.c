@@ -1,6 +1,6 @@
 #include "native.h"
 
-#include "kind.h"
+#include "host/breakpoint/kind.h"
 #include "native_entry.h"
 #include "native_near.h"
 #include "native_text.h"
