@@ -2,7 +2,7 @@
 
 #include "attachment.h"
 #include "failure.h"
-#include "live_hit.h"
+#include "host/trace/live/live_hit.h"
 #include "thread.h"
 #include "host/breakpoint/breakpoint.h"
 

@@ -17,7 +17,7 @@
 #include "opts.h"
 #include "pattern_hit.h"
 #include "points.h"
-#include "recordings.h"
+#include "host/trace/recorded/recordings.h"
 #include "thread.h"
 
 static bool fill_clock(struct th_clock *clock)

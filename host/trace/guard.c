@@ -3,7 +3,7 @@
 #include "guard_stack.h"
 #include "guard_threads.h"
 #include "guard_walk.h"
-#include "live_hit.h"
+#include "host/trace/live/live_hit.h"
 #include "tracing.h"
 
 #include <errno.h>

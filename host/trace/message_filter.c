@@ -6,7 +6,7 @@
  */
 #include "message_filter.h"
 
-#include "live_hit.h"
+#include "host/trace/live/live_hit.h"
 #include "surroundings.h"
 
 /* Whose terms, flags and process it is: this host's now, or a recording's. */

@@ -1,7 +1,7 @@
 /* Setting patterns. */
 #include "pattern.h"
 
-#include "live.h"
+#include "host/trace/live/live.h"
 #include "named_tracer.h"
 #include "pattern_default.h"
 #include "pattern_site.h"

@@ -21,7 +21,7 @@
 #ifndef TH_PATTERN_H
 #define TH_PATTERN_H
 
-#include "execution.h"
+#include "host/trace/recorded/execution.h"
 #include "session.h"
 #include "host/breakpoint/breakpoint.h"
 

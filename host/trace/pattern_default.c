@@ -1,6 +1,6 @@
 #include "pattern_default.h"
 
-#include "live.h"
+#include "host/trace/live/live.h"
 #include "pattern_site.h"
 #include "tracing.h"
 

@@ -6,7 +6,7 @@
  */
 #include "pattern_hit.h"
 
-#include "live_hit.h"
+#include "host/trace/live/live_hit.h"
 #include "points.h"
 #include "surroundings.h"
 #include "wants.h"

@@ -1,7 +1,7 @@
 /* The patterns that a session has set, and their results. */
 #include "pattern.h"
 
-#include "live.h"
+#include "host/trace/live/live.h"
 #include "meta_tracer.h"
 #include "pattern_site.h"
 #include "points.h"

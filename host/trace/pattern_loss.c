@@ -1,5 +1,5 @@
 /* Breakpoints that newer code of functions has no room for. */
-#include "live.h"
+#include "host/trace/live/live.h"
 #include "pattern.h"
 #include "points.h"
 #include "tracing.h"

@@ -1,6 +1,6 @@
 #include "pattern_site.h"
 
-#include "live.h"
+#include "host/trace/live/live.h"
 #include "points.h"
 #include "tracing.h"
 

@@ -12,7 +12,7 @@
 #ifndef TH_THREAD_H
 #define TH_THREAD_H
 
-#include "live.h"
+#include "host/trace/live/live.h"
 #include "tracing.h"
 
 /* What a thread has counted for the session that has, or had, an index, or for a meta tracer. */

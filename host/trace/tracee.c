@@ -1,6 +1,6 @@
 /* Flags of tracees: see tracees.h. */
 #include "inheritance.h"
-#include "live.h"
+#include "host/trace/live/live.h"
 
 /* --- a tracee's own struct --- */
 

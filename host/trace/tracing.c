@@ -1,7 +1,7 @@
 #include "tracing.h"
 
 #include "inheritance.h"
-#include "recordings.h"
+#include "host/trace/recorded/recordings.h"
 #include "thread.h"
 
 /* --- what waits for the end of the event at hand --- */

@@ -3,7 +3,7 @@
  * their own while th_execution gets the records that a recorder would have written. After each
  * record its answers must be those of that stack.
  */
-#include "host/trace/execution.h"
+#include "host/trace/recorded/execution.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #ifndef TH_RECORDINGS_H
 #define TH_RECORDINGS_H
 
-#include "event.h"
+#include "host/trace/event.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -10,9 +10,9 @@
  */
 #include "live_hit.h"
 
-#include "pattern_hit.h"
-#include "points.h"
-#include "wants.h"
+#include "host/trace/pattern_hit.h"
+#include "host/trace/points.h"
+#include "host/trace/wants.h"
 
 /* What hooks get. */
 struct live_hit {

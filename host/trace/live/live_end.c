@@ -1,8 +1,8 @@
 /* How live calls end: those who want to know are told, the latest first. */
 #include "live_hit.h"
 
-#include "points.h"
-#include "wants.h"
+#include "host/trace/points.h"
+#include "host/trace/wants.h"
 
 /* --- an end as an event --- */
 

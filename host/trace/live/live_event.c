@@ -1,6 +1,6 @@
 /* Events of this host that are no calls, and what all sources of live events have. */
 #include "live_hit.h"
-#include "tracing.h"
+#include "host/trace/tracing.h"
 
 struct th_live_process *th_live_process_of(const struct th_event *event)
 {

@@ -42,7 +42,7 @@
 #ifndef TH_EXECUTION_H
 #define TH_EXECUTION_H
 
-#include "event.h"
+#include "host/trace/event.h"
 #include "host/process/process.h"
 
 enum { TH_EXECUTION_FRAMES = 1000000, TH_EXECUTION_ALL_FRAMES = 16 * TH_EXECUTION_FRAMES };

@@ -31,13 +31,13 @@
 #ifndef TH_LIVE_H
 #define TH_LIVE_H
 
-#include "callback.h"
-#include "event.h"
-#include "execution.h"
-#include "functions.h"
-#include "match.h"
-#include "refs.h"
-#include "timing.h"
+#include "host/trace/callback.h"
+#include "host/trace/event.h"
+#include "host/trace/recorded/execution.h"
+#include "host/trace/functions.h"
+#include "host/trace/match.h"
+#include "host/trace/refs.h"
+#include "host/trace/timing.h"
 
 /* --- Processes and ports ---------------------------------------------------------------------- */
 

@@ -1,11 +1,11 @@
 /* Processes and functions of this host as trace/ knows them. */
 #include "live.h"
 
-#include "inheritance.h"
+#include "host/trace/inheritance.h"
 #include "live_hit.h"
-#include "pattern_site.h"
-#include "points.h"
-#include "thread.h"
+#include "host/trace/pattern_site.h"
+#include "host/trace/points.h"
+#include "host/trace/thread.h"
 
 /* --- processes -------------------------------------------------------------------------------- */
 

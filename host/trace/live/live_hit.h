@@ -5,9 +5,9 @@
 #define TH_LIVE_HIT_H
 
 #include "live.h"
-#include "opts.h"
-#include "thread.h"
-#include "way.h"
+#include "host/trace/opts.h"
+#include "host/trace/thread.h"
+#include "host/trace/way.h"
 
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *points, struct th_shared *spec,
                           uint32_t kind);
