@@ -9,10 +9,10 @@
  * The same steps are taken for a process between two turns and in a nested call; what differs is
  * the environment (surroundings, below) and how many frames are one's own (`base`).
  */
-#include "probed.h"
+#include "host/runtime/traced/probed.h"
 #include "queue.h"
 #include "thread_stack.h"
-#include "traced_call.h"
+#include "host/runtime/traced/traced_call.h"
 
 #include <string.h>
 #include <unistd.h>

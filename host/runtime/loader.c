@@ -1,6 +1,6 @@
 #include "loader.h"
 
-#include "tracepoint.h"
+#include "host/runtime/traced/tracepoint.h"
 
 #include "host/base/base.h"
 

@@ -7,8 +7,8 @@
  * th_await().
  */
 #include "dirty_end.h"
-#include "probed.h"
-#include "tracepoint.h"
+#include "host/runtime/traced/probed.h"
+#include "host/runtime/traced/tracepoint.h"
 
 /* --- Arriving -------------------------------------------------------------------------------- */
 

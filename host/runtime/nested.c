@@ -3,7 +3,7 @@
  * makes them.
  */
 #include "thread_stack.h"
-#include "traced_call.h"
+#include "host/runtime/traced/traced_call.h"
 
 /*
  * How far the calling thread's stack may go down; until that is known, and while the checker is on,

@@ -1,8 +1,8 @@
 /* What match specifications ask of a process that runs. */
 #include "dirty_end.h"
 #include "stack_dump.h"
-#include "traced_call.h"
-#include "tracepoint.h"
+#include "host/runtime/traced/traced_call.h"
+#include "host/runtime/traced/tracepoint.h"
 
 static struct th_process_run *of(void *context)
 {

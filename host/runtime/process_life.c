@@ -1,10 +1,10 @@
 /* Processes that run: made, run for a turn, ended. */
 #include "dirty_end.h"
 #include "loader.h"
-#include "probed.h"
+#include "host/runtime/traced/probed.h"
 #include "process_memory.h"
-#include "traced_call.h"
-#include "tracepoint.h"
+#include "host/runtime/traced/traced_call.h"
+#include "host/runtime/traced/tracepoint.h"
 
 #include <time.h>
 

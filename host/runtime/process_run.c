@@ -4,7 +4,7 @@
  * What a process is to do is a signal to it, so that a scheduler does it, in order with all else
  * that arrives. Who asks waits: so the scheduler may use what the request points to.
  */
-#include "probed.h"
+#include "host/runtime/traced/probed.h"
 #include "process_memory.h"
 
 struct th_process_run *th_run_start(void)

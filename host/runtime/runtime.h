@@ -31,7 +31,7 @@
 
 #include "check.h"
 #include "process_list.h"
-#include "select.h"
+#include "host/runtime/poll/select.h"
 
 struct th_runtime_setup {
     unsigned schedulers; /* 0: as many as processors */

@@ -12,10 +12,10 @@
 #include "loader.h"
 #include "queue.h"
 #include "run_queue.h"
-#include "native_call.h"
+#include "host/runtime/traced/native_call.h"
 #include "process_memory.h"
-#include "traced_call.h"
-#include "tracepoint.h"
+#include "host/runtime/traced/traced_call.h"
+#include "host/runtime/traced/tracepoint.h"
 
 #include "host/trace/trace.h"
 

@@ -7,8 +7,8 @@
  * that spreads, in what user_tag.c makes of both.
  */
 #include "dirty_end.h"
-#include "probed.h"
-#include "tracepoint.h"
+#include "host/runtime/traced/probed.h"
+#include "host/runtime/traced/tracepoint.h"
 
 /* The bits of Flags, as in a BEAM. */
 static const struct {

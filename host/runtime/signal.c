@@ -19,8 +19,8 @@
  * monitors of them need no signal.
  */
 #include "dirty_end.h"
-#include "probed.h"
-#include "tracepoint.h"
+#include "host/runtime/traced/probed.h"
+#include "host/runtime/traced/tracepoint.h"
 
 /* The values of `links`: TH_LINKED, or the number of the unlink that was not answered yet. */
 static bool is_active(const void *link)

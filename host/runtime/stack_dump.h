@@ -18,7 +18,7 @@
 #ifndef TH_STACK_DUMP_H
 #define TH_STACK_DUMP_H
 
-#include "caller.h"
+#include "host/runtime/traced/caller.h"
 
 /* By the thread that runs PROCESS, in one of its calls. FROM as for th_callers_find(). */
 void th_stack_dump(const struct th_process_run *process, uintptr_t from, struct th_buffer *text);

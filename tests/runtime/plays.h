@@ -6,7 +6,7 @@
 #include "tests/support/loaded.h"
 #include "tests/support/scene.h"
 
-#include "host/runtime/tracepoint.h"
+#include "host/runtime/traced/tracepoint.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * The poll thread: what it does when it is busy, when descriptors change under its hands, where
  * epoll cannot watch, at its end; and many threads that select at once.
  */
-#include "host/runtime/select.h"
+#include "host/runtime/poll/select.h"
 
 #include "host/base/base.h"
 #include "host/process/process.h"

@@ -2,7 +2,7 @@
  * are the functions', not the code's. */
 #include "tests/runtime/replaced.h"
 
-#include "host/runtime/native_call.h"
+#include "host/runtime/traced/native_call.h"
 
 #include <pthread.h>
 #include <time.h>

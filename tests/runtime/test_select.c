@@ -2,7 +2,7 @@
  * What a call of enif_select() does and returns, and what is sent. The results are those of OTP 25,
  * where each of these sequences was run.
  */
-#include "host/runtime/select.h"
+#include "host/runtime/poll/select.h"
 
 #include "host/base/base.h"
 #include "host/process/process.h"

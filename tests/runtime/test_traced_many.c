@@ -1,7 +1,7 @@
 /* Calls of which somebody wants the end, more of them than are usual, and than may be. */
 #include "tests/runtime/traced.h"
 
-#include "host/runtime/traced_call.h"
+#include "host/runtime/traced/traced_call.h"
 
 #include <sys/resource.h>
 

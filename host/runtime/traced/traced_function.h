@@ -2,7 +2,7 @@
 #ifndef TH_TRACED_FUNCTION_H
 #define TH_TRACED_FUNCTION_H
 
-#include "runtime.h"
+#include "host/runtime/runtime.h"
 
 #include "host/breakpoint/breakpoint.h"
 

@@ -8,7 +8,7 @@
  */
 #include "native_call.h"
 
-#include "thread_stack.h"
+#include "host/runtime/thread_stack.h"
 
 /* A function that ends with a jump, or whose stack pointer does not change. */
 #define PLAIN __attribute__((noinline, no_sanitize("address", "thread", "undefined")))

@@ -1,7 +1,7 @@
 #include "caller.h"
-#include "dirty_end.h"
+#include "host/runtime/dirty_end.h"
 
-#include "source_line.h"
+#include "host/runtime/source_line.h"
 #include "traced_call.h"
 
 #include <unwind.h>

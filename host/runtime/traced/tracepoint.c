@@ -1,5 +1,5 @@
 #include "tracepoint.h"
-#include "dirty_end.h"
+#include "host/runtime/dirty_end.h"
 
 static uint64_t words_of(struct th_live_process *live)
 {

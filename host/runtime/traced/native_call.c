@@ -1,6 +1,6 @@
 #include "native_call.h"
 
-#include "thread_stack.h"
+#include "host/runtime/thread_stack.h"
 #include "traced_call.h"
 #include "traced_function.h"
 
