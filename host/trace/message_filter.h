@@ -2,7 +2,7 @@
 #ifndef TH_MESSAGE_FILTER_H
 #define TH_MESSAGE_FILTER_H
 
-#include "match.h"
+#include "host/match/match.h"
 #include "message_pattern.h"
 #include "host/progress/progress.h"
 

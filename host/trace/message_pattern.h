@@ -17,7 +17,7 @@
 #ifndef TH_MESSAGE_PATTERN_H
 #define TH_MESSAGE_PATTERN_H
 
-#include "match.h"
+#include "host/match/match.h"
 #include "session.h"
 
 /*

@@ -3,7 +3,7 @@
 #define TH_POINTS_H
 
 #include "functions.h"
-#include "match.h"
+#include "host/match/match.h"
 #include "pattern.h"
 
 /* A pattern that is kept for the functions to come (pattern_default.h). */

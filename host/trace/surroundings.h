@@ -2,7 +2,7 @@
 #ifndef TH_SURROUNDINGS_H
 #define TH_SURROUNDINGS_H
 
-#include "match.h"
+#include "host/match/match.h"
 #include "way.h"
 
 /* The context of th_pattern_operations. */

@@ -4,20 +4,19 @@
 
 #include "callback.h"
 #include "event.h"
-#include "host/trace/recorded/execution.h"
 #include "failure.h"
 #include "guard.h"
-#include "host/trace/live/live.h"
-#include "match.h"
-#include "match_report.h"
-#include "match_trial.h"
-#include "named_tracer.h"
 #include "message_pattern.h"
+#include "named_tracer.h"
 #include "pattern.h"
-#include "host/trace/recorded/recordings.h"
 #include "session.h"
 #include "setting.h"
 #include "tags.h"
 #include "tracees.h"
+
+#include "host/match/match.h"
+#include "host/trace/live/live.h"
+#include "host/trace/recorded/execution.h"
+#include "host/trace/recorded/recordings.h"
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TH_WANTS_H
 #define TH_WANTS_H
 
-#include "match.h"
+#include "host/match/match.h"
 #include "tracing.h"
 
 /* The low bits; the others are the session's id, for WANT_TIME the number of a struct

@@ -13,7 +13,7 @@ import re
 ORDER = [
     ['base'],
     ['term', 'progress'],
-    ['process'],
+    ['process', 'match'],
     ['library', 'file'],
     ['code'],
     ['breakpoint'],

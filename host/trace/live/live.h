@@ -35,7 +35,7 @@
 #include "host/trace/event.h"
 #include "host/trace/recorded/execution.h"
 #include "host/trace/functions.h"
-#include "host/trace/match.h"
+#include "host/match/match.h"
 #include "host/trace/refs.h"
 #include "host/trace/timing.h"
 

@@ -194,4 +194,33 @@ size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_
                         const struct th_match_surroundings *surroundings, th_env *env,
                         struct th_match_result *result, struct th_match_attempt *attempts);
 
+/* --- Reports: how a match specification came out, as text --------------------------------------
+ */
+
+struct th_match_report {
+    const struct th_match_spec *spec;
+    struct th_match_subject subject;
+    struct th_match_result result;
+    const struct th_match_attempt *attempts;
+    size_t count;                   /* of attempts */
+    const struct th_buffer *doings; /* what actions did, a line each */
+};
+
+/* Appends lines: first what erlang:match_spec_test/3 gives, `_` being an unknown message, or
+ * `unknown`; then what became of each clause, what actions did, and what was not known. */
+void th_match_print_report(struct th_buffer *out, const struct th_match_report *report);
+
+/* --- Trials ------------------------------------------------------------------------------------
+ */
+
+/* The surroundings of a match specification that is only tried: what is said of them; actions are
+ * written down instead of taken. */
+struct th_match_trial {
+    th_term self, caller; /* TH_NONE: not known */
+    struct th_buffer doings;
+    bool for_people; /* their terms are text in the encoding that was chosen */
+};
+
+extern const struct th_match_operations th_match_trial_operations;
+
 #endif

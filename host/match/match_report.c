@@ -1,5 +1,5 @@
 /* How a match specification came out, as text. */
-#include "match_report.h"
+#include "match.h"
 
 enum { SHOWN = 200 /* bytes of a term */ };
 

@@ -1,6 +1,6 @@
 /* The surroundings of a match specification that is only tried. The node is as a fresh one: no
  * tokens, a trace control word of 0. */
-#include "match_trial.h"
+#include "match.h"
 
 static th_term self(void *context)
 {

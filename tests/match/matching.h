@@ -4,7 +4,7 @@
 
 #include "host/base/base.h"
 #include "host/term/term.h"
-#include "host/trace/match.h"
+#include "host/match/match.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
