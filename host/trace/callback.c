@@ -73,13 +73,36 @@ bool th_callback_is_pending(void)
     return true;
 }
 
-/* --- For the checker --- */
-
 th_slot_function *th_callback_watcher;
+
+/* --- For the checker and for reports of crashes --- */
 
 const char *th_callback_tracer(void)
 {
-    return th_callback_current.attachment->name;
+    const struct th_attachment *attachment = th_callback_current.attachment;
+
+    return attachment ? attachment->name : NULL;
+}
+
+const char *th_callback_session(void)
+{
+    const struct th_attachment *attachment = th_callback_current.attachment;
+
+    return attachment ? attachment->session->title : NULL;
+}
+
+struct th_event *th_callback_event(void)
+{
+    static struct th_event made; /* of a live call or its end, which have none until it is wanted */
+    const struct th_callback *callback = &th_callback_current;
+
+    if (!callback->attachment || callback->event || !(callback->end || callback->call))
+        return callback->attachment ? callback->event : NULL;
+    if (callback->end)
+        th_live_end_event(&made, callback->end);
+    else
+        th_live_call_event(&made, callback->call);
+    return &made;
 }
 
 /* --- What the host knows of the event --- */

@@ -73,8 +73,17 @@ bool th_callback_is_pending(void);
  */
 extern th_slot_function *th_callback_watcher;
 
-/* The name of the tracer whose callback runs. The thread must be in one. */
+/* The name of the tracer whose callback runs in this thread, and the title of its session. NULL: the
+ * thread is in no callback; the session has no title. Both may be called in signal handlers. */
 const char *th_callback_tracer(void);
+const char *th_callback_session(void);
+
+/*
+ * The event that the thread's callback is about; NULL: the thread is in no callback, or in one
+ * without an event. For a report of a crash only: the event of a live call stands in static memory.
+ * May be called in a signal handler.
+ */
+struct th_event *th_callback_event(void);
 
 /*
  * What is known of the call that the thread's callback reports: TH_UNKNOWN in another callback, and

@@ -3,8 +3,8 @@
 #include "guard_stack.h"
 #include "guard_threads.h"
 #include "guard_walk.h"
-#include "host/trace/live/live_hit.h"
-#include "tracing.h"
+
+#include "host/trace/trace.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -85,12 +85,12 @@ struct scene {
 
 static struct scene look(void)
 {
-    const struct th_attachment *attachment = th_callback_current.attachment;
+    const char *tracer = th_callback_tracer();
     const struct th_library_call *lone = lone_call();
 
     return (struct scene){
-        .kind = attachment ? "tracer" : kind,
-        .name = attachment ? attachment->name : lone->library,
+        .kind = tracer ? "tracer" : kind,
+        .name = tracer ? tracer : lone->library,
         .function = lone ? lone->function : th_callback_name(),
     };
 }
@@ -116,10 +116,10 @@ static void tell_signal(int number, const siginfo_t *info)
 static void report_where(const struct th_event *event)
 {
     const char *name = stream ? *stream : NULL;
-    const struct th_attachment *attachment = th_callback_current.attachment;
+    const char *title = th_callback_session();
 
-    if (attachment && attachment->session->title)
-        th_write_text(STDERR_FILENO, "  session '%s'\n", attachment->session->title);
+    if (title)
+        th_write_text(STDERR_FILENO, "  session '%s'\n", title);
     if (event->number)
         th_write_text(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
                       (unsigned long long)event->number, (unsigned long long)event->position,
@@ -178,26 +178,11 @@ static void begin_report(void)
     restore_stderr();
 }
 
-/* What the callback that runs is about; NULL: no event. */
-static struct th_event *event_at_hand(void)
-{
-    static struct th_event made; /* of a live call or its end, which have none until it is wanted */
-    const struct th_callback *callback = &th_callback_current;
-
-    if (!callback->attachment || callback->event || !(callback->end || callback->call))
-        return callback->attachment ? callback->event : NULL;
-    if (callback->end)
-        th_live_end_event(&made, callback->end);
-    else
-        th_live_call_event(&made, callback->call);
-    return &made;
-}
-
 /* Who did it is told already. Never returns: the code that crashed cannot go on, and that which
  * hangs will not. */
 static _Noreturn void end_report(const void *context)
 {
-    struct th_event *event = event_at_hand();
+    struct th_event *event = th_callback_event();
     const struct th_library_call *lone = th_library_running;
 
     if (event)

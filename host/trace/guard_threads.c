@@ -1,10 +1,9 @@
 #include "guard_threads.h"
 
-#include "callback.h"
 #include "guard.h"
 
 #include "host/base/base.h"
-#include "host/term/term.h"
+#include "host/trace/trace.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
