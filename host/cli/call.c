@@ -3,6 +3,7 @@
 #include "call_prompt.h"
 #include "command.h"
 #include "encoding.h"
+#include "host/crash/crash.h"
 #include "host/trace/trace.h"
 #include "interrupt.h"
 #include "run_limit.h"

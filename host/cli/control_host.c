@@ -2,6 +2,7 @@
 
 #include "top.h"
 
+#include "host/crash/crash.h"
 #include "host/term/term.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 
 #include "option_table.h"
 
+#include "host/crash/crash.h"
 #include "host/trace/trace.h"
 
 #include <string.h>

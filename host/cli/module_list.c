@@ -1,5 +1,7 @@
 #include "module_list.h"
 
+#include "host/crash/crash.h"
+
 #include <stdatomic.h>
 
 enum { MOST_THREADS = 8 };

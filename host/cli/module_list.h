@@ -15,6 +15,7 @@
 #ifndef TH_MODULE_LIST_H
 #define TH_MODULE_LIST_H
 
+#include "host/crash/crash.h"
 #include "host/runtime/runtime.h"
 
 struct th_module_list {

@@ -5,6 +5,7 @@
 #include "top.h"
 #include "trace_summary.h"
 
+#include "host/crash/crash.h"
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
 

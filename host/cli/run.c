@@ -23,6 +23,8 @@
 #include "top.h"
 #include "trace_summary.h"
 
+#include "host/crash/crash.h"
+
 #include <unistd.h>
 
 #define NOT_KEPT "calls whose return is not told, as too many were open"

@@ -12,6 +12,8 @@
 #include "top_terminal.h"
 #include "top_view.h"
 
+#include "host/crash/crash.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,6 +4,8 @@
 #include "state_expression.h"
 #include "top.h"
 
+#include "host/crash/crash.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
 
 #include "command.h"
 
+#include "host/crash/crash.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

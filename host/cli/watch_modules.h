@@ -7,6 +7,7 @@
 #ifndef TH_WATCH_MODULES_H
 #define TH_WATCH_MODULES_H
 
+#include "host/crash/crash.h"
 #include "host/runtime/runtime.h"
 
 #include <sys/stat.h>

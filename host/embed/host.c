@@ -1,6 +1,7 @@
 /* Starting, stopping, and what is the host's own. */
 #include "host.h"
 
+#include "host/crash/crash.h"
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
 

@@ -2,6 +2,8 @@
 #include "host.h"
 #include "stream.h"
 
+#include "host/crash/crash.h"
+
 #include <string.h>
 
 enum { PROGRESS_RECORDS = 16 };

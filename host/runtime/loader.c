@@ -1,5 +1,6 @@
 #include "loader.h"
 
+#include "host/crash/crash.h"
 #include "host/runtime/traced/tracepoint.h"
 
 #include "host/base/base.h"

@@ -12,6 +12,7 @@
 #include "loader.h"
 #include "queue.h"
 #include "run_queue.h"
+#include "host/crash/crash.h"
 #include "host/runtime/traced/native_call.h"
 #include "process_memory.h"
 #include "host/runtime/traced/traced_call.h"

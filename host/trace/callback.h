@@ -73,8 +73,8 @@ bool th_callback_is_pending(void);
  */
 extern th_slot_function *th_callback_watcher;
 
-/* The name of the tracer whose callback runs in this thread, and the title of its session. NULL: the
- * thread is in no callback; the session has no title. Both may be called in signal handlers. */
+/* The name of the tracer whose callback runs in this thread, and the title of its session. NULL:
+ * the thread is in no callback; the session has no title. Both may be called in signal handlers. */
 const char *th_callback_tracer(void);
 const char *th_callback_session(void);
 

@@ -5,7 +5,6 @@
 #include "callback.h"
 #include "event.h"
 #include "failure.h"
-#include "guard.h"
 #include "message_pattern.h"
 #include "named_tracer.h"
 #include "pattern.h"

@@ -18,6 +18,7 @@ ORDER = [
     ['code'],
     ['breakpoint'],
     ['trace'],
+    ['crash', 'check'],
     ['runtime'],
     ['nif', 'replay', 'probe', 'control'],
     ['cli', 'embed'],

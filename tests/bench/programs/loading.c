@@ -13,6 +13,7 @@
  *   loading LIBRARY      tests/plugins/party.so
  */
 #include "host/base/base.h"
+#include "host/crash/crash.h"
 #include "host/runtime/runtime.h"
 
 #include <fcntl.h>

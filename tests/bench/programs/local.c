@@ -9,6 +9,7 @@
 #include "measure.h"
 
 #include "host/base/base.h"
+#include "host/crash/crash.h"
 #include "host/runtime/runtime.h"
 
 #include <pthread.h>

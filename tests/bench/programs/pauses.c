@@ -11,6 +11,7 @@
  * `prepare`: what was prepared is dropped; `nothing`.
  */
 #include "host/base/base.h"
+#include "host/crash/crash.h"
 #include "host/runtime/runtime.h"
 
 #include <stdlib.h>

@@ -16,8 +16,8 @@
  * damaged; it uses more than async-signal-safe functions allow. So it goes from what is sure to
  * what is useful, and an alarm ends it wherever it stands.
  */
-#ifndef TH_GUARD_H
-#define TH_GUARD_H
+#ifndef TH_CRASH_H
+#define TH_CRASH_H
 
 #include "host/base/base.h"
 

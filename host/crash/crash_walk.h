@@ -1,6 +1,6 @@
 /* Where a library has crashed, for the guard's report. Inner header of trace/. */
-#ifndef TH_GUARD_WALK_H
-#define TH_GUARD_WALK_H
+#ifndef TH_CRASH_WALK_H
+#define TH_CRASH_WALK_H
 
 /*
  * Writes to the file OUTPUT a line for each frame of libraries that is on the calling thread's

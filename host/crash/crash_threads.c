@@ -1,6 +1,6 @@
-#include "guard_threads.h"
+#include "crash_threads.h"
 
-#include "guard.h"
+#include "crash.h"
 
 #include "host/base/base.h"
 #include "host/trace/trace.h"

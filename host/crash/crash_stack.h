@@ -1,6 +1,6 @@
 /* The stacks of threads that run code of libraries. Inner header of trace/. */
-#ifndef TH_GUARD_STACK_H
-#define TH_GUARD_STACK_H
+#ifndef TH_CRASH_STACK_H
+#define TH_CRASH_STACK_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "guard_walk.h"
+#include "crash_walk.h"
 
 #include "host/base/base.h"
 #include "host/code/code.h"

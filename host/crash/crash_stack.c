@@ -2,10 +2,10 @@
  * Two stacks a thread: its own, whose end must be known to tell that it is used up, and one for
  * signal handlers, as there may be no room left on the first.
  */
-#include "guard_stack.h"
-#include "guard_threads.h"
+#include "crash_stack.h"
+#include "crash_threads.h"
 
-#include "guard.h"
+#include "crash.h"
 
 #include <pthread.h>
 

@@ -1,8 +1,8 @@
-#include "guard.h"
+#include "crash.h"
 
-#include "guard_stack.h"
-#include "guard_threads.h"
-#include "guard_walk.h"
+#include "crash_stack.h"
+#include "crash_threads.h"
+#include "crash_walk.h"
 
 #include "host/trace/trace.h"
 

@@ -1,7 +1,7 @@
 /* The process that is guarded; its threads that run code of libraries, as the watchdog sees them.
  * Inner header of trace/. */
-#ifndef TH_GUARD_THREADS_H
-#define TH_GUARD_THREADS_H
+#ifndef TH_CRASH_THREADS_H
+#define TH_CRASH_THREADS_H
 
 #include <pthread.h>
 #include <stdbool.h>

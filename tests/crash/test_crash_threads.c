@@ -1,5 +1,6 @@
 /* The watchdog: callbacks that hang, in threads other than the one that installed the guard. */
-#include "live.h"
+#include "host/crash/crash.h"
+#include "tests/trace/live.h"
 
 #include "tests/support/skipping.h"
 
