@@ -260,20 +260,23 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     struct th_library *library = callee->library;
     struct th_call *outer = call->outer;
     struct th_library_call running;
+    struct th_check_call watched;
     th_term answer;
 
     call->env->library = library;
     th_call_current = call;
     th_library_enter(library);
     th_library_begin_telling(&running, th_library_path(library), callee->name, tell_call);
-    if (checked)
-        th_check_begin(call);
+    if (checked) {
+        watched = (struct th_check_call){callee, call->function, call->argc, call->argv, call->env};
+        th_check_begin(&watched);
+    }
     call->code = (const void *)(uintptr_t)code;
     call->sp = th_stack_pointer();
     th_probed_enter(call);
     answer = code(call->env, call->argc, call->argv);
     if (checked)
-        answer = th_check_answer(call, answer,
+        answer = th_check_answer(&watched, answer,
                                  call->process->next.step != TH_STEP_NONE || call->passed.class);
     th_probed_leave(call);
     th_library_end(&running);

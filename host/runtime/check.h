@@ -27,8 +27,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-struct th_call;
-
 /* Once, before libraries are loaded. Relaxed: no code of a library runs in who has not seen it. */
 extern _Atomic bool th_check_started;
 void th_check_start(void);
@@ -115,8 +113,17 @@ static inline bool th_check_unlocks(const void *lock, bool shared, const char *f
  * says. What th_check_answer() returns is to be used instead: TH_NONE if there is an exception,
  * `undefined` for what cannot be used (also as the reason in the environment).
  */
-void th_check_begin(const struct th_call *call);
-th_term th_check_answer(const struct th_call *call, th_term answer, bool scheduled);
+struct th_check_call {
+    const struct th_callee *callee; /* what was called; NULL: the thread's callback of a tracer */
+    const char *function;           /* what runs: the callee's name, or a continuation's */
+    int argc;
+    const th_term *argv;
+    th_env *env;
+};
+
+/* CALL stays until its th_check_answer(). */
+void th_check_begin(const struct th_check_call *call);
+th_term th_check_answer(const struct th_check_call *call, th_term answer, bool scheduled);
 void th_check_retire(th_env *env);
 
 /* TERM is given to FUNCTION as one of ENV (NULL: of no environment, so that it has no parts). The

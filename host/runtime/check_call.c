@@ -34,7 +34,7 @@ static void note_bytes(void *context, const unsigned char *bytes, size_t size)
 
 static void note_arguments(struct th_check_frame *frame)
 {
-    const struct th_call *call = frame->call;
+    const struct th_check_call *call = frame->call;
 
     for (int i = 0; i < call->argc; i++)
         if (call->argv[i] != TH_NONE) /* in place of a result or a message */
@@ -80,7 +80,7 @@ static th_term look_at_answer(th_env *env, th_term answer, bool scheduled)
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
-void th_check_begin(const struct th_call *call)
+void th_check_begin(const struct th_check_call *call)
 {
     static _Atomic uint64_t calls; /* relaxed: only distinct */
     struct th_check_frame *frame = th_alloc(sizeof *frame);
@@ -96,7 +96,7 @@ void th_check_begin(const struct th_call *call)
     th_check_frame = frame;
 }
 
-th_term th_check_answer(const struct th_call *call, th_term answer, bool scheduled)
+th_term th_check_answer(const struct th_check_call *call, th_term answer, bool scheduled)
 {
     struct th_check_frame *frame = th_check_frame;
 

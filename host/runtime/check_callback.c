@@ -11,7 +11,7 @@ static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM 
     enum th_tracer_slot slot = th_callback_current.slot;
     th_env *env = th_env_create(TH_ENV_CALLBACK);
     th_term copies[5], answer;
-    struct th_call call = {.argc = argc, .argv = copies, .env = env};
+    struct th_check_call call = {.argc = argc, .argv = copies, .env = env};
 
     env->self = given->self;
     env->library = given->library;

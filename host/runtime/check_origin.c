@@ -9,7 +9,7 @@ _Thread_local struct th_check_frame *th_check_frame;
 
 /* --- Text ------------------------------------------------------------------------------------ */
 
-static void put_arguments(struct th_buffer *out, const struct th_call *call)
+static void put_arguments(struct th_buffer *out, const struct th_check_call *call)
 {
     size_t begin = out->size;
 
@@ -30,14 +30,14 @@ static void put_arguments(struct th_buffer *out, const struct th_call *call)
 }
 
 /* True if what runs is what was called, no continuation of it. */
-static bool is_itself(const struct th_call *call)
+static bool is_itself(const struct th_check_call *call)
 {
     const ErlNifFunc *function = call->callee->function;
 
     return (unsigned)call->argc == function->arity && strcmp(call->function, function->name) == 0;
 }
 
-static void put_function(struct th_buffer *out, const struct th_call *call)
+static void put_function(struct th_buffer *out, const struct th_check_call *call)
 {
     th_text_show_atom(out, th_library_name(call->callee->library));
     th_buffer_add_text(out, ":");
@@ -52,7 +52,7 @@ static char *text_of(struct th_buffer *buffer)
     return text;
 }
 
-static char *where_of_call(const struct th_call *call)
+static char *where_of_call(const struct th_check_call *call)
 {
     struct th_buffer out = {0};
 
@@ -63,7 +63,7 @@ static char *where_of_call(const struct th_call *call)
     return text_of(&out);
 }
 
-static char *text_of_call(const struct th_call *call)
+static char *text_of_call(const struct th_check_call *call)
 {
     struct th_buffer out = {0};
 
@@ -132,7 +132,7 @@ static struct th_origin *origin_of_callback(th_term tag)
     return new_origin(where, text_of(&text));
 }
 
-struct th_origin *th_origin_of_call(const struct th_call *call)
+struct th_origin *th_origin_of_call(const struct th_check_call *call)
 {
     if (!call->callee)
         return origin_of_callback(call->argv[0]);

@@ -8,9 +8,10 @@
 #define TH_CHECKING_H
 
 #include "check.h"
-#include "runtime.h"
 
 #include "host/base/base.h"
+#include "host/code/code.h"
+#include "host/trace/trace.h"
 
 /* --- Who does it (check_origin.c) ------------------------------------------------------------ */
 
@@ -26,14 +27,14 @@ struct th_origin {
 /* The origin of what the thread does now; of a call that begins, a tracer's callback if it has no
  * callee; one more share of ORIGIN; one less (NULL: nothing). */
 struct th_origin *th_origin_now(void);
-struct th_origin *th_origin_of_call(const struct th_call *call);
+struct th_origin *th_origin_of_call(const struct th_check_call *call);
 struct th_origin *th_origin_keep(struct th_origin *origin);
 void th_origin_release(struct th_origin *origin);
 
 /* A call that goes on. */
 struct th_check_frame {
     struct th_check_frame *outer;
-    const struct th_call *call;
+    const struct th_check_call *call;
     const struct th_library_call *running; /* what th_library_running was when it began */
     struct th_origin *origin;              /* made first: arguments may be changed */
     uint64_t number;                       /* of the call; never 0 */

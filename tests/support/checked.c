@@ -100,7 +100,7 @@ void checked_perform(const char *function, const char *list, const char *name,
     th_env *env = th_env_create(TH_ENV_CALLBACK);
     th_term arguments = TH_NIL, answer, argv[4];
     struct th_callee callee = {.library = library};
-    struct th_call call = {.callee = &callee, .function = name, .argv = argv, .env = env};
+    struct th_check_call call = {.callee = &callee, .function = name, .argv = argv, .env = env};
     char *full_name;
 
     assert_int_equal(th_text_parse(env, list, strlen(list), &arguments), TH_OK);
