@@ -1,4 +1,4 @@
-/* Resources: the API's view of library/resource.h. */
+/* Resources: the API's view of library/resource/resource.h. */
 #include "nif.h"
 
 #include "host/library/library.h"

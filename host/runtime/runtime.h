@@ -29,7 +29,7 @@
 #include "host/trace/trace.h"
 #include "plugin_api/erl_nif.h"
 
-#include "check.h"
+#include "host/check/check.h"
 #include "process_list.h"
 #include "host/runtime/poll/select.h"
 

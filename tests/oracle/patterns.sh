@@ -3,4 +3,4 @@
 # and in tracehost over a recording that was made without. tests/oracle/logging/specs.erl has the cases.
 . tests/oracle/logging/node
 
-oracle 1 patterns host/trace/match_function.c
+oracle 1 patterns host/match/match_function.c

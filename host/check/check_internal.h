@@ -1,11 +1,11 @@
 /*
- * What the files of the checker share. Inner header of runtime/.
+ * What the files of the checker share. Inner header of check/.
  *
  * Each file has one lock of its own, the innermost: nothing is called under it that could take
  * another, and no heap grows or is freed under it.
  */
-#ifndef TH_CHECKING_H
-#define TH_CHECKING_H
+#ifndef TH_CHECK_INTERNAL_H
+#define TH_CHECK_INTERNAL_H
 
 #include "check.h"
 

@@ -4,7 +4,7 @@
  * What a library must not use any more is kept for a while, up to a bound, so that its addresses
  * belong to nothing else, and spoiled.
  */
-#include "checking.h"
+#include "check_internal.h"
 
 #include <malloc.h>
 #include <pthread.h>

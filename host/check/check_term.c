@@ -4,7 +4,7 @@
  * No word is trusted: only memory of the environment is read. Parts that are shared are met more
  * than once, so a bound ends the walk; what is left then is believed.
  */
-#include "checking.h"
+#include "check_internal.h"
 
 enum { WORDS = 1 << 22, FUN_TERMS = 5, REF_LEAST = 5, SHARED_WORDS = 5, SUB_WORDS = 3 };
 

@@ -1,7 +1,7 @@
 /*
  * Who does it: which function of a library runs in this thread, and with which arguments.
  */
-#include "checking.h"
+#include "check_internal.h"
 
 enum { ARGUMENT_TEXT = 80, ARGUMENTS_TEXT = 240 /* bytes, about */ };
 

@@ -1,7 +1,7 @@
 /*
  * Findings: told on stderr, a line each, and counted.
  */
-#include "checking.h"
+#include "check_internal.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * functions of libraries have while the checker is on; so terms that are left from an earlier one
  * are met as what they are.
  */
-#include "checking.h"
+#include "check_internal.h"
 
 /* What `trace` answers is used nowhere: it may be nothing. */
 static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM argv[])

@@ -1,4 +1,4 @@
-#include "checking.h"
+#include "check_internal.h"
 
 _Atomic bool th_check_started;
 

@@ -1,7 +1,7 @@
 /*
  * Calls: what is looked at before a function of a library runs and after it has returned.
  */
-#include "checking.h"
+#include "check_internal.h"
 
 enum { MOST_BYTES = 64 << 10 /* of one binary */, MOST_BINARIES = 64 /* of one call */ };
 

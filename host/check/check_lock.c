@@ -1,7 +1,7 @@
 /*
  * Locks: which ones each thread has.
  */
-#include "checking.h"
+#include "check_internal.h"
 
 enum { MOST = 64 /* locks of one thread; what it has beyond is not known */ };
 

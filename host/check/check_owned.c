@@ -1,7 +1,7 @@
 /*
  * What libraries own: got from the API, and not given back.
  */
-#include "checking.h"
+#include "check_internal.h"
 
 #include <pthread.h>
 
