@@ -1,4 +1,4 @@
-"""The rule of tracers/stack.h for return_to, in another language: own_times and spans.py follow it.
+"""The rule of tracers/kit/stack.h for return_to, in another language: own_times and spans.py follow it.
 
 A process is an object with `stack`, the lowest first, and `guess`, None at first. What is on the stack has `name`, `caller`,
 `alive`, `met`, `chosen` and `held`.

@@ -1,4 +1,4 @@
-"""Whose names are that no registration tells, as of tracers/receivers.h, for report_check.py and spans.py."""
+"""Whose names are that no registration tells, as of tracers/kit/receivers.h, for report_check.py and spans.py."""
 import collections
 import re
 

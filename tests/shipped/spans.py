@@ -1,7 +1,7 @@
 """What `otlp` must say of a recording, found in another way than it does.
 
 spans.py OUTPUT [--open] < JSON LINES OF THE RECORDING: compares the spans in the tracer's output, one by one, with those that the recording's
-events make by the rules of tracers/stack.h: name, process, parent, trace, times, how each ended, its exception, its links and how many
+events make by the rules of tracers/kit/stack.h: name, process, parent, trace, times, how each ended, its exception, its links and how many
 events it has; and the counts in the last line. Messages are told apart by their text, and all are remembered. With
 --open calls that have not ended are in the output, too.
 """

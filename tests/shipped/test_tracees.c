@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tracers/tracees.h"
+#include "tracers/kit/tracees.h"
 
 enum { COUNT = 1 << 16, LONGEST = 7 };
 

@@ -4,7 +4,7 @@ times.py CSV < JSON LINES OF THE RECORDING: compares the tracer's CSV with it; b
 such a column.
 
 The calls that ended are intervals, found by walking back from each end to its call; ended() has the rule of
-tracers/calls.h for a return_to. A function's total
+tracers/kit/calls.h for a return_to. A function's total
 is the measure of the union of its intervals in a process, and its own time what a sweep over all
 intervals gives to the innermost one, moment by moment.
 """

@@ -13,9 +13,9 @@
  *
  * State: see ../output.h. One lock for each state guards all that it has.
  */
-#include "../moment.h"
-#include "../output.h"
-#include "../tracee.h"
+#include "../kit/moment.h"
+#include "../kit/output.h"
+#include "../kit/tracee.h"
 #include "chrome.h"
 
 /* Never before one that was written; the sender's clock may be behind. */

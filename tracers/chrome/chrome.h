@@ -2,10 +2,10 @@
 #ifndef CHROME_CHROME_H
 #define CHROME_CHROME_H
 
-#include "../escape.h"
-#include "../names.h"
-#include "../receivers.h"
-#include "../stack.h"
+#include "../kit/escape.h"
+#include "../kit/names.h"
+#include "../kit/receivers.h"
+#include "../kit/stack.h"
 
 #include <pthread.h>
 

@@ -20,16 +20,16 @@
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 #define TRACER_PART struct counts
-#include "../counts.h"
+#include "../kit/counts.h"
 
 struct settings {
     unsigned by, format, top;
 };
 
-#include "../line.h"
-#include "../part.h"
-#include "../table.h"
-#include "../tracee.h"
+#include "../kit/line.h"
+#include "../kit/part.h"
+#include "../kit/table.h"
+#include "../kit/tracee.h"
 
 enum by { BY_FUNCTION, BY_PROCESS, BY_TAG, BY_TAG_AND_FUNCTION };
 

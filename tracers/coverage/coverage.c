@@ -17,14 +17,14 @@
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 #define TRACER_PART struct counts
-#include "../counts.h"
+#include "../kit/counts.h"
 
 struct settings {
     unsigned format;
 };
 
-#include "../line.h"
-#include "../part.h"
+#include "../kit/line.h"
+#include "../kit/part.h"
 #include "write.h"
 
 #include <nif_module.h>

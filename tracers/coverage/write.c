@@ -1,6 +1,6 @@
 #include "write.h"
 
-#include "../escape.h"
+#include "../kit/escape.h"
 
 void write_text(FILE *file, const struct module *module)
 {

@@ -14,10 +14,10 @@
      "folded lines, or a flame graph for browsers"},    \
         {"by", TH_SETTING_WORD, "time calls", "time", "what the width of a frame is"},
 #define TRACER_WHOLE
-#include "../moment.h"
-#include "../output.h"
-#include "../tracee.h"
-#include "../tracees.h"
+#include "../kit/moment.h"
+#include "../kit/output.h"
+#include "../kit/tracee.h"
+#include "../kit/tracees.h"
 #include "flame.h"
 
 struct flame {

@@ -2,8 +2,8 @@
 #ifndef FLAME_FLAME_H
 #define FLAME_FLAME_H
 
-#include "../escape.h"
-#include "../tree.h"
+#include "../kit/escape.h"
+#include "../kit/tree.h"
 
 #include <stdio.h>
 

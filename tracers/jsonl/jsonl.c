@@ -17,8 +17,8 @@ struct settings {
 
 #include <nif_module.h>
 
-#include "../output.h"
-#include "../stamp.h"
+#include "../kit/output.h"
+#include "../kit/stamp.h"
 #include "value.h"
 
 enum { TS_NUMBER, TS_STRING };

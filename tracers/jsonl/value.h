@@ -2,7 +2,7 @@
 #ifndef JSONL_VALUE_H
 #define JSONL_VALUE_H
 
-#include "../escape.h"
+#include "../kit/escape.h"
 
 /* Appends TERM's value. False if there is no memory for it. */
 int value_add(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term);

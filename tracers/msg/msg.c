@@ -7,8 +7,8 @@
  *
  * State: see ../output.h.
  */
-#include "../line.h"
-#include "../output.h"
+#include "../kit/line.h"
+#include "../kit/output.h"
 
 TH_TRACER_ENABLED(generic)
 {

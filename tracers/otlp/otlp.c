@@ -34,9 +34,9 @@
          "when a recording begins that does not tell, in seconds since 1970"},             \
         {"traces", TH_SETTING_WORD, "calls messages", "calls",                             \
          "a trace is of one process, or follows messages and spawning"},
-#include "../term.h"
-#include "../output.h"
-#include "../tracee.h"
+#include "../kit/term.h"
+#include "../kit/output.h"
+#include "../kit/tracee.h"
 #include "otlp.h"
 
 /* --- This state's --- */

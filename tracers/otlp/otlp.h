@@ -2,13 +2,13 @@
 #ifndef OTLP_OTLP_H
 #define OTLP_OTLP_H
 
-#include "../aliases.h"
-#include "../escape.h"
-#include "../moment.h"
-#include "../names.h"
-#include "../receivers.h"
-#include "../stack.h"
-#include "../term.h"
+#include "../kit/aliases.h"
+#include "../kit/escape.h"
+#include "../kit/moment.h"
+#include "../kit/names.h"
+#include "../kit/receivers.h"
+#include "../kit/stack.h"
+#include "../kit/term.h"
 #include "messages.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-#include "../moment.h"
-#include "../stamp.h"
+#include "../kit/moment.h"
+#include "../kit/stamp.h"
 #include "report.h"
 
 /* Times are no further apart than that, so that they can be added: 73 years. */

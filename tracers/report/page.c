@@ -1,7 +1,7 @@
 /* The page: its own three files, which the build puts in here, and the data. */
 #include "page.h"
 
-#include "../stamp.h"
+#include "../kit/stamp.h"
 
 #include <nif_module.h>
 

@@ -2,7 +2,7 @@
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
-#include "../escape.h"
+#include "../kit/escape.h"
 #include "report.h"
 
 #include <inttypes.h>

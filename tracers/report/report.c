@@ -8,8 +8,8 @@
 #define TRACER_DECLARES \
     {"title", TH_SETTING_TEXT, NULL, NULL, "what the page is called; the first stream without it"},
 #define TRACER_WHOLE
-#include "../output.h"
-#include "../tracee.h"
+#include "../kit/output.h"
+#include "../kit/tracee.h"
 #include "report.h"
 
 #include <nif_module.h>

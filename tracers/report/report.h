@@ -8,13 +8,13 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "../aliases.h"
-#include "../loss.h"
-#include "../names.h"
-#include "../receivers.h"
-#include "../stack.h"
-#include "../timing.h"
-#include "../tree.h"
+#include "../kit/aliases.h"
+#include "../kit/loss.h"
+#include "../kit/names.h"
+#include "../kit/receivers.h"
+#include "../kit/stack.h"
+#include "../kit/timing.h"
+#include "../kit/tree.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Terms as texts of bounded length. */
-#include "../escape.h"
-#include "../term.h"
+#include "../kit/escape.h"
+#include "../kit/term.h"
 #include "report.h"
 
 size_t print_bounded(char *text, ErlNifEnv *env, ERL_NIF_TERM term)

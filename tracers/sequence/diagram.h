@@ -2,9 +2,9 @@
 #ifndef SEQUENCE_DIAGRAM_H
 #define SEQUENCE_DIAGRAM_H
 
-#include "../line.h"
-#include "../moment.h"
-#include "../tracees.h"
+#include "../kit/line.h"
+#include "../kit/moment.h"
+#include "../kit/tracees.h"
 
 #include <stdbool.h>
 

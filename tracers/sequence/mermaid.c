@@ -1,5 +1,5 @@
 /* The diagram in Mermaid's language (mermaid.js.org/syntax/sequenceDiagram.html). */
-#include "../escape.h"
+#include "../kit/escape.h"
 #include "diagram.h"
 
 enum { NOTE_MOST = 80 }; /* characters of the note that more messages come */

@@ -25,10 +25,10 @@ struct settings {
     unsigned format, participants, messages, characters;
 };
 
-#include "../output.h"
-#include "../aliases.h"
-#include "../receivers.h"
-#include "../tracee.h"
+#include "../kit/output.h"
+#include "../kit/aliases.h"
+#include "../kit/receivers.h"
+#include "../kit/tracee.h"
 #include "diagram.h"
 
 enum { FORMAT_MERMAID, FORMAT_SVG };

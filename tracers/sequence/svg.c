@@ -1,5 +1,5 @@
 /* The diagram as SVG: time goes down, a column for each participant, an arrow for each message. */
-#include "../escape.h"
+#include "../kit/escape.h"
 #include "diagram.h"
 #include "script.h"
 

@@ -4,7 +4,7 @@
 
 #include <erl_tracer.h>
 
-#include "../term.h"
+#include "../kit/term.h"
 
 #include <stdbool.h>
 

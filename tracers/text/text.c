@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "../moment.h"
+#include "../kit/moment.h"
 
 #define NONE INT64_MIN
 
@@ -40,8 +40,8 @@ struct settings {
     atomic_size_t time_width, tracee_width; /* 0: no event with a time yet */
 };
 
-#include "../term.h"
-#include "../output.h"
+#include "../kit/term.h"
+#include "../kit/output.h"
 #include "event.h"
 
 #include <time.h>

@@ -1,8 +1,8 @@
 #ifndef TIME_REPORT_H
 #define TIME_REPORT_H
 
-#include "../table.h"
-#include "../figures.h"
+#include "../kit/table.h"
+#include "../kit/figures.h"
 
 /* Writes all figures of TABLE to FILE, those that took most time of their own first; as text no
  * more than TOP, unless that is 0. */

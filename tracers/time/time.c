@@ -21,8 +21,8 @@
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 #define TRACER_PART struct gathered
-#include "../moment.h"
-#include "../timing.h"
+#include "../kit/moment.h"
+#include "../kit/timing.h"
 #include "report.h"
 
 #include <stdatomic.h>
@@ -41,8 +41,8 @@ struct gathered {
     uint64_t others;  /* events by another clock */
 };
 
-#include "../part.h"
-#include "../tracee.h"
+#include "../kit/part.h"
+#include "../kit/tracee.h"
 
 enum { BY_FUNCTION, BY_PROCESS };
 

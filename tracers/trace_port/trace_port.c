@@ -9,8 +9,8 @@
  * State: see ../output.h.
  */
 #define TRACER_RECORDS find_records
-#include "../output.h"
-#include "../stamp.h"
+#include "../kit/output.h"
+#include "../kit/stamp.h"
 
 enum { OP_MESSAGE, OP_DROP, HEAD = 5 /* bytes of op and size */ };
 
