@@ -202,7 +202,7 @@ static enum th_status run(const struct call *call, struct th_call_work *work)
     struct th_runtime_setup setup = {.schedulers = work->sessions};
     enum th_status status;
 
-    th_guard_install();
+    th_crash_install();
     if (call->check)
         th_check_start();
     th_runtime_start(&setup);
@@ -210,7 +210,7 @@ static enum th_status run(const struct call *call, struct th_call_work *work)
     if (th_port_close_all() != TH_OK && status == TH_OK)
         status = th_command_fail("call");
     th_runtime_stop(); /* with it the last destructors have run, and the last unload() */
-    th_guard_end();
+    th_crash_end();
     if (call->check && th_check_end() > 0 && status == TH_OK)
         status = TH_FAILED;
     return status;

@@ -62,8 +62,8 @@ void th_control_host_prepare(struct th_control_host *host, const char *path)
         .commands = all_commands,
         .command_count = sizeof all_commands / sizeof all_commands[0],
         .context = host,
-        .begin = th_guard_thread_begin, /* commands load tracers, and ask them */
-        .end = th_guard_thread_end,
+        .begin = th_crash_thread_begin, /* commands load tracers, and ask them */
+        .end = th_crash_thread_end,
     };
 }
 

@@ -176,12 +176,12 @@ int th_libraries_run(const struct th_libraries_command *command, int argc, char 
 
     th_command_parse(&argp, argc, argv, &arguments);
     th_search_init(&search, command->kind, arguments.folders, arguments.folder_count);
-    th_guard_install();
+    th_crash_install();
     if (arguments.name)
         status = print_library(command, &search, arguments.name);
     else
         print_list(&search);
-    th_guard_end();
+    th_crash_end();
     th_search_free(&search);
     th_free(arguments.folders);
     return th_command_finish(command->name, status);

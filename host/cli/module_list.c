@@ -42,9 +42,9 @@ static void prepare_some(struct preparing *preparing)
 
 static void *run(void *context)
 {
-    th_guard_thread_begin();
+    th_crash_thread_begin();
     prepare_some(context);
-    th_guard_thread_end();
+    th_crash_thread_end();
     return NULL;
 }
 

@@ -8,7 +8,7 @@
  *   ... list.finished, list.rounds ...
  *   th_module_list_free(&list);
  *
- * By a thread that th_guard_thread_begin() was called in, that may wait, and holds no lock:
+ * By a thread that th_crash_thread_begin() was called in, that may wait, and holds no lock:
  * constructors, load() and upgrade() of the libraries run meanwhile, and a hard purge takes as long
  * as those who are in old code. Such lists may be loaded by several threads at once.
  */

@@ -290,11 +290,11 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         return status;
     replay->opened++;
     th_tracing_go(tracing);
-    th_guard_set_stream(&th_reader_info(stream->reader)->file);
+    th_crash_set_stream(&th_reader_info(stream->reader)->file);
     th_play(tracing, stream->reader, &replay->play, &th_interrupted, complain, &playing,
             &totals->played);
-    th_guard_set_stream(NULL);
-    th_guard_end_child();
+    th_crash_set_stream(NULL);
+    th_crash_end_child();
     replay->interrupted |= totals->played.interrupted && th_reader_info(stream->reader)->size > 0;
     show_position(&playing);
     tell_loss(stream);
@@ -452,7 +452,7 @@ int th_replaying_run(struct th_replaying *replay)
     replay->play.part = true;
     replay->play.stays = replay->trace.control;
     th_interrupt_install();
-    th_guard_install();
+    th_crash_install();
     if (replay->trace.control || replay->trace.watch || replay->trace.top)
         th_tracing_share(tracing); /* with the thread that changes, or shows, what is traced */
     if (replay->wall_clock)
@@ -470,7 +470,7 @@ int th_replaying_run(struct th_replaying *replay)
     th_library_halt();
     th_select_end();          /* what is selected keeps its tracer loaded */
     th_tracing_free(tracing); /* tracers write what they have left */
-    th_guard_end();
+    th_crash_end();
     if (replay->check && th_check_end() > 0 && status == TH_OK)
         status = TH_FAILED;
     return th_interrupt_status(th_command_finish(replay->command, status));

@@ -364,7 +364,7 @@ static enum th_status run_host(struct running *running)
         .schedulers = run->schedulers, .async = run->async, .open_calls = run->open_calls};
     enum th_status status;
 
-    th_guard_install();
+    th_crash_install();
     if (run->check)
         th_check_start();
     running->tracing = th_tracing_create();
@@ -382,7 +382,7 @@ static enum th_status run_host(struct running *running)
     th_tracing_free(running->tracing); /* ... but for tracers', who write what they have left ... */
     th_resource_reap();                /* ... and resources that were their states */
     th_probe_lines_end();
-    th_guard_end();
+    th_crash_end();
     if (run->check && th_check_end() > 0 && status == TH_OK)
         status = TH_FAILED;
     return status;

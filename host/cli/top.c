@@ -254,7 +254,7 @@ static enum th_status begin_thread(void)
 {
     int error;
 
-    th_guard_set_restore(th_terminal_leave);
+    th_crash_set_restore(th_terminal_leave);
     th_interrupt_tell(th_terminal_wake);
     th_progress_divert(th_top_place);
     error = pthread_create(&top.thread, NULL, watch, NULL);
@@ -298,7 +298,7 @@ void th_top_end(void)
         atomic_store_explicit(&top.ending, true, memory_order_relaxed);
         th_terminal_wake();
         pthread_join(top.thread, NULL);
-        th_guard_set_restore(NULL);
+        th_crash_set_restore(NULL);
         th_interrupt_tell(NULL);
         th_progress_divert(NULL);
         th_top_model_free(&top.model);

@@ -331,7 +331,7 @@ enum th_status th_trace_options_attach(const struct th_trace_options *trace,
     enum th_status status;
 
     th_tracing_use_display(tracing, th_pattern_display);
-    status = th_guard_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
+    status = th_crash_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
     if (status != TH_OK)
         return status;
     th_tracing_hold();

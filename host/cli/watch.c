@@ -358,9 +358,9 @@ static void watch_all_along(struct th_watch *watch)
 
 static void *run(void *context)
 {
-    th_guard_thread_begin();
+    th_crash_thread_begin();
     watch_all_along(context);
-    th_guard_thread_end();
+    th_crash_thread_end();
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 /*
  * The part of --watch that is about plugins: of one whose file has changed the new code is loaded,
  * with a soft purge. If old code of the module is still in use, it is tried again until that is
- * over; what is refused, when the file changes again. By one thread, which th_guard_thread_begin()
+ * over; what is refused, when the file changes again. By one thread, which th_crash_thread_begin()
  * was called in, without locks.
  */
 #ifndef TH_WATCH_MODULES_H

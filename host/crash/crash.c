@@ -100,12 +100,12 @@ static void tell_signal(int number, const siginfo_t *info)
     struct scene scene = look();
     char address[32] = "";
 
-    if (number == TH_GUARD_TIMEOUT_SIGNAL) {
+    if (number == TH_CRASH_TIMEOUT_SIGNAL) {
         th_write_text(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s\n",
                       scene.kind, scene.name, scene.function, (double)timeout / 1e9);
         return;
     }
-    if (th_guard_stack_is_used_up(number, info))
+    if (th_crash_stack_is_used_up(number, info))
         strcpy(address, ": the stack is used up");
     else if ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0)
         snprintf(address, sizeof address, " at address %p", info->si_addr);
@@ -192,7 +192,7 @@ static _Noreturn void end_report(const void *context)
         report_event(event);
     else if (lone && lone->tell)
         lone->tell(STDERR_FILENO, lone);
-    th_guard_walk(STDERR_FILENO, context);
+    th_crash_walk(STDERR_FILENO, context);
     _exit(TH_CRASHED);
 }
 
@@ -209,7 +209,7 @@ static bool is_own(const siginfo_t *info)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (in_tracer() && is_own(info) && !th_guard_is_child()) {
+    if (in_tracer() && is_own(info) && !th_crash_is_child()) {
         begin_report();
         tell_signal(number, info);
         end_report(context);
@@ -232,14 +232,14 @@ static bool is_guarded(void)
 /* What stdio buffers hold would be written by the child, too, when it calls exit(). */
 static void before_fork(void)
 {
-    if (is_guarded() && !th_guard_is_child())
+    if (is_guarded() && !th_crash_is_child())
         fflush(NULL);
 }
 
 static void on_program_exit(int status, void *unused)
 {
     (void)unused;
-    if (!is_guarded() || th_guard_is_child() || th_has_given_up())
+    if (!is_guarded() || th_crash_is_child() || th_has_given_up())
         return;
     armed = false;
     begin_report();
@@ -308,14 +308,14 @@ static void handle(int number, void (*handler)(int, siginfo_t *, void *), struct
     sigaction(number, &action, old);
 }
 
-void th_guard_install(void)
+void th_crash_install(void)
 {
     static bool told_at_exit, told_of_forks; /* once is for ever */
 
-    th_guard_thread_begin();
+    th_crash_thread_begin();
     guarded = pthread_self();
     guarded_id = gettid();
-    th_guard_own_process();
+    th_crash_own_process();
     watched_callbacks = &th_callback_current.sequence;
     watched_calls = &th_library_calls;
     armed = true;
@@ -327,24 +327,24 @@ void th_guard_install(void)
         handle(crash_signals[i], on_crash, &old_actions[i]);
 }
 
-void th_guard_end(void)
+void th_crash_end(void)
 {
     armed = false;
 }
 
-void th_guard_set_restore(void (*function)(void))
+void th_crash_set_restore(void (*function)(void))
 {
     atomic_store_explicit(&restore, function, memory_order_release);
 }
 
-void th_guard_allow_exit(void)
+void th_crash_allow_exit(void)
 {
     others_may_exit = true;
 }
 
-void th_guard_remove(void)
+void th_crash_remove(void)
 {
-    th_guard_end();
+    th_crash_end();
     others_may_exit = false;
     for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++) {
         struct sigaction now;
@@ -352,7 +352,7 @@ void th_guard_remove(void)
             now.sa_sigaction == on_crash)
             sigaction(crash_signals[i], &old_actions[i], NULL);
     }
-    th_guard_thread_end();
+    th_crash_thread_end();
 }
 
 /* The thread takes no signals, so that it cannot say where it is: only a tracer does that.
@@ -374,7 +374,7 @@ static bool ask(pthread_t thread, uint64_t calls)
     struct timespec nap = {0, GRACE_NS / LOOKS};
     uint64_t before = atomic_load_explicit(&answers, memory_order_relaxed);
 
-    pthread_sigqueue(thread, TH_GUARD_TIMEOUT_SIGNAL, (union sigval){.sival_ptr = (void *)calls});
+    pthread_sigqueue(thread, TH_CRASH_TIMEOUT_SIGNAL, (union sigval){.sival_ptr = (void *)calls});
     for (int i = 0; i < LOOKS; i++) {
         nanosleep(&nap, NULL);
         if (atomic_load_explicit(&answers, memory_order_relaxed) != before)
@@ -402,7 +402,7 @@ static bool waits_for_reader(pid_t id)
 }
 
 /* Its time does not count: it is named only if it works for too long. */
-static bool is_excused(const struct th_guard_thread *thread)
+static bool is_excused(const struct th_crash_thread *thread)
 {
     return only_names && waits_for_reader(thread->id);
 }
@@ -415,9 +415,9 @@ static bool ask_guarded(uint64_t calls)
     return only_names;
 }
 
-static bool ask_other(const struct th_guard_thread *thread)
+static bool ask_other(const struct th_crash_thread *thread)
 {
-    if (!ask(thread->thread, thread->seen) && th_guard_thread_is_in(thread) && !only_names)
+    if (!ask(thread->thread, thread->seen) && th_crash_thread_is_in(thread) && !only_names)
         report_deaf("tracer");
     return only_names;
 }
@@ -443,20 +443,20 @@ static void *watch(void *unused)
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
             since = ask_guarded(seen) ? INT64_MAX : th_clock_real_monotonic();
         }
-        th_guard_threads_look(guarded, timeout, is_excused, ask_other);
+        th_crash_threads_look(guarded, timeout, is_excused, ask_other);
         nanosleep(&nap, NULL);
     }
     return NULL;
 }
 
-enum th_status th_guard_set_timeout(int64_t nanoseconds, bool ends)
+enum th_status th_crash_set_timeout(int64_t nanoseconds, bool ends)
 {
     pthread_t watchdog;
     int error;
 
     only_names = !ends;
     timeout = nanoseconds < LOOKS ? LOOKS : nanoseconds;
-    handle(TH_GUARD_TIMEOUT_SIGNAL, on_timeout, NULL);
+    handle(TH_CRASH_TIMEOUT_SIGNAL, on_timeout, NULL);
     error = th_thread_start(&watchdog, NULL, watch, NULL);
     if (error)
         return th_error_raise(TH_FAILED, "cannot start the watchdog thread: %s", strerror(error));
@@ -464,12 +464,12 @@ enum th_status th_guard_set_timeout(int64_t nanoseconds, bool ends)
     return TH_OK;
 }
 
-void th_guard_set_stream(const char *const *name)
+void th_crash_set_stream(const char *const *name)
 {
     stream = name;
 }
 
-void th_guard_set_kind(const char *name)
+void th_crash_set_kind(const char *name)
 {
     kind = name;
 }

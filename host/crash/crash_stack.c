@@ -31,11 +31,11 @@ static void find_stack_end(void)
     pthread_attr_destroy(&attributes);
 }
 
-void th_guard_thread_begin(void)
+void th_crash_thread_begin(void)
 {
     sigset_t met;
 
-    th_guard_threads_enter();
+    th_crash_threads_enter();
     handler_stack = th_alloc(STACK_BYTES);
     sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = STACK_BYTES}, &stack_before);
     find_stack_end();
@@ -46,13 +46,13 @@ void th_guard_thread_begin(void)
     sigaddset(&met, SIGFPE);
     sigaddset(&met, SIGILL);
     sigaddset(&met, SIGABRT);
-    sigaddset(&met, TH_GUARD_TIMEOUT_SIGNAL);
+    sigaddset(&met, TH_CRASH_TIMEOUT_SIGNAL);
     pthread_sigmask(SIG_UNBLOCK, &met, NULL);
 }
 
-void th_guard_thread_end(void)
+void th_crash_thread_end(void)
 {
-    th_guard_threads_leave();
+    th_crash_threads_leave();
     sigaltstack(&stack_before, NULL);
     th_free(handler_stack);
     handler_stack = NULL;
@@ -61,7 +61,7 @@ void th_guard_thread_end(void)
 
 /* The access is just below the lowest address that the stack may reach, or just above: the kernel
  * does not let it come quite there. */
-bool th_guard_stack_is_used_up(int number, const siginfo_t *info)
+bool th_crash_stack_is_used_up(int number, const siginfo_t *info)
 {
     uintptr_t address = (uintptr_t)info->si_addr;
 

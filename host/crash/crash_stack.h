@@ -7,9 +7,9 @@
 
 /* From the watchdog to a thread that hangs; no such timer is set. Threads let it in, as they do the
  * signals of crashes. */
-enum { TH_GUARD_TIMEOUT_SIGNAL = SIGVTALRM };
+enum { TH_CRASH_TIMEOUT_SIGNAL = SIGVTALRM };
 
 /* In a handler: the calling thread's stack is what was used up. */
-bool th_guard_stack_is_used_up(int number, const siginfo_t *info);
+bool th_crash_stack_is_used_up(int number, const siginfo_t *info);
 
 #endif

@@ -10,12 +10,12 @@
 
 /* Held while the list is changed or looked at; nothing else is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct th_guard_thread *threads;
-static _Thread_local struct th_guard_thread own;
+static struct th_crash_thread *threads;
+static _Thread_local struct th_crash_thread own;
 
-void th_guard_threads_enter(void)
+void th_crash_threads_enter(void)
 {
-    own = (struct th_guard_thread){
+    own = (struct th_crash_thread){
         .thread = pthread_self(), .id = gettid(), .callback = &th_callback_current};
     pthread_mutex_lock(&lock);
     own.next = threads;
@@ -26,7 +26,7 @@ void th_guard_threads_enter(void)
     pthread_mutex_unlock(&lock);
 }
 
-void th_guard_threads_leave(void)
+void th_crash_threads_leave(void)
 {
     pthread_mutex_lock(&lock);
     *own.place = own.next;
@@ -37,29 +37,29 @@ void th_guard_threads_leave(void)
 
 /* Both relaxed: a late view makes the watchdog late, and the thread itself looks before it reports.
  */
-static uint64_t callbacks_of(const struct th_guard_thread *thread)
+static uint64_t callbacks_of(const struct th_crash_thread *thread)
 {
     return atomic_load_explicit(&thread->callback->sequence, memory_order_relaxed);
 }
 
-bool th_guard_thread_is_in(const struct th_guard_thread *thread)
+bool th_crash_thread_is_in(const struct th_crash_thread *thread)
 {
     return __atomic_load_n(&thread->callback->attachment, __ATOMIC_RELAXED) &&
            callbacks_of(thread) == thread->seen;
 }
 
-void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
-                           bool (*excused)(const struct th_guard_thread *thread),
-                           bool (*ask)(const struct th_guard_thread *thread))
+void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
+                           bool (*excused)(const struct th_crash_thread *thread),
+                           bool (*ask)(const struct th_crash_thread *thread))
 {
     int64_t now = th_clock_real_monotonic();
 
     pthread_mutex_lock(&lock);
-    for (struct th_guard_thread *t = threads; t; t = t->next) {
+    for (struct th_crash_thread *t = threads; t; t = t->next) {
         bool done = false;
         if (pthread_equal(t->thread, spared))
             continue;
-        if (th_guard_thread_is_in(t) && (t->since == INT64_MAX || !excused(t))) {
+        if (th_crash_thread_is_in(t) && (t->since == INT64_MAX || !excused(t))) {
             if (now - t->since < nanoseconds)
                 continue;
             done = ask(t);
@@ -74,19 +74,19 @@ void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
 
 static pid_t owner; /* the process that is guarded, not its children; set with the handlers */
 
-void th_guard_own_process(void)
+void th_crash_own_process(void)
 {
     owner = getpid();
 }
 
-bool th_guard_is_child(void)
+bool th_crash_is_child(void)
 {
     return getpid() != owner;
 }
 
-void th_guard_end_child(void)
+void th_crash_end_child(void)
 {
-    if (!th_guard_is_child())
+    if (!th_crash_is_child())
         return;
     th_write_text(STDERR_FILENO,
                   "tracehost: a process that a library has forked came back to the host, and is "

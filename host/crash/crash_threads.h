@@ -9,16 +9,16 @@
 #include <sys/types.h>
 
 /* The calling thread is one; it is none any more. */
-void th_guard_threads_enter(void);
-void th_guard_threads_leave(void);
+void th_crash_threads_enter(void);
+void th_crash_threads_leave(void);
 
-struct th_guard_thread {
+struct th_crash_thread {
     pthread_t thread;
     pid_t id;
     const struct th_callback *callback; /* the thread's */
     uint64_t seen;                      /* the watchdog's own, as what follows: its callbacks ... */
     int64_t since;                      /* ... and when it was in this one first */
-    struct th_guard_thread *next, **place;
+    struct th_crash_thread *next, **place;
 };
 
 /*
@@ -27,16 +27,16 @@ struct th_guard_thread {
  * it returned true. The time of a thread that is EXCUSED begins anew. By one thread. Nobody begins
  * or ends meanwhile.
  */
-void th_guard_threads_look(pthread_t spared, int64_t nanoseconds,
-                           bool (*excused)(const struct th_guard_thread *thread),
-                           bool (*ask)(const struct th_guard_thread *thread));
+void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
+                           bool (*excused)(const struct th_crash_thread *thread),
+                           bool (*ask)(const struct th_crash_thread *thread));
 
 /* The calling process is guarded, not its children. A child of a fork() is whoever's who made it:
  * how it ends says nothing of this program. */
-void th_guard_own_process(void);
-bool th_guard_is_child(void);
+void th_crash_own_process(void);
+bool th_crash_is_child(void);
 
 /* It is still in the callback that was seen. */
-bool th_guard_thread_is_in(const struct th_guard_thread *thread);
+bool th_crash_thread_is_in(const struct th_crash_thread *thread);
 
 #endif

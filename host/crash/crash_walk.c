@@ -105,7 +105,7 @@ static void tell_command(int output, const struct frame *frames, size_t count)
 
 /* Up to the host, which has called them. What is of the host before that is its functions that they
  * have called, of the C library what is beneath abort(). */
-void th_guard_walk(int output, const void *context)
+void th_crash_walk(int output, const void *context)
 {
     struct walk walk = {0};
     struct frame told[MOST_TOLD];

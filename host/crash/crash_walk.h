@@ -9,6 +9,6 @@
  * read of debug information here, as the program may be damaged. CONTEXT is what the signal handler
  * was given, which the walk begins with; NULL: the thread is in none.
  */
-void th_guard_walk(int output, const void *context);
+void th_crash_walk(int output, const void *context);
 
 #endif

@@ -148,8 +148,8 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
         th_tracing_use_display(running->tracing, setup.display);
     running->guard = setup.guard;
     if (setup.guard) {
-        th_guard_install();
-        th_guard_allow_exit();
+        th_crash_install();
+        th_crash_allow_exit();
     }
     *host = running;
     return TRACEHOST_OK;
@@ -169,7 +169,7 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     th_select_end(); /* what is selected keeps its tracer loaded */
     th_tracing_free(host->tracing);
     if (host->guard)
-        th_guard_remove();
+        th_crash_remove();
     for (size_t i = 0; i < host->folder_count; i++)
         th_free((char *)host->folders[i]);
     th_free(host->folders);

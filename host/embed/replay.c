@@ -82,7 +82,7 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
     host->replay = made;
     stream->replayed = true;
     if (host->guard)
-        th_guard_set_stream(&th_reader_info(stream->reader)->file);
+        th_crash_set_stream(&th_reader_info(stream->reader)->file);
     *replay = made;
     return TRACEHOST_OK;
 }
@@ -94,7 +94,7 @@ enum tracehost_status tracehost_replay_end(tracehost_replay *replay)
     if (status != TH_OK || !replay)
         return th_answer(status);
     if (replay->host->guard)
-        th_guard_set_stream(NULL);
+        th_crash_set_stream(NULL);
     replay->stream->replayed = false;
     replay->stream->latest = NULL;
     replay->host->replay = NULL;

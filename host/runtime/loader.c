@@ -180,7 +180,7 @@ static struct th_code_order *take(void)
 static void *run(void *unused)
 {
     pthread_setname_np(pthread_self(), "loader");
-    th_guard_thread_begin();
+    th_crash_thread_begin();
     pthread_mutex_lock(&loader.lock);
     while (loader.first || !loader.ending) {
         struct th_code_order *order;
@@ -199,7 +199,7 @@ static void *run(void *unused)
         loader.orders--;
     }
     pthread_mutex_unlock(&loader.lock);
-    th_guard_thread_end();
+    th_crash_thread_end();
     return unused;
 }
 

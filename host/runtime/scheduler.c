@@ -119,7 +119,7 @@ static void take_turn(struct th_process_run *process)
 {
     th_process_turn(process);
     if (__builtin_expect(th_traced_busy == TH_FORKED, false))
-        th_guard_end_child();
+        th_crash_end_child();
 }
 
 static void run_normal(struct th_queue *queue, const struct th_thread *thread)
@@ -146,7 +146,7 @@ static void *run_thread(void *context)
 
     snprintf(name, sizeof name, "%s %u", queue->name, (unsigned)(thread - queue->threads) + 1);
     pthread_setname_np(pthread_self(), name);
-    th_guard_thread_begin();
+    th_crash_thread_begin();
     th_scheduler_current = &thread->self;
     th_code_slot = thread->self.number;
     if (thread->self.type == ERL_NIF_THR_NORMAL_SCHEDULER)
@@ -155,7 +155,7 @@ static void *run_thread(void *context)
         while ((process = next_dirty(queue, thread)))
             take_turn(process);
     th_process_memory_leave();
-    th_guard_thread_end();
+    th_crash_thread_end();
     return NULL;
 }
 
@@ -295,7 +295,7 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     open_queue(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, threads.dirty_cpu, 1 + threads.schedulers);
     open_queue(ERL_NIF_THR_DIRTY_IO_SCHEDULER, threads.dirty_io,
                1 + threads.schedulers + threads.dirty_cpu);
-    th_guard_set_kind("library");
+    th_crash_set_kind("library");
     pthread_mutex_lock(&normal->lock);
     while (normal->count < normal->limit)
         add_thread(normal);

@@ -67,10 +67,10 @@ static void *call_once(void *unused)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    th_guard_thread_begin();
+    th_crash_thread_begin();
     wants = alive_call(me, 0, th_small(1));
     alive_return(me, 0, &wants, "ok");
-    th_guard_thread_end();
+    th_crash_thread_end();
     return unused;
 }
 
@@ -79,13 +79,13 @@ static void *sleep_between_calls(void *undisturbed)
 {
     bool *good = undisturbed;
 
-    th_guard_thread_begin();
+    th_crash_thread_begin();
     for (int i = 0; i < 2; i++) {
         struct th_live_wants wants = alive_call(me, 0, th_small(1));
         alive_return(me, 0, &wants, "ok");
         *good &= nanosleep(&(struct timespec){0, 4 * TIMEOUT}, NULL) == 0;
     }
-    th_guard_thread_end();
+    th_crash_thread_end();
     return NULL;
 }
 
@@ -99,8 +99,8 @@ static void guarded(void *(*run)(void *), void (*act)(void), bool lethal)
     try(session, "f0", "true", TH_BP_LOCAL);
     if (act)
         scene_act("enabled_call", NULL, act);
-    th_guard_install();
-    th_guard_set_timeout(TIMEOUT, lethal);
+    th_crash_install();
+    th_crash_set_timeout(TIMEOUT, lethal);
     pthread_create(&thread, NULL, run, &good);
     pthread_join(thread, NULL);
     _exit(good ? 0 : 1);

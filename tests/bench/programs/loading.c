@@ -157,7 +157,7 @@ static void upgrade(const char *path, long count)
 
 static void begin(const char *path)
 {
-    th_guard_install();
+    th_crash_install();
     tracing = th_tracing_create();
     th_tracing_share(tracing);
     th_tracing_replay_nothing(tracing);
@@ -177,7 +177,7 @@ static void end(void)
     th_library_release(library);
     th_runtime_stop();
     th_tracing_free(tracing);
-    th_guard_end();
+    th_crash_end();
 }
 
 int main(int argc, char **argv)

@@ -212,7 +212,7 @@ static void arm(const char *name)
 static void begin(char **paths)
 {
     th_env_init(&env, TH_ENV_PLAIN);
-    th_guard_install();
+    th_crash_install();
     tracing = th_tracing_create();
     th_tracing_share(tracing);
     th_tracing_replay_nothing(tracing);
@@ -257,7 +257,7 @@ static void end(void)
     th_env_release(&env);
     th_runtime_stop();
     th_tracing_free(tracing);
-    th_guard_end();
+    th_crash_end();
 }
 
 int main(int argc, char **argv)

@@ -115,7 +115,7 @@ static void trace_calls(const char *gaps)
 
 static void begin(char **paths)
 {
-    th_guard_install();
+    th_crash_install();
     tracing = th_tracing_create();
     th_tracing_share(tracing);
     th_tracing_replay_nothing(tracing);
@@ -132,7 +132,7 @@ static void end(void)
     th_code_end();
     th_runtime_stop();
     th_tracing_free(tracing);
-    th_guard_end();
+    th_crash_end();
 }
 
 int main(int argc, char **argv)
