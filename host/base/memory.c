@@ -20,8 +20,7 @@ static _Thread_local unsigned long allocations;
 static atomic_bool given_up; /* relaxed: nothing is handed over; the thread that sets it reads it as
                                 it exits */
 
-/* --- The reserve -------------------------------------------------------------------------------
- */
+/* --- The reserve ------------------------------------------------------------------------------ */
 
 enum { ALIGNED = 64 /* as pieces of the reserve and their contents are */ };
 

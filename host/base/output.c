@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* --- Files that are not there yet, which a program that ends early leaves to nobody -------------
- */
+/* --- Files that are not there yet, which a program that ends early leaves to nobody ----------- */
 
 struct unfinished {
     struct unfinished *next;
@@ -96,8 +95,7 @@ void th_output_end_file(const char *name)
     th_free(file);
 }
 
-/* --- Opening, writing, closing -----------------------------------------------------------------
- */
+/* --- Opening, writing, closing ---------------------------------------------------------------- */
 
 /* The permissions that a file made by fopen() would get. */
 static mode_t usual_mode(void)

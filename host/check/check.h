@@ -40,8 +40,7 @@ static inline bool th_check_on(void)
  * there were, all told, and is off again. After the libraries were unloaded. */
 uint64_t th_check_end(void);
 
-/* --- What a library can own -------------------------------------------------------------------
- */
+/* --- What a library can own ------------------------------------------------------------------- */
 
 enum th_check_kind {
     TH_CHECK_MEMORY,      /* enif_alloc() */
@@ -78,8 +77,7 @@ void th_check_blame(const char *function, const char *what);
 /* "FUNCTION WHAT OTHER": with the name of another function. */
 void th_check_blame_of(const char *function, const char *what, const char *other);
 
-/* --- Locks ------------------------------------------------------------------------------------
- */
+/* --- Locks ------------------------------------------------------------------------------------ */
 
 /* FUNCTION is to wait for LOCK, to have it alone or SHARED with others. A finding if the thread has
  * it already. False if LOCK is none, or the thread would wait for itself. */
@@ -92,8 +90,7 @@ static inline void th_check_locked(const void *lock, bool shared);
  * or if it was not taken as th_check_locks() had said so. */
 static inline bool th_check_unlocks(const void *lock, bool shared, const char *function);
 
-/* --- Calls ------------------------------------------------------------------------------------
- */
+/* --- Calls ------------------------------------------------------------------------------------ */
 
 /*
  * While the checker is on, each function that runs has an environment of its own, made by
@@ -154,8 +151,7 @@ static inline void th_check_parts(th_term *words, size_t count, size_t step, con
 void th_check_clear_env(th_env *env, const char *function);
 void th_check_free_env(th_env *env, const char *function);
 
-/* --- Inline parts -----------------------------------------------------------------------------
- */
+/* --- Inline parts ----------------------------------------------------------------------------- */
 
 void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const char *name,
                        const char *function);

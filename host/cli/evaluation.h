@@ -120,8 +120,7 @@ void th_evaluation_forget_mail(struct th_evaluation *e);
 /* Appends the exception as Erlang's shell prints it, with a new line at the end. */
 void th_exception_print(const struct th_evaluation *e, struct th_buffer *out);
 
-/* --- For those who evaluate (expression_*.c) ----------------------------------------------------
- */
+/* --- For those who evaluate (expression_*.c) -------------------------------------------------- */
 
 /* Instead of a value: the fun and its arguments that lie on the stack are to be applied. No term.
  */

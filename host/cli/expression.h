@@ -153,8 +153,7 @@ enum th_typed {
 };
 enum th_typed th_program_typed(const char *text, size_t size);
 
-/* --- For those who build trees (expression_*.c) ------------------------------------------------
- */
+/* --- For those who build trees (expression_*.c) ----------------------------------------------- */
 
 struct th_expression_parser {
     struct th_scanner scanner; /* its token is the next one that is to be read */

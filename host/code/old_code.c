@@ -92,8 +92,7 @@ void th_old_free(struct th_instance *instance)
     th_progress_later(&instance->later, free_instance);
 }
 
-/* --- Waiting -----------------------------------------------------------------------------------
- */
+/* --- Waiting ---------------------------------------------------------------------------------- */
 
 enum { LOOKS = 5000, LOOK_NS = 1000000 };
 

@@ -7,8 +7,7 @@
  *   th_file_set_path(operation, 0, old_name);
  *   th_file_set_path(operation, 1, new_name);
  *   operation->done = post;                      asked for; nothing has happened
- *   th_file_submit(operation, &by);              a thread of the pool carries it out, and calls
- * post()
+ *   th_file_submit(operation, &by);              a thread of the pool carries it out, calls post()
  *   ... operation->result ...
  *   th_file_settle(operation, &owner);
  *   th_file_operation_drop(operation);
@@ -106,8 +105,7 @@ struct th_file_operation {
     th_term result; /* in ENV */
 };
 
-/* --- Asking ------------------------------------------------------------------------------------
- */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 /* One share. Any thread, as all of this part. */
 struct th_file_operation *th_file_operation_create(enum th_file_command command);
@@ -127,8 +125,7 @@ bool th_file_set_data(struct th_file_operation *operation, th_term term);
  * False if TERM is none. */
 bool th_file_set_pieces(struct th_file_operation *operation, th_term term);
 
-/* --- Carrying out ------------------------------------------------------------------------------
- */
+/* --- Carrying out ----------------------------------------------------------------------------- */
 
 struct th_file_submission {
     unsigned thread;      /* the scheduler's number */
@@ -154,8 +151,7 @@ bool th_file_abandon(struct th_file_operation *operation);
 /* OWNER has ended: its files are closed by the pool. By a scheduler, whose number is THREAD. */
 void th_file_owner_end(struct th_file_owner *owner, unsigned thread);
 
-/* --- The pool ----------------------------------------------------------------------------------
- */
+/* --- The pool --------------------------------------------------------------------------------- */
 
 /* THREADS: at least 1. Before anything is submitted. */
 void th_file_pool_start(unsigned threads);

@@ -194,8 +194,7 @@ size_t th_match_explain(const struct th_match_spec *spec, const struct th_match_
                         const struct th_match_surroundings *surroundings, th_env *env,
                         struct th_match_result *result, struct th_match_attempt *attempts);
 
-/* --- Reports: how a match specification came out, as text --------------------------------------
- */
+/* --- Reports: how a match specification came out, as text ------------------------------------- */
 
 struct th_match_report {
     const struct th_match_spec *spec;
@@ -210,8 +209,7 @@ struct th_match_report {
  * `unknown`; then what became of each clause, what actions did, and what was not known. */
 void th_match_print_report(struct th_buffer *out, const struct th_match_report *report);
 
-/* --- Trials ------------------------------------------------------------------------------------
- */
+/* --- Trials ----------------------------------------------------------------------------------- */
 
 /* The surroundings of a match specification that is only tried: what is said of them; actions are
  * written down instead of taken. */

@@ -82,8 +82,7 @@ TH_PROBES(TH_PROBE_DECLARE)
             th_probe_##name(__VA_ARGS__); \
     } while (0)
 
-/* --- The probes as data ------------------------------------------------------------------------
- */
+/* --- The probes as data ----------------------------------------------------------------------- */
 
 #define TH_PROBE_ID(name, fires, where, ...) TH_PROBE_##name,
 enum th_probe_id { TH_PROBES(TH_PROBE_ID) TH_PROBE_COUNT_OF_ALL };
@@ -112,8 +111,7 @@ const struct th_probe *th_probe_find(const char *name);
 const char *th_probe_type_name(enum th_probe_type type);
 int th_probe_type_size(enum th_probe_type type);
 
-/* --- The host as its own watcher ---------------------------------------------------------------
- */
+/* --- The host as its own watcher -------------------------------------------------------------- */
 
 union th_probe_value {
     const char *string;

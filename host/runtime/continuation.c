@@ -281,8 +281,7 @@ th_term th_call_skip(th_env *env)
     return TH_NONE;
 }
 
-/* --- Operations on files -----------------------------------------------------------------------
- */
+/* --- Operations on files ---------------------------------------------------------------------- */
 
 static void keep_operation(void *operation)
 {

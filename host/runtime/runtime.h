@@ -83,8 +83,7 @@ void th_runtime_set_reports(bool reports);
  * as the thread that replays counts as a scheduler. */
 struct th_runtime_setup th_runtime_threads(void);
 
-/* --- Who runs ----------------------------------------------------------------------------------
- */
+/* --- Who runs --------------------------------------------------------------------------------- */
 
 /* The calling thread, as enif_thread_type() and enif_scheduler_id() tell it. */
 struct th_scheduler {
@@ -156,8 +155,7 @@ enum th_call_end th_run_call_raising(struct th_process_run *process, const struc
                                      const th_term argv[], th_env *env, th_term *result,
                                      struct th_exception_raised *raised);
 
-/* --- Functions that run ------------------------------------------------------------------------
- */
+/* --- Functions that run ----------------------------------------------------------------------- */
 
 enum th_raised { TH_RAISED_NOTHING, TH_RAISED_ERROR, TH_RAISED_EXIT, TH_RAISED_THROW };
 
@@ -291,8 +289,7 @@ static inline th_term th_call_raise_at(th_env *env, enum th_raised class, th_ter
 /* What is pending in ENV: raised by the function itself, or passed by what it called. */
 bool th_call_pending(const th_env *env, th_term *reason);
 
-/* --- What a process that runs does to others ---------------------------------------------------
- */
+/* --- What a process that runs does to others -------------------------------------------------- */
 
 enum { TH_PROCESS_LINK = 1, TH_PROCESS_MONITOR = 2 };
 
@@ -325,8 +322,7 @@ th_term th_tag_get_data(struct th_call *call);
 th_term th_tag_spread(struct th_call *call, bool spreads);
 bool th_tag_restore(struct th_call *call, th_term state);
 
-/* --- Heaps -------------------------------------------------------------------------------------
- */
+/* --- Heaps ------------------------------------------------------------------------------------ */
 
 /* What a collection tells of a heap: in words, by the names that gc_* trace events have. What is
  * not among them does not exist here, and is 0: an old heap, a virtual heap with bounds. */

@@ -7,8 +7,8 @@
  *
  *   1. Who links notes the link and sends `link`; who gets that notes it as well.
  *   2. Who unlinks keeps the link, marked with a number, and sends `unlink` with it; what comes
- * over the link from now on is ignored. Who gets `unlink` forgets the link, and answers with the
- *      number.
+ *      over the link from now on is ignored. Who gets `unlink` forgets the link, and answers with
+ *      the number.
  *   3. At the answer the mark is forgotten, if it has that number still: who links once more takes
  *      the mark away, and the answer comes too late.
  *   4. While it is marked, a `link` of the other side is ignored, too: it was sent before the other

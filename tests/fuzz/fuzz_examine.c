@@ -9,8 +9,7 @@
 
 enum { MOST_MEMORY = 1 << 20 };
 
-/* --- A library's memory, as if it had been loaded ----------------------------------------------
- */
+/* --- A library's memory, as if it had been loaded --------------------------------------------- */
 
 /* What is between the segments is poisoned. */
 struct image {

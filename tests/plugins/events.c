@@ -113,8 +113,7 @@ static void unload(ErlNifEnv *env, void *private_data)
     note("unload", 0, "");
 }
 
-/* --- A thread of its own -----------------------------------------------------------------------
- */
+/* --- A thread of its own ---------------------------------------------------------------------- */
 
 static ErlNifPid receiver;
 static int count;

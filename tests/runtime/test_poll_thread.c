@@ -91,8 +91,7 @@ static int call(int fd, int flags, void *object)
     return call_to(inbox, fd, flags, object, th_small(fd));
 }
 
-/* --- Keeping it busy: it sends to a process that takes its time --------------------------------
- */
+/* --- Keeping it busy: it sends to a process that takes its time ------------------------------- */
 
 static struct {
     sem_t entered, open;
@@ -126,8 +125,7 @@ static void let_go(void)
     close(gate.ends[1]);
 }
 
-/* --- What epoll cannot watch -------------------------------------------------------------------
- */
+/* --- What epoll cannot watch ------------------------------------------------------------------ */
 
 static void a_file_is_ready_at_once(void **state)
 {
@@ -190,8 +188,7 @@ static void another_resource_revokes_it_too(void **state)
     th_resource_release(c);
 }
 
-/* --- Descriptors that change -------------------------------------------------------------------
- */
+/* --- Descriptors that change ------------------------------------------------------------------ */
 
 static void an_old_report_is_not_for_who_comes_after(void **state)
 {
@@ -246,8 +243,7 @@ static void what_it_lets_go_of_is_destroyed(void **state)
     assert_non_null(strstr(events_await(journal, 3), "x:gone 1"));
 }
 
-/* --- The end -----------------------------------------------------------------------------------
- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 static void the_end_forgets_what_is_selected(void **state)
 {
@@ -273,8 +269,7 @@ static void the_end_calls_what_was_scheduled(void **state)
     assert_string_equal(events_noted(journal), "x:stop 1 later");
 }
 
-/* --- Many threads ------------------------------------------------------------------------------
- */
+/* --- Many threads ----------------------------------------------------------------------------- */
 
 enum { THREADS = 4, ROUNDS = 100 };
 

@@ -129,8 +129,7 @@ static void assert_warnings(unsigned long count)
     assert_int_equal(th_warnings() - warnings, count);
 }
 
-/* --- Results -----------------------------------------------------------------------------------
- */
+/* --- Results ---------------------------------------------------------------------------------- */
 
 struct step {
     int flags;
@@ -253,8 +252,7 @@ static void somebody_must_be_told(void **state)
     assert_int_equal(call_to(in, STOP, a, &to), CALLED);
 }
 
-/* --- Messages ----------------------------------------------------------------------------------
- */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static void each_select_gives_one_message(void **state)
 {

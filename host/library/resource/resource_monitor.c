@@ -44,8 +44,7 @@ static struct th_resource_watch *watch_of(struct th_monitor *monitor)
                                         offsetof(struct th_resource_watch, monitor));
 }
 
-/* --- The list of a resource; the lock is held -------------------------------------------------
- */
+/* --- The list of a resource; the lock is held ------------------------------------------------- */
 
 static void put_in(struct th_resource *resource, struct th_resource_watch *watch)
 {
@@ -72,8 +71,7 @@ static bool leave(struct th_resource_watch *watch)
     return last;
 }
 
-/* --- Its process ends --------------------------------------------------------------------------
- */
+/* --- Its process ends ------------------------------------------------------------------------- */
 
 static void write_identity(ErlNifMonitor *to, const uint32_t words[])
 {
@@ -126,8 +124,7 @@ static void ended(struct th_monitor *self, th_term reason)
         th_free(watch);
 }
 
-/* --- Starting and stopping ---------------------------------------------------------------------
- */
+/* --- Starting and stopping -------------------------------------------------------------------- */
 
 static struct th_resource_watch *create(struct th_resource *resource)
 {
@@ -227,8 +224,7 @@ void th_resource_forget_watches(struct th_resource *resource)
     }
 }
 
-/* --- Identities --------------------------------------------------------------------------------
- */
+/* --- Identities ------------------------------------------------------------------------------- */
 
 th_term th_resource_monitor_term(th_env *env, const ErlNifMonitor *identity)
 {

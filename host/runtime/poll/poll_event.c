@@ -11,8 +11,7 @@ static struct th_poll_event **events;
 static size_t size; /* places in `events` */
 static struct th_poll_event *due;
 
-/* --- Mail and leavings -------------------------------------------------------------------------
- */
+/* --- Mail and leavings ------------------------------------------------------------------------ */
 
 struct th_poll_mail *th_poll_create_mail(th_term pid, th_term message)
 {
@@ -54,8 +53,7 @@ void th_poll_give_back(struct th_poll_leavings *leavings)
     }
 }
 
-/* --- The table ---------------------------------------------------------------------------------
- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 struct th_poll_event *th_poll_find(ErlNifEvent fd)
 {

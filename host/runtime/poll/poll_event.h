@@ -58,8 +58,7 @@ void th_poll_give_back(struct th_poll_leavings *leavings);
 struct th_poll_mail *th_poll_create_mail(th_term pid, th_term message);
 void th_poll_free_mail(struct th_poll_mail *mail);
 
-/* --- The table; the lock is held ---------------------------------------------------------------
- */
+/* --- The table; the lock is held -------------------------------------------------------------- */
 
 /* The event of FD, which is not negative; NULL: there is none. */
 struct th_poll_event *th_poll_find(ErlNifEvent fd);
@@ -81,8 +80,7 @@ struct th_poll_event *th_poll_take_due(void);
 /* Modes, as bits, that somebody waits for. */
 unsigned th_poll_wanted(const struct th_poll_event *event);
 
-/* --- The poll thread; the lock is held ---------------------------------------------------------
- */
+/* --- The poll thread; the lock is held -------------------------------------------------------- */
 
 /* Starts it if it does not run. False if that was not possible. */
 bool th_poll_start(void);

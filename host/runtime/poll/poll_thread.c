@@ -35,8 +35,7 @@ static struct {
  * is not negative, in the low one. */
 static const uint64_t wakeup_data = UINT64_MAX;
 
-/* --- What others ask of it; the lock is held ---------------------------------------------------
- */
+/* --- What others ask of it; the lock is held -------------------------------------------------- */
 
 void th_poll_wake(void)
 {
@@ -75,8 +74,7 @@ void th_poll_disarm(struct th_poll_event *event)
     epoll_ctl(poller.epoll, EPOLL_CTL_DEL, event->fd, NULL);
 }
 
-/* --- What it does ------------------------------------------------------------------------------
- */
+/* --- What it does ----------------------------------------------------------------------------- */
 
 /* What it has to do when the lock is free. */
 struct round {
@@ -203,8 +201,7 @@ static void *poll_events(void *unused)
     return unused;
 }
 
-/* --- Beginning and end -------------------------------------------------------------------------
- */
+/* --- Beginning and end ------------------------------------------------------------------------ */
 
 /* Signals that are sent to the program are for its other threads. */
 static bool start_thread(void)

@@ -109,8 +109,7 @@ static int cancel_modes(struct call *call, struct th_poll_event *event, unsigned
     return cancelled;
 }
 
-/* --- Stop --------------------------------------------------------------------------------------
- */
+/* --- Stop ------------------------------------------------------------------------------------- */
 
 static int stop_later(struct th_poll_event *event)
 {
@@ -138,8 +137,7 @@ static int stop_locked(struct call *call)
     return result | ERL_NIF_SELECT_STOP_CALLED;
 }
 
-/* --- Cancel ------------------------------------------------------------------------------------
- */
+/* --- Cancel ----------------------------------------------------------------------------------- */
 
 static int cancel_locked(struct call *call)
 {
@@ -155,8 +153,7 @@ static int cancel_locked(struct call *call)
     return event ? cancel_modes(call, event, call->modes) : 0;
 }
 
-/* --- Select ------------------------------------------------------------------------------------
- */
+/* --- Select ----------------------------------------------------------------------------------- */
 
 /* The event that the call's modes are for; NULL: that failed. */
 static struct th_poll_event *event_for(struct call *call)
@@ -226,8 +223,7 @@ static void create_mail(struct call *call, const struct th_select_message *to)
     th_env_release(&env);
 }
 
-/* --- The call ----------------------------------------------------------------------------------
- */
+/* --- The call --------------------------------------------------------------------------------- */
 
 static void give_back(struct call *call)
 {

@@ -69,8 +69,7 @@ static void end_above(const struct leaving *l, uint32_t entry)
         end_frame(l, TH_ENDED_UNTOLD);
 }
 
-/* --- where each call has a record of its own: the frame stays until its last call has had it ---
- */
+/* --- where each call has a record of its own: the frame stays until its last call has had it -- */
 
 /* The latest call of FUNCTION in the topmost physical frame. */
 static uint32_t find_in_frame(const struct th_frames *frames, th_frame_function function)

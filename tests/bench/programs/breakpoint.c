@@ -190,8 +190,7 @@ static uint64_t update_one_of_all(void)
     return UPDATES;
 }
 
-/* --- Changes that nobody waits for -------------------------------------------------------------
- */
+/* --- Changes that nobody waits for ------------------------------------------------------------ */
 
 static sem_t made;
 
@@ -226,8 +225,7 @@ static uint64_t change_pending(void)
     return ASKED;
 }
 
-/* --- A thread that calls while breakpoints change ----------------------------------------------
- */
+/* --- A thread that calls while breakpoints change --------------------------------------------- */
 
 enum { ROUNDS = 41, SPAN = 20 /* milliseconds */ };
 

@@ -71,9 +71,8 @@ struct input {
     const char *name, *bytes;
     size_t size;
 };
-#define COMPRESSED                                                                 \
-    "\x78\x9c\xcb\x66\xd0\x48\x24\x12\x00\x00\x4f\x4f\x0f\xbc" /* forty times an a \
-                                                                */
+/* Forty times an a. */
+#define COMPRESSED "\x78\x9c\xcb\x66\xd0\x48\x24\x12\x00\x00\x4f\x4f\x0f\xbc"
 #define INPUT(name, bytes)            \
     {                                 \
         name, bytes, sizeof bytes - 1 \

@@ -101,8 +101,7 @@ static bool has_one_text(ErlNifEnv *env, ERL_NIF_TERM term)
     return has_one_text(env, term);
 }
 
-/* --- Terms of chance ---------------------------------------------------------------------------
- */
+/* --- Terms of chance -------------------------------------------------------------------------- */
 
 static unsigned long chance = 1;
 
