@@ -1,8 +1,12 @@
-/* What functions that run may ask of the host: processes. */
+/* Processes, sequential trace tokens and user tags, for nif_module.h. */
 #include "nif.h"
 
 #include "host/runtime/runtime.h"
 #include "plugin_api/nif_module.h"
+
+/* --- What functions that run may ask of the host ---------------------------------------------- */
+
+/* What functions that run may ask of the host: processes. */
 
 /* The call of ENV; badarg is raised if there is none. */
 static struct th_call *call_of(ErlNifEnv *env)
@@ -99,4 +103,91 @@ int th_register(ErlNifEnv *env, ERL_NIF_TERM name, const ErlNifPid *pid)
 int th_unregister(ErlNifEnv *env, ERL_NIF_TERM name)
 {
     return call_of(env) && th_is_atom(name) && th_name_unregister(name);
+}
+
+/* --- What functions that run may ask of the host ---------------------------------------------- */
+
+/* What functions that run may ask of the host: sequential tokens. */
+
+static ERL_NIF_TERM or_badarg(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    return term == TH_NONE ? th_nif_raise(env, TH_AM(badarg)) : term;
+}
+
+ERL_NIF_TERM th_seq_set_token(ErlNifEnv *env, ERL_NIF_TERM component, ERL_NIF_TERM value)
+{
+    struct th_call *call = th_call_of(env);
+
+    return or_badarg(
+        env, call ? th_seq_set(call, component, th_check_term(env, value, "th_seq_set_token"))
+                  : TH_NONE);
+}
+
+ERL_NIF_TERM th_seq_get_token(ErlNifEnv *env, ERL_NIF_TERM component)
+{
+    struct th_call *call = th_call_of(env);
+
+    return or_badarg(env, call ? th_seq_get(call, component) : TH_NONE);
+}
+
+int th_seq_reset_token(ErlNifEnv *env)
+{
+    struct th_call *call = th_call_of(env);
+
+    if (call)
+        th_seq_reset(call);
+    else
+        th_nif_raise(env, TH_AM(badarg));
+    return call != NULL;
+}
+
+int th_seq_print(ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info)
+{
+    struct th_call *call = th_call_of(env);
+
+    if (!call)
+        th_nif_raise(env, TH_AM(badarg));
+    return call && th_seq_print_label(call, label, info);
+}
+
+/* --- What functions that run may ask of the host ---------------------------------------------- */
+
+/* What functions that run may ask of the host: user tags. */
+
+ERL_NIF_TERM th_put_tag(ErlNifEnv *env, ERL_NIF_TERM tag)
+{
+    struct th_call *call = th_call_of(env);
+
+    return or_badarg(env, call ? th_tag_put(call, th_check_term(env, tag, "th_put_tag")) : TH_NONE);
+}
+
+ERL_NIF_TERM th_get_tag(ErlNifEnv *env)
+{
+    struct th_call *call = th_call_of(env);
+
+    return or_badarg(env, call ? th_tag_get(call) : TH_NONE);
+}
+
+ERL_NIF_TERM th_get_tag_data(ErlNifEnv *env)
+{
+    struct th_call *call = th_call_of(env);
+
+    return or_badarg(env, call ? th_tag_get_data(call) : TH_NONE);
+}
+
+ERL_NIF_TERM th_spread_tag(ErlNifEnv *env, int spreads)
+{
+    struct th_call *call = th_call_of(env);
+
+    return or_badarg(env, call ? th_tag_spread(call, spreads) : TH_NONE);
+}
+
+int th_restore_tag(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    struct th_call *call = th_call_of(env);
+    bool good = call && th_tag_restore(call, th_check_term(env, state, "th_restore_tag"));
+
+    if (!good)
+        th_nif_raise(env, TH_AM(badarg));
+    return good;
 }

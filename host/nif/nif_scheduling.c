@@ -1,8 +1,13 @@
-/* Scheduling. */
+/* Scheduling, and options of a library. */
 #include "nif.h"
 
+#include "host/library/library.h"
 #include "host/runtime/runtime.h"
 #include "host/trace/trace.h"
+
+#include <errno.h>
+
+/* --- Scheduling ------------------------------------------------------------------------------- */
 
 /* A thread that replays stands for a scheduler: it runs callbacks. So does one that runs load(),
  * destructors, ... and is none. */
@@ -36,4 +41,32 @@ ERL_NIF_TERM enif_schedule_nif(ErlNifEnv *env, const char *fun_name, int flags,
 int enif_consume_timeslice(ErlNifEnv *env, int percent)
 {
     return th_call_consume(env, percent);
+}
+
+/* --- Options of a library --------------------------------------------------------------------- */
+
+static bool set_option(ErlNifEnv *env, ErlNifOption opt, va_list arguments)
+{
+    switch (opt) {
+    case ERL_NIF_OPT_DELAY_HALT:
+        return th_library_delay_halt(env);
+    case ERL_NIF_OPT_ON_HALT:
+        return th_library_set_on_halt(env, va_arg(arguments, ErlNifOnHaltCallback *));
+    case ERL_NIF_OPT_ON_UNLOAD_THREAD:
+        return th_library_set_on_unload_thread(env,
+                                               va_arg(arguments, ErlNifOnUnloadThreadCallback *));
+    default:
+        return false;
+    }
+}
+
+int enif_set_option(ErlNifEnv *env, ErlNifOption opt, ...)
+{
+    va_list arguments;
+    bool set;
+
+    va_start(arguments, opt);
+    set = set_option(env, opt, arguments);
+    va_end(arguments);
+    return set ? 0 : EINVAL;
 }

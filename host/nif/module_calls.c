@@ -1,8 +1,12 @@
-/* What functions that run may ask of the host: calls and exceptions. */
+/* Calls of functions from functions, loading of code, and waiting. */
 #include "nif.h"
 
 #include "host/runtime/runtime.h"
 #include "plugin_api/nif_module.h"
+
+/* --- What functions that run may ask of the host ---------------------------------------------- */
+
+/* What functions that run may ask of the host: calls and exceptions. */
 
 ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
                      const ERL_NIF_TERM argv[])
@@ -79,4 +83,58 @@ ERL_NIF_TERM th_throw(ErlNifEnv *env, ERL_NIF_TERM reason)
 ERL_NIF_TERM th_exit(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
     return th_call_raise_at(env, TH_RAISED_EXIT, reason, __builtin_return_address(0));
+}
+
+/* --- What functions that run may ask of the host ---------------------------------------------- */
+
+/* What functions that run may ask of the host: to change code. */
+
+static enum th_purge purge_of(int flags)
+{
+    return flags & TH_HARD ? TH_PURGE_HARD : TH_PURGE_SOFT;
+}
+
+ERL_NIF_TERM th_load_code(ErlNifEnv *env, ERL_NIF_TERM paths, ERL_NIF_TERM load_info, int flags,
+                          ThContinuation *then, int kept, const ERL_NIF_TERM terms[])
+{
+    struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
+    struct th_code_request request = {TH_CODE_LOAD, paths, load_info, purge_of(flags)};
+
+    return th_call_code(env, &request, &next);
+}
+
+ERL_NIF_TERM th_purge_code(ErlNifEnv *env, ERL_NIF_TERM module, int flags, ThContinuation *then,
+                           int kept, const ERL_NIF_TERM terms[])
+{
+    struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
+    struct th_code_request request = {TH_CODE_PURGE, module, TH_NIL, purge_of(flags)};
+
+    return th_call_code(env, &request, &next);
+}
+
+ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module, int flags, ThContinuation *then,
+                            int kept, const ERL_NIF_TERM terms[])
+{
+    struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
+    struct th_code_request request = {TH_CODE_DELETE, module, TH_NIL, purge_of(flags)};
+
+    return th_call_code(env, &request, &next);
+}
+
+/* --- What functions that run may ask of the host ---------------------------------------------- */
+
+/* What functions that run may ask of the host: messages. */
+
+ERL_NIF_TERM th_await(ErlNifEnv *env,
+                      ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]),
+                      long milliseconds, int kept, const ERL_NIF_TERM terms[])
+{
+    struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
+
+    return th_call_await(env, &next, milliseconds);
+}
+
+ERL_NIF_TERM th_skip(ErlNifEnv *env)
+{
+    return th_call_skip(env);
 }

@@ -1,19 +1,18 @@
-/*
- * Binaries.
- *
- * ErlNifBinary's ref_bin is a share of a struct th_binary while the caller owns the bytes, NULL
- * while they belong to a term. The first spare word then tells the checker how that came.
- *
- * Before NIF 2.11 the structure had 32 bytes, up to and with that word. So nothing is written
- * behind them, whatever library calls: no function here need know which one does.
- */
-#include "binary.h"
-
+/* Binaries, I/O lists, and the external term format. */
 #include "nif.h"
 
+#include "host/library/library.h"
+#include "host/process/process.h"
 #include "host/runtime/runtime.h"
 
 #include <stddef.h>
+
+/* --- Binaries --------------------------------------------------------------------------------- */
+
+/* Binaries.  ErlNifBinary's ref_bin is a share of a struct th_binary while the caller owns the
+ * bytes, NULL while they belong to a term. The first spare word then tells the checker how that
+ * came.  Before NIF 2.11 the structure had 32 bytes, up to and with that word. So nothing is
+ * written behind them, whatever library calls: no function here need know which one does. */
 
 /* Up to this size a new binary lies in the environment's heap, as in a BEAM. */
 enum { HEAP_BYTES = 64 };
@@ -181,4 +180,63 @@ ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, size_t 
     if (!th_get_bytes(bin_term, &data, &whole) || pos > whole || size > whole - pos)
         return enif_make_badarg(env);
     return th_make_sub_binary(env, bin_term, pos, size);
+}
+
+/* --- I/O lists as binaries -------------------------------------------------------------------- */
+
+/* The bytes of a list lie in the environment's heap, and are good as long as a term of it. */
+static int inspect_list(ErlNifEnv *env, th_term list, ErlNifBinary *bin)
+{
+    unsigned char *data;
+    size_t size;
+
+    if (!th_iodata_size(list, &size))
+        return th_check_misread(list, "enif_inspect_iolist_as_binary");
+    th_make_heap_binary(env, size * 8, &data);
+    th_iodata_copy(list, data);
+    th_nif_binary_set(bin, size, data, NULL);
+    return 1;
+}
+
+int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
+{
+    if (th_is_list(term) || term == TH_NIL)
+        return inspect_list(env, term, bin);
+    return enif_inspect_binary(env, term, bin);
+}
+
+/* --- The external term format ----------------------------------------------------------------- */
+
+int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
+{
+    struct th_etf_options options = {.here = th_world_node(), .saving = th_resource_save};
+    struct th_buffer bytes = {0};
+    int done;
+
+    (void)env;
+    term = th_check_read(term, "enif_term_to_binary");
+    done =
+        th_etf_encode(&bytes, term, true, &options) == TH_OK && enif_alloc_binary(bytes.size, bin);
+    if (done)
+        memcpy(bin->data, bytes.data, bytes.size);
+    th_buffer_free(&bytes);
+    return done;
+}
+
+size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *data, size_t sz, ERL_NIF_TERM *term,
+                           unsigned int opts)
+{
+    struct th_etf_options options = {
+        .here = th_world_node(),
+        .safe = opts & ERL_NIF_BIN2TERM_SAFE,
+        .finding = th_resource_find,
+    };
+    th_term decoded;
+    size_t used;
+
+    if (opts & ~(unsigned int)ERL_NIF_BIN2TERM_SAFE ||
+        th_etf_decode(env, data, sz, true, &options, &decoded, &used) != TH_OK)
+        return 0;
+    *term = decoded;
+    return used;
 }

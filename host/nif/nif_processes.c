@@ -1,9 +1,14 @@
-/* Processes, ports and sending. */
+/* Processes, ports, names and monitors. */
 #include "nif.h"
 
+#include "host/library/library.h"
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
 #include "host/trace/trace.h"
+
+#include <string.h>
+
+/* --- Processes, ports and sending ------------------------------------------------------------- */
 
 int enif_is_pid(ErlNifEnv *env, ERL_NIF_TERM term)
 {
@@ -127,4 +132,33 @@ int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_
     if (msg_env)
         enif_clear_env(msg_env);
     return 1;
+}
+
+/* --- Monitors of processes, held by resources ------------------------------------------------- */
+
+/* The lack of a callback is told before the lack of a process, as in a BEAM. */
+int enif_monitor_process(ErlNifEnv *env, void *obj, const ErlNifPid *pid, ErlNifMonitor *monitor)
+{
+    (void)env;
+    if (!th_resource_has_down(obj))
+        return -1;
+    if (!th_is_local_pid(pid->pid) || !th_resource_monitor(obj, pid->pid, monitor))
+        return 1;
+    return 0;
+}
+
+int enif_demonitor_process(ErlNifEnv *env, void *obj, const ErlNifMonitor *monitor)
+{
+    (void)env;
+    return th_resource_demonitor(obj, monitor) ? 0 : 1;
+}
+
+int enif_compare_monitors(const ErlNifMonitor *monitor1, const ErlNifMonitor *monitor2)
+{
+    return memcmp(monitor1, monitor2, sizeof *monitor1);
+}
+
+ERL_NIF_TERM enif_make_monitor_term(ErlNifEnv *env, const ErlNifMonitor *monitor)
+{
+    return th_resource_monitor_term(env, monitor);
 }

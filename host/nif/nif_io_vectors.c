@@ -1,0 +1,389 @@
+/* Vectors of I/O lists, and queues of them. */
+#include "nif.h"
+
+#include "host/runtime/runtime.h"
+
+/*
+ * ref_bins[i] is the struct th_binary that iov[i] lies in, or NULL for bytes of a term's own. What
+ * the vector holds is said by `flags`.
+ */
+enum {
+    TH_IOVEC_OF_CALLER = 1, /* the structure is the library's own */
+    TH_IOVEC_OWNS = 2       /* a share of each binary, and its arrays: enif_free_iovec() ends it */
+};
+
+/* --- I/O queues ------------------------------------------------------------------------------- */
+
+/* I/O queues.  The runs of bytes that wait stand in one array, which is what enif_ioq_peek()
+ * shows; each holds a share of the binary that it lies in. What is dequeued leaves a gap at the
+ * array's start, which is closed when room is needed at its end. */
+
+struct erts_io_queue {
+    SysIOVec *runs;
+    struct th_binary **binaries; /* of the runs */
+    size_t first, count, capacity;
+    size_t size; /* bytes of all runs */
+};
+
+ErlNifIOQueue *enif_ioq_create(ErlNifIOQueueOpts opts)
+{
+    ErlNifIOQueue *q = opts == ERL_NIF_IOQ_NORMAL ? calloc(1, sizeof *q) : NULL;
+
+    th_check_got(TH_CHECK_QUEUE, q, 0, NULL, "enif_ioq_create");
+    return q;
+}
+
+void enif_ioq_destroy(ErlNifIOQueue *q)
+{
+    if (!q || !th_check_gave(TH_CHECK_QUEUE, q, "enif_ioq_destroy"))
+        return;
+    for (size_t i = 0; i < q->count; i++)
+        th_binary_release(q->binaries[q->first + i]);
+    free(q->runs);
+    free(q->binaries);
+    free(q);
+}
+
+size_t enif_ioq_size(ErlNifIOQueue *q)
+{
+    return q->size;
+}
+
+/* --- Room ------------------------------------------------------------------------------------ */
+
+static void close_gap(ErlNifIOQueue *q)
+{
+    if (q->first == 0 || !q->runs)
+        return;
+    memmove(q->runs, q->runs + q->first, q->count * sizeof *q->runs);
+    memmove(q->binaries, q->binaries + q->first, q->count * sizeof *q->binaries);
+    q->first = 0;
+}
+
+static bool grow(ErlNifIOQueue *q, size_t capacity)
+{
+    SysIOVec *runs = realloc(q->runs, capacity * sizeof *runs);
+    struct th_binary **binaries;
+
+    if (!runs)
+        return false;
+    q->runs = runs;
+    binaries = realloc(q->binaries, capacity * sizeof(*binaries));
+    if (!binaries)
+        return false;
+    q->binaries = binaries;
+    q->capacity = capacity;
+    return true;
+}
+
+/* Room for COUNT more runs. The gap is closed only where it is as long as what is moved, so that
+ * a queue which is filled and emptied by turns costs constant time a run. */
+static bool reserve(ErlNifIOQueue *q, size_t count)
+{
+    size_t needed = q->count + count;
+
+    if (q->first + needed <= q->capacity)
+        return true;
+    if (q->first < q->count && !grow(q, 2 * (q->first + needed)))
+        return false;
+    if (q->first + needed <= q->capacity)
+        return true;
+    close_gap(q);
+    return needed <= q->capacity || grow(q, needed < 4 ? 4 : 2 * needed);
+}
+
+/* --- In -------------------------------------------------------------------------------------- */
+
+/* There is room. Takes the caller's share of BINARY. */
+static void push(ErlNifIOQueue *q, const unsigned char *data, size_t size, struct th_binary *binary)
+{
+    size_t i = q->first + q->count++;
+
+    q->runs[i].iov_base = (char *)(uintptr_t)data;
+    q->runs[i].iov_len = size;
+    q->binaries[i] = binary;
+    q->size += size;
+}
+
+/* There is room. Bytes that nobody shares are copied; false if there is no memory for that. */
+static bool push_copy(ErlNifIOQueue *q, const unsigned char *data, size_t size)
+{
+    struct th_binary *binary = th_binary_create(size);
+
+    if (!binary)
+        return false;
+    memcpy(binary->data, data, size);
+    push(q, binary->data, size, binary);
+    return true;
+}
+
+/* The binary is given away, even to a call that fails, as in a BEAM. Of what is queued the bytes
+ * remain to be read. */
+int enif_ioq_enq_binary(ErlNifIOQueue *q, ErlNifBinary *bin, size_t skip)
+{
+    static const char name[] = "enif_ioq_enq_binary";
+    struct th_binary *binary = bin->ref_bin;
+    bool good;
+
+    if (!th_check_has(TH_CHECK_QUEUE, q, name) || !th_nif_binary_take(bin, TH_NIF_IOQ_ENQ_BINARY))
+        return 0;
+    good = skip <= bin->size && reserve(q, 1);
+    bin->ref_bin = NULL;
+    if (good && skip < bin->size) {
+        if (!binary)
+            return push_copy(q, bin->data + skip, bin->size - skip);
+        push(q, bin->data + skip, bin->size - skip, binary);
+        return 1;
+    }
+    if (binary)
+        th_binary_release(binary);
+    bin->data = NULL;
+    bin->size = 0;
+    return good;
+}
+
+/* Takes back the runs behind the first COUNT, and their bytes. */
+static void truncate_to(ErlNifIOQueue *q, size_t count)
+{
+    while (q->count > count) {
+        size_t i = q->first + --q->count;
+        q->size -= q->runs[i].iov_len;
+        th_binary_release(q->binaries[i]);
+    }
+}
+
+int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip)
+{
+    size_t before = q->count;
+
+    if (!th_check_has(TH_CHECK_QUEUE, q, "enif_ioq_enqv") || skip > iov->size ||
+        !reserve(q, (size_t)iov->iovcnt))
+        return 0;
+    for (int i = 0; i < iov->iovcnt; i++) {
+        const unsigned char *data = (const unsigned char *)iov->iov[i].iov_base;
+        size_t size = iov->iov[i].iov_len, passed = skip < size ? skip : size;
+
+        skip -= passed;
+        if (passed == size)
+            continue;
+        if (iov->ref_bins[i]) {
+            th_binary_keep(iov->ref_bins[i]);
+            push(q, data + passed, size - passed, iov->ref_bins[i]);
+        } else if (!push_copy(q, data + passed, size - passed)) {
+            truncate_to(q, before);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* --- Out ------------------------------------------------------------------------------------- */
+
+int enif_ioq_deq(ErlNifIOQueue *q, size_t count, size_t *size)
+{
+    if (!th_check_has(TH_CHECK_QUEUE, q, "enif_ioq_deq") || count > q->size)
+        return 0;
+    q->size -= count;
+    while (count > 0) {
+        SysIOVec *run = &q->runs[q->first];
+        if (count < run->iov_len) {
+            run->iov_base = (char *)run->iov_base + count;
+            run->iov_len -= count;
+            break;
+        }
+        count -= run->iov_len;
+        th_binary_release(q->binaries[q->first++]);
+        q->count--;
+    }
+    if (q->count == 0)
+        q->first = 0;
+    if (size)
+        *size = q->size;
+    return 1;
+}
+
+SysIOVec *enif_ioq_peek(ErlNifIOQueue *q, int *iovlen)
+{
+    if (iovlen)
+        *iovlen = (int)q->count;
+    return q->count > 0 ? q->runs + q->first : NULL;
+}
+
+int enif_ioq_peek_head(ErlNifEnv *env, ErlNifIOQueue *q, size_t *size, ERL_NIF_TERM *head)
+{
+    const SysIOVec *run;
+
+    if (q->count == 0)
+        return 0;
+    run = &q->runs[q->first];
+    if (size)
+        *size = run->iov_len;
+    *head = th_make_shared_binary(env, q->binaries[q->first], (const unsigned char *)run->iov_base,
+                                  8 * run->iov_len);
+    return 1;
+}
+
+/* --- Lists of binaries as vectors ------------------------------------------------------------- */
+
+/* Lists of binaries as vectors.  With an environment a vector borrows: its bytes are the terms',
+ * its arrays the environment's. Without one it owns: shares of the binaries that are shared, one
+ * binary with copies of all the others, and its arrays.  Which lists are taken is measured from
+ * a BEAM: at least one element is, whatever max_length says; empty binaries count, but make no
+ * run of bytes; what stands behind the elements taken must be a list, and nothing more is known
+ * of it. */
+
+struct extent {
+    unsigned runs;   /* of at least one byte */
+    size_t unshared; /* of those that are in no shared binary */
+    th_term tail;
+};
+
+/* Of the next binary of *LIST, which is moved on; false if there is none. */
+static bool next_bytes(th_term *list, const unsigned char **data, size_t *size,
+                       struct th_binary **shared)
+{
+    th_term head;
+
+    if (!th_is_list(*list))
+        return false;
+    head = th_cell(*list)[0];
+    *list = th_cell(*list)[1];
+    *shared = th_shared_binary_of(head);
+    return th_get_bytes(head, data, size);
+}
+
+static bool measure(th_term list, size_t max_length, struct extent *extent)
+{
+    size_t taken = 0, size;
+    const unsigned char *data;
+    struct th_binary *shared;
+
+    *extent = (struct extent){.tail = list};
+    while (extent->tail != TH_NIL && (taken == 0 || taken < max_length)) {
+        if (!next_bytes(&extent->tail, &data, &size, &shared))
+            return false;
+        taken++;
+        extent->runs += size > 0;
+        extent->unshared += shared ? 0 : size;
+    }
+    return extent->tail == TH_NIL || th_is_list(extent->tail);
+}
+
+/* --- Where it goes --------------------------------------------------------------------------- */
+
+/* Arrays for COUNT runs, behind each other in memory of SIZE bytes. */
+static size_t arrays_size(unsigned count)
+{
+    return count * (sizeof(SysIOVec) + sizeof(void *));
+}
+
+static void set_arrays(ErlNifIOVec *vec, void *memory, unsigned count)
+{
+    vec->iov = memory;
+    vec->ref_bins = (void **)((SysIOVec *)memory + count);
+}
+
+/* The caller's structure, if it is large enough. */
+static ErlNifIOVec *prepare_given(ErlNifIOVec *given)
+{
+    given->iov = given->small_iov;
+    given->ref_bins = given->small_ref_bin;
+    given->flags = TH_IOVEC_OF_CALLER;
+    return given;
+}
+
+/* A vector for RUNS runs; NULL if there is no memory. */
+static ErlNifIOVec *prepare(ErlNifEnv *env, unsigned runs, ErlNifIOVec *given)
+{
+    size_t size = sizeof(ErlNifIOVec) + arrays_size(runs);
+    ErlNifIOVec *vec;
+
+    if (given && runs <= ERL_NIF_IOVEC_SIZE)
+        return prepare_given(given);
+    vec = env ? (void *)th_env_take(env, (size + sizeof(th_term) - 1) / sizeof(th_term))
+              : malloc(size);
+    if (!vec)
+        return NULL;
+    set_arrays(vec, vec + 1, runs);
+    vec->flags = 0;
+    return vec;
+}
+
+/* --- Filling it ------------------------------------------------------------------------------ */
+
+/* A run of DATA in SHARED. An owner (COPIES is not NULL) takes its share; of what no binary has it
+ * takes a copy, to *COPIES + *COPIED. */
+static void add_run(ErlNifIOVec *vec, const unsigned char *data, size_t size,
+                    struct th_binary *shared, struct th_binary *copies, size_t *copied)
+{
+    if (!shared && copies) {
+        data = memcpy(copies->data + *copied, data, size);
+        *copied += size;
+        shared = copies;
+    }
+    if (shared && (vec->flags & TH_IOVEC_OWNS))
+        th_binary_keep(shared);
+    vec->iov[vec->iovcnt].iov_base = (char *)(uintptr_t)data;
+    vec->iov[vec->iovcnt].iov_len = size;
+    vec->ref_bins[vec->iovcnt++] = shared;
+    vec->size += size;
+}
+
+static void fill(ErlNifIOVec *vec, th_term list, th_term tail, struct th_binary *copies)
+{
+    size_t size, copied = 0;
+    const unsigned char *data;
+    struct th_binary *shared;
+
+    vec->iovcnt = 0;
+    vec->size = 0;
+    while (list != tail && next_bytes(&list, &data, &size, &shared))
+        if (size > 0)
+            add_run(vec, data, size, shared, copies, &copied);
+}
+
+/* The binary for what an owner has to copy, *COPIES, stays NULL if that is nothing. */
+static bool create_copies(size_t size, struct th_binary **copies)
+{
+    *copies = size > 0 ? th_binary_create(size) : NULL;
+    return size == 0 || *copies;
+}
+
+int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_term,
+                       ERL_NIF_TERM *tail, ErlNifIOVec **iovec)
+{
+    struct th_binary *copies;
+    struct extent extent;
+    ErlNifIOVec *vec;
+
+    if (!measure(iovec_term, max_length, &extent))
+        return th_check_misread(iovec_term, "enif_inspect_iovec");
+    if (!create_copies(env ? 0 : extent.unshared, &copies))
+        return 0;
+    vec = prepare(env, extent.runs, *iovec);
+    if (vec) {
+        vec->flags |= env ? 0 : TH_IOVEC_OWNS;
+        fill(vec, iovec_term, extent.tail, copies);
+        *tail = extent.tail;
+        *iovec = vec;
+        if (!env)
+            th_check_got(TH_CHECK_VECTOR, vec, vec->size, NULL, "enif_inspect_iovec");
+    }
+    if (copies)
+        th_binary_release(copies); /* the runs have their shares */
+    return vec != NULL;
+}
+
+/* One that borrows has nothing to be freed, and is left alone. */
+void enif_free_iovec(ErlNifIOVec *iov)
+{
+    if (!iov || !(iov->flags & TH_IOVEC_OWNS) ||
+        !th_check_gave(TH_CHECK_VECTOR, iov, "enif_free_iovec"))
+        return;
+    iov->flags &= ~TH_IOVEC_OWNS;
+    for (int i = 0; i < iov->iovcnt; i++)
+        th_binary_release(iov->ref_bins[i]);
+    iov->iovcnt = 0;
+    if (!(iov->flags & TH_IOVEC_OF_CALLER))
+        free(iov);
+}

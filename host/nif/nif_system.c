@@ -1,0 +1,148 @@
+/* Memory, shared objects, variables of the environment, and the system. */
+#include "nif.h"
+
+#include "host/base/base.h"
+#include "host/library/library.h"
+#include "host/runtime/runtime.h"
+
+#include <dlfcn.h>
+
+/* --- Shared objects that libraries open themselves -------------------------------------------- */
+
+typedef void error_handler(void *argument, const char *message);
+
+/* The loader's message, once; the handler may use the loader itself. */
+static void tell(error_handler *handler, void *argument)
+{
+    const char *message = dlerror();
+
+    if (handler)
+        handler(argument, message ? message : "the loader does not say why");
+}
+
+/* The suffix is added whatever the name ends in, as in a BEAM on a system that calls its libraries
+ * NAME.so. */
+void *enif_dlopen(const char *lib, void (*err_handler)(void *, const char *), void *err_arg)
+{
+    char *path;
+    void *handle;
+
+    if (!lib) {
+        if (err_handler)
+            err_handler(err_arg, "no library was named");
+        return NULL;
+    }
+    path = th_printf("%s.so", lib);
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        tell(err_handler, err_arg);
+    th_free(path);
+    return handle;
+}
+
+void *enif_dlsym(void *handle, const char *symbol, void (*err_handler)(void *, const char *),
+                 void *err_arg)
+{
+    void *address;
+
+    dlerror(); /* what went wrong before is of no interest */
+    address = dlsym(handle, symbol);
+    if (!address)
+        tell(err_handler, err_arg);
+    return address;
+}
+
+/* --- Memory of libraries ---------------------------------------------------------------------- */
+
+/* Memory of libraries: plain malloc, so that it is not counted as the host's and may run out. */
+
+void *enif_alloc(size_t size)
+{
+    void *memory = malloc(size ? size : 1);
+
+    th_check_got(TH_CHECK_MEMORY, memory, size, NULL, "enif_alloc");
+    return memory;
+}
+
+void *enif_realloc(void *ptr, size_t size)
+{
+    void *memory;
+
+    if (ptr && !th_check_gave(TH_CHECK_MEMORY, ptr, "enif_realloc"))
+        return NULL;
+    memory = realloc(ptr, size ? size : 1);
+    th_check_got(TH_CHECK_MEMORY, memory ? memory : ptr, size, NULL, "enif_realloc");
+    return memory;
+}
+
+void enif_free(void *ptr)
+{
+    if (!th_check_on())
+        free(ptr);
+    else if (ptr && th_check_gave(TH_CHECK_MEMORY, ptr, "enif_free"))
+        th_check_free(ptr);
+}
+
+/* --- The system around ------------------------------------------------------------------------ */
+
+/*
+ * The versions are those of the OTP release that has the same NIF version, as libraries draw
+ * conclusions from them.
+ */
+void enif_system_info(ErlNifSysInfo *sip, size_t si_size)
+{
+    static char erts_version[] = "17.0";
+    static char otp_release[] = "29";
+    ErlNifSysInfo info;
+
+    memset(&info, 0, sizeof info);
+    info.driver_major_version = 3;
+    info.driver_minor_version = 3;
+    info.erts_version = erts_version;
+    info.otp_release = otp_release;
+    info.thread_support = 1;
+    info.smp_support = 1;
+    info.async_threads = 1;
+    info.scheduler_threads = (int)th_runtime_threads().schedulers;
+    info.nif_major_version = ERL_NIF_MAJOR_VERSION;
+    info.nif_minor_version = ERL_NIF_MINOR_VERSION;
+    info.dirty_scheduler_support = 1;
+    memcpy(sip, &info, si_size < sizeof info ? si_size : sizeof info);
+}
+
+/* --- Variables of the environment ------------------------------------------------------------- */
+
+int enif_getenv(const char *key, char *value, size_t *value_size)
+{
+    const char *text = getenv(key);
+    size_t length = text ? strlen(text) : 0;
+
+    if (!text)
+        return -1;
+    if (length >= *value_size) {
+        *value_size = length + 1;
+        return 1;
+    }
+    memcpy(value, text, length + 1);
+    *value_size = length;
+    return 0;
+}
+
+/* --- erl_errno_id() --------------------------------------------------------------------------- */
+
+/* erl_errno_id(): the driver API's names of errno values, which NIF libraries use as well.  They
+ * are the C names in lower case. A BEAM has no name for a few late ones (and says "unknown"
+ * there); the names here are what it would call them. */
+
+char *erl_errno_id(int error)
+{
+    return (char *)th_errno_name(error); /* nobody is to write there */
+}
+
+/* --- Calls of one library's code by another, through a resource ------------------------------- */
+
+int enif_dynamic_resource_call(ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM name,
+                               ERL_NIF_TERM rsrc, void *call_data)
+{
+    return th_resource_dynamic_call(env, mod, name, rsrc, call_data) ? 0 : 1;
+}
