@@ -16,7 +16,7 @@
 #ifndef TH_ACCOUNT_H
 #define TH_ACCOUNT_H
 
-#include "session.h"
+#include "breakpoint_session.h"
 #include "site.h"
 
 /* Start it as {0}. */

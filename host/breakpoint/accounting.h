@@ -5,7 +5,7 @@
 #include "account.h"
 #include "generic_bp.h"
 #include "hit.h"
-#include "info.h"
+#include "breakpoint_info.h"
 
 /* A breakpoint of these KINDS (time, memory) was hit. True if the call is accounted for. */
 bool th_account_call(struct th_hit *hit, const struct th_generic_bp *bp,

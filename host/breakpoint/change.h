@@ -14,7 +14,7 @@
 #define TH_CHANGE_H
 
 #include "kind.h"
-#include "session.h"
+#include "breakpoint_session.h"
 #include "site.h"
 
 struct th_change;

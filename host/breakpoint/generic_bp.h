@@ -9,7 +9,7 @@
 #define TH_GENERIC_BP_H
 
 #include "kind.h"
-#include "session.h"
+#include "breakpoint_session.h"
 #include "site.h"
 
 /*

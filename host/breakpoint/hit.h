@@ -9,7 +9,7 @@
 #define TH_HIT_H
 
 #include "kind.h"
-#include "session.h"
+#include "breakpoint_session.h"
 #include "site.h"
 
 struct th_bp_data;

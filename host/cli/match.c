@@ -1,7 +1,7 @@
 /* tracehost match: tries a match specification on arguments or a message. */
 #include "command.h"
 #include "encoding.h"
-#include "match_report.h"
+#include "match_text.h"
 #include "option_table.h"
 
 #include <stdlib.h>

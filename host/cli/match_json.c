@@ -1,5 +1,5 @@
 /* How a match specification came out, as JSON. Terms are strings of Erlang text. */
-#include "match_report.h"
+#include "match_text.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 #define TH_STREAM_H
 
 #include "command.h"
-#include "progress.h"
+#include "progress_line.h"
 
 struct th_stream_options {
     bool allow_partial; /* damage does not change the exit status */

@@ -7,7 +7,7 @@
 #include "top.h"
 
 #include "interrupt.h"
-#include "progress.h"
+#include "progress_line.h"
 #include "top_key.h"
 #include "top_terminal.h"
 #include "top_view.h"

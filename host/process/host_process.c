@@ -7,7 +7,7 @@
 #include "host_process.h"
 
 #include "monitor.h"
-#include "names.h"
+#include "process_names.h"
 
 #include "host/base/base.h"
 #include "host/probe/probe.h"

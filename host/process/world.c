@@ -15,7 +15,7 @@
 #include "host_process.h"
 #include "life.h"
 #include "monitor.h"
-#include "names.h"
+#include "process_names.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Sessions: how they begin, what they are called with, what they have counted. */
 #include "inheritance.h"
 #include "named_tracer.h"
-#include "output.h"
+#include "tracer_output.h"
 #include "points.h"
 #include "thread.h"
 

@@ -9,7 +9,7 @@
  * What fails before step 3 changes nothing.
  */
 #include "named_tracer.h"
-#include "output.h"
+#include "tracer_output.h"
 #include "tracing.h"
 
 #include "host/code/code.h"

@@ -2,7 +2,7 @@
 #ifndef TH_EMBED_HOST_H
 #define TH_EMBED_HOST_H
 
-#include "sized.h"
+#include "embed_sized.h"
 
 #include "host/trace/trace.h"
 

@@ -1,5 +1,5 @@
 /* Terms as text, and the reverse. */
-#include "sized.h"
+#include "embed_sized.h"
 
 #include "host/term/term.h"
 

@@ -1,6 +1,6 @@
 /* Whom a session traces. */
-#include "flags.h"
-#include "host.h"
+#include "embed_flags.h"
+#include "embed_host.h"
 
 #define TRACEHOST_FLAG_GC TRACEHOST_FLAG_GARBAGE_COLLECTION
 #define TRACEHOST_FLAG_MONOTONIC TRACEHOST_FLAG_MONOTONIC_TIMESTAMP

@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "progress_line.h"
 
 #include <signal.h>
 #include <stdio_ext.h>

@@ -3,7 +3,7 @@
 #define TH_BP_INFO_H
 
 #include "kind.h"
-#include "session.h"
+#include "breakpoint_session.h"
 #include "site.h"
 
 /* What call_time or call_memory found of one process. */

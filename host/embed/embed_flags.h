@@ -2,7 +2,7 @@
 #ifndef TH_EMBED_FLAGS_H
 #define TH_EMBED_FLAGS_H
 
-#include "sized.h"
+#include "embed_sized.h"
 
 /* TH_USAGE if there are bits among FLAGS that mean nothing. */
 enum th_status th_embed_check_flags(uint32_t flags);

@@ -1,5 +1,5 @@
 /* Processes of the program, and the console. */
-#include "sized.h"
+#include "embed_sized.h"
 
 #include "host/process/process.h"
 

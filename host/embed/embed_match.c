@@ -1,5 +1,5 @@
 /* Match specifications alone. */
-#include "specification.h"
+#include "embed_specification.h"
 
 #include "host/trace/trace.h"
 

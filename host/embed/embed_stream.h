@@ -2,7 +2,7 @@
 #ifndef TH_EMBED_STREAM_H
 #define TH_EMBED_STREAM_H
 
-#include "sized.h"
+#include "embed_sized.h"
 
 #include "host/replay/replay.h"
 

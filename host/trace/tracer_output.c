@@ -1,4 +1,4 @@
-#include "output.h"
+#include "tracer_output.h"
 
 #include "setting.h"
 #include "tracing.h"

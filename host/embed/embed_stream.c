@@ -1,4 +1,4 @@
-#include "stream.h"
+#include "embed_stream.h"
 
 #include <unistd.h>
 

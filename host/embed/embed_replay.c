@@ -1,6 +1,6 @@
 /* Streams on their way to the sessions. */
-#include "host.h"
-#include "stream.h"
+#include "embed_host.h"
+#include "embed_stream.h"
 
 #include "host/crash/crash.h"
 

@@ -1,5 +1,5 @@
 /* What the program itself does, traced while it does it. */
-#include "host.h"
+#include "embed_host.h"
 
 #include "host/code/code.h"
 

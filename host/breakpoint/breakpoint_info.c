@@ -1,4 +1,4 @@
-#include "info.h"
+#include "breakpoint_info.h"
 
 #include "accounting.h"
 #include "generic_bp.h"

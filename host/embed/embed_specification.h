@@ -2,7 +2,7 @@
 #ifndef TH_EMBED_SPECIFICATION_H
 #define TH_EMBED_SPECIFICATION_H
 
-#include "sized.h"
+#include "embed_sized.h"
 
 #include "host/term/term.h"
 

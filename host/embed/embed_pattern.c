@@ -1,6 +1,6 @@
 /* Which calls a session traces. */
-#include "host.h"
-#include "specification.h"
+#include "embed_host.h"
+#include "embed_specification.h"
 
 #include <string.h>
 

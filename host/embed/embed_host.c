@@ -1,5 +1,5 @@
 /* Starting, stopping, and what is the host's own. */
-#include "host.h"
+#include "embed_host.h"
 
 #include "host/crash/crash.h"
 #include "host/process/process.h"

@@ -1,6 +1,6 @@
 /* Which messages a session traces. */
-#include "host.h"
-#include "specification.h"
+#include "embed_host.h"
+#include "embed_specification.h"
 
 static enum tracehost_status
 set(tracehost_host *host, tracehost_session session, const char *text, th_term match,

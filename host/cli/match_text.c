@@ -1,5 +1,5 @@
 /* How a match specification came out, as text on stdout. */
-#include "match_report.h"
+#include "match_text.h"
 
 #include <string.h>
 

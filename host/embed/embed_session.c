@@ -1,6 +1,6 @@
 /* Sessions: a tracer with its state, by its name. */
-#include "flags.h"
-#include "host.h"
+#include "embed_flags.h"
+#include "embed_host.h"
 
 /* --- creating --- */
 

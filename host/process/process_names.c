@@ -5,7 +5,7 @@
  * given to the living: so no name is left with the dead. (If it was attended before:
  * th_host_process_attend().)
  */
-#include "names.h"
+#include "process_names.h"
 
 #include "host_process.h"
 #include "process.h"

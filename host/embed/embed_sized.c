@@ -1,4 +1,4 @@
-#include "sized.h"
+#include "embed_sized.h"
 
 #include "host/term/term.h"
 
