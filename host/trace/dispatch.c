@@ -275,7 +275,7 @@ static void offer_call(struct th_way *way)
     if (way->status != TH_OK || !th_is_immediate(event->tracee))
         return;
     call.recorded = th_tracing_recorded_caller(tracing, event);
-    th_calls_enter(&th_tracee_own(tracing, event->tracee)->calls, &tracing->habit, &call,
+    th_calls_enter(&th_tracee_own(tracing, event->tracee)->offered, &tracing->habit, &call,
                    way->offered, way->declined);
 }
 
@@ -287,7 +287,7 @@ static __attribute__((noinline)) void find_withheld(struct th_way *way)
     way->status = th_execution_end_function(way->event, &end.function) ? TH_OK : TH_MALFORMED;
     if (way->status != TH_OK)
         return;
-    way->declined = th_calls_leave(&th_tracee_own(way->tracing, way->event->tracee)->calls,
+    way->declined = th_calls_leave(&th_tracee_own(way->tracing, way->event->tracee)->offered,
                                    &way->tracing->habit, end, &way->doubtful);
     way->offered = way->doubtful & ~way->declined;
     way->declined |= way->doubtful;

@@ -227,7 +227,7 @@ struct th_pattern_counts {
     uint64_t returns_unknown;  /* returns asked for of calls whose end no record tells */
     uint64_t returns_doubtful; /* return_to records of which it is not known which calls they end,
                                   where the session wants some of these calls, or times them: see
-                                  returning.h */
+                                  execution.h */
     uint64_t meta_removed;     /* breakpoints whose meta tracer was found to be gone */
     uint64_t meta_untold;      /* ends of calls, asked for by meta tracers that are gone */
 };

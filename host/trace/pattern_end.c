@@ -47,16 +47,15 @@ static void tell_end(struct th_way *way, struct th_session *session,
 }
 
 /* The call that a session wanted something of has ended. */
-static void end_for(const struct returning *returning, struct th_session *session,
-                    enum th_ending ending, const struct th_function *function, uint64_t word)
+static uint64_t end_for(const struct returning *returning, struct th_session *session,
+                        enum th_ending ending, const struct th_function *function, uint64_t word)
 {
     uint64_t need = ending == TH_ENDED_RAISED ? WANT_EXCEPTION : WANT_RETURN;
+    uint64_t waiting = word & WANT_RETURN_TO ? (uint64_t)1 << session->index : 0;
     uint32_t flags;
 
-    if (word & WANT_RETURN_TO)
-        th_returning_ended(&returning->tracee->returning, ending, (uint64_t)1 << session->index);
     if (!(word & need))
-        return;
+        return waiting;
     flags = word & WANT_META ? th_pattern_meta_flags(session)
                              : th_pattern_flags(returning->way, session);
     if (ending >= TH_ENDED_UNTOLD)
@@ -65,6 +64,7 @@ static void end_for(const struct returning *returning, struct th_session *sessio
         tell_end(returning->way, session, function, flags);
     else
         th_session_count(session, TH_COUNTED(untraced));
+    return waiting;
 }
 
 /* The same of a meta tracer that is not the session's own, and may be gone. */
@@ -84,23 +84,22 @@ static void end_for_meta(const struct returning *returning, enum th_ending endin
         tell_end(returning->way, called, function, th_pattern_meta_flags(owner));
 }
 
-static void ended(void *context, enum th_ending ending, const struct th_function *function,
-                  uint64_t word)
+static uint64_t ended(void *context, enum th_ending ending, const struct th_function *function,
+                      uint64_t word)
 {
     struct returning *returning = context;
     struct th_session *session = NULL;
 
-    if (word & WANT_TIME) {
+    if (word & WANT_TIME)
         stop_timing(returning, word);
-        return;
-    }
-    if (!returning->way)
-        return;
+    if (word & WANT_TIME || !returning->way)
+        return 0;
     session = th_session_find(returning->tracing, word >> WANT_BITS);
     if (session && th_session_is_attached(session))
-        end_for(returning, session, ending, function, word);
-    else if (!session && word & WANT_META)
+        return end_for(returning, session, ending, function, word);
+    if (!session && word & WANT_META)
         end_for_meta(returning, ending, function, word);
+    return 0;
 }
 
 /* --- return_to --- */
@@ -108,10 +107,10 @@ static void ended(void *context, enum th_ending ending, const struct th_function
 /* Those who wait are told that control came back to TO. */
 static void tell_return_to(struct th_way *way, struct th_tracee *tracee, const struct th_caller *to)
 {
-    uint64_t waiting = tracee->returning.due;
+    uint64_t waiting = tracee->stack.sessions.due;
     struct th_event event;
 
-    tracee->returning.due = 0;
+    tracee->stack.sessions.due = 0;
     if (!waiting || to->kind == TH_CALLER_UNKNOWN || !th_way_decode(way))
         return;
     event = *way->event;
@@ -142,11 +141,8 @@ static void enter(struct th_tracing *tracing, struct th_tracee *tracee, struct t
     struct th_execution_call call = {*name, event->tail,
                                      th_tracing_recorded_caller(tracing, event)};
 
-    if (!tracee)
-        return;
-    if (tracing->returns_matter)
-        th_returning_enter(&tracee->returning, &tracee->stack);
-    th_execution_enter(&tracing->execution, &tracee->stack, &call);
+    if (tracee)
+        th_execution_enter(&tracing->execution, &tracee->stack, &call);
 }
 
 void th_patterns_call(struct th_way *way)
@@ -173,18 +169,8 @@ void th_patterns_call(struct th_way *way)
 
 /* --- returns --- */
 
-/* Which calls a return_to ends: else it is the same for each session. */
-static bool matters(const struct th_tracing *tracing, const struct th_tracee *tracee)
+static void count_doubtful(const struct th_tracing *tracing, uint64_t sessions)
 {
-    return tracing->returns_matter &&
-           (tracee->timing_calls || th_returning_differs(&tracee->returning));
-}
-
-static void count_doubtful(const struct th_tracing *tracing, const struct th_tracee *tracee,
-                           uint64_t sessions)
-{
-    if (tracee->stack.undecided)
-        sessions |= tracee->timing_calls;
     for (size_t i = 0; sessions; i++, sessions >>= 1) {
         struct th_session *session = sessions & 1 ? th_tracing_at(tracing, i) : NULL;
         if (session && th_session_is_attached(session))
@@ -201,28 +187,12 @@ static void came_back(struct th_way *way, struct th_tracee *tracee, const struct
         tell_return_to(way, tracee, to);
 }
 
-/* A call may have ended that some session wants. */
-static struct th_caller leave_wanted(const struct returning *returning,
-                                     struct th_execution_end *end)
-{
-    struct th_tracee *tracee = returning->tracee;
-    uint64_t former = tracee->returning.due;
-    struct th_caller to;
-
-    tracee->returning.due = 0;
-    end->matters = matters(returning->tracing, tracee);
-    to = th_execution_leave(&returning->tracing->execution, &tracee->stack, end);
-    count_doubtful(returning->tracing, tracee,
-                   th_returning_leave(&tracee->returning, &tracee->stack, end->tag, former));
-    return to;
-}
-
 void th_patterns_return(struct th_way *way)
 {
     struct returning returning = {way, way->tracing, way->event,
                                   tracee_of(way->tracing, way->event)};
     struct th_execution_end end = {.tag = way->event->tag, .ended = ended, .context = &returning};
-    struct th_caller to;
+    struct th_execution_left left;
 
     if (way->status != TH_OK || !returning.tracee)
         return;
@@ -232,11 +202,9 @@ void th_patterns_return(struct th_way *way)
     }
     if (end.tag == TH_TAG_return_from && returning.tracee->returned_to.kind != TH_CALLER_UNKNOWN)
         tell_return_to(way, returning.tracee, &returning.tracee->returned_to);
-    if (way->tracing->returns_matter)
-        to = leave_wanted(&returning, &end);
-    else
-        to = th_execution_leave(&way->tracing->execution, &returning.tracee->stack, &end);
-    came_back(way, returning.tracee, end.tag == TH_TAG_return_to ? &end.function : &to);
+    left = th_execution_leave(&way->tracing->execution, &returning.tracee->stack, &end);
+    count_doubtful(way->tracing, left.doubtful);
+    came_back(way, returning.tracee, end.tag == TH_TAG_return_to ? &end.function : &left.to);
 }
 
 /* --- what nobody gets, and what is no call --- */
@@ -247,10 +215,9 @@ static void leave_aside(struct th_tracing *tracing, struct th_tracee *tracee,
     struct returning returning = {NULL, tracing, event, tracee};
     struct th_execution_end end = {.tag = event->tag, .ended = ended, .context = &returning};
 
-    end.matters = matters(tracing, tracee);
     if (th_execution_end_function(event, &end.function))
         th_execution_leave(&tracing->execution, &tracee->stack, &end);
-    tracee->returning.due = 0;
+    tracee->stack.sessions.due = 0;
 }
 
 void th_patterns_aside(struct th_tracing *tracing, struct th_event *event)

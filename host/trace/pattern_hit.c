@@ -19,13 +19,10 @@ struct call_hit {
 
 static void want(const struct call_hit *call, const struct th_session *session, uint64_t what)
 {
-    if (what & WANT_RETURN_TO && call->tracee) {
-        call->way->tracing->returns_matter = true;
-        call->tracee->returning.latest |= (uint64_t)1 << session->index;
-    }
     if (what && call->tracee)
         th_execution_want(&call->way->tracing->execution, &call->tracee->stack,
-                          session->id << WANT_BITS | what);
+                          session->id << WANT_BITS | what,
+                          what & WANT_RETURN_TO ? (uint64_t)1 << session->index : 0);
 }
 
 /* --- match specifications --- */
@@ -211,12 +208,12 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
         th_live_hit_entered(hit, points, frame);
         return;
     }
-    call->way->tracing->returns_matter = true;
-    call->tracee->timing_calls |= (uint64_t)1 << session_of(points)->index;
+    call->way->tracing->execution.returns_matter = true;
+    call->tracee->stack.sessions.timing |= (uint64_t)1 << session_of(points)->index;
     number = th_timing_enter(&call->tracee->timing, session_of(points), frame);
     if (number != UINT32_MAX)
         th_execution_want(&call->way->tracing->execution, &call->tracee->stack,
-                          (uint64_t)number << WANT_BITS | WANT_TIME);
+                          (uint64_t)number << WANT_BITS | WANT_TIME, 0);
 }
 
 const struct th_bp_hooks th_pattern_hooks = {

@@ -11,7 +11,6 @@
 #include "meta_tracer.h"
 #include "pattern.h"
 #include "refs.h"
-#include "host/trace/recorded/returning.h"
 #include "timing.h"
 #include "tracees.h"
 #include "host/process/process.h"
@@ -80,13 +79,11 @@ struct th_tracee {
     struct th_traced traced;         /* the first member */
     struct th_tracee *next, **place; /* in tracing->tracees */
     bool born;                       /* what follows from its birth is in refs */
-    th_term newborn_of; /* its parent, if a link between them is of a spawn_link; TH_NONE */
-    struct th_calls calls;
-    struct th_stack stack;         /* while any session has patterns */
-    struct th_timing timing;       /* of call_time */
-    struct th_returning returning; /* of sessions with patterns, ... */
-    struct th_caller returned_to;  /* ... and to what, as far as that is known */
-    uint64_t timing_calls;         /* sessions that time calls, by index, once they do */
+    th_term newborn_of;      /* its parent, if a link between them is of a spawn_link; TH_NONE */
+    struct th_stack offered; /* for sessions without patterns, once they break their habit */
+    struct th_stack stack;   /* for sessions with patterns, while there are any */
+    struct th_caller returned_to; /* and to what it has returned, as far as that is known */
+    struct th_timing timing;      /* of call_time */
 };
 
 enum { TH_DEPARTED = 64 };
@@ -143,9 +140,8 @@ struct th_tracing {
     } departed[TH_DEPARTED];
     size_t departures;
     struct th_calls_habit habit;
-    bool returns_matter;      /* a session with patterns wants a return_to, or times calls */
-    uint64_t calls_forgotten; /* of worlds that are past */
-    uint64_t destroyed_seen;  /* of `destroyed`: their bits are forgotten ... */
+    uint64_t calls_forgotten;              /* of worlds that are past */
+    uint64_t destroyed_seen;               /* of `destroyed`: their bits are forgotten ... */
     uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* ... which are those of which `ends` was this */
     /* A session has, or had, patterns: recorded stacks are followed. Relaxed: a session's events
      * at breakpoints come after its change. */

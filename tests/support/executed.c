@@ -11,11 +11,13 @@
 
 struct th_execution executed;
 struct th_stack executed_stack;
+uint64_t executed_doubtful, executed_undecided;
 static struct th_buffer said;
 
 void executed_begin(const struct th_execution_options *options)
 {
     th_execution_start(&executed, options);
+    executed_doubtful = executed_undecided = 0;
 }
 
 void executed_end(void)
@@ -47,14 +49,16 @@ static void say(const char *format, const char *name, const char *other)
     th_buffer_printf(&said, format, name, other);
 }
 
-static void note_end(void *context, enum th_ending ending, const struct th_function *function,
-                     uint64_t word)
+static uint64_t note_end(void *context, enum th_ending ending, const struct th_function *function,
+                         uint64_t word)
 {
     static const char *const formats[] = {"-%s", "!%s", "~%s", "/%s", "?%s"};
 
     assert_ptr_equal(context, &executed_stack);
     assert_true(word > 0);
+    executed_doubtful += ending > TH_ENDED_UNTOLD;
     say(formats[ending], th_atom_name(function->function)->text, "");
+    return 0;
 }
 
 static void enter(enum th_fact tail, const char *name)
@@ -69,19 +73,22 @@ static void enter(enum th_fact tail, const char *name)
     caller = th_execution_caller(&executed, &executed_stack);
     say("%s<%s", th_atom_name(call.function.function)->text, name_of(&caller));
     if (!strchr(name, '_'))
-        th_execution_want(&executed, &executed_stack, 1);
+        th_execution_want(&executed, &executed_stack, 1, 0);
 }
 
 static void leave(enum th_tracer_tag tag, const char *name, bool matters)
 {
-    struct th_execution_end end = {
-        .tag = tag, .matters = matters, .ended = note_end, .context = &executed_stack};
+    struct th_execution_end end = {.tag = tag, .ended = note_end, .context = &executed_stack};
     struct th_caller to;
 
     end.function.kind = *name ? TH_CALLER_FUNCTION : TH_CALLER_UNDEFINED;
     if (*name)
         end.function.function = executed_function(name);
-    to = th_execution_leave(&executed, &executed_stack, &end);
+    executed.each_matters = matters;
+    to = th_execution_leave(&executed, &executed_stack, &end).to;
+    executed.each_matters = false;
+    if (tag == TH_TAG_return_to)
+        executed_undecided += executed_stack.undecided;
     say(">%s", name_of(&to), "");
 }
 

@@ -33,6 +33,9 @@ void executed_expect(const char *events, const char *answers);
 /* The same function as that of such a word, in the module `erlang`, with arity 0. */
 struct th_function executed_function(const char *name);
 
+/* Ends that were doubtful or likely; returns of which it is not known which calls they end. */
+extern uint64_t executed_doubtful, executed_undecided;
+
 static inline struct th_execution_counts executed_counts(void)
 {
     return th_execution_counts(&executed);

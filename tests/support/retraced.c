@@ -95,11 +95,11 @@ static void enter(struct retrace *r, const struct th_function *function)
     caller = th_execution_caller(&r->execution, stack);
     put_call(function, &caller);
     if (r->what->returns || r->what->exceptions || r->what->return_to)
-        th_execution_want(&r->execution, stack, 1);
+        th_execution_want(&r->execution, stack, 1, 0);
 }
 
-static void note_end(void *context, enum th_ending ending, const struct th_function *function,
-                     uint64_t word)
+static uint64_t note_end(void *context, enum th_ending ending, const struct th_function *function,
+                         uint64_t word)
 {
     struct retrace *r = context;
 
@@ -109,6 +109,7 @@ static void note_end(void *context, enum th_ending ending, const struct th_funct
         put_end("return_from", function, r->event->extra);
     else if (ending == TH_ENDED_RAISED && r->what->exceptions)
         put_end("exception_from", function, r->event->extra);
+    return 0;
 }
 
 /* What executes is known, now that no exception goes on. */
@@ -130,7 +131,7 @@ static void leave(struct retrace *r, const struct th_function *function)
     if (function)
         end.function.function = *function;
     r->ended = false;
-    now = th_execution_leave(&r->execution, &process->stack, &end);
+    now = th_execution_leave(&r->execution, &process->stack, &end).to;
     process->owed |= r->ended;
     process->raising = end.tag == TH_TAG_exception_from;
     process->now = now;

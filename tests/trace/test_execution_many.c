@@ -29,12 +29,13 @@ static int end(void **state)
 
 static struct th_buffer words;
 
-static void note_word(void *context, enum th_ending ending, const struct th_function *function,
-                      uint64_t word)
+static uint64_t note_word(void *context, enum th_ending ending, const struct th_function *function,
+                          uint64_t word)
 {
     (void)context;
     (void)ending;
     th_buffer_printf(&words, "%s%d ", th_atom_name(function->function)->text, (int)word);
+    return 0;
 }
 
 static void enter_wanted(enum th_fact tail, const char *name, uint64_t first, uint64_t second)
@@ -42,18 +43,20 @@ static void enter_wanted(enum th_fact tail, const char *name, uint64_t first, ui
     struct th_execution_call call = {.function = executed_function(name), .tail = tail};
 
     th_execution_enter(&executed, &executed_stack, &call);
-    th_execution_want(&executed, &executed_stack, first);
+    th_execution_want(&executed, &executed_stack, first, 0);
     if (second)
-        th_execution_want(&executed, &executed_stack, second);
+        th_execution_want(&executed, &executed_stack, second, 0);
 }
 
 static void expect_words(enum th_tracer_tag tag, const char *name, const char *expected)
 {
-    struct th_execution_end end = {.tag = tag, .matters = true, .ended = note_word};
+    struct th_execution_end end = {.tag = tag, .ended = note_word};
 
     end.function = (struct th_caller){TH_CALLER_FUNCTION, executed_function(name)};
     words.size = 0;
+    executed.each_matters = true;
     th_execution_leave(&executed, &executed_stack, &end);
+    executed.each_matters = false;
     assert_string_equal(th_buffer_text(&words), expected);
     th_buffer_free(&words);
 }
@@ -96,13 +99,14 @@ static void several_words_with_records_of_their_own(void **state)
 
 /* --- bounds --- */
 
-static void count_end(void *context, enum th_ending ending, const struct th_function *function,
-                      uint64_t word)
+static uint64_t count_end(void *context, enum th_ending ending, const struct th_function *function,
+                          uint64_t word)
 {
     (void)function;
     (void)word;
     assert_int_equal(ending, TH_ENDED_RETURNED);
     ++*(uint64_t *)context;
+    return 0;
 }
 
 /* How many calls a return_from NAME ends. */
@@ -135,7 +139,7 @@ static unsigned long tail_calls(const char *one, const char *other)
         if (i == TH_EXECUTION_FRAMES)
             before = th_alloc_count();
         th_execution_enter(&executed, &executed_stack, &calls[i % 2]);
-        th_execution_want(&executed, &executed_stack, 1);
+        th_execution_want(&executed, &executed_stack, 1, 0);
     }
     return th_alloc_count() - before;
 }

@@ -84,7 +84,7 @@ static void enter(struct frame *frame)
         expect_caller(th_execution_caller(&execution, &stack), frame->below);
     for (int i = 0; i < call->count; i++) {
         call->words[i] = 1 + (uint64_t)rand() % 2;
-        th_execution_want(&execution, &stack, call->words[i]);
+        th_execution_want(&execution, &stack, call->words[i], 0);
     }
 }
 
@@ -112,8 +112,8 @@ static bool is_next(const struct expected *e, const struct th_function *function
     return is_same(function, &call->function) && word == call->words[e->words - 1];
 }
 
-static void check_end(void *context, enum th_ending ending, const struct th_function *function,
-                      uint64_t word)
+static uint64_t check_end(void *context, enum th_ending ending, const struct th_function *function,
+                          uint64_t word)
 {
     struct expected *e = context;
 
@@ -122,6 +122,7 @@ static void check_end(void *context, enum th_ending ending, const struct th_func
     assert_true(is_next(e, function, word));
     e->words--;
     skip_unwanted(e);
+    return 0;
 }
 
 /* A record, with which the calls of FRAME below COUNT end, down to LAST. */
@@ -143,7 +144,7 @@ static struct th_caller leave(enum th_tracer_tag tag, const struct th_function *
     else
         end.function.kind = TH_CALLER_UNDEFINED;
     skip_unwanted(&expected);
-    now = th_execution_leave(&execution, &stack, &end);
+    now = th_execution_leave(&execution, &stack, &end).to;
     if (!bounded)
         assert_int_equal(expected.count, expected.last);
     return now;

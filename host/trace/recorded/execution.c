@@ -127,7 +127,8 @@ void th_execution_start(struct th_execution *execution, const struct th_executio
 
     if (!options)
         options = &none;
-    *execution = (struct th_execution){.each_returns = options->each_returns};
+    *execution = (struct th_execution){.each_returns = options->each_returns,
+                                       .each_matters = options->each_matters};
     execution->bounds.each = options->frames ? options->frames : TH_EXECUTION_FRAMES;
     if (execution->bounds.each < 2)
         execution->bounds.each = 2;
@@ -150,7 +151,20 @@ void th_execution_gap(struct th_execution *execution)
 void th_execution_forget(struct th_execution *execution, struct th_stack *stack)
 {
     th_frames_clear(&stack->frames, &execution->bounds);
-    *stack = (struct th_stack){.gaps = execution->gaps};
+    *stack = (struct th_stack){.sessions = stack->sessions, .gaps = execution->gaps};
+}
+
+void th_execution_forget_sessions(struct th_stack *stack, uint64_t gone)
+{
+    struct th_stack_sessions *sessions = &stack->sessions;
+
+    sessions->due &= ~gone;
+    sessions->perhaps &= ~gone;
+    sessions->likely &= ~gone;
+    sessions->latest &= ~gone;
+    sessions->some &= ~gone;
+    sessions->all &= ~gone;
+    sessions->timing &= ~gone;
 }
 
 void th_execution_spawned(struct th_execution *execution, struct th_stack *stack)
@@ -257,6 +271,17 @@ static void note_caller(struct th_execution *execution, struct th_stack *stack,
     stack->asked = false;
 }
 
+/* Nobody wants the call that is made now, so far. */
+static void begin_call_of_sessions(struct th_stack *stack)
+{
+    struct th_stack_sessions *sessions = &stack->sessions;
+    bool empty = stack->frames.count == 0;
+
+    sessions->some = empty ? 0 : sessions->some | sessions->latest;
+    sessions->all = empty ? UINT64_MAX : sessions->all & sessions->latest;
+    sessions->latest = sessions->perhaps = 0;
+}
+
 void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
                         const struct th_execution_call *call)
 {
@@ -265,6 +290,8 @@ void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
     th_frame_function caller;
 
     execution->counts.calls++;
+    if (th_execution_has_sessions(execution))
+        begin_call_of_sessions(stack);
     th_stack_catch_up(execution, stack);
     if (stack->returning)
         th_stack_drop_returning(execution, stack);
@@ -311,13 +338,16 @@ size_t th_execution_callers(const struct th_stack *stack, struct th_caller calle
     return count;
 }
 
-void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word)
+void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
+                       uint64_t sessions)
 {
     struct th_frame call = *th_frames_top(&stack->frames);
     th_frame_function recorded = th_frames_recorded(&stack->frames, stack->frames.count - 1);
     enum th_frame_link link = TH_FRAME_SAME;
 
     execution->counts.wanted++;
+    execution->returns_matter |= sessions != 0;
+    stack->sessions.latest |= sessions;
     if (stack->entered) {
         link = call.link;
         th_frames_pop_call(&stack->frames, &execution->bounds);

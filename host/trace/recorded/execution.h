@@ -55,10 +55,10 @@ struct th_execution_options {
     uint64_t all_frames; /* entries of all stacks; 0: TH_EXECUTION_ALL_FRAMES */
     bool each_returns; /* tail calls have return_from records of their own, besides telling `tail`:
                           they follow that of the call which was executing */
+    bool each_matters; /* each return_to matters: see th_execution_leave() */
 };
 
-/* Each is a line for the user if it is not 0, except for the first three and for `doubtful` and
- * `undecided`: sessions count the returns that these concern. */
+/* Each is a line for the user if it is not 0, except for the first three and `untold`. */
 struct th_execution_counts {
     uint64_t calls;
     uint64_t returns;          /* return_from, exception_from and return_to. 0 with many calls: the
@@ -71,26 +71,43 @@ struct th_execution_counts {
                                   kept" */
     uint64_t late;             /* returns of calls that are forgotten */
     uint64_t unmatched;        /* returns of calls that were not recorded */
-    uint64_t repaired;  /* returns to which other calls had to end that had no end recorded */
-    uint64_t untold;    /* wanted calls that ended so, or with a return_to: no value */
-    uint64_t doubtful;  /* of them, calls that may have ended earlier */
-    uint64_t undecided; /* returns to functions of which the recording does not tell which calls
-                           they end */
-    uint64_t lost;      /* wanted calls that were open when events were lost */
+    uint64_t repaired; /* returns to which other calls had to end that had no end recorded */
+    uint64_t untold;   /* wanted calls that ended so, or with a return_to: no value */
+    uint64_t lost;     /* wanted calls that were open when events were lost */
 };
 
 struct th_execution {
     struct th_frames_bounds bounds;
-    bool each_returns;
-    bool alone;    /* there was a return_to without a record of the call that it ends */
-    bool returned; /* there was a return_from */
-    uint32_t gaps; /* how often events were lost */
+    bool each_returns, each_matters;
+    bool returns_matter; /* a session wants a return_to, or times calls */
+    bool alone;          /* there was a return_to without a record of the call that it ends */
+    bool returned;       /* there was a return_from */
+    uint32_t gaps;       /* how often events were lost */
     struct th_execution_counts counts;
+};
+
+/*
+ * The sessions that a return_to of a process is for, as bits by index: those that wanted one of the
+ * calls which have returned. If the recording does not say which calls these are
+ * (execution_doubt.c), a session is sent the return_to if it wanted each open call, whichever of
+ * them ended. Else the return_to is doubtful for the session, and sent only if a call that the
+ * session wanted is likely to have ended.
+ */
+struct th_stack_sessions {
+    uint64_t due;     /* the next return_to is for these; whoever sends it takes them out */
+    uint64_t likely;  /* wanted a call that is likely to have ended */
+    uint64_t doubted; /* wanted a call that has ended now, or before */
+    uint64_t perhaps; /* the next return_to may be for these */
+    uint64_t latest;  /* want the latest call */
+    uint64_t some;    /* want a call before the latest one, made since the stack was empty */
+    uint64_t all;     /* want each of these calls */
+    uint64_t timing;  /* time calls: set by whoever wants it, as returns_matter */
 };
 
 /* A process' stack. Start it as {0}: nothing is known of what was called before. */
 struct th_stack {
     struct th_frames frames;
+    struct th_stack_sessions sessions;
     enum th_stack_at {
         TH_STACK_AT_UNKNOWN,
         TH_STACK_AT_TOP,   /* the topmost call executes */
@@ -145,15 +162,22 @@ struct th_execution_end {
     enum th_tracer_tag tag;    /* return_from, exception_from or return_to */
     struct th_caller function; /* whose end, or what is returned to: undefined for a return_to
                                   `undefined` */
-    bool matters; /* somebody wants some of the open calls, but not all, so that it must
-                     be known which ones end. TH_ENDED_LIKELY and TH_ENDED_DOUBTFUL are
-                     told of only then */
 
     /* Called for each word that a call was wanted with, if that call has ended: the latest call
-     * first, the latest word of a call first. It must not touch this stack. */
-    void (*ended)(void *context, enum th_ending ending, const struct th_function *function,
-                  uint64_t word);
+     * first, the latest word of a call first. Returns the sessions that wanted the return_to of
+     * that call. It must not touch this stack. */
+    uint64_t (*ended)(void *context, enum th_ending ending, const struct th_function *function,
+                      uint64_t word);
     void *context;
+};
+
+struct th_execution_left {
+    /* The function that executes now, which a `return_to` event names: undefined if the process
+     * ends, unknown if the recording does not tell. After an exception it is the function that
+     * catches, unless another exception_from follows. */
+    struct th_caller to;
+    bool known;        /* false: the ended call is not on the stack */
+    uint64_t doubtful; /* sessions for which a return_to is doubtful */
 };
 
 /* OPTIONS may be NULL. The counts go up over all streams. */
@@ -177,24 +201,27 @@ struct th_caller th_execution_caller(struct th_execution *execution, struct th_s
  * Ends early only with one who is unknown, or with nobody. Returns how many; counts nothing. */
 size_t th_execution_callers(const struct th_stack *stack, struct th_caller callers[], size_t most);
 
-/* When the call that was entered last ends, WORD (not 0) will be told. Several times for several
- * words; nothing may have happened in the process meanwhile. */
-void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word);
+/* When the call that was entered last ends, WORD (not 0) will be told; the return_to is for
+ * SESSIONS. Several times for several words; nothing may have happened in the process meanwhile. */
+void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
+                       uint64_t sessions);
 
 /*
- * A return or an exception. Returns what is executing then, the function that a `return_to` event
- * names: undefined if the process ends, unknown if the recording does not tell. After an exception
- * it is who catches, unless another exception_from follows.
+ * A return or an exception. Which calls a return_to ends matters if sessions want different ones of
+ * the open calls, or time calls. Only then are endings TH_ENDED_LIKELY and TH_ENDED_DOUBTFUL told.
  */
-struct th_caller th_execution_leave(struct th_execution *execution, struct th_stack *stack,
-                                    const struct th_execution_end *end);
+struct th_execution_left th_execution_leave(struct th_execution *execution, struct th_stack *stack,
+                                            const struct th_execution_end *end);
 
 /* Events were lost, no one knows whose: all stacks begin anew, each when something happens in its
  * process. */
 void th_execution_gap(struct th_execution *execution);
 
-/* The process has ended, or nobody is interested in it any more; leaves {0}. */
+/* The process has ended, or nobody is interested in it any more; leaves {0} but for `sessions`. */
 void th_execution_forget(struct th_execution *execution, struct th_stack *stack);
+
+/* The sessions GONE have ended, and their bits are free for others. */
+void th_execution_forget_sessions(struct th_stack *stack, uint64_t gone);
 
 /* The caller that the result of a match specification is, where it is one of `{message, {caller}}`:
  * {M, F, Arity} or undefined; or of `{message, {caller_line}}`, with {File, Line} or undefined at

@@ -9,7 +9,21 @@ struct leaving {
     struct th_stack *stack;
     const struct th_execution_end *end;
     enum th_ending ending; /* of the call whose record it is */
+    bool matters;          /* which calls end */
+    bool unmatched;        /* the call is not on the stack */
 };
+
+/* A call has ended of which SESSIONS want the return_to. */
+static inline void note_sessions(struct th_stack_sessions *of, enum th_ending ending,
+                                 uint64_t sessions)
+{
+    if (ending <= TH_ENDED_UNTOLD)
+        of->due |= sessions;
+    if (ending == TH_ENDED_LIKELY)
+        of->likely |= sessions;
+    if (ending > TH_ENDED_UNTOLD)
+        of->doubted |= sessions;
+}
 
 /* Those who want calls of ENTRY, TIMES of them, are told. */
 static void tell(const struct leaving *l, const struct th_frame *entry, uint32_t times,
@@ -22,10 +36,9 @@ static void tell(const struct leaving *l, const struct th_frame *entry, uint32_t
     function = th_execution_unpack(entry->function);
     if (ending >= TH_ENDED_UNTOLD)
         l->execution->counts.untold += times;
-    if (ending > TH_ENDED_UNTOLD)
-        l->execution->counts.doubtful += times;
     for (uint32_t i = 0; i < times; i++)
-        l->end->ended(l->end->context, ending, &function, entry->word);
+        note_sessions(&l->stack->sessions, ending,
+                      l->end->ended(l->end->context, ending, &function, entry->word));
 }
 
 /* How many calls of the entry where the topmost frame begins belong to that frame: all only if its
@@ -44,7 +57,7 @@ static void end_frame(const struct leaving *l, enum th_ending ending)
     uint32_t begin = th_frames_begin(frames);
     struct th_frame entry;
 
-    if (l->end->matters && ending == TH_ENDED_UNTOLD &&
+    if (l->matters && ending == TH_ENDED_UNTOLD &&
         th_frames_at(frames, begin)->doubt != TH_FRAME_CERTAIN)
         ending = th_frames_at(frames, begin)->doubt == TH_FRAME_LIKELY ? TH_ENDED_LIKELY
                                                                        : TH_ENDED_DOUBTFUL;
@@ -118,8 +131,9 @@ static void settle(const struct leaving *l, uint32_t entry)
 
 /* --- records --- */
 
-static void leave_unmatched(const struct leaving *l)
+static void leave_unmatched(struct leaving *l)
 {
+    l->unmatched = true;
     if (l->stack->frames.forgotten > 0) {
         l->stack->frames.forgotten--;
         l->execution->counts.late++;
@@ -142,7 +156,7 @@ static uint32_t find_returning(const struct leaving *l, th_frame_function functi
         entry = find_in_frame(&l->stack->frames, function);
     if (entry == TH_FRAMES_NONE) {
         entry = th_frames_find(&l->stack->frames, function);
-        if (entry != TH_FRAMES_NONE && l->stack->tails_untold && l->end->matters)
+        if (entry != TH_FRAMES_NONE && l->stack->tails_untold && l->matters)
             th_stack_doubt_unreturned(l->stack, entry);
         if (entry != TH_FRAMES_NONE)
             end_above(l, entry);
@@ -163,7 +177,7 @@ static void note_raised(struct th_stack *stack, uint32_t entry)
     stack->raised_to = caller;
 }
 
-static void leave_from(const struct leaving *l, th_frame_function function)
+static void leave_from(struct leaving *l, th_frame_function function)
 {
     uint32_t entry = find_returning(l, function);
 
@@ -180,7 +194,7 @@ static void leave_from(const struct leaving *l, th_frame_function function)
 }
 
 /* A return_from or an exception_from; perhaps of a call whose end has been told already. */
-static void leave_once(const struct leaving *l, th_frame_function function)
+static void leave_once(struct leaving *l, th_frame_function function)
 {
     uint32_t entry = TH_FRAMES_NONE;
 
@@ -212,7 +226,6 @@ static void leave_to_doubting(const struct leaving *l, th_frame_function functio
     while (stack->frames.count > left)
         end_frame(l, TH_ENDED_UNTOLD);
     th_stack_doubt_target(l->execution, stack, function);
-    l->execution->counts.undecided += stack->undecided;
     if (left > 0 && th_frames_top(&stack->frames)->function == function)
         stack->at = TH_STACK_AT_TOP;
     else
@@ -220,14 +233,15 @@ static void leave_to_doubting(const struct leaving *l, th_frame_function functio
     stack->named = function;
 }
 
-static void leave_to(const struct leaving *l, th_frame_function function)
+static void leave_to(struct leaving *l, th_frame_function function)
 {
     struct th_stack *stack = l->stack;
     uint32_t entry;
 
+    l->unmatched = !stack->ended && stack->frames.count == 0;
     if (stack->returning)
         th_stack_drop_returning(l->execution, stack);
-    if (stack->tails_untold && l->end->matters) {
+    if (stack->tails_untold && l->matters) {
         leave_to_doubting(l, function);
         return;
     }
@@ -257,12 +271,61 @@ static inline void note_record(struct leaving *l)
     l->execution->returned |= returned;
 }
 
-struct th_caller th_execution_leave(struct th_execution *execution, struct th_stack *stack,
-                                    const struct th_execution_end *end)
-{
-    struct leaving leaving = {execution, stack, end, TH_ENDED_RAISED};
-    th_frame_function function = th_execution_pack_caller(&end->function);
+/* --- the sessions that a return_to is for --- */
 
+/* A session wants some of the calls that were made since the stack was empty, and others not; or
+ * none is wanted. */
+static bool differ(const struct th_stack_sessions *sessions)
+{
+    uint64_t some = sessions->some | sessions->latest;
+
+    return some == 0 || (some & ~(sessions->all & sessions->latest)) != 0;
+}
+
+static bool does_it_matter(const struct th_execution *execution, const struct th_stack *stack)
+{
+    return execution->each_matters ||
+           (execution->returns_matter && (stack->sessions.timing || differ(&stack->sessions)));
+}
+
+/* The stack was left, before which the sessions FORMER were due. Returns the sessions for which a
+ * return_to is doubtful. */
+static uint64_t settle_sessions(struct th_stack *stack, uint64_t former, bool returned_to)
+{
+    struct th_stack_sessions *sessions = &stack->sessions;
+    uint64_t doubtful = 0;
+
+    if (stack->with_former == TH_YES)
+        sessions->due |= former;
+    if (stack->with_former == TH_NO)
+        sessions->perhaps = 0;
+    if (stack->with_former == TH_UNKNOWN)
+        sessions->perhaps |= former;
+    if (stack->undecided)
+        sessions->perhaps |= sessions->doubted;
+    if (stack->lower)
+        sessions->perhaps |= sessions->some | sessions->latest;
+    sessions->doubted = 0;
+    if (returned_to) {
+        sessions->due |= sessions->perhaps & sessions->latest & sessions->all;
+        doubtful = sessions->perhaps & ~sessions->due;
+        sessions->perhaps = 0;
+    }
+    sessions->due |= sessions->likely;
+    sessions->likely = 0;
+    return stack->undecided ? doubtful | sessions->timing : doubtful;
+}
+
+struct th_execution_left th_execution_leave(struct th_execution *execution, struct th_stack *stack,
+                                            const struct th_execution_end *end)
+{
+    struct leaving leaving = {
+        execution, stack, end, TH_ENDED_RAISED, does_it_matter(execution, stack), false};
+    th_frame_function function = th_execution_pack_caller(&end->function);
+    uint64_t former = stack->sessions.due;
+    struct th_execution_left left = {.doubtful = 0};
+
+    stack->sessions.due = 0;
     execution->counts.returns++;
     stack->undecided = stack->lower = false;
     stack->with_former = TH_YES;
@@ -276,5 +339,9 @@ struct th_caller th_execution_leave(struct th_execution *execution, struct th_st
     stack->ended = end->tag != TH_TAG_return_to;
     stack->raised = end->tag == TH_TAG_exception_from && stack->tails_untold;
     stack->entered = false;
-    return th_execution_unpack_caller(stack->named);
+    if (th_execution_has_sessions(execution))
+        left.doubtful = settle_sessions(stack, former, end->tag == TH_TAG_return_to);
+    left.known = !leaving.unmatched;
+    left.to = th_execution_unpack_caller(stack->named);
+    return left;
 }

@@ -8,6 +8,12 @@ struct th_function th_execution_unpack(th_frame_function function);
 th_frame_function th_execution_pack_caller(const struct th_caller *caller);
 struct th_caller th_execution_unpack_caller(th_frame_function function);
 
+/* The return_to events of the stacks' processes are followed. */
+static inline bool th_execution_has_sessions(const struct th_execution *execution)
+{
+    return execution->returns_matter || execution->each_matters;
+}
+
 /* Before any event: what was open when events were lost may have ended. */
 void th_stack_catch_up(struct th_execution *execution, struct th_stack *stack);
 
