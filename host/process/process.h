@@ -1,6 +1,6 @@
 /*
  * The face of process/: who there is. Processes and ports of the recording being replayed, the
- * host's own processes, names, mail. Call frames are in frames.h.
+ * host's own processes, names, mail.
  *
  * There is one world at a time (th_world_reset() begins the next). It belongs to the thread that
  * replays: only that thread may see, end or register; th_process_alive(), th_whereis(), monitors
@@ -15,7 +15,6 @@
 #ifndef TH_PROCESS_H
 #define TH_PROCESS_H
 
-#include "frames.h"
 #include "host/term/term.h"
 
 /* The host's own processes have this serial and above, its ports this id and above, which no

@@ -36,14 +36,14 @@
  * live run are of this sort, too, and have the callers beside each call (th_event.callers).
  *
  * What is wanted of calls stays until they end; as a BEAM does, also that of tail calls: they end
- * with the physical frame, innermost first. The bounds of stacks are in process/frames.h. All of
+ * with the physical frame, innermost first. The bounds of stacks are in frames.h. All of
  * it belongs to one thread, the one that replays.
  */
 #ifndef TH_EXECUTION_H
 #define TH_EXECUTION_H
 
 #include "host/trace/event.h"
-#include "host/process/process.h"
+#include "frames.h"
 
 enum { TH_EXECUTION_FRAMES = 1000000, TH_EXECUTION_ALL_FRAMES = 16 * TH_EXECUTION_FRAMES };
 

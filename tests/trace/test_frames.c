@@ -1,5 +1,5 @@
 /* Stacks of call frames: against a plain array of calls, at their bounds, and what they cost. */
-#include "host/process/frames.h"
+#include "host/trace/recorded/frames.h"
 
 #include "host/base/base.h"
 
