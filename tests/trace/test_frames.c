@@ -33,7 +33,7 @@ enum { F = TH_FRAME_FUNCTION_FIRST, G, H, I };
 
 static void push(th_frame_function function, enum th_frame_link link, uint64_t word)
 {
-    th_frames_push(&frames, &bounds, function, link, word);
+    th_frames_push(&frames, &bounds, function, link, word, TH_FRAME_UNKNOWN);
 }
 
 /* --- physical frames --- */
@@ -171,7 +171,7 @@ static void all_stacks_together_are_bounded(void **state)
         push(F + i, TH_FRAME_CALLS, 0);
     assert_int_equal(frames.count, 64);
     for (int i = 0; i < 100; i++)
-        th_frames_push(&other, &bounds, F + i, TH_FRAME_CALLS, 0);
+        th_frames_push(&other, &bounds, F + i, TH_FRAME_CALLS, 0, TH_FRAME_UNKNOWN);
     assert_int_equal(other.count, 8);
     th_frames_clear(&other, &bounds);
     assert_int_equal(bounds.slots, 64);

@@ -243,7 +243,7 @@ static void replace(struct th_execution *execution, struct th_stack *stack,
         link = top.link;
         th_frames_pop_call(&stack->frames, &execution->bounds);
     }
-    th_frames_push(&stack->frames, &execution->bounds, function, link, 0);
+    th_frames_push(&stack->frames, &execution->bounds, function, link, 0, TH_FRAME_UNKNOWN);
 }
 
 static void push(struct th_execution *execution, struct th_stack *stack, th_frame_function function,
@@ -254,11 +254,10 @@ static void push(struct th_execution *execution, struct th_stack *stack, th_fram
     if (stack->frames.count == 0)
         stack->frames.below = caller;
     else if (caller != TH_FRAME_UNKNOWN && stack->at == TH_STACK_AT_NAMED)
-        th_frames_push(&stack->frames, &execution->bounds, caller, TH_FRAME_UNCLEAR, 0);
-    if (recorded != TH_FRAME_UNKNOWN && stack->tails_untold)
-        th_frames_push_recorded(&stack->frames, &execution->bounds, function, link, 0, recorded);
-    else
-        th_frames_push(&stack->frames, &execution->bounds, function, link, 0);
+        th_frames_push(&stack->frames, &execution->bounds, caller, TH_FRAME_UNCLEAR, 0,
+                       TH_FRAME_UNKNOWN);
+    th_frames_push(&stack->frames, &execution->bounds, function, link, 0,
+                   stack->tails_untold ? recorded : TH_FRAME_UNKNOWN);
 }
 
 /* A recorded caller is stronger: it is the recorder's own stack that told it. */
@@ -341,18 +340,15 @@ size_t th_execution_callers(const struct th_stack *stack, struct th_caller calle
 void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
                        uint64_t sessions)
 {
-    struct th_frame call = *th_frames_top(&stack->frames);
-    th_frame_function recorded = th_frames_recorded(&stack->frames, stack->frames.count - 1);
-    enum th_frame_link link = TH_FRAME_SAME;
+    struct th_frames *frames = &stack->frames;
 
     execution->counts.wanted++;
     execution->returns_matter |= sessions != 0;
     stack->sessions.latest |= sessions;
-    if (stack->entered) {
-        link = call.link;
-        th_frames_pop_call(&stack->frames, &execution->bounds);
-    }
-    th_frames_push_recorded(&stack->frames, &execution->bounds, call.function, link, word,
-                            recorded);
+    if (stack->entered)
+        th_frames_want_call(frames, &execution->bounds, word);
+    else
+        th_frames_push(frames, &execution->bounds, th_frames_top(frames)->function, TH_FRAME_SAME,
+                       word, th_frames_recorded(frames, frames->count - 1));
     stack->entered = false;
 }

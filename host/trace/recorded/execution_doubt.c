@@ -228,29 +228,38 @@ static bool is_any_wanted(const struct th_frames *frames, uint32_t begin)
     return i > begin;
 }
 
+/* The call at BEGIN, and those between it and OTHER, may have ended. */
+static void make_likely(struct th_frames *frames, uint32_t begin, uint32_t other)
+{
+    for (uint32_t i = begin; th_frames_at(frames, i)->doubt == TH_FRAME_CERTAIN;) {
+        th_frames_at(frames, i)->doubt = TH_FRAME_LIKELY;
+        if (other == TH_FRAMES_NONE || i == 0 || i - 1 == other)
+            break;
+        i = th_frames_begin_of(frames, i - 1);
+    }
+}
+
 void th_stack_doubt_target(struct th_execution *execution, struct th_stack *stack,
                            th_frame_function function)
 {
     struct th_frames *frames = &stack->frames;
     th_frame_function recorded;
     uint32_t begin, other;
+    bool called_itself;
 
     if (frames->count == 0 || !execution->alone)
         return;
     th_frames_part_top(frames, &execution->bounds);
     begin = th_frames_begin(frames);
     recorded = th_frames_recorded(frames, begin);
+    called_itself = th_frames_top(frames)->function == function &&
+                    (recorded == TH_FRAME_UNKNOWN || recorded == function);
+    if (!called_itself && !may_have_ended(frames, begin, function))
+        return;
     other = th_frames_find_below(frames, function, begin);
-    if (th_frames_top(frames)->function == function &&
-        (recorded == TH_FRAME_UNKNOWN ? other != TH_FRAMES_NONE : recorded == function)) {
-        for (uint32_t i = begin; th_frames_at(frames, i)->doubt == TH_FRAME_CERTAIN;) {
-            th_frames_at(frames, i)->doubt = TH_FRAME_LIKELY;
-            if (other == TH_FRAMES_NONE || i == 0 || i - 1 == other)
-                break;
-            i = th_frames_begin_of(frames, i - 1);
-        }
-    }
-    if (!may_have_ended(frames, th_frames_begin(frames), function))
+    if (called_itself && (recorded == function || other != TH_FRAMES_NONE))
+        make_likely(frames, begin, other);
+    if (!may_have_ended(frames, begin, function))
         return;
     stack->undecided = true;
     stack->lower = is_any_wanted(frames, other == TH_FRAMES_NONE ? begin : other + 1);

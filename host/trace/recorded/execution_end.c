@@ -282,10 +282,16 @@ static bool differ(const struct th_stack_sessions *sessions)
     return some == 0 || (some & ~(sessions->all & sessions->latest)) != 0;
 }
 
-static bool does_it_matter(const struct th_execution *execution, const struct th_stack *stack)
+/* The sessions that were due before an end; none is from now on, unless calls end that it wanted.
+ */
+static uint64_t begin_end_of_sessions(struct leaving *l)
 {
-    return execution->each_matters ||
-           (execution->returns_matter && (stack->sessions.timing || differ(&stack->sessions)));
+    struct th_stack_sessions *sessions = &l->stack->sessions;
+    uint64_t former = sessions->due;
+
+    sessions->due = 0;
+    l->matters = l->execution->each_matters || sessions->timing || differ(sessions);
+    return former;
 }
 
 /* The stack was left, before which the sessions FORMER were due. Returns the sessions for which a
@@ -319,13 +325,12 @@ static uint64_t settle_sessions(struct th_stack *stack, uint64_t former, bool re
 struct th_execution_left th_execution_leave(struct th_execution *execution, struct th_stack *stack,
                                             const struct th_execution_end *end)
 {
-    struct leaving leaving = {
-        execution, stack, end, TH_ENDED_RAISED, does_it_matter(execution, stack), false};
+    struct leaving leaving = {execution, stack, end, TH_ENDED_RAISED, false, false};
     th_frame_function function = th_execution_pack_caller(&end->function);
-    uint64_t former = stack->sessions.due;
-    struct th_execution_left left = {.doubtful = 0};
+    bool for_sessions = th_execution_has_sessions(execution);
+    uint64_t former = for_sessions ? begin_end_of_sessions(&leaving) : 0;
+    uint64_t doubtful = 0;
 
-    stack->sessions.due = 0;
     execution->counts.returns++;
     stack->undecided = stack->lower = false;
     stack->with_former = TH_YES;
@@ -339,9 +344,8 @@ struct th_execution_left th_execution_leave(struct th_execution *execution, stru
     stack->ended = end->tag != TH_TAG_return_to;
     stack->raised = end->tag == TH_TAG_exception_from && stack->tails_untold;
     stack->entered = false;
-    if (th_execution_has_sessions(execution))
-        left.doubtful = settle_sessions(stack, former, end->tag == TH_TAG_return_to);
-    left.known = !leaving.unmatched;
-    left.to = th_execution_unpack_caller(stack->named);
-    return left;
+    if (for_sessions)
+        doubtful = settle_sessions(stack, former, end->tag == TH_TAG_return_to);
+    return (struct th_execution_left){th_execution_unpack_caller(stack->named), !leaving.unmatched,
+                                      doubtful};
 }

@@ -131,11 +131,11 @@ static inline __attribute__((always_inline)) void add(struct th_frames *frames,
         record(frames, slot_of(frames, slot), recorded);
 }
 
-void th_frames_part_top(struct th_frames *frames, struct th_frames_bounds *bounds)
+void th_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
     struct th_frame *top = th_frames_top(frames);
 
-    if (top->times > 1 && top->link != TH_FRAME_TAIL) {
+    if (top->link != TH_FRAME_TAIL) {
         struct th_frame latest = *top;
         top->times--;
         latest.times = 1;
@@ -154,14 +154,17 @@ static void replace_top(struct th_frames *frames, struct th_frames_bounds *bound
     top->replaced = true;
 }
 
-static inline __attribute__((always_inline)) bool is_one_more(const struct th_frame *top,
-                                                              th_frame_function function,
-                                                              enum th_frame_link link,
-                                                              uint64_t word)
+/* One more call of FUNCTION can share the newest of the oldest COUNT entries. */
+static inline bool is_one_more(const struct th_frames *frames, uint32_t count,
+                               th_frame_function function, enum th_frame_link link, uint64_t word,
+                               th_frame_function recorded)
 {
+    const struct th_frame *top = count > 0 ? th_frames_at(frames, count - 1) : NULL;
+
     return top && top->function == function && top->link == link && top->word == word &&
            !top->doubt && link != TH_FRAME_SAME && top->times < TH_FRAME_TIMES_MAX &&
-           (!top->replaced || link == TH_FRAME_TAIL);
+           (!top->replaced || link == TH_FRAME_TAIL) &&
+           th_frames_recorded(frames, count - 1) == recorded;
 }
 
 static void add_one_more(struct th_frames *frames, struct th_frame *top)
@@ -173,15 +176,14 @@ static void add_one_more(struct th_frames *frames, struct th_frame *top)
     }
 }
 
-static inline __attribute__((always_inline)) void
-push(struct th_frames *frames, struct th_frames_bounds *bounds, th_frame_function function,
-     enum th_frame_link link, uint64_t word, th_frame_function recorded)
+void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
+                    th_frame_function function, enum th_frame_link link, uint64_t word,
+                    th_frame_function recorded)
 {
     struct th_frame *top = th_frames_top(frames);
     struct th_frame frame = {.function = function, .link = link, .times = 1, .word = word};
 
-    if (is_one_more(top, function, link, word) &&
-        th_frames_recorded(frames, frames->count - 1) == recorded) {
+    if (is_one_more(frames, frames->count, function, link, word, recorded)) {
         add_one_more(frames, top);
         return;
     }
@@ -193,17 +195,18 @@ push(struct th_frames *frames, struct th_frames_bounds *bounds, th_frame_functio
     add(frames, bounds, frame, recorded);
 }
 
-void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
-                    th_frame_function function, enum th_frame_link link, uint64_t word)
+void th_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds, uint64_t word)
 {
-    push(frames, bounds, function, link, word, TH_FRAME_UNKNOWN);
-}
+    struct th_frame call = *th_frames_top(frames);
+    th_frame_function recorded = th_frames_recorded(frames, frames->count - 1);
 
-void th_frames_push_recorded(struct th_frames *frames, struct th_frames_bounds *bounds,
-                             th_frame_function function, enum th_frame_link link, uint64_t word,
-                             th_frame_function recorded)
-{
-    push(frames, bounds, function, link, word, recorded);
+    if (call.times == 1 &&
+        !is_one_more(frames, frames->count - 1, call.function, call.link, word, recorded)) {
+        th_frames_top(frames)->word = word;
+        return;
+    }
+    th_frames_pop_call(frames, bounds);
+    th_frames_push(frames, bounds, call.function, call.link, word, recorded);
 }
 
 void th_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds)
@@ -259,8 +262,8 @@ size_t th_frames_callers(const struct th_frames *frames, th_frame_function calle
     return count;
 }
 
-static inline __attribute__((always_inline)) uint32_t
-find_below(const struct th_frames *frames, th_frame_function function, uint32_t below)
+uint32_t th_frames_find_below(const struct th_frames *frames, th_frame_function function,
+                              uint32_t below)
 {
     uint32_t end = frames->count; /* older entries than this one are looked for */
     uint32_t hash, slot;
@@ -279,17 +282,6 @@ find_below(const struct th_frames *frames, th_frame_function function, uint32_t 
             return TH_FRAMES_NONE;
         end = offset;
     }
-}
-
-uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function)
-{
-    return find_below(frames, function, UINT32_MAX);
-}
-
-uint32_t th_frames_find_below(const struct th_frames *frames, th_frame_function function,
-                              uint32_t below)
-{
-    return find_below(frames, function, below);
 }
 
 uint64_t th_frames_wanted(const struct th_frames *frames)

@@ -109,20 +109,25 @@ static inline th_frame_function th_frames_recorded(const struct th_frames *frame
                             : TH_FRAME_UNKNOWN;
 }
 
-/* Pushes a call that was recorded with the caller RECORDED. On an empty stack it returns to
- * `below`, which whoever begins a physical frame there has set; TAIL and SAME go on with one of
- * which all else is forgotten or taken out. */
-void th_frames_push_recorded(struct th_frames *frames, struct th_frames_bounds *bounds,
-                             th_frame_function function, enum th_frame_link link, uint64_t word,
-                             th_frame_function recorded);
-
-/* The same of a call whose caller was not recorded. */
+/* Pushes a call that was recorded with the caller RECORDED, or TH_FRAME_UNKNOWN. On an empty stack
+ * it returns to `below`, which whoever begins a physical frame there has set; TAIL and SAME go on
+ * with one of which all else is forgotten or taken out. */
 void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
-                    th_frame_function function, enum th_frame_link link, uint64_t word);
+                    th_frame_function function, enum th_frame_link link, uint64_t word,
+                    th_frame_function recorded);
+
+/* The topmost call, of those that the newest entry stands for, gets WORD. It was the last to be
+ * pushed, with 0. */
+void th_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds, uint64_t word);
 
 /* The topmost call, of those that the newest entry stands for, gets an entry of its own, if each is
  * a physical frame. There is one. */
-void th_frames_part_top(struct th_frames *frames, struct th_frames_bounds *bounds);
+void th_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds);
+static inline void th_frames_part_top(struct th_frames *frames, struct th_frames_bounds *bounds)
+{
+    if (th_frames_top(frames)->times > 1)
+        th_frames_part(frames, bounds);
+}
 
 /* Takes the topmost call out, of those that the newest entry stands for; or that entry, whatever
  * it stands for. A call on which another one of its frame stood is not found again: it is taken
@@ -152,14 +157,18 @@ th_frame_function th_frames_caller(const struct th_frames *frames);
  * frame. */
 size_t th_frames_callers(const struct th_frames *frames, th_frame_function callers[], size_t most);
 
-/* The topmost physical frame whose latest call, the one that executes, is of FUNCTION: the offset
- * of that call's entry. TH_FRAMES_NONE if there is none. */
+/* The topmost physical frame whose latest call, the one that executes, is of FUNCTION, among the
+ * entries below the offset BELOW: the offset of that call's entry. TH_FRAMES_NONE if there is none.
+ */
 #define TH_FRAMES_NONE UINT32_MAX
-uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function);
-
-/* The same among the entries below the offset BELOW. */
 uint32_t th_frames_find_below(const struct th_frames *frames, th_frame_function function,
                               uint32_t below);
+
+/* The same among all entries. */
+static inline uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function)
+{
+    return th_frames_find_below(frames, function, UINT32_MAX);
+}
 
 /* How many calls there are that somebody wants. Looks at each entry. */
 uint64_t th_frames_wanted(const struct th_frames *frames);
