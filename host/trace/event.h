@@ -53,6 +53,15 @@ struct th_function {
     uint32_t arity;
 };
 
+struct th_caller {
+    enum th_caller_kind {
+        TH_CALLER_UNKNOWN,   /* the recording does not tell; Erlang code gets `undefined` */
+        TH_CALLER_UNDEFINED, /* nobody: the process was started with this function */
+        TH_CALLER_FUNCTION
+    } kind;
+    struct th_function function;
+};
+
 enum { TH_FUNCTION_ARITY_MAX = 255 };
 
 /* Appends "m:f/1": for programs, and in the encoding of people (text.h). */

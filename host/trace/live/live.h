@@ -33,7 +33,6 @@
 
 #include "host/trace/callback.h"
 #include "host/trace/event.h"
-#include "host/trace/recorded/execution.h"
 #include "host/trace/functions.h"
 #include "host/match/match.h"
 #include "host/trace/refs.h"

@@ -44,11 +44,9 @@
 
 #include "host/trace/event.h"
 #include "frames.h"
+#include "recorded_caller.h"
 
 enum { TH_EXECUTION_FRAMES = 1000000, TH_EXECUTION_ALL_FRAMES = 16 * TH_EXECUTION_FRAMES };
-
-/* The most that th_execution_callers() tells: a BEAM's backtrace_depth if nobody sets it. */
-enum { TH_EXECUTION_CALLERS = 8 };
 
 struct th_execution_options {
     uint32_t frames;     /* entries a stack; 0: TH_EXECUTION_FRAMES */
@@ -134,15 +132,6 @@ struct th_stack {
     th_frame_function caller; /* of the last call */
 };
 
-struct th_caller {
-    enum th_caller_kind {
-        TH_CALLER_UNKNOWN,   /* the recording does not tell; Erlang code gets `undefined` */
-        TH_CALLER_UNDEFINED, /* nobody: the process was started with this function */
-        TH_CALLER_FUNCTION
-    } kind;
-    struct th_function function;
-};
-
 struct th_execution_call {
     struct th_function function;
     enum th_fact tail;
@@ -222,28 +211,5 @@ void th_execution_forget(struct th_execution *execution, struct th_stack *stack)
 
 /* The sessions GONE have ended, and their bits are free for others. */
 void th_execution_forget_sessions(struct th_stack *stack, uint64_t gone);
-
-/* The caller that the result of a match specification is, where it is one of `{message, {caller}}`:
- * {M, F, Arity} or undefined; or of `{message, {caller_line}}`, with {File, Line} or undefined at
- * its end. Else, or for TH_NONE, it is unknown. */
-struct th_caller th_execution_recorded_caller(th_term result);
-
-/* EVENT, an end, has no function: it may be the return_to as the process ends, to nobody. Else
- * false, and the error stays. */
-bool th_execution_ends_process(const struct th_event *event, struct th_caller *function);
-
-/* The function of EVENT, an end: undefined for a return_to to no function, as the process ends.
- * False, and an error, if it is damaged. */
-static inline bool th_execution_end_function(struct th_event *event, struct th_caller *function)
-{
-    function->kind = TH_CALLER_FUNCTION;
-    return event->source->function(event, &function->function) == TH_OK ||
-           th_execution_ends_process(event, function);
-}
-
-/* Whether CALLERS are as th_event.callers says; if so, who is the first: unknown if it is told of
- * none. */
-bool th_execution_are_callers(th_term callers);
-struct th_caller th_execution_first_caller(th_term callers);
 
 #endif
