@@ -360,7 +360,7 @@ static enum th_status decode(struct th_event *event, th_env *env)
         if (json->fields[parts[i].field] &&
             take_term(json, parts[i].field, env, parts[i].term) != TH_OK)
             return TH_MALFORMED;
-    if (event->callers_told && !th_execution_are_callers(event->callers))
+    if (event->callers_told && !th_recorded_are_callers(event->callers))
         return wrong(TH_JSON_FIELD_callers,
                      "it is no list of {Module, Function, Arity, Location}, or too long");
     event->decoded = true;

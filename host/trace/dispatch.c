@@ -9,7 +9,7 @@
  *   5. trace.
  *
  * Up to step 4 nothing is built and nothing allocated (but for a process that is seen for the first
- * time, and once a session has discarded some calls and wanted others: calls.h).
+ * time, and once a session has discarded some calls and wanted others: discard_habit.h).
  */
 #include "way.h"
 
@@ -269,14 +269,15 @@ static void offer_call(struct th_way *way)
     struct th_execution_call call = {.tail = TH_UNKNOWN};
 
     offer_to_all(way, true);
-    if (th_calls_are_habit(&tracing->habit, way->offered, way->declined) || way->status != TH_OK)
+    if (th_recorded_habit_holds(&tracing->habit, way->offered, way->declined) ||
+        way->status != TH_OK)
         return;
     way->status = event->source->function(event, &call.function);
     if (way->status != TH_OK || !th_is_immediate(event->tracee))
         return;
     call.recorded = th_tracing_recorded_caller(tracing, event);
-    th_calls_enter(&th_tracee_own(tracing, event->tracee)->offered, &tracing->habit, &call,
-                   way->offered, way->declined);
+    th_recorded_habit_enter(&th_tracee_own(tracing, event->tracee)->offered, &tracing->habit, &call,
+                            way->offered, way->declined);
 }
 
 /* Some calls were discarded, and others not. */
@@ -284,11 +285,12 @@ static __attribute__((noinline)) void find_withheld(struct th_way *way)
 {
     struct th_execution_end end = {.tag = way->event->tag};
 
-    way->status = th_execution_end_function(way->event, &end.function) ? TH_OK : TH_MALFORMED;
+    way->status = th_recorded_end_function(way->event, &end.function) ? TH_OK : TH_MALFORMED;
     if (way->status != TH_OK)
         return;
-    way->declined = th_calls_leave(&th_tracee_own(way->tracing, way->event->tracee)->offered,
-                                   &way->tracing->habit, end, &way->doubtful);
+    way->declined =
+        th_recorded_habit_leave(&th_tracee_own(way->tracing, way->event->tracee)->offered,
+                                &way->tracing->habit, end, &way->doubtful);
     way->offered = way->doubtful & ~way->declined;
     way->declined |= way->doubtful;
 }
@@ -482,7 +484,7 @@ static void take_aside(struct th_tracing *tracing, struct th_event *event)
 void th_trace_aside(struct th_tracing *tracing, struct th_event *event)
 {
     if (event->kind == TH_EVENT_DROP)
-        th_execution_gap(&tracing->execution);
+        th_recorded_gap(&tracing->execution);
     if (event->kind >= TH_EVENT_SEQ_TRACE ||
         th_tag_group(event->tag, event->tracee) == TH_GROUP_none)
         return;

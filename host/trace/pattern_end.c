@@ -142,7 +142,7 @@ static void enter(struct th_tracing *tracing, struct th_tracee *tracee, struct t
                                      th_tracing_recorded_caller(tracing, event)};
 
     if (tracee)
-        th_execution_enter(&tracing->execution, &tracee->stack, &call);
+        th_recorded_enter(&tracing->execution, &tracee->stack, &call);
 }
 
 void th_patterns_call(struct th_way *way)
@@ -196,13 +196,13 @@ void th_patterns_return(struct th_way *way)
 
     if (way->status != TH_OK || !returning.tracee)
         return;
-    if (!th_execution_end_function(way->event, &end.function)) {
+    if (!th_recorded_end_function(way->event, &end.function)) {
         way->status = TH_MALFORMED;
         return;
     }
     if (end.tag == TH_TAG_return_from && returning.tracee->returned_to.kind != TH_CALLER_UNKNOWN)
         tell_return_to(way, returning.tracee, &returning.tracee->returned_to);
-    left = th_execution_leave(&way->tracing->execution, &returning.tracee->stack, &end);
+    left = th_recorded_leave(&way->tracing->execution, &returning.tracee->stack, &end);
     count_doubtful(way->tracing, left.doubtful);
     came_back(way, returning.tracee, end.tag == TH_TAG_return_to ? &end.function : &left.to);
 }
@@ -215,8 +215,8 @@ static void leave_aside(struct th_tracing *tracing, struct th_tracee *tracee,
     struct returning returning = {NULL, tracing, event, tracee};
     struct th_execution_end end = {.tag = event->tag, .ended = ended, .context = &returning};
 
-    if (th_execution_end_function(event, &end.function))
-        th_execution_leave(&tracing->execution, &tracee->stack, &end);
+    if (th_recorded_end_function(event, &end.function))
+        th_recorded_leave(&tracing->execution, &tracee->stack, &end);
     tracee->stack.sessions.due = 0;
 }
 
@@ -260,5 +260,5 @@ void th_patterns_spawned(struct th_tracing *tracing, th_term id)
     struct th_tracee *tracee = th_tracee_expect(tracing, id);
 
     if (tracee)
-        th_execution_spawned(&tracing->execution, &tracee->stack);
+        th_recorded_spawned(&tracing->execution, &tracee->stack);
 }

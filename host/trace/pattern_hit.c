@@ -20,9 +20,9 @@ struct call_hit {
 static void want(const struct call_hit *call, const struct th_session *session, uint64_t what)
 {
     if (what && call->tracee)
-        th_execution_want(&call->way->tracing->execution, &call->tracee->stack,
-                          session->id << WANT_BITS | what,
-                          what & WANT_RETURN_TO ? (uint64_t)1 << session->index : 0);
+        th_recorded_want(&call->way->tracing->execution, &call->tracee->stack,
+                         session->id << WANT_BITS | what,
+                         what & WANT_RETURN_TO ? (uint64_t)1 << session->index : 0);
 }
 
 /* --- match specifications --- */
@@ -212,8 +212,8 @@ static void hit_entered(struct th_hit *hit, struct th_bp_session *points,
     call->tracee->stack.sessions.timing |= (uint64_t)1 << session_of(points)->index;
     number = th_timing_enter(&call->tracee->timing, session_of(points), frame);
     if (number != UINT32_MAX)
-        th_execution_want(&call->way->tracing->execution, &call->tracee->stack,
-                          (uint64_t)number << WANT_BITS | WANT_TIME, 0);
+        th_recorded_want(&call->way->tracing->execution, &call->tracee->stack,
+                         (uint64_t)number << WANT_BITS | WANT_TIME, 0);
 }
 
 const struct th_bp_hooks th_pattern_hooks = {

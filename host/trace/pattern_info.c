@@ -207,10 +207,10 @@ void th_tracing_use_display(struct th_tracing *tracing, void (*show)(th_term ter
 void th_tracing_use_execution(struct th_tracing *tracing,
                               const struct th_execution_options *options)
 {
-    th_execution_start(&tracing->execution, options);
+    th_recorded_start(&tracing->execution, options);
 }
 
 struct th_execution_counts th_tracing_execution_counts(const struct th_tracing *tracing)
 {
-    return th_execution_counts(&tracing->execution);
+    return th_recorded_counts(&tracing->execution);
 }

@@ -222,7 +222,7 @@ struct th_session *th_tracing_session(const struct th_tracing *tracing, size_t i
  * that replays. */
 uint32_t th_tracing_seen(const struct th_tracing *tracing);
 
-/* Calls that were forgotten while open, as a process had too many of them: see calls.h. */
+/* Calls that were forgotten while open, as a process had too many of them: see discard_habit.h. */
 uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing);
 
 #endif

@@ -48,7 +48,7 @@ static void bury(struct th_session *session)
     atomic_store_explicit(&tracing->sessions[session->index], NULL, memory_order_release);
     tracing->ids[session->index] = 0;
     th_tracees_leave(session);
-    th_calls_forget_habit(&tracing->habit, (uint64_t)1 << session->index);
+    th_recorded_habit_forget(&tracing->habit, (uint64_t)1 << session->index);
     th_tracing_update(tracing);
     th_session_free(session);
 }

@@ -27,7 +27,7 @@ static th_term caller(void *context, th_env *env)
     struct th_caller found = {.kind = TH_CALLER_UNKNOWN};
 
     if (s->tracee)
-        found = th_execution_caller(&s->way->tracing->execution, &s->tracee->stack);
+        found = th_recorded_caller(&s->way->tracing->execution, &s->tracee->stack);
     if (found.kind == TH_CALLER_FUNCTION)
         return th_make_tuple_of(env, found.function.module, found.function.function,
                                 th_small(found.function.arity));
@@ -76,7 +76,7 @@ static th_term recorded_line(const struct th_way *way, th_env *env)
     if (!way->tracing->recorded_callers || result == TH_NONE || !th_is_tuple(result) ||
         th_tuple_arity(result) != 4)
         return TH_NONE;
-    return th_execution_recorded_caller(result).kind == TH_CALLER_FUNCTION ? th_copy(env, result)
+    return th_recorded_caller_of_result(result).kind == TH_CALLER_FUNCTION ? th_copy(env, result)
                                                                            : TH_NONE;
 }
 
@@ -126,7 +126,7 @@ static th_term stack(void *context, th_env *env, size_t depth)
         return TH_NONE;
     if (depth > TH_EXECUTION_CALLERS)
         depth = TH_EXECUTION_CALLERS;
-    count = th_execution_callers(&s->tracee->stack, callers, depth);
+    count = th_recorded_callers(&s->tracee->stack, callers, depth);
     for (size_t i = 0; i < count; i++) {
         const struct th_function *f = &callers[i].function;
         if (callers[i].kind == TH_CALLER_UNKNOWN)

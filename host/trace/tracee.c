@@ -80,9 +80,9 @@ void th_tracee_drop(struct th_process *process)
     if (refs)
         depart(tracee, refs);
     th_tracing_unlock(tracing);
-    th_execution_forget(&tracing->habit.execution, &tracee->offered);
+    th_recorded_forget(&tracing->habit.execution, &tracee->offered);
     th_timing_free(&tracee->timing);
-    th_execution_forget(&tracing->execution, &tracee->stack);
+    th_recorded_forget(&tracing->execution, &tracee->stack);
     th_free(tracee);
 }
 
@@ -171,10 +171,10 @@ static void leave_one(struct th_traced *traced, struct th_session *session)
 static void forget_bits(struct th_tracing *tracing, uint64_t gone)
 {
     for (struct th_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next) {
-        th_calls_forget(&tracee->offered, gone);
-        th_execution_forget_sessions(&tracee->stack, gone);
+        th_recorded_habit_forget_in(&tracee->offered, gone);
+        th_recorded_forget_sessions(&tracee->stack, gone);
     }
-    th_calls_forget_habit(&tracing->habit, gone);
+    th_recorded_habit_forget(&tracing->habit, gone);
 }
 
 void th_tracees_leave(struct th_session *session)

@@ -155,8 +155,8 @@ static void leave_world(struct th_tracing *tracing)
     th_world_reset(th_tracee_drop);
     th_tracing_lock(tracing);
     forget_departed(tracing);
-    tracing->calls_forgotten += th_calls_forgotten(&tracing->habit);
-    tracing->habit = (struct th_calls_habit){0};
+    tracing->calls_forgotten += th_recorded_habit_forgotten(&tracing->habit);
+    tracing->habit = (struct th_discard_habit){0};
     tracing->special = false;
     th_tracing_unlock(tracing);
     th_tracing_settle(tracing);
@@ -221,7 +221,7 @@ struct th_tracing *th_tracing_create(void)
     th_env_init(&tracing->arena, TH_ENV_PLAIN);
     make_lock(tracing);
     atomic_init(&tracing->wanted, TH_FLAG_ALWAYS);
-    th_execution_start(&tracing->execution, NULL);
+    th_recorded_start(&tracing->execution, NULL);
     for (enum th_kind kind = 0; kind < TH_KINDS; kind++)
         atomic_init(&tracing->found[kind], th_refs_create(0));
     atomic_init(&tracing->everyone, th_refs_create(0));
@@ -285,14 +285,14 @@ uint32_t th_tracing_seen(const struct th_tracing *tracing)
 
 uint64_t th_tracing_calls_forgotten(const struct th_tracing *tracing)
 {
-    return tracing->calls_forgotten + th_calls_forgotten(&tracing->habit);
+    return tracing->calls_forgotten + th_recorded_habit_forgotten(&tracing->habit);
 }
 
 struct th_caller th_tracing_decode_caller(struct th_tracing *tracing, struct th_event *event)
 {
     if (th_event_decode(event, &tracing->arena) == TH_OK)
-        return event->callers_told ? th_execution_first_caller(event->callers)
-                                   : th_execution_recorded_caller(event->match_spec_result);
+        return event->callers_told ? th_recorded_first_caller(event->callers)
+                                   : th_recorded_caller_of_result(event->match_spec_result);
     th_error_clear(); /* whoever wants the terms will meet the damage again */
     return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
 }

@@ -4,7 +4,7 @@
 
 #include "attachment.h"
 #include "callback.h"
-#include "host/trace/recorded/calls.h"
+#include "host/trace/recorded/discard_habit.h"
 #include "host/trace/recorded/execution.h"
 #include "functions.h"
 #include "message_filter.h"
@@ -139,7 +139,7 @@ struct th_tracing {
         struct th_tracee_refs *_Atomic refs;
     } departed[TH_DEPARTED];
     size_t departures;
-    struct th_calls_habit habit;
+    struct th_discard_habit habit;
     uint64_t calls_forgotten;              /* of worlds that are past */
     uint64_t destroyed_seen;               /* of `destroyed`: their bits are forgotten ... */
     uint64_t ends_seen[TH_SESSIONS_LIMIT]; /* ... which are those of which `ends` was this */

@@ -16,13 +16,13 @@ static struct th_buffer said;
 
 void executed_begin(const struct th_execution_options *options)
 {
-    th_execution_start(&executed, options);
+    th_recorded_start(&executed, options);
     executed_doubtful = executed_undecided = 0;
 }
 
 void executed_end(void)
 {
-    th_execution_forget(&executed, &executed_stack);
+    th_recorded_forget(&executed, &executed_stack);
     assert_int_equal(executed.bounds.slots, 0);
     executed_stack = (struct th_stack){0};
     th_buffer_free(&said);
@@ -69,11 +69,11 @@ static void enter(enum th_fact tail, const char *name)
 
     if (recorded)
         call.recorded = (struct th_caller){TH_CALLER_FUNCTION, executed_function(recorded + 1)};
-    th_execution_enter(&executed, &executed_stack, &call);
-    caller = th_execution_caller(&executed, &executed_stack);
+    th_recorded_enter(&executed, &executed_stack, &call);
+    caller = th_recorded_caller(&executed, &executed_stack);
     say("%s<%s", th_atom_name(call.function.function)->text, name_of(&caller));
     if (!strchr(name, '_'))
-        th_execution_want(&executed, &executed_stack, 1, 0);
+        th_recorded_want(&executed, &executed_stack, 1, 0);
 }
 
 static void leave(enum th_tracer_tag tag, const char *name, bool matters)
@@ -85,7 +85,7 @@ static void leave(enum th_tracer_tag tag, const char *name, bool matters)
     if (*name)
         end.function.function = executed_function(name);
     executed.each_matters = matters;
-    to = th_execution_leave(&executed, &executed_stack, &end).to;
+    to = th_recorded_leave(&executed, &executed_stack, &end).to;
     executed.each_matters = false;
     if (tag == TH_TAG_return_to)
         executed_undecided += executed_stack.undecided;
@@ -117,10 +117,10 @@ static void happen(const char *word)
         leave(TH_TAG_return_to, word + 1, false);
         break;
     case '#':
-        th_execution_gap(&executed);
+        th_recorded_gap(&executed);
         break;
     default:
-        th_execution_spawned(&executed, &executed_stack);
+        th_recorded_spawned(&executed, &executed_stack);
     }
 }
 

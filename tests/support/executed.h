@@ -38,7 +38,7 @@ extern uint64_t executed_doubtful, executed_undecided;
 
 static inline struct th_execution_counts executed_counts(void)
 {
-    return th_execution_counts(&executed);
+    return th_recorded_counts(&executed);
 }
 
 #endif

@@ -88,14 +88,14 @@ static void enter(struct retrace *r, const struct th_function *function)
     struct th_caller caller;
 
     if (r->what->recorded_callers)
-        call.recorded = th_execution_recorded_caller(r->event->match_spec_result);
-    th_execution_enter(&r->execution, stack, &call);
+        call.recorded = th_recorded_caller_of_result(r->event->match_spec_result);
+    th_recorded_enter(&r->execution, stack, &call);
     if (!matches(r, function))
         return;
-    caller = th_execution_caller(&r->execution, stack);
+    caller = th_recorded_caller(&r->execution, stack);
     put_call(function, &caller);
     if (r->what->returns || r->what->exceptions || r->what->return_to)
-        th_execution_want(&r->execution, stack, 1, 0);
+        th_recorded_want(&r->execution, stack, 1, 0);
 }
 
 static uint64_t note_end(void *context, enum th_ending ending, const struct th_function *function,
@@ -131,7 +131,7 @@ static void leave(struct retrace *r, const struct th_function *function)
     if (function)
         end.function.function = *function;
     r->ended = false;
-    now = th_execution_leave(&r->execution, &process->stack, &end).to;
+    now = th_recorded_leave(&r->execution, &process->stack, &end).to;
     process->owed |= r->ended;
     process->raising = end.tag == TH_TAG_exception_from;
     process->now = now;
@@ -157,15 +157,15 @@ static void retrace_event(struct retrace *r)
     bool known;
 
     if (r->event->kind == TH_EVENT_DROP)
-        th_execution_gap(&r->execution);
+        th_recorded_gap(&r->execution);
     if (r->event->kind > TH_EVENT_TRACE_TS)
         return;
     assert_int_equal(th_event_decode(r->event, &r->env), TH_OK);
     r->process = process_of(r, r->event->tracee);
     if (tag == TH_TAG_spawned)
-        th_execution_spawned(&r->execution, &r->process->stack);
+        th_recorded_spawned(&r->execution, &r->process->stack);
     if (tag == TH_TAG_exit)
-        th_execution_forget(&r->execution, &r->process->stack);
+        th_recorded_forget(&r->execution, &r->process->stack);
     if (tag < TH_TAG_call || tag > TH_TAG_exception_from)
         return;
     if (r->process->raising && tag != TH_TAG_exception_from && tag != TH_TAG_return_to)
@@ -202,15 +202,15 @@ static const char *retrace(struct th_reader *reader, const struct retracing *wha
     size_t position = 0;
 
     text.size = 0;
-    th_execution_start(&r.execution, &what->options);
+    th_recorded_start(&r.execution, &what->options);
     retrace_all(&r, reader);
     while ((slot = th_table_next(&r.processes, &position))) {
-        th_execution_forget(&r.execution, &((struct process *)slot->value)->stack);
+        th_recorded_forget(&r.execution, &((struct process *)slot->value)->stack);
         th_free(slot->value);
     }
     th_table_free(&r.processes);
     if (counts)
-        *counts = th_execution_counts(&r.execution);
+        *counts = th_recorded_counts(&r.execution);
     return th_buffer_text(&text);
 }
 
@@ -242,7 +242,7 @@ const char *retraced_bytes(const char *bytes, const struct retracing *retracing,
 
 static void put_recorded(const struct th_event *event)
 {
-    struct th_caller caller = th_execution_recorded_caller(event->match_spec_result);
+    struct th_caller caller = th_recorded_caller_of_result(event->match_spec_result);
     struct th_function function;
 
     if (event->tag < TH_TAG_call || event->tag > TH_TAG_exception_from)

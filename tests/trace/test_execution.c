@@ -28,7 +28,7 @@ static int end(void **state)
 
 static size_t callers(struct th_caller found[], size_t most)
 {
-    return th_execution_callers(&executed_stack, found, most);
+    return th_recorded_callers(&executed_stack, found, most);
 }
 
 static bool is(const struct th_caller *caller, const char *name)
@@ -72,13 +72,13 @@ static void a_recorded_caller_tells_of_no_other_one(void **state)
 
     (void)state;
     executed_expect("* +w_ +f", "w<. f<w");
-    th_execution_enter(&executed, &executed_stack, &call);
+    th_recorded_enter(&executed, &executed_stack, &call);
     assert_int_equal(callers(found, 8), 2);
     assert_true(is(&found[0], "f"));
     assert_int_equal(found[1].kind, TH_CALLER_UNKNOWN);
     assert_int_equal(callers(found, 1), 1);
     call.recorded.kind = TH_CALLER_UNDEFINED;
-    th_execution_enter(&executed, &executed_stack, &call);
+    th_recorded_enter(&executed, &executed_stack, &call);
     assert_int_equal(callers(found, 8), 1);
     assert_int_equal(found[0].kind, TH_CALLER_UNDEFINED);
 }
@@ -315,16 +315,16 @@ static void recorded_callers(void **state)
 
     (void)state;
     call.recorded = (struct th_caller){TH_CALLER_FUNCTION, executed_function("g")};
-    th_execution_enter(&executed, &executed_stack, &call);
-    assert_int_equal(th_execution_caller(&executed, &executed_stack).kind, TH_CALLER_FUNCTION);
+    th_recorded_enter(&executed, &executed_stack, &call);
+    assert_int_equal(th_recorded_caller(&executed, &executed_stack).kind, TH_CALLER_FUNCTION);
     call.recorded.kind = TH_CALLER_UNDEFINED;
-    th_execution_enter(&executed, &executed_stack, &call);
-    assert_int_equal(th_execution_caller(&executed, &executed_stack).kind, TH_CALLER_UNDEFINED);
+    th_recorded_enter(&executed, &executed_stack, &call);
+    assert_int_equal(th_recorded_caller(&executed, &executed_stack).kind, TH_CALLER_UNDEFINED);
     assert_int_equal(executed_counts().callers_unknown, 0);
     assert_int_equal(executed_counts().callers_disputed, 0);
     call.tail = TH_NO; /* it is f that executes */
-    th_execution_enter(&executed, &executed_stack, &call);
-    assert_int_equal(th_execution_caller(&executed, &executed_stack).kind, TH_CALLER_UNDEFINED);
+    th_recorded_enter(&executed, &executed_stack, &call);
+    assert_int_equal(th_recorded_caller(&executed, &executed_stack).kind, TH_CALLER_UNDEFINED);
     assert_int_equal(executed_counts().callers_disputed, 1);
 }
 
@@ -346,9 +346,9 @@ static void results_that_are_callers(void **state)
     th_env_init(&env, TH_ENV_PLAIN);
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         assert_int_equal(th_text_parse(&env, results[i].text, strlen(results[i].text), &t), TH_OK);
-        assert_int_equal(th_execution_recorded_caller(t).kind, results[i].kind);
+        assert_int_equal(th_recorded_caller_of_result(t).kind, results[i].kind);
     }
-    assert_int_equal(th_execution_recorded_caller(TH_NONE).kind, TH_CALLER_UNKNOWN);
+    assert_int_equal(th_recorded_caller_of_result(TH_NONE).kind, TH_CALLER_UNKNOWN);
     th_env_release(&env);
 }
 
@@ -403,7 +403,7 @@ static void processes_that_end_are_forgotten(void **state)
 {
     (void)state;
     executed_expect("+f +g", "f<? g<f");
-    th_execution_forget(&executed, &executed_stack);
+    th_recorded_forget(&executed, &executed_stack);
     assert_int_equal(executed.bounds.slots, 0);
     executed_expect("+h -g", "h<? >?");
 }

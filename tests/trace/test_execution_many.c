@@ -42,10 +42,10 @@ static void enter_wanted(enum th_fact tail, const char *name, uint64_t first, ui
 {
     struct th_execution_call call = {.function = executed_function(name), .tail = tail};
 
-    th_execution_enter(&executed, &executed_stack, &call);
-    th_execution_want(&executed, &executed_stack, first, 0);
+    th_recorded_enter(&executed, &executed_stack, &call);
+    th_recorded_want(&executed, &executed_stack, first, 0);
     if (second)
-        th_execution_want(&executed, &executed_stack, second, 0);
+        th_recorded_want(&executed, &executed_stack, second, 0);
 }
 
 static void expect_words(enum th_tracer_tag tag, const char *name, const char *expected)
@@ -55,7 +55,7 @@ static void expect_words(enum th_tracer_tag tag, const char *name, const char *e
     end.function = (struct th_caller){TH_CALLER_FUNCTION, executed_function(name)};
     words.size = 0;
     executed.each_matters = true;
-    th_execution_leave(&executed, &executed_stack, &end);
+    th_recorded_leave(&executed, &executed_stack, &end);
     executed.each_matters = false;
     assert_string_equal(th_buffer_text(&words), expected);
     th_buffer_free(&words);
@@ -120,7 +120,7 @@ static uint64_t ended_by(const char *name)
         .context = &ended,
     };
 
-    th_execution_leave(&executed, &executed_stack, &end);
+    th_recorded_leave(&executed, &executed_stack, &end);
     return ended;
 }
 
@@ -138,8 +138,8 @@ static unsigned long tail_calls(const char *one, const char *other)
     for (int i = 0; i < MANY; i++) {
         if (i == TH_EXECUTION_FRAMES)
             before = th_alloc_count();
-        th_execution_enter(&executed, &executed_stack, &calls[i % 2]);
-        th_execution_want(&executed, &executed_stack, 1, 0);
+        th_recorded_enter(&executed, &executed_stack, &calls[i % 2]);
+        th_recorded_want(&executed, &executed_stack, 1, 0);
     }
     return th_alloc_count() - before;
 }

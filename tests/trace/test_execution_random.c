@@ -77,14 +77,14 @@ static void enter(struct frame *frame)
     entered.function = call->function;
     if (recorder == BEAM)
         entered.tail = TH_UNKNOWN;
-    th_execution_enter(&execution, &stack, &entered);
+    th_recorded_enter(&execution, &stack, &entered);
     if (recorder == BEAM)
-        assert_int_equal(th_execution_caller(&execution, &stack).kind, TH_CALLER_UNKNOWN);
+        assert_int_equal(th_recorded_caller(&execution, &stack).kind, TH_CALLER_UNKNOWN);
     else
-        expect_caller(th_execution_caller(&execution, &stack), frame->below);
+        expect_caller(th_recorded_caller(&execution, &stack), frame->below);
     for (int i = 0; i < call->count; i++) {
         call->words[i] = 1 + (uint64_t)rand() % 2;
-        th_execution_want(&execution, &stack, call->words[i], 0);
+        th_recorded_want(&execution, &stack, call->words[i], 0);
     }
 }
 
@@ -144,7 +144,7 @@ static struct th_caller leave(enum th_tracer_tag tag, const struct th_function *
     else
         end.function.kind = TH_CALLER_UNDEFINED;
     skip_unwanted(&expected);
-    now = th_execution_leave(&execution, &stack, &end).to;
+    now = th_recorded_leave(&execution, &stack, &end).to;
     if (!bounded)
         assert_int_equal(expected.count, expected.last);
     return now;
@@ -202,14 +202,14 @@ static void run_programs(int programs)
     for (int i = 0; i < programs; i++) {
         srand((unsigned)i);
         fuel = 400;
-        th_execution_spawned(&execution, &stack);
+        th_recorded_spawned(&execution, &stack);
         run(NULL, 0);
         if (return_to)
             go_on(NULL);
         if (!bounded)
             assert_int_equal(stack.frames.count, 0);
     }
-    th_execution_forget(&execution, &stack);
+    th_recorded_forget(&execution, &stack);
     assert_int_equal(execution.bounds.slots, 0);
 }
 
@@ -222,9 +222,9 @@ static void check(enum recorder by, uint32_t frames)
     bounded = frames > 0;
     for (int i = 0; i < 2; i++) {
         return_to = i;
-        th_execution_start(&execution, &options);
+        th_recorded_start(&execution, &options);
         run_programs(400);
-        counts = th_execution_counts(&execution);
+        counts = th_recorded_counts(&execution);
         assert_true(counts.calls > 10000);
         assert_int_equal(counts.lost + counts.callers_disputed, 0);
         if (bounded)

@@ -24,7 +24,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    th_frames_clear(&frames, &bounds);
+    th_recorded_frames_clear(&frames, &bounds);
     assert_int_equal(bounds.slots, 0);
     return 0;
 }
@@ -33,7 +33,7 @@ enum { F = TH_FRAME_FUNCTION_FIRST, G, H, I };
 
 static void push(th_frame_function function, enum th_frame_link link, uint64_t word)
 {
-    th_frames_push(&frames, &bounds, function, link, word, TH_FRAME_UNKNOWN);
+    th_recorded_frames_push(&frames, &bounds, function, link, word, TH_FRAME_UNKNOWN);
 }
 
 /* --- physical frames --- */
@@ -43,16 +43,16 @@ static void a_frame_returns_to_the_one_below(void **state)
     (void)state;
     frames.below = I;
     push(F, TH_FRAME_CALLS, 0);
-    assert_int_equal(th_frames_caller(&frames), I);
+    assert_int_equal(th_recorded_frames_caller(&frames), I);
     push(G, TH_FRAME_CALLS, 1);
-    assert_int_equal(th_frames_caller(&frames), F);
+    assert_int_equal(th_recorded_frames_caller(&frames), F);
     push(H, TH_FRAME_TAIL, 1);
     push(I, TH_FRAME_TAIL, 0);
-    assert_int_equal(th_frames_caller(&frames), F);
-    assert_int_equal(th_frames_begin(&frames), 1);
+    assert_int_equal(th_recorded_frames_caller(&frames), F);
+    assert_int_equal(th_recorded_frames_begin(&frames), 1);
     push(G, TH_FRAME_UNCLEAR, 0);
-    assert_int_equal(th_frames_caller(&frames), TH_FRAME_UNKNOWN);
-    assert_int_equal(th_frames_begin(&frames), 4);
+    assert_int_equal(th_recorded_frames_caller(&frames), TH_FRAME_UNKNOWN);
+    assert_int_equal(th_recorded_frames_begin(&frames), 4);
 }
 
 static void what_was_replaced_is_not_found(void **state)
@@ -63,9 +63,9 @@ static void what_was_replaced_is_not_found(void **state)
     push(F, TH_FRAME_TAIL, 1);
     push(G, TH_FRAME_TAIL, 1);
     push(H, TH_FRAME_SAME, 2);
-    assert_int_equal(th_frames_find(&frames, F), 0);
-    assert_int_equal(th_frames_find(&frames, G), TH_FRAMES_NONE);
-    assert_int_equal(th_frames_find(&frames, H), 4);
+    assert_int_equal(th_recorded_frames_find(&frames, F), 0);
+    assert_int_equal(th_recorded_frames_find(&frames, G), TH_FRAMES_NONE);
+    assert_int_equal(th_recorded_frames_find(&frames, H), 4);
 }
 
 static void equal_calls_share_an_entry(void **state)
@@ -74,18 +74,18 @@ static void equal_calls_share_an_entry(void **state)
     for (int i = 0; i < 3; i++)
         push(F, TH_FRAME_CALLS, 1);
     assert_int_equal(frames.count, 1);
-    assert_int_equal(th_frames_caller(&frames), F); /* the third is called by the second */
+    assert_int_equal(th_recorded_frames_caller(&frames), F); /* the third is called by the second */
     for (int i = 0; i < TH_FRAME_TIMES_MAX + 2; i++)
         push(G, TH_FRAME_TAIL, 1);
     /* The third call of F is another frame than the two below it. */
     assert_int_equal(frames.count, 4);
-    assert_int_equal(th_frames_at(&frames, 0)->times, 2);
-    assert_int_equal(th_frames_begin(&frames), 1);
-    assert_int_equal(th_frames_caller(&frames), F);
-    assert_int_equal(th_frames_find(&frames, F), 0);
-    assert_int_equal(th_frames_wanted(&frames), 3 + TH_FRAME_TIMES_MAX + 2);
-    th_frames_pop_call(&frames, &bounds);
-    th_frames_pop_call(&frames, &bounds);
+    assert_int_equal(th_recorded_frames_at(&frames, 0)->times, 2);
+    assert_int_equal(th_recorded_frames_begin(&frames), 1);
+    assert_int_equal(th_recorded_frames_caller(&frames), F);
+    assert_int_equal(th_recorded_frames_find(&frames, F), 0);
+    assert_int_equal(th_recorded_frames_wanted(&frames), 3 + TH_FRAME_TIMES_MAX + 2);
+    th_recorded_frames_pop_call(&frames, &bounds);
+    th_recorded_frames_pop_call(&frames, &bounds);
     assert_int_equal(frames.count, 3);
 }
 
@@ -133,16 +133,16 @@ static void below_the_oldest_callers_are_unknown(void **state)
     frames.below = TH_FRAME_NOBODY;
     push(F, TH_FRAME_CALLS, 1);
     push(G, TH_FRAME_CALLS, 1);
-    assert_int_equal(th_frames_callers(&frames, callers, 4), 2);
+    assert_int_equal(th_recorded_frames_callers(&frames, callers, 4), 2);
     assert_int_equal(callers[0], F);
     assert_int_equal(callers[1], TH_FRAME_NOBODY);
     push(H, TH_FRAME_CALLS, 1);
-    assert_int_equal(th_frames_callers(&frames, callers, 4), 3);
+    assert_int_equal(th_recorded_frames_callers(&frames, callers, 4), 3);
     assert_int_equal(callers[0], G);
     assert_int_equal(callers[1], F);
     assert_int_equal(callers[2], TH_FRAME_UNKNOWN);
-    assert_int_equal(th_frames_callers(&frames, callers, 2), 2);
-    assert_int_equal(th_frames_callers(&frames, callers, 0), 0);
+    assert_int_equal(th_recorded_frames_callers(&frames, callers, 2), 2);
+    assert_int_equal(th_recorded_frames_callers(&frames, callers, 0), 0);
 }
 
 static void the_caller_of_endless_tail_calls_is_remembered(void **state)
@@ -155,10 +155,10 @@ static void the_caller_of_endless_tail_calls_is_remembered(void **state)
         push(i % 2 ? G : H, TH_FRAME_TAIL, 1);
     assert_int_equal(frames.count, 10);
     assert_int_equal(bounds.not_kept, 991);
-    assert_int_equal(th_frames_begin(&frames), 0);
-    assert_int_equal(th_frames_caller(&frames), F);
-    assert_int_equal(th_frames_find(&frames, F), TH_FRAMES_NONE);
-    assert_int_equal(th_frames_find(&frames, G), 9);
+    assert_int_equal(th_recorded_frames_begin(&frames), 0);
+    assert_int_equal(th_recorded_frames_caller(&frames), F);
+    assert_int_equal(th_recorded_frames_find(&frames, F), TH_FRAMES_NONE);
+    assert_int_equal(th_recorded_frames_find(&frames, G), 9);
 }
 
 static void all_stacks_together_are_bounded(void **state)
@@ -171,9 +171,9 @@ static void all_stacks_together_are_bounded(void **state)
         push(F + i, TH_FRAME_CALLS, 0);
     assert_int_equal(frames.count, 64);
     for (int i = 0; i < 100; i++)
-        th_frames_push(&other, &bounds, F + i, TH_FRAME_CALLS, 0, TH_FRAME_UNKNOWN);
+        th_recorded_frames_push(&other, &bounds, F + i, TH_FRAME_CALLS, 0, TH_FRAME_UNKNOWN);
     assert_int_equal(other.count, 8);
-    th_frames_clear(&other, &bounds);
+    th_recorded_frames_clear(&other, &bounds);
     assert_int_equal(bounds.slots, 64);
 }
 
@@ -185,10 +185,10 @@ static void memory_of_a_deep_recursion_is_given_back(void **state)
         push(F + i % 2, TH_FRAME_CALLS, 0);
     assert_true(bounds.slots >= 50000);
     while (frames.count > 10)
-        th_frames_pop(&frames, &bounds);
+        th_recorded_frames_pop(&frames, &bounds);
     assert_in_range(bounds.slots, 10, 1024);
-    assert_int_equal(th_frames_find(&frames, F), 8);
-    assert_int_equal(th_frames_find(&frames, F + 1), 9);
+    assert_int_equal(th_recorded_frames_find(&frames, F), 8);
+    assert_int_equal(th_recorded_frames_find(&frames, F + 1), 9);
 }
 
 static void a_steady_stack_allocates_nothing(void **state)
@@ -203,7 +203,7 @@ static void a_steady_stack_allocates_nothing(void **state)
     for (int i = 0; i < 10000; i++) {
         push(F + i % 3, TH_FRAME_CALLS, 1);
         if (i % 3 == 0)
-            th_frames_pop(&frames, &bounds);
+            th_recorded_frames_pop(&frames, &bounds);
     }
     assert_int_equal(th_alloc_count(), before);
 }
@@ -254,13 +254,13 @@ static int model_find(th_frame_function function)
 /* The same, of the stack. */
 static int find(th_frame_function function)
 {
-    uint32_t entry = th_frames_find(&frames, function);
+    uint32_t entry = th_recorded_frames_find(&frames, function);
     int above = 0;
 
     if (entry == TH_FRAMES_NONE)
         return -1;
     for (uint32_t i = entry + 1; i < frames.count; i++)
-        above += th_frames_at(&frames, i)->times;
+        above += th_recorded_frames_at(&frames, i)->times;
     return above;
 }
 
@@ -284,7 +284,7 @@ static void model_pop_frame(void)
     int begin = model_begin(depth - 1);
 
     for (; depth > begin; depth--)
-        th_frames_pop_call(&frames, &bounds);
+        th_recorded_frames_pop_call(&frames, &bounds);
 }
 
 static size_t model_callers(th_frame_function callers[], size_t most)
@@ -305,7 +305,7 @@ static void compare_callers(void)
 {
     th_frame_function here[12], expected[12];
     size_t most = (size_t)rand() % 12;
-    size_t count = th_frames_callers(&frames, here, most);
+    size_t count = th_recorded_frames_callers(&frames, here, most);
 
     assert_int_equal(count, model_callers(expected, most));
     assert_memory_equal(here, expected, count * sizeof *here);
@@ -317,11 +317,11 @@ static void compare(void)
 
     assert_int_equal(find(function), model_find(function));
     if (depth == 0) {
-        assert_null(th_frames_top(&frames));
+        assert_null(th_recorded_frames_top(&frames));
         return;
     }
-    assert_int_equal(th_frames_top(&frames)->function, model[depth - 1].function);
-    assert_int_equal(th_frames_caller(&frames), model_caller());
+    assert_int_equal(th_recorded_frames_top(&frames)->function, model[depth - 1].function);
+    assert_int_equal(th_recorded_frames_caller(&frames), model_caller());
     compare_callers();
 }
 

@@ -1,4 +1,4 @@
-#include "execution_stack.h"
+#include "execution_internal.h"
 
 #include "host/base/base.h"
 
@@ -26,7 +26,7 @@ static th_term atom_at(th_frame_function bits)
     return (th_term)(bits & ((1 << ATOM_BITS) - 1)) << 6 | TH_TAG_ATOM;
 }
 
-struct th_function th_execution_unpack(th_frame_function function)
+struct th_function th_recorded_unpack(th_frame_function function)
 {
     return (struct th_function){
         .module = atom_at(function >> (ATOM_BITS + ARITY_BITS)),
@@ -35,25 +35,25 @@ struct th_function th_execution_unpack(th_frame_function function)
     };
 }
 
-th_frame_function th_execution_pack_caller(const struct th_caller *caller)
+th_frame_function th_recorded_pack_caller(const struct th_caller *caller)
 {
     if (caller->kind == TH_CALLER_FUNCTION)
         return pack(&caller->function);
     return caller->kind == TH_CALLER_UNDEFINED ? TH_FRAME_NOBODY : TH_FRAME_UNKNOWN;
 }
 
-struct th_caller th_execution_unpack_caller(th_frame_function function)
+struct th_caller th_recorded_unpack_caller(th_frame_function function)
 {
     if (function == TH_FRAME_UNKNOWN)
         return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
     if (function == TH_FRAME_NOBODY)
         return (struct th_caller){.kind = TH_CALLER_UNDEFINED};
-    return (struct th_caller){TH_CALLER_FUNCTION, th_execution_unpack(function)};
+    return (struct th_caller){TH_CALLER_FUNCTION, th_recorded_unpack(function)};
 }
 
 /* --- the stack as a whole --- */
 
-void th_execution_start(struct th_execution *execution, const struct th_execution_options *options)
+void th_recorded_start(struct th_execution *execution, const struct th_execution_options *options)
 {
     static const struct th_execution_options none;
 
@@ -67,7 +67,7 @@ void th_execution_start(struct th_execution *execution, const struct th_executio
     execution->bounds.all = options->all_frames ? options->all_frames : TH_EXECUTION_ALL_FRAMES;
 }
 
-struct th_execution_counts th_execution_counts(const struct th_execution *execution)
+struct th_execution_counts th_recorded_counts(const struct th_execution *execution)
 {
     struct th_execution_counts counts = execution->counts;
 
@@ -75,18 +75,18 @@ struct th_execution_counts th_execution_counts(const struct th_execution *execut
     return counts;
 }
 
-void th_execution_gap(struct th_execution *execution)
+void th_recorded_gap(struct th_execution *execution)
 {
     execution->gaps++;
 }
 
-void th_execution_forget(struct th_execution *execution, struct th_stack *stack)
+void th_recorded_forget(struct th_execution *execution, struct th_stack *stack)
 {
-    th_frames_clear(&stack->frames, &execution->bounds);
+    th_recorded_frames_clear(&stack->frames, &execution->bounds);
     *stack = (struct th_stack){.sessions = stack->sessions, .gaps = execution->gaps};
 }
 
-void th_execution_forget_sessions(struct th_stack *stack, uint64_t gone)
+void th_recorded_forget_sessions(struct th_stack *stack, uint64_t gone)
 {
     struct th_stack_sessions *sessions = &stack->sessions;
 
@@ -99,22 +99,22 @@ void th_execution_forget_sessions(struct th_stack *stack, uint64_t gone)
     sessions->timing &= ~gone;
 }
 
-void th_execution_spawned(struct th_execution *execution, struct th_stack *stack)
+void th_recorded_spawned(struct th_execution *execution, struct th_stack *stack)
 {
-    th_execution_forget(execution, stack);
+    th_recorded_forget(execution, stack);
     stack->at = TH_STACK_AT_START;
 }
 
-void th_stack_drop_returning(struct th_execution *execution, struct th_stack *stack)
+void th_recorded_drop_returning(struct th_execution *execution, struct th_stack *stack)
 {
-    uint32_t begin = th_frames_begin(&stack->frames);
+    uint32_t begin = th_recorded_frames_begin(&stack->frames);
 
     while (stack->frames.count > begin)
-        th_frames_pop(&stack->frames, &execution->bounds);
-    th_stack_returned(stack, stack->named);
+        th_recorded_frames_pop(&stack->frames, &execution->bounds);
+    th_recorded_has_returned(stack, stack->named);
 }
 
-void th_stack_catch_up(struct th_execution *execution, struct th_stack *stack)
+void th_recorded_catch_up(struct th_execution *execution, struct th_stack *stack)
 {
     uint64_t forgotten;
 
@@ -122,13 +122,13 @@ void th_stack_catch_up(struct th_execution *execution, struct th_stack *stack)
         return;
     forgotten = stack->frames.forgotten + stack->frames.count;
     if (stack->returning)
-        th_stack_drop_returning(execution, stack);
-    execution->counts.lost += th_frames_wanted(&stack->frames);
-    th_execution_forget(execution, stack);
+        th_recorded_drop_returning(execution, stack);
+    execution->counts.lost += th_recorded_frames_wanted(&stack->frames);
+    th_recorded_forget(execution, stack);
     stack->frames.forgotten = forgotten;
 }
 
-void th_stack_returned(struct th_stack *stack, th_frame_function caller)
+void th_recorded_has_returned(struct th_stack *stack, th_frame_function caller)
 {
     stack->returning = false;
     stack->named = caller;
@@ -140,11 +140,11 @@ void th_stack_returned(struct th_stack *stack, th_frame_function caller)
 
 /* --- calls --- */
 
-th_frame_function th_stack_executing(const struct th_stack *stack)
+th_frame_function th_recorded_executing(const struct th_stack *stack)
 {
     switch (stack->at) {
     case TH_STACK_AT_TOP:
-        return th_frames_top(&stack->frames)->function;
+        return th_recorded_frames_top(&stack->frames)->function;
     case TH_STACK_AT_NAMED:
         return stack->named;
     case TH_STACK_AT_START:
@@ -160,22 +160,24 @@ static th_frame_function caller_now(const struct th_stack *stack, enum th_fact t
     if (tail == TH_UNKNOWN)
         return TH_FRAME_UNKNOWN;
     if (tail == TH_NO || stack->at == TH_STACK_AT_START)
-        return th_stack_executing(stack);
-    return stack->at == TH_STACK_AT_TOP ? th_frames_caller(&stack->frames) : TH_FRAME_UNKNOWN;
+        return th_recorded_executing(stack);
+    return stack->at == TH_STACK_AT_TOP ? th_recorded_frames_caller(&stack->frames)
+                                        : TH_FRAME_UNKNOWN;
 }
 
 /* A tail call of the topmost call. If nobody wants to know of that one's end, it is gone. */
 static void replace(struct th_execution *execution, struct th_stack *stack,
                     th_frame_function function)
 {
-    struct th_frame top = *th_frames_top(&stack->frames);
+    struct th_frame top = *th_recorded_frames_top(&stack->frames);
     enum th_frame_link link = TH_FRAME_TAIL;
 
     if (!top.word && !execution->each_returns) {
         link = top.link;
-        th_frames_pop_call(&stack->frames, &execution->bounds);
+        th_recorded_frames_pop_call(&stack->frames, &execution->bounds);
     }
-    th_frames_push(&stack->frames, &execution->bounds, function, link, 0, TH_FRAME_UNKNOWN);
+    th_recorded_frames_push(&stack->frames, &execution->bounds, function, link, 0,
+                            TH_FRAME_UNKNOWN);
 }
 
 static void push(struct th_execution *execution, struct th_stack *stack, th_frame_function function,
@@ -186,10 +188,10 @@ static void push(struct th_execution *execution, struct th_stack *stack, th_fram
     if (stack->frames.count == 0)
         stack->frames.below = caller;
     else if (caller != TH_FRAME_UNKNOWN && stack->at == TH_STACK_AT_NAMED)
-        th_frames_push(&stack->frames, &execution->bounds, caller, TH_FRAME_UNCLEAR, 0,
-                       TH_FRAME_UNKNOWN);
-    th_frames_push(&stack->frames, &execution->bounds, function, link, 0,
-                   stack->tails_untold ? recorded : TH_FRAME_UNKNOWN);
+        th_recorded_frames_push(&stack->frames, &execution->bounds, caller, TH_FRAME_UNCLEAR, 0,
+                                TH_FRAME_UNKNOWN);
+    th_recorded_frames_push(&stack->frames, &execution->bounds, function, link, 0,
+                            stack->tails_untold ? recorded : TH_FRAME_UNKNOWN);
 }
 
 /* A recorded caller is stronger: it is the recorder's own stack that told it. */
@@ -213,24 +215,24 @@ static void begin_call_of_sessions(struct th_stack *stack)
     sessions->latest = sessions->perhaps = 0;
 }
 
-void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
-                        const struct th_execution_call *call)
+void th_recorded_enter(struct th_execution *execution, struct th_stack *stack,
+                       const struct th_execution_call *call)
 {
     th_frame_function function = pack(&call->function);
-    th_frame_function recorded = th_execution_pack_caller(&call->recorded);
+    th_frame_function recorded = th_recorded_pack_caller(&call->recorded);
     th_frame_function caller;
 
     execution->counts.calls++;
-    if (th_execution_has_sessions(execution))
+    if (th_recorded_has_sessions(execution))
         begin_call_of_sessions(stack);
-    th_stack_catch_up(execution, stack);
+    th_recorded_catch_up(execution, stack);
     if (stack->returning)
-        th_stack_drop_returning(execution, stack);
+        th_recorded_drop_returning(execution, stack);
     caller = caller_now(stack, call->tail);
     note_caller(execution, stack, caller, recorded);
     stack->tails_untold = call->tail == TH_UNKNOWN;
     if (recorded >= TH_FRAME_FUNCTION_FIRST && stack->tails_untold)
-        th_stack_doubt_above(stack, recorded);
+        th_recorded_doubt_above(stack, recorded);
     if (call->tail == TH_YES && stack->at == TH_STACK_AT_TOP)
         replace(execution, stack, function);
     else
@@ -240,24 +242,24 @@ void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
     stack->ended = stack->raised = false;
 }
 
-struct th_caller th_execution_caller(struct th_execution *execution, struct th_stack *stack)
+struct th_caller th_recorded_caller(struct th_execution *execution, struct th_stack *stack)
 {
     if (stack->caller == TH_FRAME_UNKNOWN && !stack->asked)
         execution->counts.callers_unknown++;
     stack->asked = true;
-    return th_execution_unpack_caller(stack->caller);
+    return th_recorded_unpack_caller(stack->caller);
 }
 
 /* The recorded caller stands at the top where the stack has another one: it says nothing of those
  * below. */
-size_t th_execution_callers(const struct th_stack *stack, struct th_caller callers[], size_t most)
+size_t th_recorded_callers(const struct th_stack *stack, struct th_caller callers[], size_t most)
 {
     th_frame_function found[TH_EXECUTION_CALLERS];
     size_t count;
 
     if (most > TH_EXECUTION_CALLERS)
         most = TH_EXECUTION_CALLERS;
-    count = stack->frames.count ? th_frames_callers(&stack->frames, found, most) : 0;
+    count = stack->frames.count ? th_recorded_frames_callers(&stack->frames, found, most) : 0;
     if (most > 0 && (count == 0 || found[0] != stack->caller)) {
         found[0] = stack->caller;
         count = 1;
@@ -265,12 +267,12 @@ size_t th_execution_callers(const struct th_stack *stack, struct th_caller calle
             found[count++] = TH_FRAME_UNKNOWN;
     }
     for (size_t i = 0; i < count; i++)
-        callers[i] = th_execution_unpack_caller(found[i]);
+        callers[i] = th_recorded_unpack_caller(found[i]);
     return count;
 }
 
-void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
-                       uint64_t sessions)
+void th_recorded_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
+                      uint64_t sessions)
 {
     struct th_frames *frames = &stack->frames;
 
@@ -278,9 +280,10 @@ void th_execution_want(struct th_execution *execution, struct th_stack *stack, u
     execution->returns_matter |= sessions != 0;
     stack->sessions.latest |= sessions;
     if (stack->entered)
-        th_frames_want_call(frames, &execution->bounds, word);
+        th_recorded_frames_want_call(frames, &execution->bounds, word);
     else
-        th_frames_push(frames, &execution->bounds, th_frames_top(frames)->function, TH_FRAME_SAME,
-                       word, th_frames_recorded(frames, frames->count - 1));
+        th_recorded_frames_push(frames, &execution->bounds,
+                                th_recorded_frames_top(frames)->function, TH_FRAME_SAME, word,
+                                th_recorded_frames_recorded_caller(frames, frames->count - 1));
     stack->entered = false;
 }

@@ -3,13 +3,13 @@
  * leave; so calls can be traced again, with patterns that the recording was not made with.
  *
  *   struct th_execution execution;                   one for all streams
- *   th_execution_start(&execution, &options);
+ *   th_recorded_start(&execution, &options);
  *   struct th_stack stack = {0};                     one a process, once somebody wants it
- *   th_execution_enter(&execution, &stack, &call);   each call, wanted or not;
- *     th_execution_caller(&execution, &stack)        ... who called? if somebody asks
- *     th_execution_want(&execution, &stack, word);   ... tell me when it ends
- *   th_execution_leave(&execution, &stack, &end);    each return and exception
- *   th_execution_forget(&execution, &stack);         the process has ended
+ *   th_recorded_enter(&execution, &stack, &call);   each call, wanted or not;
+ *     th_recorded_caller(&execution, &stack)        ... who called? if somebody asks
+ *     th_recorded_want(&execution, &stack, word);   ... tell me when it ends
+ *   th_recorded_leave(&execution, &stack, &end);    each return and exception
+ *   th_recorded_forget(&execution, &stack);         the process has ended
  *
  * What is known comes from the recording alone; what it does not tell is TH_CALLER_UNKNOWN, never
  * guessed. There are two sorts of recording.
@@ -32,7 +32,7 @@
  * to be this one, if it is a recursive function's.
  * The callers are known if they were recorded, as the
  * result of `{message, {caller}}`; whoever starts the replay must say that this is what results
- * are (th_execution_recorded_caller()), as they have the shape of any {M, F, A}. JSON lines of a
+ * are (th_recorded_caller_of_result()), as they have the shape of any {M, F, A}. JSON lines of a
  * live run are of this sort, too, and have the callers beside each call (th_event.callers).
  *
  * What is wanted of calls stays until they end; as a BEAM does, also that of tail calls: they end
@@ -53,7 +53,7 @@ struct th_execution_options {
     uint64_t all_frames; /* entries of all stacks; 0: TH_EXECUTION_ALL_FRAMES */
     bool each_returns; /* tail calls have return_from records of their own, besides telling `tail`:
                           they follow that of the call which was executing */
-    bool each_matters; /* each return_to matters: see th_execution_leave() */
+    bool each_matters; /* each return_to matters: see th_recorded_leave() */
 };
 
 /* Each is a line for the user if it is not 0, except for the first three and `untold`. */
@@ -62,7 +62,7 @@ struct th_execution_counts {
     uint64_t returns;          /* return_from, exception_from and return_to. 0 with many calls: the
                                   recording has none, nobody can be told of a call's end, and callers
                                   are as if nothing had returned */
-    uint64_t wanted;           /* th_execution_want() */
+    uint64_t wanted;           /* th_recorded_want() */
     uint64_t callers_unknown;  /* calls whose caller was asked for, answered `undefined` */
     uint64_t callers_disputed; /* ... recorded, where the stack says another one */
     uint64_t not_kept;         /* wanted calls forgotten as the stack was full: "return frames not
@@ -170,46 +170,46 @@ struct th_execution_left {
 };
 
 /* OPTIONS may be NULL. The counts go up over all streams. */
-void th_execution_start(struct th_execution *execution, const struct th_execution_options *options);
+void th_recorded_start(struct th_execution *execution, const struct th_execution_options *options);
 
-struct th_execution_counts th_execution_counts(const struct th_execution *execution);
+struct th_execution_counts th_recorded_counts(const struct th_execution *execution);
 
 /* The process was seen being spawned: nobody called what it calls first, if that is an
  * execution. */
-void th_execution_spawned(struct th_execution *execution, struct th_stack *stack);
+void th_recorded_spawned(struct th_execution *execution, struct th_stack *stack);
 
 /* A call. */
-void th_execution_enter(struct th_execution *execution, struct th_stack *stack,
-                        const struct th_execution_call *call);
+void th_recorded_enter(struct th_execution *execution, struct th_stack *stack,
+                       const struct th_execution_call *call);
 
 /* Who called what was entered last, which is what it returns to. Counts the call once if that is
  * unknown. */
-struct th_caller th_execution_caller(struct th_execution *execution, struct th_stack *stack);
+struct th_caller th_recorded_caller(struct th_execution *execution, struct th_stack *stack);
 
 /* Who called what was entered last, who called that one, and so on: at most MOST into CALLERS.
  * Ends early only with one who is unknown, or with nobody. Returns how many; counts nothing. */
-size_t th_execution_callers(const struct th_stack *stack, struct th_caller callers[], size_t most);
+size_t th_recorded_callers(const struct th_stack *stack, struct th_caller callers[], size_t most);
 
 /* When the call that was entered last ends, WORD (not 0) will be told; the return_to is for
  * SESSIONS. Several times for several words; nothing may have happened in the process meanwhile. */
-void th_execution_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
-                       uint64_t sessions);
+void th_recorded_want(struct th_execution *execution, struct th_stack *stack, uint64_t word,
+                      uint64_t sessions);
 
 /*
  * A return or an exception. Which calls a return_to ends matters if sessions want different ones of
  * the open calls, or time calls. Only then are endings TH_ENDED_LIKELY and TH_ENDED_DOUBTFUL told.
  */
-struct th_execution_left th_execution_leave(struct th_execution *execution, struct th_stack *stack,
-                                            const struct th_execution_end *end);
+struct th_execution_left th_recorded_leave(struct th_execution *execution, struct th_stack *stack,
+                                           const struct th_execution_end *end);
 
 /* Events were lost, no one knows whose: all stacks begin anew, each when something happens in its
  * process. */
-void th_execution_gap(struct th_execution *execution);
+void th_recorded_gap(struct th_execution *execution);
 
 /* The process has ended, or nobody is interested in it any more; leaves {0} but for `sessions`. */
-void th_execution_forget(struct th_execution *execution, struct th_stack *stack);
+void th_recorded_forget(struct th_execution *execution, struct th_stack *stack);
 
 /* The sessions GONE have ended, and their bits are free for others. */
-void th_execution_forget_sessions(struct th_stack *stack, uint64_t gone);
+void th_recorded_forget_sessions(struct th_stack *stack, uint64_t gone);
 
 #endif

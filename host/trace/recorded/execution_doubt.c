@@ -32,7 +32,7 @@
  * (th_execution_end.matters): a return_to is for all of them. Then calls end by 1. and 4. alone,
  * and those that stay are `guessed`: taken for open, and likely so, once it matters.
  */
-#include "execution_stack.h"
+#include "execution_internal.h"
 
 /* How many calls are looked at, one by one, when another one tells its caller. */
 enum { LOOKED_AT = 64 };
@@ -46,51 +46,51 @@ static void doubt(struct th_frame *frame)
 /* All calls of the entries below END. Each entry is looked at once. */
 static void doubt_below(struct th_frames *frames, uint32_t end)
 {
-    for (; end > 0 && th_frames_at(frames, end - 1)->doubt != TH_FRAME_ALL_DOUBTED; end--)
-        th_frames_at(frames, end - 1)->doubt = TH_FRAME_ALL_DOUBTED;
+    for (; end > 0 && th_recorded_frames_at(frames, end - 1)->doubt != TH_FRAME_ALL_DOUBTED; end--)
+        th_recorded_frames_at(frames, end - 1)->doubt = TH_FRAME_ALL_DOUBTED;
 }
 
-void th_stack_doubt_guessed(struct th_stack *stack)
+void th_recorded_doubt_guessed(struct th_stack *stack)
 {
     struct th_frames *frames = &stack->frames;
 
     if (stack->guessed > frames->count)
         stack->guessed = frames->count;
     for (; stack->guessed > 0; stack->guessed--)
-        if (th_frames_at(frames, stack->guessed - 1)->doubt == TH_FRAME_CERTAIN)
-            th_frames_at(frames, stack->guessed - 1)->doubt = TH_FRAME_LIKELY;
+        if (th_recorded_frames_at(frames, stack->guessed - 1)->doubt == TH_FRAME_CERTAIN)
+            th_recorded_frames_at(frames, stack->guessed - 1)->doubt = TH_FRAME_LIKELY;
 }
 
-void th_stack_doubt_above(struct th_stack *stack, th_frame_function caller)
+void th_recorded_doubt_above(struct th_stack *stack, th_frame_function caller)
 {
     struct th_frames *frames = &stack->frames;
     uint32_t i = frames->count, looked_at = 0;
 
-    if (i == 0 || th_frames_top(frames)->function == caller ||
-        th_frames_find(frames, caller) == TH_FRAMES_NONE)
+    if (i == 0 || th_recorded_frames_top(frames)->function == caller ||
+        th_recorded_frames_find(frames, caller) == TH_FRAMES_NONE)
         return;
-    while (i > 0 && th_frames_at(frames, i - 1)->function != caller &&
-           th_frames_recorded(frames, i - 1) != caller) {
+    while (i > 0 && th_recorded_frames_at(frames, i - 1)->function != caller &&
+           th_recorded_frames_recorded_caller(frames, i - 1) != caller) {
         if (looked_at++ == LOOKED_AT) {
             doubt_below(frames, i);
             return;
         }
-        i = th_frames_begin_of(frames, i - 1);
-        doubt(th_frames_at(frames, i));
+        i = th_recorded_frames_begin_of(frames, i - 1);
+        doubt(th_recorded_frames_at(frames, i));
     }
 }
 
-void th_stack_doubt_unreturned(struct th_stack *stack, uint32_t entry)
+void th_recorded_doubt_unreturned(struct th_stack *stack, uint32_t entry)
 {
     struct th_frames *frames = &stack->frames;
-    th_frame_function caller = th_frames_recorded(frames, entry);
+    th_frame_function caller = th_recorded_frames_recorded_caller(frames, entry);
 
     for (uint32_t i = frames->count; i > entry + 1;) {
-        th_frame_function recorded =
-            th_frames_recorded(frames, i = th_frames_begin_of(frames, i - 1));
+        th_frame_function recorded = th_recorded_frames_recorded_caller(
+            frames, i = th_recorded_frames_begin_of(frames, i - 1));
         stack->undecided |= recorded == TH_FRAME_UNKNOWN;
         if (recorded == TH_FRAME_UNKNOWN || recorded != caller)
-            doubt(th_frames_at(frames, i));
+            doubt(th_recorded_frames_at(frames, i));
     }
 }
 
@@ -100,10 +100,10 @@ static uint32_t find_called(const struct th_frames *frames, th_frame_function fu
     uint32_t i = frames->count;
 
     while (i > 0) {
-        i = th_frames_begin_of(frames, i - 1);
-        if (th_frames_recorded(frames, i) == function)
+        i = th_recorded_frames_begin_of(frames, i - 1);
+        if (th_recorded_frames_recorded_caller(frames, i) == function)
             return i;
-        if (th_frames_at(frames, i)->doubt == TH_FRAME_ALL_DOUBTED)
+        if (th_recorded_frames_at(frames, i)->doubt == TH_FRAME_ALL_DOUBTED)
             break;
     }
     return TH_FRAMES_NONE;
@@ -113,18 +113,20 @@ static uint32_t find_called(const struct th_frames *frames, th_frame_function fu
 static uint32_t left_by_untraced(const struct th_execution *execution, struct th_frames *frames,
                                  th_frame_function function)
 {
-    uint32_t latest = th_frames_begin(frames);
+    uint32_t latest = th_recorded_frames_begin(frames);
     uint32_t left = find_called(frames, function);
 
     if (left == TH_FRAMES_NONE) {
-        bool told = th_frames_recorded(frames, latest) != TH_FRAME_UNKNOWN;
+        bool told = th_recorded_frames_recorded_caller(frames, latest) != TH_FRAME_UNKNOWN;
         bool raised = execution->returned && latest > 0;
         doubt_below(frames, told || raised ? frames->count : latest);
         return latest;
     }
     for (uint32_t i = left; i > 0;) {
-        struct th_frame *frame = th_frames_at(frames, i = th_frames_begin_of(frames, i - 1));
-        if (th_frames_recorded(frames, i) != function || frame->doubt >= TH_FRAME_DOUBTED)
+        struct th_frame *frame =
+            th_recorded_frames_at(frames, i = th_recorded_frames_begin_of(frames, i - 1));
+        if (th_recorded_frames_recorded_caller(frames, i) != function ||
+            frame->doubt >= TH_FRAME_DOUBTED)
             break;
         doubt(frame);
     }
@@ -135,9 +137,10 @@ static uint32_t left_by(const struct th_execution *execution, struct th_stack *s
                         th_frame_function function)
 {
     struct th_frames *frames = &stack->frames;
-    uint32_t end = stack->ended ? frames->count : th_frames_begin(frames);
-    uint32_t found =
-        function == TH_FRAME_NOBODY ? TH_FRAMES_NONE : th_frames_find_below(frames, function, end);
+    uint32_t end = stack->ended ? frames->count : th_recorded_frames_begin(frames);
+    uint32_t found = function == TH_FRAME_NOBODY
+                         ? TH_FRAMES_NONE
+                         : th_recorded_frames_find_below(frames, function, end);
 
     if (found != TH_FRAMES_NONE)
         return found + 1;
@@ -154,9 +157,9 @@ static uint32_t left_by(const struct th_execution *execution, struct th_stack *s
 static bool may_have_ended(const struct th_frames *frames, uint32_t entry,
                            th_frame_function function)
 {
-    th_frame_function recorded = th_frames_recorded(frames, entry);
+    th_frame_function recorded = th_recorded_frames_recorded_caller(frames, entry);
 
-    return th_frames_at(frames, entry)->doubt != TH_FRAME_CERTAIN &&
+    return th_recorded_frames_at(frames, entry)->doubt != TH_FRAME_CERTAIN &&
            (recorded == TH_FRAME_UNKNOWN || recorded == function);
 }
 
@@ -167,8 +170,9 @@ static bool doubt_ended(struct th_frames *frames, uint32_t left, th_frame_functi
     bool doubted = false;
 
     for (uint32_t i = frames->count; i > left;) {
-        struct th_frame *frame = th_frames_at(frames, i = th_frames_begin_of(frames, i - 1));
-        th_frame_function recorded = th_frames_recorded(frames, i);
+        struct th_frame *frame =
+            th_recorded_frames_at(frames, i = th_recorded_frames_begin_of(frames, i - 1));
+        th_frame_function recorded = th_recorded_frames_recorded_caller(frames, i);
         if (raised && recorded == TH_FRAME_UNKNOWN && i > left)
             doubt(frame);
         doubted |= may_have_ended(frames, i, function);
@@ -183,13 +187,13 @@ static bool is_last(const struct th_frames *frames, th_frame_function function, 
 {
     if (left == 0)
         return frames->forgotten == 0;
-    return th_frames_at(frames, left - 1)->function == function &&
-           th_frames_at(frames, left - 1)->times == 1 &&
-           th_frames_find_below(frames, function, left - 1) == TH_FRAMES_NONE;
+    return th_recorded_frames_at(frames, left - 1)->function == function &&
+           th_recorded_frames_at(frames, left - 1)->times == 1 &&
+           th_recorded_frames_find_below(frames, function, left - 1) == TH_FRAMES_NONE;
 }
 
-uint32_t th_stack_left_by(struct th_execution *execution, struct th_stack *stack,
-                          th_frame_function function)
+uint32_t th_recorded_left_by(struct th_execution *execution, struct th_stack *stack,
+                             th_frame_function function)
 {
     struct th_frames *frames = &stack->frames;
     uint32_t left;
@@ -197,17 +201,19 @@ uint32_t th_stack_left_by(struct th_execution *execution, struct th_stack *stack
     if (frames->count == 0)
         return 0;
     execution->alone |= !stack->ended;
-    th_frames_part_top(frames, &execution->bounds);
+    th_recorded_frames_part_top(frames, &execution->bounds);
     left = left_by(execution, stack, function);
-    if (!stack->ended && left == th_frames_begin(frames) && is_last(frames, function, left))
-        th_frames_at(frames, left)->doubt = TH_FRAME_CERTAIN; /* no other call can have ended */
+    if (!stack->ended && left == th_recorded_frames_begin(frames) &&
+        is_last(frames, function, left))
+        th_recorded_frames_at(frames, left)->doubt =
+            TH_FRAME_CERTAIN; /* no other call can have ended */
     stack->undecided = doubt_ended(frames, left, function, execution->returned && !stack->ended) &&
                        execution->alone;
     return left;
 }
 
-enum th_fact th_stack_raised_to(const struct th_stack *stack, th_frame_function function,
-                                uint32_t left)
+enum th_fact th_recorded_raised_to(const struct th_stack *stack, th_frame_function function,
+                                   uint32_t left)
 {
     const struct th_frames *frames = &stack->frames;
 
@@ -223,7 +229,7 @@ static bool is_any_wanted(const struct th_frames *frames, uint32_t begin)
     uint32_t i = frames->count;
 
     while (i > begin && frames->count - i < LOOKED_AT)
-        if (th_frames_at(frames, --i)->word)
+        if (th_recorded_frames_at(frames, --i)->word)
             return true;
     return i > begin;
 }
@@ -231,16 +237,16 @@ static bool is_any_wanted(const struct th_frames *frames, uint32_t begin)
 /* The call at BEGIN, and those between it and OTHER, may have ended. */
 static void make_likely(struct th_frames *frames, uint32_t begin, uint32_t other)
 {
-    for (uint32_t i = begin; th_frames_at(frames, i)->doubt == TH_FRAME_CERTAIN;) {
-        th_frames_at(frames, i)->doubt = TH_FRAME_LIKELY;
+    for (uint32_t i = begin; th_recorded_frames_at(frames, i)->doubt == TH_FRAME_CERTAIN;) {
+        th_recorded_frames_at(frames, i)->doubt = TH_FRAME_LIKELY;
         if (other == TH_FRAMES_NONE || i == 0 || i - 1 == other)
             break;
-        i = th_frames_begin_of(frames, i - 1);
+        i = th_recorded_frames_begin_of(frames, i - 1);
     }
 }
 
-void th_stack_doubt_target(struct th_execution *execution, struct th_stack *stack,
-                           th_frame_function function)
+void th_recorded_doubt_target(struct th_execution *execution, struct th_stack *stack,
+                              th_frame_function function)
 {
     struct th_frames *frames = &stack->frames;
     th_frame_function recorded;
@@ -249,14 +255,14 @@ void th_stack_doubt_target(struct th_execution *execution, struct th_stack *stac
 
     if (frames->count == 0 || !execution->alone)
         return;
-    th_frames_part_top(frames, &execution->bounds);
-    begin = th_frames_begin(frames);
-    recorded = th_frames_recorded(frames, begin);
-    called_itself = th_frames_top(frames)->function == function &&
+    th_recorded_frames_part_top(frames, &execution->bounds);
+    begin = th_recorded_frames_begin(frames);
+    recorded = th_recorded_frames_recorded_caller(frames, begin);
+    called_itself = th_recorded_frames_top(frames)->function == function &&
                     (recorded == TH_FRAME_UNKNOWN || recorded == function);
     if (!called_itself && !may_have_ended(frames, begin, function))
         return;
-    other = th_frames_find_below(frames, function, begin);
+    other = th_recorded_frames_find_below(frames, function, begin);
     if (called_itself && (recorded == function || other != TH_FRAMES_NONE))
         make_likely(frames, begin, other);
     if (!may_have_ended(frames, begin, function))

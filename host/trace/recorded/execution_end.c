@@ -2,7 +2,7 @@
  * How calls end: with the record of a return or an exception, with what that tells about other
  * calls, or untold.
  */
-#include "execution_stack.h"
+#include "execution_internal.h"
 
 struct leaving {
     struct th_execution *execution;
@@ -33,7 +33,7 @@ static void tell(const struct leaving *l, const struct th_frame *entry, uint32_t
 
     if (!entry->word)
         return;
-    function = th_execution_unpack(entry->function);
+    function = th_recorded_unpack(entry->function);
     if (ending >= TH_ENDED_UNTOLD)
         l->execution->counts.untold += times;
     for (uint32_t i = 0; i < times; i++)
@@ -53,24 +53,24 @@ static void end_frame(const struct leaving *l, enum th_ending ending)
 {
     struct th_frames *frames = &l->stack->frames;
     struct th_frames_bounds *bounds = &l->execution->bounds;
-    th_frame_function caller = th_frames_caller(frames);
-    uint32_t begin = th_frames_begin(frames);
+    th_frame_function caller = th_recorded_frames_caller(frames);
+    uint32_t begin = th_recorded_frames_begin(frames);
     struct th_frame entry;
 
     if (l->matters && ending == TH_ENDED_UNTOLD &&
-        th_frames_at(frames, begin)->doubt != TH_FRAME_CERTAIN)
-        ending = th_frames_at(frames, begin)->doubt == TH_FRAME_LIKELY ? TH_ENDED_LIKELY
-                                                                       : TH_ENDED_DOUBTFUL;
+        th_recorded_frames_at(frames, begin)->doubt != TH_FRAME_CERTAIN)
+        ending = th_recorded_frames_at(frames, begin)->doubt == TH_FRAME_LIKELY ? TH_ENDED_LIKELY
+                                                                                : TH_ENDED_DOUBTFUL;
     while (frames->count > begin + 1) {
-        entry = *th_frames_top(frames);
-        th_frames_pop(frames, bounds);
+        entry = *th_recorded_frames_top(frames);
+        th_recorded_frames_pop(frames, bounds);
         tell(l, &entry, entry.times, ending);
     }
-    entry = *th_frames_top(frames);
+    entry = *th_recorded_frames_top(frames);
     for (uint32_t i = times_at_begin(&entry); i > 0; i--)
-        th_frames_pop_call(frames, bounds);
+        th_recorded_frames_pop_call(frames, bounds);
     tell(l, &entry, times_at_begin(&entry), ending);
-    th_stack_returned(l->stack, caller);
+    th_recorded_has_returned(l->stack, caller);
 }
 
 /* Frames end until ENTRY is the topmost one. */
@@ -87,10 +87,10 @@ static void end_above(const struct leaving *l, uint32_t entry)
 /* The latest call of FUNCTION in the topmost physical frame. */
 static uint32_t find_in_frame(const struct th_frames *frames, th_frame_function function)
 {
-    uint32_t begin = frames->count ? th_frames_begin(frames) : 0;
+    uint32_t begin = frames->count ? th_recorded_frames_begin(frames) : 0;
 
     for (uint32_t i = frames->count; i > begin; i--)
-        if (th_frames_at(frames, i - 1)->function == function)
+        if (th_recorded_frames_at(frames, i - 1)->function == function)
             return i - 1;
     return TH_FRAMES_NONE;
 }
@@ -99,34 +99,34 @@ static uint32_t find_in_frame(const struct th_frames *frames, th_frame_function 
 static void tell_frame(const struct leaving *l)
 {
     struct th_frames *frames = &l->stack->frames;
-    uint32_t begin = th_frames_begin(frames);
+    uint32_t begin = th_recorded_frames_begin(frames);
     const struct th_frame *entry;
 
     for (uint32_t i = frames->count - 1; i > begin; i--) {
-        entry = th_frames_at(frames, i);
+        entry = th_recorded_frames_at(frames, i);
         tell(l, entry, entry->times, l->ending);
     }
-    entry = th_frames_at(frames, begin);
+    entry = th_recorded_frames_at(frames, begin);
     tell(l, entry, times_at_begin(entry), l->ending);
     l->stack->returning = true;
-    l->stack->named = th_frames_caller(frames);
+    l->stack->named = th_recorded_frames_caller(frames);
 }
 
 /* The call at ENTRY of the topmost frame has its record; those above it have none. */
 static void settle(const struct leaving *l, uint32_t entry)
 {
     struct th_frames *frames = &l->stack->frames;
-    uint32_t begin = th_frames_begin(frames);
+    uint32_t begin = th_recorded_frames_begin(frames);
     bool last;
 
-    while (entry > begin && th_frames_at(frames, entry)->link == TH_FRAME_SAME)
+    while (entry > begin && th_recorded_frames_at(frames, entry)->link == TH_FRAME_SAME)
         entry--;
     while (frames->count > entry + 1)
-        th_frames_pop(frames, &l->execution->bounds);
-    last = entry == begin && times_at_begin(th_frames_top(frames)) == 1;
-    th_frames_pop_call(frames, &l->execution->bounds);
+        th_recorded_frames_pop(frames, &l->execution->bounds);
+    last = entry == begin && times_at_begin(th_recorded_frames_top(frames)) == 1;
+    th_recorded_frames_pop_call(frames, &l->execution->bounds);
     if (last)
-        th_stack_returned(l->stack, l->stack->named);
+        th_recorded_has_returned(l->stack, l->stack->named);
 }
 
 /* --- records --- */
@@ -155,9 +155,9 @@ static uint32_t find_returning(const struct leaving *l, th_frame_function functi
     if (l->execution->each_returns)
         entry = find_in_frame(&l->stack->frames, function);
     if (entry == TH_FRAMES_NONE) {
-        entry = th_frames_find(&l->stack->frames, function);
+        entry = th_recorded_frames_find(&l->stack->frames, function);
         if (entry != TH_FRAMES_NONE && l->stack->tails_untold && l->matters)
-            th_stack_doubt_unreturned(l->stack, entry);
+            th_recorded_doubt_unreturned(l->stack, entry);
         if (entry != TH_FRAMES_NONE)
             end_above(l, entry);
     }
@@ -167,8 +167,9 @@ static uint32_t find_returning(const struct leaving *l, th_frame_function functi
 /* The call at ENTRY raises, perhaps one that is not known. */
 static void note_raised(struct th_stack *stack, uint32_t entry)
 {
-    th_frame_function caller =
-        entry == TH_FRAMES_NONE ? TH_FRAME_UNKNOWN : th_frames_recorded(&stack->frames, entry);
+    th_frame_function caller = entry == TH_FRAMES_NONE
+                                   ? TH_FRAME_UNKNOWN
+                                   : th_recorded_frames_recorded_caller(&stack->frames, entry);
 
     stack->with_former = TH_NO;
     if (stack->raised && (caller == TH_FRAME_UNKNOWN || stack->raised_to == TH_FRAME_UNKNOWN ||
@@ -201,7 +202,7 @@ static void leave_once(struct leaving *l, th_frame_function function)
     if (l->stack->returning) {
         entry = find_in_frame(&l->stack->frames, function);
         if (entry == TH_FRAMES_NONE)
-            th_stack_drop_returning(l->execution, l->stack);
+            th_recorded_drop_returning(l->execution, l->stack);
     }
     if (entry != TH_FRAMES_NONE)
         settle(l, entry);
@@ -215,18 +216,18 @@ static void leave_to_doubting(const struct leaving *l, th_frame_function functio
     struct th_stack *stack = l->stack;
     uint32_t left;
 
-    th_stack_doubt_guessed(stack);
-    left = th_stack_left_by(l->execution, stack, function);
+    th_recorded_doubt_guessed(stack);
+    left = th_recorded_left_by(l->execution, stack, function);
     if (stack->raised)
-        stack->with_former = th_stack_raised_to(stack, function, left);
+        stack->with_former = th_recorded_raised_to(stack, function, left);
     if (!stack->ended && stack->frames.count > left)
         end_frame(l, TH_ENDED_UNTOLD);
     if (stack->frames.count > left && function != TH_FRAME_NOBODY)
         l->execution->counts.repaired++;
     while (stack->frames.count > left)
         end_frame(l, TH_ENDED_UNTOLD);
-    th_stack_doubt_target(l->execution, stack, function);
-    if (left > 0 && th_frames_top(&stack->frames)->function == function)
+    th_recorded_doubt_target(l->execution, stack, function);
+    if (left > 0 && th_recorded_frames_top(&stack->frames)->function == function)
         stack->at = TH_STACK_AT_TOP;
     else
         stack->at = function > TH_FRAME_NOBODY ? TH_STACK_AT_NAMED : TH_STACK_AT_UNKNOWN;
@@ -240,15 +241,15 @@ static void leave_to(struct leaving *l, th_frame_function function)
 
     l->unmatched = !stack->ended && stack->frames.count == 0;
     if (stack->returning)
-        th_stack_drop_returning(l->execution, stack);
+        th_recorded_drop_returning(l->execution, stack);
     if (stack->tails_untold && l->matters) {
         leave_to_doubting(l, function);
         return;
     }
     if (!stack->ended && stack->frames.count > 0) /* a call has ended that has no other record */
         end_frame(l, TH_ENDED_UNTOLD);
-    if (th_stack_executing(stack) != function) {
-        entry = th_frames_find(&stack->frames, function);
+    if (th_recorded_executing(stack) != function) {
+        entry = th_recorded_frames_find(&stack->frames, function);
         if (entry != TH_FRAMES_NONE)
             end_above(l, entry);
         stack->at = entry != TH_FRAMES_NONE      ? TH_STACK_AT_TOP
@@ -322,19 +323,19 @@ static uint64_t settle_sessions(struct th_stack *stack, uint64_t former, bool re
     return stack->undecided ? doubtful | sessions->timing : doubtful;
 }
 
-struct th_execution_left th_execution_leave(struct th_execution *execution, struct th_stack *stack,
-                                            const struct th_execution_end *end)
+struct th_execution_left th_recorded_leave(struct th_execution *execution, struct th_stack *stack,
+                                           const struct th_execution_end *end)
 {
     struct leaving leaving = {execution, stack, end, TH_ENDED_RAISED, false, false};
-    th_frame_function function = th_execution_pack_caller(&end->function);
-    bool for_sessions = th_execution_has_sessions(execution);
+    th_frame_function function = th_recorded_pack_caller(&end->function);
+    bool for_sessions = th_recorded_has_sessions(execution);
     uint64_t former = for_sessions ? begin_end_of_sessions(&leaving) : 0;
     uint64_t doubtful = 0;
 
     execution->counts.returns++;
     stack->undecided = stack->lower = false;
     stack->with_former = TH_YES;
-    th_stack_catch_up(execution, stack);
+    th_recorded_catch_up(execution, stack);
     if (end->tag == TH_TAG_return_to) {
         leave_to(&leaving, function);
     } else {
@@ -346,6 +347,6 @@ struct th_execution_left th_execution_leave(struct th_execution *execution, stru
     stack->entered = false;
     if (for_sessions)
         doubtful = settle_sessions(stack, former, end->tag == TH_TAG_return_to);
-    return (struct th_execution_left){th_execution_unpack_caller(stack->named), !leaving.unmatched,
+    return (struct th_execution_left){th_recorded_unpack_caller(stack->named), !leaving.unmatched,
                                       doubtful};
 }

@@ -57,9 +57,9 @@ static void resize(struct th_frames *frames, struct th_frames_bounds *bounds, ui
     if (old.recorded)
         frames->recorded = th_alloc(capacity * sizeof *frames->recorded);
     for (uint32_t i = 0; i < old.count; i++) {
-        frames->slots[i] = *th_frames_at(&old, i);
+        frames->slots[i] = *th_recorded_frames_at(&old, i);
         if (old.recorded)
-            frames->recorded[i] = th_frames_recorded(&old, i);
+            frames->recorded[i] = th_recorded_frames_recorded_caller(&old, i);
         if (!frames->slots[i].replaced)
             chain(frames, &frames->slots[i]);
     }
@@ -70,18 +70,18 @@ static void resize(struct th_frames *frames, struct th_frames_bounds *bounds, ui
 /* What the physical frame returns to that the entry above the oldest begins, or goes on. */
 static th_frame_function below_oldest(const struct th_frames *frames)
 {
-    const struct th_frame *next = frames->count > 1 ? th_frames_at(frames, 1) : NULL;
+    const struct th_frame *next = frames->count > 1 ? th_recorded_frames_at(frames, 1) : NULL;
 
     if (next && (next->link == TH_FRAME_TAIL || next->link == TH_FRAME_SAME))
         return frames->below;
     if (next && next->link == TH_FRAME_UNCLEAR)
         return TH_FRAME_UNKNOWN;
-    return th_frames_at(frames, 0)->function;
+    return th_recorded_frames_at(frames, 0)->function;
 }
 
 static void forget_oldest(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
-    const struct th_frame *oldest = th_frames_at(frames, 0);
+    const struct th_frame *oldest = th_recorded_frames_at(frames, 0);
 
     frames->forgotten += oldest->times;
     bounds->forgotten += oldest->times;
@@ -124,22 +124,22 @@ static inline __attribute__((always_inline)) void add(struct th_frames *frames,
     struct th_frame *slot;
 
     make_room(frames, bounds);
-    slot = th_frames_at(frames, frames->count++);
+    slot = th_recorded_frames_at(frames, frames->count++);
     *slot = frame;
     chain(frames, slot);
     if (frames->recorded || recorded != TH_FRAME_UNKNOWN)
         record(frames, slot_of(frames, slot), recorded);
 }
 
-void th_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds)
+void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
-    struct th_frame *top = th_frames_top(frames);
+    struct th_frame *top = th_recorded_frames_top(frames);
 
     if (top->link != TH_FRAME_TAIL) {
         struct th_frame latest = *top;
         top->times--;
         latest.times = 1;
-        add(frames, bounds, latest, th_frames_recorded(frames, frames->count - 1));
+        add(frames, bounds, latest, th_recorded_frames_recorded_caller(frames, frames->count - 1));
     }
 }
 
@@ -148,8 +148,8 @@ static void replace_top(struct th_frames *frames, struct th_frames_bounds *bound
 {
     struct th_frame *top;
 
-    th_frames_part_top(frames, bounds);
-    top = th_frames_top(frames);
+    th_recorded_frames_part_top(frames, bounds);
+    top = th_recorded_frames_top(frames);
     unchain(frames, top);
     top->replaced = true;
 }
@@ -159,12 +159,12 @@ static inline bool is_one_more(const struct th_frames *frames, uint32_t count,
                                th_frame_function function, enum th_frame_link link, uint64_t word,
                                th_frame_function recorded)
 {
-    const struct th_frame *top = count > 0 ? th_frames_at(frames, count - 1) : NULL;
+    const struct th_frame *top = count > 0 ? th_recorded_frames_at(frames, count - 1) : NULL;
 
     return top && top->function == function && top->link == link && top->word == word &&
            !top->doubt && link != TH_FRAME_SAME && top->times < TH_FRAME_TIMES_MAX &&
            (!top->replaced || link == TH_FRAME_TAIL) &&
-           th_frames_recorded(frames, count - 1) == recorded;
+           th_recorded_frames_recorded_caller(frames, count - 1) == recorded;
 }
 
 static void add_one_more(struct th_frames *frames, struct th_frame *top)
@@ -176,11 +176,11 @@ static void add_one_more(struct th_frames *frames, struct th_frame *top)
     }
 }
 
-void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
-                    th_frame_function function, enum th_frame_link link, uint64_t word,
-                    th_frame_function recorded)
+void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
+                             th_frame_function function, enum th_frame_link link, uint64_t word,
+                             th_frame_function recorded)
 {
-    struct th_frame *top = th_frames_top(frames);
+    struct th_frame *top = th_recorded_frames_top(frames);
     struct th_frame frame = {.function = function, .link = link, .times = 1, .word = word};
 
     if (is_one_more(frames, frames->count, function, link, word, recorded)) {
@@ -189,81 +189,83 @@ void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
     }
     if (top && (link == TH_FRAME_TAIL || link == TH_FRAME_SAME)) {
         replace_top(frames, bounds);
-        top = th_frames_top(frames);
+        top = th_recorded_frames_top(frames);
         frame.begin = top->begin < TH_FRAME_BEGIN_MAX ? top->begin + 1 : TH_FRAME_BEGIN_MAX;
     }
     add(frames, bounds, frame, recorded);
 }
 
-void th_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds, uint64_t word)
+void th_recorded_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds,
+                                  uint64_t word)
 {
-    struct th_frame call = *th_frames_top(frames);
-    th_frame_function recorded = th_frames_recorded(frames, frames->count - 1);
+    struct th_frame call = *th_recorded_frames_top(frames);
+    th_frame_function recorded = th_recorded_frames_recorded_caller(frames, frames->count - 1);
 
     if (call.times == 1 &&
         !is_one_more(frames, frames->count - 1, call.function, call.link, word, recorded)) {
-        th_frames_top(frames)->word = word;
+        th_recorded_frames_top(frames)->word = word;
         return;
     }
-    th_frames_pop_call(frames, bounds);
-    th_frames_push(frames, bounds, call.function, call.link, word, recorded);
+    th_recorded_frames_pop_call(frames, bounds);
+    th_recorded_frames_push(frames, bounds, call.function, call.link, word, recorded);
 }
 
-void th_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds)
+void th_recorded_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
-    unchain(frames, th_frames_top(frames));
+    unchain(frames, th_recorded_frames_top(frames));
     frames->count--;
     if (frames->capacity > KEPT && frames->count < frames->capacity / 8)
         resize(frames, bounds, frames->capacity / 4);
 }
 
-void th_frames_pop_call(struct th_frames *frames, struct th_frames_bounds *bounds)
+void th_recorded_frames_pop_call(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
-    struct th_frame *top = th_frames_top(frames);
+    struct th_frame *top = th_recorded_frames_top(frames);
 
     if (top->times > 1)
         top->times--;
     else
-        th_frames_pop(frames, bounds);
+        th_recorded_frames_pop(frames, bounds);
 }
 
-th_frame_function th_frames_caller(const struct th_frames *frames)
+th_frame_function th_recorded_frames_caller(const struct th_frames *frames)
 {
-    uint32_t begin = th_frames_begin(frames);
-    const struct th_frame *frame = th_frames_at(frames, begin);
+    uint32_t begin = th_recorded_frames_begin(frames);
+    const struct th_frame *frame = th_recorded_frames_at(frames, begin);
 
     if (frame->link == TH_FRAME_UNCLEAR)
         return TH_FRAME_UNKNOWN;
     if (frame->link == TH_FRAME_CALLS && frame->times > 1)
         return frame->function;
-    return begin > 0 ? th_frames_at(frames, begin - 1)->function : frames->below;
+    return begin > 0 ? th_recorded_frames_at(frames, begin - 1)->function : frames->below;
 }
 
-size_t th_frames_callers(const struct th_frames *frames, th_frame_function callers[], size_t most)
+size_t th_recorded_frames_callers(const struct th_frames *frames, th_frame_function callers[],
+                                  size_t most)
 {
-    uint32_t begin = th_frames_begin(frames);
+    uint32_t begin = th_recorded_frames_begin(frames);
     size_t count = 0;
 
     for (;;) {
-        const struct th_frame *frame = th_frames_at(frames, begin);
+        const struct th_frame *frame = th_recorded_frames_at(frames, begin);
         if (frame->link == TH_FRAME_CALLS)
             for (uint32_t i = frame->times; i > 1 && count < most; i--)
                 callers[count++] = frame->function;
         if (begin == 0 || frame->link == TH_FRAME_UNCLEAR || count == most)
             break;
-        callers[count++] = th_frames_at(frames, begin - 1)->function;
-        begin = th_frames_begin_of(frames, begin - 1);
+        callers[count++] = th_recorded_frames_at(frames, begin - 1)->function;
+        begin = th_recorded_frames_begin_of(frames, begin - 1);
     }
     /* What the oldest frame returns to is known, but not what that one does. */
-    if (count < most && th_frames_at(frames, begin)->link != TH_FRAME_UNCLEAR)
+    if (count < most && th_recorded_frames_at(frames, begin)->link != TH_FRAME_UNCLEAR)
         callers[count++] = frames->below;
     if (count < most && (count == 0 || callers[count - 1] >= TH_FRAME_FUNCTION_FIRST))
         callers[count++] = TH_FRAME_UNKNOWN;
     return count;
 }
 
-uint32_t th_frames_find_below(const struct th_frames *frames, th_frame_function function,
-                              uint32_t below)
+uint32_t th_recorded_frames_find_below(const struct th_frames *frames, th_frame_function function,
+                                       uint32_t below)
 {
     uint32_t end = frames->count; /* older entries than this one are looked for */
     uint32_t hash, slot;
@@ -284,17 +286,17 @@ uint32_t th_frames_find_below(const struct th_frames *frames, th_frame_function 
     }
 }
 
-uint64_t th_frames_wanted(const struct th_frames *frames)
+uint64_t th_recorded_frames_wanted(const struct th_frames *frames)
 {
     uint64_t wanted = 0;
 
     for (uint32_t i = 0; i < frames->count; i++)
-        if (th_frames_at(frames, i)->word)
-            wanted += th_frames_at(frames, i)->times;
+        if (th_recorded_frames_at(frames, i)->word)
+            wanted += th_recorded_frames_at(frames, i)->times;
     return wanted;
 }
 
-void th_frames_clear(struct th_frames *frames, struct th_frames_bounds *bounds)
+void th_recorded_frames_clear(struct th_frames *frames, struct th_frames_bounds *bounds)
 {
     bounds->slots -= frames->capacity;
     th_free(frames->slots);

@@ -91,19 +91,21 @@ struct th_frames {
 };
 
 /* Entries by their offset from the oldest, 0. */
-static inline struct th_frame *th_frames_at(const struct th_frames *frames, uint32_t offset)
+static inline struct th_frame *th_recorded_frames_at(const struct th_frames *frames,
+                                                     uint32_t offset)
 {
     return &frames->slots[(frames->bottom + offset) & (frames->capacity - 1)];
 }
 
 /* The newest; NULL if there is none. */
-static inline struct th_frame *th_frames_top(const struct th_frames *frames)
+static inline struct th_frame *th_recorded_frames_top(const struct th_frames *frames)
 {
-    return frames->count ? th_frames_at(frames, frames->count - 1) : NULL;
+    return frames->count ? th_recorded_frames_at(frames, frames->count - 1) : NULL;
 }
 
 /* The caller that the call of the entry at OFFSET was recorded with. */
-static inline th_frame_function th_frames_recorded(const struct th_frames *frames, uint32_t offset)
+static inline th_frame_function th_recorded_frames_recorded_caller(const struct th_frames *frames,
+                                                                   uint32_t offset)
 {
     return frames->recorded ? frames->recorded[(frames->bottom + offset) & (frames->capacity - 1)]
                             : TH_FRAME_UNKNOWN;
@@ -112,68 +114,72 @@ static inline th_frame_function th_frames_recorded(const struct th_frames *frame
 /* Pushes a call that was recorded with the caller RECORDED, or TH_FRAME_UNKNOWN. On an empty stack
  * it returns to `below`, which whoever begins a physical frame there has set; TAIL and SAME go on
  * with one of which all else is forgotten or taken out. */
-void th_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
-                    th_frame_function function, enum th_frame_link link, uint64_t word,
-                    th_frame_function recorded);
+void th_recorded_frames_push(struct th_frames *frames, struct th_frames_bounds *bounds,
+                             th_frame_function function, enum th_frame_link link, uint64_t word,
+                             th_frame_function recorded);
 
 /* The topmost call, of those that the newest entry stands for, gets WORD. It was the last to be
  * pushed, with 0. */
-void th_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds, uint64_t word);
+void th_recorded_frames_want_call(struct th_frames *frames, struct th_frames_bounds *bounds,
+                                  uint64_t word);
 
 /* The topmost call, of those that the newest entry stands for, gets an entry of its own, if each is
  * a physical frame. There is one. */
-void th_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds);
-static inline void th_frames_part_top(struct th_frames *frames, struct th_frames_bounds *bounds)
+void th_recorded_frames_part(struct th_frames *frames, struct th_frames_bounds *bounds);
+static inline void th_recorded_frames_part_top(struct th_frames *frames,
+                                               struct th_frames_bounds *bounds)
 {
-    if (th_frames_top(frames)->times > 1)
-        th_frames_part(frames, bounds);
+    if (th_recorded_frames_top(frames)->times > 1)
+        th_recorded_frames_part(frames, bounds);
 }
 
 /* Takes the topmost call out, of those that the newest entry stands for; or that entry, whatever
  * it stands for. A call on which another one of its frame stood is not found again: it is taken
  * out, too, or something is put on it. */
-void th_frames_pop_call(struct th_frames *frames, struct th_frames_bounds *bounds);
-void th_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds);
+void th_recorded_frames_pop_call(struct th_frames *frames, struct th_frames_bounds *bounds);
+void th_recorded_frames_pop(struct th_frames *frames, struct th_frames_bounds *bounds);
 
 /* Where the physical frame begins that the entry at OFFSET belongs to. */
-static inline uint32_t th_frames_begin_of(const struct th_frames *frames, uint32_t offset)
+static inline uint32_t th_recorded_frames_begin_of(const struct th_frames *frames, uint32_t offset)
 {
-    uint32_t distance = th_frames_at(frames, offset)->begin;
+    uint32_t distance = th_recorded_frames_at(frames, offset)->begin;
 
     return distance <= offset ? offset - distance : 0;
 }
 
 /* Where the topmost physical frame begins. There is one. */
-static inline uint32_t th_frames_begin(const struct th_frames *frames)
+static inline uint32_t th_recorded_frames_begin(const struct th_frames *frames)
 {
-    return th_frames_begin_of(frames, frames->count - 1);
+    return th_recorded_frames_begin_of(frames, frames->count - 1);
 }
 
 /* What the topmost physical frame returns to. There is one. */
-th_frame_function th_frames_caller(const struct th_frames *frames);
+th_frame_function th_recorded_frames_caller(const struct th_frames *frames);
 
 /* What the topmost physical frame returns to, what that one returns to, and so on: at most MOST of
  * them into CALLERS. Ends early only with what is unknown or nobody. Returns how many. There is one
  * frame. */
-size_t th_frames_callers(const struct th_frames *frames, th_frame_function callers[], size_t most);
+size_t th_recorded_frames_callers(const struct th_frames *frames, th_frame_function callers[],
+                                  size_t most);
 
 /* The topmost physical frame whose latest call, the one that executes, is of FUNCTION, among the
  * entries below the offset BELOW: the offset of that call's entry. TH_FRAMES_NONE if there is none.
  */
 #define TH_FRAMES_NONE UINT32_MAX
-uint32_t th_frames_find_below(const struct th_frames *frames, th_frame_function function,
-                              uint32_t below);
+uint32_t th_recorded_frames_find_below(const struct th_frames *frames, th_frame_function function,
+                                       uint32_t below);
 
 /* The same among all entries. */
-static inline uint32_t th_frames_find(const struct th_frames *frames, th_frame_function function)
+static inline uint32_t th_recorded_frames_find(const struct th_frames *frames,
+                                               th_frame_function function)
 {
-    return th_frames_find_below(frames, function, UINT32_MAX);
+    return th_recorded_frames_find_below(frames, function, UINT32_MAX);
 }
 
 /* How many calls there are that somebody wants. Looks at each entry. */
-uint64_t th_frames_wanted(const struct th_frames *frames);
+uint64_t th_recorded_frames_wanted(const struct th_frames *frames);
 
 /* Forgets all, gives the memory back and leaves {0}. */
-void th_frames_clear(struct th_frames *frames, struct th_frames_bounds *bounds);
+void th_recorded_frames_clear(struct th_frames *frames, struct th_frames_bounds *bounds);
 
 #endif

@@ -28,7 +28,7 @@ static bool function_with_line(th_term t, struct th_function *function)
     return line == TH_AM(undefined) || (th_is_tuple(line) && th_tuple_arity(line) == 2);
 }
 
-struct th_caller th_execution_recorded_caller(th_term result)
+struct th_caller th_recorded_caller_of_result(th_term result)
 {
     struct th_caller caller = {.kind = TH_CALLER_UNKNOWN};
 
@@ -40,7 +40,7 @@ struct th_caller th_execution_recorded_caller(th_term result)
     return caller;
 }
 
-bool th_execution_are_callers(th_term callers)
+bool th_recorded_are_callers(th_term callers)
 {
     struct th_function function;
     size_t count = 0;
@@ -51,7 +51,7 @@ bool th_execution_are_callers(th_term callers)
     return callers == TH_NIL || callers == TH_AM(undefined);
 }
 
-struct th_caller th_execution_first_caller(th_term callers)
+struct th_caller th_recorded_first_caller(th_term callers)
 {
     struct th_caller caller = {.kind = TH_CALLER_FUNCTION};
 
@@ -62,7 +62,7 @@ struct th_caller th_execution_first_caller(th_term callers)
     return caller;
 }
 
-bool th_execution_ends_process(const struct th_event *event, struct th_caller *function)
+bool th_recorded_ends_process(const struct th_event *event, struct th_caller *function)
 {
     function->kind = TH_CALLER_UNDEFINED;
     if (event->tag == TH_TAG_return_to)

@@ -1,6 +1,6 @@
-#include "calls.h"
+#include "discard_habit.h"
 
-bool th_calls_are_habit(struct th_calls_habit *habit, uint64_t offered, uint64_t discarded)
+bool th_recorded_habit_holds(struct th_discard_habit *habit, uint64_t offered, uint64_t discarded)
 {
     if (habit->broken)
         return false;
@@ -10,18 +10,20 @@ bool th_calls_are_habit(struct th_calls_habit *habit, uint64_t offered, uint64_t
     return !habit->broken;
 }
 
-void th_calls_enter(struct th_stack *stack, struct th_calls_habit *habit,
-                    const struct th_execution_call *call, uint64_t offered, uint64_t discarded)
+void th_recorded_habit_enter(struct th_stack *stack, struct th_discard_habit *habit,
+                             const struct th_execution_call *call, uint64_t offered,
+                             uint64_t discarded)
 {
     /* For a session that was not asked nothing has changed. */
     uint64_t wanted = ~(discarded | (habit->discarding & ~offered));
 
     if (habit->execution.counts.calls == 0)
-        th_execution_start(&habit->execution, &(struct th_execution_options){
-                                                  .frames = TH_CALLS_LIMIT, .each_matters = true});
-    th_execution_enter(&habit->execution, stack, call);
+        th_recorded_start(
+            &habit->execution,
+            &(struct th_execution_options){.frames = TH_DISCARD_HABIT_CALLS, .each_matters = true});
+    th_recorded_enter(&habit->execution, stack, call);
     if (wanted)
-        th_execution_want(&habit->execution, stack, wanted, wanted);
+        th_recorded_want(&habit->execution, stack, wanted, wanted);
 }
 
 /* CONTEXT gets the sessions that wanted the call whose record it is. */
@@ -34,15 +36,15 @@ static uint64_t note_end(void *context, enum th_ending ending, const struct th_f
     return word;
 }
 
-uint64_t th_calls_leave(struct th_stack *stack, struct th_calls_habit *habit,
-                        struct th_execution_end end, uint64_t *doubtful)
+uint64_t th_recorded_habit_leave(struct th_stack *stack, struct th_discard_habit *habit,
+                                 struct th_execution_end end, uint64_t *doubtful)
 {
     struct th_execution_left left;
     uint64_t wanted = 0;
 
     end.ended = note_end;
     end.context = &wanted;
-    left = th_execution_leave(&habit->execution, stack, &end);
+    left = th_recorded_leave(&habit->execution, stack, &end);
     if (!left.known) {
         wanted = ~habit->discarding;
         stack->sessions.due |= wanted;
@@ -56,14 +58,14 @@ uint64_t th_calls_leave(struct th_stack *stack, struct th_calls_habit *habit,
     return ~wanted;
 }
 
-void th_calls_forget(struct th_stack *stack, uint64_t gone)
+void th_recorded_habit_forget_in(struct th_stack *stack, uint64_t gone)
 {
-    th_execution_forget_sessions(stack, gone);
+    th_recorded_forget_sessions(stack, gone);
     for (uint32_t i = 0; i < stack->frames.count; i++)
-        th_frames_at(&stack->frames, i)->word |= gone;
+        th_recorded_frames_at(&stack->frames, i)->word |= gone;
 }
 
-void th_calls_forget_habit(struct th_calls_habit *habit, uint64_t gone)
+void th_recorded_habit_forget(struct th_discard_habit *habit, uint64_t gone)
 {
     habit->seen &= ~gone;
     habit->discarding &= ~gone;
