@@ -8,8 +8,8 @@
  *   4. the first session that wants it has the terms decoded, into the arena that all share.
  *   5. trace.
  *
- * Up to step 4 nothing is built and nothing allocated (but for a process that is seen for the first
- * time, and once a session has discarded some calls and wanted others: discard_habit.h).
+ * Up to step 4 nothing is built and nothing allocated, but for a process that is seen for the first
+ * time, and once a session has discarded some calls and wanted others (discard_habit.h).
  */
 #include "way.h"
 
@@ -264,19 +264,18 @@ static void offer_to_all(struct th_way *way, bool gated)
 /* A call is offered; then its fate is remembered, unless it is the same as that of all before. */
 static void offer_call(struct th_way *way)
 {
-    struct th_tracing *tracing = way->tracing;
     struct th_event *event = way->event;
+    struct th_discard_habit *habit = &way->tracing->habit;
     struct th_execution_call call = {.tail = TH_UNKNOWN};
 
     offer_to_all(way, true);
-    if (th_recorded_habit_holds(&tracing->habit, way->offered, way->declined) ||
-        way->status != TH_OK)
+    if (th_recorded_habit_holds(habit, way->offered, way->declined) || way->status != TH_OK)
         return;
     way->status = event->source->function(event, &call.function);
     if (way->status != TH_OK || !th_is_immediate(event->tracee))
         return;
-    call.recorded = th_tracing_recorded_caller(tracing, event);
-    th_recorded_habit_enter(&th_tracee_own(tracing, event->tracee)->offered, &tracing->habit, &call,
+    call.recorded = th_tracing_recorded_caller(way->tracing, event);
+    th_recorded_habit_enter(&th_tracee_own(way->tracing, event->tracee)->offered, habit, &call,
                             way->offered, way->declined);
 }
 
@@ -284,13 +283,13 @@ static void offer_call(struct th_way *way)
 static __attribute__((noinline)) void find_withheld(struct th_way *way)
 {
     struct th_execution_end end = {.tag = way->event->tag};
+    struct th_tracing *tracing = way->tracing;
 
     way->status = th_recorded_end_function(way->event, &end.function) ? TH_OK : TH_MALFORMED;
     if (way->status != TH_OK)
         return;
-    way->declined =
-        th_recorded_habit_leave(&th_tracee_own(way->tracing, way->event->tracee)->offered,
-                                &way->tracing->habit, end, &way->doubtful);
+    way->declined = th_recorded_habit_leave(&th_tracee_own(tracing, way->event->tracee)->offered,
+                                            &tracing->habit, end, &way->doubtful);
     way->offered = way->doubtful & ~way->declined;
     way->declined |= way->doubtful;
 }

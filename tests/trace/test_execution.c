@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -212,6 +213,41 @@ static void what_executes_is_not_an_older_call_of_the_same_name(void **state)
 }
 
 /* --- recordings of a BEAM: no `tail` --- */
+
+/* The value of LINE, which begins with KEY; NULL: it does not. */
+static const char *value_of(char *line, const char *key)
+{
+    size_t length = strlen(key);
+
+    if (strncmp(line, key, length) != 0)
+        return NULL;
+    line[strcspn(line, "\n")] = '\0';
+    return line + length;
+}
+
+/* The cases that the tracers' stacks are tested with, too. */
+static void cases_of_all_stacks(void **state)
+{
+    FILE *table = fopen("tests/support/stack_cases", "r");
+    char line[256], events[256] = "";
+    int cases = 0;
+
+    assert_non_null(table);
+    while (fgets(line, sizeof line, table)) {
+        const char *happens = value_of(line, "events: ");
+        const char *answers = value_of(line, "host: ");
+        if (happens)
+            strcpy(events, happens);
+        if (!answers)
+            continue;
+        end(state);
+        begin(state);
+        executed_expect(events, answers);
+        cases++;
+    }
+    fclose(table);
+    assert_true(cases > 20);
+}
 
 static void each_call_ends_with_its_own_record(void **state)
 {
@@ -429,6 +465,7 @@ int main(void)
         TEST(a_process_that_is_first_seen_inside),
         TEST(returns_of_what_is_not_open),
         TEST(what_executes_is_not_an_older_call_of_the_same_name),
+        TEST(cases_of_all_stacks),
         TEST(each_call_ends_with_its_own_record),
         TEST(calls_without_records_of_their_end),
         TEST(the_nearest_call_of_a_function_returns),
