@@ -35,8 +35,8 @@ struct th_code_map {
     size_t local_count, local_capacity;
     uintptr_t *patchable; /* addresses of the first NOP, ascending, in executable memory */
     size_t patchable_count, patchable_capacity;
-    /* Threads may be anywhere in its code already: a constructor has started them, or the library
-     * was in this process before it was opened. */
+    /* Threads may be anywhere in its code already: it has constructors, which may have started
+     * them, or was in this process before it was opened. */
     bool threads_started;
 };
 

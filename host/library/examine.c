@@ -155,8 +155,8 @@ static void note_dynamic(struct th_examination *e, const struct th_elf *elf)
     e->text_relocations = (flags & DF_TEXTREL) || th_elf_dynamic(elf, DT_TEXTREL, &value);
     e->no_delete = th_elf_flags(elf, DT_FLAGS_1) & DF_1_NODELETE;
     e->executable_stack = elf->executable_stack;
-    /* One entry is the compiler's own. */
-    e->ends_itself = th_elf_dynamic(elf, DT_FINI_ARRAYSZ, &value) && value > sizeof(void *);
+    if (th_elf_dynamic(elf, DT_INIT_ARRAYSZ, &value))
+        e->constructors = value / sizeof(void *);
     for (size_t i = 0; i < elf->dynamic_count; i++)
         if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED)
             th_names_add(&e->needed, th_elf_string(elf, entry.d_un.d_val));
@@ -305,6 +305,7 @@ void th_examination_free(struct th_examination *e)
     th_free(e->locals.items);
     th_free(e->places);
     th_free(e->unique);
+    th_free(e->leaves);
     th_names_free(&e->damaged);
     th_names_free(&e->doubtful);
     th_names_free(&e->needed);
@@ -325,32 +326,14 @@ bool th_examination_is_current(const struct th_examination *e)
     return stat(e->path, &st) == 0 && th_examination_is_of(e, &st);
 }
 
-bool th_examination_is_unloadable(const struct th_examination *e)
-{
-    return !e->unique && !e->no_delete && !e->exit_hook;
-}
-
-void th_examination_stays(const struct th_examination *e, struct th_names *reasons)
-{
-    if (e->unique)
-        th_names_take(reasons, th_printf("%s is a unique symbol (compile C++ with "
-                                         "-fno-gnu-unique)",
-                                         e->unique));
-    if (e->no_delete)
-        th_names_add(reasons, "it was linked with -z nodelete");
-    if (e->exit_hook)
-        th_names_add(reasons, "it calls on_exit(), and what that was given cannot be taken back "
-                              "(use a destructor function, or atexit())");
-}
-
 void th_examination_remarks(const struct th_examination *e, struct th_names *remarks)
 {
-    struct th_names stays = {0};
-
-    th_examination_stays(e, &stays);
-    for (size_t i = 0; i < stays.count; i++)
-        th_names_take(remarks, th_printf("cannot be unloaded: %s", stays.items[i]));
-    th_names_free(&stays);
+    if (e->unique)
+        th_names_take(remarks, th_printf("cannot be unloaded: %s is a unique symbol (compile C++ "
+                                         "with -fno-gnu-unique)",
+                                         e->unique));
+    if (e->no_delete)
+        th_names_add(remarks, "cannot be unloaded: it was linked with -z nodelete");
     if (e->static_tls)
         th_names_add(remarks, "its thread-local variables take early memory, of which there is "
                               "little (compile with -fPIC, without -ftls-model=initial-exec)");

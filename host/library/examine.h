@@ -86,9 +86,9 @@ struct th_examination {
     struct th_names overridden; /* its own symbols, in whose place it will find the program's */
     char *unique;               /* a symbol with STB_GNU_UNIQUE, which keeps it loaded; NULL */
     bool no_delete;             /* asks never to be unloaded */
-    bool exit_hook;             /* calls on_exit(), which is not taken back when it is closed */
-    bool starts_threads;        /* has what it takes, or somebody whom it calls may */
-    bool ends_itself;           /* has a destructor function: what constructors begin, it may end */
+    char *leaves;               /* why code of it may run when nobody uses it; NULL: it cannot */
+    size_t constructors;        /* how many functions run as it is opened, the compiler's too */
+    bool constructors_may_start_threads;
     bool static_tls;            /* wants a share of the scarce memory for early thread-locals */
     bool executable_stack;      /* makes all stacks of the process executable */
     bool text_relocations;      /* its code is changed at load, and not shared */
@@ -112,10 +112,6 @@ bool th_examination_is_of(const struct th_examination *e, const struct stat *fil
 
 /* False if another file lies at the path now, or that one was written to. */
 bool th_examination_is_current(const struct th_examination *e);
-
-/* False if the library stays for ever, once it is in. Appends why, a sentence each. */
-bool th_examination_is_unloadable(const struct th_examination *e);
-void th_examination_stays(const struct th_examination *e, struct th_names *reasons);
 
 /* The first of its imports that came last to the NIF API, NULL if it has none of known age. */
 const struct th_import *th_examination_newest(const struct th_examination *e);

@@ -7,7 +7,6 @@
 #include "load.h"
 #include "memory.h"
 #include "option.h"
-#include "started_threads.h"
 
 #include <stdatomic.h>
 
@@ -23,6 +22,7 @@ struct th_library {
     struct th_library_head head; /* the first member */
     struct th_library *next;     /* in the list of all, guarded by the lock in registry.c */
     size_t users;                /* guarded by the same lock; 0: on its way out, never used again */
+    bool retired, warned;        /* guarded by the same lock: it is pinned, and that was said */
     bool replaceable;            /* opened as such: th_registry_find_file() finds it. Constant */
 
     /*
@@ -48,7 +48,7 @@ struct th_library {
     struct th_entry entry;
     struct th_slots slots;
     struct th_names remarks;
-    char *kept; /* why it stays in memory when nobody uses it; NULL */
+    char *pinned; /* why it is not closed when nobody uses it; NULL: it is (unload.c) */
     void *private_data;
     /* What load() or upgrade() was given, while it runs. Others may ask meanwhile whether it is
      * theirs: relaxed, as it is not. */
@@ -58,9 +58,7 @@ struct th_library {
         ErlNifOnUnloadThreadCallback *on_unload_thread;
     } options;
 
-    /* Threads that came to be in its constructors; in nif_init(), load() or upgrade(); and how many
-     * of enif_thread_create() run its code now (kept.c). */
-    struct th_threads constructed, started;
+    /* Threads of enif_thread_create() that run its code now. See registry.c for the orders. */
     _Atomic size_t threads;
 
     /* Its functions that run, if it delays the halt. See option.c for the orders. */
@@ -88,13 +86,11 @@ void th_library_close(struct th_library *library);
 void th_library_remove_files(const struct th_library *library);
 void th_library_free(struct th_library *library);
 
-/* Nobody uses LIBRARY, which is not loaded: closes and frees it, or keeps it, if its code may run
- * still. */
-void th_library_retire(struct th_library *library);
+/* Fills in `pinned` with what is known of LIBRARY once it is open. */
+void th_library_note_pinned(struct th_library *library);
 
-/* Of the code that the calling thread runs until the end, threads that come to be are LIBRARY's. */
-void th_library_begin_starting(const struct th_library *library, struct th_started_threads *mark);
-void th_library_end_starting(struct th_library *library, const struct th_started_threads *mark);
+/* Nobody uses LIBRARY, which is not loaded any more: closes and frees it, or pins it. */
+void th_library_retire(struct th_library *library);
 
 /*
  * Fills the empty MAP from what FACTS says is where in MEMORY, where the library lies; appends to
@@ -116,6 +112,9 @@ void th_library_map(struct th_library *library, bool threads_started);
 /* The list of all instances that are open, and who uses them. */
 void th_registry_add(struct th_library *library);
 void th_registry_remove(struct th_library *library);
+
+/* LIBRARY, which need not be in the list, stays there for ever: it is pinned. */
+void th_registry_pin(struct th_library *library);
 void th_registry_keep(struct th_library *library);
 
 /* One user less: true if it was the last. */
@@ -129,6 +128,9 @@ size_t th_registry_keep_all(struct th_library ***libraries);
  * there is none. It gets one user more; if it has none any more, it is returned with *IN_USE false.
  */
 struct th_library *th_registry_find(const struct th_library *wanted, bool *in_use);
+
+/* The path of FACTS is, for the loader, that of an instance which is pinned, or of another file. */
+bool th_registry_is_taken(const struct th_examination *facts);
 
 /* The latest instance that was opened of FILE as replaceable, and has a user; it gets one more.
  * NULL: there is none. */

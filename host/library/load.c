@@ -1,7 +1,5 @@
 #include "instance.h"
 
-#include "host/library/resource/resource_type.h"
-
 #include <dlfcn.h>
 #include <stdatomic.h>
 
@@ -22,38 +20,6 @@ enum th_status th_library_check_tracer(const struct th_library *library)
                                            : TH_OK;
 }
 
-/* --- Shares and users ------------------------------------------------------------------------ */
-
-/* Relaxed: whoever takes a share knows of another, which orders everything that matters. */
-void th_library_hold(struct th_library *library)
-{
-    atomic_fetch_add_explicit(&library->shares, 1, memory_order_relaxed);
-}
-
-/* Release, so that what this holder did comes before unload(); acquire with the last share, so that
- * unload() comes after what all other holders did. */
-void th_library_drop(struct th_library *library)
-{
-    if (atomic_fetch_sub_explicit(&library->shares, 1, memory_order_acq_rel) > 1)
-        return;
-    th_library_unload(library);
-    th_library_retire(library);
-}
-
-void th_library_keep(struct th_library *library)
-{
-    th_registry_keep(library);
-}
-
-void th_library_release(struct th_library *library)
-{
-    if (!th_registry_leave(library))
-        return;
-    th_resource_types_orphan(library);
-    th_resource_reap();
-    th_library_drop(library);
-}
-
 /* --- What is known of it --------------------------------------------------------------------- */
 
 th_term th_library_name(const struct th_library *library)
@@ -69,11 +35,6 @@ const struct th_examination *th_library_examination(const struct th_library *lib
 const char *th_library_file(const struct th_library *library)
 {
     return library->facts.copy ? library->facts.copy : library->facts.path;
-}
-
-const char *th_library_kept(const struct th_library *library)
-{
-    return library->kept;
 }
 
 const struct th_entry *th_library_entry(const struct th_library *library)

@@ -10,13 +10,14 @@
  * One library is opened once: opening the same file again gives the same instance and one user
  * more, and loading it again does nothing. So two sessions with one tracer share its private data,
  * as they do in a BEAM. Another file that was put at the same path meanwhile, as linkers do, is
- * another library: both may be open at once (generation.h). What they depend on is in memory once,
- * as it was first.
+ * another library, of which a private copy is opened: both may be open at once. What they depend on
+ * is in memory once, as it was first.
  *
  * An instance lives until its last user has released it and its last resource with a destructor is
  * gone; unload() is called then, by the thread that let go of the last one, and after it the
  * library is closed. The order is OTP's: resources that outlive their users are destroyed before
- * unload() is called, however late that is.
+ * unload() is called, however late that is. A library whose code could run after that stays in
+ * memory (unload.c).
  *
  * Opening runs code of the library, its constructors and nif_init(), in the thread that opens it.
  * Any number of threads may open libraries at once, also the same file: who opens it in place waits
@@ -43,7 +44,8 @@ struct th_library;
 
 /*
  * Examines and opens the file PATH: its constructors run, then nif_init() if it has one. The
- * caller is a user of the result. TH_REFUSED as th_examine() and th_entry_read(); also if the file
+ * caller is a user of the result. If another file that was opened at PATH is in memory, as is one
+ * that was not closed (unload.c), it is opened as by th_library_open_replaceable(). TH_REFUSED as th_examine() and th_entry_read(); also if the file
  * is open and was written to since, or if another is put at its path meanwhile.
  */
 enum th_status th_library_open(const char *path, struct th_library **library);
@@ -135,25 +137,6 @@ void th_library_keep(struct th_library *library);
 /* The caller does not use the library any more. For the last user: no code of the library may be
  * running, apart from threads that it will end in unload(). */
 void th_library_release(struct th_library *library);
-
-/*
- * A sentence that says why LIBRARY can never be closed, although nobody uses it; NULL: it can, as
- * far as its file tells: the loader keeps it for ever, or it calls on_exit().
- *
- * More is known when its last user is gone, and unload() has been called: then it is kept if its
- * code may run still, as closing it would crash the program. That is, if threads run that it has
- * started in constructors (without having a destructor function, which may end them), nif_init(),
- * load() or upgrade(), or any by enif_thread_create(); if a handler of a signal is in it; and if
- * the loader itself does not let go of a copy, for destructors of other threads' thread-local
- * objects for example. A warning says so, once for each path and reason, apart from what the file
- * of one that was opened in place tells. Threads that are just ending are waited for, for 20 ms.
- */
-const char *th_library_kept(const struct th_library *library);
-
-/* Calls EACH for what is kept, with why. EACH may not open or release libraries. Any thread. */
-void th_library_for_kept(void (*each)(const struct th_library *library, const char *why,
-                                      void *context),
-                         void *context);
 
 /*
  * A thread of enif_thread_create() that runs CODE is about to be made, has ended: the library whose

@@ -90,7 +90,6 @@ static enum th_status call_upgrade(struct th_library *library, struct th_library
 static enum th_status call_either(struct th_library *library, struct th_library *old, th_term info)
 {
     const struct th_library *outer = loaded_here;
-    struct th_started_threads started;
     enum th_status status;
     th_env env;
 
@@ -98,9 +97,7 @@ static enum th_status call_either(struct th_library *library, struct th_library 
     loaded_here = library;
     atomic_store_explicit(&library->loading, &env, memory_order_relaxed);
     library->predecessor = old;
-    th_library_begin_starting(library, &started);
     status = old ? call_upgrade(library, old, &env, info) : call_load(library, &env, info);
-    th_library_end_starting(library, &started);
     library->predecessor = NULL;
     atomic_store_explicit(&library->loading, NULL, memory_order_relaxed);
     loaded_here = outer;

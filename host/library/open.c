@@ -2,11 +2,8 @@
 
 #include "copy.h"
 #include "declared.h"
-#include "generation.h"
 #include "opening.h"
 #include "origin.h"
-#include "host/library/resource/resource_type.h"
-#include "started_threads.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -34,21 +31,30 @@ static enum th_status refuse_by_loader(const struct th_examination *facts, const
     return th_error_raise(TH_REFUSED, "the loader says: %s%s%s", path, message, remedy);
 }
 
+static bool is_mapped(const char *name)
+{
+    void *handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+
+    if (handle)
+        dlclose(handle);
+    return handle != NULL;
+}
+
 /* *BUSY: threads may run its code already. */
 static enum th_status open_handle(struct th_library *library, bool *busy)
 {
-    struct th_started_threads started;
+    const struct th_examination *facts = &library->facts;
+    const char *file = facts->copy ? facts->copy : facts->path;
+    /* The loader would search for a name without a slash. */
+    char *name = th_printf("%s%s", strchr(file, '/') ? "" : "./", file);
+    bool before = is_mapped(name);
     struct th_library_call call;
-    bool before = false;
-    char *name = library->facts.copy ? th_strdup(library->facts.copy)
-                                     : th_generation_name(&library->facts, &before);
 
-    th_started_threads_begin(&started); /* which looks whether this is in another's constructor */
-    th_library_begin(&call, library->facts.path, "a constructor");
+    th_library_begin(&call, facts->path, "a constructor");
     library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     th_library_end(&call);
-    *busy = th_started_threads_end(&started, &library->constructed) || before;
     th_free(name);
+    *busy = before || facts->constructors_may_start_threads;
     return library->handle ? TH_OK : refuse_by_loader(&library->facts, dlerror());
 }
 
@@ -58,17 +64,14 @@ static enum th_status read_entry(struct th_library *library)
 {
     ErlNifEntry *(*init)(void) =
         (ErlNifEntry * (*)(void))(uintptr_t)dlsym(library->handle, library->facts.init);
-    struct th_started_threads started;
     struct th_library_call call;
     ErlNifEntry *entry;
 
     if (!init)
         return refuse_by_loader(&library->facts, dlerror());
-    th_library_begin_starting(library, &started);
     th_library_begin(&call, library->facts.path, library->facts.init);
     entry = init();
     th_library_end(&call);
-    th_library_end_starting(library, &started);
     if (!entry)
         return th_error_raise(TH_REFUSED, "its %s() returned NULL", library->facts.init);
     return th_entry_read(entry, &library->entry);
@@ -190,23 +193,13 @@ static enum th_status check_opened(struct th_library *library, bool in_use,
                                       "file there instead, as linkers, install and mv do");
 }
 
-static void note_stays(struct th_library *library)
-{
-    struct th_names reasons = {0};
-
-    th_examination_stays(&library->facts, &reasons);
-    if (reasons.count > 0)
-        library->kept = th_names_join(&reasons, reasons.count);
-    th_names_free(&reasons);
-}
-
 /* The library is in memory. */
 static enum th_status begin_use(struct th_library *library, bool busy)
 {
     enum th_status status;
 
     th_library_map(library, busy);
-    note_stays(library);
+    th_library_note_pinned(library);
     status = fill_in(library);
     if (!status)
         th_registry_add(library);
@@ -236,61 +229,6 @@ static enum th_status open_or_find(struct th_library *library, struct th_library
     return status;
 }
 
-/* Of two that open one file the second must find what the first has made. */
-static enum th_status open_alone(struct th_library *library, struct th_library **result)
-{
-    struct th_opening opening;
-    enum th_status status = th_opening_begin(&opening, &library->facts);
-
-    if (status)
-        return status;
-    status = open_or_find(library, result);
-    th_opening_end(&opening);
-    return status;
-}
-
-/* Of a copy. */
-void th_library_remove_files(const struct th_library *library)
-{
-    char *carrier;
-
-    if (!library->facts.copy)
-        return;
-    if (library->needs) {
-        carrier = th_origin_file(&library->facts);
-        th_copy_remove(carrier);
-        th_free(carrier);
-    }
-    th_copy_remove(library->facts.copy);
-}
-
-void th_library_close(struct th_library *library)
-{
-    struct th_library_call call;
-
-    th_library_begin(&call, library->facts.path, "a destructor of the library");
-    if (library->handle)
-        dlclose(library->handle);
-    if (library->needs)
-        dlclose(library->needs);
-    th_library_end(&call);
-}
-
-void th_library_free(struct th_library *library)
-{
-    th_entry_free(&library->entry);
-    th_examination_free(&library->facts);
-    th_names_free(&library->remarks);
-    th_code_map_free(&library->code);
-    th_library_lines_free(library->lines);
-    th_memory_free(&library->memory);
-    th_resource_types_settle(library);
-    th_threads_free(&library->constructed);
-    th_threads_free(&library->started);
-    th_free(library->kept);
-    th_free(library);
-}
-
 static struct th_library *new_instance(void)
 {
     struct th_library *library = th_alloc_zero(sizeof *library);
@@ -310,22 +248,6 @@ static void discard(struct th_library *library)
     th_library_close(library);
     th_library_remove_files(library);
     th_library_free(library);
-}
-
-enum th_status th_library_open(const char *path, struct th_library **result)
-{
-    struct th_library *library = new_instance();
-    enum th_status status = th_examine(path, &library->facts);
-
-    library->head.path = library->facts.path;
-    if (!status) {
-        status = open_alone(library, result);
-        if (status)
-            th_error_context("%s was refused", path);
-    }
-    if (status || *result != library)
-        discard(library);
-    return status;
 }
 
 /* Constructors of what it needs are not its own: threads that they start do not run its code. */
@@ -400,6 +322,53 @@ enum th_status th_library_open_replaceable(const char *path, bool again, struct 
     if (!*result)
         status = open_copy(path, true, result);
     th_opening_end(&opening);
+    return status;
+}
+
+/* --- In place --------------------------------------------------------------------------------- */
+
+/*
+ * The loader takes a path for the file that it opened under that path first, as long as that is in
+ * memory. So where another file lies there now, or one that is pinned and whose variables have the
+ * values that were left, a copy is opened, and found from then on.
+ */
+static enum th_status open_in_place(struct th_library *library, struct th_library **result)
+{
+    const char *path = library->facts.path;
+    struct stat file;
+
+    if (stat(path, &file) == 0 && (*result = th_registry_find_file(&file)))
+        return TH_OK;
+    return th_registry_is_taken(&library->facts) ? open_copy(path, true, result)
+                                                 : open_or_find(library, result);
+}
+
+/* Of two that open one file the second must find what the first has made. */
+static enum th_status open_alone(struct th_library *library, struct th_library **result)
+{
+    struct th_opening opening;
+    enum th_status status = th_opening_begin(&opening, &library->facts);
+
+    if (status)
+        return status;
+    status = open_in_place(library, result);
+    th_opening_end(&opening);
+    return status;
+}
+
+enum th_status th_library_open(const char *path, struct th_library **result)
+{
+    struct th_library *library = new_instance();
+    enum th_status status = th_examine(path, &library->facts);
+
+    library->head.path = library->facts.path;
+    if (!status) {
+        status = open_alone(library, result);
+        if (status)
+            th_error_context("%s was refused", path);
+    }
+    if (status || *result != library)
+        discard(library);
     return status;
 }
 

@@ -6,24 +6,70 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `all`, next and users */
 static struct th_library *all;
 
+/*
+ * The caller holds the lock. A text that the caller frees, if the copy PINNED has been replaced by
+ * another library of its module; once for each path. NULL: there is nothing to say.
+ */
+static char *warning_of(struct th_library *pinned)
+{
+    for (const struct th_library *other = all; other; other = other->next)
+        if (other->warned && strcmp(other->facts.path, pinned->facts.path) == 0)
+            return NULL;
+    for (const struct th_library *other = all; pinned->facts.copy && other; other = other->next)
+        if (other->users > 0 && other->name == pinned->name) {
+            pinned->warned = true;
+            return th_printf("%s was replaced, and stays in memory: %s", pinned->facts.path,
+                             pinned->pinned);
+        }
+    return NULL;
+}
+
+static void put_in(struct th_library *library)
+{
+    library->next = all;
+    all = library;
+}
+
+static bool take_out(struct th_library *library)
+{
+    struct th_library **place = &all;
+
+    while (*place && *place != library)
+        place = &(*place)->next;
+    if (!*place)
+        return false;
+    *place = library->next;
+    return true;
+}
+
 void th_registry_add(struct th_library *library)
 {
     pthread_mutex_lock(&lock);
-    library->next = all;
-    all = library;
+    put_in(library);
     pthread_mutex_unlock(&lock);
 }
 
 void th_registry_remove(struct th_library *library)
 {
-    struct th_library **place = &all;
+    pthread_mutex_lock(&lock);
+    take_out(library);
+    pthread_mutex_unlock(&lock);
+}
+
+void th_registry_pin(struct th_library *library)
+{
+    char *warning;
 
     pthread_mutex_lock(&lock);
-    while (*place && *place != library)
-        place = &(*place)->next;
-    if (*place)
-        *place = library->next;
+    take_out(library); /* if it was not refused before it was put in */
+    library->users = 0;
+    library->retired = true;
+    put_in(library);
+    warning = warning_of(library);
     pthread_mutex_unlock(&lock);
+    if (warning)
+        th_warn("%s", warning);
+    th_free(warning);
 }
 
 void th_registry_keep(struct th_library *library)
@@ -48,8 +94,9 @@ bool th_library_is_open(const char *path)
     struct th_library *library;
 
     pthread_mutex_lock(&lock);
-    for (library = all; library && strcmp(library->facts.path, path) != 0; library = library->next)
-        ;
+    library = all;
+    while (library && (library->retired || strcmp(library->facts.path, path) != 0))
+        library = library->next;
     pthread_mutex_unlock(&lock);
     return library != NULL;
 }
@@ -77,7 +124,7 @@ size_t th_registry_keep_all(struct th_library ***libraries)
  * another's already. */
 static bool is_meant(const struct th_library *library, const struct th_library *wanted)
 {
-    return library->handle == wanted->handle && !library->facts.copy &&
+    return library->handle == wanted->handle && !library->facts.copy && !library->retired &&
            (library->users > 0 || (library->facts.device == wanted->facts.device &&
                                    library->facts.inode == wanted->facts.inode));
 }
@@ -94,6 +141,19 @@ struct th_library *th_registry_find(const struct th_library *wanted, bool *in_us
         library->users++;
     pthread_mutex_unlock(&lock);
     return library;
+}
+
+bool th_registry_is_taken(const struct th_examination *facts)
+{
+    bool taken = false;
+
+    pthread_mutex_lock(&lock);
+    for (const struct th_library *library = all; library && !taken; library = library->next)
+        taken = !library->facts.copy && strcmp(library->facts.path, facts->path) == 0 &&
+                (library->retired || library->facts.device != facts->device ||
+                 library->facts.inode != facts->inode);
+    pthread_mutex_unlock(&lock);
+    return taken;
 }
 
 struct th_library *th_registry_find_file(const struct stat *file)
@@ -125,7 +185,7 @@ struct th_library *th_library_at(uintptr_t address)
     return library;
 }
 
-/* Relaxed, and release below: th_library_retire() reads the count when all have ended whom anybody
+/* Relaxed, and release below: unload.c reads the count when all have ended whom anybody
  * has waited for. */
 struct th_library *th_library_thread_begins(uintptr_t code)
 {

@@ -102,8 +102,8 @@ static void what_that_needs_is_found(void **state)
     run_in_folder("mkdir '%s/deep'");
     make_offset("deep", 7, "");
     compile(in_folder("deep/libbetween.so"), "-shared", "int between;");
-    run_in_folder("cd '%s/deep' && gcc -shared -fPIC -Wl,--no-as-needed -L. -loffset -x c "
-                  "/dev/null -o libbetween.so");
+    run_in_folder("cd '%s/deep' && echo 'int between;' | gcc -shared -fPIC -Wl,--no-as-needed -L. "
+                  "-loffset -x c - -o libbetween.so");
     make_depending("deep/depends.so", "deep",
                    "-Wl,--no-as-needed -lbetween -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN' "
                    "-Wl,--unresolved-symbols=ignore-all");

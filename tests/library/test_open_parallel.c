@@ -1,8 +1,6 @@
 /* Many threads open libraries at once. */
 #include "copied.h"
 
-#include "host/library/started_threads.h"
-
 #include <pthread.h>
 
 #define STARTS                                                              \
@@ -141,26 +139,6 @@ static void one_file_is_one_instance_for_all(void **state)
     assert_false(th_library_is_open(quiet));
 }
 
-/* Only so many can be told apart at once; who comes then waits, unless nobody could go on. */
-static void threads_of_more_than_can_be_told_apart_are_assumed(void **state)
-{
-    struct th_started_threads started[9];
-    struct th_threads none = {0};
-    struct th_library_call call;
-    int crowded = 0;
-
-    (void)state;
-    th_library_begin(&call, "this", "a constructor");
-    for (int i = 0; i < 9; i++)
-        th_started_threads_begin(&started[i]);
-    for (int i = 8; i >= 0; i--)
-        crowded += th_started_threads_end(&started[i], &none);
-    th_library_end(&call);
-    assert_true(crowded >= 1 && crowded < 9);
-    th_started_threads_begin(&started[0]);
-    assert_false(th_started_threads_end(&started[0], &none));
-}
-
 /* --- In constructors ------------------------------------------------------------------------- */
 
 /* The constructor calls this, whose address it is told. */
@@ -218,7 +196,6 @@ int main(void)
         cmocka_unit_test(copies_are_opened_at_once),
         cmocka_unit_test(files_are_opened_at_once),
         cmocka_unit_test(one_file_is_one_instance_for_all),
-        cmocka_unit_test(threads_of_more_than_can_be_told_apart_are_assumed),
         cmocka_unit_test(constructors_may_open_others_but_not_themselves),
     };
 

@@ -1,6 +1,9 @@
 #include "imports.h"
 
+#include "elf_file.h"
+
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -143,25 +146,153 @@ enum th_status th_imports_check(const struct th_examination *e)
     return status;
 }
 
-/* --- What it may do -------------------------------------------------------------------------- */
+/* --- What it leaves behind ------------------------------------------------------------------- */
 
-static bool makes_threads(const struct th_import *import)
+#define THREAD "a thread of it may still run"
+#define HANDLER "a handler of a signal may still be set to its code"
+#define DESTRUCTOR "a destructor of thread-local data may still be to be called"
+#define ANYTHING "nobody knows what it has called by that"
+
+/* The functions by which a library may have code of it run when nobody calls it any more. What it
+ * gives to atexit() and pthread_atfork() the C library calls, or forgets, when it is closed. */
+static const struct leaving {
+    const char *name, *shown; /* NULL: the name */
+    const char *what;
+} leaving[] = {
+    {"pthread_create", NULL, THREAD},
+    {"thrd_create", NULL, THREAD},
+    {"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+     "std::thread", THREAD},
+    {"clone", NULL, THREAD},
+    {"timer_create", NULL, THREAD},
+    {"mq_notify", NULL, THREAD},
+    {"getaddrinfo_a", NULL, THREAD},
+    {"aio_read", NULL, THREAD},
+    {"aio_read64", NULL, THREAD},
+    {"aio_write", NULL, THREAD},
+    {"aio_write64", NULL, THREAD},
+    {"lio_listio", NULL, THREAD},
+    {"lio_listio64", NULL, THREAD},
+    {"sigaction", NULL, HANDLER},
+    {"signal", NULL, HANDLER},
+    {"__sysv_signal", "signal", HANDLER},
+    {"bsd_signal", NULL, HANDLER},
+    {"sigset", NULL, HANDLER},
+    {"pthread_key_create", NULL, DESTRUCTOR},
+    {"tss_create", NULL, DESTRUCTOR},
+    {"__cxa_thread_atexit", "thread_local", DESTRUCTOR},
+    {"__cxa_thread_atexit_impl", "thread_local", DESTRUCTOR},
+    {"on_exit", NULL, "what that was given is called when the program ends"},
+    {"syscall", NULL, ANYTHING},
+    {"dlopen", NULL, ANYTHING},
+    {"dlmopen", NULL, ANYTHING},
+    {"dlsym", NULL, ANYTHING},
+    {"dlvsym", NULL, ANYTHING},
+};
+
+static const struct leaving *find_leaving(const char *name)
 {
-    static const char *const makers[] = {"pthread_create", "thrd_create", "enif_thread_create",
-                                         "clone",          "syscall",     "timer_create",
-                                         "dlopen",         "dlsym"};
+    for (size_t i = 0; i < sizeof leaving / sizeof leaving[0]; i++)
+        if (strcmp(leaving[i].name, name) == 0)
+            return &leaving[i];
+    return NULL;
+}
 
-    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
-        if (strcmp(import->name, makers[i]) == 0)
+static bool imports(const struct th_examination *e, const char *name)
+{
+    for (size_t i = 0; i < e->import_count; i++)
+        if (strcmp(e->imports[i].name, name) == 0)
             return true;
-    return import->kind == TH_IMPORT_ELSEWHERE;
+    return false;
 }
 
 void th_imports_note(struct th_examination *e)
 {
-    for (size_t i = 0; i < e->import_count; i++) {
-        const struct th_import *import = &e->imports[i];
-        e->starts_threads |= makes_threads(import);
-        e->exit_hook |= strcmp(import->name, "on_exit") == 0;
+    /* Compilers have one, and one more for each of these sanitizers. */
+    size_t compilers = 1 + imports(e, "__asan_init") + imports(e, "__tsan_init");
+
+    for (size_t i = 0; i < e->import_count && !e->leaves; i++) {
+        const struct leaving *found = find_leaving(e->imports[i].name);
+        if (found)
+            e->leaves = th_printf("it uses %s: %s", found->shown ? found->shown : found->name,
+                                  found->what);
     }
+    e->constructors_may_start_threads =
+        e->constructors > compilers && (e->leaves || imports(e, "enif_thread_create"));
+}
+
+/* --- What others leave behind for it ---------------------------------------------------------- */
+
+/* The C library, and what compilers link. */
+static bool is_of_system(const char *needed)
+{
+    static const char *const names[] = {
+        "ld-linux",   "libc.so",       "libm.so",       "libpthread.so", "libdl.so",   "librt.so",
+        "libgcc_s.so", "libstdc++.so", "libatomic.so", "libasan.so",    "libubsan.so", "libtsan.so",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (begins_with(needed, names[i]))
+            return true;
+    return false;
+}
+
+/* The file that the loader has opened as NEEDED; the caller frees it. NULL: none. */
+static char *file_of(const char *needed)
+{
+    void *handle = dlopen(needed, RTLD_LAZY | RTLD_NOLOAD);
+    struct link_map *map;
+    char *file = handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? th_strdup(map->l_name) : NULL;
+
+    if (handle)
+        dlclose(handle);
+    return file;
+}
+
+/* The first function of ELF that may leave code running; what ELF needs is appended to NEEDED. */
+static const struct leaving *look_into(const struct th_elf *elf, struct th_names *needed)
+{
+    const struct leaving *found = NULL;
+    const char *name;
+    GElf_Sym symbol;
+    GElf_Dyn entry;
+
+    for (size_t i = 1; i < elf->symbol_count && !found; i++)
+        if (th_elf_symbol(elf, i, &symbol, &name) && symbol.st_shndx == SHN_UNDEF)
+            found = find_leaving(name);
+    for (size_t i = 0; i < elf->dynamic_count; i++)
+        if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag == DT_NEEDED) {
+            name = th_elf_string(elf, entry.d_un.d_val);
+            if (!th_names_contain(needed, name))
+                th_names_add(needed, name);
+        }
+    return found;
+}
+
+char *th_imports_brought(const struct th_examination *e)
+{
+    struct th_names needed = {0}; /* grows while it is walked */
+    char *why = NULL;
+
+    for (size_t i = 0; i < e->needed.count; i++)
+        th_names_add(&needed, e->needed.items[i]);
+    for (size_t i = 0; i < needed.count && !why; i++) {
+        const struct leaving *found;
+        struct th_elf elf;
+        char *file = is_of_system(needed.items[i]) ? NULL : file_of(needed.items[i]);
+        if (file && th_elf_open(&elf, file) == TH_OK) {
+            found = look_into(&elf, &needed);
+            if (found)
+                why = th_printf("it needs %s, which uses %s: %s", needed.items[i],
+                                found->shown ? found->shown : found->name, found->what);
+            th_elf_close(&elf);
+        } else if (!is_of_system(needed.items[i])) {
+            th_error_clear();
+            why = th_printf("it needs %s, of which nobody knows what it leaves behind",
+                            needed.items[i]);
+        }
+        th_free(file);
+    }
+    th_names_free(&needed);
+    return why;
 }

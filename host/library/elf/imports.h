@@ -10,7 +10,14 @@ void th_import_add(struct th_examination *e, const char *name, bool weak);
 /* TH_REFUSED, naming them all, if E imports functions that nobody has. */
 enum th_status th_imports_check(const struct th_examination *e);
 
-/* Notes what those that are known let it do: `exit_hook` and `starts_threads`. */
+/* Fills in what its imports let E do: `leaves` and `constructors_may_start_threads`. */
 void th_imports_note(struct th_examination *e);
+
+/*
+ * The same as `leaves` for the libraries that E needs, which are open: a text that the caller
+ * frees, or NULL. Those of the system and of compilers are known to leave nothing behind by
+ * themselves, and are not looked into.
+ */
+char *th_imports_brought(const struct th_examination *e);
 
 #endif
