@@ -4,15 +4,19 @@
  * program whose exports are to be its own. So the build renames these symbols (see SConscript):
  *
  * Jansson's json_loadf() compares its stream with `stdin`, just to name it in an error; the host
- * never calls it. liburcu writes to `stderr` before it aborts.
+ * never calls it. liburcu writes to `stderr` before it aborts, and the library of terminals that
+ * libedit needs knows both streams.
  */
 #include <stdio.h>
 
-extern FILE *th_jansson_stdin, *th_urcu_stderr;
-FILE *th_jansson_stdin;
-FILE *th_urcu_stderr;
+extern FILE *th_archive_stdin, *th_archive_stdout, *th_archive_stderr;
+FILE *th_archive_stdin;
+FILE *th_archive_stdout;
+FILE *th_archive_stderr;
 
 static __attribute__((constructor)) void set_streams(void)
 {
-    th_urcu_stderr = stderr;
+    th_archive_stdin = stdin;
+    th_archive_stdout = stdout;
+    th_archive_stderr = stderr;
 }

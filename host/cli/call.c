@@ -152,8 +152,9 @@ static enum th_status evaluate_all(const struct call *call, struct th_call_work 
     } else {
         struct th_call_session session;
         th_call_session_start(&session, work, 1);
-        th_call_prompt(&session);
-        status = th_call_work_evaluated(work);
+        status = th_call_prompt(&session);
+        if (status == TH_OK)
+            status = th_call_work_evaluated(work);
         th_call_session_end(&session);
     }
     if (status != TH_OK)

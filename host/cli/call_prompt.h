@@ -4,7 +4,8 @@
 
 #include "call_session.h"
 
-/* Reads and evaluates what is typed on stdin until its end, q() or a signal. */
-void th_call_prompt(struct th_call_session *session);
+/* Reads and evaluates what is typed at stdin, a terminal, until its end, q() or a signal. Errors:
+ * TH_FAILED, before anything is read. */
+enum th_status th_call_prompt(struct th_call_session *session);
 
 #endif

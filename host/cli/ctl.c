@@ -5,11 +5,11 @@
 #include "control_host.h"
 #include "encoding.h"
 #include "interrupt.h"
+#include "line_editor.h"
 #include "option_table.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { JSON = TH_OPTION_OWN };
 
@@ -143,18 +143,10 @@ enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
 
 /* --- The program ------------------------------------------------------------------------------ */
 
-/* One that can be typed at, with a cursor that can be moved. */
-static bool is_terminal(void)
-{
-    const char *kind = getenv("TERM");
-
-    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") != 0;
-}
-
 static enum th_status work(struct th_ctl *ctl, const struct arguments *arguments)
 {
     if (arguments->word_count == 0)
-        return is_terminal() ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
+        return th_line_terminal() ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
     return th_ctl_tell(th_ctl_do(ctl, arguments->word_count, arguments->words));
 }
 

@@ -56,6 +56,7 @@ static bool end_asking(void)
 struct prompt {
     struct th_ctl *ctl;
     struct th_line_editor *editor;
+    char *text;    /* that it shows */
     sigset_t open; /* the signals that were blocked before */
 };
 
@@ -100,7 +101,8 @@ static enum th_status read_and_do(struct prompt *prompt)
     const char *line;
 
     while (!ctl->gone && !th_interrupt_came()) {
-        switch (th_line_edit(prompt->editor, th_control_descriptor(ctl->client), &line)) {
+        switch (
+            th_line_edit(prompt->editor, prompt->text, th_control_descriptor(ctl->client), &line)) {
         case TH_LINE_TYPED:
             if (is_word(line, "quit") || is_word(line, "exit"))
                 return TH_OK;
@@ -122,10 +124,12 @@ enum th_status th_ctl_prompt(struct th_ctl *ctl)
     struct sigaction action = {.sa_handler = on_interrupt};
     struct prompt prompt = {.ctl = ctl};
     struct th_completer completer = {complete, &prompt};
-    char *text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
     enum th_status status;
 
-    prompt.editor = th_line_editor_create(text, &completer);
+    prompt.editor = th_line_editor_create(stdout, &completer);
+    if (!prompt.editor)
+        return th_ctl_tell(th_error_raise(TH_FAILED, "there is no memory for a prompt"));
+    prompt.text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
     th_interrupt_install();
     sigaction(SIGINT, &action, NULL);
     hold_signals(&prompt.open);
@@ -135,6 +139,6 @@ enum th_status th_ctl_prompt(struct th_ctl *ctl)
     th_ctl_tell(status);
     pthread_sigmask(SIG_SETMASK, &prompt.open, NULL);
     th_line_editor_free(prompt.editor);
-    th_free(text);
+    th_free(prompt.text);
     return status;
 }

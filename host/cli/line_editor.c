@@ -1,155 +1,36 @@
 #include "line_editor.h"
 
-#include "line_key.h"
-#include "line_text.h"
+#include "interrupt.h"
 
 #include <errno.h>
+#include <histedit.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+#include <wchar.h>
 
-enum { READ = 4096, HISTORY = 1000, NARROWEST = 8, USUAL_WIDTH = 80, GAP = 2 };
+enum { READ = 4096, HISTORY = 1000, GAP = 2, END_OF_INPUT = 'D' - 64, TO_END_OF_LINE = 'E' - 64 };
 
 struct th_line_editor {
-    const char *prompt;
+    EditLine *edit;
+    History *history;
+    FILE *out;
     const struct th_completer *completer;
-    struct th_buffer read; /* that was typed and not looked at yet */
-    struct th_line_text text;
-    char *typed; /* the line that th_line_edit() has returned */
-    char **history;
-    size_t history_count, history_capacity;
-    size_t shown; /* the line of the history that is edited; history_count: the new one */
-    char *newest; /* that, while another is shown */
-    bool tab;     /* the key before was a tab that had several answers */
+    locale_t utf8;         /* what is typed is UTF-8 in any locale; 0: as the locale says */
+    bool plain;            /* the terminal edits */
+    const char *prompt;    /* and the following: of the line at hand */
+    int descriptor;        /* its other end may hang up; -1: none */
+    enum th_line_end end;  /* how the line ends */
+    bool leaving;          /* the line is at its end: nothing more is read for it */
+    bool tab;              /* the key before was a tab that had several answers */
+    struct th_buffer read; /* typed, and not looked at yet */
+    char *typed;           /* the line that th_line_edit() has returned */
 };
-
-struct th_line_editor *th_line_editor_create(const char *prompt,
-                                             const struct th_completer *completer)
-{
-    struct th_line_editor *editor = th_alloc_zero(sizeof *editor);
-
-    editor->prompt = prompt;
-    editor->completer = completer;
-    return editor;
-}
-
-void th_line_editor_free(struct th_line_editor *editor)
-{
-    for (size_t i = 0; i < editor->history_count; i++)
-        th_free(editor->history[i]);
-    th_free(editor->history);
-    th_free(editor->newest);
-    th_free(editor->typed);
-    th_buffer_free(&editor->read);
-    th_buffer_free(&editor->text.bytes);
-    th_free(editor);
-}
-
-/* --- The terminal ----------------------------------------------------------------------------- */
-
-static void put(const void *bytes, size_t size)
-{
-    const char *next = bytes;
-
-    while (size > 0) {
-        ssize_t written = write(STDOUT_FILENO, next, size);
-        if (written < 0 && errno != EINTR)
-            return; /* it is gone: reading will tell */
-        if (written > 0) {
-            next += written;
-            size -= (size_t)written;
-        }
-    }
-}
-
-static void put_text(const char *text)
-{
-    put(text, strlen(text));
-}
-
-static size_t width(void)
-{
-    struct winsize size;
-
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return USUAL_WIDTH;
-    return size.ws_col;
-}
-
-/* Keys come one by one, and are not shown by the terminal itself. Signals still do, and what is
- * written has its line ends. */
-static void begin_keys(struct termios *before)
-{
-    struct termios keys;
-
-    tcgetattr(STDIN_FILENO, before);
-    keys = *before;
-    keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
-    keys.c_iflag &= ~(tcflag_t)(ICRNL | IXON);
-    keys.c_cc[VMIN] = 1;
-    keys.c_cc[VTIME] = 0;
-    keys.c_cc[VSUSP] = _POSIX_VDISABLE; /* nobody would put the terminal back */
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
-}
-
-/* The line, as much as fits around the cursor, and the cursor in its place. */
-static void show(const struct th_line_editor *editor)
-{
-    const struct th_line_text *text = &editor->text;
-    size_t prompt = strlen(editor->prompt), room = width(), from = 0, to = text->bytes.size;
-    struct th_buffer out = {0};
-    size_t left;
-
-    room = room > prompt + NARROWEST ? room - prompt - 1 : NARROWEST;
-    while (th_line_columns(text, from, text->cursor) > room)
-        from = th_line_behind(text, from);
-    while (th_line_columns(text, from, to) > room)
-        to = th_line_before(text, to);
-    th_buffer_printf(&out, "\r%s", editor->prompt);
-    if (to > from)
-        th_buffer_add(&out, text->bytes.data + from, to - from);
-    th_buffer_add_text(&out, "\33[K");
-    left = th_line_columns(text, text->cursor, to);
-    if (left > 0)
-        th_buffer_printf(&out, "\33[%zuD", left);
-    put(out.data, out.size);
-    th_buffer_free(&out);
-}
-
-/* --- History ---------------------------------------------------------------------------------- */
-
-static void remember(struct th_line_editor *editor, const char *line)
-{
-    size_t count = editor->history_count;
-
-    if (!*line || (count > 0 && strcmp(editor->history[count - 1], line) == 0))
-        return;
-    if (count == HISTORY) {
-        th_free(editor->history[0]);
-        memmove(editor->history, editor->history + 1, (HISTORY - 1) * sizeof *editor->history);
-        editor->history_count--;
-    }
-    TH_ARRAY_GROW(editor->history, editor->history_count, editor->history_capacity);
-    editor->history[editor->history_count++] = th_strdup(line);
-}
-
-/* Shows an older line or a newer one: that being typed is kept meanwhile. */
-static void go_to(struct th_line_editor *editor, size_t place)
-{
-    if (place > editor->history_count || place == editor->shown)
-        return;
-    if (editor->shown == editor->history_count) {
-        th_free(editor->newest);
-        editor->newest = th_strdup(th_buffer_text(&editor->text.bytes));
-    }
-    editor->shown = place;
-    th_line_set(&editor->text,
-                place == editor->history_count ? editor->newest : editor->history[place]);
-}
 
 /* --- Completion ------------------------------------------------------------------------------- */
 
@@ -164,13 +45,13 @@ void th_completions_add(struct th_completions *completions, const char *word, co
     completions->words[completions->count++] = th_strdup(word);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_words(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* How many bytes all have in common. */
-static size_t common(const struct th_completions *completions)
+static size_t common_length(const struct th_completions *completions)
 {
     const char *first = completions->words[0];
     size_t length = strlen(first);
@@ -186,25 +67,24 @@ static size_t common(const struct th_completions *completions)
     return length;
 }
 
-/* In columns, below the line. */
-static void list(const struct th_completions *completions)
+/* In columns, below the line, which is shown again below them. */
+static void list_words(struct th_line_editor *editor, const struct th_completions *completions)
 {
-    struct th_buffer out = {0};
     size_t widest = 0, columns;
+    int width = 0;
 
+    el_get(editor->edit, EL_GETTC, "co", &width);
     for (size_t i = 0; i < completions->count; i++)
         if (strlen(completions->words[i]) > widest)
             widest = strlen(completions->words[i]);
-    columns = width() / (widest + GAP);
+    columns = (size_t)width / (widest + GAP);
+    fputc('\n', editor->out);
     for (size_t i = 0; i < completions->count; i++) {
         bool last = columns < 2 || (i + 1) % columns == 0 || i + 1 == completions->count;
-        if (i == 0)
-            th_buffer_add_byte(&out, '\n');
-        th_buffer_printf(&out, "%-*s%s", last ? 0 : (int)(widest + GAP), completions->words[i],
-                         last ? "\n" : "");
+        fprintf(editor->out, "%-*s%s", last ? 0 : (int)(widest + GAP), completions->words[i],
+                last ? "\n" : "");
     }
-    put(out.data, out.size);
-    th_buffer_free(&out);
+    el_set(editor->edit, EL_REFRESH);
 }
 
 /* What can go on behind a word of this sort is no new word. */
@@ -215,206 +95,338 @@ static bool is_whole(const char *word)
     return end != '=' && end != ':' && end != ',';
 }
 
-static void use(struct th_line_editor *editor, struct th_completions *completions)
+/* TYPED bytes of the words are in the line. */
+static void use_words(struct th_line_editor *editor, struct th_completions *completions,
+                      size_t typed)
 {
-    struct th_line_text *text = &editor->text;
-    size_t typed = text->cursor - completions->from, length = common(completions);
+    size_t length = common_length(completions);
     bool only = completions->count == 1;
+    char *rest = th_printf("%.*s%s", length > typed ? (int)(length - typed) : 0,
+                           completions->words[0] + typed,
+                           only && is_whole(completions->words[0]) ? " " : "");
 
-    if (length > typed)
-        th_line_insert(text, completions->words[0] + typed, length - typed);
-    if (only && is_whole(completions->words[0]))
-        th_line_insert(text, " ", 1);
+    el_insertstr(editor->edit, rest);
+    th_free(rest);
     if (!only && length == typed && editor->tab) {
-        qsort(completions->words, completions->count, sizeof *completions->words, compare);
-        list(completions);
+        qsort(completions->words, completions->count, sizeof *completions->words, compare_words);
+        list_words(editor, completions);
     }
     editor->tab = !only && length == typed;
 }
 
 /* A first tab goes on as far as all answers agree; a second one lists them. */
-static void complete(struct th_line_editor *editor)
+static unsigned char complete_line(EditLine *edit, int unused)
 {
-    struct th_line_text *text = &editor->text;
+    struct th_line_editor *editor;
     struct th_completions completions = {0};
-    char *before = th_printf("%.*s", (int)text->cursor, th_buffer_text(&text->bytes));
+    const LineInfo *info = el_line(edit);
+    int size = (int)(info->cursor - info->buffer);
+    char *before = th_printf("%.*s", size, info->buffer);
 
+    (void)unused;
+    el_get(edit, EL_CLIENTDATA, &editor);
     editor->completer->complete(editor->completer->context, before, &completions);
     if (completions.count > 0)
-        use(editor, &completions);
+        use_words(editor, &completions, (size_t)size - completions.from);
     for (size_t i = 0; i < completions.count; i++)
         th_free(completions.words[i]);
     th_free(completions.words);
     th_free(before);
+    return CC_REFRESH;
+}
+
+/* --- The terminal ----------------------------------------------------------------------------- */
+
+/* What the terminal was before a line was edited, and whether one is. Released by the editor,
+ * acquired by the handler of a crash. */
+static struct termios before;
+static atomic_bool editing;
+
+void th_line_editor_restore(void)
+{
+    if (atomic_load_explicit(&editing, memory_order_acquire))
+        tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
+/* Set by a handler in whichever thread, taken by the editor; relaxed, as they stand for themselves.
+ */
+static atomic_bool changed, stopping;
+
+static void on_terminal(int number)
+{
+    atomic_store_explicit(number == SIGTSTP ? &stopping : &changed, true, memory_order_relaxed);
+}
+
+static const int terminal_signals[] = {SIGTSTP, SIGCONT, SIGWINCH};
+enum { TERMINAL_SIGNALS = sizeof terminal_signals / sizeof terminal_signals[0] };
+
+struct terminal_handlers {
+    struct sigaction actions[TERMINAL_SIGNALS];
+    sigset_t mask;
+};
+
+/* They come while keys are waited for, and at no other time. What is ignored stays so. */
+static void handle_terminal(struct terminal_handlers *old)
+{
+    struct sigaction action = {.sa_handler = on_terminal, .sa_flags = SA_RESTART};
+    sigset_t held;
+
+    sigemptyset(&held);
+    for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
+        sigaddset(&held, terminal_signals[i]);
+    pthread_sigmask(SIG_BLOCK, &held, &old->mask);
+    for (size_t i = 0; i < TERMINAL_SIGNALS; i++) {
+        sigaction(terminal_signals[i], NULL, &old->actions[i]);
+        if (old->actions[i].sa_handler != SIG_IGN)
+            sigaction(terminal_signals[i], &action, NULL);
+    }
+}
+
+static void leave_terminal(const struct terminal_handlers *old)
+{
+    for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
+        sigaction(terminal_signals[i], &old->actions[i], NULL);
+    pthread_sigmask(SIG_SETMASK, &old->mask, NULL);
+}
+
+/* Stops the program as Ctrl-Z does, until SIGCONT. */
+static void stop_program(void)
+{
+    struct sigaction ours, by_default = {.sa_handler = SIG_DFL};
+    sigset_t stop, mask;
+
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    sigaction(SIGTSTP, &by_default, &ours);
+    raise(SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &stop, &mask);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    sigaction(SIGTSTP, &ours, NULL);
+}
+
+/* The terminal has another width, or has been used by others: the line is shown again. */
+static void show_again(struct th_line_editor *editor)
+{
+    bool stops = atomic_exchange_explicit(&stopping, false, memory_order_relaxed);
+
+    if (editor->plain) {
+        if (stops)
+            stop_program();
+        return;
+    }
+    el_set(editor->edit, EL_PREP_TERM, 0);
+    if (stops)
+        stop_program();
+    el_set(editor->edit, EL_PREP_TERM, 1);
+    el_resize(editor->edit);
+    fputc('\r', editor->out);
+    el_set(editor->edit, EL_REFRESH);
 }
 
 /* --- Keys ------------------------------------------------------------------------------------- */
 
-static void move(struct th_line_editor *editor, enum th_key key)
-{
-    struct th_line_text *text = &editor->text;
-
-    switch (key) {
-    case TH_KEY_LEFT:
-        text->cursor = th_line_before(text, text->cursor);
-        break;
-    case TH_KEY_RIGHT:
-        text->cursor = th_line_behind(text, text->cursor);
-        break;
-    case TH_KEY_WORD_LEFT:
-        text->cursor = th_line_word_before(text, text->cursor);
-        break;
-    case TH_KEY_WORD_RIGHT:
-        text->cursor = th_line_word_behind(text, text->cursor);
-        break;
-    case TH_KEY_HOME:
-        text->cursor = 0;
-        break;
-    case TH_KEY_END:
-        text->cursor = text->bytes.size;
-        break;
-    case TH_KEY_UP:
-        go_to(editor, editor->shown - 1); /* before the first one: beyond the last */
-        break;
-    case TH_KEY_DOWN:
-        go_to(editor, editor->shown + 1);
-        break;
-    default:
-        break;
-    }
-}
-
-static void change(struct th_line_editor *editor, enum th_key key)
-{
-    struct th_line_text *text = &editor->text;
-    size_t at = text->cursor;
-
-    switch (key) {
-    case TH_KEY_BACKSPACE:
-        th_line_cut(text, th_line_before(text, at), at);
-        break;
-    case TH_KEY_END_OF_INPUT: /* on a line that is not empty */
-    case TH_KEY_DELETE:
-        th_line_cut(text, at, th_line_behind(text, at));
-        break;
-    case TH_KEY_KILL_TO_END:
-        th_line_cut(text, at, text->bytes.size);
-        break;
-    case TH_KEY_KILL_TO_BEGIN:
-        th_line_cut(text, 0, at);
-        break;
-    case TH_KEY_KILL_WORD_BEFORE:
-        th_line_cut(text, th_line_word_before(text, at), at);
-        break;
-    case TH_KEY_KILL_WORD_BEHIND:
-        th_line_cut(text, at, th_line_word_behind(text, at));
-        break;
-    case TH_KEY_CLEAR:
-        put_text("\33[H\33[2J");
-        break;
-    default:
-        move(editor, key);
-    }
-}
-
-/* True: the line is at its end, which is *END. */
-static bool obey(struct th_line_editor *editor, enum th_key key, const unsigned char *bytes,
-                 size_t size, enum th_line_end *end)
-{
-    bool over = key == TH_KEY_END_OF_INPUT && editor->text.bytes.size == 0;
-
-    if (key == TH_KEY_TAB) {
-        complete(editor);
-        return false;
-    }
-    editor->tab = false;
-    if (key == TH_KEY_ENTER || over) {
-        *end = over ? TH_LINE_OVER : TH_LINE_TYPED;
-        return true;
-    }
-    if (key == TH_KEY_TEXT)
-        th_line_insert(&editor->text, (const char *)bytes, size);
-    else
-        change(editor, key);
-    return false;
-}
-
-/* Takes what has come, key by key. True as above; what is behind that waits for the next line. */
-static bool take_keys(struct th_line_editor *editor, enum th_line_end *end)
-{
-    struct th_buffer *read = &editor->read;
-    size_t taken = 0, used;
-    bool ended = false;
-
-    while (taken < read->size && !ended) {
-        enum th_key key = th_key_read(read->data + taken, read->size - taken, &used);
-        if (key == TH_KEY_PART)
-            break;
-        ended = obey(editor, key, read->data + taken, used, end);
-        taken += used;
-    }
-    read->size -= taken;
-    memmove(read->data, read->data + taken, read->size);
-    return ended;
-}
-
-/* --- Reading ---------------------------------------------------------------------------------- */
-
-/* Waits for keys. True: the line is at its end before they came. */
-static bool wait_for_keys(int descriptor, enum th_line_end *end)
+/* True: there is something to read, or to look at. False: the line is at its end. */
+static bool wait_for_keys(struct th_line_editor *editor)
 {
     struct pollfd waits[] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                             {.fd = descriptor, .events = POLLRDHUP}};
+                             {.fd = editor->descriptor, .events = POLLRDHUP}};
     sigset_t open;
 
-    sigprocmask(SIG_BLOCK, NULL, &open);
+    pthread_sigmask(SIG_BLOCK, NULL, &open);
     sigdelset(&open, SIGINT);
     sigdelset(&open, SIGTERM);
     sigdelset(&open, SIGHUP);
-    if (ppoll(waits, 2, NULL, &open) < 0) { /* by a signal */
-        *end = TH_LINE_INTERRUPTED;
+    for (size_t i = 0; i < TERMINAL_SIGNALS; i++)
+        sigdelset(&open, terminal_signals[i]);
+    while (!th_interrupt_came() && ppoll(waits, 2, NULL, &open) < 0 &&
+           (atomic_exchange_explicit(&changed, false, memory_order_relaxed) ||
+            atomic_load_explicit(&stopping, memory_order_relaxed)))
+        show_again(editor);
+    if (waits[0].revents)
         return true;
-    }
-    *end = TH_LINE_NEWS;
-    return waits[1].revents && !waits[0].revents;
+    editor->end = waits[1].revents ? TH_LINE_NEWS : TH_LINE_INTERRUPTED;
+    return false;
 }
 
-static enum th_line_end read_line(struct th_line_editor *editor, int descriptor)
+/* Takes the first character of what was read; bytes that are none are passed over. False: it is not
+ * there as a whole. */
+static bool take_character(struct th_line_editor *editor, wchar_t *key)
 {
-    enum th_line_end end;
+    struct th_buffer *read = &editor->read;
+    size_t used = (size_t)-1, taken = 0;
 
-    for (;;) {
+    while (used == (size_t)-1 && taken < read->size) {
+        mbstate_t state = {0};
+        used = mbrtowc(key, (char *)read->data + taken, read->size - taken, &state);
+        if (used != (size_t)-2)
+            taken += used == 0 || used == (size_t)-1 ? 1 : used;
+    }
+    read->size -= taken;
+    memmove(read->data, read->data + taken, read->size);
+    return used < (size_t)-2;
+}
+
+static bool is_empty(EditLine *edit)
+{
+    const LineInfo *info = el_line(edit);
+
+    return info->lastchar == info->buffer;
+}
+
+/* What libedit reads keys with: 1, or 0 at the end of the line. Before a line is left the cursor
+ * goes to its end, so that what is shown next stands below it. */
+static int read_key(EditLine *edit, wchar_t *key)
+{
+    struct th_line_editor *editor;
+    bool had_tab;
+
+    el_get(edit, EL_CLIENTDATA, &editor);
+    had_tab = editor->tab;
+    *key = 0;
+    while (!editor->leaving && !take_character(editor, key)) {
         ssize_t got;
-        if (editor->read.size > 0 && take_keys(editor, &end))
-            return end;
-        show(editor);
-        if (wait_for_keys(descriptor, &end))
-            return end;
+        if (!wait_for_keys(editor)) {
+            editor->leaving = true;
+            *key = TO_END_OF_LINE;
+            return 1;
+        }
         got = read(STDIN_FILENO, th_buffer_reserve(&editor->read, READ), READ);
         if (got <= 0)
-            return TH_LINE_OVER;
-        editor->read.size += (size_t)got;
+            editor->leaving = true;
+        else
+            editor->read.size += (size_t)got;
     }
+    editor->tab = had_tab && *key == '\t';
+    return !editor->leaving && (editor->plain || *key != END_OF_INPUT || !is_empty(edit));
 }
 
-enum th_line_end th_line_edit(struct th_line_editor *editor, int descriptor, const char **line)
-{
-    struct termios before;
-    enum th_line_end end;
+/* --- Lines ------------------------------------------------------------------------------------ */
 
-    th_line_set(&editor->text, "");
-    editor->shown = editor->history_count;
-    editor->tab = false;
-    begin_keys(&before);
-    end = read_line(editor, descriptor);
-    editor->text.cursor = editor->text.bytes.size;
-    show(editor);
-    put_text(end == TH_LINE_INTERRUPTED ? "^C\n" : "\n");
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+static char *prompt_of(EditLine *edit)
+{
+    struct th_line_editor *editor;
+
+    el_get(edit, EL_CLIENTDATA, &editor);
+    return (char *)editor->prompt;
+}
+
+static bool can_move_cursor(void)
+{
+    const char *kind = getenv("TERM");
+
+    return kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+bool th_line_terminal(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && can_move_cursor();
+}
+
+/* Keys beyond those that libedit binds in its Emacs mode. */
+static void bind_keys(EditLine *edit)
+{
+    static const char *const bound[][2] = {
+        {"^U", "vi-kill-line-prev"},       {"^W", "ed-delete-prev-word"},
+        {"\\e[1~", "ed-move-to-beg"},      {"\\e[7~", "ed-move-to-beg"},
+        {"\\e[4~", "ed-move-to-end"},      {"\\e[8~", "ed-move-to-end"},
+        {"\\e[3~", "ed-delete-next-char"}, {"\\e[1;5C", "em-next-word"},
+        {"\\e[1;5D", "ed-prev-word"},
+    };
+
+    for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++)
+        el_set(edit, EL_BIND, bound[i][0], bound[i][1], NULL);
+}
+
+static void set_up(struct th_line_editor *editor)
+{
+    EditLine *edit = editor->edit;
+    HistEvent event;
+
+    history(editor->history, &event, H_SETSIZE, HISTORY);
+    history(editor->history, &event, H_SETUNIQUE, 1);
+    el_set(edit, EL_CLIENTDATA, editor);
+    el_set(edit, EL_EDITOR, "emacs");
+    el_set(edit, EL_PROMPT, prompt_of);
+    el_set(edit, EL_HIST, history, editor->history);
+    el_set(edit, EL_GETCFN, read_key);
+    el_set(edit, EL_SETTY, "-d", "-ixon", NULL);
+    bind_keys(edit);
+    if (editor->completer) {
+        el_wset(edit, EL_ADDFN, L"complete-line", L"complete the word before the cursor",
+                complete_line); /* el_set() would copy both texts, and never free them */
+        el_set(edit, EL_BIND, "^I", "complete-line", NULL);
+    }
+    if (editor->plain)
+        el_set(edit, EL_EDITMODE, 0);
+}
+
+struct th_line_editor *th_line_editor_create(FILE *out, const struct th_completer *completer)
+{
+    struct th_line_editor *editor = th_alloc_zero(sizeof *editor);
+    locale_t locale;
+    bool made;
+
+    editor->out = out;
+    editor->completer = completer;
+    editor->plain = !can_move_cursor();
+    editor->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0);
+    locale = uselocale(editor->utf8);
+    editor->history = history_init();
+    editor->edit = el_init("tracehost", stdin, out, stderr);
+    made = editor->edit && editor->history;
+    if (made)
+        set_up(editor);
+    uselocale(locale);
+    if (made)
+        return editor;
+    th_line_editor_free(editor);
+    return NULL;
+}
+
+void th_line_editor_free(struct th_line_editor *editor)
+{
+    if (editor->edit)
+        el_set(editor->edit, EL_EDITMODE, 1); /* it puts the terminal back in this mode alone */
+    el_end(editor->edit);
+    if (editor->history)
+        history_end(editor->history);
+    if (editor->utf8)
+        freelocale(editor->utf8);
+    th_buffer_free(&editor->read);
     th_free(editor->typed);
-    editor->typed = th_strdup(th_buffer_text(&editor->text.bytes));
-    if (end == TH_LINE_TYPED)
-        remember(editor, editor->typed);
+    th_free(editor);
+}
+
+enum th_line_end th_line_edit(struct th_line_editor *editor, const char *prompt, int descriptor,
+                              const char **line)
+{
+    struct terminal_handlers old;
+    locale_t locale = uselocale(editor->utf8);
+    const char *typed;
+    HistEvent event;
+    int count;
+
+    editor->prompt = prompt;
+    editor->descriptor = descriptor;
+    editor->end = TH_LINE_OVER;
+    editor->leaving = editor->tab = false;
+    handle_terminal(&old);
+    tcgetattr(STDIN_FILENO, &before);
+    atomic_store_explicit(&editing, true, memory_order_release);
+    typed = el_gets(editor->edit, &count);
+    atomic_store_explicit(&editing, false, memory_order_release);
+    leave_terminal(&old);
+    if (typed && count > 0 && !editor->leaving)
+        editor->end = TH_LINE_TYPED;
+    else
+        fputs(editor->end == TH_LINE_INTERRUPTED && !editor->plain ? "^C\n" : "\n", editor->out);
+    fflush(editor->out);
+    th_free(editor->typed);
+    editor->typed =
+        th_printf("%.*s", editor->end == TH_LINE_TYPED ? count - 1 : 0, typed ? typed : "");
+    if (*editor->typed)
+        history(editor->history, &event, H_ENTER, editor->typed);
+    uselocale(locale);
     *line = editor->typed;
-    return end;
+    return editor->end;
 }

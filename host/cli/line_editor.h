@@ -1,17 +1,20 @@
 /*
- * A line that is typed at a terminal: edited as in Emacs, with a history and completion. On a
- * terminal that can move its cursor; lines that are too long for its width scroll.
+ * Lines that are typed at a terminal, edited by libedit as in Emacs, with a history and completion.
  *
- *   editor = th_line_editor_create(prompt, &completer);
- *   while (th_line_edit(editor, descriptor, &line) == TH_LINE_TYPED) ...
+ *   editor = th_line_editor_create(stdout, &completer);
+ *   while (th_line_edit(editor, "prompt> ", descriptor, &line) == TH_LINE_TYPED) ...
  *   th_line_editor_free(editor);
  *
- * The terminal is as it was whenever th_line_edit() does not run.
+ * A terminal whose cursor cannot be moved ($TERM is "dumb", or not set) edits lines by itself. The
+ * terminal is as its shell uses it whenever th_line_edit() does not run. One thread, and one editor
+ * at a time.
  */
 #ifndef TH_LINE_EDITOR_H
 #define TH_LINE_EDITOR_H
 
 #include "host/base/base.h"
+
+#include <stdio.h>
 
 /* Words that may stand at the end of what was typed. */
 struct th_completions {
@@ -37,14 +40,22 @@ enum th_line_end {
     TH_LINE_NEWS         /* the other end of the descriptor has hung up */
 };
 
+/* True: stdin and stdout are a terminal whose cursor can be moved. */
+bool th_line_terminal(void);
+
+/* Lines are shown on OUT. COMPLETER may be NULL. NULL: the memory for it is not there. */
 struct th_line_editor;
-struct th_line_editor *th_line_editor_create(const char *prompt,
-                                             const struct th_completer *completer);
+struct th_line_editor *th_line_editor_create(FILE *out, const struct th_completer *completer);
 void th_line_editor_free(struct th_line_editor *editor);
 
-/* Reads a line from stdin, shown on stdout; *LINE is good until the next call. SIGINT,
- * SIGTERM and SIGHUP must be blocked, and have handlers: they are let in while this waits, and end
- * it as TH_LINE_INTERRUPTED. */
-enum th_line_end th_line_edit(struct th_line_editor *editor, int descriptor, const char **line);
+/* Reads a line from stdin; *LINE, without its end, is good until the next call. SIGINT, SIGTERM and
+ * SIGHUP must be blocked, and have handlers: they are let in while this waits, and end it as
+ * TH_LINE_INTERRUPTED. A DESCRIPTOR of -1 has no other end. */
+enum th_line_end th_line_edit(struct th_line_editor *editor, const char *prompt, int descriptor,
+                              const char **line);
+
+/* If a line is being edited, the terminal becomes what it was. For the handler of a crash: it is
+ * async-signal-safe. */
+void th_line_editor_restore(void);
 
 #endif

@@ -314,7 +314,7 @@ esac
 
 # typed SIGNAL WHAT: types WHAT at the prompt, then sends the signal, if any.
 typed() {
-    python3 tests/cli/typed "$1" "$2" "$tracehost" call "$counter"
+    TERM=dumb python3 tests/cli/typed "$1" "$2" "$tracehost" call "$counter"
 }
 at_terminal 'a prompt' typed '' 'X =\n  [1,\n2].\nlength(X).\n1 + .\n\n"a\nb".\nq().\n' <<'EOF'
 1> X =
@@ -352,6 +352,28 @@ at_terminal 'SIGINT at the prompt' typed INT '1.\n' <<'EOF'
 2> 
 tracehost call: SIGINT came
 -- status 130
+EOF
+edited() {
+    TERM=xterm HOST='' tests/cli/screen "$1" "$tracehost" call "$counter"
+}
+at_terminal 'lines are edited, and have a history' edited 'lenth([ä\001\033f\033[D\033[Dg\005,\n"x\177c"]).\n\020\020\001X = \005\n\020\020\nq().\n' <<'EOF'
+1> length([ä,
+1> "c"]).
+2
+2> X = length([ä,
+2> "c"]).
+2
+3> q().
+
+status 0
+EOF
+at_terminal 'Ctrl-C at the prompt, where lines are edited' edited '1.\n2\003' <<'EOF'
+1> 1.
+1
+2> ^C
+tracehost call: SIGINT came
+
+status 130
 EOF
 at_terminal 'SIGINT while it waits' typed INT 'receive never -> 1 end.\n' <<'EOF'
 1> receive never -> 1 end.

@@ -116,8 +116,18 @@ run>
 
 status 0
 EOF
-expect 'a long line scrolls' typed 'pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eighty_columns],[],[]}]\001' <<'EOF'
-run> |pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eig
+expect 'a long line goes on in the next row' typed 'pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eighty_columns],[],[]}]\001' <<'EOF'
+run> |pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eigh
+ty_columns],[],[]}]
+EOF
+suspended() {
+    MEANWHILE=: typed "$1"
+}
+expect 'Ctrl-Z, where nothing lets the program go on: the line is shown again' suspended 'sess\!\032\t\n' <<'EOF'
+run> sessions
+session  tracer  traced  discarded  breakpoints  flags
+      1  count        0          0            1  call
+run>
 EOF
 expect 'quotes' typed 'detach "mi'"'"'ne"\ndetach "mine\n' <<'EOF'
 run> detach "mi'ne"
