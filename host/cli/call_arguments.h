@@ -6,7 +6,7 @@
 #define TH_CALL_ARGUMENTS_H
 
 #include "call_library.h"
-#include "expression.h"
+#include "host/shell/shell.h"
 
 /* For a command's help. */
 #define TH_CALL_ARGUMENTS_HELP                                                                     \

@@ -3,8 +3,9 @@
 #define TH_CALL_SESSION_H
 
 #include "call_library.h"
-#include "evaluation.h"
 #include "run_limit.h"
+
+#include "host/shell/shell.h"
 
 /* What all sessions share. */
 struct th_call_work {

@@ -3,7 +3,5 @@
 #define TH_CLI_H
 
 #include "control_host.h"
-#include "evaluation.h"
-#include "expression.h"
 
 #endif

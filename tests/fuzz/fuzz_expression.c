@@ -1,6 +1,6 @@
 /* Expressions: whatever is typed is read or refused, and what is read is evaluated, without harm.
  * Functions of libraries return their arguments; nobody waits. */
-#include "host/cli/cli.h"
+#include "host/shell/shell.h"
 
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@ ORDER = [
     ['base'],
     ['term', 'progress'],
     ['process', 'match'],
-    ['library', 'file'],
+    ['library', 'file', 'shell'],
     ['code'],
     ['breakpoint'],
     ['trace'],

@@ -3,7 +3,7 @@
 #ifndef TH_EVALUATING_H
 #define TH_EVALUATING_H
 
-#include "host/cli/cli.h"
+#include "host/shell/shell.h"
 
 struct evaluating {
     struct th_evaluation e;

@@ -1,5 +1,5 @@
 /* What an evaluation keeps from form to form: bindings, the heap that they are in, messages. */
-#include "evaluation.h"
+#include "shell.h"
 
 #include <pthread.h>
 

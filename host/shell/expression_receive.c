@@ -1,5 +1,5 @@
 /* Waiting: for messages, and for time to pass. */
-#include "evaluation.h"
+#include "shell.h"
 
 #include <time.h>
 

@@ -5,7 +5,7 @@
 #ifndef TH_FUNCTION_H
 #define TH_FUNCTION_H
 
-#include "evaluation.h"
+#include "shell.h"
 
 struct th_function_call {
     struct th_evaluation *e;

@@ -1,6 +1,6 @@
 /* The values of expressions. Recursion follows the tree, which has a bounded depth, and calls of
  * funs, which end at the thread's stack. */
-#include "evaluation.h"
+#include "shell.h"
 
 #include <string.h>
 

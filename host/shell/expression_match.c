@@ -1,5 +1,5 @@
 /* Patterns and guards. */
-#include "evaluation.h"
+#include "shell.h"
 
 static bool match_variable(struct th_evaluation *e, th_term name, th_term t)
 {

@@ -2,7 +2,7 @@
  * Exceptions: raised, and printed as Erlang's shell does, but a term always on one line and cut
  * where it is long.
  */
-#include "evaluation.h"
+#include "shell.h"
 
 #include <string.h>
 

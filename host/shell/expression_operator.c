@@ -1,5 +1,5 @@
 /* Operators: comparisons, truth values, lists, integers of any size and floats. */
-#include "evaluation.h"
+#include "shell.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Bit strings taken apart: the segments of a pattern. */
-#include "evaluation.h"
+#include "shell.h"
 
 #include <math.h>
 #include <string.h>

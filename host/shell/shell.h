@@ -14,8 +14,8 @@
  * goes on: th_evaluation_pause(). So whoever evaluates a part of an expression keeps what he has of
  * others on the evaluation's stack meanwhile. Patterns and guards do neither.
  */
-#ifndef TH_EVALUATION_H
-#define TH_EVALUATION_H
+#ifndef TH_SHELL_H
+#define TH_SHELL_H
 
 #include "expression.h"
 
