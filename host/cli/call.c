@@ -247,7 +247,7 @@ int th_command_call(int argc, char **argv)
         th_command_fail("call");
     }
     for (size_t i = 0; i < count; i++)
-        th_program_free(&programs[i]);
+        th_shell_program_free(&programs[i]);
     th_free(programs);
     th_free(call.folders);
     th_call_arguments_free(&call.arguments);

@@ -91,9 +91,9 @@ static enum th_status read_text(const struct th_call_text *text, struct th_progr
     if (text->name)
         status = read_file(text->name, &file);
     if (status == TH_OK && text->name)
-        status = th_program_parse(program, (char *)file.data, file.size, false);
+        status = th_shell_parse(program, (char *)file.data, file.size, false);
     else if (status == TH_OK)
-        status = th_program_parse(program, text->expression, strlen(text->expression), true);
+        status = th_shell_parse(program, text->expression, strlen(text->expression), true);
     if (status != TH_OK && text->expression)
         th_error_context("cannot read '%.200s'", text->expression);
     else if (status != TH_OK && file.size > 0)

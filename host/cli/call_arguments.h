@@ -33,8 +33,8 @@ struct th_call_arguments {
 void th_call_arguments_add(struct th_call_arguments *arguments, const char *text);
 void th_call_arguments_add_file(struct th_call_arguments *arguments, const char *name);
 
-/* Reads all texts: PROGRAMS has room for them; *COUNT of them are th_program_free()'s after that,
- * whatever the status. */
+/* Reads all texts: PROGRAMS has room for them; *COUNT of them are th_shell_program_free()'s after
+ * that, whatever the status. */
 enum th_status th_call_arguments_read(const struct th_call_arguments *arguments,
                                       struct th_program programs[], size_t *count);
 

@@ -35,13 +35,13 @@ static bool evaluate_typed(const struct th_buffer *typed, struct th_call_session
     struct th_program program;
     bool goes_on = true;
 
-    if (th_program_parse(&program, (char *)typed->data, typed->size, false) == TH_OK) {
+    if (th_shell_parse(&program, (char *)typed->data, typed->size, false) == TH_OK) {
         goes_on = th_call_session_evaluate(session, &program, true, NULL);
     } else {
         fprintf(stderr, "* %s\n", th_error_link(0));
         th_error_clear();
     }
-    th_program_free(&program);
+    th_shell_program_free(&program);
     return goes_on;
 }
 
@@ -52,7 +52,7 @@ static void read_and_evaluate(struct th_line_editor *editor, struct th_call_sess
     bool goes_on = true;
 
     while (goes_on && read_line(editor, number, &typed)) {
-        enum th_typed state = th_program_typed((char *)typed.data, typed.size);
+        enum th_typed state = th_shell_typed((char *)typed.data, typed.size);
         if (state == TH_TYPED_FORMS) {
             goes_on = evaluate_typed(&typed, session);
             number++;

@@ -72,18 +72,18 @@ static th_term located(th_env *env, th_term stack)
     return th_call_stack(env, &(struct th_exception_raised){.lines_due = true, .stack = stack});
 }
 
-static const struct th_evaluation_host host = {call, receive, interrupted, self, stack, located};
+static const struct th_shell_host host = {call, receive, interrupted, self, stack, located};
 
 void th_call_session_start(struct th_call_session *session, struct th_call_work *work,
                            unsigned number)
 {
     *session = (struct th_call_session){.work = work, .number = number, .process = th_run_start()};
-    th_evaluation_start(&session->evaluation, &host, session, NULL);
+    th_shell_start(&session->evaluation, &host, session, NULL);
 }
 
 void th_call_session_end(struct th_call_session *session)
 {
-    th_evaluation_end(&session->evaluation);
+    th_shell_end(&session->evaluation);
     th_run_exit(session->process, TH_AM(normal));
 }
 
@@ -108,7 +108,7 @@ static void show_exception(struct th_call_session *session, const char *where)
 
     if (where)
         th_buffer_printf(&text, "tracehost call: %s\n", where);
-    th_exception_print(&session->evaluation, &text);
+    th_shell_print_exception(&session->evaluation, &text);
     fflush(stdout); /* what came before stands before */
     fwrite(text.data, 1, text.size, stderr);
     th_buffer_free(&text);
@@ -124,12 +124,12 @@ bool th_call_session_evaluate(struct th_call_session *session, const struct th_p
     for (size_t i = 0; i < program->count && !e->stopped; i++) {
         th_term value;
         th_run_yield(session->process);
-        value = th_evaluate_form(e, program, program->forms[i]);
+        value = th_shell_evaluate_form(e, program, program->forms[i]);
         if (value == TH_NONE && !e->stopped)
             show_exception(session, where);
         else if (value != TH_NONE && shown)
             show_value(value);
-        th_evaluation_collect(e);
+        th_shell_collect(e);
     }
     return !e->stopped && !th_interrupt_came();
 }
@@ -139,11 +139,11 @@ bool th_call_session_evaluate(struct th_call_session *session, const struct th_p
 /* Each round begins without bindings and without messages. */
 static void begin_round(struct th_evaluation *e)
 {
-    while (th_evaluation_wait(e, 0))
+    while (th_shell_wait(e, 0))
         continue;
-    th_evaluation_forget_mail(e);
-    th_evaluation_forget(e);
-    th_evaluation_collect(e);
+    th_shell_forget_mail(e);
+    th_shell_forget(e);
+    th_shell_collect(e);
 }
 
 static bool run_round(struct th_call_session *session, uint64_t round)

@@ -61,7 +61,7 @@ static void show_value(th_term value, FILE *out)
 static bool evaluate_form(struct running *running, const struct th_program *program, size_t i)
 {
     struct th_evaluation *e = &running->session.evaluation;
-    th_term value = th_evaluate_form(e, program, program->forms[i]);
+    th_term value = th_shell_evaluate_form(e, program, program->forms[i]);
 
     if (atomic_load_explicit(&running->work.stopped, memory_order_relaxed))
         e->stopped = true; /* and what is known is perhaps what a `catch` made of it */
@@ -71,7 +71,7 @@ static bool evaluate_form(struct running *running, const struct th_program *prog
     if (running->raised)
         return false;
     show_value(value, e->out);
-    th_evaluation_collect(e);
+    th_shell_collect(e);
     return true;
 }
 
@@ -110,7 +110,7 @@ static th_term end_reason(struct running *running)
         return reason;
     if (e->exception.class == TH_CLASS_THROW)
         reason = th_make_tuple_of(&e->heap, th_atom("nocatch"), reason);
-    return th_make_tuple_of(&e->heap, reason, th_exception_stack(e));
+    return th_make_tuple_of(&e->heap, reason, th_shell_stack(e));
 }
 
 /* By the limit's thread. */
@@ -197,7 +197,7 @@ static enum th_status run_process(struct running *running)
     th_control_host_end(&running->control);
     th_top_end();
     if (running->raised)
-        th_exception_print(&running->session.evaluation, &running->exception);
+        th_shell_print_exception(&running->session.evaluation, &running->exception);
     th_run_exit(running->session.process, end_reason(running));
     th_control_host_lock(&running->control); /* give_up() may follow: it ends the sessions */
     th_sessions_rest(running->tracing);
@@ -332,7 +332,7 @@ static enum th_status run_traced(struct running *running)
         th_sessions_rest(running->tracing); /* nothing has begun: its exit is nobody's event */
         th_run_exit(running->session.process, TH_AM(normal));
     }
-    th_evaluation_end(&running->session.evaluation);
+    th_shell_end(&running->session.evaluation);
     if (status == TH_OK && run->fail_on_loss && has_lost(running->tracing))
         status = TH_PARTIAL;
     return status;
@@ -421,7 +421,7 @@ int th_command_run(int argc, char **argv)
     else
         th_command_fail("run");
     for (size_t i = 0; i < count; i++)
-        th_program_free(&programs[i]);
+        th_shell_program_free(&programs[i]);
     th_free(programs);
     th_call_arguments_free(&run.arguments);
     th_trace_options_free(&run.trace);

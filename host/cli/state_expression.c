@@ -58,7 +58,7 @@ static enum th_status raised(const struct th_evaluation *e)
 
     if (e->stopped)
         return th_error_raise(TH_USAGE, "the state has no value: %s came", th_interrupt_name());
-    th_exception_print(e, &lines);
+    th_shell_print_exception(e, &lines);
     from = th_buffer_text(&lines);
     for (from += strspn(from, "* "); *from; from = end + strspn(end, "\n ")) {
         end = from + strcspn(from, "\n");
@@ -72,19 +72,19 @@ static enum th_status raised(const struct th_evaluation *e)
 
 static enum th_status evaluate(th_env *env, const struct th_program *program, th_term *state)
 {
-    static const struct th_evaluation_host host = {call, receive, interrupted, self, NULL, NULL};
+    static const struct th_shell_host host = {call, receive, interrupted, self, NULL, NULL};
     struct caller caller = {0};
     struct th_evaluation e;
     enum th_status status = TH_OK;
     th_term value;
 
-    th_evaluation_start(&e, &host, &caller, NULL);
-    value = th_evaluate_form(&e, program, program->forms[0]);
+    th_shell_start(&e, &host, &caller, NULL);
+    value = th_shell_evaluate_form(&e, program, program->forms[0]);
     if (value == TH_NONE)
         status = raised(&e);
     else
         *state = th_copy(env, value);
-    th_evaluation_end(&e);
+    th_shell_end(&e);
     if (caller.process)
         th_run_exit(caller.process, TH_AM(normal));
     return status;
@@ -93,7 +93,7 @@ static enum th_status evaluate(th_env *env, const struct th_program *program, th
 static enum th_status read_state(th_env *env, const char *text, th_term *state)
 {
     struct th_program program;
-    enum th_status status = th_program_parse(&program, text, strlen(text), true);
+    enum th_status status = th_shell_parse(&program, text, strlen(text), true);
 
     if (status == TH_OK && program.count != 1)
         status = th_error_raise(TH_USAGE, "the state is %zu expressions, not one", program.count);
@@ -101,7 +101,7 @@ static enum th_status read_state(th_env *env, const char *text, th_term *state)
         status = evaluate(env, &program, state);
     else
         status = th_error_raise(TH_USAGE, "the state is no Erlang term: %s", th_error_link(0));
-    th_program_free(&program);
+    th_shell_program_free(&program);
     return status;
 }
 

@@ -92,7 +92,7 @@ enum th_operator {
 #undef X
         TH_OPERATOR_COUNT
 };
-extern const char *const th_operator_texts[TH_OPERATOR_COUNT];
+extern const char *const th_shell_operator_texts[TH_OPERATOR_COUNT];
 
 struct th_node {
     unsigned char kind; /* enum th_node_kind */
@@ -117,7 +117,7 @@ struct th_fun_source {
 
 /* What was read. Whoever needs it has a share: the program, and each fun that was made by it. */
 struct th_source {
-    _Atomic size_t shares; /* see th_source_drop() for the orders */
+    _Atomic size_t shares; /* see th_shell_source_drop() for the orders */
     uint64_t number;       /* unique in this host, from 1 */
     char *text;
     size_t size;
@@ -135,15 +135,14 @@ struct th_program {
 
 /*
  * Reads all forms of SIZE bytes of UTF-8. With OPEN the last full stop may be missing.
- * TH_MALFORMED with line and column; either way th_program_free() ends it.
+ * TH_MALFORMED with line and column; either way th_shell_program_free() ends it.
  */
-enum th_status th_program_parse(struct th_program *program, const char *text, size_t size,
-                                bool open);
-void th_program_free(struct th_program *program);
+enum th_status th_shell_parse(struct th_program *program, const char *text, size_t size, bool open);
+void th_shell_program_free(struct th_program *program);
 
 /* Takes a share; gives one back. Any thread. */
-void th_source_keep(struct th_source *source);
-void th_source_drop(struct th_source *source);
+void th_shell_source_keep(struct th_source *source);
+void th_shell_source_drop(struct th_source *source);
 
 /* What a text that is typed line by line has so far. */
 enum th_typed {
@@ -151,7 +150,7 @@ enum th_typed {
     TH_TYPED_PART,    /* a form that goes on */
     TH_TYPED_FORMS    /* ends in a full stop, or cannot be read whatever comes */
 };
-enum th_typed th_program_typed(const char *text, size_t size);
+enum th_typed th_shell_typed(const char *text, size_t size);
 
 /* --- For those who build trees (expression_*.c) ----------------------------------------------- */
 
@@ -165,82 +164,82 @@ struct th_expression_parser {
 
 /* A node of the parts from FIRST on, which are taken off; NULL with an error if the tree is too
  * deep. */
-struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
-                             size_t first);
+struct th_node *th_shell_make_node(struct th_expression_parser *p, enum th_node_kind kind,
+                                   const char *at, size_t first);
 
 /* A node without parts. */
-struct th_node *th_node_leaf(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
-                             th_term value);
+struct th_node *th_shell_make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
+                                   const char *at, th_term value);
 
 /* SIZE bytes that live as long as the source. */
-void *th_source_alloc(struct th_source *source, size_t size);
+void *th_shell_source_alloc(struct th_source *source, size_t size);
 
 /* Makes NODE the next one of the source's funs. */
-void th_source_add_fun(struct th_source *source, struct th_node *node);
+void th_shell_source_add_fun(struct th_source *source, struct th_node *node);
 
 /* Puts PART (NULL for one that is missing) behind the parts. */
-void th_parser_push(struct th_expression_parser *p, struct th_node *part);
+void th_shell_push_part(struct th_expression_parser *p, struct th_node *part);
 
 /* Reads the next token; false with an error. */
-bool th_parser_advance(struct th_expression_parser *p);
+bool th_shell_advance(struct th_expression_parser *p);
 
 /* True if the token is the word, or operator, TEXT. */
-bool th_parser_at(const struct th_expression_parser *p, const char *text);
+bool th_shell_at(const struct th_expression_parser *p, const char *text);
 
 /* Takes the token TEXT, which must be there. */
-bool th_parser_expect(struct th_expression_parser *p, const char *text);
+bool th_shell_expect(struct th_expression_parser *p, const char *text);
 
 /* Raises an error for the place AT and returns NULL. */
-struct th_node *th_parser_fail(struct th_expression_parser *p, const char *at, const char *format,
-                               ...) __attribute__((format(printf, 3, 4), cold));
+struct th_node *th_shell_fail(struct th_expression_parser *p, const char *at, const char *format,
+                              ...) __attribute__((format(printf, 3, 4), cold));
 
 /* The same: "expected WANTED", for the token at hand. */
-struct th_node *th_parser_fail_here(struct th_expression_parser *p, const char *wanted)
+struct th_node *th_shell_fail_here(struct th_expression_parser *p, const char *wanted)
     __attribute__((cold));
 
 /* An expression; expressions separated by commas, as a block; what begins with a reserved word. */
-struct th_node *th_parse_expression(struct th_expression_parser *p);
-struct th_node *th_parse_block(struct th_expression_parser *p);
-struct th_node *th_parse_word(struct th_expression_parser *p);
+struct th_node *th_shell_parse_expression(struct th_expression_parser *p);
+struct th_node *th_shell_parse_block(struct th_expression_parser *p);
+struct th_node *th_shell_parse_word(struct th_expression_parser *p);
 
 /* Behind "fun". */
-struct th_node *th_parse_fun(struct th_expression_parser *p, const char *at);
+struct th_node *th_shell_parse_fun(struct th_expression_parser *p, const char *at);
 
 /* A clause from "when" or "->" on, whose PATTERN was read (NULL: an error was raised). */
-struct th_node *th_parse_clause_rest(struct th_expression_parser *p, struct th_node *pattern);
+struct th_node *th_shell_parse_clause_rest(struct th_expression_parser *p, struct th_node *pattern);
 
 /* At "||": a comprehension of KIND that makes MADE, up to CLOSING, which is taken. */
-struct th_node *th_parse_comprehension(struct th_expression_parser *p, enum th_node_kind kind,
-                                       struct th_node *made, const char *closing);
+struct th_node *th_shell_parse_comprehension(struct th_expression_parser *p, enum th_node_kind kind,
+                                             struct th_node *made, const char *closing);
 
 /* Expressions up to CLOSING, which is taken; they are pushed. */
-bool th_parse_elements(struct th_expression_parser *p, const char *closing);
+bool th_shell_parse_elements(struct th_expression_parser *p, const char *closing);
 
 /* A token that is a whole term, VALUE: takes it. A variable, or '_'. */
-struct th_node *th_parse_constant(struct th_expression_parser *p, th_term value);
-struct th_node *th_parse_variable(struct th_expression_parser *p);
+struct th_node *th_shell_parse_constant(struct th_expression_parser *p, th_term value);
+struct th_node *th_shell_parse_variable(struct th_expression_parser *p);
 
 /* What operators stand between; the same where a ':' behind it means no call; the rest of an
  * expression that begins with LEFT. */
-struct th_node *th_parse_operand(struct th_expression_parser *p);
-struct th_node *th_parse_primary(struct th_expression_parser *p);
-struct th_node *th_parse_rest(struct th_expression_parser *p, struct th_node *left);
+struct th_node *th_shell_parse_operand(struct th_expression_parser *p);
+struct th_node *th_shell_parse_primary(struct th_expression_parser *p);
+struct th_node *th_shell_parse_rest(struct th_expression_parser *p, struct th_node *left);
 
 /* An operand without its signs; the same with what may follow it: ":function(...)", "(...)",
  * "#{...}". */
-struct th_node *th_parse_bare(struct th_expression_parser *p);
-struct th_node *th_parse_called(struct th_expression_parser *p);
+struct th_node *th_shell_parse_bare(struct th_expression_parser *p);
+struct th_node *th_shell_parse_called(struct th_expression_parser *p);
 
 /* Behind "<<". */
-struct th_node *th_parse_bits(struct th_expression_parser *p, const char *at);
+struct th_node *th_shell_parse_bits(struct th_expression_parser *p, const char *at);
 
 /* Checks that all of a form may stand where it does: patterns are patterns, guards are guards. */
-enum th_status th_node_check(const struct th_source *source, const struct th_node *form);
+enum th_status th_shell_check(const struct th_source *source, const struct th_node *form);
 
 /* True if the expression may be a test of a guard. */
-bool th_node_is_test(const struct th_source *source, const struct th_node *node);
+bool th_shell_is_test(const struct th_source *source, const struct th_node *node);
 
 /* True for a function that a guard may call. */
-bool th_function_in_guards(const char *name, size_t arity);
+bool th_shell_in_guards(const char *name, size_t arity);
 
 #endif

@@ -10,8 +10,8 @@ enum {
     DEEPEST = 64 * 1024 * 1024 /* bytes of a thread's stack that are used, where it has more */
 };
 
-void th_evaluation_start(struct th_evaluation *e, const struct th_evaluation_host *host,
-                         void *context, FILE *out)
+void th_shell_start(struct th_evaluation *e, const struct th_shell_host *host, void *context,
+                    FILE *out)
 {
     *e = (struct th_evaluation){.host = host, .context = context, .out = out};
     e->mail_end = &e->mail;
@@ -21,7 +21,7 @@ void th_evaluation_start(struct th_evaluation *e, const struct th_evaluation_hos
     e->live = th_env_footprint(&e->heap);
 }
 
-void th_evaluation_forget_mail(struct th_evaluation *e)
+void th_shell_forget_mail(struct th_evaluation *e)
 {
     while (e->mail) {
         struct th_message *message = e->mail;
@@ -31,15 +31,15 @@ void th_evaluation_forget_mail(struct th_evaluation *e)
     e->mail_end = &e->mail;
 }
 
-void th_evaluation_end(struct th_evaluation *e)
+void th_shell_end(struct th_evaluation *e)
 {
-    th_evaluation_forget_mail(e);
+    th_shell_forget_mail(e);
     th_free(e->bindings);
     th_free(e->stack);
     th_env_release(&e->heap);
 }
 
-struct th_binding *th_binding_find(struct th_evaluation *e, th_term name)
+struct th_binding *th_shell_find_binding(struct th_evaluation *e, th_term name)
 {
     for (size_t i = e->count; i > e->scope; i--)
         if (e->bindings[i - 1].name == name)
@@ -47,13 +47,13 @@ struct th_binding *th_binding_find(struct th_evaluation *e, th_term name)
     return NULL;
 }
 
-void th_binding_add(struct th_evaluation *e, th_term name, th_term value)
+void th_shell_bind(struct th_evaluation *e, th_term name, th_term value)
 {
     TH_ARRAY_GROW(e->bindings, e->count, e->capacity);
     e->bindings[e->count++] = (struct th_binding){name, value};
 }
 
-void th_evaluation_forget(struct th_evaluation *e)
+void th_shell_forget(struct th_evaluation *e)
 {
     e->count = e->scope;
     if (e->older > e->count)
@@ -61,18 +61,18 @@ void th_evaluation_forget(struct th_evaluation *e)
     e->live = 0; /* whatever the heap holds is more than that */
 }
 
-void th_evaluation_push(struct th_evaluation *e, th_term t)
+void th_shell_push(struct th_evaluation *e, th_term t)
 {
     TH_ARRAY_GROW(e->stack, e->stacked, e->stack_capacity);
     e->stack[e->stacked++] = t;
 }
 
-struct th_standing th_evaluation_standing(const struct th_evaluation *e)
+struct th_standing th_shell_standing(const struct th_evaluation *e)
 {
     return (struct th_standing){e->source, e->count, e->scope, e->fresh, e->stacked};
 }
 
-void th_evaluation_unwind(struct th_evaluation *e, const struct th_standing *standing)
+void th_shell_unwind(struct th_evaluation *e, const struct th_standing *standing)
 {
     e->source = standing->source;
     e->scope = standing->scope;
@@ -112,7 +112,7 @@ static size_t room_above(size_t footprint)
     return footprint > ROOM ? 2 * footprint : 2 * ROOM;
 }
 
-bool th_evaluation_pause(struct th_evaluation *e)
+bool th_shell_pause(struct th_evaluation *e)
 {
     if (e->host->interrupted(e->context))
         e->stopped = true;
@@ -124,7 +124,7 @@ bool th_evaluation_pause(struct th_evaluation *e)
     if (th_env_footprint(&e->heap) < e->full)
         return true;
     if (!move_all(e)) {
-        th_raise_limit(e, "values take more than half a gigabyte of memory");
+        th_shell_raise_limit(e, "values take more than half a gigabyte of memory");
         return false;
     }
     e->full = room_above(th_env_footprint(&e->heap));
@@ -137,7 +137,7 @@ bool th_evaluation_pause(struct th_evaluation *e)
  * each form, so that what nobody has any more, a resource above all, goes at once; many only when
  * the heap has grown to twice their size.
  */
-void th_evaluation_collect(struct th_evaluation *e)
+void th_shell_collect(struct th_evaluation *e)
 {
     size_t now = th_env_footprint(&e->heap);
 
@@ -203,7 +203,7 @@ static bool is_bound(const struct walk *w, th_term name)
     for (size_t i = 0; i < w->count; i++)
         if (w->names[i] == name)
             return true;
-    return th_binding_find(w->e, name) != NULL;
+    return th_shell_find_binding(w->e, name) != NULL;
 }
 
 static bool is_forgetting(const struct th_node *node)
@@ -284,12 +284,12 @@ static bool check_bound(struct th_evaluation *e, const struct th_node *form)
     th_free(w.names);
     if (!w.unbound)
         return true;
-    th_raise_unbound(e, w.unbound);
+    th_shell_raise_unbound(e, w.unbound);
     return false;
 }
 
-th_term th_evaluate_form(struct th_evaluation *e, const struct th_program *program,
-                         const struct th_node *form)
+th_term th_shell_evaluate_form(struct th_evaluation *e, const struct th_program *program,
+                               const struct th_node *form)
 {
     th_term t = TH_NONE;
 
@@ -299,7 +299,7 @@ th_term th_evaluate_form(struct th_evaluation *e, const struct th_program *progr
     e->chunk = NULL;
     e->older = e->count;
     if (check_bound(e, form))
-        t = th_evaluate_block(e, form, false);
+        t = th_shell_evaluate_block(e, form, false);
     e->scope = e->fresh = e->stacked = 0;
     if (t == TH_NONE)
         e->count = e->older;

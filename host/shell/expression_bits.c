@@ -6,7 +6,7 @@
 /* Behind ':'. A constant size goes into SPEC, another is returned; *GOOD false: an error. */
 static struct th_node *parse_size(struct th_expression_parser *p, struct th_spec *spec, bool *good)
 {
-    struct th_node *size = th_parser_advance(p) ? th_parse_primary(p) : NULL;
+    struct th_node *size = th_shell_advance(p) ? th_shell_parse_primary(p) : NULL;
     uint64_t constant;
 
     *good = false;
@@ -18,7 +18,7 @@ static struct th_node *parse_size(struct th_expression_parser *p, struct th_spec
         return size;
     if (!th_get_uint64(size->value, &constant) || constant > TH_EXPRESSION_BITS) {
         *good = false;
-        return th_parser_fail(p, size->at, "expected a size from 0 to %d", TH_EXPRESSION_BITS);
+        return th_shell_fail(p, size->at, "expected a size from 0 to %d", TH_EXPRESSION_BITS);
     }
     spec->size = constant;
     return NULL;
@@ -30,21 +30,21 @@ static struct th_node *parse_segment(struct th_expression_parser *p, struct th_n
 {
     size_t first = p->count;
     bool good = true;
-    struct th_spec *spec = th_source_alloc(p->source, sizeof *spec);
+    struct th_spec *spec = th_shell_source_alloc(p->source, sizeof *spec);
     struct th_node *size = NULL, *segment;
     const char *wrong;
 
     *spec = (struct th_spec){.place = value->at};
-    if (th_parser_at(p, ":"))
+    if (th_shell_at(p, ":"))
         size = parse_size(p, spec, &good);
-    if (!good || (th_parser_at(p, "/") && th_spec_read_types(&p->scanner, spec) != TH_OK))
+    if (!good || (th_shell_at(p, "/") && th_spec_read_types(&p->scanner, spec) != TH_OK))
         return NULL;
     wrong = th_spec_complete(spec);
     if (wrong)
-        return th_parser_fail(p, value->at, "expected %s", wrong);
-    th_parser_push(p, value);
-    th_parser_push(p, size);
-    segment = th_node_make(p, TH_NODE_SEGMENT, value->at, first);
+        return th_shell_fail(p, value->at, "expected %s", wrong);
+    th_shell_push_part(p, value);
+    th_shell_push_part(p, size);
+    segment = th_shell_make_node(p, TH_NODE_SEGMENT, value->at, first);
     if (segment) {
         segment->spec = spec;
         segment->exact = string;
@@ -52,34 +52,34 @@ static struct th_node *parse_segment(struct th_expression_parser *p, struct th_n
     return segment;
 }
 
-struct th_node *th_parse_bits(struct th_expression_parser *p, const char *at)
+struct th_node *th_shell_parse_bits(struct th_expression_parser *p, const char *at)
 {
     size_t first = p->count;
 
-    while (!th_parser_at(p, ">>")) {
+    while (!th_shell_at(p, ">>")) {
         bool string = p->scanner.token == TH_TOKEN_STRING;
-        struct th_node *value = th_parse_primary(p), *segment;
-        if (value && p->count == first && th_parser_at(p, "||"))
-            return th_parse_comprehension(p, TH_NODE_COMPREHENSION_BITS, value, ">>");
+        struct th_node *value = th_shell_parse_primary(p), *segment;
+        if (value && p->count == first && th_shell_at(p, "||"))
+            return th_shell_parse_comprehension(p, TH_NODE_COMPREHENSION_BITS, value, ">>");
         segment = value ? parse_segment(p, value, string) : NULL;
         if (!segment)
             return NULL;
-        th_parser_push(p, segment);
-        if (th_parser_at(p, ">>"))
+        th_shell_push_part(p, segment);
+        if (th_shell_at(p, ">>"))
             break;
-        if (!th_parser_at(p, ","))
-            return th_parser_fail_here(p, "',' or '>>'");
-        if (!th_parser_advance(p))
+        if (!th_shell_at(p, ","))
+            return th_shell_fail_here(p, "',' or '>>'");
+        if (!th_shell_advance(p))
             return NULL;
-        if (th_parser_at(p, ">>"))
-            return th_parser_fail(p, p->scanner.start, "expected an expression");
+        if (th_shell_at(p, ">>"))
+            return th_shell_fail(p, p->scanner.start, "expected an expression");
     }
-    return th_parser_advance(p) ? th_node_make(p, TH_NODE_BITS, at, first) : NULL;
+    return th_shell_advance(p) ? th_shell_make_node(p, TH_NODE_BITS, at, first) : NULL;
 }
 
 /* --- Building --------------------------------------------------------------------------------- */
 
-bool th_segment_spec(const struct th_node *segment, th_term value, struct th_spec *spec)
+bool th_shell_segment_spec(const struct th_node *segment, th_term value, struct th_spec *spec)
 {
     *spec = *segment->spec;
     if (!segment->parts[1])
@@ -103,9 +103,9 @@ static th_term raise_segment(struct th_evaluation *e, size_t i, const struct th_
     th_buffer_printf(&note, "segment %zu of type '%s': expected %s but got: ", i + 1,
                      type_names[spec->type], wanted);
     th_text_show_limited(&note, got, TH_EXCEPTION_TEXT / 2);
-    th_evaluation_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
+    th_shell_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
     e->exception.construction = true;
-    th_exception_note(e, th_buffer_text(&note));
+    th_shell_add_note(e, th_buffer_text(&note));
     th_buffer_free(&note);
     return TH_NONE;
 }
@@ -135,7 +135,7 @@ static bool add_segment(struct th_evaluation *e, struct th_segments *built,
     const char *wrong;
     th_term got;
 
-    if (!th_segment_spec(segment, size, &spec)) {
+    if (!th_shell_segment_spec(segment, size, &spec)) {
         raise_segment(e, i, &spec, "a non-negative integer as size", size);
         return false;
     }
@@ -146,7 +146,7 @@ static bool add_segment(struct th_evaluation *e, struct th_segments *built,
 }
 
 /* All values are there before the first segment is built. */
-th_term th_evaluate_bits(struct th_evaluation *e, const struct th_node *bits)
+th_term th_shell_evaluate_bits(struct th_evaluation *e, const struct th_node *bits)
 {
     struct th_segments built = {.left = TH_EXPRESSION_BITS};
     size_t first = e->stacked, at;
@@ -155,7 +155,7 @@ th_term th_evaluate_bits(struct th_evaluation *e, const struct th_node *bits)
 
     for (size_t i = 0; i < bits->count; i++) {
         const struct th_node *segment = bits->parts[i];
-        if (!th_evaluate_all(e, segment->parts, segment->parts[1] ? 2 : 1, &at))
+        if (!th_shell_evaluate_all(e, segment->parts, segment->parts[1] ? 2 : 1, &at))
             return TH_NONE;
     }
     at = first;
@@ -166,7 +166,7 @@ th_term th_evaluate_bits(struct th_evaluation *e, const struct th_node *bits)
             add_segment(e, &built, segment, i, value, segment->parts[1] ? e->stack[at++] : TH_NONE);
     }
     if (good)
-        result = th_make_bits(&e->heap, built.bytes.data, built.bits);
+        result = th_shell_make_bits(&e->heap, built.bytes.data, built.bits);
     e->stacked = first;
     th_buffer_free(&built.bytes);
     return result;

@@ -13,10 +13,10 @@ static struct th_node *make_filter(struct th_expression_parser *p, struct th_nod
     size_t first = p->count;
     struct th_node *filter;
 
-    th_parser_push(p, expression);
-    filter = th_node_make(p, TH_NODE_FILTER, expression->at, first);
+    th_shell_push_part(p, expression);
+    filter = th_shell_make_node(p, TH_NODE_FILTER, expression->at, first);
     if (filter)
-        filter->exact = th_node_is_test(p->source, expression);
+        filter->exact = th_shell_is_test(p->source, expression);
     return filter;
 }
 
@@ -28,13 +28,13 @@ static struct th_node *parse_generator(struct th_expression_parser *p, struct th
     struct th_node *from, *generator;
 
     if (bits && pattern->kind != TH_NODE_BITS)
-        return th_parser_fail(p, pattern->at, "expected a bit string as the pattern before '<='");
-    from = th_parser_advance(p) ? th_parse_expression(p) : NULL;
+        return th_shell_fail(p, pattern->at, "expected a bit string as the pattern before '<='");
+    from = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL;
     if (!from)
         return NULL;
-    th_parser_push(p, pattern);
-    th_parser_push(p, from);
-    generator = th_node_make(p, TH_NODE_GENERATOR, pattern->at, first);
+    th_shell_push_part(p, pattern);
+    th_shell_push_part(p, from);
+    generator = th_shell_make_node(p, TH_NODE_GENERATOR, pattern->at, first);
     if (generator)
         generator->exact = bits;
     return generator;
@@ -44,48 +44,48 @@ static struct th_node *parse_generator(struct th_expression_parser *p, struct th
 static struct th_node *parse_map_generator(struct th_expression_parser *p, struct th_node *key)
 {
     size_t first = p->count;
-    struct th_node *value = th_parser_advance(p) ? th_parse_expression(p) : NULL, *pair;
+    struct th_node *value = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL, *pair;
 
     if (!value)
         return NULL;
-    if (!th_parser_at(p, "<-"))
-        return th_parser_fail_here(p, "an operator or '<-'");
-    th_parser_push(p, key);
-    th_parser_push(p, value);
-    pair = th_node_make(p, TH_NODE_PAIR, key->at, first);
+    if (!th_shell_at(p, "<-"))
+        return th_shell_fail_here(p, "an operator or '<-'");
+    th_shell_push_part(p, key);
+    th_shell_push_part(p, value);
+    pair = th_shell_make_node(p, TH_NODE_PAIR, key->at, first);
     return pair ? parse_generator(p, pair, false) : NULL;
 }
 
 static struct th_node *parse_qualifier(struct th_expression_parser *p)
 {
-    struct th_node *expression = th_parse_expression(p);
+    struct th_node *expression = th_shell_parse_expression(p);
 
     if (!expression)
         return NULL;
-    if (th_parser_at(p, ":="))
+    if (th_shell_at(p, ":="))
         return parse_map_generator(p, expression);
-    if (th_parser_at(p, "<-") || th_parser_at(p, "<="))
-        return parse_generator(p, expression, th_parser_at(p, "<="));
+    if (th_shell_at(p, "<-") || th_shell_at(p, "<="))
+        return parse_generator(p, expression, th_shell_at(p, "<="));
     return make_filter(p, expression);
 }
 
-struct th_node *th_parse_comprehension(struct th_expression_parser *p, enum th_node_kind kind,
-                                       struct th_node *made, const char *closing)
+struct th_node *th_shell_parse_comprehension(struct th_expression_parser *p, enum th_node_kind kind,
+                                             struct th_node *made, const char *closing)
 {
     size_t first = p->count;
 
     if (made->kind == TH_NODE_PAIR && made->exact)
-        return th_parser_fail(p, made->at, "expected '=>' between key and value of a new map");
-    th_parser_push(p, made);
+        return th_shell_fail(p, made->at, "expected '=>' between key and value of a new map");
+    th_shell_push_part(p, made);
     do {
-        struct th_node *part = th_parser_advance(p) ? parse_qualifier(p) : NULL;
+        struct th_node *part = th_shell_advance(p) ? parse_qualifier(p) : NULL;
         if (!part)
             return NULL;
-        th_parser_push(p, part);
-    } while (th_parser_at(p, ","));
-    if (!th_parser_at(p, closing))
-        return th_parser_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
-    return th_parser_advance(p) ? th_node_make(p, kind, made->at, first) : NULL;
+        th_shell_push_part(p, part);
+    } while (th_shell_at(p, ","));
+    if (!th_shell_at(p, closing))
+        return th_shell_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
+    return th_shell_advance(p) ? th_shell_make_node(p, kind, made->at, first) : NULL;
 }
 
 /* --- Making ----------------------------------------------------------------------------------- */
@@ -102,13 +102,13 @@ static bool add_bits(struct th_evaluation *e, struct comprehension *c, th_term t
         .type = TH_SEGMENT_BITSTRING, .order = TH_ORDER_BIG, .sign = TH_SIGN_NO, .unit = 1};
 
     if (!th_is_bitstring(t)) {
-        th_evaluation_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
+        th_shell_raise(e, TH_CLASS_ERROR, TH_AM(badarg));
         e->exception.construction = true;
         return false;
     }
     if (!th_segment_put(&c->bits, &whole, t))
         return true;
-    th_raise_limit(e, "a bit string takes more than a quarter of a gigabyte");
+    th_shell_raise_limit(e, "a bit string takes more than a quarter of a gigabyte");
     return false;
 }
 
@@ -119,14 +119,14 @@ static bool add_made(struct th_evaluation *e, struct comprehension *c)
     th_term t;
 
     if (node->kind == TH_NODE_PAIR) {
-        if (!th_evaluate_all(e, node->parts, 2, &first))
+        if (!th_shell_evaluate_all(e, node->parts, 2, &first))
             return false;
         e->stack[c->made] =
             th_map_put(&e->heap, e->stack[c->made], e->stack[first], e->stack[first + 1]);
         e->stacked = first;
         return true;
     }
-    t = th_evaluate(e, node);
+    t = th_shell_evaluate(e, node);
     if (t == TH_NONE)
         return false;
     if (c->node->kind == TH_NODE_COMPREHENSION_BITS)
@@ -153,7 +153,7 @@ static bool take_element(struct th_evaluation *e, struct comprehension *c, size_
 
 static bool raise_generator(struct th_evaluation *e, th_term t)
 {
-    th_raise_pair(e, "bad_generator", t);
+    th_shell_raise_pair(e, "bad_generator", t);
     return false;
 }
 
@@ -164,12 +164,12 @@ static bool go_through_list(struct th_evaluation *e, struct comprehension *c, si
 
     while (th_is_list(e->stack[place])) {
         th_term element;
-        if (!th_evaluation_pause(e))
+        if (!th_shell_pause(e))
             return false;
         element = th_cell(e->stack[place])[0];
         e->stack[place] = th_cell(e->stack[place])[1];
         e->fresh = e->count;
-        if (!take_element(e, c, i, bound, th_match(e, pattern, element)))
+        if (!take_element(e, c, i, bound, th_shell_match(e, pattern, element)))
             return false;
         e->stacked = place + 1;
     }
@@ -185,15 +185,15 @@ static bool go_through_map(struct th_evaluation *e, struct comprehension *c, siz
         return raise_generator(e, e->stack[place]);
     for (size_t k = 0; k < th_map_size(e->stack[place]); k++) {
         th_term map, key, value;
-        if (!th_evaluation_pause(e))
+        if (!th_shell_pause(e))
             return false;
         map = e->stack[place];
         key = th_map_keys(map)[k];
         value = th_map_values(map)[k];
         e->fresh = e->count;
         if (!take_element(e, c, i, bound,
-                          th_match(e, pattern->parts[0], key) &&
-                              th_match(e, pattern->parts[1], value)))
+                          th_shell_match(e, pattern->parts[0], key) &&
+                              th_shell_match(e, pattern->parts[1], value)))
             return false;
         e->stacked = place + 1;
     }
@@ -209,10 +209,10 @@ static bool go_through_bits(struct th_evaluation *e, struct comprehension *c, si
         return raise_generator(e, e->stack[place]);
     for (;;) {
         enum th_taken taken;
-        if (!th_evaluation_pause(e))
+        if (!th_shell_pause(e))
             return false;
         e->fresh = e->count;
-        taken = th_match_next_bits(e, pattern, e->stack[place], &at);
+        taken = th_shell_match_next_bits(e, pattern, e->stack[place], &at);
         if (!take_element(e, c, i, bound, taken == TH_TAKEN_MATCHED))
             return false;
         if (taken == TH_TAKEN_NOT)
@@ -225,12 +225,12 @@ static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
 {
     const struct th_node *generator = c->node->parts[i];
     size_t stacked = e->stacked;
-    th_term from = th_evaluate(e, generator->parts[1]);
+    th_term from = th_shell_evaluate(e, generator->parts[1]);
     bool good;
 
     if (from == TH_NONE)
         return false;
-    th_evaluation_push(e, from);
+    th_shell_push(e, from);
     if (generator->parts[0]->kind == TH_NODE_PAIR)
         good = go_through_map(e, c, i);
     else
@@ -244,7 +244,7 @@ static bool generate(struct th_evaluation *e, struct comprehension *c, size_t i)
 static bool filter(struct th_evaluation *e, const struct th_node *node, bool *passed)
 {
     size_t stacked = e->stacked;
-    th_term t = th_evaluate(e, node->parts[0]);
+    th_term t = th_shell_evaluate(e, node->parts[0]);
 
     *passed = t == TH_AM(true);
     if (node->exact)
@@ -252,7 +252,7 @@ static bool filter(struct th_evaluation *e, const struct th_node *node, bool *pa
     if (node->exact || *passed || t == TH_AM(false))
         return !e->stopped;
     if (t != TH_NONE)
-        th_raise_pair(e, "bad_filter", t);
+        th_shell_raise_pair(e, "bad_filter", t);
     return false;
 }
 
@@ -282,22 +282,22 @@ static th_term reverse(th_env *env, th_term list)
     return t;
 }
 
-th_term th_evaluate_comprehension(struct th_evaluation *e, const struct th_node *node)
+th_term th_shell_evaluate_comprehension(struct th_evaluation *e, const struct th_node *node)
 {
     struct comprehension c = {
         .node = node, .made = e->stacked, .bits = {.left = TH_EXPRESSION_BITS}};
     size_t bound = e->count;
     th_term t = TH_NONE;
 
-    th_evaluation_push(e, node->kind == TH_NODE_COMPREHENSION_MAP
-                              ? th_make_map(&e->heap, NULL, NULL, 0, true)
-                              : TH_NIL);
+    th_shell_push(e, node->kind == TH_NODE_COMPREHENSION_MAP
+                         ? th_make_map(&e->heap, NULL, NULL, 0, true)
+                         : TH_NIL);
     if (go_on(e, &c, 1)) {
         t = e->stack[c.made];
         if (node->kind == TH_NODE_COMPREHENSION)
             t = reverse(&e->heap, t);
         else if (node->kind == TH_NODE_COMPREHENSION_BITS)
-            t = th_make_bits(&e->heap, c.bits.bytes.data, c.bits.bits);
+            t = th_shell_make_bits(&e->heap, c.bits.bytes.data, c.bits.bits);
         e->stacked = c.made;
         if (e->count > bound)
             e->count = bound;

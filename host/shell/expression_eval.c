@@ -6,15 +6,15 @@
 
 /* --- Constructors ----------------------------------------------------------------------------- */
 
-bool th_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count,
-                     size_t *first)
+bool th_shell_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count,
+                           size_t *first)
 {
     *first = e->stacked;
     for (size_t i = 0; i < count; i++) {
-        th_term t = th_evaluate(e, nodes[i]);
+        th_term t = th_shell_evaluate(e, nodes[i]);
         if (t == TH_NONE)
             return false;
-        th_evaluation_push(e, t);
+        th_shell_push(e, t);
     }
     return true;
 }
@@ -24,7 +24,7 @@ static th_term evaluate_list(struct th_evaluation *e, const struct th_node *list
     size_t first;
     th_term t;
 
-    if (!th_evaluate_all(e, list->parts, list->count, &first))
+    if (!th_shell_evaluate_all(e, list->parts, list->count, &first))
         return TH_NONE;
     t = e->stack[first + list->count - 1];
     for (size_t i = list->count - 1; i > 0; i--)
@@ -37,7 +37,7 @@ static th_term evaluate_tuple(struct th_evaluation *e, const struct th_node *tup
 {
     size_t first;
 
-    if (!th_evaluate_all(e, tuple->parts, tuple->count, &first))
+    if (!th_shell_evaluate_all(e, tuple->parts, tuple->count, &first))
         return TH_NONE;
     e->stacked = first;
     return th_make_tuple(&e->heap, e->stack + first, tuple->count);
@@ -49,15 +49,15 @@ static th_term update_map(struct th_evaluation *e, const struct th_node *node)
     size_t place = e->stacked - 1, first;
 
     if (!th_is_map(e->stack[place]))
-        return th_raise_pair(e, "badmap", e->stack[place]);
+        return th_shell_raise_pair(e, "badmap", e->stack[place]);
     for (size_t i = 1; i < node->count; i++) {
         const struct th_node *pair = node->parts[i];
         th_term *values;
-        if (!th_evaluate_all(e, pair->parts, 2, &first))
+        if (!th_shell_evaluate_all(e, pair->parts, 2, &first))
             return TH_NONE;
         values = e->stack + first;
         if (pair->exact && th_map_get(e->stack[place], values[0]) == TH_NONE)
-            return th_raise_pair(e, "badkey", values[0]);
+            return th_shell_raise_pair(e, "badkey", values[0]);
         e->stack[place] = th_map_put(&e->heap, e->stack[place], values[0], values[1]);
         e->stacked = first;
     }
@@ -71,14 +71,14 @@ static th_term evaluate_map(struct th_evaluation *e, const struct th_node *node)
     th_term *terms, map;
 
     if (node->parts[0]) {
-        map = th_evaluate(e, node->parts[0]);
+        map = th_shell_evaluate(e, node->parts[0]);
         if (map == TH_NONE)
             return TH_NONE;
-        th_evaluation_push(e, map);
+        th_shell_push(e, map);
         return update_map(e, node);
     }
     for (size_t i = 1; i < node->count; i++)
-        if (!th_evaluate_all(e, node->parts[i]->parts, 2, &at))
+        if (!th_shell_evaluate_all(e, node->parts[i]->parts, 2, &at))
             return TH_NONE;
     terms = th_alloc((2 * count + 1) * sizeof *terms);
     for (size_t i = 0; i < count; i++) {
@@ -91,7 +91,7 @@ static th_term evaluate_map(struct th_evaluation *e, const struct th_node *node)
     return map;
 }
 
-th_term th_make_bits(th_env *env, const void *data, size_t bits)
+th_term th_shell_make_bits(th_env *env, const void *data, size_t bits)
 {
     unsigned char *to;
     th_term t = th_make_heap_binary(env, bits, &to);
@@ -105,24 +105,24 @@ th_term th_make_bits(th_env *env, const void *data, size_t bits)
 
 static th_term evaluate_variable(struct th_evaluation *e, const struct th_node *node)
 {
-    struct th_binding *binding = th_binding_find(e, node->value);
+    struct th_binding *binding = th_shell_find_binding(e, node->value);
 
-    return binding ? binding->value : th_raise_unbound(e, node);
+    return binding ? binding->value : th_shell_raise_unbound(e, node);
 }
 
 static th_term evaluate_match(struct th_evaluation *e, const struct th_node *node)
 {
-    th_term t = th_evaluate(e, node->parts[1]);
+    th_term t = th_shell_evaluate(e, node->parts[1]);
 
-    if (t == TH_NONE || th_match(e, node->parts[0], t))
+    if (t == TH_NONE || th_shell_match(e, node->parts[0], t))
         return t;
-    return th_raise_pair(e, "badmatch", t);
+    return th_shell_raise_pair(e, "badmatch", t);
 }
 
 static th_term raise_undefined(struct th_evaluation *e, th_term module, th_term function,
                                const th_term arguments[], size_t count)
 {
-    return th_raise_from(e, th_atom("undef"), module, function, arguments, count);
+    return th_shell_raise_from(e, th_atom("undef"), module, function, arguments, count);
 }
 
 static enum th_class class_of(enum th_called called)
@@ -132,24 +132,24 @@ static enum th_class class_of(enum th_called called)
                                         : TH_CLASS_THROW;
 }
 
-th_term th_call_function(struct th_evaluation *e, th_term module, th_term function,
-                         const th_term arguments[], size_t count)
+th_term th_shell_call_function(struct th_evaluation *e, th_term module, th_term function,
+                               const th_term arguments[], size_t count)
 {
     th_term result = TH_NONE;
     enum th_called called =
         e->host->call(e->context, module, function, count, arguments, &e->heap, &result);
 
     if (called == TH_CALLED_RAISED || called == TH_CALLED_EXITED || called == TH_CALLED_THREW) {
-        th_raise_from(e, result, module, function, arguments, count);
+        th_shell_raise_from(e, result, module, function, arguments, count);
         e->exception.class = class_of(called);
         if (e->host->stack)
             e->exception.stack = e->host->stack(e->context);
         return TH_NONE;
     }
     if (called == TH_CALLED_ENDED)
-        return th_evaluation_raise(e, TH_CLASS_EXIT, result);
+        return th_shell_raise(e, TH_CLASS_EXIT, result);
     if (called == TH_CALLED_UNDEFINED)
-        called = th_function_call(e, module, function, count, arguments, &result);
+        called = th_shell_call_own(e, module, function, count, arguments, &result);
     if (called == TH_CALLED_UNDEFINED)
         return raise_undefined(e, module, function, arguments, count);
     if (e->host->interrupted(e->context))
@@ -161,10 +161,10 @@ static th_term call_fun(struct th_evaluation *e, const struct th_node *node, boo
 {
     size_t first;
 
-    if (!th_evaluate_all(e, node->parts + 1, node->count - 1, &first))
+    if (!th_shell_evaluate_all(e, node->parts + 1, node->count - 1, &first))
         return TH_NONE;
     if (!tail)
-        return th_apply(e, first);
+        return th_shell_apply(e, first);
     e->tail = first;
     return TH_TAIL_CALL;
 }
@@ -181,16 +181,17 @@ static th_term evaluate_call(struct th_evaluation *e, const struct th_node *node
     size_t count = node->count - 2, first;
 
     if (!node->parts[0])
-        return is_atom(node->parts[1]) ? th_evaluate_command(e, node) : call_fun(e, node, tail);
-    if (!th_evaluate_all(e, node->parts, node->count, &first))
+        return is_atom(node->parts[1]) ? th_shell_evaluate_command(e, node)
+                                       : call_fun(e, node, tail);
+    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
         return TH_NONE;
     values = e->stack + first;
     if (th_is_atom(values[0]) && th_is_atom(values[1])) {
-        result = th_call_function(e, values[0], values[1], values + 2, count);
+        result = th_shell_call_function(e, values[0], values[1], values + 2, count);
     } else {
         th_term apply[3] = {values[0], values[1], th_make_list(&e->heap, values + 2, count)};
-        result = th_raise_from(e, TH_AM(badarg), TH_AM(erlang), TH_AM(apply), apply, 3);
-        th_exception_note(e, th_is_atom(values[0]) ? "argument 2: not an atom"
+        result = th_shell_raise_from(e, TH_AM(badarg), TH_AM(erlang), TH_AM(apply), apply, 3);
+        th_shell_add_note(e, th_is_atom(values[0]) ? "argument 2: not an atom"
                                                    : "argument 1: not an atom");
     }
     e->stacked = first;
@@ -201,51 +202,51 @@ static th_term evaluate_call(struct th_evaluation *e, const struct th_node *node
 
 static th_term evaluate(struct th_evaluation *e, const struct th_node *node, bool tail);
 
-th_term th_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail)
+th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail)
 {
     size_t last = block->count - 1;
 
     for (size_t i = 0; i < last; i++)
-        if (th_evaluate(e, block->parts[i]) == TH_NONE)
+        if (th_shell_evaluate(e, block->parts[i]) == TH_NONE)
             return TH_NONE;
     return evaluate(e, block->parts[last], tail);
 }
 
 static th_term evaluate_case(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
-    th_term t = th_evaluate(e, node->parts[0]);
+    th_term t = th_shell_evaluate(e, node->parts[0]);
     const struct th_node *clause;
 
     if (t == TH_NONE)
         return TH_NONE;
-    clause = th_match_clauses(e, node, 1, t);
-    return clause ? th_evaluate_block(e, clause->parts[2], tail)
-                  : th_raise_pair(e, "case_clause", t);
+    clause = th_shell_match_clauses(e, node, 1, t);
+    return clause ? th_shell_evaluate_block(e, clause->parts[2], tail)
+                  : th_shell_raise_pair(e, "case_clause", t);
 }
 
 static th_term evaluate_if(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
-    const struct th_node *clause = th_match_clauses(e, node, 0, TH_NONE);
+    const struct th_node *clause = th_shell_match_clauses(e, node, 0, TH_NONE);
 
-    return clause ? th_evaluate_block(e, clause->parts[2], tail)
-                  : th_evaluation_raise(e, TH_CLASS_ERROR, th_atom("if_clause"));
+    return clause ? th_shell_evaluate_block(e, clause->parts[2], tail)
+                  : th_shell_raise(e, TH_CLASS_ERROR, th_atom("if_clause"));
 }
 
 /* --- Exceptions ------------------------------------------------------------------------------- */
 
 static th_term evaluate_catch(struct th_evaluation *e, const struct th_node *node)
 {
-    const struct th_standing standing = th_evaluation_standing(e);
-    th_term t = th_evaluate(e, node->parts[0]);
+    const struct th_standing standing = th_shell_standing(e);
+    th_term t = th_shell_evaluate(e, node->parts[0]);
 
     if (t != TH_NONE || e->stopped)
         return t;
-    th_evaluation_unwind(e, &standing);
+    th_shell_unwind(e, &standing);
     t = e->exception.reason;
     if (e->exception.class == TH_CLASS_THROW)
         return t;
     if (e->exception.class == TH_CLASS_ERROR)
-        t = th_make_tuple_of(&e->heap, t, th_exception_stack(e));
+        t = th_make_tuple_of(&e->heap, t, th_shell_stack(e));
     return th_make_tuple_of(&e->heap, th_atom("EXIT"), t);
 }
 
@@ -255,28 +256,28 @@ static th_term handle_exception(struct th_evaluation *e, const struct th_node *c
     static const char *const classes[] = {"error", "exit", "throw"};
     struct th_exception exception = e->exception;
     th_term caught = th_make_tuple_of(&e->heap, th_atom(classes[exception.class]), exception.reason,
-                                      th_exception_stack(e));
-    const struct th_node *clause = th_match_clauses(e, clauses, 0, caught);
+                                      th_shell_stack(e));
+    const struct th_node *clause = th_shell_match_clauses(e, clauses, 0, caught);
 
     if (clause)
-        return th_evaluate_block(e, clause->parts[2], false);
+        return th_shell_evaluate_block(e, clause->parts[2], false);
     e->exception = exception;
     return TH_NONE;
 }
 
 static th_term evaluate_protected(struct th_evaluation *e, const struct th_node *node)
 {
-    const struct th_standing standing = th_evaluation_standing(e);
-    th_term t = th_evaluate_block(e, node->parts[0], false);
+    const struct th_standing standing = th_shell_standing(e);
+    th_term t = th_shell_evaluate_block(e, node->parts[0], false);
 
     if (t != TH_NONE && node->parts[1]) {
-        const struct th_node *clause = th_match_clauses(e, node->parts[1], 0, t);
-        return clause ? th_evaluate_block(e, clause->parts[2], false)
-                      : th_raise_pair(e, "try_clause", t);
+        const struct th_node *clause = th_shell_match_clauses(e, node->parts[1], 0, t);
+        return clause ? th_shell_evaluate_block(e, clause->parts[2], false)
+                      : th_shell_raise_pair(e, "try_clause", t);
     }
     if (t != TH_NONE || e->stopped)
         return t;
-    th_evaluation_unwind(e, &standing);
+    th_shell_unwind(e, &standing);
     return node->parts[2] ? handle_exception(e, node->parts[2]) : TH_NONE;
 }
 
@@ -287,11 +288,11 @@ static th_term evaluate_after_exception(struct th_evaluation *e, const struct th
     struct th_exception exception = e->exception;
     size_t place = standing->stacked;
 
-    th_evaluation_unwind(e, standing);
-    th_evaluation_push(e, exception.reason);
-    th_evaluation_push(e, exception.arguments ? exception.arguments : TH_NIL);
-    th_evaluation_push(e, exception.stack ? exception.stack : TH_NIL);
-    if (th_evaluate_block(e, block, false) == TH_NONE)
+    th_shell_unwind(e, standing);
+    th_shell_push(e, exception.reason);
+    th_shell_push(e, exception.arguments ? exception.arguments : TH_NIL);
+    th_shell_push(e, exception.stack ? exception.stack : TH_NIL);
+    if (th_shell_evaluate_block(e, block, false) == TH_NONE)
         return TH_NONE;
     e->exception = exception;
     e->exception.reason = e->stack[place];
@@ -304,15 +305,15 @@ static th_term evaluate_after_exception(struct th_evaluation *e, const struct th
 
 static th_term evaluate_try(struct th_evaluation *e, const struct th_node *node)
 {
-    const struct th_standing standing = th_evaluation_standing(e);
+    const struct th_standing standing = th_shell_standing(e);
     th_term t = evaluate_protected(e, node);
 
     if (!node->parts[3] || e->stopped)
         return t;
     if (t == TH_NONE)
         return evaluate_after_exception(e, node->parts[3], &standing);
-    th_evaluation_push(e, t);
-    if (th_evaluate_block(e, node->parts[3], false) == TH_NONE)
+    th_shell_push(e, t);
+    if (th_shell_evaluate_block(e, node->parts[3], false) == TH_NONE)
         return TH_NONE;
     return e->stack[--e->stacked];
 }
@@ -323,11 +324,11 @@ static th_term evaluate_send(struct th_evaluation *e, const struct th_node *node
     const th_term *values;
     size_t first;
 
-    if (!th_evaluate_all(e, node->parts, node->count, &first))
+    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
         return TH_NONE;
     values = e->stack + first;
-    if (th_function_call(e, TH_AM(erlang), TH_AM(send), 2, values, &result) == TH_CALLED_RAISED) {
-        th_raise_from(e, TH_AM(badarg), TH_NONE, th_atom("!"), values, 2);
+    if (th_shell_call_own(e, TH_AM(erlang), TH_AM(send), 2, values, &result) == TH_CALLED_RAISED) {
+        th_shell_raise_from(e, TH_AM(badarg), TH_NONE, th_atom("!"), values, 2);
         result = TH_NONE;
     }
     e->stacked = first;
@@ -338,7 +339,8 @@ static th_term evaluate_send(struct th_evaluation *e, const struct th_node *node
 
 static th_term raise_depth(struct th_evaluation *e)
 {
-    return th_raise_limit(e, "calls of funs inside each other take all of the thread's stack");
+    return th_shell_raise_limit(e,
+                                "calls of funs inside each other take all of the thread's stack");
 }
 
 static th_term evaluate(struct th_evaluation *e, const struct th_node *node, bool tail)
@@ -357,34 +359,34 @@ static th_term evaluate(struct th_evaluation *e, const struct th_node *node, boo
     case TH_NODE_MAP:
         return evaluate_map(e, node);
     case TH_NODE_BITS:
-        return th_evaluate_bits(e, node);
+        return th_shell_evaluate_bits(e, node);
     case TH_NODE_CALL:
         return evaluate_call(e, node, tail);
     case TH_NODE_FUN:
-        return th_evaluate_fun(e, node);
+        return th_shell_evaluate_fun(e, node);
     case TH_NODE_EXPORT:
-        return th_evaluate_export(e, node);
+        return th_shell_evaluate_export(e, node);
     case TH_NODE_COMPREHENSION:
     case TH_NODE_COMPREHENSION_BITS:
     case TH_NODE_COMPREHENSION_MAP:
-        return th_evaluate_comprehension(e, node);
+        return th_shell_evaluate_comprehension(e, node);
     case TH_NODE_MATCH:
         return evaluate_match(e, node);
     case TH_NODE_SEND:
         return evaluate_send(e, node);
     case TH_NODE_UNARY:
     case TH_NODE_BINARY:
-        return th_evaluate_operator(e, node, tail);
+        return th_shell_evaluate_operator(e, node, tail);
     case TH_NODE_CATCH:
         return evaluate_catch(e, node);
     case TH_NODE_BLOCK:
-        return th_evaluate_block(e, node, tail);
+        return th_shell_evaluate_block(e, node, tail);
     case TH_NODE_CASE:
         return evaluate_case(e, node, tail);
     case TH_NODE_IF:
         return evaluate_if(e, node, tail);
     case TH_NODE_RECEIVE:
-        return th_evaluate_receive(e, node, tail);
+        return th_shell_evaluate_receive(e, node, tail);
     case TH_NODE_TRY:
         return evaluate_try(e, node);
     default:
@@ -392,12 +394,12 @@ static th_term evaluate(struct th_evaluation *e, const struct th_node *node, boo
     }
 }
 
-th_term th_evaluate(struct th_evaluation *e, const struct th_node *node)
+th_term th_shell_evaluate(struct th_evaluation *e, const struct th_node *node)
 {
     return evaluate(e, node, false);
 }
 
-th_term th_evaluate_tail(struct th_evaluation *e, const struct th_node *node)
+th_term th_shell_evaluate_tail(struct th_evaluation *e, const struct th_node *node)
 {
     return evaluate(e, node, true);
 }

@@ -8,47 +8,47 @@
 
 /* --- Raising ---------------------------------------------------------------------------------- */
 
-th_term th_evaluation_raise(struct th_evaluation *e, enum th_class class, th_term reason)
+th_term th_shell_raise(struct th_evaluation *e, enum th_class class, th_term reason)
 {
     e->exception = (struct th_exception){.class = class, .reason = reason};
     return TH_NONE;
 }
 
-th_term th_raise_pair(struct th_evaluation *e, const char *tag, th_term value)
+th_term th_shell_raise_pair(struct th_evaluation *e, const char *tag, th_term value)
 {
-    return th_evaluation_raise(e, TH_CLASS_ERROR, th_make_tuple_of(&e->heap, th_atom(tag), value));
+    return th_shell_raise(e, TH_CLASS_ERROR, th_make_tuple_of(&e->heap, th_atom(tag), value));
 }
 
-th_term th_raise_from(struct th_evaluation *e, th_term reason, th_term module, th_term function,
-                      const th_term arguments[], size_t count)
+th_term th_shell_raise_from(struct th_evaluation *e, th_term reason, th_term module,
+                            th_term function, const th_term arguments[], size_t count)
 {
-    th_evaluation_raise(e, TH_CLASS_ERROR, reason);
+    th_shell_raise(e, TH_CLASS_ERROR, reason);
     e->exception.module = module;
     e->exception.function = function;
     e->exception.arguments = th_make_list(&e->heap, arguments, count);
     return TH_NONE;
 }
 
-th_term th_raise_limit(struct th_evaluation *e, const char *note)
+th_term th_shell_raise_limit(struct th_evaluation *e, const char *note)
 {
-    th_evaluation_raise(e, TH_CLASS_ERROR, th_atom("system_limit"));
-    th_exception_note(e, note);
+    th_shell_raise(e, TH_CLASS_ERROR, th_atom("system_limit"));
+    th_shell_add_note(e, note);
     return TH_NONE;
 }
 
-th_term th_raise_unbound(struct th_evaluation *e, const struct th_node *variable)
+th_term th_shell_raise_unbound(struct th_evaluation *e, const struct th_node *variable)
 {
-    th_raise_pair(e, "unbound", variable->value);
+    th_shell_raise_pair(e, "unbound", variable->value);
     e->exception.unbound = th_scan_place(e->source->text, variable->at);
     return TH_NONE;
 }
 
-void th_exception_note(struct th_evaluation *e, const char *note)
+void th_shell_add_note(struct th_evaluation *e, const char *note)
 {
     snprintf(e->exception.note, sizeof e->exception.note, "%s", note);
 }
 
-th_term th_exception_stack(struct th_evaluation *e)
+th_term th_shell_stack(struct th_evaluation *e)
 {
     const struct th_exception *x = &e->exception;
     th_term frame;
@@ -265,7 +265,7 @@ static void print_unbound(const struct th_evaluation *e, struct th_buffer *out)
     th_buffer_add_byte(out, '\n');
 }
 
-void th_exception_print(const struct th_evaluation *e, struct th_buffer *out)
+void th_shell_print_exception(const struct th_evaluation *e, struct th_buffer *out)
 {
     static const char *const classes[] = {"error", "exit", "throw"};
     const struct th_exception *x = &e->exception;

@@ -6,8 +6,8 @@
  * longer than the program that it stands in; what is encoded and decoded again has lost its code.
  *
  * A call that is the last thing a fun does takes its place: the value of the body is TH_TAIL_CALL
- * then, and the loop in th_apply() goes on with what lies on the stack. Other calls are calls of
- * C functions inside each other; th_evaluate() sees to it that these do not get too deep.
+ * then, and the loop in th_shell_apply() goes on with what lies on the stack. Other calls are calls
+ * of C functions inside each other; th_shell_evaluate() sees to it that these do not get too deep.
  */
 #include "shell.h"
 
@@ -24,17 +24,17 @@ static struct th_node *parse_clause(struct th_expression_parser *p, const char *
     size_t first = p->count;
     struct th_node *arguments;
 
-    if (!th_parser_expect(p, "(") || !th_parse_elements(p, ")"))
+    if (!th_shell_expect(p, "(") || !th_shell_parse_elements(p, ")"))
         return NULL;
-    arguments = th_node_make(p, TH_NODE_TUPLE, at, first);
+    arguments = th_shell_make_node(p, TH_NODE_TUPLE, at, first);
     if (!arguments)
         return NULL;
     if (arguments->count > MOST_ARGUMENTS)
-        return th_parser_fail(p, at, "expected at most %d arguments", MOST_ARGUMENTS);
+        return th_shell_fail(p, at, "expected at most %d arguments", MOST_ARGUMENTS);
     if (*arity >= 0 && arguments->count != (size_t)*arity)
-        return th_parser_fail(p, at, "expected as many arguments as in the first clause");
+        return th_shell_fail(p, at, "expected as many arguments as in the first clause");
     *arity = (int)arguments->count;
-    return th_parse_clause_rest(p, arguments);
+    return th_shell_parse_clause_rest(p, arguments);
 }
 
 /* A variable that stands in front of each clause if NAME does in front of the first. */
@@ -46,12 +46,12 @@ static bool parse_clause_name(struct th_expression_parser *p, const struct th_no
     if (!name)
         return true;
     if (p->scanner.token != TH_TOKEN_VARIABLE) {
-        th_parser_fail_here(p, "the fun's name, as in front of the first clause");
+        th_shell_fail_here(p, "the fun's name, as in front of the first clause");
         return false;
     }
-    again = th_parse_variable(p);
+    again = th_shell_parse_variable(p);
     if (again && again->value != name->value)
-        return th_parser_fail(p, at, "expected the fun's name, as in front of the first clause");
+        return th_shell_fail(p, at, "expected the fun's name, as in front of the first clause");
     return again != NULL;
 }
 
@@ -64,23 +64,23 @@ static struct th_node *parse_clauses(struct th_expression_parser *p, const char 
     struct th_node *fun;
     int arity = -1;
 
-    th_parser_push(p, name);
+    th_shell_push_part(p, name);
     for (;;) {
         struct th_node *clause = parse_clause(p, clause_at, &arity);
         if (!clause)
             return NULL;
-        th_parser_push(p, clause);
-        if (!th_parser_at(p, ";"))
+        th_shell_push_part(p, clause);
+        if (!th_shell_at(p, ";"))
             break;
-        if (!th_parser_advance(p) || !parse_clause_name(p, name))
+        if (!th_shell_advance(p) || !parse_clause_name(p, name))
             return NULL;
         clause_at = p->scanner.start;
     }
-    if (!th_parser_at(p, "end"))
-        return th_parser_fail_here(p, "an operator, ',', ';' or 'end'");
-    fun = th_parser_advance(p) ? th_node_make(p, TH_NODE_FUN, at, first) : NULL;
+    if (!th_shell_at(p, "end"))
+        return th_shell_fail_here(p, "an operator, ',', ';' or 'end'");
+    fun = th_shell_advance(p) ? th_shell_make_node(p, TH_NODE_FUN, at, first) : NULL;
     if (fun)
-        th_source_add_fun(p->source, fun);
+        th_shell_source_add_fun(p->source, fun);
     return fun;
 }
 
@@ -91,10 +91,10 @@ static struct th_node *parse_name(struct th_expression_parser *p)
     bool word = s->token == TH_TOKEN_RESERVED || s->token == TH_TOKEN_FUN;
 
     if (s->token == TH_TOKEN_VARIABLE)
-        return th_parse_variable(p);
+        return th_shell_parse_variable(p);
     if (!word && !(s->token == TH_TOKEN_TERM && th_is_atom(s->value)))
-        return th_parser_fail_here(p, "clauses, Module:Function/Arity or Function/Arity");
-    return th_parse_constant(p, s->value);
+        return th_shell_fail_here(p, "clauses, Module:Function/Arity or Function/Arity");
+    return th_shell_parse_constant(p, s->value);
 }
 
 static struct th_node *parse_arity(struct th_expression_parser *p)
@@ -102,11 +102,11 @@ static struct th_node *parse_arity(struct th_expression_parser *p)
     int64_t arity;
 
     if (p->scanner.token == TH_TOKEN_VARIABLE)
-        return th_parse_variable(p);
+        return th_shell_parse_variable(p);
     if (p->scanner.token != TH_TOKEN_TERM || !th_get_int64(p->scanner.value, &arity) || arity < 0 ||
         arity > MOST_ARGUMENTS)
-        return th_parser_fail_here(p, "an arity from 0 to 255");
-    return th_parse_constant(p, p->scanner.value);
+        return th_shell_fail_here(p, "an arity from 0 to 255");
+    return th_shell_parse_constant(p, p->scanner.value);
 }
 
 /* Behind NAME, at ':' or '/'. */
@@ -116,36 +116,36 @@ static struct th_node *parse_export(struct th_expression_parser *p, const char *
     size_t first = p->count;
     struct th_node *function = name, *module = NULL, *arity;
 
-    if (th_parser_at(p, ":")) {
+    if (th_shell_at(p, ":")) {
         module = name;
-        function = th_parser_advance(p) ? parse_name(p) : NULL;
+        function = th_shell_advance(p) ? parse_name(p) : NULL;
         if (!function)
             return NULL;
     }
-    arity = th_parser_expect(p, "/") ? parse_arity(p) : NULL;
+    arity = th_shell_expect(p, "/") ? parse_arity(p) : NULL;
     if (!arity)
         return NULL;
     if (module && module->kind == TH_NODE_CONSTANT && function->kind == TH_NODE_CONSTANT &&
         arity->kind == TH_NODE_CONSTANT)
-        return th_node_leaf(p, TH_NODE_CONSTANT, at,
-                            th_make_export(&p->source->env, module->value, function->value,
-                                           (uint32_t)th_small_value(arity->value)));
+        return th_shell_make_leaf(p, TH_NODE_CONSTANT, at,
+                                  th_make_export(&p->source->env, module->value, function->value,
+                                                 (uint32_t)th_small_value(arity->value)));
     if (!module && (function->kind != TH_NODE_CONSTANT || arity->kind != TH_NODE_CONSTANT))
-        return th_parser_fail(p, at, "expected constants in fun Function/Arity");
-    th_parser_push(p, module);
-    th_parser_push(p, function);
-    th_parser_push(p, arity);
-    return th_node_make(p, TH_NODE_EXPORT, at, first);
+        return th_shell_fail(p, at, "expected constants in fun Function/Arity");
+    th_shell_push_part(p, module);
+    th_shell_push_part(p, function);
+    th_shell_push_part(p, arity);
+    return th_shell_make_node(p, TH_NODE_EXPORT, at, first);
 }
 
-struct th_node *th_parse_fun(struct th_expression_parser *p, const char *at)
+struct th_node *th_shell_parse_fun(struct th_expression_parser *p, const char *at)
 {
     struct th_node *name;
 
-    if (th_parser_at(p, "("))
+    if (th_shell_at(p, "("))
         return parse_clauses(p, at, NULL);
     name = parse_name(p);
-    if (name && name->kind == TH_NODE_VARIABLE && th_parser_at(p, "("))
+    if (name && name->kind == TH_NODE_VARIABLE && th_shell_at(p, "("))
         return parse_clauses(p, at, name);
     return name ? parse_export(p, at, name) : NULL;
 }
@@ -154,19 +154,19 @@ struct th_node *th_parse_fun(struct th_expression_parser *p, const char *at)
 
 static void keep_source(void *source)
 {
-    th_source_keep(source);
+    th_shell_source_keep(source);
 }
 
 static void release_source(struct th_offheap *self)
 {
-    th_source_drop(th_magic_owner(self));
+    th_shell_source_drop(th_magic_owner(self));
 }
 
 static th_term make_reference(th_env *env, struct th_source *source)
 {
     const uint32_t words[3] = {(uint32_t)source->number, (uint32_t)(source->number >> 32)};
 
-    th_source_keep(source);
+    th_shell_source_keep(source);
     return th_make_magic(env, source, keep_source, release_source, words);
 }
 
@@ -186,7 +186,7 @@ static size_t take_variables(struct th_evaluation *e, const struct th_fun_source
 
     for (size_t i = e->scope; i < e->count; i++) {
         const struct th_binding *binding = &e->bindings[i];
-        if (!is_named(fun, binding->name) || th_binding_find(e, binding->name) != binding)
+        if (!is_named(fun, binding->name) || th_shell_find_binding(e, binding->name) != binding)
             continue; /* a later one hides it */
         free[count++] = binding->name;
         free[count++] = binding->value;
@@ -194,7 +194,7 @@ static size_t take_variables(struct th_evaluation *e, const struct th_fun_source
     return count;
 }
 
-th_term th_evaluate_fun(struct th_evaluation *e, const struct th_node *node)
+th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *node)
 {
     struct th_source *source = e->source;
     uint32_t index = (uint32_t)th_small_value(node->value);
@@ -220,23 +220,23 @@ th_term th_evaluate_fun(struct th_evaluation *e, const struct th_node *node)
 
 static th_term refuse_export(struct th_evaluation *e, const th_term parts[3], const char *note)
 {
-    th_raise_from(e, TH_AM(badarg), TH_AM(erlang), th_atom("make_fun"), parts, 3);
-    th_exception_note(e, note);
+    th_shell_raise_from(e, TH_AM(badarg), TH_AM(erlang), th_atom("make_fun"), parts, 3);
+    th_shell_add_note(e, note);
     return TH_NONE;
 }
 
-th_term th_evaluate_export(struct th_evaluation *e, const struct th_node *node)
+th_term th_shell_evaluate_export(struct th_evaluation *e, const struct th_node *node)
 {
     const th_term *parts;
     size_t first;
     th_term t;
 
     if (!node->parts[0]) { /* a shell has no functions of its own */
-        th_raise_from(e, TH_AM(undef), th_atom("erl_eval"), node->parts[1]->value, NULL, 0);
+        th_shell_raise_from(e, TH_AM(undef), th_atom("erl_eval"), node->parts[1]->value, NULL, 0);
         e->exception.arguments = node->parts[2]->value;
         return TH_NONE;
     }
-    if (!th_evaluate_all(e, node->parts, node->count, &first))
+    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
         return TH_NONE;
     parts = e->stack + first;
     if (!th_is_atom(parts[0]))
@@ -270,14 +270,15 @@ static th_term raise_arity(struct th_evaluation *e, size_t first)
 {
     th_term arguments = th_make_list(&e->heap, e->stack + first + 1, e->stacked - first - 1);
 
-    return th_raise_pair(e, "badarity", th_make_tuple_of(&e->heap, e->stack[first], arguments));
+    return th_shell_raise_pair(e, "badarity",
+                               th_make_tuple_of(&e->heap, e->stack[first], arguments));
 }
 
 static th_term raise_no_clause(struct th_evaluation *e, size_t first)
 {
-    return th_raise_from(e, th_atom("function_clause"), th_atom("erl_eval"),
-                         th_atom("-inside-an-interpreted-fun-"), e->stack + first + 1,
-                         e->stacked - first - 1);
+    return th_shell_raise_from(e, th_atom("function_clause"), th_atom("erl_eval"),
+                               th_atom("-inside-an-interpreted-fun-"), e->stack + first + 1,
+                               e->stacked - first - 1);
 }
 
 /* Its variables are the only ones that there are, but for its name and its arguments. */
@@ -292,17 +293,17 @@ static th_term apply_source(struct th_evaluation *e, size_t first, struct th_sou
     e->source = source;
     e->scope = e->fresh = e->count;
     for (size_t i = 1; i < parts->free_count; i += 2)
-        th_binding_add(e, parts->free[i], parts->free[i + 1]);
+        th_shell_bind(e, parts->free[i], parts->free[i + 1]);
     if (node->parts[0])
-        th_binding_add(e, node->parts[0]->value, e->stack[first]);
+        th_shell_bind(e, node->parts[0]->value, e->stack[first]);
     arguments = th_make_tuple(&e->heap, e->stack + first + 1, parts->arity);
     e->fresh = e->count;
-    clause = th_match_clauses(e, node, 1, arguments);
+    clause = th_shell_match_clauses(e, node, 1, arguments);
     e->fresh = e->scope;
     if (!clause)
         return raise_no_clause(e, first);
     e->stacked = first + 1; /* the fun stays, and keeps the source */
-    return th_evaluate_tail(e, clause->parts[2]);
+    return th_shell_evaluate_tail(e, clause->parts[2]);
 }
 
 static th_term apply_once(struct th_evaluation *e, size_t first)
@@ -316,26 +317,26 @@ static th_term apply_once(struct th_evaluation *e, size_t first)
     if (source)
         return apply_source(e, first, source, &parts);
     if (!th_get_export(fun, &module, &function, &arity))
-        return th_raise_pair(e, "badfun", fun);
+        return th_shell_raise_pair(e, "badfun", fun);
     if (arity != count)
         return raise_arity(e, first);
-    return th_call_function(e, module, function, e->stack + first + 1, count);
+    return th_shell_call_function(e, module, function, e->stack + first + 1, count);
 }
 
-th_term th_apply(struct th_evaluation *e, size_t first)
+th_term th_shell_apply(struct th_evaluation *e, size_t first)
 {
-    const struct th_standing standing = th_evaluation_standing(e);
+    const struct th_standing standing = th_shell_standing(e);
     size_t count;
     th_term t;
 
     for (;;) {
-        if (!th_evaluation_pause(e))
+        if (!th_shell_pause(e))
             return TH_NONE;
         t = apply_once(e, first);
         if (t == TH_NONE)
             return TH_NONE;
         count = e->stacked - e->tail;
-        th_evaluation_unwind(e, &standing);
+        th_shell_unwind(e, &standing);
         if (t != TH_TAIL_CALL)
             break;
         memmove(e->stack + first, e->stack + e->tail, count * sizeof *e->stack);

@@ -3,11 +3,11 @@
 
 static bool match_variable(struct th_evaluation *e, th_term name, th_term t)
 {
-    const struct th_binding *binding = th_binding_find(e, name);
+    const struct th_binding *binding = th_shell_find_binding(e, name);
 
     if (binding && binding >= e->bindings + e->fresh)
         return th_identical(binding->value, t);
-    th_binding_add(e, name, t);
+    th_shell_bind(e, name, t);
     return true;
 }
 
@@ -16,7 +16,7 @@ static bool match_tuple(struct th_evaluation *e, const struct th_node *pattern, 
     if (!th_is_tuple(t) || th_tuple_arity(t) != pattern->count)
         return false;
     for (size_t i = 0; i < pattern->count; i++)
-        if (!th_match(e, pattern->parts[i], th_tuple_elements(t)[i]))
+        if (!th_shell_match(e, pattern->parts[i], th_tuple_elements(t)[i]))
             return false;
     return true;
 }
@@ -24,11 +24,11 @@ static bool match_tuple(struct th_evaluation *e, const struct th_node *pattern, 
 static bool match_list(struct th_evaluation *e, const struct th_node *pattern, th_term t)
 {
     for (size_t i = 0; i + 1 < pattern->count; i++) {
-        if (!th_is_list(t) || !th_match(e, pattern->parts[i], th_cell(t)[0]))
+        if (!th_is_list(t) || !th_shell_match(e, pattern->parts[i], th_cell(t)[0]))
             return false;
         t = th_cell(t)[1];
     }
-    return th_match(e, pattern->parts[pattern->count - 1], t);
+    return th_shell_match(e, pattern->parts[pattern->count - 1], t);
 }
 
 static bool match_map(struct th_evaluation *e, const struct th_node *pattern, th_term t)
@@ -37,15 +37,15 @@ static bool match_map(struct th_evaluation *e, const struct th_node *pattern, th
         return false;
     for (size_t i = 1; i < pattern->count; i++) {
         const struct th_node *pair = pattern->parts[i];
-        th_term key = th_evaluate(e, pair->parts[0]);
+        th_term key = th_shell_evaluate(e, pair->parts[0]);
         th_term value = key == TH_NONE ? TH_NONE : th_map_get(t, key);
-        if (value == TH_NONE || !th_match(e, pair->parts[1], value))
+        if (value == TH_NONE || !th_shell_match(e, pair->parts[1], value))
             return false;
     }
     return true;
 }
 
-bool th_match(struct th_evaluation *e, const struct th_node *pattern, th_term t)
+bool th_shell_match(struct th_evaluation *e, const struct th_node *pattern, th_term t)
 {
     switch ((enum th_node_kind)pattern->kind) {
     case TH_NODE_ANY:
@@ -61,9 +61,9 @@ bool th_match(struct th_evaluation *e, const struct th_node *pattern, th_term t)
     case TH_NODE_MAP:
         return match_map(e, pattern, t);
     case TH_NODE_BITS:
-        return th_match_bits(e, pattern, t);
+        return th_shell_match_bits(e, pattern, t);
     case TH_NODE_MATCH:
-        return th_match(e, pattern->parts[0], t) && th_match(e, pattern->parts[1], t);
+        return th_shell_match(e, pattern->parts[0], t) && th_shell_match(e, pattern->parts[1], t);
     default:
         th_bug("a node of kind %u is no pattern", pattern->kind);
     }
@@ -73,7 +73,7 @@ bool th_match(struct th_evaluation *e, const struct th_node *pattern, th_term t)
 static bool tests_hold(struct th_evaluation *e, const struct th_node *tests)
 {
     for (size_t i = 0; i < tests->count; i++)
-        if (th_evaluate(e, tests->parts[i]) != TH_AM(true))
+        if (th_shell_evaluate(e, tests->parts[i]) != TH_AM(true))
             return false;
     return true;
 }
@@ -86,14 +86,14 @@ static bool guard_holds(struct th_evaluation *e, const struct th_node *guard)
     return false;
 }
 
-const struct th_node *th_match_clauses(struct th_evaluation *e, const struct th_node *node,
-                                       size_t first, th_term t)
+const struct th_node *th_shell_match_clauses(struct th_evaluation *e, const struct th_node *node,
+                                             size_t first, th_term t)
 {
     size_t bound = e->count, stacked = e->stacked;
 
     for (size_t i = first; i < node->count; i++) {
         const struct th_node *clause = node->parts[i];
-        if ((!clause->parts[0] || th_match(e, clause->parts[0], t)) &&
+        if ((!clause->parts[0] || th_shell_match(e, clause->parts[0], t)) &&
             (!clause->parts[1] || guard_holds(e, clause->parts[1])))
             return clause;
         e->count = bound;

@@ -8,14 +8,14 @@
 
 /* --- Operands --------------------------------------------------------------------------------- */
 
-struct th_node *th_parse_constant(struct th_expression_parser *p, th_term value)
+struct th_node *th_shell_parse_constant(struct th_expression_parser *p, th_term value)
 {
-    struct th_node *leaf = th_node_leaf(p, TH_NODE_CONSTANT, p->scanner.start, value);
+    struct th_node *leaf = th_shell_make_leaf(p, TH_NODE_CONSTANT, p->scanner.start, value);
 
-    return leaf && th_parser_advance(p) ? leaf : NULL;
+    return leaf && th_shell_advance(p) ? leaf : NULL;
 }
 
-struct th_node *th_parse_variable(struct th_expression_parser *p)
+struct th_node *th_shell_parse_variable(struct th_expression_parser *p)
 {
     const struct th_scanner *s = &p->scanner;
     size_t size = (size_t)(s->at - s->start);
@@ -24,27 +24,27 @@ struct th_node *th_parse_variable(struct th_expression_parser *p)
     struct th_node *leaf;
 
     if (name == TH_NONE)
-        return th_parser_fail_here(p, "a variable whose name is not that long");
-    leaf = th_node_leaf(p, any ? TH_NODE_ANY : TH_NODE_VARIABLE, s->start, name);
-    return leaf && th_parser_advance(p) ? leaf : NULL;
+        return th_shell_fail_here(p, "a variable whose name is not that long");
+    leaf = th_shell_make_leaf(p, any ? TH_NODE_ANY : TH_NODE_VARIABLE, s->start, name);
+    return leaf && th_shell_advance(p) ? leaf : NULL;
 }
 
-bool th_parse_elements(struct th_expression_parser *p, const char *closing)
+bool th_shell_parse_elements(struct th_expression_parser *p, const char *closing)
 {
-    if (th_parser_at(p, closing))
-        return th_parser_advance(p);
+    if (th_shell_at(p, closing))
+        return th_shell_advance(p);
     for (;;) {
-        struct th_node *element = th_parse_expression(p);
+        struct th_node *element = th_shell_parse_expression(p);
         if (!element)
             return false;
-        th_parser_push(p, element);
-        if (th_parser_at(p, closing))
-            return th_parser_advance(p);
-        if (!th_parser_at(p, ",")) {
-            th_parser_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
+        th_shell_push_part(p, element);
+        if (th_shell_at(p, closing))
+            return th_shell_advance(p);
+        if (!th_shell_at(p, ",")) {
+            th_shell_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
             return false;
         }
-        if (!th_parser_advance(p))
+        if (!th_shell_advance(p))
             return false;
     }
 }
@@ -55,62 +55,63 @@ static struct th_node *parse_list(struct th_expression_parser *p, const char *at
     size_t first = p->count;
     struct th_node *tail = NULL;
 
-    while (!th_parser_at(p, "]")) {
-        struct th_node *element = th_parse_expression(p);
+    while (!th_shell_at(p, "]")) {
+        struct th_node *element = th_shell_parse_expression(p);
         if (!element)
             return NULL;
-        th_parser_push(p, element);
-        if (th_parser_at(p, "||"))
+        th_shell_push_part(p, element);
+        if (th_shell_at(p, "||"))
             return p->count == first + 1
-                       ? th_parse_comprehension(p, TH_NODE_COMPREHENSION, p->parts[--p->count], "]")
-                       : th_parser_fail_here(p, "',', '|' or ']' behind several elements");
-        if (th_parser_at(p, "|")) {
-            tail = th_parser_advance(p) ? th_parse_expression(p) : NULL;
+                       ? th_shell_parse_comprehension(p, TH_NODE_COMPREHENSION,
+                                                      p->parts[--p->count], "]")
+                       : th_shell_fail_here(p, "',', '|' or ']' behind several elements");
+        if (th_shell_at(p, "|")) {
+            tail = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL;
             if (!tail)
                 return NULL;
             break;
         }
-        if (th_parser_at(p, "]"))
+        if (th_shell_at(p, "]"))
             break;
-        if (!th_parser_at(p, ","))
-            return th_parser_fail_here(p, "an operator, ',', '|' or ']'");
-        if (!th_parser_advance(p))
+        if (!th_shell_at(p, ","))
+            return th_shell_fail_here(p, "an operator, ',', '|' or ']'");
+        if (!th_shell_advance(p))
             return NULL;
-        if (th_parser_at(p, "]"))
-            return th_parser_fail_here(p, "an expression");
+        if (th_shell_at(p, "]"))
+            return th_shell_fail_here(p, "an expression");
     }
     if (!tail)
-        tail = th_node_leaf(p, TH_NODE_CONSTANT, p->scanner.start, TH_NIL);
-    if (!tail || !th_parser_expect(p, "]"))
+        tail = th_shell_make_leaf(p, TH_NODE_CONSTANT, p->scanner.start, TH_NIL);
+    if (!tail || !th_shell_expect(p, "]"))
         return NULL;
-    th_parser_push(p, tail);
-    return th_node_make(p, TH_NODE_LIST, at, first);
+    th_shell_push_part(p, tail);
+    return th_shell_make_node(p, TH_NODE_LIST, at, first);
 }
 
 static struct th_node *parse_tuple(struct th_expression_parser *p, const char *at)
 {
     size_t first = p->count;
 
-    return th_parse_elements(p, "}") ? th_node_make(p, TH_NODE_TUPLE, at, first) : NULL;
+    return th_shell_parse_elements(p, "}") ? th_shell_make_node(p, TH_NODE_TUPLE, at, first) : NULL;
 }
 
 static struct th_node *parse_pair(struct th_expression_parser *p)
 {
     size_t first = p->count;
-    struct th_node *key = th_parse_expression(p);
-    bool exact = th_parser_at(p, ":=");
+    struct th_node *key = th_shell_parse_expression(p);
+    bool exact = th_shell_at(p, ":=");
     struct th_node *value, *pair;
 
     if (!key)
         return NULL;
-    if (!exact && !th_parser_at(p, "=>"))
-        return th_parser_fail_here(p, "'=>' or ':='");
-    value = th_parser_advance(p) ? th_parse_expression(p) : NULL;
+    if (!exact && !th_shell_at(p, "=>"))
+        return th_shell_fail_here(p, "'=>' or ':='");
+    value = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL;
     if (!value)
         return NULL;
-    th_parser_push(p, key);
-    th_parser_push(p, value);
-    pair = th_node_make(p, TH_NODE_PAIR, key->at, first);
+    th_shell_push_part(p, key);
+    th_shell_push_part(p, value);
+    pair = th_shell_make_node(p, TH_NODE_PAIR, key->at, first);
     if (pair)
         pair->exact = exact;
     return pair;
@@ -122,43 +123,43 @@ static struct th_node *parse_map(struct th_expression_parser *p, struct th_node 
     size_t first = p->count;
     const char *at = base ? base->at : p->scanner.start;
 
-    th_parser_push(p, base);
-    if (!th_parser_advance(p))
+    th_shell_push_part(p, base);
+    if (!th_shell_advance(p))
         return NULL;
-    if (!th_parser_at(p, "{"))
-        return th_parser_fail_here(p, "'{' behind '#' (there are no records here)");
-    if (!th_parser_advance(p))
+    if (!th_shell_at(p, "{"))
+        return th_shell_fail_here(p, "'{' behind '#' (there are no records here)");
+    if (!th_shell_advance(p))
         return NULL;
-    while (!th_parser_at(p, "}")) {
+    while (!th_shell_at(p, "}")) {
         struct th_node *pair = parse_pair(p);
         if (!pair)
             return NULL;
-        if (th_parser_at(p, "||") && !base && p->count == first + 1) {
+        if (th_shell_at(p, "||") && !base && p->count == first + 1) {
             p->count = first;
-            return th_parse_comprehension(p, TH_NODE_COMPREHENSION_MAP, pair, "}");
+            return th_shell_parse_comprehension(p, TH_NODE_COMPREHENSION_MAP, pair, "}");
         }
-        th_parser_push(p, pair);
-        if (th_parser_at(p, "}"))
+        th_shell_push_part(p, pair);
+        if (th_shell_at(p, "}"))
             break;
-        if (!th_parser_at(p, ","))
-            return th_parser_fail_here(p, "an operator, ',' or '}'");
-        if (!th_parser_advance(p))
+        if (!th_shell_at(p, ","))
+            return th_shell_fail_here(p, "an operator, ',' or '}'");
+        if (!th_shell_advance(p))
             return NULL;
-        if (th_parser_at(p, "}"))
-            return th_parser_fail_here(p, "an expression");
+        if (th_shell_at(p, "}"))
+            return th_shell_fail_here(p, "an expression");
     }
-    return th_parser_advance(p) ? th_node_make(p, TH_NODE_MAP, at, first) : NULL;
+    return th_shell_advance(p) ? th_shell_make_node(p, TH_NODE_MAP, at, first) : NULL;
 }
 
 static struct th_node *parse_parenthesis(struct th_expression_parser *p)
 {
-    struct th_node *inside = th_parse_expression(p);
+    struct th_node *inside = th_shell_parse_expression(p);
 
     if (!inside)
         return NULL;
-    if (!th_parser_at(p, ")"))
-        return th_parser_fail_here(p, "an operator or ')'");
-    return th_parser_advance(p) ? inside : NULL;
+    if (!th_shell_at(p, ")"))
+        return th_shell_fail_here(p, "an operator or ')'");
+    return th_shell_advance(p) ? inside : NULL;
 }
 
 /* What begins with a bracket or a word; its first token is taken. */
@@ -167,7 +168,7 @@ static struct th_node *parse_open(struct th_expression_parser *p)
     const char *at = p->scanner.start;
     int token = p->scanner.token;
 
-    if (!th_parser_advance(p))
+    if (!th_shell_advance(p))
         return NULL;
     switch (token) {
     case '[':
@@ -177,23 +178,23 @@ static struct th_node *parse_open(struct th_expression_parser *p)
     case '(':
         return parse_parenthesis(p);
     case TH_TOKEN_OPEN_BINARY:
-        return th_parse_bits(p, at);
+        return th_shell_parse_bits(p, at);
     default:
-        return th_parse_fun(p, at);
+        return th_shell_parse_fun(p, at);
     }
 }
 
-struct th_node *th_parse_bare(struct th_expression_parser *p)
+struct th_node *th_shell_parse_bare(struct th_expression_parser *p)
 {
     struct th_scanner *s = &p->scanner;
 
     switch (s->token) {
     case TH_TOKEN_TERM:
-        return th_parse_constant(p, s->value);
+        return th_shell_parse_constant(p, s->value);
     case TH_TOKEN_STRING:
-        return th_parse_constant(p, th_scan_list(s));
+        return th_shell_parse_constant(p, th_scan_list(s));
     case TH_TOKEN_VARIABLE:
-        return th_parse_variable(p);
+        return th_shell_parse_variable(p);
     case '#':
         return parse_map(p, NULL);
     case '[':
@@ -203,9 +204,9 @@ struct th_node *th_parse_bare(struct th_expression_parser *p)
     case TH_TOKEN_FUN:
         return parse_open(p);
     case TH_TOKEN_RESERVED:
-        return th_parse_word(p);
+        return th_shell_parse_word(p);
     default:
-        return th_parser_fail_here(p, "an expression");
+        return th_shell_fail_here(p, "an expression");
     }
 }
 
@@ -218,40 +219,40 @@ static struct th_node *parse_arguments(struct th_expression_parser *p, struct th
     size_t first = p->count;
     const char *at = module ? module->at : function->at;
 
-    th_parser_push(p, module);
-    th_parser_push(p, function);
-    if (!th_parser_advance(p) || !th_parse_elements(p, ")"))
+    th_shell_push_part(p, module);
+    th_shell_push_part(p, function);
+    if (!th_shell_advance(p) || !th_shell_parse_elements(p, ")"))
         return NULL;
     if (p->count - first > 2 + 255)
-        return th_parser_fail(p, at, "expected at most 255 arguments");
-    return th_node_make(p, TH_NODE_CALL, at, first);
+        return th_shell_fail(p, at, "expected at most 255 arguments");
+    return th_shell_make_node(p, TH_NODE_CALL, at, first);
 }
 
 /* At ':'. */
 static struct th_node *parse_remote_call(struct th_expression_parser *p, struct th_node *module)
 {
-    struct th_node *function = th_parser_advance(p) ? th_parse_bare(p) : NULL;
+    struct th_node *function = th_shell_advance(p) ? th_shell_parse_bare(p) : NULL;
 
     if (!function)
         return NULL;
-    if (!th_parser_at(p, "("))
-        return th_parser_fail_here(p, "'(' and the arguments of the function");
+    if (!th_shell_at(p, "("))
+        return th_shell_fail_here(p, "'(' and the arguments of the function");
     return parse_arguments(p, module, function);
 }
 
-struct th_node *th_parse_called(struct th_expression_parser *p)
+struct th_node *th_shell_parse_called(struct th_expression_parser *p)
 {
-    bool enclosed = th_parser_at(p, "(");
-    struct th_node *node = th_parse_bare(p);
+    bool enclosed = th_shell_at(p, "(");
+    struct th_node *node = th_shell_parse_bare(p);
 
     while (node) {
-        if (th_parser_at(p, ":"))
+        if (th_shell_at(p, ":"))
             node = parse_remote_call(p, node);
-        else if (th_parser_at(p, "(") && node->kind == TH_NODE_CALL && !enclosed)
-            return th_parser_fail_here(p, "an operator (what is called is put in parentheses)");
-        else if (th_parser_at(p, "("))
+        else if (th_shell_at(p, "(") && node->kind == TH_NODE_CALL && !enclosed)
+            return th_shell_fail_here(p, "an operator (what is called is put in parentheses)");
+        else if (th_shell_at(p, "("))
             node = parse_arguments(p, NULL, node);
-        else if (th_parser_at(p, "#"))
+        else if (th_shell_at(p, "#"))
             node = parse_map(p, node);
         else
             break;

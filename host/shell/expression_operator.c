@@ -28,8 +28,8 @@ static th_term (*const computing[TH_OPERATOR_COUNT])(th_env *env, th_term a, th_
 static th_term raise_operator(struct th_evaluation *e, const char *reason, enum th_operator op,
                               const th_term operands[], size_t count)
 {
-    return th_raise_from(e, th_atom(reason), TH_NONE, th_atom(th_operator_texts[op]), operands,
-                         count);
+    return th_shell_raise_from(e, th_atom(reason), TH_NONE, th_atom(th_shell_operator_texts[op]),
+                               operands, count);
 }
 
 /* A shift of integers that is refused goes further than any system can. */
@@ -213,25 +213,25 @@ static th_term apply_unary(struct th_evaluation *e, enum th_operator op, th_term
 /* andalso, orelse: the right one is only evaluated if it decides. */
 static th_term evaluate_short(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
-    th_term left = th_evaluate(e, node->parts[0]);
+    th_term left = th_shell_evaluate(e, node->parts[0]);
 
     if (left == TH_NONE)
         return TH_NONE;
     if (!is_boolean(left))
-        return th_raise_pair(e, "badarg", left);
+        return th_shell_raise_pair(e, "badarg", left);
     if (left == boolean(node->op == TH_OPERATOR_ORELSE))
         return left;
-    return tail ? th_evaluate_tail(e, node->parts[1]) : th_evaluate(e, node->parts[1]);
+    return tail ? th_shell_evaluate_tail(e, node->parts[1]) : th_shell_evaluate(e, node->parts[1]);
 }
 
-th_term th_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail)
+th_term th_shell_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     const th_term *values;
     size_t first;
 
     if (node->op == TH_OPERATOR_ORELSE || node->op == TH_OPERATOR_ANDALSO)
         return evaluate_short(e, node, tail);
-    if (!th_evaluate_all(e, node->parts, node->count, &first))
+    if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
         return TH_NONE;
     e->stacked = first;
     values = e->stack + first;

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-const char *const th_operator_texts[TH_OPERATOR_COUNT] = {
+const char *const th_shell_operator_texts[TH_OPERATOR_COUNT] = {
 #define X(name, text, precedence, right) text,
     TH_OPERATORS(X)
 #undef X
@@ -28,12 +28,12 @@ enum { COMPARISON = 200, UNARY = 600 /* precedences */ };
 
 /* --- Tokens ----------------------------------------------------------------------------------- */
 
-bool th_parser_advance(struct th_expression_parser *p)
+bool th_shell_advance(struct th_expression_parser *p)
 {
     return th_scan_next(&p->scanner) == TH_OK;
 }
 
-bool th_parser_at(const struct th_expression_parser *p, const char *text)
+bool th_shell_at(const struct th_expression_parser *p, const char *text)
 {
     const struct th_scanner *s = &p->scanner;
     size_t size = (size_t)(s->at - s->start);
@@ -43,8 +43,8 @@ bool th_parser_at(const struct th_expression_parser *p, const char *text)
            memcmp(s->start, text, size) == 0;
 }
 
-struct th_node *th_parser_fail(struct th_expression_parser *p, const char *at, const char *format,
-                               ...)
+struct th_node *th_shell_fail(struct th_expression_parser *p, const char *at, const char *format,
+                              ...)
 {
     char message[TH_ERROR_TEXT / 4];
     va_list args;
@@ -56,16 +56,16 @@ struct th_node *th_parser_fail(struct th_expression_parser *p, const char *at, c
     return NULL;
 }
 
-struct th_node *th_parser_fail_here(struct th_expression_parser *p, const char *wanted)
+struct th_node *th_shell_fail_here(struct th_expression_parser *p, const char *wanted)
 {
-    return th_parser_fail(p, p->scanner.start, "expected %s", wanted);
+    return th_shell_fail(p, p->scanner.start, "expected %s", wanted);
 }
 
-bool th_parser_expect(struct th_expression_parser *p, const char *text)
+bool th_shell_expect(struct th_expression_parser *p, const char *text)
 {
-    if (th_parser_at(p, text))
-        return th_parser_advance(p);
-    th_parser_fail(p, p->scanner.start, "expected '%s'", text);
+    if (th_shell_at(p, text))
+        return th_shell_advance(p);
+    th_shell_fail(p, p->scanner.start, "expected '%s'", text);
     return false;
 }
 
@@ -75,7 +75,7 @@ bool th_parser_expect(struct th_expression_parser *p, const char *text)
 static enum th_operator operator_at(const struct th_expression_parser *p)
 {
     for (enum th_operator o = 0; o < TH_OPERATOR_NOT; o++)
-        if (th_parser_at(p, th_operator_texts[o]))
+        if (th_shell_at(p, th_shell_operator_texts[o]))
             return o;
     return TH_OPERATOR_COUNT;
 }
@@ -108,8 +108,8 @@ static struct th_node *make_unary(struct th_expression_parser *p, enum th_operat
             operand->value = negate(&p->source->env, operand->value);
         return operand;
     }
-    th_parser_push(p, operand);
-    node = th_node_make(p, TH_NODE_UNARY, at, first);
+    th_shell_push_part(p, operand);
+    node = th_shell_make_node(p, TH_NODE_UNARY, at, first);
     if (node)
         node->op = (unsigned char)op;
     return node;
@@ -120,21 +120,21 @@ static struct th_node *parse_signed(struct th_expression_parser *p,
                                     struct th_node *(*parse)(struct th_expression_parser *))
 {
     const char *at = p->scanner.start;
-    enum th_operator op = th_parser_at(p, "+")      ? TH_OPERATOR_PLUS
-                          : th_parser_at(p, "-")    ? TH_OPERATOR_MINUS
-                          : th_parser_at(p, "not")  ? TH_OPERATOR_NOT
-                          : th_parser_at(p, "bnot") ? TH_OPERATOR_BNOT
-                                                    : TH_OPERATOR_COUNT;
+    enum th_operator op = th_shell_at(p, "+")      ? TH_OPERATOR_PLUS
+                          : th_shell_at(p, "-")    ? TH_OPERATOR_MINUS
+                          : th_shell_at(p, "not")  ? TH_OPERATOR_NOT
+                          : th_shell_at(p, "bnot") ? TH_OPERATOR_BNOT
+                                                   : TH_OPERATOR_COUNT;
     struct th_node *node;
 
     if (p->depth >= TH_EXPRESSION_DEPTH)
-        return th_parser_fail(p, at, "expected at most %d expressions inside each other",
-                              TH_EXPRESSION_DEPTH);
+        return th_shell_fail(p, at, "expected at most %d expressions inside each other",
+                             TH_EXPRESSION_DEPTH);
     p->depth++;
     if (op == TH_OPERATOR_COUNT) {
         node = parse(p);
     } else {
-        node = th_parser_advance(p) ? parse_signed(p, parse) : NULL;
+        node = th_shell_advance(p) ? parse_signed(p, parse) : NULL;
         if (node)
             node = make_unary(p, op, at, node);
     }
@@ -142,14 +142,14 @@ static struct th_node *parse_signed(struct th_expression_parser *p,
     return node;
 }
 
-struct th_node *th_parse_operand(struct th_expression_parser *p)
+struct th_node *th_shell_parse_operand(struct th_expression_parser *p)
 {
-    return parse_signed(p, th_parse_called);
+    return parse_signed(p, th_shell_parse_called);
 }
 
-struct th_node *th_parse_primary(struct th_expression_parser *p)
+struct th_node *th_shell_parse_primary(struct th_expression_parser *p)
 {
-    return parse_signed(p, th_parse_bare);
+    return parse_signed(p, th_shell_parse_bare);
 }
 
 static struct th_node *make_binary(struct th_expression_parser *p, enum th_operator op,
@@ -158,13 +158,13 @@ static struct th_node *make_binary(struct th_expression_parser *p, enum th_opera
     size_t first = p->count;
     struct th_node *node;
 
-    th_parser_push(p, left);
-    th_parser_push(p, right);
-    node = th_node_make(p,
-                        op == TH_OPERATOR_MATCH  ? TH_NODE_MATCH
-                        : op == TH_OPERATOR_SEND ? TH_NODE_SEND
-                                                 : TH_NODE_BINARY,
-                        left->at, first);
+    th_shell_push_part(p, left);
+    th_shell_push_part(p, right);
+    node = th_shell_make_node(p,
+                              op == TH_OPERATOR_MATCH  ? TH_NODE_MATCH
+                              : op == TH_OPERATOR_SEND ? TH_NODE_SEND
+                                                       : TH_NODE_BINARY,
+                              left->at, first);
     if (node)
         node->op = (unsigned char)op;
     return node;
@@ -174,12 +174,12 @@ static struct th_node *parse_catch(struct th_expression_parser *p)
 {
     size_t first = p->count;
     const char *at = p->scanner.start;
-    struct th_node *inside = th_parser_advance(p) ? th_parse_expression(p) : NULL;
+    struct th_node *inside = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL;
 
     if (!inside)
         return NULL;
-    th_parser_push(p, inside);
-    return th_node_make(p, TH_NODE_CATCH, at, first);
+    th_shell_push_part(p, inside);
+    return th_shell_make_node(p, TH_NODE_CATCH, at, first);
 }
 
 static struct th_node *climb(struct th_expression_parser *p, struct th_node *left, unsigned least);
@@ -189,9 +189,9 @@ static struct th_node *parse_right(struct th_expression_parser *p, unsigned leas
 {
     struct th_node *operand;
 
-    if (th_parser_at(p, "catch"))
+    if (th_shell_at(p, "catch"))
         return parse_catch(p);
-    operand = th_parse_operand(p);
+    operand = th_shell_parse_operand(p);
     return operand ? climb(p, operand, least) : NULL;
 }
 
@@ -206,81 +206,79 @@ static struct th_node *climb(struct th_expression_parser *p, struct th_node *lef
             break;
         precedence = operators[op].precedence;
         p->depth++;
-        right = !th_parser_advance(p) ? NULL
+        right = !th_shell_advance(p) ? NULL
                 : p->depth > TH_EXPRESSION_DEPTH
-                    ? th_parser_fail_here(p, "less operators behind each other")
+                    ? th_shell_fail_here(p, "less operators behind each other")
                     : parse_right(p, operators[op].right ? precedence : precedence + 1);
         p->depth--;
         left = right ? make_binary(p, op, left, right) : NULL;
         if (left && precedence == COMPARISON && operator_at(p) != TH_OPERATOR_COUNT &&
             operators[operator_at(p)].precedence == COMPARISON)
-            return th_parser_fail_here(p,
-                                       "no second comparison: parentheses say which comes first");
+            return th_shell_fail_here(p, "no second comparison: parentheses say which comes first");
     }
     return left;
 }
 
-struct th_node *th_parse_rest(struct th_expression_parser *p, struct th_node *left)
+struct th_node *th_shell_parse_rest(struct th_expression_parser *p, struct th_node *left)
 {
     return climb(p, left, 0);
 }
 
-struct th_node *th_parse_expression(struct th_expression_parser *p)
+struct th_node *th_shell_parse_expression(struct th_expression_parser *p)
 {
     struct th_node *node;
 
     if (p->depth >= TH_EXPRESSION_DEPTH)
-        return th_parser_fail_here(p, "less expressions inside each other");
+        return th_shell_fail_here(p, "less expressions inside each other");
     p->depth++;
-    node = th_parser_at(p, "catch") ? parse_catch(p) : th_parse_operand(p);
+    node = th_shell_at(p, "catch") ? parse_catch(p) : th_shell_parse_operand(p);
     if (node)
-        node = th_parse_rest(p, node);
+        node = th_shell_parse_rest(p, node);
     p->depth--;
     return node;
 }
 
-struct th_node *th_parse_block(struct th_expression_parser *p)
+struct th_node *th_shell_parse_block(struct th_expression_parser *p)
 {
     size_t first = p->count;
     const char *at = p->scanner.start;
 
     for (;;) {
-        struct th_node *expression = th_parse_expression(p);
+        struct th_node *expression = th_shell_parse_expression(p);
         if (!expression)
             return NULL;
-        th_parser_push(p, expression);
-        if (!th_parser_at(p, ","))
+        th_shell_push_part(p, expression);
+        if (!th_shell_at(p, ","))
             break;
-        if (!th_parser_advance(p))
+        if (!th_shell_advance(p))
             return NULL;
     }
-    return th_node_make(p, TH_NODE_BLOCK, at, first);
+    return th_shell_make_node(p, TH_NODE_BLOCK, at, first);
 }
 
 /* --- Forms ------------------------------------------------------------------------------------ */
 
 static bool parse_form(struct th_expression_parser *p, struct th_program *program, bool open)
 {
-    struct th_node *form = th_parse_block(p);
+    struct th_node *form = th_shell_parse_block(p);
 
     if (!form)
         return false;
     if (p->scanner.token == TH_TOKEN_END ? !open : p->scanner.token != TH_TOKEN_DOT) {
-        th_parser_fail_here(p, "an operator, ',' or a full stop");
+        th_shell_fail_here(p, "an operator, ',' or a full stop");
         return false;
     }
-    if (th_node_check(p->source, form) != TH_OK)
+    if (th_shell_check(p->source, form) != TH_OK)
         return false;
     TH_ARRAY_GROW(program->forms, program->count, program->capacity);
     program->forms[program->count++] = form;
-    return p->scanner.token == TH_TOKEN_END || th_parser_advance(p);
+    return p->scanner.token == TH_TOKEN_END || th_shell_advance(p);
 }
 
 /* How many there were; any thread may count. */
 static _Atomic uint64_t sources;
 
-enum th_status th_program_parse(struct th_program *program, const char *text, size_t size,
-                                bool open)
+enum th_status th_shell_parse(struct th_program *program, const char *text, size_t size, bool open)
 {
     struct th_source *source = th_alloc(sizeof *source);
     struct th_expression_parser p = {.source = source};
@@ -292,7 +290,7 @@ enum th_status th_program_parse(struct th_program *program, const char *text, si
     th_env_init(&source->env, TH_ENV_PLAIN);
     *program = (struct th_program){.source = source};
     p.scanner = th_scanner(&source->env, source->text, size);
-    good = th_parser_advance(&p);
+    good = th_shell_advance(&p);
     while (good && p.scanner.token != TH_TOKEN_END)
         good = parse_form(&p, program, open);
     th_scanner_free(&p.scanner);
@@ -300,7 +298,7 @@ enum th_status th_program_parse(struct th_program *program, const char *text, si
     return good ? TH_OK : th_error_status();
 }
 
-enum th_typed th_program_typed(const char *text, size_t size)
+enum th_typed th_shell_typed(const char *text, size_t size)
 {
     th_env env;
     struct th_scanner s = th_scanner(&env, text, size);

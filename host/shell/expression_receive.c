@@ -13,7 +13,7 @@ static int64_t now(void)
     return th_clock_real_monotonic();
 }
 
-struct th_message *th_evaluation_wait(struct th_evaluation *e, int64_t nanoseconds)
+struct th_message *th_shell_wait(struct th_evaluation *e, int64_t nanoseconds)
 {
     struct th_message *message = e->host->receive(e->context, nanoseconds);
 
@@ -32,7 +32,7 @@ static bool interrupted(struct th_evaluation *e)
     return e->stopped;
 }
 
-bool th_evaluation_sleep(struct th_evaluation *e, int64_t nanoseconds)
+bool th_shell_sleep(struct th_evaluation *e, int64_t nanoseconds)
 {
     int64_t end = nanoseconds < 0 ? INT64_MAX : now() + nanoseconds;
     int64_t left;
@@ -63,14 +63,14 @@ static const struct th_node *try_message(struct th_evaluation *e, const struct t
                                          struct th_message **place)
 {
     size_t bound = e->count;
-    const struct th_node *clause = th_match_clauses(e, node, 2, (*place)->term);
+    const struct th_node *clause = th_shell_match_clauses(e, node, 2, (*place)->term);
     th_term copy;
 
     if (!clause)
         return NULL;
     e->count = bound;
     copy = th_copy(&e->heap, (*place)->term);
-    clause = th_match_clauses(e, node, 2, copy);
+    clause = th_shell_match_clauses(e, node, 2, copy);
     take_out(e, place);
     return clause;
 }
@@ -84,7 +84,7 @@ static bool get_time(struct th_evaluation *e, th_term t, int64_t *nanoseconds)
     if (t == th_atom("infinity"))
         return true;
     if (!th_get_uint64(t, &milliseconds) || milliseconds > UINT32_MAX) {
-        th_evaluation_raise(e, TH_CLASS_ERROR, th_atom("timeout_value"));
+        th_shell_raise(e, TH_CLASS_ERROR, th_atom("timeout_value"));
         return false;
     }
     *nanoseconds = (int64_t)milliseconds * MILLISECOND;
@@ -98,16 +98,16 @@ static bool wait_until(struct th_evaluation *e, int64_t end)
         int64_t left = end - now();
         if (interrupted(e))
             return false;
-        if (th_evaluation_wait(e, left <= 0 ? 0 : left > LOOK ? LOOK : left))
+        if (th_shell_wait(e, left <= 0 ? 0 : left > LOOK ? LOOK : left))
             return true;
         if (left <= 0)
             return false;
     }
 }
 
-th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail)
+th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
-    th_term time = node->parts[0] ? th_evaluate(e, node->parts[0]) : th_atom("infinity");
+    th_term time = node->parts[0] ? th_shell_evaluate(e, node->parts[0]) : th_atom("infinity");
     struct th_message **place = &e->mail;
     int64_t nanoseconds, end;
 
@@ -118,9 +118,9 @@ th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node,
         while (*place) {
             const struct th_node *clause = node->count > 2 ? try_message(e, node, place) : NULL;
             if (clause)
-                return th_evaluate_block(e, clause->parts[2], tail);
+                return th_shell_evaluate_block(e, clause->parts[2], tail);
             place = &(*place)->next;
         }
     } while (wait_until(e, end));
-    return e->stopped ? TH_NONE : th_evaluate_block(e, node->parts[1], tail);
+    return e->stopped ? TH_NONE : th_shell_evaluate_block(e, node->parts[1], tail);
 }

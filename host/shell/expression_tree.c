@@ -14,7 +14,7 @@ struct th_arena_block {
     _Alignas(16) unsigned char bytes[];
 };
 
-void *th_source_alloc(struct th_source *source, size_t size)
+void *th_shell_source_alloc(struct th_source *source, size_t size)
 {
     struct th_arena_block *block = source->blocks;
     void *place;
@@ -31,14 +31,14 @@ void *th_source_alloc(struct th_source *source, size_t size)
     return place;
 }
 
-void th_source_keep(struct th_source *source)
+void th_shell_source_keep(struct th_source *source)
 {
     atomic_fetch_add_explicit(&source->shares, 1, memory_order_relaxed);
 }
 
 /* What others have read of it happens before it goes: each share is given back with release, and
  * whoever has the last one acquires. */
-void th_source_drop(struct th_source *source)
+void th_shell_source_drop(struct th_source *source)
 {
     if (atomic_fetch_sub_explicit(&source->shares, 1, memory_order_acq_rel) > 1)
         return;
@@ -53,25 +53,26 @@ void th_source_drop(struct th_source *source)
     th_free(source);
 }
 
-void th_program_free(struct th_program *program)
+void th_shell_program_free(struct th_program *program)
 {
     if (program->source)
-        th_source_drop(program->source);
+        th_shell_source_drop(program->source);
     th_free(program->forms);
     *program = (struct th_program){0};
 }
 
-void th_parser_push(struct th_expression_parser *p, struct th_node *part)
+void th_shell_push_part(struct th_expression_parser *p, struct th_node *part)
 {
     TH_ARRAY_GROW(p->parts, p->count, p->capacity);
     p->parts[p->count++] = part;
 }
 
-struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
-                             size_t first)
+struct th_node *th_shell_make_node(struct th_expression_parser *p, enum th_node_kind kind,
+                                   const char *at, size_t first)
 {
     size_t count = p->count - first;
-    struct th_node *node = th_source_alloc(p->source, sizeof *node + count * sizeof node->parts[0]);
+    struct th_node *node =
+        th_shell_source_alloc(p->source, sizeof *node + count * sizeof node->parts[0]);
 
     *node = (struct th_node){.kind = (unsigned char)kind, .at = at, .count = count};
     for (size_t i = 0; i < count; i++) {
@@ -81,15 +82,15 @@ struct th_node *th_node_make(struct th_expression_parser *p, enum th_node_kind k
     }
     p->count = first;
     if (++node->depth > TH_EXPRESSION_DEPTH)
-        return th_parser_fail(p, at, "expected at most %d expressions inside each other",
-                              TH_EXPRESSION_DEPTH);
+        return th_shell_fail(p, at, "expected at most %d expressions inside each other",
+                             TH_EXPRESSION_DEPTH);
     return node;
 }
 
-struct th_node *th_node_leaf(struct th_expression_parser *p, enum th_node_kind kind, const char *at,
-                             th_term value)
+struct th_node *th_shell_make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
+                                   const char *at, th_term value)
 {
-    struct th_node *leaf = th_node_make(p, kind, at, p->count);
+    struct th_node *leaf = th_shell_make_node(p, kind, at, p->count);
 
     if (leaf)
         leaf->value = value;
@@ -121,13 +122,13 @@ static void collect_names(struct names *names, const struct th_node *node)
     }
 }
 
-void th_source_add_fun(struct th_source *source, struct th_node *node)
+void th_shell_source_add_fun(struct th_source *source, struct th_node *node)
 {
     struct names names = {0};
     th_term *kept;
 
     collect_names(&names, node);
-    kept = th_source_alloc(source, (names.count + 1) * sizeof *kept);
+    kept = th_shell_source_alloc(source, (names.count + 1) * sizeof *kept);
     for (size_t i = 0; i < names.count; i++)
         kept[i] = names.items[i];
     th_free(names.items);
@@ -238,7 +239,7 @@ static enum th_status check_guard_call(const struct check *c, const struct th_no
 
     if ((module && (module->kind != TH_NODE_CONSTANT || module->value != TH_AM(erlang))) ||
         function->kind != TH_NODE_CONSTANT || !th_is_atom(function->value) ||
-        !th_function_in_guards(th_atom_name(function->value)->text, node->count - 2))
+        !th_shell_in_guards(th_atom_name(function->value)->text, node->count - 2))
         return fail(c, node, "a guard, which may call is_atom/1 and the like, but not this");
     return check_parts(c, node, 2, check_guard_test);
 }
@@ -328,12 +329,12 @@ static enum th_status check_expression(const struct check *c, const struct th_no
     }
 }
 
-enum th_status th_node_check(const struct th_source *source, const struct th_node *form)
+enum th_status th_shell_check(const struct th_source *source, const struct th_node *form)
 {
     return check_expression(&(struct check){source}, form);
 }
 
-bool th_node_is_test(const struct th_source *source, const struct th_node *node)
+bool th_shell_is_test(const struct th_source *source, const struct th_node *node)
 {
     bool good = check_guard_test(&(struct check){source}, node) == TH_OK;
 

@@ -111,7 +111,7 @@ static th_term take_string(struct th_evaluation *e, struct source *s, size_t bit
     th_term t;
 
     take_bits(s, bytes, bits);
-    t = th_make_bits(&e->heap, bytes, bits);
+    t = th_shell_make_bits(&e->heap, bytes, bits);
     th_free(bytes);
     return t;
 }
@@ -180,21 +180,21 @@ static enum th_taken match_characters(struct th_evaluation *e, const struct th_n
 static enum th_taken match_segment(struct th_evaluation *e, const struct th_node *segment,
                                    struct source *s)
 {
-    th_term size = segment->parts[1] ? th_evaluate(e, segment->parts[1]) : TH_NONE, value;
+    th_term size = segment->parts[1] ? th_shell_evaluate(e, segment->parts[1]) : TH_NONE, value;
     struct th_spec spec;
 
-    if (!th_segment_spec(segment, size, &spec))
+    if (!th_shell_segment_spec(segment, size, &spec))
         return TH_TAKEN_NOT;
     if (segment->exact)
         return match_characters(e, segment, &spec, s);
     value = take_value(e, s, &spec);
     if (value == TH_NONE)
         return TH_TAKEN_NOT;
-    return th_match(e, segment->parts[0], value) ? TH_TAKEN_MATCHED : TH_TAKEN_OTHER;
+    return th_shell_match(e, segment->parts[0], value) ? TH_TAKEN_MATCHED : TH_TAKEN_OTHER;
 }
 
-enum th_taken th_match_next_bits(struct th_evaluation *e, const struct th_node *bits, th_term t,
-                                 size_t *at)
+enum th_taken th_shell_match_next_bits(struct th_evaluation *e, const struct th_node *bits,
+                                       th_term t, size_t *at)
 {
     enum th_taken taken = TH_TAKEN_MATCHED;
     struct source s = {0};
@@ -212,7 +212,7 @@ enum th_taken th_match_next_bits(struct th_evaluation *e, const struct th_node *
     return taken;
 }
 
-bool th_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t)
+bool th_shell_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t)
 {
     struct source s = {0};
 

@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct th_function_module modules[] = {
-    {"erlang", th_functions_of_terms}, {"erlang", th_functions_of_processes},
-    {"lists", th_functions_of_lists},  {"binary", th_functions_of_binary},
-    {"timer", th_functions_of_timer},  {"tracehost", th_functions_of_tracehost},
+static const struct th_shell_module modules[] = {
+    {"erlang", th_shell_functions_of_terms}, {"erlang", th_shell_functions_of_processes},
+    {"lists", th_shell_functions_of_lists},  {"binary", th_shell_functions_of_binary},
+    {"timer", th_shell_functions_of_timer},  {"tracehost", th_shell_functions_of_tracehost},
 };
 
 /* The function that is called so; *MODULE is its module. MODULE NULL: without one. */
-static const struct th_function *find(const char *module, const char *name, size_t arity,
-                                      const char **owner)
+static const struct th_shell_function *find(const char *module, const char *name, size_t arity,
+                                            const char **owner)
 {
     for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
-        const struct th_function *f = modules[i].functions;
+        const struct th_shell_function *f = modules[i].functions;
         if (strcmp(modules[i].name, module ? module : "erlang") != 0)
             continue;
         for (; f->name; f++)
@@ -27,38 +27,38 @@ static const struct th_function *find(const char *module, const char *name, size
     return NULL;
 }
 
-bool th_function_in_guards(const char *name, size_t arity)
+bool th_shell_in_guards(const char *name, size_t arity)
 {
     const char *owner;
-    const struct th_function *function = find("erlang", name, arity, &owner);
+    const struct th_shell_function *function = find("erlang", name, arity, &owner);
 
     return function && function->guard;
 }
 
-th_term th_function_refuse(const struct th_function_call *call, const char *note)
+th_term th_shell_refuse(const struct th_shell_call *call, const char *note)
 {
     const char *owner = NULL;
 
     for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
-        for (const struct th_function *f = modules[i].functions; f->name; f++)
+        for (const struct th_shell_function *f = modules[i].functions; f->name; f++)
             if (f == call->function)
                 owner = modules[i].name;
-    th_raise_from(call->e, TH_AM(badarg), th_atom(owner), th_atom(call->function->name),
-                  call->arguments, call->function->arity);
-    th_exception_note(call->e, note);
+    th_shell_raise_from(call->e, TH_AM(badarg), th_atom(owner), th_atom(call->function->name),
+                        call->arguments, call->function->arity);
+    th_shell_add_note(call->e, note);
     return TH_NONE;
 }
 
-enum th_called th_function_call(struct th_evaluation *e, th_term module, th_term name, size_t count,
-                                const th_term arguments[], th_term *result)
+enum th_called th_shell_call_own(struct th_evaluation *e, th_term module, th_term name,
+                                 size_t count, const th_term arguments[], th_term *result)
 {
     const char *owner;
-    const struct th_function *function =
+    const struct th_shell_function *function =
         find(module ? th_atom_name(module)->text : NULL, th_atom_name(name)->text, count, &owner);
 
     if (!function)
         return TH_CALLED_UNDEFINED;
-    *result = function->run(&(struct th_function_call){e, function, arguments});
+    *result = function->run(&(struct th_shell_call){e, function, arguments});
     return *result == TH_NONE ? TH_CALLED_RAISED : TH_CALLED_RETURNED;
 }
 
@@ -66,7 +66,7 @@ enum th_called th_function_call(struct th_evaluation *e, th_term module, th_term
 
 static th_term forget(struct th_evaluation *e)
 {
-    th_evaluation_forget(e);
+    th_shell_forget(e);
     return TH_AM(ok);
 }
 
@@ -90,7 +90,7 @@ static th_term show_bindings(struct th_evaluation *e)
     size_t count = 0;
 
     for (size_t i = e->scope; i < e->count; i++)
-        if (th_binding_find(e, e->bindings[i].name) == &e->bindings[i])
+        if (th_shell_find_binding(e, e->bindings[i].name) == &e->bindings[i])
             sorted[count++] = e->bindings[i];
     qsort(sorted, count, sizeof *sorted, compare_names);
     for (size_t i = 0; i < count; i++) {
@@ -108,7 +108,7 @@ static th_term flush(struct th_evaluation *e)
 {
     struct th_buffer line = {0};
 
-    while (th_evaluation_wait(e, 0))
+    while (th_shell_wait(e, 0))
         continue;
     while (e->mail) {
         struct th_message *message = e->mail;
@@ -143,7 +143,7 @@ static bool forget_variable(struct th_evaluation *e, const struct th_node *call)
     if (call->count != 3 || call->parts[2]->kind != TH_NODE_VARIABLE ||
         call->parts[1]->value != th_atom("f"))
         return false;
-    binding = th_binding_find(e, call->parts[2]->value);
+    binding = th_shell_find_binding(e, call->parts[2]->value);
     if (binding) {
         size_t i = (size_t)(binding - e->bindings);
         memmove(binding, binding + 1, (--e->count - i) * sizeof *binding);
@@ -160,22 +160,22 @@ static th_term call_command(struct th_evaluation *e, th_term name, const th_term
     for (size_t i = 0; count == 0 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(commands[i].name, th_atom_name(name)->text) == 0)
             return commands[i].run(e);
-    if (th_function_call(e, TH_NONE, name, count, arguments, &result) != TH_CALLED_UNDEFINED)
+    if (th_shell_call_own(e, TH_NONE, name, count, arguments, &result) != TH_CALLED_UNDEFINED)
         return e->stopped ? TH_NONE : result;
     result = th_make_list(&e->heap, arguments, count);
-    return th_evaluation_raise(
+    return th_shell_raise(
         e, TH_CLASS_ERROR,
         th_make_tuple_of(&e->heap, th_atom("shell_undef"), name, th_small((int64_t)count), result));
 }
 
-th_term th_evaluate_command(struct th_evaluation *e, const struct th_node *call)
+th_term th_shell_evaluate_command(struct th_evaluation *e, const struct th_node *call)
 {
     size_t first;
     th_term result;
 
     if (forget_variable(e, call))
         return TH_AM(ok);
-    if (!th_evaluate_all(e, call->parts + 2, call->count - 2, &first))
+    if (!th_shell_evaluate_all(e, call->parts + 2, call->count - 2, &first))
         return TH_NONE;
     result = call_command(e, call->parts[1]->value, e->stack + first, call->count - 2);
     e->stacked = first;

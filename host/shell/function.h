@@ -7,32 +7,33 @@
 
 #include "shell.h"
 
-struct th_function_call {
+struct th_shell_call {
     struct th_evaluation *e;
-    const struct th_function *function;
+    const struct th_shell_function *function;
     const th_term *arguments;
 };
 
-struct th_function {
+struct th_shell_function {
     const char *name;
     unsigned char arity;
     bool guard;  /* a guard may call it */
     bool remote; /* is only called with its module */
-    th_term (*run)(const struct th_function_call *call);
+    th_term (*run)(const struct th_shell_call *call);
 };
 
 /* The functions of a module; the last one has no name. */
-struct th_function_module {
+struct th_shell_module {
     const char *name;
-    const struct th_function *functions;
+    const struct th_shell_function *functions;
 };
 
-extern const struct th_function th_functions_of_terms[];     /* erlang: tests, parts */
-extern const struct th_function th_functions_of_processes[]; /* erlang: messages, names, ends */
-extern const struct th_function th_functions_of_lists[], th_functions_of_binary[],
-    th_functions_of_timer[], th_functions_of_tracehost[];
+extern const struct th_shell_function th_shell_functions_of_terms[]; /* erlang: tests, parts */
+extern const struct th_shell_function
+    th_shell_functions_of_processes[]; /* erlang: messages, names, ends */
+extern const struct th_shell_function th_shell_functions_of_lists[], th_shell_functions_of_binary[],
+    th_shell_functions_of_timer[], th_shell_functions_of_tracehost[];
 
 /* Raises badarg with NOTE ("argument 1: not an atom"); returns TH_NONE. */
-th_term th_function_refuse(const struct th_function_call *call, const char *note);
+th_term th_shell_refuse(const struct th_shell_call *call, const char *note);
 
 #endif

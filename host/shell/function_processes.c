@@ -3,23 +3,23 @@
 
 #include <string.h>
 
-typedef const struct th_function_call call;
+typedef const struct th_shell_call call;
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
 static th_term raise_error(call *c)
 {
-    return th_evaluation_raise(c->e, TH_CLASS_ERROR, c->arguments[0]);
+    return th_shell_raise(c->e, TH_CLASS_ERROR, c->arguments[0]);
 }
 
 static th_term raise_exit(call *c)
 {
-    return th_evaluation_raise(c->e, TH_CLASS_EXIT, c->arguments[0]);
+    return th_shell_raise(c->e, TH_CLASS_EXIT, c->arguments[0]);
 }
 
 static th_term raise_throw(call *c)
 {
-    return th_evaluation_raise(c->e, TH_CLASS_THROW, c->arguments[0]);
+    return th_shell_raise(c->e, TH_CLASS_THROW, c->arguments[0]);
 }
 
 /* --- Messages, names -------------------------------------------------------------------------- */
@@ -36,10 +36,10 @@ static th_term send(call *c)
     if (th_is_atom(to)) {
         to = th_whereis(to);
         if (to == TH_NONE)
-            return th_function_refuse(c, "argument 1: no process has that name");
+            return th_shell_refuse(c, "argument 1: no process has that name");
     }
     if (!th_is_pid(to))
-        return th_function_refuse(c, "argument 1: no pid and no name of one");
+        return th_shell_refuse(c, "argument 1: no pid and no name of one");
     th_mail_send(to, c->arguments[1]); /* who is dead gets nothing, and nobody is told */
     return c->arguments[1];
 }
@@ -47,28 +47,28 @@ static th_term send(call *c)
 static th_term is_process_alive(call *c)
 {
     if (!th_is_local_pid(c->arguments[0]))
-        return th_function_refuse(c, "argument 1: not a pid");
+        return th_shell_refuse(c, "argument 1: not a pid");
     return th_process_alive(c->arguments[0]) ? TH_AM(true) : TH_AM(false);
 }
 
 static th_term register_name(call *c)
 {
     if (!th_is_atom(c->arguments[0]))
-        return th_function_refuse(c, "argument 1: not an atom");
+        return th_shell_refuse(c, "argument 1: not an atom");
     if (!th_is_pid(c->arguments[1]) && !th_is_port(c->arguments[1]))
-        return th_function_refuse(c, "argument 2: not a pid or port");
+        return th_shell_refuse(c, "argument 2: not a pid or port");
     if (!th_name_register(c->arguments[0], c->arguments[1]))
-        return th_function_refuse(c, "the name is taken, or argument 2 has one, or is not alive");
+        return th_shell_refuse(c, "the name is taken, or argument 2 has one, or is not alive");
     return TH_AM(true);
 }
 
 static th_term unregister_name(call *c)
 {
     if (!th_is_atom(c->arguments[0]))
-        return th_function_refuse(c, "argument 1: not an atom");
+        return th_shell_refuse(c, "argument 1: not an atom");
     return th_name_unregister(c->arguments[0])
                ? TH_AM(true)
-               : th_function_refuse(c, "argument 1: not a registered name");
+               : th_shell_refuse(c, "argument 1: not a registered name");
 }
 
 static th_term whereis(call *c)
@@ -76,7 +76,7 @@ static th_term whereis(call *c)
     th_term id;
 
     if (!th_is_atom(c->arguments[0]))
-        return th_function_refuse(c, "argument 1: not an atom");
+        return th_shell_refuse(c, "argument 1: not an atom");
     id = th_whereis(c->arguments[0]);
     return id != TH_NONE ? id : TH_AM(undefined);
 }
@@ -87,17 +87,17 @@ static th_term port_command(call *c)
 {
     return th_port_command(c->arguments[0], c->arguments[1])
                ? TH_AM(true)
-               : th_function_refuse(c, "argument 1: not an open port, or argument 2: no iodata");
+               : th_shell_refuse(c, "argument 1: not an open port, or argument 2: no iodata");
 }
 
 /* A port that could not write all is closed; the cause is an error. */
 static th_term close_port(call *c)
 {
     if (!th_is_port(c->arguments[0]))
-        return th_function_refuse(c, "argument 1: not a port");
+        return th_shell_refuse(c, "argument 1: not a port");
     if (th_port_close(c->arguments[0]) == TH_OK)
         return TH_AM(true);
-    th_function_refuse(c, th_error_link(0));
+    th_shell_refuse(c, th_error_link(0));
     th_error_clear();
     return TH_NONE;
 }
@@ -130,9 +130,9 @@ static th_term open_port(call *c)
     th_term port = TH_NONE;
 
     if (!get_name(c->arguments[0], &name)) {
-        th_function_refuse(c, "argument 1: not the name of a file");
+        th_shell_refuse(c, "argument 1: not the name of a file");
     } else if (th_port_open_file(th_buffer_text(&name), &port) != TH_OK) {
-        th_function_refuse(c, th_error_link(0));
+        th_shell_refuse(c, th_error_link(0));
         th_error_clear();
         port = TH_NONE;
     }
@@ -159,13 +159,13 @@ static th_term sleep_milliseconds(call *c)
     uint64_t milliseconds;
 
     if (c->arguments[0] == th_atom("infinity"))
-        return th_evaluation_sleep(c->e, -1) ? TH_AM(ok) : TH_NONE;
+        return th_shell_sleep(c->e, -1) ? TH_AM(ok) : TH_NONE;
     if (!th_get_uint64(c->arguments[0], &milliseconds) || milliseconds > UINT32_MAX)
-        return th_evaluation_raise(c->e, TH_CLASS_ERROR, th_atom("timeout_value"));
-    return th_evaluation_sleep(c->e, (int64_t)milliseconds * 1000 * 1000) ? TH_AM(ok) : TH_NONE;
+        return th_shell_raise(c->e, TH_CLASS_ERROR, th_atom("timeout_value"));
+    return th_shell_sleep(c->e, (int64_t)milliseconds * 1000 * 1000) ? TH_AM(ok) : TH_NONE;
 }
 
-const struct th_function th_functions_of_processes[] = {
+const struct th_shell_function th_shell_functions_of_processes[] = {
     {"error", 1, false, false, raise_error},
     {"exit", 1, false, false, raise_exit},
     {"is_process_alive", 1, false, false, is_process_alive},
@@ -180,12 +180,12 @@ const struct th_function th_functions_of_processes[] = {
     {0},
 };
 
-const struct th_function th_functions_of_timer[] = {
+const struct th_shell_function th_shell_functions_of_timer[] = {
     {"sleep", 1, false, true, sleep_milliseconds},
     {0},
 };
 
-const struct th_function th_functions_of_tracehost[] = {
+const struct th_shell_function th_shell_functions_of_tracehost[] = {
     {"close_port", 1, false, true, close_port},
     {"console", 0, false, true, console},
     {"console_port", 0, false, true, console_port},

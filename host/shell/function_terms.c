@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-typedef const struct th_function_call call;
+typedef const struct th_shell_call call;
 
 static th_term boolean(bool b)
 {
@@ -46,9 +46,9 @@ TEST(test_tuple, th_is_tuple(t))
 static th_term test_arity(call *c)
 {
     if (!th_is_integer(c->arguments[1]))
-        return th_function_refuse(c, "argument 2: not an integer");
+        return th_shell_refuse(c, "argument 2: not an integer");
     if (th_compare(c->arguments[1], th_small(0)) < 0)
-        return th_function_refuse(c, "argument 2: out of range");
+        return th_shell_refuse(c, "argument 2: out of range");
     return boolean(th_is_fun_of(c->arguments[0], c->arguments[1]));
 }
 
@@ -56,7 +56,7 @@ static th_term test_arity(call *c)
 
 static th_term number(call *c, th_term result)
 {
-    return result != TH_NONE ? result : th_function_refuse(c, "argument 1: not a number");
+    return result != TH_NONE ? result : th_shell_refuse(c, "argument 1: not a number");
 }
 
 static th_term absolute(call *c)
@@ -97,7 +97,7 @@ static th_term bit_size(call *c)
     size_t bits;
 
     if (!th_get_bits(c->arguments[0], &data, &bits))
-        return th_function_refuse(c, "argument 1: not a bitstring");
+        return th_shell_refuse(c, "argument 1: not a bitstring");
     return th_small((int64_t)bits);
 }
 
@@ -107,7 +107,7 @@ static th_term byte_size(call *c)
     size_t bits;
 
     if (!th_get_bits(c->arguments[0], &data, &bits))
-        return th_function_refuse(c, "argument 1: not a bitstring");
+        return th_shell_refuse(c, "argument 1: not a bitstring");
     return th_small((int64_t)((bits + 7) / 8));
 }
 
@@ -117,25 +117,25 @@ static th_term element(call *c)
     int64_t i;
 
     if (!th_is_tuple(tuple))
-        return th_function_refuse(c, "argument 2: not a tuple");
+        return th_shell_refuse(c, "argument 2: not a tuple");
     if (!th_is_small(c->arguments[0]))
-        return th_function_refuse(c, "argument 1: not an integer");
+        return th_shell_refuse(c, "argument 1: not an integer");
     i = th_small_value(c->arguments[0]);
     if (i < 1 || (uint64_t)i > th_tuple_arity(tuple))
-        return th_function_refuse(c, "argument 1: out of range");
+        return th_shell_refuse(c, "argument 1: out of range");
     return th_tuple_elements(tuple)[i - 1];
 }
 
 static th_term head(call *c)
 {
     return th_is_list(c->arguments[0]) ? th_cell(c->arguments[0])[0]
-                                       : th_function_refuse(c, "argument 1: not a nonempty list");
+                                       : th_shell_refuse(c, "argument 1: not a nonempty list");
 }
 
 static th_term tail(call *c)
 {
     return th_is_list(c->arguments[0]) ? th_cell(c->arguments[0])[1]
-                                       : th_function_refuse(c, "argument 1: not a nonempty list");
+                                       : th_shell_refuse(c, "argument 1: not a nonempty list");
 }
 
 static th_term length(call *c)
@@ -143,7 +143,7 @@ static th_term length(call *c)
     size_t count;
 
     if (!th_get_list_length(c->arguments[0], &count))
-        return th_function_refuse(c, "argument 1: not a list");
+        return th_shell_refuse(c, "argument 1: not a list");
     return th_small((int64_t)count);
 }
 
@@ -151,7 +151,7 @@ static th_term map_size(call *c)
 {
     if (th_is_map(c->arguments[0]))
         return th_small((int64_t)th_map_size(c->arguments[0]));
-    th_raise_pair(c->e, "badmap", c->arguments[0]);
+    th_shell_raise_pair(c->e, "badmap", c->arguments[0]);
     return TH_NONE;
 }
 
@@ -160,15 +160,15 @@ static th_term map_get(call *c)
     th_term value;
 
     if (!th_is_map(c->arguments[1]))
-        return th_raise_pair(c->e, "badmap", c->arguments[1]);
+        return th_shell_raise_pair(c->e, "badmap", c->arguments[1]);
     value = th_map_get(c->arguments[1], c->arguments[0]);
-    return value != TH_NONE ? value : th_raise_pair(c->e, "badkey", c->arguments[0]);
+    return value != TH_NONE ? value : th_shell_raise_pair(c->e, "badkey", c->arguments[0]);
 }
 
 static th_term tuple_size(call *c)
 {
     return th_is_tuple(c->arguments[0]) ? th_small((int64_t)th_tuple_arity(c->arguments[0]))
-                                        : th_function_refuse(c, "argument 1: not a tuple");
+                                        : th_shell_refuse(c, "argument 1: not a tuple");
 }
 
 static th_term phash2(call *c)
@@ -181,7 +181,7 @@ static th_term make_ref(call *c)
     return th_make_new_reference(&c->e->heap);
 }
 
-const struct th_function th_functions_of_terms[] = {
+const struct th_shell_function th_shell_functions_of_terms[] = {
     {"abs", 1, true, false, absolute},
     {"bit_size", 1, true, false, bit_size},
     {"byte_size", 1, true, false, byte_size},
@@ -221,7 +221,7 @@ const struct th_function th_functions_of_terms[] = {
 
 static th_term limit(call *c)
 {
-    return th_evaluation_raise(c->e, TH_CLASS_ERROR, th_atom("system_limit"));
+    return th_shell_raise(c->e, TH_CLASS_ERROR, th_atom("system_limit"));
 }
 
 /* lists:seq(From, To) */
@@ -231,11 +231,11 @@ static th_term sequence(call *c)
     int64_t from, to;
 
     if (!th_is_small(c->arguments[0]) || !th_is_small(c->arguments[1]))
-        return th_function_refuse(c, "both arguments are to be integers");
+        return th_shell_refuse(c, "both arguments are to be integers");
     from = th_small_value(c->arguments[0]);
     to = th_small_value(c->arguments[1]);
     if (to < from - 1)
-        return th_function_refuse(c, "argument 2: less than argument 1");
+        return th_shell_refuse(c, "argument 2: less than argument 1");
     if (to - from >= TH_EXPRESSION_ELEMENTS)
         return limit(c);
     for (; to >= from; to--)
@@ -250,7 +250,7 @@ static th_term duplicate(call *c)
     uint64_t count;
 
     if (!th_get_uint64(c->arguments[0], &count))
-        return th_function_refuse(c, "argument 1: not a non-negative integer");
+        return th_shell_refuse(c, "argument 1: not a non-negative integer");
     if (count > TH_EXPRESSION_ELEMENTS)
         return limit(c);
     for (; count > 0; count--)
@@ -258,7 +258,7 @@ static th_term duplicate(call *c)
     return t;
 }
 
-const struct th_function th_functions_of_lists[] = {
+const struct th_shell_function th_shell_functions_of_lists[] = {
     {"duplicate", 2, false, true, duplicate},
     {"seq", 2, false, true, sequence},
     {0},
@@ -274,9 +274,9 @@ static th_term copy_binary(call *c)
     th_term t;
 
     if (!th_get_bytes(c->arguments[0], &data, &bytes))
-        return th_function_refuse(c, "argument 1: not a binary");
+        return th_shell_refuse(c, "argument 1: not a binary");
     if (!th_get_uint64(c->arguments[1], &count))
-        return th_function_refuse(c, "argument 2: not a non-negative integer");
+        return th_shell_refuse(c, "argument 2: not a non-negative integer");
     if (bytes == 0 || count == 0)
         return th_make_binary(&c->e->heap, "", 0);
     if (count > TH_EXPRESSION_BITS / 8 / bytes)
@@ -291,7 +291,7 @@ static th_term copy_binary(call *c)
     return t;
 }
 
-const struct th_function th_functions_of_binary[] = {
+const struct th_shell_function th_shell_functions_of_binary[] = {
     {"copy", 2, false, true, copy_binary},
     {0},
 };

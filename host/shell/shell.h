@@ -2,16 +2,16 @@
  * Expressions evaluated: bindings, exceptions, messages of one process.
  *
  *   struct th_evaluation e;
- *   th_evaluation_start(&e, &host, context, out);
- *   value = th_evaluate_form(&e, &program, program.forms[0]);   TH_NONE: e.exception tells why
- *   th_evaluation_collect(&e);                          values of forms before are gone
- *   th_evaluation_end(&e);
+ *   th_shell_start(&e, &host, context, out);
+ *   value = th_shell_evaluate_form(&e, &program, program.forms[0]);   TH_NONE: e.exception tells
+ * why th_shell_collect(&e);                          values of forms before are gone
+ *   th_shell_end(&e);
  *
  * What the language needs of its surroundings is the host's to do: calls, messages. One thread at a
  * time has an evaluation.
  *
  * Values move when memory is given back, which happens whenever a fun is applied or a comprehension
- * goes on: th_evaluation_pause(). So whoever evaluates a part of an expression keeps what he has of
+ * goes on: th_shell_pause(). So whoever evaluates a part of an expression keeps what he has of
  * others on the evaluation's stack meanwhile. Patterns and guards do neither.
  */
 #ifndef TH_SHELL_H
@@ -51,7 +51,7 @@ enum th_called {
     TH_CALLED_UNDEFINED
 };
 
-struct th_evaluation_host {
+struct th_shell_host {
     /* Calls a function of a library. *RESULT is in ENV: what it returned, or the reason. */
     enum th_called (*call)(void *context, th_term module, th_term function, size_t count,
                            const th_term arguments[], th_env *env, th_term *result);
@@ -75,7 +75,7 @@ struct th_binding {
 };
 
 struct th_evaluation {
-    const struct th_evaluation_host *host;
+    const struct th_shell_host *host;
     void *context;
     FILE *out;                /* for flush() and b() */
     struct th_source *source; /* of what is being evaluated */
@@ -101,24 +101,24 @@ struct th_evaluation {
     bool stopped;                  /* interrupted, or ended by q(): nothing more is evaluated */
 };
 
-void th_evaluation_start(struct th_evaluation *e, const struct th_evaluation_host *host,
-                         void *context, FILE *out);
-void th_evaluation_end(struct th_evaluation *e);
+void th_shell_start(struct th_evaluation *e, const struct th_shell_host *host, void *context,
+                    FILE *out);
+void th_shell_end(struct th_evaluation *e);
 
 /* The value of a form of PROGRAM. TH_NONE: an exception, or `stopped`; then no variable is bound
  * that was not before. */
-th_term th_evaluate_form(struct th_evaluation *e, const struct th_program *program,
-                         const struct th_node *form);
+th_term th_shell_evaluate_form(struct th_evaluation *e, const struct th_program *program,
+                               const struct th_node *form);
 
 /* Gives back what no binding holds, if that may be worth it. */
-void th_evaluation_collect(struct th_evaluation *e);
+void th_shell_collect(struct th_evaluation *e);
 
-/* Forgets all bindings; all messages that th_evaluation_wait() brought. */
-void th_evaluation_forget(struct th_evaluation *e);
-void th_evaluation_forget_mail(struct th_evaluation *e);
+/* Forgets all bindings; all messages that th_shell_wait() brought. */
+void th_shell_forget(struct th_evaluation *e);
+void th_shell_forget_mail(struct th_evaluation *e);
 
 /* Appends the exception as Erlang's shell prints it, with a new line at the end. */
-void th_exception_print(const struct th_evaluation *e, struct th_buffer *out);
+void th_shell_print_exception(const struct th_evaluation *e, struct th_buffer *out);
 
 /* --- For those who evaluate (expression_*.c) -------------------------------------------------- */
 
@@ -127,95 +127,96 @@ void th_exception_print(const struct th_evaluation *e, struct th_buffer *out);
 #define TH_TAIL_CALL ((th_term)0x80)
 
 /* The value of any node, TH_NONE with an exception. */
-th_term th_evaluate(struct th_evaluation *e, const struct th_node *node);
-th_term th_evaluate_bits(struct th_evaluation *e, const struct th_node *bits);
-th_term th_evaluate_comprehension(struct th_evaluation *e, const struct th_node *node);
-th_term th_evaluate_fun(struct th_evaluation *e, const struct th_node *node);
-th_term th_evaluate_export(struct th_evaluation *e, const struct th_node *node);
+th_term th_shell_evaluate(struct th_evaluation *e, const struct th_node *node);
+th_term th_shell_evaluate_bits(struct th_evaluation *e, const struct th_node *bits);
+th_term th_shell_evaluate_comprehension(struct th_evaluation *e, const struct th_node *node);
+th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *node);
+th_term th_shell_evaluate_export(struct th_evaluation *e, const struct th_node *node);
 
 /* The same for the last part of a fun: may be TH_TAIL_CALL. */
-th_term th_evaluate_tail(struct th_evaluation *e, const struct th_node *node);
+th_term th_shell_evaluate_tail(struct th_evaluation *e, const struct th_node *node);
 
 /* Either, for nodes that have a last part. */
-th_term th_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail);
-th_term th_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail);
-th_term th_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail);
+th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail);
+th_term th_shell_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail);
+th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail);
 
 /* Pushes the values of COUNT nodes, the first one at *FIRST; false with an exception. Who takes
  * them off sets `stacked` back; who raises an exception need not. */
-bool th_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count,
-                     size_t *first);
-void th_evaluation_push(struct th_evaluation *e, th_term t);
+bool th_shell_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count,
+                           size_t *first);
+void th_shell_push(struct th_evaluation *e, th_term t);
 
 /* Applies the fun on the stack at FIRST to what lies behind it; takes all that off. */
-th_term th_apply(struct th_evaluation *e, size_t first);
+th_term th_shell_apply(struct th_evaluation *e, size_t first);
 
 /* Calls a function of a library, or else of the host. */
-th_term th_call_function(struct th_evaluation *e, th_term module, th_term function,
-                         const th_term arguments[], size_t count);
+th_term th_shell_call_function(struct th_evaluation *e, th_term module, th_term function,
+                               const th_term arguments[], size_t count);
 
 /* Where an evaluation stands: whoever handles an exception goes back to it. */
 struct th_standing {
     struct th_source *source;
     size_t count, scope, fresh, stacked;
 };
-struct th_standing th_evaluation_standing(const struct th_evaluation *e);
-void th_evaluation_unwind(struct th_evaluation *e, const struct th_standing *standing);
+struct th_standing th_shell_standing(const struct th_evaluation *e);
+void th_shell_unwind(struct th_evaluation *e, const struct th_standing *standing);
 
 /* Gives back memory if that may be worth it. False: the user wants all to end, or an exception, as
  * there is too much. */
-bool th_evaluation_pause(struct th_evaluation *e);
+bool th_shell_pause(struct th_evaluation *e);
 
 /* The clause among those of NODE from FIRST on that T (TH_NONE: nothing) matches and whose guard
  * holds, its variables bound; NULL, nothing bound. */
-const struct th_node *th_match_clauses(struct th_evaluation *e, const struct th_node *node,
-                                       size_t first, th_term t);
+const struct th_node *th_shell_match_clauses(struct th_evaluation *e, const struct th_node *node,
+                                             size_t first, th_term t);
 
 /* Matches T, whose variables are bound in part if it fails. */
-bool th_match(struct th_evaluation *e, const struct th_node *pattern, th_term t);
-bool th_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t);
+bool th_shell_match(struct th_evaluation *e, const struct th_node *pattern, th_term t);
+bool th_shell_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t);
 
 /* Matches the bits from *AT on, which moves behind them also if their values are others. */
 enum th_taken { TH_TAKEN_MATCHED, TH_TAKEN_OTHER, TH_TAKEN_NOT /* too few are left */ };
-enum th_taken th_match_next_bits(struct th_evaluation *e, const struct th_node *bits, th_term t,
-                                 size_t *at);
+enum th_taken th_shell_match_next_bits(struct th_evaluation *e, const struct th_node *bits,
+                                       th_term t, size_t *at);
 
 /* The specification of a segment now that its size has VALUE; false if that is no size. */
-bool th_segment_spec(const struct th_node *segment, th_term value, struct th_spec *spec);
+bool th_shell_segment_spec(const struct th_node *segment, th_term value, struct th_spec *spec);
 
-th_term th_make_bits(th_env *env, const void *data, size_t bits);
+th_term th_shell_make_bits(th_env *env, const void *data, size_t bits);
 
 /* The binding of NAME that is seen, NULL if there is none. */
-struct th_binding *th_binding_find(struct th_evaluation *e, th_term name);
-void th_binding_add(struct th_evaluation *e, th_term name, th_term value);
+struct th_binding *th_shell_find_binding(struct th_evaluation *e, th_term name);
+void th_shell_bind(struct th_evaluation *e, th_term name, th_term value);
 
 /* Raise an exception; return TH_NONE. */
-th_term th_evaluation_raise(struct th_evaluation *e, enum th_class class, th_term reason);
-th_term th_raise_pair(struct th_evaluation *e, const char *tag, th_term value); /* {Tag, Value} */
-th_term th_raise_from(struct th_evaluation *e, th_term reason, th_term module, th_term function,
-                      const th_term arguments[], size_t count);
+th_term th_shell_raise(struct th_evaluation *e, enum th_class class, th_term reason);
+th_term th_shell_raise_pair(struct th_evaluation *e, const char *tag,
+                            th_term value); /* {Tag, Value} */
+th_term th_shell_raise_from(struct th_evaluation *e, th_term reason, th_term module,
+                            th_term function, const th_term arguments[], size_t count);
 
-th_term th_raise_limit(struct th_evaluation *e, const char *note); /* system_limit */
-th_term th_raise_unbound(struct th_evaluation *e, const struct th_node *variable);
+th_term th_shell_raise_limit(struct th_evaluation *e, const char *note); /* system_limit */
+th_term th_shell_raise_unbound(struct th_evaluation *e, const struct th_node *variable);
 
 /* Adds a line of explanation to the exception. */
-void th_exception_note(struct th_evaluation *e, const char *note);
+void th_shell_add_note(struct th_evaluation *e, const char *note);
 
 /* What `catch` and `try` see: the reason with where it comes from. */
-th_term th_exception_stack(struct th_evaluation *e);
+th_term th_shell_stack(struct th_evaluation *e);
 
 /* A function of the host's own. TH_CALLED_UNDEFINED if there is none of that name; MODULE TH_NONE
  * stands for what may be called without one. */
-enum th_called th_function_call(struct th_evaluation *e, th_term module, th_term function,
-                                size_t count, const th_term arguments[], th_term *result);
+enum th_called th_shell_call_own(struct th_evaluation *e, th_term module, th_term function,
+                                 size_t count, const th_term arguments[], th_term *result);
 
 /* A call without a module: commands of the shell, functions of erlang. */
-th_term th_evaluate_command(struct th_evaluation *e, const struct th_node *call);
+th_term th_shell_evaluate_command(struct th_evaluation *e, const struct th_node *call);
 
 /* The next message that was not taken, put behind the others; NULL: none came. */
-struct th_message *th_evaluation_wait(struct th_evaluation *e, int64_t nanoseconds);
+struct th_message *th_shell_wait(struct th_evaluation *e, int64_t nanoseconds);
 
 /* Waits; false if that was interrupted. */
-bool th_evaluation_sleep(struct th_evaluation *e, int64_t nanoseconds);
+bool th_shell_sleep(struct th_evaluation *e, int64_t nanoseconds);
 
 #endif

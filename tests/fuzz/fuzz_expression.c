@@ -57,24 +57,24 @@ static void arrived(void *context, const struct th_message *message)
 
 static void evaluate(const struct th_program *program)
 {
-    static const struct th_evaluation_host host = {call, receive, interrupted, self, NULL, NULL};
+    static const struct th_shell_host host = {call, receive, interrupted, self, NULL, NULL};
     struct mail mail = {.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
     struct th_evaluation e;
 
-    th_evaluation_start(&e, &host, &mail, NULL);
+    th_shell_start(&e, &host, &mail, NULL);
     for (size_t i = 0; i < program->count && i < MOST_FORMS && !e.stopped; i++) {
         struct th_buffer text = {0};
-        th_term value = th_evaluate_form(&e, program, program->forms[i]);
+        th_term value = th_shell_evaluate_form(&e, program, program->forms[i]);
         if (value != TH_NONE)
             th_text_print_limited(&text, value, PRINTED);
         else if (!e.stopped)
-            th_exception_print(&e, &text);
+            th_shell_print_exception(&e, &text);
         th_buffer_free(&text);
         if (th_env_footprint(&e.heap) > MUCH) /* variables may hold a value often, copies do not */
             break;
-        th_evaluation_collect(&e);
+        th_shell_collect(&e);
     }
-    th_evaluation_end(&e);
+    th_shell_end(&e);
     while (mail.arrived) {
         struct th_message *message = mail.arrived;
         mail.arrived = message->next;
@@ -99,8 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
     struct th_program program;
-    enum th_typed typed = th_program_typed(text, size);
-    enum th_status status = th_program_parse(&program, text, size, false);
+    enum th_typed typed = th_shell_typed(text, size);
+    enum th_status status = th_shell_parse(&program, text, size, false);
 
     if (status == TH_OK &&
         (typed == TH_TYPED_PART || (program.count > 0) != (typed == TH_TYPED_FORMS)))
@@ -108,6 +108,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == TH_OK && is_harmless(text, size))
         evaluate(&program);
     th_error_clear();
-    th_program_free(&program);
+    th_shell_program_free(&program);
     return 0;
 }

@@ -416,7 +416,7 @@ static void test_typed(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (th_program_typed(rows[i].text, strlen(rows[i].text)) != rows[i].typed)
+        if (th_shell_typed(rows[i].text, strlen(rows[i].text)) != rows[i].typed)
             fail_msg("\"%s\"", rows[i].text);
 }
 

@@ -152,12 +152,12 @@ static void test_fun_that_was_encoded(void **state)
     (void)state;
     evaluating_start(&t);
     evaluating_say(&t, "X = 1, F = fun(Y) -> X + Y end.");
-    binding = th_binding_find(&t.e, th_atom("F"));
+    binding = th_shell_find_binding(&t.e, th_atom("F"));
     assert_non_null(binding);
     assert_int_equal(th_etf_encode(&bytes, binding->value, true, &options), TH_OK);
     assert_int_equal(th_etf_decode(&t.e.heap, bytes.data, bytes.size, true, &options, &back, &used),
                      TH_OK);
-    th_binding_find(&t.e, th_atom("F"))->value = back;
+    th_shell_find_binding(&t.e, th_atom("F"))->value = back;
     assert_string_equal(evaluating_say(&t, "is_function(F, 1)."), "true\n");
     assert_non_null(
         strstr(evaluating_say(&t, "F(1)."), "** exception error: bad function #Fun<tracehost.0."));

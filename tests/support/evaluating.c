@@ -67,16 +67,16 @@ static void arrived(void *context, const struct th_message *message)
 
 void evaluating_start(struct evaluating *t)
 {
-    static const struct th_evaluation_host host = {call, receive, interrupted, self, NULL, NULL};
+    static const struct th_shell_host host = {call, receive, interrupted, self, NULL, NULL};
 
     *t = (struct evaluating){.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
     t->out = open_memstream(&t->output, &t->output_size);
-    th_evaluation_start(&t->e, &host, t, t->out);
+    th_shell_start(&t->e, &host, t, t->out);
 }
 
 void evaluating_end(struct evaluating *t)
 {
-    th_evaluation_end(&t->e);
+    th_shell_end(&t->e);
     while (t->arrived) {
         struct th_message *message = t->arrived;
         t->arrived = message->next;
@@ -91,19 +91,19 @@ static void say_form(struct evaluating *t, const struct th_program *program,
                      const struct th_node *form)
 {
     struct th_buffer text = {0};
-    th_term value = th_evaluate_form(&t->e, program, form);
+    th_term value = th_shell_evaluate_form(&t->e, program, form);
 
     if (t->e.stopped) {
         th_buffer_add_text(&text, "stopped\n");
     } else if (value == TH_NONE) {
-        th_exception_print(&t->e, &text);
+        th_shell_print_exception(&t->e, &text);
     } else {
         th_text_print(&text, value);
         th_buffer_add_byte(&text, '\n');
     }
     fwrite(text.data, 1, text.size, t->out);
     th_buffer_free(&text);
-    th_evaluation_collect(&t->e);
+    th_shell_collect(&t->e);
 }
 
 const char *evaluating_say(struct evaluating *t, const char *text)
@@ -111,13 +111,13 @@ const char *evaluating_say(struct evaluating *t, const char *text)
     struct th_program program;
 
     rewind(t->out);
-    if (th_program_parse(&program, text, strlen(text), true) == TH_OK)
+    if (th_shell_parse(&program, text, strlen(text), true) == TH_OK)
         for (size_t i = 0; i < program.count && !t->e.stopped; i++)
             say_form(t, &program, program.forms[i]);
     else
         fprintf(t->out, "unreadable: %s\n", th_error_link(0));
     th_error_clear();
-    th_program_free(&program);
+    th_shell_program_free(&program);
     fflush(t->out);
     t->output[t->output_size] = 0;
     return t->output;
