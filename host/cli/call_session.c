@@ -44,9 +44,21 @@ static enum th_called call(void *context, th_term module, th_term function, size
         th_run_call_raising(session->process, entry, arguments, env, result, &session->raised));
 }
 
-static struct th_message *receive(void *context, int64_t nanoseconds)
+bool th_call_receive(struct th_process_run *process, int64_t nanoseconds, th_env *env,
+                     th_term *message)
 {
-    return th_run_receive(((struct th_call_session *)context)->process, nanoseconds);
+    struct th_message *received = process ? th_run_receive(process, nanoseconds) : NULL;
+
+    if (!received)
+        return false;
+    *message = th_copy(env, received->term);
+    th_message_free(received);
+    return true;
+}
+
+static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
+{
+    return th_call_receive(((struct th_call_session *)context)->process, nanoseconds, env, message);
 }
 
 static bool interrupted(void *context)
@@ -72,7 +84,9 @@ static th_term located(th_env *env, th_term stack)
     return th_call_stack(env, &(struct th_exception_raised){.lines_due = true, .stack = stack});
 }
 
-static const struct th_shell_host host = {call, receive, interrupted, self, stack, located};
+static const struct th_shell_host host = {
+    call, receive, interrupted, self, stack, located, th_call_functions,
+};
 
 void th_call_session_start(struct th_call_session *session, struct th_call_work *work,
                            unsigned number)
@@ -139,8 +153,6 @@ bool th_call_session_evaluate(struct th_call_session *session, const struct th_p
 /* Each round begins without bindings and without messages. */
 static void begin_round(struct th_evaluation *e)
 {
-    while (th_shell_wait(e, 0))
-        continue;
     th_shell_forget_mail(e);
     th_shell_forget(e);
     th_shell_collect(e);

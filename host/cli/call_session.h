@@ -35,6 +35,12 @@ struct th_call_session {
 enum th_called th_called_of(enum th_call_end end);
 const struct th_export *th_call_defined(th_term module, th_term function, size_t count);
 
+/* For other hosts of evaluations, too: the next message of PROCESS, as th_shell_host has it; a
+ * PROCESS of NULL gets none. And what expressions may do with processes, names and ports. */
+bool th_call_receive(struct th_process_run *process, int64_t nanoseconds, th_env *env,
+                     th_term *message);
+extern const struct th_shell_module th_call_functions[];
+
 /* Starts the process; ends it. */
 void th_call_session_start(struct th_call_session *session, struct th_call_work *work,
                            unsigned number);

@@ -2,6 +2,7 @@
 #ifndef TH_CLI_H
 #define TH_CLI_H
 
+#include "call_session.h"
 #include "control_host.h"
 
 #endif

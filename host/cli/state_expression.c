@@ -31,11 +31,9 @@ static enum th_called call(void *context, th_term module, th_term function, size
     return th_called_of(th_run_call_export(caller->process, entry, arguments, env, result));
 }
 
-static struct th_message *receive(void *context, int64_t nanoseconds)
+static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
 {
-    struct caller *caller = context;
-
-    return caller->process ? th_run_receive(caller->process, nanoseconds) : NULL;
+    return th_call_receive(((struct caller *)context)->process, nanoseconds, env, message);
 }
 
 static bool interrupted(void *context)
@@ -72,7 +70,9 @@ static enum th_status raised(const struct th_evaluation *e)
 
 static enum th_status evaluate(th_env *env, const struct th_program *program, th_term *state)
 {
-    static const struct th_shell_host host = {call, receive, interrupted, self, NULL, NULL};
+    static const struct th_shell_host host = {
+        call, receive, interrupted, self, NULL, NULL, th_call_functions,
+    };
     struct caller caller = {0};
     struct th_evaluation e;
     enum th_status status = TH_OK;

@@ -1,18 +1,11 @@
 /*
- * Expressions of Erlang, as its shell reads them: text to trees.
- *
- * A program is a text with any number of forms, each ended by a full stop. All of it is read and
- * checked before anything is evaluated (evaluation.h). A program is not changed after that: several
- * threads may evaluate it at once. What was read lives as long as the program or a fun that was
- * made by evaluating it, wherever that is.
- *
- * The text is untrusted. Trees are at most TH_EXPRESSION_DEPTH deep, so that whoever walks them may
- * do so by recursion.
+ * The trees that texts become, and how they are built. The text is untrusted: trees are at most
+ * TH_EXPRESSION_DEPTH deep, so that whoever walks them may do so by recursion.
  */
 #ifndef TH_EXPRESSION_H
 #define TH_EXPRESSION_H
 
-#include "host/term/term.h"
+#include "shell.h"
 
 enum { TH_EXPRESSION_DEPTH = 1000 };
 
@@ -127,32 +120,11 @@ struct th_source {
     size_t fun_count, fun_capacity;
 };
 
-struct th_program {
-    struct th_source *source;
-    struct th_node **forms; /* each a block */
-    size_t count, capacity;
-};
-
-/*
- * Reads all forms of SIZE bytes of UTF-8. With OPEN the last full stop may be missing.
- * TH_MALFORMED with line and column; either way th_shell_program_free() ends it.
- */
-enum th_status th_shell_parse(struct th_program *program, const char *text, size_t size, bool open);
-void th_shell_program_free(struct th_program *program);
-
 /* Takes a share; gives one back. Any thread. */
 void th_shell_source_keep(struct th_source *source);
 void th_shell_source_drop(struct th_source *source);
 
-/* What a text that is typed line by line has so far. */
-enum th_typed {
-    TH_TYPED_NOTHING, /* blanks and comments */
-    TH_TYPED_PART,    /* a form that goes on */
-    TH_TYPED_FORMS    /* ends in a full stop, or cannot be read whatever comes */
-};
-enum th_typed th_shell_typed(const char *text, size_t size);
-
-/* --- For those who build trees (expression_*.c) ----------------------------------------------- */
+/* --- Building -------------------------------------------------------------------------------- */
 
 struct th_expression_parser {
     struct th_scanner scanner; /* its token is the next one that is to be read */

@@ -1,5 +1,5 @@
 /* What an evaluation keeps from form to form: bindings, the heap that they are in, messages. */
-#include "shell.h"
+#include "shell_internal.h"
 
 #include <pthread.h>
 
@@ -21,19 +21,22 @@ void th_shell_start(struct th_evaluation *e, const struct th_shell_host *host, v
     e->live = th_env_footprint(&e->heap);
 }
 
+static void drop_all_mail(struct th_evaluation *e)
+{
+    while (e->mail)
+        th_shell_drop_mail(e, &e->mail);
+}
+
 void th_shell_forget_mail(struct th_evaluation *e)
 {
-    while (e->mail) {
-        struct th_message *message = e->mail;
-        e->mail = message->next;
-        th_message_free(message);
-    }
-    e->mail_end = &e->mail;
+    while (th_shell_wait(e, 0))
+        continue;
+    drop_all_mail(e);
 }
 
 void th_shell_end(struct th_evaluation *e)
 {
-    th_shell_forget_mail(e);
+    drop_all_mail(e);
     th_free(e->bindings);
     th_free(e->stack);
     th_env_release(&e->heap);

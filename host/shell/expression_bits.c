@@ -1,5 +1,5 @@
 /* Bit strings in expressions: their segments are read, and bit strings built of them. */
-#include "shell.h"
+#include "shell_internal.h"
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * What a generator goes through lies on the evaluation's stack, as does what was made so far, but
  * for bits, which are in a buffer. Recursion follows the generators.
  */
-#include "shell.h"
+#include "shell_internal.h"
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* The values of expressions. Recursion follows the tree, which has a bounded depth, and calls of
  * funs, which end at the thread's stack. */
-#include "shell.h"
+#include "shell_internal.h"
 
 #include <string.h>
 
@@ -327,7 +327,8 @@ static th_term evaluate_send(struct th_evaluation *e, const struct th_node *node
     if (!th_shell_evaluate_all(e, node->parts, node->count, &first))
         return TH_NONE;
     values = e->stack + first;
-    if (th_shell_call_own(e, TH_AM(erlang), TH_AM(send), 2, values, &result) == TH_CALLED_RAISED) {
+    if (th_shell_call_own(e, TH_AM(erlang), TH_AM(send), 2, values, &result) !=
+        TH_CALLED_RETURNED) {
         th_shell_raise_from(e, TH_AM(badarg), TH_NONE, th_atom("!"), values, 2);
         result = TH_NONE;
     }

@@ -2,7 +2,7 @@
  * Exceptions: raised, and printed as Erlang's shell does, but a term always on one line and cut
  * where it is long.
  */
-#include "shell.h"
+#include "shell_internal.h"
 
 #include <string.h>
 

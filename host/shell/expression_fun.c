@@ -9,7 +9,7 @@
  * then, and the loop in th_shell_apply() goes on with what lies on the stack. Other calls are calls
  * of C functions inside each other; th_shell_evaluate() sees to it that these do not get too deep.
  */
-#include "shell.h"
+#include "shell_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Patterns and guards. */
-#include "shell.h"
+#include "shell_internal.h"
 
 static bool match_variable(struct th_evaluation *e, th_term name, th_term t)
 {

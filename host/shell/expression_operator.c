@@ -1,5 +1,5 @@
 /* Operators: comparisons, truth values, lists, integers of any size and floats. */
-#include "shell.h"
+#include "shell_internal.h"
 
 #include <stdlib.h>
 

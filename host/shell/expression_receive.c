@@ -1,5 +1,5 @@
 /* Waiting: for messages, and for time to pass. */
-#include "shell.h"
+#include "shell_internal.h"
 
 #include <time.h>
 
@@ -13,16 +13,30 @@ static int64_t now(void)
     return th_clock_real_monotonic();
 }
 
-struct th_message *th_shell_wait(struct th_evaluation *e, int64_t nanoseconds)
+bool th_shell_wait(struct th_evaluation *e, int64_t nanoseconds)
 {
-    struct th_message *message = e->host->receive(e->context, nanoseconds);
+    struct th_shell_mail *mail = th_alloc(sizeof *mail);
 
-    if (message) {
-        message->next = NULL;
-        *e->mail_end = message;
-        e->mail_end = &message->next;
+    mail->next = NULL;
+    th_env_init(&mail->env, TH_ENV_PLAIN);
+    *e->mail_end = mail;
+    if (!e->host->receive(e->context, nanoseconds, &mail->env, &mail->term)) {
+        th_shell_drop_mail(e, e->mail_end);
+        return false;
     }
-    return message;
+    e->mail_end = &mail->next;
+    return true;
+}
+
+void th_shell_drop_mail(struct th_evaluation *e, struct th_shell_mail **place)
+{
+    struct th_shell_mail *mail = *place;
+
+    *place = mail->next;
+    if (e->mail_end == &mail->next)
+        e->mail_end = place;
+    th_env_release(&mail->env);
+    th_free(mail);
 }
 
 static bool interrupted(struct th_evaluation *e)
@@ -45,22 +59,12 @@ bool th_shell_sleep(struct th_evaluation *e, int64_t nanoseconds)
     return !e->stopped;
 }
 
-static void take_out(struct th_evaluation *e, struct th_message **place)
-{
-    struct th_message *message = *place;
-
-    *place = message->next;
-    if (!message->next)
-        e->mail_end = place;
-    th_message_free(message);
-}
-
 /*
  * The clause for the message at PLACE, which it takes; NULL: none wants it. The variables of a
  * first match are in the message's own memory; if it is wanted, it is copied and matched once more.
  */
 static const struct th_node *try_message(struct th_evaluation *e, const struct th_node *node,
-                                         struct th_message **place)
+                                         struct th_shell_mail **place)
 {
     size_t bound = e->count;
     const struct th_node *clause = th_shell_match_clauses(e, node, 2, (*place)->term);
@@ -71,7 +75,7 @@ static const struct th_node *try_message(struct th_evaluation *e, const struct t
     e->count = bound;
     copy = th_copy(&e->heap, (*place)->term);
     clause = th_shell_match_clauses(e, node, 2, copy);
-    take_out(e, place);
+    th_shell_drop_mail(e, place);
     return clause;
 }
 
@@ -108,7 +112,7 @@ static bool wait_until(struct th_evaluation *e, int64_t end)
 th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail)
 {
     th_term time = node->parts[0] ? th_shell_evaluate(e, node->parts[0]) : th_atom("infinity");
-    struct th_message **place = &e->mail;
+    struct th_shell_mail **place = &e->mail;
     int64_t nanoseconds, end;
 
     if (time == TH_NONE || !get_time(e, time, &nanoseconds))

@@ -1,5 +1,5 @@
 /* Bit strings taken apart: the segments of a pattern. */
-#include "shell.h"
+#include "shell_internal.h"
 
 #include <math.h>
 #include <string.h>

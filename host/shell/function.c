@@ -1,64 +1,60 @@
-/* Finds and calls the host's own functions, and the commands of the shell. */
-#include "function.h"
+/* Finds and calls functions that are written in C, and the commands of the shell. */
+#include "shell_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct th_shell_module modules[] = {
-    {"erlang", th_shell_functions_of_terms}, {"erlang", th_shell_functions_of_processes},
-    {"lists", th_shell_functions_of_lists},  {"binary", th_shell_functions_of_binary},
-    {"timer", th_shell_functions_of_timer},  {"tracehost", th_shell_functions_of_tracehost},
+static const struct th_shell_module own_modules[] = {
+    {"erlang", th_shell_functions_of_erlang},
+    {"lists", th_shell_functions_of_lists},
+    {"binary", th_shell_functions_of_binary},
+    {"timer", th_shell_functions_of_timer},
+    {NULL, NULL},
 };
 
-/* The function that is called so; *MODULE is its module. MODULE NULL: without one. */
-static const struct th_shell_function *find(const char *module, const char *name, size_t arity,
-                                            const char **owner)
+/* The function of MODULES that is called so, and its module; MODULE NULL: without one. */
+static bool find_function(const struct th_shell_module *modules, const char *module,
+                          const char *name, size_t arity, struct th_shell_call *found)
 {
-    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
-        const struct th_shell_function *f = modules[i].functions;
-        if (strcmp(modules[i].name, module ? module : "erlang") != 0)
+    for (; modules && modules->name; modules++) {
+        if (strcmp(modules->name, module ? module : "erlang") != 0)
             continue;
-        for (; f->name; f++)
+        for (const struct th_shell_function *f = modules->functions; f->name; f++)
             if (f->arity == arity && strcmp(f->name, name) == 0 && (module || !f->remote)) {
-                *owner = modules[i].name;
-                return f;
+                found->module = modules->name;
+                found->function = f;
+                return true;
             }
     }
-    return NULL;
+    return false;
 }
 
 bool th_shell_in_guards(const char *name, size_t arity)
 {
-    const char *owner;
-    const struct th_shell_function *function = find("erlang", name, arity, &owner);
+    struct th_shell_call call;
 
-    return function && function->guard;
+    return find_function(own_modules, "erlang", name, arity, &call) && call.function->guard;
 }
 
 th_term th_shell_refuse(const struct th_shell_call *call, const char *note)
 {
-    const char *owner = NULL;
-
-    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
-        for (const struct th_shell_function *f = modules[i].functions; f->name; f++)
-            if (f == call->function)
-                owner = modules[i].name;
-    th_shell_raise_from(call->e, TH_AM(badarg), th_atom(owner), th_atom(call->function->name),
-                        call->arguments, call->function->arity);
+    th_shell_raise_from(call->e, TH_AM(badarg), th_atom(call->module),
+                        th_atom(call->function->name), call->arguments, call->function->arity);
     th_shell_add_note(call->e, note);
     return TH_NONE;
 }
 
-enum th_called th_shell_call_own(struct th_evaluation *e, th_term module, th_term name,
+enum th_called th_shell_call_own(struct th_evaluation *e, th_term module, th_term function,
                                  size_t count, const th_term arguments[], th_term *result)
 {
-    const char *owner;
-    const struct th_shell_function *function =
-        find(module ? th_atom_name(module)->text : NULL, th_atom_name(name)->text, count, &owner);
+    const char *owner = module ? th_atom_name(module)->text : NULL;
+    const char *name = th_atom_name(function)->text;
+    struct th_shell_call call = {.e = e, .arguments = arguments};
 
-    if (!function)
+    if (!find_function(own_modules, owner, name, count, &call) &&
+        !find_function(e->host->modules, owner, name, count, &call))
         return TH_CALLED_UNDEFINED;
-    *result = function->run(&(struct th_shell_call){e, function, arguments});
+    *result = call.function->run(&call);
     return *result == TH_NONE ? TH_CALLED_RAISED : TH_CALLED_RETURNED;
 }
 
@@ -111,15 +107,12 @@ static th_term flush(struct th_evaluation *e)
     while (th_shell_wait(e, 0))
         continue;
     while (e->mail) {
-        struct th_message *message = e->mail;
         line.size = 0;
         th_buffer_add_text(&line, "Shell got ");
-        th_text_show(&line, message->term);
+        th_text_show(&line, e->mail->term);
         show_line(e, &line);
-        e->mail = message->next;
-        th_message_free(message);
+        th_shell_drop_mail(e, &e->mail);
     }
-    e->mail_end = &e->mail;
     th_buffer_free(&line);
     return TH_AM(ok);
 }

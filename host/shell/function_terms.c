@@ -1,5 +1,6 @@
-/* Functions of erlang, lists and binary: types and parts of terms, large terms made easily. */
-#include "function.h"
+/* Functions of erlang, lists, binary and timer: types and parts of terms, exceptions, large terms
+ * made easily, time. */
+#include "shell_internal.h"
 
 #include <string.h>
 
@@ -181,12 +182,36 @@ static th_term make_ref(call *c)
     return th_make_new_reference(&c->e->heap);
 }
 
-const struct th_shell_function th_shell_functions_of_terms[] = {
+/* --- Ends ------------------------------------------------------------------------------------- */
+
+static th_term raise_error(call *c)
+{
+    return th_shell_raise(c->e, TH_CLASS_ERROR, c->arguments[0]);
+}
+
+static th_term raise_exit(call *c)
+{
+    return th_shell_raise(c->e, TH_CLASS_EXIT, c->arguments[0]);
+}
+
+static th_term raise_throw(call *c)
+{
+    return th_shell_raise(c->e, TH_CLASS_THROW, c->arguments[0]);
+}
+
+static th_term self(call *c)
+{
+    return c->e->host->self(c->e->context);
+}
+
+const struct th_shell_function th_shell_functions_of_erlang[] = {
     {"abs", 1, true, false, absolute},
     {"bit_size", 1, true, false, bit_size},
     {"byte_size", 1, true, false, byte_size},
     {"ceil", 1, true, false, round_up},
     {"element", 2, true, false, element},
+    {"error", 1, false, false, raise_error},
+    {"exit", 1, false, false, raise_exit},
     {"float", 1, true, false, to_float},
     {"floor", 1, true, false, round_down},
     {"hd", 1, true, false, head},
@@ -211,6 +236,8 @@ const struct th_shell_function th_shell_functions_of_terms[] = {
     {"map_size", 1, true, false, map_size},
     {"phash2", 1, false, true, phash2},
     {"round", 1, true, false, round_nearest},
+    {"self", 0, true, false, self},
+    {"throw", 1, false, false, raise_throw},
     {"tl", 1, true, false, tail},
     {"trunc", 1, true, false, truncate_number},
     {"tuple_size", 1, true, false, tuple_size},
@@ -293,5 +320,23 @@ static th_term copy_binary(call *c)
 
 const struct th_shell_function th_shell_functions_of_binary[] = {
     {"copy", 2, false, true, copy_binary},
+    {0},
+};
+
+/* --- Time ------------------------------------------------------------------------------------- */
+
+static th_term sleep_milliseconds(call *c)
+{
+    uint64_t milliseconds;
+
+    if (c->arguments[0] == th_atom("infinity"))
+        return th_shell_sleep(c->e, -1) ? TH_AM(ok) : TH_NONE;
+    if (!th_get_uint64(c->arguments[0], &milliseconds) || milliseconds > UINT32_MAX)
+        return th_shell_raise(c->e, TH_CLASS_ERROR, th_atom("timeout_value"));
+    return th_shell_sleep(c->e, (int64_t)milliseconds * 1000 * 1000) ? TH_AM(ok) : TH_NONE;
+}
+
+const struct th_shell_function th_shell_functions_of_timer[] = {
+    {"sleep", 1, false, true, sleep_milliseconds},
     {0},
 };

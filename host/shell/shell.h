@@ -1,32 +1,55 @@
 /*
- * Expressions evaluated: bindings, exceptions, messages of one process.
+ * The language of Erlang's shell: texts are read and evaluated, with bindings, exceptions and
+ * messages of one process.
  *
- *   struct th_evaluation e;
+ *   th_shell_parse(&program, text, size, false);
  *   th_shell_start(&e, &host, context, out);
- *   value = th_shell_evaluate_form(&e, &program, program.forms[0]);   TH_NONE: e.exception tells
- * why th_shell_collect(&e);                          values of forms before are gone
+ *   value = th_shell_evaluate_form(&e, &program, program.forms[0]);
+ *   th_shell_collect(&e);
  *   th_shell_end(&e);
+ *   th_shell_program_free(&program);
  *
- * What the language needs of its surroundings is the host's to do: calls, messages. One thread at a
- * time has an evaluation.
+ * A program is a text with any number of forms, each ended by a full stop. All of it is read and
+ * checked before anything is evaluated. A program is not changed after that: several threads may
+ * evaluate it at once. The text that was read lives as long as the program or a fun that was made
+ * by evaluating it, wherever that is.
  *
- * Values move when memory is given back, which happens whenever a fun is applied or a comprehension
- * goes on: th_shell_pause(). So whoever evaluates a part of an expression keeps what he has of
- * others on the evaluation's stack meanwhile. Patterns and guards do neither.
+ * The language asks its surroundings, calls and messages above all, by a table of functions: a
+ * struct th_shell_host. Thread: one at a time has an evaluation.
  */
 #ifndef TH_SHELL_H
 #define TH_SHELL_H
 
-#include "expression.h"
+#include "host/term/term.h"
 
-#include "host/process/process.h"
+#include <stdio.h>
 
-enum {
-    TH_EXPRESSION_BITS = INT32_MAX,   /* of a bit string that is built: a quarter of a gigabyte */
-    TH_EXPRESSION_ELEMENTS = 1 << 24, /* of a list that a host's function makes */
-    TH_EXPRESSION_WORDS = 1 << 26,    /* of all values that are in use: half a gigabyte */
-    TH_EXCEPTION_TEXT = 512           /* bytes of what is shown of a term in an exception */
+enum { TH_EXCEPTION_TEXT = 512 /* bytes of what is shown of a term in an exception */ };
+
+/* --- Reading --------------------------------------------------------------------------------- */
+
+struct th_program {
+    struct th_source *source;
+    struct th_node **forms; /* each a block */
+    size_t count, capacity;
 };
+
+/*
+ * Reads all forms of SIZE bytes of UTF-8. With OPEN the last full stop may be missing.
+ * TH_MALFORMED with line and column; either way th_shell_program_free() ends it.
+ */
+enum th_status th_shell_parse(struct th_program *program, const char *text, size_t size, bool open);
+void th_shell_program_free(struct th_program *program);
+
+/* What a text that is typed line by line has so far. */
+enum th_typed {
+    TH_TYPED_NOTHING, /* blanks and comments */
+    TH_TYPED_PART,    /* a form that goes on */
+    TH_TYPED_FORMS    /* ends in a full stop, or cannot be read whatever comes */
+};
+enum th_typed th_shell_typed(const char *text, size_t size);
+
+/* --- Evaluating ------------------------------------------------------------------------------ */
 
 enum th_class { TH_CLASS_ERROR, TH_CLASS_EXIT, TH_CLASS_THROW };
 
@@ -51,13 +74,41 @@ enum th_called {
     TH_CALLED_UNDEFINED
 };
 
+struct th_evaluation;
+
+/* A call of a function that is written in C. */
+struct th_shell_call {
+    struct th_evaluation *e;
+    const char *module;
+    const struct th_shell_function *function;
+    const th_term *arguments;
+};
+
+struct th_shell_function {
+    const char *name;
+    unsigned char arity;
+    bool guard;  /* a guard may call it */
+    bool remote; /* is only called with its module */
+    /* The result, made in the evaluation's heap; TH_NONE: an exception was raised. */
+    th_term (*run)(const struct th_shell_call *call);
+};
+
+/* The functions of a module; the last one has no name. */
+struct th_shell_module {
+    const char *name;
+    const struct th_shell_function *functions;
+};
+
+/* Raises badarg with NOTE ("argument 1: not an atom"); returns TH_NONE. */
+th_term th_shell_refuse(const struct th_shell_call *call, const char *note);
+
 struct th_shell_host {
     /* Calls a function of a library. *RESULT is in ENV: what it returned, or the reason. */
     enum th_called (*call)(void *context, th_term module, th_term function, size_t count,
                            const th_term arguments[], th_env *env, th_term *result);
 
-    /* The next message, the caller's to free; waits NANOSECONDS for it at most. NULL: none came. */
-    struct th_message *(*receive)(void *context, int64_t nanoseconds);
+    /* Waits NANOSECONDS at most for the next message; *MESSAGE is made in ENV. False: none came. */
+    bool (*receive)(void *context, int64_t nanoseconds, th_env *env, th_term *message);
 
     /* True once the user wants all to end. */
     bool (*interrupted)(void *context);
@@ -68,6 +119,11 @@ struct th_shell_host {
      * with files and lines, made in ENV. NULL, both: there is none. */
     th_term (*stack)(void *context);
     th_term (*located)(th_env *env, th_term stack);
+
+    /* Functions of the host's own, modules that end with one without a name: what expressions ask
+     * of processes, ports and names, erlang:send/2 above all, which is `!`, too. NULL: there are
+     * none. */
+    const struct th_shell_module *modules;
 };
 
 struct th_binding {
@@ -95,7 +151,7 @@ struct th_evaluation {
     size_t stacked, stack_capacity;
     size_t tail; /* TH_TAIL_CALL: where the fun lies in it, its arguments behind */
 
-    struct th_message *mail, **mail_end; /* that no receive has taken yet */
+    struct th_shell_mail *mail, **mail_end; /* that no receive has taken yet */
 
     struct th_exception exception; /* why the last value is TH_NONE */
     bool stopped;                  /* interrupted, or ended by q(): nothing more is evaluated */
@@ -113,110 +169,14 @@ th_term th_shell_evaluate_form(struct th_evaluation *e, const struct th_program 
 /* Gives back what no binding holds, if that may be worth it. */
 void th_shell_collect(struct th_evaluation *e);
 
-/* Forgets all bindings; all messages that th_shell_wait() brought. */
+/* Forgets all bindings; all messages that have come. */
 void th_shell_forget(struct th_evaluation *e);
 void th_shell_forget_mail(struct th_evaluation *e);
 
-/* Appends the exception as Erlang's shell prints it, with a new line at the end. */
-void th_shell_print_exception(const struct th_evaluation *e, struct th_buffer *out);
-
-/* --- For those who evaluate (expression_*.c) -------------------------------------------------- */
-
-/* Instead of a value: the fun and its arguments that lie on the stack are to be applied. No term.
- */
-#define TH_TAIL_CALL ((th_term)0x80)
-
-/* The value of any node, TH_NONE with an exception. */
-th_term th_shell_evaluate(struct th_evaluation *e, const struct th_node *node);
-th_term th_shell_evaluate_bits(struct th_evaluation *e, const struct th_node *bits);
-th_term th_shell_evaluate_comprehension(struct th_evaluation *e, const struct th_node *node);
-th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *node);
-th_term th_shell_evaluate_export(struct th_evaluation *e, const struct th_node *node);
-
-/* The same for the last part of a fun: may be TH_TAIL_CALL. */
-th_term th_shell_evaluate_tail(struct th_evaluation *e, const struct th_node *node);
-
-/* Either, for nodes that have a last part. */
-th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail);
-th_term th_shell_evaluate_operator(struct th_evaluation *e, const struct th_node *node, bool tail);
-th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail);
-
-/* Pushes the values of COUNT nodes, the first one at *FIRST; false with an exception. Who takes
- * them off sets `stacked` back; who raises an exception need not. */
-bool th_shell_evaluate_all(struct th_evaluation *e, struct th_node *const nodes[], size_t count,
-                           size_t *first);
-void th_shell_push(struct th_evaluation *e, th_term t);
-
-/* Applies the fun on the stack at FIRST to what lies behind it; takes all that off. */
-th_term th_shell_apply(struct th_evaluation *e, size_t first);
-
-/* Calls a function of a library, or else of the host. */
-th_term th_shell_call_function(struct th_evaluation *e, th_term module, th_term function,
-                               const th_term arguments[], size_t count);
-
-/* Where an evaluation stands: whoever handles an exception goes back to it. */
-struct th_standing {
-    struct th_source *source;
-    size_t count, scope, fresh, stacked;
-};
-struct th_standing th_shell_standing(const struct th_evaluation *e);
-void th_shell_unwind(struct th_evaluation *e, const struct th_standing *standing);
-
-/* Gives back memory if that may be worth it. False: the user wants all to end, or an exception, as
- * there is too much. */
-bool th_shell_pause(struct th_evaluation *e);
-
-/* The clause among those of NODE from FIRST on that T (TH_NONE: nothing) matches and whose guard
- * holds, its variables bound; NULL, nothing bound. */
-const struct th_node *th_shell_match_clauses(struct th_evaluation *e, const struct th_node *node,
-                                             size_t first, th_term t);
-
-/* Matches T, whose variables are bound in part if it fails. */
-bool th_shell_match(struct th_evaluation *e, const struct th_node *pattern, th_term t);
-bool th_shell_match_bits(struct th_evaluation *e, const struct th_node *bits, th_term t);
-
-/* Matches the bits from *AT on, which moves behind them also if their values are others. */
-enum th_taken { TH_TAKEN_MATCHED, TH_TAKEN_OTHER, TH_TAKEN_NOT /* too few are left */ };
-enum th_taken th_shell_match_next_bits(struct th_evaluation *e, const struct th_node *bits,
-                                       th_term t, size_t *at);
-
-/* The specification of a segment now that its size has VALUE; false if that is no size. */
-bool th_shell_segment_spec(const struct th_node *segment, th_term value, struct th_spec *spec);
-
-th_term th_shell_make_bits(th_env *env, const void *data, size_t bits);
-
-/* The binding of NAME that is seen, NULL if there is none. */
-struct th_binding *th_shell_find_binding(struct th_evaluation *e, th_term name);
-void th_shell_bind(struct th_evaluation *e, th_term name, th_term value);
-
-/* Raise an exception; return TH_NONE. */
-th_term th_shell_raise(struct th_evaluation *e, enum th_class class, th_term reason);
-th_term th_shell_raise_pair(struct th_evaluation *e, const char *tag,
-                            th_term value); /* {Tag, Value} */
-th_term th_shell_raise_from(struct th_evaluation *e, th_term reason, th_term module,
-                            th_term function, const th_term arguments[], size_t count);
-
-th_term th_shell_raise_limit(struct th_evaluation *e, const char *note); /* system_limit */
-th_term th_shell_raise_unbound(struct th_evaluation *e, const struct th_node *variable);
-
-/* Adds a line of explanation to the exception. */
-void th_shell_add_note(struct th_evaluation *e, const char *note);
-
-/* What `catch` and `try` see: the reason with where it comes from. */
+/* Where the exception comes from, as `catch` and `try` see it: a list of calls, in the heap. */
 th_term th_shell_stack(struct th_evaluation *e);
 
-/* A function of the host's own. TH_CALLED_UNDEFINED if there is none of that name; MODULE TH_NONE
- * stands for what may be called without one. */
-enum th_called th_shell_call_own(struct th_evaluation *e, th_term module, th_term function,
-                                 size_t count, const th_term arguments[], th_term *result);
-
-/* A call without a module: commands of the shell, functions of erlang. */
-th_term th_shell_evaluate_command(struct th_evaluation *e, const struct th_node *call);
-
-/* The next message that was not taken, put behind the others; NULL: none came. */
-struct th_message *th_shell_wait(struct th_evaluation *e, int64_t nanoseconds);
-
-/* Waits; false if that was interrupted. */
-bool th_shell_sleep(struct th_evaluation *e, int64_t nanoseconds);
+/* Appends the exception as Erlang's shell prints it, with a new line at the end. */
+void th_shell_print_exception(const struct th_evaluation *e, struct th_buffer *out);
 
 #endif

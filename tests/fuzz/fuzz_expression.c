@@ -1,6 +1,6 @@
 /* Expressions: whatever is typed is read or refused, and what is read is evaluated, without harm.
  * Functions of libraries return their arguments; nobody waits. */
-#include "host/shell/shell.h"
+#include "host/cli/cli.h"
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static enum th_called call(void *context, th_term module, th_term function, size
     return function == th_atom("r") ? TH_CALLED_RAISED : TH_CALLED_RETURNED;
 }
 
-static struct th_message *receive(void *context, int64_t nanoseconds)
+static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
 {
     struct mail *mail = context;
     struct th_message *first;
@@ -32,9 +32,12 @@ static struct th_message *receive(void *context, int64_t nanoseconds)
     if (!mail->arrived && nanoseconds > 0)
         mail->waits++;
     first = mail->arrived;
-    if (first)
-        mail->arrived = first->next;
-    return first;
+    if (!first)
+        return false;
+    mail->arrived = first->next;
+    *message = th_copy(env, first->term);
+    th_message_free(first);
+    return true;
 }
 
 /* Who would wait is stopped, as is who goes on for long. */
@@ -57,7 +60,9 @@ static void arrived(void *context, const struct th_message *message)
 
 static void evaluate(const struct th_program *program)
 {
-    static const struct th_shell_host host = {call, receive, interrupted, self, NULL, NULL};
+    static const struct th_shell_host host = {
+        call, receive, interrupted, self, NULL, NULL, th_call_functions,
+    };
     struct mail mail = {.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
     struct th_evaluation e;
 

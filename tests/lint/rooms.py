@@ -13,8 +13,8 @@ import re
 ORDER = [
     ['base'],
     ['term', 'progress'],
-    ['process', 'match'],
-    ['library', 'file', 'shell'],
+    ['process', 'match', 'shell'],
+    ['library', 'file'],
     ['code'],
     ['breakpoint'],
     ['trace'],

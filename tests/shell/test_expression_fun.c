@@ -1,6 +1,8 @@
 /* Expressions: comprehensions and funs. */
 #include "tests/support/evaluating.h"
 
+#include "host/shell/shell_internal.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

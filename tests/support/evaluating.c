@@ -31,7 +31,7 @@ static enum th_called call(void *context, th_term module, th_term function, size
     return function == th_atom("echo") ? TH_CALLED_RETURNED : TH_CALLED_RAISED;
 }
 
-static struct th_message *receive(void *context, int64_t nanoseconds)
+static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *message)
 {
     struct evaluating *t = context;
     struct th_message *first;
@@ -41,9 +41,12 @@ static struct th_message *receive(void *context, int64_t nanoseconds)
     if (!t->arrived && nanoseconds > 0)
         nanosleep(&(struct timespec){0, nanoseconds}, NULL);
     first = t->arrived;
-    if (first)
-        t->arrived = first->next;
-    return first;
+    if (!first)
+        return false;
+    t->arrived = first->next;
+    *message = th_copy(env, first->term);
+    th_message_free(first);
+    return true;
 }
 
 static bool interrupted(void *context)
@@ -67,7 +70,9 @@ static void arrived(void *context, const struct th_message *message)
 
 void evaluating_start(struct evaluating *t)
 {
-    static const struct th_shell_host host = {call, receive, interrupted, self, NULL, NULL};
+    static const struct th_shell_host host = {
+        call, receive, interrupted, self, NULL, NULL, th_call_functions,
+    };
 
     *t = (struct evaluating){.process = th_host_process_start_mailbox(arrived, NULL, NULL)};
     t->out = open_memstream(&t->output, &t->output_size);

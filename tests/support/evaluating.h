@@ -3,7 +3,7 @@
 #ifndef TH_EVALUATING_H
 #define TH_EVALUATING_H
 
-#include "host/shell/shell.h"
+#include "host/cli/cli.h"
 
 struct evaluating {
     struct th_evaluation e;

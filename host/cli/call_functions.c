@@ -1,33 +1,13 @@
-/* Functions of erlang, timer and tracehost: messages, names, ports, time, ends. */
-#include "function.h"
+/* Functions of erlang and tracehost: messages, names, ports. */
+#include "call_session.h"
+
+#include "host/process/process.h"
 
 #include <string.h>
 
 typedef const struct th_shell_call call;
 
-/* --- Ends ------------------------------------------------------------------------------------- */
-
-static th_term raise_error(call *c)
-{
-    return th_shell_raise(c->e, TH_CLASS_ERROR, c->arguments[0]);
-}
-
-static th_term raise_exit(call *c)
-{
-    return th_shell_raise(c->e, TH_CLASS_EXIT, c->arguments[0]);
-}
-
-static th_term raise_throw(call *c)
-{
-    return th_shell_raise(c->e, TH_CLASS_THROW, c->arguments[0]);
-}
-
 /* --- Messages, names -------------------------------------------------------------------------- */
-
-static th_term self(call *c)
-{
-    return c->e->host->self(c->e->context);
-}
 
 static th_term send(call *c)
 {
@@ -152,43 +132,27 @@ static th_term console_port(call *c)
     return th_port_console();
 }
 
-/* --- Time ------------------------------------------------------------------------------------- */
-
-static th_term sleep_milliseconds(call *c)
-{
-    uint64_t milliseconds;
-
-    if (c->arguments[0] == th_atom("infinity"))
-        return th_shell_sleep(c->e, -1) ? TH_AM(ok) : TH_NONE;
-    if (!th_get_uint64(c->arguments[0], &milliseconds) || milliseconds > UINT32_MAX)
-        return th_shell_raise(c->e, TH_CLASS_ERROR, th_atom("timeout_value"));
-    return th_shell_sleep(c->e, (int64_t)milliseconds * 1000 * 1000) ? TH_AM(ok) : TH_NONE;
-}
-
-const struct th_shell_function th_shell_functions_of_processes[] = {
-    {"error", 1, false, false, raise_error},
-    {"exit", 1, false, false, raise_exit},
+static const struct th_shell_function functions_of_erlang[] = {
     {"is_process_alive", 1, false, false, is_process_alive},
     {"port_close", 1, false, false, close_port},
     {"port_command", 2, false, false, port_command},
     {"register", 2, false, false, register_name},
-    {"self", 0, true, false, self},
     {"send", 2, false, true, send},
-    {"throw", 1, false, false, raise_throw},
     {"unregister", 1, false, false, unregister_name},
     {"whereis", 1, false, false, whereis},
     {0},
 };
 
-const struct th_shell_function th_shell_functions_of_timer[] = {
-    {"sleep", 1, false, true, sleep_milliseconds},
-    {0},
-};
-
-const struct th_shell_function th_shell_functions_of_tracehost[] = {
+static const struct th_shell_function functions_of_tracehost[] = {
     {"close_port", 1, false, true, close_port},
     {"console", 0, false, true, console},
     {"console_port", 0, false, true, console_port},
     {"open_port", 1, false, true, open_port},
     {0},
+};
+
+const struct th_shell_module th_call_functions[] = {
+    {"erlang", functions_of_erlang},
+    {"tracehost", functions_of_tracehost},
+    {NULL, NULL},
 };
