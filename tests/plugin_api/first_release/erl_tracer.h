@@ -1,0 +1,326 @@
+/*
+ * The erl_tracer behaviour for C: its trace tags and callbacks as tables, and macros to write a
+ * tracer with.
+ *
+ * A tracer is asked, then told. Of each event the host first asks an `enabled` callback, which
+ * answers trace, discard or remove; only after trace does it build the event and call the `trace`
+ * callback. `enabled` is called very often, must be quick and must have no side effects. Callbacks
+ * may run in many threads at once, and must never send to the tracee or command it.
+ *
+ * A whole tracer:
+ *
+ *     #include <erl_tracer.h>
+ *
+ *     TH_TRACER_ENABLED(generic)
+ *     {
+ *         return TH_TRACER_ATOM(env, trace);
+ *     }
+ *
+ *     TH_TRACER_TRACE(generic)
+ *     {
+ *         enif_fprintf(stdout, "%T %T %T\n", tracee, tag, term);
+ *     }
+ *
+ * Its callbacks are exported C symbols, `enabled` and `trace` here, which tracehost finds by name.
+ * A BEAM wants an entry, too, of a version that it knows (see erl_nif.h). The same functions serve
+ * in it:
+ *
+ *     static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
+ *     ERL_NIF_INIT(my_tracer, functions, NULL, NULL, NULL, NULL)
+ *
+ * Works with OTP's erl_nif.h as with ours: where a source has included one already, none is looked
+ * for. C11 or C++11, gcc or clang.
+ */
+#ifndef TH_ERL_TRACER_H
+#define TH_ERL_TRACER_H
+
+#ifndef __ERL_NIF_H__
+#include <erl_nif.h>
+#endif
+
+/* clang-format off */
+
+/*
+ * TH_TRACER_GROUPS(X): X(group, self) for each group of events.
+ *
+ * A group has two callbacks, enabled_GROUP and trace_GROUP. One that the library does not define is
+ * filled by the generic group's, `enabled` or `trace`, which are mandatory. `self` is 1 where,
+ * during the trace callback for an event of this group, enif_self() gives the tracee if that is a
+ * process; elsewhere, and in all enabled callbacks, it gives NULL. It goes by the event's group,
+ * also when the generic callback stands in.
+ */
+#define TH_TRACER_GROUPS(X) \
+    X(generic, 0) \
+    X(call, 1) \
+    X(send, 1) \
+    X(receive, 0) \
+    X(procs, 0) \
+    X(ports, 0) \
+    X(running_procs, 1) \
+    X(running_ports, 0) \
+    X(garbage_collection, 1)
+
+/*
+ * TH_TRACER_SLOTS(X): X(name, arity, group) for each callback.
+ *
+ * In the order of the groups, enabled before trace, so that a group's slots are 2 * group and 2 *
+ * group + 1, and the slot that stands in for an empty one is slot % 2. Callbacks under any other
+ * name (enabled_spawn, trace_return_to) are never called.
+ */
+#define TH_TRACER_SLOTS(X) \
+    X(enabled, 3, generic) \
+    X(trace, 5, generic) \
+    X(enabled_call, 3, call) \
+    X(trace_call, 5, call) \
+    X(enabled_send, 3, send) \
+    X(trace_send, 5, send) \
+    X(enabled_receive, 3, receive) \
+    X(trace_receive, 5, receive) \
+    X(enabled_procs, 3, procs) \
+    X(trace_procs, 5, procs) \
+    X(enabled_ports, 3, ports) \
+    X(trace_ports, 5, ports) \
+    X(enabled_running_procs, 3, running_procs) \
+    X(trace_running_procs, 5, running_procs) \
+    X(enabled_running_ports, 3, running_ports) \
+    X(trace_running_ports, 5, running_ports) \
+    X(enabled_garbage_collection, 3, garbage_collection) \
+    X(trace_garbage_collection, 5, garbage_collection)
+
+/*
+ * TH_TRACER_TAGS(X): X(tag, process, port, calls, term, extra) for each trace tag.
+ *
+ * `process` and `port` are the groups that the tag belongs to when the tracee is one, `none` where
+ * that cannot be. `calls` is what is called: `both`, enabled and then trace; `trace` alone, because
+ * return and exception events follow from a call that was enabled; `enabled` alone, a question.
+ * `term` and `extra` say what the trace callback gets as its argument and under opts' key; "" is
+ * nothing.
+ */
+#define TH_TRACER_TAGS(X) \
+    X(send, send, send, both, "the message", "the receiver, as the sender named it") \
+    X(send_to_non_existing_process, send, send, both, "the message", "the receiver") \
+    X(receive, receive, receive, both, "the message", "") \
+    X(call, call, none, both, "{M, F, Args}, or {M, F, Arity} with flag arity", "") \
+    X(return_to, call, none, trace, "{M, F, Arity}, or undefined", "") \
+    X(return_from, call, none, trace, "{M, F, Arity}", "the value returned") \
+    X(exception_from, call, none, trace, "{M, F, Arity}", "{Class, Value}") \
+    X(spawn, procs, none, both, "the child", "{M, F, Args}") \
+    X(spawned, procs, none, both, "the parent", "{M, F, Args}") \
+    X(exit, procs, none, both, "the reason", "") \
+    X(link, procs, ports, both, "the other process or port", "") \
+    X(unlink, procs, ports, both, "the other process or port", "") \
+    X(getting_linked, procs, ports, both, "the other process or port", "") \
+    X(getting_unlinked, procs, ports, both, "the other process or port", "") \
+    X(register, procs, ports, both, "the name", "") \
+    X(unregister, procs, ports, both, "the name", "") \
+    X(open, none, ports, both, "the process that opens it", "the driver's name or command") \
+    X(closed, none, ports, both, "the reason", "") \
+    X(in, running_procs, running_ports, both, "{M, F, Arity}, a port's command, or 0", "") \
+    X(out, running_procs, running_ports, both, "{M, F, Arity}, a port's command, or 0", "") \
+    X(in_exiting, running_procs, running_ports, both, "{M, F, Arity}, or 0", "") \
+    X(out_exiting, running_procs, running_ports, both, "{M, F, Arity}, or 0", "") \
+    X(out_exited, running_procs, running_ports, both, "{M, F, Arity}, or 0", "") \
+    X(gc_minor_start, garbage_collection, none, both, "[{Key, Words}]", "") \
+    X(gc_minor_end, garbage_collection, none, both, "[{Key, Words}]", "") \
+    X(gc_major_start, garbage_collection, none, both, "[{Key, Words}]", "") \
+    X(gc_major_end, garbage_collection, none, both, "[{Key, Words}]", "") \
+    X(gc_max_heap_size, garbage_collection, none, both, "[{Key, Words}]", "") \
+    X(seq_trace, generic, generic, both, "{send | 'receive' | print, ...}", "") \
+    X(trace_status, generic, generic, enabled, "", "")
+
+/* clang-format on */
+
+enum th_tracer_group {
+    TH_GROUP_none = -1,
+#define TH_TRACER_ROW(group, self) TH_GROUP_##group,
+    TH_TRACER_GROUPS(TH_TRACER_ROW)
+#undef TH_TRACER_ROW
+        TH_GROUPS
+};
+
+enum th_tracer_slot {
+#define TH_TRACER_ROW(name, arity, group) TH_SLOT_##name,
+    TH_TRACER_SLOTS(TH_TRACER_ROW)
+#undef TH_TRACER_ROW
+        TH_SLOTS
+};
+
+enum th_tracer_tag {
+#define TH_TRACER_ROW(tag, process, port, calls, term, extra) TH_TAG_##tag,
+    TH_TRACER_TAGS(TH_TRACER_ROW)
+#undef TH_TRACER_ROW
+        TH_TAGS
+};
+
+enum th_tracer_calls { TH_CALLS_both, TH_CALLS_enabled, TH_CALLS_trace };
+
+/*
+ * TH_TRACER_ENABLED(GROUP) { ... } defines GROUP's enabled callback. The block returns one of
+ *
+ *     TH_TRACER_ATOM(env, trace)      the event is wanted
+ *     TH_TRACER_ATOM(env, discard)    it is not
+ *     TH_TRACER_ATOM(env, remove)     to the tag trace_status: stop tracing this tracee
+ *
+ * and has the arguments
+ *
+ *     ErlNifEnv *env          for this call only, without a process
+ *     ERL_NIF_TERM tag        an atom; in the generic callback also trace_status
+ *     ERL_NIF_TERM state      the tracer's state, as given when tracing was started
+ *     ERL_NIF_TERM tracee     the process or port; of seq_trace who sends, receives or prints;
+ *                             `undefined` where trace_status asks of none
+ */
+#define TH_TRACER_ENABLED(GROUP)                                   \
+    TH_TRACER_CHECK(GROUP);                                        \
+    static ERL_NIF_TERM th_enabled_##GROUP(TH_TRACER_QUESTION);    \
+    TH_TRACER_NIF(enabled_##GROUP)                                 \
+    {                                                              \
+        return th_enabled_##GROUP(env, argv[0], argv[1], argv[2]); \
+    }                                                              \
+    static ERL_NIF_TERM th_enabled_##GROUP(TH_TRACER_QUESTION)
+
+/*
+ * TH_TRACER_TRACE(GROUP) { ... } defines GROUP's trace callback. The block returns nothing: the
+ * result of a trace callback has no meaning. Besides the arguments above it has
+ *
+ *     ERL_NIF_TERM term       what happened, by tag: TH_TRACER_TAGS
+ *     ERL_NIF_TERM opts       a map with any of the keys extra, match_spec_result, scheduler_id,
+ *                             and timestamp: the kind of clock that the tracer is to read
+ *
+ * For seq_trace, which has no tracee, `tracee` is the label.
+ */
+#define TH_TRACER_TRACE(GROUP)                                              \
+    TH_TRACER_CHECK(GROUP);                                                 \
+    static void th_trace_##GROUP(TH_TRACER_EVENT);                          \
+    TH_TRACER_NIF(trace_##GROUP)                                            \
+    {                                                                       \
+        th_trace_##GROUP(env, argv[0], argv[1], argv[2], argv[3], argv[4]); \
+        return argv[0];                                                     \
+    }                                                                       \
+    static void th_trace_##GROUP(TH_TRACER_EVENT)
+
+/*
+ * Optional: TH_TRACER_LOAD() { ... } runs before the first callback, TH_TRACER_UPGRADE() instead of
+ * it when the tracer replaces an older instance of itself, TH_TRACER_UNLOAD() after the last
+ * callback. load and upgrade return 0, or anything else to refuse; what they leave in *priv_data,
+ * enif_priv_data(env) gives to all callbacks, and unload gets. Arguments as in ErlNifEntry: env,
+ * priv_data, old_priv_data (upgrade), load_info (load, upgrade).
+ */
+#define TH_TRACER_LOAD()                                                                    \
+    TH_TRACER_FUNCTION(int, load,                                                           \
+                       (TH_TRACER_ARG(ErlNifEnv *, env), TH_TRACER_ARG(void **, priv_data), \
+                        TH_TRACER_ARG(ERL_NIF_TERM, load_info)))
+#define TH_TRACER_UPGRADE()                                                                 \
+    TH_TRACER_FUNCTION(int, upgrade,                                                        \
+                       (TH_TRACER_ARG(ErlNifEnv *, env), TH_TRACER_ARG(void **, priv_data), \
+                        TH_TRACER_ARG(void **, old_priv_data),                              \
+                        TH_TRACER_ARG(ERL_NIF_TERM, load_info)))
+#define TH_TRACER_UNLOAD()           \
+    TH_TRACER_FUNCTION(void, unload, \
+                       (TH_TRACER_ARG(ErlNifEnv *, env), TH_TRACER_ARG(void *, priv_data)))
+
+/*
+ * The atom NAME: made when control first comes here, afterwards one load. For answers, for looking
+ * up in opts, and to compare with: tag == TH_TRACER_ATOM(env, send).
+ */
+#define TH_TRACER_ATOM(env, NAME)                       \
+    __extension__({                                     \
+        static ERL_NIF_TERM th_tracer_atom_;            \
+        th_tracer_atom((env), &th_tracer_atom_, #NAME); \
+    })
+
+/* *cache, filled with the atom NAME if it is 0. Threads that get here together make the same word,
+ * so that no order is needed. */
+static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cache, const char *name)
+{
+    ERL_NIF_TERM atom = __atomic_load_n(cache, __ATOMIC_RELAXED);
+    if (__builtin_expect(atom == 0, 0)) {
+        atom = enif_make_atom(env, name);
+        __atomic_store_n(cache, atom, __ATOMIC_RELAXED);
+    }
+    return atom;
+}
+
+/*
+ * Settings.
+ *
+ * A tracer whose state is a map of settings, as `-t NAME,key=value,...` makes one, may declare
+ * them: then tracehost refuses a state with another key or value, or that is neither a map nor [],
+ * before any callback gets it; it suggests the one that was meant, shows them (`tracehost tracers
+ * NAME`) and completes them in shells. A tracer without a declaration takes any state. A BEAM does
+ * not look at it. It is data, found by its name also beside nif_init():
+ *
+ *     const struct th_tracer_setting th_tracer_settings[] = {
+ *         {"output", TH_SETTING_OUTPUT, .otherwise = "-", .help = "the file to write to"},
+ *         {"level", TH_SETTING_NUMBER, .otherwise = "1", .help = "how much is shown"},
+ *         {"format", TH_SETTING_WORD, "text json", "text", "how it is shown"},
+ *         {0}};
+ *
+ * In C++ all members of a row are given, in their order. The table has its last row, {0}, within
+ * its size as the file's symbol table tells it. tracehost refuses the library if a pointer leads to
+ * no memory, if a name can be no atom, if a TH_SETTING_WORD has no words, or if it does not know a
+ * type: a tracer that uses types of a later version of this header needs that version of tracehost.
+ */
+enum th_setting_type {
+    TH_SETTING_TEXT,   /* a binary, string or atom, or an integer for its digits; so are the next
+                          three */
+    TH_SETTING_WORD,   /* one of `words` */
+    TH_SETTING_INPUT,  /* a file that is read: the tracer is refused if it cannot be */
+    TH_SETTING_OUTPUT, /* a file that is written, "-" for stdout: never one of the streams that are
+                          read, nor one that another tracer writes or that stdout or stderr goes
+                          to, unless it is a device or FIFO; where a tracer is replaced, only one
+                          with upgrade() goes on in it */
+    TH_SETTING_NUMBER  /* an integer from 0 to 4294967295 */
+};
+
+struct th_tracer_setting {
+    const char *name;      /* the key, an atom; NULL: behind the last one */
+    int type;              /* enum th_setting_type */
+    const char *words;     /* of TH_SETTING_WORD, with a blank between them; else NULL */
+    const char *otherwise; /* what it is where it is not given, in words; NULL: nothing */
+    const char *help;      /* one line */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const struct th_tracer_setting th_tracer_settings[] __attribute__((visibility("default")));
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * What the macros above are made of.
+ *
+ * Protected: found by name from outside, and never taken from elsewhere by our own references. With
+ * default visibility an entry's array would hold whatever `trace_send` the program has, and a BEAM
+ * does have one.
+ */
+#ifdef __cplusplus
+#define TH_TRACER_EXPORT extern "C" __attribute__((visibility("protected")))
+#define TH_TRACER_ASSERT static_assert
+#else
+#define TH_TRACER_EXPORT __attribute__((visibility("protected")))
+#define TH_TRACER_ASSERT _Static_assert
+#endif
+
+#define TH_TRACER_ARG(type, name) type name __attribute__((unused))
+#define TH_TRACER_QUESTION                                             \
+    TH_TRACER_ARG(ErlNifEnv *, env), TH_TRACER_ARG(ERL_NIF_TERM, tag), \
+        TH_TRACER_ARG(ERL_NIF_TERM, state), TH_TRACER_ARG(ERL_NIF_TERM, tracee)
+#define TH_TRACER_EVENT \
+    TH_TRACER_QUESTION, TH_TRACER_ARG(ERL_NIF_TERM, term), TH_TRACER_ARG(ERL_NIF_TERM, opts)
+
+/* The generic callbacks have no group in their names. */
+#define enabled_generic enabled
+#define trace_generic trace
+
+#define TH_TRACER_CHECK(GROUP) \
+    TH_TRACER_ASSERT(TH_GROUP_##GROUP >= 0, #GROUP " is no group of callbacks")
+#define TH_TRACER_NIF(name)                \
+    TH_TRACER_FUNCTION(ERL_NIF_TERM, name, \
+                       (ErlNifEnv * env, TH_TRACER_ARG(int, argc), const ERL_NIF_TERM argv[]))
+#define TH_TRACER_FUNCTION(type, name, parameters) \
+    TH_TRACER_EXPORT type name parameters;         \
+    TH_TRACER_EXPORT type name parameters
+
+#endif
