@@ -1,12 +1,13 @@
 /*
- * The NIF API as a shared object sees it, tracer or plugin: types, constants, ERL_NIF_INIT, and the
- * declarations of nif_functions.h, where each group's contract stands.
+ * The NIF API as a shared object sees it, tracer or plugin: types, constants, functions in groups,
+ * each with its contract, and ERL_NIF_INIT. A table of the functions is made from the declarations:
+ * nif_functions.h, which is installed beside this header.
  *
  * It is compatible with OTP's header of the same name, in source and in binary: a library compiled
  * with either loads into either host, within what its version allows. It says NIF 2.18, which a
  * BEAM older than OTP 29 refuses as too new. Compile with -DERL_NIF_MINOR_VERSION=16 (OTP 24 and
- * up) or 17 (OTP 26 and up) for those; the structures are the same, functions with a later `since`
- * in nif_functions.h are then not to be called.
+ * up) or 17 (OTP 26 and up) for those; the structures are the same. Functions whose comment has a
+ * later "Since:" must not be called then.
  *
  * A library exports nif_init(), which returns an ErlNifEntry. ERL_NIF_INIT writes it:
  *
@@ -14,6 +15,8 @@
  *     ERL_NIF_INIT(my_module, functions, load, NULL, upgrade, unload)
  *
  * C and C++, gcc and clang, LP64.
+ *
+ * Long because: the whole NIF API is to be found in one place.
  */
 #ifndef __ERL_NIF_H__
 #define __ERL_NIF_H__
@@ -30,7 +33,6 @@
 #include <string.h>
 
 #include "erl_drv_nif.h"
-#include "nif_functions.h"
 #include "nif_layout.h"
 
 /* OTP's erl_drv_nif.h, if that one came first, has this only in later releases. */
@@ -72,7 +74,7 @@ typedef ErlNapiSInt ErlNifSInt;
 typedef ErlNifUInt ERL_NIF_TERM;
 typedef ERL_NIF_TERM ERL_NIF_UINT;
 
-/* Where terms live, and who is calling. See the top of nif_functions.h. */
+/* Where terms live, and who is calling. */
 typedef struct enif_environment_t ErlNifEnv;
 
 /* Time: a count of units. */
@@ -284,27 +286,1049 @@ typedef enum {
 typedef void ErlNifOnHaltCallback(void *priv_data);
 typedef void ErlNifOnUnloadThreadCallback(void *priv_data);
 
-#define TH_NIF_DECLARE(group, type, name, parameters, since) \
-    ERL_NAPI_EXPORT extern type name parameters;
-TH_NIF_FUNCTIONS(TH_NIF_DECLARE)
-TH_NIF_COMPANIONS(TH_NIF_DECLARE)
-#undef TH_NIF_DECLARE
+/*
+ * The functions. The rules for all of them, unless a group or a function says otherwise:
+ *
+ * Environments. An ErlNifEnv is where terms live. The environment that a NIF or callback is given
+ * is valid until that call returns, on that thread; one of enif_alloc_env() until it is cleared or
+ * freed, used by one thread at a time. A term is used with its own environment and copied to get
+ * into another; atoms, pids, ports and small integers are the same word in every environment.
+ *
+ * Success. An `int` result is non-zero for yes and for done, 0 for no and for "not such a term"; on
+ * 0 nothing was written to the outputs. Getters do not raise. An ERL_NIF_TERM result is always a
+ * term, except after an exception: then the caller returns that result at once.
+ *
+ * Thread: functions without an environment may be called from any thread. On a thread of the
+ * library's own, NULL is passed where an environment only names the caller: when sending, looking
+ * up names, asking who is alive, monitoring.
+ *
+ * Since: the first NIF version that has the function; 2.0 if the line is missing.
+ *
+ * Source: OTP's documentation of erl_nif, in words of this project, and measurements on OTP 25.
+ *
+ * Tables (nif_functions.h, README.md) are made from the declarations: one group is one @defgroup,
+ * and its functions stand between @{ and @}.
+ */
 
-/* The list again for those who hand out memory, with what the list has no column for. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wredundant-decls"
-extern void *enif_alloc(size_t size) ERL_NAPI_ATTR_MALLOC_USD(1, enif_free, 1);
-extern void *enif_realloc(void *ptr, size_t size) ERL_NAPI_ATTR_ALLOC_SIZE(2);
-extern void *enif_alloc_resource(ErlNifResourceType *type, size_t size) ERL_NAPI_ATTR_MALLOC_US(2);
-extern ErlNifEnv *enif_alloc_env(void) ERL_NAPI_ATTR_WUR;
-extern ErlNifMutex *enif_mutex_create(char *name) ERL_NAPI_ATTR_MALLOC_D(enif_mutex_destroy, 1);
-extern ErlNifCond *enif_cond_create(char *name) ERL_NAPI_ATTR_MALLOC_D(enif_cond_destroy, 1);
-extern ErlNifRWLock *enif_rwlock_create(char *name) ERL_NAPI_ATTR_MALLOC_D(enif_rwlock_destroy, 1);
-extern ErlNifThreadOpts *enif_thread_opts_create(char *name)
-    ERL_NAPI_ATTR_MALLOC_D(enif_thread_opts_destroy, 1);
-extern ErlNifIOQueue *enif_ioq_create(ErlNifIOQueueOpts opts)
+/**
+ * @defgroup nif_env Environments and private data
+ * Environments of the library's own are for terms that outlive a call, and for messages.
+ *
+ * On failure: nothing fails; NULL for private data where no code of a library runs.
+ * @{
+ */
+
+/** Returns the pointer that `load` or `upgrade` left in *priv_data.
+ * Owner: the library; it decides who may write to the memory behind the pointer. */
+ERL_NAPI_EXPORT void *enif_priv_data(ErlNifEnv *env);
+
+/** Makes an empty environment that no call is bound to.
+ * Owner: the caller, until enif_free_env(). */
+ERL_NAPI_EXPORT ErlNifEnv *enif_alloc_env(void) ERL_NAPI_ATTR_WUR;
+
+/** Ends an environment of enif_alloc_env() and all its terms.
+ * Order: never the environment of a call. */
+ERL_NAPI_EXPORT void enif_free_env(ErlNifEnv *env);
+
+/** Ends all terms of an environment of enif_alloc_env(), which can then be used again.
+ * Order: never the environment of a call. */
+ERL_NAPI_EXPORT void enif_clear_env(ErlNifEnv *env);
+
+/** Copies the whole of SRC_TERM into DST_ENV, binaries by reference. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_copy(ErlNifEnv *dst_env, ERL_NIF_TERM src_term);
+
+/** @} */
+
+/**
+ * @defgroup nif_compare What a term is
+ * Terms of different environments may be compared while neither environment changes.
+ *
+ * On failure: nothing fails; 0 is no.
+ * @{
+ */
+
+/** Asks whether TERM is a reference. */
+ERL_NAPI_EXPORT int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Asks whether the terms are equal as by Erlang's `=:=`: 1 and 1.0 differ. */
+ERL_NAPI_EXPORT int enif_is_identical(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs);
+
+/** Compares by Erlang's order of all terms, in which 1 and 1.0 are equal: negative, 0 or positive.
+ */
+ERL_NAPI_EXPORT int enif_compare(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs);
+
+/** Asks whether TERM is a fun. */
+ERL_NAPI_EXPORT int enif_is_fun(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Asks whether TERM is an integer or a float.
+ * Since: 2.3. */
+ERL_NAPI_EXPORT int enif_is_number(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Returns the type of TERM. Later versions have more types: a switch wants a `default`.
+ * Since: 2.15. */
+ERL_NAPI_EXPORT ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Returns the bytes that a copy of TERM would take: without the word that is the term itself, and
+ * without the data that binaries refer to.
+ * Since: 2.18. */
+ERL_NAPI_EXPORT size_t enif_term_size(ERL_NIF_TERM term);
+
+/** @} */
+
+/**
+ * @defgroup nif_atoms Atoms
+ * An atom is one word, the same in every environment, for ever: make it once in `load` and compare
+ * with ==. The table of atoms never shrinks: for names from outside use the functions that take
+ * existing atoms only. An atom has at most 255 characters. Lengths are in bytes of the encoding
+ * asked for.
+ *
+ * On failure: 0; enif_make_atom() and enif_make_atom_len() raise badarg.
+ * @{
+ */
+
+/** Asks whether TERM is an atom. */
+ERL_NAPI_EXPORT int enif_is_atom(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Makes the atom of the Latin-1 text NAME, which ends with a 0.
+ * Errors: over 255 characters raise badarg. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_atom(ErlNifEnv *env, const char *name);
+
+/** Finds the atom NAME, which ends with a 0, and never makes one.
+ * Errors: 0 if there is no such atom. */
+ERL_NAPI_EXPORT int enif_make_existing_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom,
+                                            ErlNifCharEncoding encoding);
+
+/** Writes the name of ATOM and a 0 to BUF, which has LEN bytes; returns the bytes written, the 0
+ * among them.
+ * Errors: 0 if BUF is too short, or the name has a character that ENCODING lacks. */
+ERL_NAPI_EXPORT int enif_get_atom(ErlNifEnv *env, ERL_NIF_TERM atom, char *buf, unsigned len,
+                                  ErlNifCharEncoding encoding);
+
+/** Gets the length of the name of ATOM, without a terminating 0.
+ * Errors: 0 if the name has a character that ENCODING lacks. */
+ERL_NAPI_EXPORT int enif_get_atom_length(ErlNifEnv *env, ERL_NIF_TERM atom, unsigned *len,
+                                         ErlNifCharEncoding encoding);
+
+/** Makes the atom of LEN bytes of Latin-1.
+ * Errors: over 255 characters raise badarg. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_atom_len(ErlNifEnv *env, const char *name, size_t len);
+
+/** Finds the atom of LEN bytes at NAME, and never makes one.
+ * Errors: 0 if there is no such atom. */
+ERL_NAPI_EXPORT int enif_make_existing_atom_len(ErlNifEnv *env, const char *name, size_t len,
+                                                ERL_NIF_TERM *atom, ErlNifCharEncoding encoding);
+
+/** Makes the atom NAME, which ends with a 0.
+ * Errors: 0, and no exception, over 255 characters and for bytes that are not of ENCODING.
+ * Since: 2.17. */
+ERL_NAPI_EXPORT int enif_make_new_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom,
+                                       ErlNifCharEncoding encoding);
+
+/** Makes the atom of LEN bytes at NAME.
+ * Errors: as of enif_make_new_atom().
+ * Since: 2.17. */
+ERL_NAPI_EXPORT int enif_make_new_atom_len(ErlNifEnv *env, const char *name, size_t len,
+                                           ERL_NIF_TERM *atom, ErlNifCharEncoding encoding);
+
+/** Gets a small number for tables of the library's own, from 0 to enif_max_atom_cache_index();
+ * different atoms may share it.
+ * Since: 2.18. */
+ERL_NAPI_EXPORT int enif_get_atom_cache_index(ErlNifEnv *env, ERL_NIF_TERM atom, unsigned *index);
+
+/** Returns the largest index that enif_get_atom_cache_index() gives.
+ * Since: 2.18. */
+ERL_NAPI_EXPORT unsigned enif_max_atom_cache_index(void);
+
+/** @} */
+
+/**
+ * @defgroup nif_numbers Numbers
+ * A getter fails for a term of another kind (an integer, for enif_get_double()) and for an integer
+ * that the C type cannot hold. The four 64-bit functions are `long` twins on LP64, where libraries
+ * import only the twins.
+ *
+ * On failure: 0; enif_make_double() raises badarg.
+ * @{
+ */
+
+/** Gets an integer as an int. */
+ERL_NAPI_EXPORT int enif_get_int(ErlNifEnv *env, ERL_NIF_TERM term, int *ip);
+
+/** Gets an integer as an unsigned long. */
+ERL_NAPI_EXPORT int enif_get_ulong(ErlNifEnv *env, ERL_NIF_TERM term, unsigned long *ip);
+
+/** Gets a float; an integer is none. */
+ERL_NAPI_EXPORT int enif_get_double(ErlNifEnv *env, ERL_NIF_TERM term, double *dp);
+
+/** Makes an integer of an int. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_int(ErlNifEnv *env, int i);
+
+/** Makes an integer of an unsigned long. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_ulong(ErlNifEnv *env, unsigned long i);
+
+/** Makes a float.
+ * Errors: infinities and not-a-numbers raise badarg. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_double(ErlNifEnv *env, double d);
+
+/** Gets an integer as an unsigned. */
+ERL_NAPI_EXPORT int enif_get_uint(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *ip);
+
+/** Gets an integer as a long. */
+ERL_NAPI_EXPORT int enif_get_long(ErlNifEnv *env, ERL_NIF_TERM term, long *ip);
+
+/** Makes an integer of an unsigned. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_uint(ErlNifEnv *env, unsigned i);
+
+/** Makes an integer of a long. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_long(ErlNifEnv *env, long i);
+
+/** Gets an integer of 64 bits; on LP64 the name stands for enif_get_long(). */
+ERL_NAPI_EXPORT int enif_get_int64(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifSInt64 *ip);
+
+/** Gets an integer of 64 bits, not negative; on LP64 the name stands for enif_get_ulong(). */
+ERL_NAPI_EXPORT int enif_get_uint64(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifUInt64 *ip);
+
+/** Makes an integer of 64 bits; on LP64 the name stands for enif_make_long(). */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_int64(ErlNifEnv *env, ErlNifSInt64 i);
+
+/** Makes an integer of 64 bits, not negative; on LP64 the name stands for enif_make_ulong(). */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_uint64(ErlNifEnv *env, ErlNifUInt64 i);
+
+/** @} */
+
+/**
+ * @defgroup nif_binaries Binaries and vectors of them
+ * There are two kinds of ErlNifBinary. An *inspected* one shows a term's bytes: read only, valid as
+ * long as the term, never released. An *allocated* one (enif_alloc_binary(), enif_term_to_binary(),
+ * enif_realloc_binary() of such) is the caller's to write, and ends in either enif_release_binary()
+ * or enif_make_binary(). Sizes and positions are in bytes.
+ *
+ * On failure: 0, or NULL; enif_make_sub_binary() raises badarg.
+ * @{
+ */
+
+/** Asks whether TERM is a binary: a bitstring of whole bytes. */
+ERL_NAPI_EXPORT int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Shows the bytes of a binary in *BIN.
+ * Owner: the term; the bytes are read only, and valid as long as the term. */
+ERL_NAPI_EXPORT int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin);
+
+/** Allocates SIZE bytes, whose content is undefined.
+ * Owner: the caller, until enif_release_binary() or enif_make_binary(). */
+ERL_NAPI_EXPORT int enif_alloc_binary(size_t size, ErlNifBinary *bin);
+
+/** Changes the size of an allocated binary; an inspected one is copied first.
+ * Errors: 0, and the binary is as it was. */
+ERL_NAPI_EXPORT int enif_realloc_binary(ErlNifBinary *bin, size_t size);
+
+/** Frees an allocated binary that no term was made of. */
+ERL_NAPI_EXPORT void enif_release_binary(ErlNifBinary *bin);
+
+/** Makes a term of an allocated binary.
+ * Owner: the term; the bytes stay readable, and no more than that, until the call returns. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin);
+
+/** Shows the bytes of iodata as one binary.
+ * Owner: the environment of TERM; the bytes are read only and never released. */
+ERL_NAPI_EXPORT int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term,
+                                                  ErlNifBinary *bin);
+
+/** Makes a binary of SIZE bytes of BIN_TERM from POS on, which shares them.
+ * Errors: a range that is not inside BIN_TERM raises badarg. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, size_t pos,
+                                                  size_t size);
+
+/** Makes a binary term of SIZE bytes, and returns them to be written.
+ * Owner: the term.
+ * Order: the bytes are written before anybody else gets the term. */
+ERL_NAPI_EXPORT unsigned char *enif_make_new_binary(ErlNifEnv *env, size_t size,
+                                                    ERL_NIF_TERM *termp);
+
+/** Shows a list of binaries as a vector for writev(): at least one binary of the list, at most
+ * MAX_LENGTH; empty ones count and are not shown. *TAIL gets the rest of the list.
+ * Owner: if *IOVEC is given, that structure is filled and stays the caller's, if it has room; if it
+ * is NULL, the vector is valid as long as ENV, or, with ENV NULL, until enif_free_iovec().
+ * Since: 2.13. */
+ERL_NAPI_EXPORT int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_term,
+                                       ERL_NIF_TERM *tail, ErlNifIOVec **iovec);
+
+/** Ends a vector that enif_inspect_iovec() made without an environment.
+ * Since: 2.13. */
+ERL_NAPI_EXPORT void enif_free_iovec(ErlNifIOVec *iov);
+
+/** @} */
+
+/**
+ * @defgroup nif_lists Lists, and strings, which are lists of characters
+ * enif_make_list1() to enif_make_list9(), below, check the types of their arguments.
+ *
+ * On failure: 0, minus the bytes written for a string that was cut; enif_make_string() and
+ * enif_make_string_len() raise badarg.
+ * @{
+ */
+
+/** Gets the head and tail of a cell; [] has none. */
+ERL_NAPI_EXPORT int enif_get_list_cell(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *head,
+                                       ERL_NIF_TERM *tail);
+
+/** Makes a list of CNT terms, each of which must be a whole ERL_NIF_TERM. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_list(ErlNifEnv *env, unsigned cnt, ...);
+
+/** Makes the cell [CAR | CDR]. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_list_cell(ErlNifEnv *env, ERL_NIF_TERM car,
+                                                 ERL_NIF_TERM cdr);
+
+/** Makes the list of the characters of STRING, which ends with a 0.
+ * Errors: bytes that are not of ENCODING raise badarg. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_string(ErlNifEnv *env, const char *string,
+                                              ErlNifCharEncoding encoding);
+
+/** Writes a list of characters and a 0 to BUF, which has LEN bytes; returns the bytes written, the
+ * 0 among them. Errors: if the text was cut, minus the bytes written: whole characters, and the 0.
+ * 0 if LIST is no string in ENCODING. */
+ERL_NAPI_EXPORT int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
+                                    ErlNifCharEncoding encoding);
+
+/** Makes a list of the CNT terms of ARR. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[],
+                                                       unsigned cnt);
+
+/** Asks whether TERM is []. */
+ERL_NAPI_EXPORT int enif_is_empty_list(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Asks whether TERM is [] or a cell, of a proper list or not. */
+ERL_NAPI_EXPORT int enif_is_list(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Gets the number of elements.
+ * Errors: 0 for an improper list. */
+ERL_NAPI_EXPORT int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *len);
+
+/** Makes the list of the characters of LEN bytes at STRING.
+ * Errors: bytes that are not of ENCODING raise badarg. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_string_len(ErlNifEnv *env, const char *string, size_t len,
+                                                  ErlNifCharEncoding encoding);
+
+/** Makes the list in reverse order.
+ * Errors: 0 for an improper list.
+ * Since: 2.3. */
+ERL_NAPI_EXPORT int enif_make_reverse_list(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *list);
+
+/** Gets the bytes that a list of characters takes in ENCODING, without a terminating 0.
+ * Since: 2.17. */
+ERL_NAPI_EXPORT int enif_get_string_length(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *len,
+                                           ErlNifCharEncoding encoding);
+
+/** @} */
+
+/**
+ * @defgroup nif_tuples Tuples
+ * enif_make_tuple1() to enif_make_tuple9(), below, check the types of their arguments.
+ *
+ * On failure: 0.
+ * @{
+ */
+
+/** Gets the number of elements, and the elements themselves; an empty tuple's array is not read.
+ * Owner: the term; the array is read only, and valid as long as the term. */
+ERL_NAPI_EXPORT int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity,
+                                   const ERL_NIF_TERM **array);
+
+/** Makes a tuple of CNT terms, each of which must be a whole ERL_NIF_TERM. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned cnt, ...);
+
+/** Makes a tuple of the CNT terms of ARR. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_tuple_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[],
+                                                        unsigned cnt);
+
+/** Asks whether TERM is a tuple. */
+ERL_NAPI_EXPORT int enif_is_tuple(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** @} */
+
+/**
+ * @defgroup nif_maps Maps
+ * Maps are values: put, update and remove make a new map and leave the old one. An iterator stands
+ * on a pair, before the first (head) or behind the last (tail). The order of pairs is unspecified.
+ *
+ * On failure: 0.
+ * @{
+ */
+
+/** Asks whether TERM is a map.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_is_map(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Gets the number of pairs.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM term, size_t *size);
+
+/** Makes an empty map.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_new_map(ErlNifEnv *env);
+
+/** Makes a map in which KEY has VALUE, whether KEY was there or not.
+ * Errors: 0 only if MAP_IN is no map.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
+                                      ERL_NIF_TERM value, ERL_NIF_TERM *map_out);
+
+/** Gets the value of KEY.
+ * Errors: 0 if KEY is absent.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM map, ERL_NIF_TERM key,
+                                       ERL_NIF_TERM *value);
+
+/** Makes a map in which KEY, which is there, has VALUE.
+ * Errors: 0 also if KEY is absent.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_make_map_update(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
+                                         ERL_NIF_TERM value, ERL_NIF_TERM *map_out);
+
+/** Makes a map without KEY.
+ * Errors: 0 only if MAP_IN is no map.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_make_map_remove(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
+                                         ERL_NIF_TERM *map_out);
+
+/** Begins an iteration at ENTRY, the first or the last pair.
+ * Owner: the caller, until enif_map_iterator_destroy(), in the same call, while the map lives.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM map,
+                                             ErlNifMapIterator *iter, ErlNifMapIteratorEntry entry);
+
+/** Ends an iteration.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT void enif_map_iterator_destroy(ErlNifEnv *env, ErlNifMapIterator *iter);
+
+/** Asks whether the iterator stands before the first pair.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_map_iterator_is_head(ErlNifEnv *env, ErlNifMapIterator *iter);
+
+/** Asks whether the iterator stands behind the last pair.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_map_iterator_is_tail(ErlNifEnv *env, ErlNifMapIterator *iter);
+
+/** Moves to the next pair; non-zero if the iterator then stands on one.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_map_iterator_next(ErlNifEnv *env, ErlNifMapIterator *iter);
+
+/** Moves to the pair before; non-zero if the iterator then stands on one.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_map_iterator_prev(ErlNifEnv *env, ErlNifMapIterator *iter);
+
+/** Gets the pair that the iterator stands on.
+ * Since: 2.6. */
+ERL_NAPI_EXPORT int enif_map_iterator_get_pair(ErlNifEnv *env, ErlNifMapIterator *iter,
+                                               ERL_NIF_TERM *key, ERL_NIF_TERM *value);
+
+/** Makes a map of CNT pairs.
+ * Errors: 0 if two keys are equal.
+ * Since: 2.14. */
+ERL_NAPI_EXPORT int enif_make_map_from_arrays(ErlNifEnv *env, ERL_NIF_TERM keys[],
+                                              ERL_NIF_TERM values[], size_t cnt,
+                                              ERL_NIF_TERM *map_out);
+
+/** @} */
+
+/**
+ * @defgroup nif_external The external term format
+ * Bytes as of erlang:term_to_binary/1.
+ *
+ * On failure: 0.
+ * @{
+ */
+
+/** Encodes TERM.
+ * Owner: the caller, of the binary that is allocated: to release, or to make a term of.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin);
+
+/** Decodes a term of at most SZ bytes, and returns the bytes read. OPTS is 0 or
+ * ERL_NIF_BIN2TERM_SAFE.
+ * Errors: 0 for bytes that are no term; with ERL_NIF_BIN2TERM_SAFE also for new atoms.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *data, size_t sz,
+                                           ERL_NIF_TERM *term, unsigned int opts);
+
+/** @} */
+
+/**
+ * @defgroup nif_pids Processes, ports and sending
+ * ErlNifPid and ErlNifPort are values: copy and keep them freely; to be alive is another question.
+ * A tracer must not send to its tracee, nor command it.
+ *
+ * On failure: 0, or NULL.
+ * @{
+ */
+
+/** Asks whether TERM is a pid. */
+ERL_NAPI_EXPORT int enif_is_pid(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Asks whether TERM is a port. */
+ERL_NAPI_EXPORT int enif_is_port(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Sends MSG to a process. MSG lives in MSG_ENV, of enif_alloc_env(), which a success empties, so
+ * that it can be used again; or, with MSG_ENV NULL, in ENV, and is copied.
+ * Thread: any; with ENV NULL on a thread of the library's own, where MSG_ENV is not NULL.
+ * Errors: 0 if the receiver is not alive. */
+ERL_NAPI_EXPORT int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env,
+                              ERL_NIF_TERM msg);
+
+/** Gets the pid of the process that runs, and returns PID.
+ * Errors: NULL where no process runs: in destructors, and in tracer callbacks other than those that
+ * erl_tracer.h names. */
+ERL_NAPI_EXPORT ErlNifPid *enif_self(ErlNifEnv *caller_env, ErlNifPid *pid);
+
+/** Gets the pid of a process of this node. */
+ERL_NAPI_EXPORT int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPid *pid);
+
+/** Asks whether the process that runs is alive; a dirty NIF may outlive its process.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT int enif_is_current_process_alive(ErlNifEnv *env);
+
+/** Asks whether a process is alive.
+ * Thread: any; with ENV NULL on a thread of the library's own.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid);
+
+/** Asks whether a port is alive.
+ * Thread: as of enif_is_process_alive().
+ * Since: 2.11. */
+ERL_NAPI_EXPORT int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id);
+
+/** Gets a port of this node.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT int enif_get_local_port(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPort *port_id);
+
+/** Sends MSG, iodata, to a port, with environments as of enif_send().
+ * Errors: 0 if the port is not alive.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_env,
+                                      ERL_NIF_TERM msg);
+
+/** Looks up the process that is registered as NAME.
+ * Thread: any; with ENV NULL on a thread of the library's own.
+ * Since: 2.12. */
+ERL_NAPI_EXPORT int enif_whereis_pid(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPid *pid);
+
+/** Looks up the port that is registered as NAME.
+ * Thread: as of enif_whereis_pid().
+ * Since: 2.12. */
+ERL_NAPI_EXPORT int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port);
+
+/** Makes *PID the pid of nobody.
+ * Since: 2.15. */
+ERL_NAPI_EXPORT void enif_set_pid_undefined(ErlNifPid *pid);
+
+/** Asks whether *PID is the pid of nobody.
+ * Since: 2.15. */
+ERL_NAPI_EXPORT int enif_is_pid_undefined(const ErlNifPid *pid);
+
+/** @} */
+
+/**
+ * @defgroup nif_exceptions Exceptions
+ * An exception marks the environment. The result of the function that raises it is no term to build
+ * with, only to be returned. After that only enif_is_exception(), enif_has_pending_exception() and
+ * releasing of memory make sense.
+ *
+ * On failure: nothing fails; 0 is no.
+ * @{
+ */
+
+/** Raises the error `badarg`. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_badarg(ErlNifEnv *env);
+
+/** Asks whether TERM is the result of a function that raised an exception.
+ * Since: 2.2. */
+ERL_NAPI_EXPORT int enif_is_exception(ErlNifEnv *env, ERL_NIF_TERM term);
+
+/** Asks whether an exception was raised in ENV; *REASON gets its reason, unless REASON is NULL.
+ * Since: 2.8. */
+ERL_NAPI_EXPORT int enif_has_pending_exception(ErlNifEnv *env, ERL_NIF_TERM *reason);
+
+/** Raises an exception of the class `error`.
+ * Since: 2.8. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_raise_exception(ErlNifEnv *env, ERL_NIF_TERM reason);
+
+/** @} */
+
+/**
+ * @defgroup nif_memory Memory
+ * Blocks are aligned for any C type, and any thread may free them. They cannot be exchanged with
+ * those of malloc(): compilers know, and warn.
+ *
+ * On failure: NULL.
+ * @{
+ */
+
+/** Frees a block of enif_alloc() or enif_realloc(); NULL is ignored. */
+ERL_NAPI_EXPORT void enif_free(void *ptr);
+
+/** Allocates SIZE bytes, whose content is undefined.
+ * Owner: the caller, until enif_free(). */
+ERL_NAPI_EXPORT void *enif_alloc(size_t size) ERL_NAPI_ATTR_MALLOC_USD(1, enif_free, 1);
+
+/** Changes the size of a block to SIZE bytes; the block may move.
+ * Errors: NULL, and the block is as it was. */
+ERL_NAPI_EXPORT void *enif_realloc(void *ptr, size_t size) ERL_NAPI_ATTR_ALLOC_SIZE(2);
+
+/** @} */
+
+/**
+ * @defgroup nif_resources Resources, monitors and file events
+ * A resource is memory of a named type with a destructor, and is counted: its creator holds one
+ * reference, enif_keep_resource() adds one, and each term of it holds one while the term lives. The
+ * destructor runs after the last reference is gone, on any thread. Types are opened in `load` and
+ * `upgrade` only; a takeover gives a new library the living resources of the old one.
+ *
+ * On failure: NULL, or 0; non-zero for monitors and calls of other libraries; negative for file
+ * events.
+ * @{
+ */
+
+/** Opens the type NAME_STR with a destructor, or none. MODULE_STR is NULL. FLAGS say whether the
+ * type may be made, taken over or both; *TRIED, unless TRIED is NULL, gets the flag that was used.
+ * Order: in `load` and `upgrade` only. */
+ERL_NAPI_EXPORT ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, const char *module_str,
+                                                            const char *name_str,
+                                                            void (*dtor)(ErlNifEnv *, void *),
+                                                            ErlNifResourceFlags flags,
+                                                            ErlNifResourceFlags *tried);
+
+/** Allocates a resource of SIZE bytes.
+ * Owner: the caller, of one reference. */
+ERL_NAPI_EXPORT void *enif_alloc_resource(ErlNifResourceType *type, size_t size)
+    ERL_NAPI_ATTR_MALLOC_US(2);
+
+/** Gives one reference back. */
+ERL_NAPI_EXPORT void enif_release_resource(void *obj);
+
+/** Makes a term of a resource; the term holds a reference of its own. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_resource(ErlNifEnv *env, void *obj);
+
+/** Gets the resource of a term, if it is of TYPE.
+ * Owner: the term; enif_keep_resource() keeps the resource longer. */
+ERL_NAPI_EXPORT int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifResourceType *type,
+                                      void **objp);
+
+/** Returns the bytes of a resource. */
+ERL_NAPI_EXPORT size_t enif_sizeof_resource(void *obj);
+
+/** Adds one reference. */
+ERL_NAPI_EXPORT void enif_keep_resource(void *obj);
+
+/** Makes a binary of SIZE bytes at DATA, not copied, that holds a reference to OBJ.
+ * Owner: OBJ; the bytes do not change until its destructor runs. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_resource_binary(ErlNifEnv *env, void *obj, const void *data,
+                                                       size_t size);
+
+/** Asks for one message {select, Obj, Ref, Event} to PID (NULL: the caller) for each event of
+ * FLAGS, or ends that (CANCEL, STOP). Returns a set of ERL_NIF_SELECT_ bits. Owner: the type's
+ * `stop` closes E, after ERL_NIF_SELECT_STOP, once E was ever selected. Errors: negative.
+ * Since: 2.12. */
+ERL_NAPI_EXPORT int enif_select(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags,
+                                void *obj, const ErlNifPid *pid, ERL_NIF_TERM ref);
+
+/** Opens a type as enif_open_resource_type() does, with the callbacks dtor, stop and down of INIT.
+ * Since: 2.12. */
+ERL_NAPI_EXPORT ErlNifResourceType *enif_open_resource_type_x(ErlNifEnv *env, const char *name_str,
+                                                              const ErlNifResourceTypeInit *init,
+                                                              ErlNifResourceFlags flags,
+                                                              ErlNifResourceFlags *tried);
+
+/** Has the type's `down` called once, when the process ends, unless enif_demonitor_process() comes
+ * before. *MONITOR, unless MONITOR is NULL, names the monitor.
+ * Errors: positive if the process is not alive, negative if the type has no `down`.
+ * Since: 2.12. */
+ERL_NAPI_EXPORT int enif_monitor_process(ErlNifEnv *env, void *obj, const ErlNifPid *pid,
+                                         ErlNifMonitor *monitor);
+
+/** Ends a monitor: after 0, `down` is not called for it.
+ * Errors: non-zero if the monitor was ended before, or has fired.
+ * Since: 2.12. */
+ERL_NAPI_EXPORT int enif_demonitor_process(ErlNifEnv *env, void *obj, const ErlNifMonitor *monitor);
+
+/** Compares two monitors: negative, 0 or positive.
+ * Since: 2.12. */
+ERL_NAPI_EXPORT int enif_compare_monitors(const ErlNifMonitor *monitor1,
+                                          const ErlNifMonitor *monitor2);
+
+/** Selects as enif_select() does, with the message MSG, which lives in MSG_ENV as of enif_send().
+ * enif_select_read() and its like, below, are easier to call.
+ * Since: 2.15. */
+ERL_NAPI_EXPORT int enif_select_x(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags,
+                                  void *obj, const ErlNifPid *pid, ERL_NIF_TERM msg,
+                                  ErlNifEnv *msg_env);
+
+/** Makes a term that names a monitor, to be shown and compared.
+ * Since: 2.15. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_monitor_term(ErlNifEnv *env, const ErlNifMonitor *monitor);
+
+/** Opens a type as enif_open_resource_type_x() does, with the first `members` callbacks of INIT.
+ * Since: 2.16. */
+ERL_NAPI_EXPORT ErlNifResourceType *enif_init_resource_type(ErlNifEnv *env, const char *name_str,
+                                                            const ErlNifResourceTypeInit *init,
+                                                            ErlNifResourceFlags flags,
+                                                            ErlNifResourceFlags *tried);
+
+/** Calls `dyncall` of the type that the module MOD opened as NAME, for a resource of that type.
+ * Errors: non-zero if RSRC is not such a resource, or the type has no `dyncall`.
+ * Since: 2.16. */
+ERL_NAPI_EXPORT int enif_dynamic_resource_call(ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM name,
+                                               ERL_NIF_TERM rsrc, void *call_data);
+
+/** @} */
+
+/**
+ * @defgroup nif_ioq I/O queues: bytes waiting for a file descriptor that is not ready
+ * A queue has no lock of its own: one thread uses it at a time. Sizes are in bytes.
+ *
+ * On failure: 0, or NULL.
+ * @{
+ */
+
+/** Frees a queue and the bytes in it.
+ * Since: 2.13. */
+ERL_NAPI_EXPORT void enif_ioq_destroy(ErlNifIOQueue *q);
+
+/** Makes an empty queue; OPTS is ERL_NIF_IOQ_NORMAL.
+ * Owner: the caller, until enif_ioq_destroy().
+ * Since: 2.13. */
+ERL_NAPI_EXPORT ErlNifIOQueue *enif_ioq_create(ErlNifIOQueueOpts opts)
     ERL_NAPI_ATTR_MALLOC_D(enif_ioq_destroy, 1);
-#pragma GCC diagnostic pop
+
+/** Appends a binary but its first SKIP bytes.
+ * Owner: the queue, of the binary, also if this fails.
+ * Since: 2.13. */
+ERL_NAPI_EXPORT int enif_ioq_enq_binary(ErlNifIOQueue *q, ErlNifBinary *bin, size_t skip);
+
+/** Appends a vector but its first SKIP bytes.
+ * Owner: the caller frees the vector as ever; its bytes are shared.
+ * Since: 2.13. */
+ERL_NAPI_EXPORT int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip);
+
+/** Returns the bytes in the queue.
+ * Since: 2.13. */
+ERL_NAPI_EXPORT size_t enif_ioq_size(ErlNifIOQueue *q);
+
+/** Removes the first COUNT bytes; *SIZE, unless SIZE is NULL, gets the number that is left.
+ * Errors: 0 if there are fewer.
+ * Since: 2.13. */
+ERL_NAPI_EXPORT int enif_ioq_deq(ErlNifIOQueue *q, size_t count, size_t *size);
+
+/** Shows the queue's bytes as *IOVLEN pieces, for writev().
+ * Owner: the queue; the pieces are valid until it changes.
+ * Since: 2.13. */
+ERL_NAPI_EXPORT SysIOVec *enif_ioq_peek(ErlNifIOQueue *q, int *iovlen);
+
+/** Makes a binary of the queue's first piece; *SIZE, unless SIZE is NULL, gets its bytes.
+ * Errors: 0 if the queue is empty.
+ * Since: 2.14. */
+ERL_NAPI_EXPORT int enif_ioq_peek_head(ErlNifEnv *env, ErlNifIOQueue *q, size_t *size,
+                                       ERL_NIF_TERM *head);
+
+/** @} */
+
+/**
+ * @defgroup nif_scheduling Scheduling
+ * A long function gives way by returning the result of enif_schedule_nif().
+ *
+ * On failure: enif_schedule_nif() raises badarg.
+ * @{
+ */
+
+/** Reports PERCENT (1 to 100) of a turn as used since the last report; 1 if it is time to give way.
+ * Since: 2.4. */
+ERL_NAPI_EXPORT int enif_consume_timeslice(ErlNifEnv *env, int percent);
+
+/** Has FP called later with ARGV in the function's place, and known as FUN_NAME; on a dirty
+ * scheduler if FLAGS are a dirty job kind. Order: the function returns the result at once.
+ * Since: 2.7. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_schedule_nif(ErlNifEnv *env, const char *fun_name, int flags,
+                                               ERL_NIF_TERM (*fp)(ErlNifEnv *, int,
+                                                                  const ERL_NIF_TERM[]),
+                                               int argc, const ERL_NIF_TERM argv[]);
+
+/** Returns the kind of the calling thread, ERL_NIF_THR_; negative for other threads of the host.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT int enif_thread_type(void);
+
+/** @} */
+
+/**
+ * @defgroup nif_threads Threads, locks and thread-specific data
+ * POSIX's things under portable names. Locks are not recursive. Names are copied, and serve
+ * diagnosis only. Functions that return int return 0 for success or an errno value (EBUSY, of the
+ * try functions), except enif_equal_tids(). A tracer's callback waits for nothing.
+ *
+ * On failure: NULL, or an errno value.
+ * @{
+ */
+
+/** Frees a mutex, which nobody holds. */
+ERL_NAPI_EXPORT void enif_mutex_destroy(ErlNifMutex *mtx);
+
+/** Makes a mutex.
+ * Owner: the caller, until enif_mutex_destroy(). */
+ERL_NAPI_EXPORT ErlNifMutex *enif_mutex_create(char *name)
+    ERL_NAPI_ATTR_MALLOC_D(enif_mutex_destroy, 1);
+
+/** Locks a mutex if nobody holds it. */
+ERL_NAPI_EXPORT int enif_mutex_trylock(ErlNifMutex *mtx);
+
+/** Locks a mutex, after a wait if need be. */
+ERL_NAPI_EXPORT void enif_mutex_lock(ErlNifMutex *mtx);
+
+/** Unlocks a mutex, on the thread that locked it. */
+ERL_NAPI_EXPORT void enif_mutex_unlock(ErlNifMutex *mtx);
+
+/** Frees a condition variable, for which nobody waits. */
+ERL_NAPI_EXPORT void enif_cond_destroy(ErlNifCond *cnd);
+
+/** Makes a condition variable.
+ * Owner: the caller, until enif_cond_destroy(). */
+ERL_NAPI_EXPORT ErlNifCond *enif_cond_create(char *name)
+    ERL_NAPI_ATTR_MALLOC_D(enif_cond_destroy, 1);
+
+/** Wakes one thread that waits. */
+ERL_NAPI_EXPORT void enif_cond_signal(ErlNifCond *cnd);
+
+/** Wakes all threads that wait. */
+ERL_NAPI_EXPORT void enif_cond_broadcast(ErlNifCond *cnd);
+
+/** Unlocks MTX, waits, and locks MTX again; may also return without a signal. */
+ERL_NAPI_EXPORT void enif_cond_wait(ErlNifCond *cnd, ErlNifMutex *mtx);
+
+/** Frees a reader-writer lock, which nobody holds. */
+ERL_NAPI_EXPORT void enif_rwlock_destroy(ErlNifRWLock *rwlck);
+
+/** Makes a reader-writer lock.
+ * Owner: the caller, until enif_rwlock_destroy(). */
+ERL_NAPI_EXPORT ErlNifRWLock *enif_rwlock_create(char *name)
+    ERL_NAPI_ATTR_MALLOC_D(enif_rwlock_destroy, 1);
+
+/** Locks for reading, unless that would wait. */
+ERL_NAPI_EXPORT int enif_rwlock_tryrlock(ErlNifRWLock *rwlck);
+
+/** Locks for reading, after a wait if need be. */
+ERL_NAPI_EXPORT void enif_rwlock_rlock(ErlNifRWLock *rwlck);
+
+/** Ends a lock for reading. */
+ERL_NAPI_EXPORT void enif_rwlock_runlock(ErlNifRWLock *rwlck);
+
+/** Locks for writing, unless that would wait. */
+ERL_NAPI_EXPORT int enif_rwlock_tryrwlock(ErlNifRWLock *rwlck);
+
+/** Locks for writing, after a wait if need be. */
+ERL_NAPI_EXPORT void enif_rwlock_rwlock(ErlNifRWLock *rwlck);
+
+/** Ends a lock for writing. */
+ERL_NAPI_EXPORT void enif_rwlock_rwunlock(ErlNifRWLock *rwlck);
+
+/** Makes a key, for which each thread has a pointer of its own, NULL at first. */
+ERL_NAPI_EXPORT int enif_tsd_key_create(char *name, ErlNifTSDKey *key);
+
+/** Frees a key.
+ * Order: after each thread has set its pointer to NULL. */
+ERL_NAPI_EXPORT void enif_tsd_key_destroy(ErlNifTSDKey key);
+
+/** Sets the calling thread's pointer for a key. */
+ERL_NAPI_EXPORT void enif_tsd_set(ErlNifTSDKey key, void *data);
+
+/** Returns the calling thread's pointer for a key. */
+ERL_NAPI_EXPORT void *enif_tsd_get(ErlNifTSDKey key);
+
+/** Frees options of enif_thread_opts_create(). */
+ERL_NAPI_EXPORT void enif_thread_opts_destroy(ErlNifThreadOpts *opts);
+
+/** Makes options for enif_thread_create(), with the defaults in them.
+ * Owner: the caller, until enif_thread_opts_destroy(). */
+ERL_NAPI_EXPORT ErlNifThreadOpts *enif_thread_opts_create(char *name)
+    ERL_NAPI_ATTR_MALLOC_D(enif_thread_opts_destroy, 1);
+
+/** Starts a thread that calls FUNC(ARGS); OPTS may be NULL.
+ * Order: each thread is joined before its library is unloaded. */
+ERL_NAPI_EXPORT int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)(void *),
+                                       void *args, ErlNifThreadOpts *opts);
+
+/** Returns the calling thread. */
+ERL_NAPI_EXPORT ErlNifTid enif_thread_self(void);
+
+/** Asks whether both are one thread. */
+ERL_NAPI_EXPORT int enif_equal_tids(ErlNifTid tid1, ErlNifTid tid2);
+
+/** Ends the calling thread, which enif_thread_create() started; RESP is for enif_thread_join(). */
+ERL_NAPI_EXPORT void enif_thread_exit(void *resp);
+
+/** Waits for a thread's end; *RESPP, unless RESPP is NULL, gets its result. */
+ERL_NAPI_EXPORT int enif_thread_join(ErlNifTid tid, void **respp);
+
+/** Returns a mutex's name.
+ * Owner: the mutex.
+ * Since: 2.14. */
+ERL_NAPI_EXPORT char *enif_mutex_name(ErlNifMutex *mtx);
+
+/** Returns a condition variable's name.
+ * Owner: the condition variable.
+ * Since: 2.14. */
+ERL_NAPI_EXPORT char *enif_cond_name(ErlNifCond *cnd);
+
+/** Returns a reader-writer lock's name.
+ * Owner: the lock.
+ * Since: 2.14. */
+ERL_NAPI_EXPORT char *enif_rwlock_name(ErlNifRWLock *rwlck);
+
+/** Returns a thread's name.
+ * Owner: the thread, while it is not joined.
+ * Since: 2.14. */
+ERL_NAPI_EXPORT char *enif_thread_name(ErlNifTid tid);
+
+/** @} */
+
+/**
+ * @defgroup nif_time Time
+ * Monotonic time plus time offset is system time. Inside a callback for a replayed event the clocks
+ * are the recorded ones.
+ *
+ * On failure: ERL_NIF_TIME_ERROR.
+ * @{
+ */
+
+/** Returns monotonic time in UNIT.
+ * Errors: ERL_NIF_TIME_ERROR for an unknown unit; in a BEAM also on threads that are no schedulers.
+ * Since: 2.10. */
+ERL_NAPI_EXPORT ErlNifTime enif_monotonic_time(ErlNifTimeUnit unit);
+
+/** Returns the difference of system time and monotonic time in UNIT.
+ * Errors: as of enif_monotonic_time().
+ * Since: 2.10. */
+ERL_NAPI_EXPORT ErlNifTime enif_time_offset(ErlNifTimeUnit unit);
+
+/** Converts VAL between units, rounding down.
+ * Since: 2.10. */
+ERL_NAPI_EXPORT ErlNifTime enif_convert_time_unit(ErlNifTime val, ErlNifTimeUnit from,
+                                                  ErlNifTimeUnit to);
+
+/** Makes {MegaSecs, Secs, MicroSecs} of system time, as erlang:now().
+ * Since: 2.11. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_now_time(ErlNifEnv *env);
+
+/** Makes {MegaSecs, Secs, MicroSecs} of the CPU time that the program has used.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_cpu_time(ErlNifEnv *env);
+
+/** @} */
+
+/**
+ * @defgroup nif_unique References, unique integers, hashes
+ * All are of this run of the host, but ERL_NIF_PHASH2.
+ *
+ * On failure: 0 for an unknown hash.
+ * @{
+ */
+
+/** Makes a reference that no other equals, as erlang:make_ref(). */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_ref(ErlNifEnv *env);
+
+/** Makes an integer that no other equals, with PROPERTIES a set of ERL_NIF_UNIQUE_ bits.
+ * Since: 2.11. */
+ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_unique_integer(ErlNifEnv *env,
+                                                      ErlNifUniqueInteger properties);
+
+/** Hashes TERM. ERL_NIF_PHASH2 is erlang:phash2/1, the same on every node and release, and ignores
+ * SALT; ERL_NIF_INTERNAL_HASH is salted, faster, and valid only within this run.
+ * Since: 2.12. */
+ERL_NAPI_EXPORT ErlNifUInt64 enif_hash(ErlNifHash type, ERL_NIF_TERM term, ErlNifUInt64 salt);
+
+/** @} */
+
+/**
+ * @defgroup nif_system The system around
+ * The host, shared objects and the environment's variables.
+ *
+ * On failure: NULL, or non-zero.
+ * @{
+ */
+
+/** Fills at most the first SI_SIZE bytes of *SIP: an older library gets the shorter structure that
+ * it knows. */
+ERL_NAPI_EXPORT void enif_system_info(ErlNifSysInfo *sip, size_t si_size);
+
+/** Opens the shared object LIB with ".so" appended, whatever LIB ends in.
+ * Errors: NULL, and ERR_HANDLER, unless it is NULL, is called with ERR_ARG and a text.
+ * Since: 2.4. */
+ERL_NAPI_EXPORT void *enif_dlopen(const char *lib, void (*err_handler)(void *, const char *),
+                                  void *err_arg);
+
+/** Finds SYMBOL in a shared object of enif_dlopen().
+ * Errors: as of enif_dlopen().
+ * Since: 2.4. */
+ERL_NAPI_EXPORT void *enif_dlsym(void *handle, const char *symbol,
+                                 void (*err_handler)(void *, const char *), void *err_arg);
+
+/** Copies the variable KEY and a 0 to VALUE, which has *VALUE_SIZE bytes; *VALUE_SIZE gets its
+ * length without the 0. Returns 0.
+ * Errors: positive if VALUE is too short, with the bytes that are needed in *VALUE_SIZE; negative
+ * if the variable is not set. Since: 2.9. */
+ERL_NAPI_EXPORT int enif_getenv(const char *key, char *value, size_t *value_size);
+
+/** Sets an option: ERL_NIF_OPT_ON_HALT has a callback called at the program's end,
+ * ERL_NIF_OPT_DELAY_HALT has functions that then run waited for, ERL_NIF_OPT_ON_UNLOAD_THREAD has a
+ * callback called by each scheduler before `unload`. Returns 0.
+ * Order: in `load` and `upgrade` only, each option once.
+ * Since: 2.17. */
+ERL_NAPI_EXPORT int enif_set_option(ErlNifEnv *env, ErlNifOption opt, ...);
+
+/** @} */
+
+/**
+ * @defgroup nif_printf Printing
+ * As the C functions without enif_, plus %T, which takes an ERL_NIF_TERM and prints it as a BEAM's
+ * %T does. %#T prints it as io:format("~0p") does, which a BEAM takes for %T. Because of %T no
+ * declaration has the printf attribute: a compiler that checked these formats would refuse good
+ * ones.
+ *
+ * On failure: negative.
+ * @{
+ */
+
+/** Prints to a file; returns the bytes written. */
+ERL_NAPI_EXPORT int enif_fprintf(FILE *filep, const char *format, ...);
+
+/** Prints at most SIZE bytes to BUFFER, the last of which is a 0; returns the bytes of the whole
+ * text. Since: 2.11. */
+ERL_NAPI_EXPORT int enif_snprintf(char *buffer, size_t size, const char *format, ...);
+
+/** Prints as enif_fprintf() does, with the arguments in AP.
+ * Since: 2.14. */
+ERL_NAPI_EXPORT int enif_vfprintf(FILE *filep, const char *format, va_list ap);
+
+/** Prints as enif_snprintf() does, with the arguments in AP.
+ * Since: 2.14. */
+ERL_NAPI_EXPORT int enif_vsnprintf(char *buffer, size_t size, const char *format, va_list ap);
+
+/** @} */
+
+/**
+ * @defgroup nif_companions Companions
+ * Functions that NIF libraries import although OTP's erl_nif.h never declared them.
+ *
+ * On failure: "unknown", or 0.
+ * @{
+ */
+
+/** Returns the name of an errno value in lower case, as "enoent"; the driver API has it.
+ * Owner: the host; the text is constant.
+ * Since: no version. */
+ERL_NAPI_EXPORT char *erl_errno_id(int error);
+
+/** Returns the number of the calling scheduler, from 1; 0 on other threads. Tracers that were
+ * written for an unreleased OTP want it. Since: no version. */
+ERL_NAPI_EXPORT int enif_scheduler_id(void);
+
+/** @} */
 
 /* `long` has 64 bits, so these are the same functions, and only the long ones are imported: a BEAM
  * exports no others. A host that defines the others too has to undefine these first. */

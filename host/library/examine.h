@@ -89,9 +89,9 @@ struct th_examination {
     char *leaves;               /* why code of it may run when nobody uses it; NULL: it cannot */
     size_t constructors;        /* how many functions run as it is opened, the compiler's too */
     bool constructors_may_start_threads;
-    bool static_tls;            /* wants a share of the scarce memory for early thread-locals */
-    bool executable_stack;      /* makes all stacks of the process executable */
-    bool text_relocations;      /* its code is changed at load, and not shared */
+    bool static_tls;       /* wants a share of the scarce memory for early thread-locals */
+    bool executable_stack; /* makes all stacks of the process executable */
+    bool text_relocations; /* its code is changed at load, and not shared */
 };
 
 /*

@@ -56,10 +56,10 @@ ERL_NIF_TERM th_tail_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM func
 ERL_NIF_TERM th_call_then(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
                           const ERL_NIF_TERM argv[],
                           ERL_NIF_TERM (*then)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]),
-                          int flags, int kept, const ERL_NIF_TERM terms[])
+                          ThThenFlags flags, int kept, const ERL_NIF_TERM terms[])
 {
     struct th_call_then next = {
-        .code = then, .kept = kept, .terms = terms, .catches = flags & TH_CATCHES};
+        .code = then, .kept = kept, .terms = terms, .catches = flags & TH_THEN_CATCHES};
 
     return th_call_and_then(env, module, function, argc, argv, &next);
 }
@@ -89,13 +89,14 @@ ERL_NIF_TERM th_exit(ErlNifEnv *env, ERL_NIF_TERM reason)
 
 /* What functions that run may ask of the host: to change code. */
 
-static enum th_purge purge_of(int flags)
+static enum th_purge purge_of(ThCodeFlags flags)
 {
-    return flags & TH_HARD ? TH_PURGE_HARD : TH_PURGE_SOFT;
+    return flags & TH_CODE_HARD ? TH_PURGE_HARD : TH_PURGE_SOFT;
 }
 
-ERL_NIF_TERM th_load_code(ErlNifEnv *env, ERL_NIF_TERM paths, ERL_NIF_TERM load_info, int flags,
-                          ThContinuation *then, int kept, const ERL_NIF_TERM terms[])
+ERL_NIF_TERM th_load_code(ErlNifEnv *env, ERL_NIF_TERM paths, ERL_NIF_TERM load_info,
+                          ThCodeFlags flags, ThContinuation *then, int kept,
+                          const ERL_NIF_TERM terms[])
 {
     struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
     struct th_code_request request = {TH_CODE_LOAD, paths, load_info, purge_of(flags)};
@@ -103,8 +104,8 @@ ERL_NIF_TERM th_load_code(ErlNifEnv *env, ERL_NIF_TERM paths, ERL_NIF_TERM load_
     return th_call_code(env, &request, &next);
 }
 
-ERL_NIF_TERM th_purge_code(ErlNifEnv *env, ERL_NIF_TERM module, int flags, ThContinuation *then,
-                           int kept, const ERL_NIF_TERM terms[])
+ERL_NIF_TERM th_purge_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags flags,
+                           ThContinuation *then, int kept, const ERL_NIF_TERM terms[])
 {
     struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
     struct th_code_request request = {TH_CODE_PURGE, module, TH_NIL, purge_of(flags)};
@@ -112,8 +113,8 @@ ERL_NIF_TERM th_purge_code(ErlNifEnv *env, ERL_NIF_TERM module, int flags, ThCon
     return th_call_code(env, &request, &next);
 }
 
-ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module, int flags, ThContinuation *then,
-                            int kept, const ERL_NIF_TERM terms[])
+ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module, ThCodeFlags flags,
+                            ThContinuation *then, int kept, const ERL_NIF_TERM terms[])
 {
     struct th_call_then next = {.code = then, .kept = kept, .terms = terms};
     struct th_code_request request = {TH_CODE_DELETE, module, TH_NIL, purge_of(flags)};

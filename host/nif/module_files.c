@@ -68,7 +68,7 @@ static ERL_NIF_TERM ask_of(ErlNifEnv *env, enum th_file_command command, ERL_NIF
 
 /* --- By path ---------------------------------------------------------------------------------- */
 
-ERL_NIF_TERM th_file_open(ErlNifEnv *env, ERL_NIF_TERM path, int flags, THEN)
+ERL_NIF_TERM th_file_open(ErlNifEnv *env, ERL_NIF_TERM path, ThOpenFlags flags, THEN)
 {
     struct th_file_operation *operation = th_file_operation_create(TH_FILE_OPEN);
 
@@ -229,7 +229,8 @@ ERL_NIF_TERM th_file_preadv(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM piec
     return ask_for_pieces(env, TH_FILE_PREADV, file, pieces, GOES_ON);
 }
 
-ERL_NIF_TERM th_file_setopt(ErlNifEnv *env, ERL_NIF_TERM file, int option, ErlNifSInt64 value, THEN)
+ERL_NIF_TERM th_file_setopt(ErlNifEnv *env, ERL_NIF_TERM file, ThFileOption option,
+                            ErlNifSInt64 value, THEN)
 {
     struct th_file_operation *operation = on(file, TH_FILE_SETOPT);
 

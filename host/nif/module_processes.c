@@ -19,7 +19,7 @@ static struct th_call *call_of(ErlNifEnv *env)
 }
 
 int th_spawn(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
-             const ERL_NIF_TERM argv[], int options, ErlNifPid *pid, ERL_NIF_TERM *monitor)
+             const ERL_NIF_TERM argv[], ThSpawnFlags options, ErlNifPid *pid, ERL_NIF_TERM *monitor)
 {
     struct th_call *call = th_call_of(env);
     ERL_NIF_TERM reference = TH_NONE;
@@ -71,11 +71,11 @@ ERL_NIF_TERM th_monitor(ErlNifEnv *env, const ErlNifPid *pid)
     return call ? th_process_monitor(call, pid->pid) : TH_NONE;
 }
 
-int th_demonitor(ErlNifEnv *env, ERL_NIF_TERM monitor, int flags)
+int th_demonitor(ErlNifEnv *env, ERL_NIF_TERM monitor, ThDemonitorFlags flags)
 {
     struct th_call *call = call_of(env);
 
-    return call && th_process_demonitor(call, monitor, flags & TH_FLUSH);
+    return call && th_process_demonitor(call, monitor, flags & TH_DEMONITOR_FLUSH);
 }
 
 int th_exit_signal(ErlNifEnv *env, const ErlNifPid *to, ERL_NIF_TERM reason)

@@ -45,7 +45,7 @@ int th_attach_pending(ErlNifEnv *env)
     return th_callback_is_pending();
 }
 
-int th_call_fact(ErlNifEnv *env, int fact)
+int th_call_fact(ErlNifEnv *env, ThCallFact fact)
 {
     (void)env;
     switch (fact) {

@@ -1,7 +1,7 @@
 /*
  * The face of nif/: the functions of the NIF API, as shared objects import them.
  *
- * plugin_api/nif_functions.h has the contract of each; the host itself has no need to call them. A
+ * plugin_api/erl_nif.h has the contract of each; the host itself has no need to call them. A
  * function that a file here defines is exported by the program (host/exported.list.in), and by that
  * alone is implemented: a library that imports one which is not there is refused by its name
  * (library/).

@@ -4,6 +4,7 @@
 #include "host/base/base.h"
 #include "host/library/library.h"
 #include "host/runtime/runtime.h"
+#include "plugin_api/nif_module.h"
 
 #include <dlfcn.h>
 
@@ -84,6 +85,11 @@ void enif_free(void *ptr)
 }
 
 /* --- The system around ------------------------------------------------------------------------ */
+
+int th_host_version(void)
+{
+    return TH_MODULE_VERSION;
+}
 
 /*
  * The versions are those of the OTP release that has the same NIF version, as libraries draw

@@ -226,7 +226,7 @@ bool th_call_consume(th_env *env, int percent);
 bool th_call_process_alive(const th_env *env);
 
 /* For the functions of nif_module.h that have such names, with the contracts that these have in
- * module_functions.h. AT: the return address of who calls. */
+ * nif_module.h. AT: the return address of who calls. */
 th_term th_call_nested(th_env *env, th_term module, th_term function, int argc,
                        const th_term argv[], const void *at);
 th_term th_call_nested_entry(th_env *env, const struct th_export *entry, const th_term argv[],
@@ -293,7 +293,7 @@ bool th_call_pending(const th_env *env, th_term *reason);
 
 enum { TH_PROCESS_LINK = 1, TH_PROCESS_MONITOR = 2 };
 
-/* CALL is of the process that does it. The contracts are those of module_functions.h. */
+/* CALL is of the process that does it. The contracts are those of nif_module.h. */
 /* TH_NONE: there are as many as may be. */
 th_term th_process_spawn(struct th_call *call, th_term module, th_term function, int argc,
                          const th_term argv[], int options, th_term *monitor);
@@ -308,13 +308,13 @@ bool th_process_trap_exit(struct th_call *call, bool traps);
  * token. Else as th_mail_send(). */
 bool th_process_send(th_env *env, th_term pid, th_term message);
 
-/* Sequential tokens; TH_NONE where module_functions.h says badarg. */
+/* Sequential tokens; TH_NONE where nif_module.h says badarg. */
 th_term th_seq_set(struct th_call *call, th_term component, th_term value);
 th_term th_seq_get(struct th_call *call, th_term component);
 void th_seq_reset(struct th_call *call);
 bool th_seq_print_label(struct th_call *call, th_term label, th_term info);
 
-/* User tags; see module_functions.h. ITEM is a binary or `undefined`, STATE what th_tag_spread()
+/* User tags; see nif_module.h. ITEM is a binary or `undefined`, STATE what th_tag_spread()
  * has returned; TH_NONE, or false, for what is none. */
 th_term th_tag_put(struct th_call *call, th_term item);
 th_term th_tag_get(struct th_call *call);

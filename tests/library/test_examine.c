@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include "host/library/library.h"
+#include "plugin_api/nif_functions.h"
 #include "tests/support/skipping.h"
 
 #include <elf.h>

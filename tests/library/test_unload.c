@@ -16,29 +16,29 @@ struct shared {
 };
 
 /* FUNCTION is what f/0 does, START what load() does. */
-#define SHARED                                                                                    \
-    "#include <nif_module.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n"   \
-    "#include <unistd.h>\n"                                                                       \
-    "struct shared { _Atomic int beats, stop; int end, unloads; } *shared;\n"                     \
-    "extern void *__dso_handle;\nint __cxa_thread_atexit_impl(void (*)(void *), void *, void "    \
-    "*);\n"                                                                                       \
-    "static pthread_t thread; static ErlNifTid nif_thread;\n"                                     \
-    "static inline void *beat(void *unused)\n"                                                    \
-    "{ while (!shared) usleep(100); while (!shared->stop) { shared->beats++; usleep(100); }\n"    \
-    "  return unused; }\n"                                                                        \
-    "static ERL_NIF_TERM f(ErlNifEnv *env, int argc, const ERL_NIF_TERM *argv)\n"                 \
-    "{ (void)argc, (void)argv; FUNCTION; return enif_make_int(env, nif_thread != 0); }\n"         \
-    "static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)\n"                           \
-    "{ unsigned long at; *data = 0; enif_get_ulong(env, info, &at);\n"                            \
-    "  shared = (struct shared *)(at * 16); START; return 0; }\n"                                 \
-    "static int upgrade(ErlNifEnv *env, void **data, void **old, ERL_NIF_TERM info)\n"            \
-    "{ (void)old; return load(env, data, info); }\n"                                              \
-    "static void unload(ErlNifEnv *env, void *data)\n"                                            \
-    "{ (void)env, (void)data; shared->unloads++;\n"                                               \
-    "  if (shared->end) { shared->stop = 1; pthread_join(thread, 0); } }\n"                       \
-    "void join_thread(void)\n"                                                                    \
-    "{ shared->stop = 1; if (nif_thread) enif_thread_join(nif_thread, 0);\n"                      \
-    "  else pthread_join(thread, 0); }\n"                                                         \
+#define SHARED                                                                                  \
+    "#include <nif_module.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n" \
+    "#include <unistd.h>\n"                                                                     \
+    "struct shared { _Atomic int beats, stop; int end, unloads; } *shared;\n"                   \
+    "extern void *__dso_handle;\nint __cxa_thread_atexit_impl(void (*)(void *), void *, void "  \
+    "*);\n"                                                                                     \
+    "static pthread_t thread; static ErlNifTid nif_thread;\n"                                   \
+    "static inline void *beat(void *unused)\n"                                                  \
+    "{ while (!shared) usleep(100); while (!shared->stop) { shared->beats++; usleep(100); }\n"  \
+    "  return unused; }\n"                                                                      \
+    "static ERL_NIF_TERM f(ErlNifEnv *env, int argc, const ERL_NIF_TERM *argv)\n"               \
+    "{ (void)argc, (void)argv; FUNCTION; return enif_make_int(env, nif_thread != 0); }\n"       \
+    "static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)\n"                         \
+    "{ unsigned long at; *data = 0; enif_get_ulong(env, info, &at);\n"                          \
+    "  shared = (struct shared *)(at * 16); START; return 0; }\n"                               \
+    "static int upgrade(ErlNifEnv *env, void **data, void **old, ERL_NIF_TERM info)\n"          \
+    "{ (void)old; return load(env, data, info); }\n"                                            \
+    "static void unload(ErlNifEnv *env, void *data)\n"                                          \
+    "{ (void)env, (void)data; shared->unloads++;\n"                                             \
+    "  if (shared->end) { shared->stop = 1; pthread_join(thread, 0); } }\n"                     \
+    "void join_thread(void)\n"                                                                  \
+    "{ shared->stop = 1; if (nif_thread) enif_thread_join(nif_thread, 0);\n"                    \
+    "  else pthread_join(thread, 0); }\n"                                                       \
     "static ErlNifFunc functions[] = {{\"f\", 0, f, 0}};\n"
 
 #define STARTS "-DFUNCTION= -DSTART='pthread_create(&thread, 0, beat, 0)'"
@@ -46,11 +46,10 @@ struct shared {
 /* A library NAME of the module NAME, without ".so". */
 static struct th_library *made_with(const char *name, const char *flags, const char *more)
 {
-    char *all = th_printf("-shared -pthread %s %s", strstr(flags, "-DSTART=") ? "" : "-DSTART=",
-                          flags);
-    char *source =
-        th_printf("%s%s\nERL_NIF_INIT(%.*s, functions, load, NULL, upgrade, unload)\n", SHARED, more,
-                  (int)strcspn(name, "."), name);
+    char *all =
+        th_printf("-shared -pthread %s %s", strstr(flags, "-DSTART=") ? "" : "-DSTART=", flags);
+    char *source = th_printf("%s%s\nERL_NIF_INIT(%.*s, functions, load, NULL, upgrade, unload)\n",
+                             SHARED, more, (int)strcspn(name, "."), name);
 
     compile(in_folder(name), all, source);
     th_free(source);
@@ -182,10 +181,9 @@ static void one_that_ends_its_thread_is_pinned_too(void **state)
 static void threads_of_constructors_go_on(void **state)
 {
     static struct shared shared;
-    struct th_library *library = made_with(
-        "constructs.so", "-DFUNCTION=",
-        "__attribute__((constructor)) static void start(void)\n"
-        "{ pthread_create(&thread, 0, beat, 0); }\n");
+    struct th_library *library = made_with("constructs.so", "-DFUNCTION=",
+                                           "__attribute__((constructor)) static void start(void)\n"
+                                           "{ pthread_create(&thread, 0, beat, 0); }\n");
 
     (void)state;
     load(library, &shared);
@@ -255,9 +253,10 @@ static void threads_of_what_it_needs_go_on(void **state)
     struct th_library *library;
 
     (void)state;
-    compile(in_folder("libstarts.so"), "-shared -pthread -Wl,-soname,libstarts.so",
-            "#include <pthread.h>\nstatic pthread_t thread;\nvoid start(void *(*function)(void *))\n"
-            "{ pthread_create(&thread, 0, function, 0); }\n");
+    compile(
+        in_folder("libstarts.so"), "-shared -pthread -Wl,-soname,libstarts.so",
+        "#include <pthread.h>\nstatic pthread_t thread;\nvoid start(void *(*function)(void *))\n"
+        "{ pthread_create(&thread, 0, function, 0); }\n");
     compile(in_folder("libbetween.so"), linked,
             "extern void start(void *(*)(void *));\n"
             "void between(void *(*function)(void *)) { start(function); }\n");

@@ -1,42 +1,31 @@
 #!/usr/bin/env python3
-"""The table of functions in plugin_api/README.md is what plugin_api/nif_functions.h and host/nif say.
+"""The table of functions in plugin_api/README.md is what plugin_api/erl_nif.h and host/nif say.
 
 A row a group: its functions under the NIF version that has them first, what their failure looks like
-(the group's contract says it after "On failure:"), the files that define them. A function of the list
-that no file defines is a fault, too. Run with --fix, this writes the table.
+(the group's text says it after "On failure:"), the files that define them. A function that is declared
+and that no file defines, or that has no comment, is a fault, too; so of plugin_api/nif_module.h. Run
+with --fix, this writes the table.
 """
 
 import os
 import re
 import sys
 
-LIST = 'plugin_api/nif_functions.h'
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(1, os.path.join(ROOT, 'plugin_api'))
+import declarations  # noqa: E402
+
+HEADER = 'plugin_api/erl_nif.h'
+HEADERS = (HEADER, 'plugin_api/nif_module.h')
 README = 'plugin_api/README.md'
 BEGIN, END = '<!-- functions: written by scons fmt -->', '<!-- end of functions -->'
 
-GROUP = re.compile(r'/\*\n((?: \*[^\n]*\n)+?) \*/\n#define (TH_NIF_\w+)\(X\) \\\n((?:.*\\\n)*.*\n)')
-ROW = re.compile(r'X\((\w+), [^,]+?, (\w+),(?:.|\n)*?, (\d+)\)(?= \\\n|\n)')
-DEFINITION = re.compile(r'^[A-Za-z][\w *]*?\b(enif_\w+|erl_errno_id)\((?!.*;$)', re.M)
+DEFINITION = re.compile(r'^[A-Za-z][\w *]*?\b(enif_\w+|erl_errno_id|th_\w+)\((?!.*;$)', re.M)
 
 
-class Group:
-    """A group of the list: its title, the line on failure, [(name, since)]."""
-
-    def __init__(self, comment, rows):
-        text = ' '.join(line[3:].strip() for line in comment.splitlines())
-        self.title = comment.splitlines()[0][3:].split('. ')[0].rstrip('.')
-        failure = re.search(r'On failure: (.*)', text)
-        self.failure = failure[1].rstrip('. ') if failure else ''
-        self.rows = [(name, int(since)) for _, name, since in ROW.findall(rows)]
-
-    def is_of_no_version(self):
-        return not any(since for _, since in self.rows)
-
-
-def groups(text):
-    """The groups of the list that have functions, those of the API first."""
-    found = [Group(comment, rows) for comment, _, rows in GROUP.findall(text)]
-    return sorted((group for group in found if group.rows), key=Group.is_of_no_version)
+def groups(tree, header):
+    """The groups of a header."""
+    return declarations.groups('\n'.join(tree.lines(header)) + '\n') if header in tree.files else []
 
 
 def definitions(tree):
@@ -60,18 +49,19 @@ def version(since):
 
 def cells(group, files):
     names = {}
-    for name, since in group.rows:
-        names.setdefault(since, []).append(name)
+    for function in group.functions:
+        names.setdefault(function.since, []).append(function.name)
     functions = ['%s: `%s`' % (version(since), ' '.join(names[since])) for since in sorted(names)]
-    where = sorted({files[name] for name, _ in group.rows if name in files})
-    return group.title, '<br>'.join(functions), code(group.failure), ' '.join(where)
+    where = sorted({files[one.name] for one in group.functions if one.name in files})
+    failure = re.search(r'On failure: (.*)', group.text)
+    return (group.title, '<br>'.join(functions), code(failure[1].rstrip('. ') if failure else ''),
+            ' '.join(where))
 
 
 def table(tree):
     """The lines between the marks."""
     files = definitions(tree)
-    listed = groups('\n'.join(tree.lines(LIST)) + '\n')
-    rows = ['| %s | %s | %s | %s |' % cells(group, files) for group in listed]
+    rows = ['| %s | %s | %s | %s |' % cells(group, files) for group in groups(tree, HEADER)]
     return ['| group | since: functions | on failure | in `host/nif` |', '|---|---|---|---|'] + rows
 
 
@@ -82,13 +72,15 @@ def split(lines):
 
 
 def check(tree):
-    if LIST not in tree.files:
+    if HEADER not in tree.files:
         return
     files = definitions(tree)
-    for number, line in enumerate(tree.lines(LIST), 1):
-        row = re.match(r' *X\(\w+, [^,]+, (\w+),', line)
-        if row and row[1] not in files:
-            yield LIST, number, 'no file of host/nif defines %s' % row[1]
+    for header in HEADERS:
+        for function in (one for group in groups(tree, header) for one in group.functions):
+            if function.name not in files:
+                yield header, function.line, 'no file of host/nif defines %s' % function.name
+            if not function.comment:
+                yield header, function.line, '%s has no comment of its own' % function.name
     try:
         before, between, _ = split(tree.lines(README))
     except ValueError:
@@ -109,4 +101,4 @@ if __name__ == '__main__':
     from tree import Tree
     if sys.argv[1:] != ['--fix']:
         sys.exit('usage: function_table.py --fix')
-    fix(Tree(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
+    fix(Tree(ROOT))

@@ -113,17 +113,18 @@ class Checks(unittest.TestCase):
         self.write('host/bad.c', 'int a;\nint   b;\n')
         self.assertEqual(self.found(clang_format), ['host/bad.c:2'])
 
-    LIST = ('/*\n * Tuples.\n *\n * A contract.\n *\n * On failure: 0, and\n * enif_b() too.\n */\n'
-            '#define TH_NIF_TUPLES(X) \\\n    X(tuples, int, enif_a, (int a), 200) \\\n'
-            '    X(tuples, int, enif_b, \\\n      (int a, \\\n       int b), 214)\n\n'
-            '/*\n * Companions.\n */\n#define TH_NIF_COMPANIONS(X) \\\n'
-            '    X(system, char *, erl_errno_id, (int error), 0)\n')
+    HEADER = ('/**\n * @defgroup nif_tuples Tuples\n * A contract.\n *\n * On failure: 0, and\n * enif_b() too.\n'
+              ' * @{\n */\n\n/** Does a. */\nERL_NAPI_EXPORT int enif_a(int a);\n\n'
+              '/** Does b.\n * Since: 2.14. */\nERL_NAPI_EXPORT int enif_b(int a, int (*b)(int),\n'
+              '                           int c) SOME_ATTRIBUTE(1);\n\n/** @} */\n\n'
+              '/**\n * @defgroup nif_companions Companions\n * @{\n */\n\n'
+              '/** Names it.\n * Since: no version. */\nERL_NAPI_EXPORT char *erl_errno_id(int error);\n')
     TABLE = ('| group | since: functions | on failure | in `host/nif` |\n|---|---|---|---|\n'
              '| Tuples | 2.0: `enif_a`<br>2.14: `enif_b` | 0, and `enif_b()` too | a.c b.c |\n'
              '| Companions | no version: `erl_errno_id` |  | b.c |\n')
 
     def write_functions(self, table):
-        self.write('plugin_api/nif_functions.h', self.LIST)
+        self.write('plugin_api/erl_nif.h', self.HEADER)
         self.write('plugin_api/README.md', '# Text\n%s\n%s%s\n' % (
             function_table.BEGIN, table, function_table.END))
         self.write('host/nif/a.c', 'int enif_a(int a)\n{\n    return enif_c(a);\n}\n')
@@ -139,7 +140,10 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.found(function_table), [])
         self.write('host/nif/a.c', 'int enif_a(int a);\n')
         self.assertEqual(self.found(function_table),
-                         ['plugin_api/nif_functions.h:10', 'plugin_api/README.md:3'])
+                         ['plugin_api/erl_nif.h:11', 'plugin_api/README.md:3'])
+        self.write_functions(self.TABLE)
+        self.write('plugin_api/erl_nif.h', self.HEADER.replace('/** Does a. */\n', ''))
+        self.assertEqual(self.found(function_table), ['plugin_api/erl_nif.h:10'])
         self.write('plugin_api/README.md', '')
         self.assertEqual(self.found(function_table)[1], 'plugin_api/README.md:1')
 

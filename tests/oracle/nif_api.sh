@@ -34,9 +34,9 @@ same() {
     head -n 40 difference | cut -c 1-200
 }
 
-printf '%s\n' '#include "plugin_api/nif_functions.h"' \
+printf '%s\n' '#include "nif_functions.h"' \
     '#define ROW(group, type, name, parameters, since) @name since' 'TH_NIF_FUNCTIONS(ROW)' |
-    ${CC:-cc} -E -P -I"$SOURCE_DIR" -x c - | tr '@' '\n' |
+    ${CC:-cc} -E -P -I"$BUILD_DIR/include/tracehost" -x c - | tr '@' '\n' |
     python3 "$here/called.py" "2$minor" >called.h || exit 1
 functions=$(sed -n 's/#define FUNCTION_COUNT //p' called.h)
 ${CC:-cc} -std=gnu11 -O1 -g -Wall -Wextra -Werror -fPIC -shared -I"$OTP_INCLUDE" -I. "$here"/*.c \

@@ -9,7 +9,7 @@
  */
 #include <erl_nif.h>
 
-#include "plugin_api/nif_functions.h"
+#include "nif_functions.h"
 
 #ifdef __cplusplus
 #include <type_traits>

@@ -3,14 +3,15 @@
 . tests/plugin_api/report
 
 here=tests/plugin_api
+made="-I$BUILD_DIR/include/tracehost" # the list, which is made from the declarations
 
 # One "name since" a line, from the list.
 cat >"$work/list.c" <<'C'
-#include "plugin_api/nif_functions.h"
+#include "nif_functions.h"
 #define ROW(group, type, name, parameters, since) name since;
 TH_NIF_FUNCTIONS(ROW)
 C
-$CC -E -P -I. "$work/list.c" | tr ';' '\n' | sed 's/^ *//' | grep enif_ | sort >"$work/list"
+$CC -E -P "$made" "$work/list.c" | tr ';' '\n' | sed 's/^ *//' | grep enif_ | sort >"$work/list"
 cut -d' ' -f1 "$work/list" >"$work/names"
 cut -d' ' -f2 "$work/list" | sort -u >"$work/versions"
 
@@ -26,7 +27,7 @@ check 'functions: all since 2.0 to 2.18' versions_known
 # A table of names with a flag that is set elsewhere, as a host has it.
 cat >"$work/table.c" <<'C'
 #include <string.h>
-#include "plugin_api/nif_functions.h"
+#include "nif_functions.h"
 static struct { const char *group, *name; int since, implemented; } known[] = {
 #define ROW(group, type, name, parameters, since) {#group, #name, since, 0},
     TH_NIF_FUNCTIONS(ROW) TH_NIF_COMPANIONS(ROW)
@@ -37,7 +38,7 @@ int main(void)
     return sizeof known / sizeof *known != 182 || strcmp(known[181].name, "enif_scheduler_id");
 }
 C
-names_table() { $CC -Wall -Wextra -Werror -I. "$work/table.c" -o "$work/table" && "$work/table"; }
+names_table() { $CC -Wall -Wextra -Werror "$made" "$work/table.c" -o "$work/table" && "$work/table"; }
 check 'functions: a table of names needs no types' names_table
 
 # since_flags MINOR: -D options that compare what version 2.MINOR has.
@@ -52,7 +53,7 @@ since_flags() {
 compare() {
     since_flags "$5" >"$work/flags"
     $1 -std="$2" -x "$3" -fsyntax-only -Wall -Wextra -Wno-ignored-attributes -Werror \
-        $(cat "$work/flags") -I"$4" -I. $here/functions.c
+        $(cat "$work/flags") -I"$4" "$made" $here/functions.c
 }
 check 'functions: our header declares what the list says' compare "$CC" gnu11 c plugin_api 18
 

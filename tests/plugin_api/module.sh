@@ -26,18 +26,67 @@ else
     skip 'module: pkg-config' 'no pkg-config'
 fi
 
-# Each function of the list is imported, weak.
+# Each function of the list, which is made from the declarations, is imported, weak.
+cat >"$work/all.c" <<'C'
+#include <erl_nif.h>
+#include <nif_module.h>
+#include <module_functions.h>
+#define ROW(group, type, name, parameters) (void (*)(void))name,
+extern void (*const all[])(void);
+void (*const all[])(void) = {TH_MODULE_FUNCTIONS(ROW)};
+C
 imports_all() {
-    nm -D "$work/gcc.so" | sed -n 's/^ *w \(th_[a-z_]*\)$/\1/p' | sort >"$work/imported"
-    sed -n 's/^ *X(\([a-z_]*\), .*, \(th_[a-z_]*\), (.*/\2/p' plugin_api/module_functions.h |
+    made=$BUILD_DIR/include/tracehost
+    gcc $shared -Iplugin_api -I"$made" "$work/all.c" -o "$work/all" || return
+    nm -D "$work/all" | sed -n 's/^ *w \(th_[a-z0-9_]*\)$/\1/p' | sort >"$work/imported"
+    sed -n 's/^ *X(\([a-z_]*\), .*, \(th_[a-z0-9_]*\), (.*/\2/p' "$made/module_functions.h" |
         sort >"$work/listed"
     diff "$work/listed" "$work/imported" && [ -s "$work/listed" ]
 }
 check 'module: all functions are imported, weak' imports_all
 
+# Tools that read C find each function of the API.
+seen_by_ctags() {
+    ctags -x --c-kinds=p plugin_api/nif_module.h plugin_api/erl_nif.h | cut -d' ' -f1 | sort -u >"$work/seen"
+    sed -n 's/^ *X([a-z_]*, .*[ *,]\([a-z_]*_[a-z0-9_]*\), (.*/\1/p' "$made/module_functions.h" "$made/nif_functions.h" |
+        sort -u >"$work/names" && [ "$(wc -l <"$work/names")" -gt 250 ] && comm -13 "$work/seen" "$work/names" >"$work/unseen"
+    cat "$work/unseen"
+    [ ! -s "$work/unseen" ]
+}
+if command -v ctags >/dev/null; then
+    check 'module: ctags finds all functions' seen_by_ctags
+else
+    skip 'module: ctags' 'no ctags'
+fi
+
+# In C a flag of another family is a warning; numbers, sets of flags and ints are none, nor are they in C++.
+cat >"$work/flags.c" <<'C'
+#include <erl_nif.h>
+#include <nif_module.h>
+int flags(ErlNifEnv *env, ERL_NIF_TERM monitor);
+int flags(ErlNifEnv *env, ERL_NIF_TERM monitor)
+{
+    int chosen = TH_SPAWN_LINK | TH_SPAWN_MONITOR;
+    return th_demonitor(env, monitor, FLAG) + th_demonitor(env, monitor, 0) +
+           th_spawn(env, monitor, monitor, 0, NULL, chosen, NULL, NULL) +
+           th_spawn(env, monitor, monitor, 0, NULL, TH_SPAWN_LINK | TH_SPAWN_MONITOR, NULL, NULL);
+}
+C
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    check "module: $compiler: flags" $compiler $shared -Wshadow -pedantic -DFLAG=TH_FLUSH -Iplugin_api "$work/flags.c" -o "$work/flags.so"
+    refused "module: $compiler: a flag of another family" enum-conversion \
+        $compiler $shared -DFLAG=TH_CATCHES -Iplugin_api "$work/flags.c" -o "$work/flags.so"
+done
+for std in c++11 c++20; do
+    [ -z "$CXX" ] || check "module: flags as $std" $CXX -x c++ -std=$std $shared -Wshadow -pedantic -DFLAG=TH_DEMONITOR_FLUSH \
+        -Iplugin_api "$work/flags.c" -o "$work/flags.so"
+done
+
 # TH_FUNCTION: two records of 24 bytes, and functions that are called, not inlined.
 has_local_functions() {
-    for library in "$work"/*.so; do
+    for library in "$work"/gcc.so "$work"/clang.so "$work"/flagged.so; do
+        [ -e "$library" ] || continue
         readelf -SW "$library" | grep -q ' tracehost_functions .* 000030 ' &&
             nm "$library" | grep -q ' t sum_of$' && nm "$library" | grep -q ' t one$' || return
     done

@@ -2,6 +2,8 @@
 
 #include "elf_file.h"
 
+#include "plugin_api/nif_functions.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -214,8 +216,8 @@ void th_imports_note(struct th_examination *e)
     for (size_t i = 0; i < e->import_count && !e->leaves; i++) {
         const struct leaving *found = find_leaving(e->imports[i].name);
         if (found)
-            e->leaves = th_printf("it uses %s: %s", found->shown ? found->shown : found->name,
-                                  found->what);
+            e->leaves =
+                th_printf("it uses %s: %s", found->shown ? found->shown : found->name, found->what);
     }
     e->constructors_may_start_threads =
         e->constructors > compilers && (e->leaves || imports(e, "enif_thread_create"));
@@ -227,7 +229,7 @@ void th_imports_note(struct th_examination *e)
 static bool is_of_system(const char *needed)
 {
     static const char *const names[] = {
-        "ld-linux",   "libc.so",       "libm.so",       "libpthread.so", "libdl.so",   "librt.so",
+        "ld-linux",    "libc.so",      "libm.so",      "libpthread.so", "libdl.so",    "librt.so",
         "libgcc_s.so", "libstdc++.so", "libatomic.so", "libasan.so",    "libubsan.so", "libtsan.so",
     };
 
@@ -242,7 +244,8 @@ static char *file_of(const char *needed)
 {
     void *handle = dlopen(needed, RTLD_LAZY | RTLD_NOLOAD);
     struct link_map *map;
-    char *file = handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? th_strdup(map->l_name) : NULL;
+    char *file =
+        handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? th_strdup(map->l_name) : NULL;
 
     if (handle)
         dlclose(handle);

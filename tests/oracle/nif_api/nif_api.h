@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Made by nif_api.sh from plugin_api/nif_functions.h: how many functions OTP has, and a macro
+/* Made by nif_api.sh from nif_functions.h: how many functions OTP has, and a macro
  * for each of them that notes that it was called. */
 #include "called.h"
 
