@@ -26,8 +26,7 @@ struct run {
 };
 
 struct walk {
-    struct run *runs;
-    size_t depth, capacity;
+    struct th_stack stack;         /* of runs */
     struct th_sorted_keys *sorted; /* what the runs' orders stand in */
     struct run first[FIRST_RUNS];
 };
@@ -67,9 +66,7 @@ static void push(struct walk *walk, struct run run)
 {
     if (run.count == 0)
         return;
-    if (walk->depth == walk->capacity)
-        walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof run);
-    walk->runs[walk->depth++] = run;
+    *(struct run *)th_stack_push(&walk->stack, sizeof run) = run;
 }
 
 static int compare_small(th_term a, th_term b)
@@ -314,14 +311,14 @@ static bool take(struct walk *walk, th_term *a, th_term *b, bool *exact)
     struct run *run;
     size_t i;
 
-    if (walk->depth == 0)
+    if (walk->stack.depth == 0)
         return false;
-    run = &walk->runs[walk->depth - 1];
+    run = th_stack_top(&walk->stack, sizeof *run);
     i = run->next++;
     *a = run->a[run->a_order ? run->a_order[i] : i];
     *b = run->b[run->b_order ? run->b_order[i] : i];
     *exact = run->exact;
-    walk->depth -= run->next == run->count;
+    walk->stack.depth -= run->next == run->count;
     return true;
 }
 
@@ -330,14 +327,12 @@ __attribute__((noinline)) static int compare(th_term a, th_term b, bool exact)
     struct walk walk;
     int order;
 
-    walk.runs = walk.first;
-    walk.depth = 0;
-    walk.capacity = FIRST_RUNS;
+    th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
     walk.sorted = NULL;
     do
         order = a == b ? 0 : compare_shallow(&walk, a, b, exact);
     while (order == 0 && take(&walk, &a, &b, &exact));
-    th_stack_free(walk.runs, walk.first);
+    th_stack_end(&walk.stack);
     th_sorted_keys_free(walk.sorted);
     return order;
 }

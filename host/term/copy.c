@@ -19,8 +19,7 @@ struct run {
 
 struct walk {
     th_env *env;
-    struct run *runs;
-    size_t depth, capacity;
+    struct th_stack stack; /* of runs */
     struct run first[FIRST_RUNS];
 };
 
@@ -28,9 +27,8 @@ static void push(struct walk *walk, th_term *words, size_t count)
 {
     if (count == 0)
         return;
-    if (walk->depth == walk->capacity)
-        walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof walk->runs[0]);
-    walk->runs[walk->depth++] = (struct run){words, words + count};
+    *(struct run *)th_stack_push(&walk->stack, sizeof(struct run)) =
+        (struct run){words, words + count};
 }
 
 /* Copies cells while their heads are immediates; the last cell copied goes on the stack. */
@@ -125,9 +123,7 @@ th_term th_copy(th_env *env, th_term t)
     th_term *place = &t;
 
     walk.env = env;
-    walk.runs = walk.first;
-    walk.depth = 0;
-    walk.capacity = FIRST_RUNS;
+    th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
     for (;;) {
         struct run *run;
 
@@ -135,13 +131,13 @@ th_term th_copy(th_env *env, th_term t)
             *place = copy_list(&walk, *place);
         else if (th_is_boxed(*place))
             *place = copy_boxed(&walk, *place);
-        if (walk.depth == 0)
+        if (walk.stack.depth == 0)
             break;
-        run = &walk.runs[walk.depth - 1];
+        run = th_stack_top(&walk.stack, sizeof *run);
         place = run->next++;
-        walk.depth -= run->next == run->end;
+        walk.stack.depth -= run->next == run->end;
     }
-    th_stack_free(walk.runs, walk.first);
+    th_stack_end(&walk.stack);
     return t;
 }
 

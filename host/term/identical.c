@@ -16,16 +16,13 @@
 enum { FIRST_RUNS = 16 };
 
 struct walk {
-    struct th_rest *runs;
-    size_t depth, capacity;
+    struct th_stack stack; /* of runs */
     struct th_rest first[FIRST_RUNS];
 };
 
 static void push(struct walk *walk, struct th_rest run)
 {
-    if (walk->depth == walk->capacity)
-        walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof run);
-    walk->runs[walk->depth++] = run;
+    *(struct th_rest *)th_stack_push(&walk->stack, sizeof run) = run;
 }
 
 /* Bit strings and references can be identical with different headers; others cannot. */
@@ -106,9 +103,7 @@ __attribute__((noinline)) static bool walk_both(struct th_rest run)
     struct walk walk;
     bool same = true;
 
-    walk.runs = walk.first;
-    walk.depth = 0;
-    walk.capacity = FIRST_RUNS;
+    th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
     for (;;) {
         struct th_rest inside;
         th_term a, b;
@@ -121,13 +116,14 @@ __attribute__((noinline)) static bool walk_both(struct th_rest run)
             if (run.count > 0)
                 push(&walk, run);
             run = inside;
-        } else if (walk.depth > 0) {
-            run = walk.runs[--walk.depth];
+        } else if (walk.stack.depth > 0) {
+            run = *(struct th_rest *)th_stack_top(&walk.stack, sizeof run);
+            walk.stack.depth--;
         } else {
             break;
         }
     }
-    th_stack_free(walk.runs, walk.first);
+    th_stack_end(&walk.stack);
     return same;
 }
 

@@ -22,8 +22,7 @@ struct run {
 
 struct walk {
     uint64_t state;
-    struct run *runs;
-    size_t depth, capacity;
+    struct th_stack stack;         /* of runs */
     struct th_sorted_keys *sorted; /* what the runs' orders stand in */
     struct run first[FIRST_RUNS];
 };
@@ -32,9 +31,8 @@ static void push(struct walk *walk, const th_term *terms, const uint32_t *order,
 {
     if (count == 0)
         return;
-    if (walk->depth == walk->capacity)
-        walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof walk->runs[0]);
-    walk->runs[walk->depth++] = (struct run){terms, order, 0, count};
+    *(struct run *)th_stack_push(&walk->stack, sizeof(struct run)) =
+        (struct run){terms, order, 0, count};
 }
 
 static void add(struct walk *walk, uint64_t word)
@@ -164,27 +162,25 @@ static bool take(struct walk *walk, th_term *t)
     struct run *run;
     size_t i;
 
-    if (walk->depth == 0)
+    if (walk->stack.depth == 0)
         return false;
-    run = &walk->runs[walk->depth - 1];
+    run = th_stack_top(&walk->stack, sizeof *run);
     i = run->next++;
     *t = run->terms[run->order ? run->order[i] : i];
-    walk->depth -= run->next == run->count;
+    walk->stack.depth -= run->next == run->count;
     return true;
 }
 
 static void begin(struct walk *walk, uint64_t state)
 {
     walk->state = state;
-    walk->runs = walk->first;
-    walk->depth = 0;
-    walk->capacity = FIRST_RUNS;
+    th_stack_begin(&walk->stack, walk->first, FIRST_RUNS);
     walk->sorted = NULL;
 }
 
 static uint64_t finish(struct walk *walk)
 {
-    th_stack_free(walk->runs, walk->first);
+    th_stack_end(&walk->stack);
     th_sorted_keys_free(walk->sorted);
     return walk->state;
 }

@@ -11,8 +11,7 @@ enum { FIRST_TAILS = 32 };
 struct walk {
     unsigned char *to; /* NULL: only measure */
     size_t size;
-    th_term *tails;
-    size_t depth, capacity;
+    struct th_stack tails; /* of terms */
     th_term first[FIRST_TAILS];
 };
 
@@ -39,13 +38,6 @@ static bool add_binary(struct walk *walk, th_term t)
     return true;
 }
 
-static void push(struct walk *walk, th_term tail)
-{
-    if (walk->depth == walk->capacity)
-        walk->tails = th_stack_grow(walk->tails, walk->first, &walk->capacity, sizeof tail);
-    walk->tails[walk->depth++] = tail;
-}
-
 /* Adds one list up to its first element that is a list; that one is next, the rest waits. */
 static bool add_cells(struct walk *walk, th_term *list)
 {
@@ -54,7 +46,7 @@ static bool add_cells(struct walk *walk, th_term *list)
         *list = cell[1];
         if (th_is_list(cell[0])) {
             if (cell[1] != TH_NIL)
-                push(walk, cell[1]);
+                *(th_term *)th_stack_push(&walk->tails, sizeof(th_term)) = cell[1];
             *list = cell[0];
         } else if (cell[0] != TH_NIL && !add_byte(walk, cell[0]) && !add_binary(walk, cell[0])) {
             return false;
@@ -68,15 +60,14 @@ static bool add_all(struct walk *walk, th_term t)
     bool good;
 
     walk->size = 0;
-    walk->tails = walk->first;
-    walk->depth = 0;
-    walk->capacity = FIRST_TAILS;
+    th_stack_begin(&walk->tails, walk->first, FIRST_TAILS);
     good = add_cells(walk, &t);
-    while (good && walk->depth > 0) {
-        t = walk->tails[--walk->depth];
+    while (good && walk->tails.depth > 0) {
+        t = *(th_term *)th_stack_top(&walk->tails, sizeof t);
+        walk->tails.depth--;
         good = add_cells(walk, &t);
     }
-    th_stack_free(walk->tails, walk->first);
+    th_stack_end(&walk->tails);
     return good;
 }
 

@@ -53,8 +53,7 @@ struct item {
 
 struct walk {
     uint32_t state;
-    struct item *items;
-    size_t depth, capacity;
+    struct th_stack stack; /* of items */
     struct item first[FIRST_ITEMS];
 };
 
@@ -75,9 +74,7 @@ static void push(struct walk *walk, struct item item)
 {
     if (item.count == 0)
         return;
-    if (walk->depth == walk->capacity)
-        walk->items = th_stack_grow(walk->items, walk->first, &walk->capacity, sizeof item);
-    walk->items[walk->depth++] = item;
+    *(struct item *)th_stack_push(&walk->stack, sizeof item) = item;
 }
 
 static void add_atom(struct walk *walk, th_term atom)
@@ -313,15 +310,15 @@ static th_term take_from_map(struct walk *walk, struct item *map)
 static bool take(struct walk *walk, th_term *t)
 {
     *t = TH_NONE;
-    while (*t == TH_NONE && walk->depth > 0) {
-        struct item *item = &walk->items[walk->depth - 1];
+    while (*t == TH_NONE && walk->stack.depth > 0) {
+        struct item *item = th_stack_top(&walk->stack, sizeof *item);
 
         if (item->map) {
             *t = take_from_map(walk, item);
-            walk->depth -= *t == TH_NONE;
+            walk->stack.depth -= *t == TH_NONE;
         } else {
             *t = item->terms[item->next++];
-            walk->depth -= item->next == item->count;
+            walk->stack.depth -= item->next == item->count;
         }
     }
     return *t != TH_NONE;
@@ -332,12 +329,10 @@ uint32_t th_phash2(th_term t)
     struct walk walk;
 
     walk.state = 0;
-    walk.items = walk.first;
-    walk.depth = 0;
-    walk.capacity = FIRST_ITEMS;
+    th_stack_begin(&walk.stack, walk.first, FIRST_ITEMS);
     do
         add_term(&walk, t);
     while (take(&walk, &t));
-    th_stack_free(walk.items, walk.first);
+    th_stack_end(&walk.stack);
     return walk.state;
 }

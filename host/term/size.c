@@ -16,8 +16,7 @@ struct run {
 
 struct walk {
     size_t words;
-    struct run *runs;
-    size_t depth, capacity;
+    struct th_stack stack; /* of runs */
     struct run first[FIRST_RUNS];
 };
 
@@ -27,9 +26,7 @@ static void push(struct walk *walk, const th_term *words, const th_term *end)
         words++;
     if (words == end)
         return;
-    if (walk->depth == walk->capacity)
-        walk->runs = th_stack_grow(walk->runs, walk->first, &walk->capacity, sizeof walk->runs[0]);
-    walk->runs[walk->depth++] = (struct run){words, end};
+    *(struct run *)th_stack_push(&walk->stack, sizeof(struct run)) = (struct run){words, end};
 }
 
 /* Adds cells while their heads are immediates; the last cell added goes on the stack. */
@@ -98,16 +95,14 @@ size_t th_term_words_up_to(th_term t, size_t most)
     struct walk walk;
 
     walk.words = 0;
-    walk.runs = walk.first;
-    walk.depth = 0;
-    walk.capacity = FIRST_RUNS;
+    th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
     add(&walk, t);
-    while (walk.depth > 0 && walk.words <= most) {
-        struct run *run = &walk.runs[walk.depth - 1];
+    while (walk.stack.depth > 0 && walk.words <= most) {
+        struct run *run = th_stack_top(&walk.stack, sizeof *run);
         t = *run->next++;
-        walk.depth -= run->next == run->end;
+        walk.stack.depth -= run->next == run->end;
         add(&walk, t);
     }
-    th_stack_free(walk.runs, walk.first);
+    th_stack_end(&walk.stack);
     return walk.words;
 }

@@ -4,19 +4,19 @@
 
 #include <string.h>
 
-void *th_stack_grow(void *items, const void *first, size_t *capacity, size_t item_size)
+void th_stack_grow(struct th_stack *stack, size_t item_size)
 {
-    size_t used = *capacity * item_size;
-    void *grown = th_realloc(items == first ? NULL : items, 2 * used);
+    bool first = stack->items == stack->first;
+    size_t used = stack->capacity * item_size;
 
-    if (items == first)
-        memcpy(grown, first, used);
-    *capacity *= 2;
-    return grown;
+    stack->items = th_realloc(first ? NULL : stack->items, 2 * used);
+    if (first)
+        memcpy(stack->items, stack->first, used);
+    stack->capacity *= 2;
 }
 
-void th_stack_free(void *items, const void *first)
+void th_stack_end(struct th_stack *stack)
 {
-    if (items != first)
-        th_free(items);
+    if (stack->items != stack->first)
+        th_free(stack->items);
 }

@@ -3,22 +3,52 @@
  * so that usual terms cost no allocation, and move to the heap when a term is deeper.
  *
  *     struct item first[16];
- *     struct item *items = first;
- *     size_t depth = 0, capacity = 16;
- *     if (depth == capacity)
- *         items = th_stack_grow(items, first, &capacity, sizeof *items);
- *     items[depth++] = ...
- *     th_stack_free(items, first);
+ *     struct th_stack stack;
+ *     th_stack_begin(&stack, first, 16);
+ *     *(struct item *)th_stack_push(&stack, sizeof(struct item)) = ...
+ *     while (stack.depth > 0) {
+ *         struct item *item = th_stack_top(&stack, sizeof *item);
+ *         ... stack.depth-- ...
+ *     }
+ *     th_stack_end(&stack);
+ *
+ * Inside term/ only.
  */
 #ifndef TH_STACK_H
 #define TH_STACK_H
 
 #include <stddef.h>
 
-/* Doubles a full stack of *CAPACITY items. FIRST is the array that it began in. */
-void *th_stack_grow(void *items, const void *first, size_t *capacity, size_t item_size);
+struct th_stack {
+    void *items, *first; /* first: the array that it began in */
+    size_t depth, capacity;
+};
 
-/* Frees the items if they are no longer in FIRST. */
-void th_stack_free(void *items, const void *first);
+static inline void th_stack_begin(struct th_stack *stack, void *first, size_t capacity)
+{
+    stack->items = first;
+    stack->first = first;
+    stack->depth = 0;
+    stack->capacity = capacity;
+}
+
+/* Doubles a full stack of items of ITEM_SIZE bytes. */
+void th_stack_grow(struct th_stack *stack, size_t item_size);
+
+/* The place of a new item of ITEM_SIZE bytes. Items move. */
+static inline void *th_stack_push(struct th_stack *stack, size_t item_size)
+{
+    if (stack->depth == stack->capacity)
+        th_stack_grow(stack, item_size);
+    return (char *)stack->items + stack->depth++ * item_size;
+}
+
+/* The newest item; there is one. */
+static inline void *th_stack_top(const struct th_stack *stack, size_t item_size)
+{
+    return (char *)stack->items + (stack->depth - 1) * item_size;
+}
+
+void th_stack_end(struct th_stack *stack);
 
 #endif

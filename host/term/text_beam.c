@@ -8,29 +8,16 @@
 #include "text_beam.h"
 
 #include "atom.h"
-#include "make.h"
-#include "map.h"
 #include "text_leaf.h"
+#include "text_walk.h"
+
 #include <string.h>
-
-enum kind { LIST, TUPLE, MAP_KEY, MAP_VALUE };
-
-/* What is to come behind an open bracket. */
-struct frame {
-    enum kind kind;
-    bool started;        /* something stands behind the bracket already */
-    th_term rest;        /* list: the elements and the tail to come */
-    size_t left;         /* tuple, map: how many elements or pairs */
-    const th_term *next; /* tuple, map: the first of them, or its key */
-    const th_term *value;
-};
 
 struct printer {
     struct th_buffer *out;
     long left;
     size_t numbers; /* bytes that were written for numbers */
-    struct frame *frames;
-    size_t depth, capacity;
+    struct th_text_walk walk;
 };
 
 /* False: nothing is left for one more. */
@@ -52,13 +39,6 @@ static void add_identifier(struct printer *p, th_term t)
 
     th_leaf_identifier(p->out, t);
     count_digits(p, start);
-}
-
-static void push(struct printer *p, const char *bracket, struct frame frame)
-{
-    th_buffer_add_text(p->out, bracket);
-    TH_ARRAY_GROW(p->frames, p->depth, p->capacity);
-    p->frames[p->depth++] = frame;
 }
 
 /* --- Atoms ------------------------------------------------------------------------------------ */
@@ -253,16 +233,8 @@ static bool begin_boxed(struct printer *p, th_term t)
 
     switch (th_subtag(t)) {
     case TH_TUPLE:
-        push(
-            p, "{",
-            (struct frame){.kind = TUPLE, .left = th_tuple_arity(t), .next = th_tuple_elements(t)});
-        break;
     case TH_MAP:
-        push(p, "#{",
-             (struct frame){.kind = MAP_KEY,
-                            .left = th_map_size(t),
-                            .next = th_map_keys(t),
-                            .value = th_map_values(t)});
+        th_text_walk_open(&p->walk, t);
         break;
     case TH_FLOAT:
         p->numbers += (size_t)snprintf(number, sizeof number, "%e", th_float_value(t));
@@ -312,70 +284,26 @@ static bool begin(struct printer *p, th_term t)
     } else if (is_string(t)) {
         return add_string(p, t);
     } else {
-        push(p, "[", (struct frame){.kind = LIST, .rest = t});
+        th_text_walk_open(&p->walk, t);
     }
     return true;
-}
-
-static bool end(struct printer *p, char bracket)
-{
-    th_buffer_add_byte(p->out, (unsigned char)bracket);
-    p->depth--;
-    return true;
-}
-
-static void separate(struct printer *p, struct frame *frame)
-{
-    if (frame->started)
-        th_buffer_add_byte(p->out, ',');
-    frame->started = true;
-}
-
-static bool step_list(struct printer *p, struct frame *frame)
-{
-    th_term rest = frame->rest;
-
-    if (rest == TH_NIL)
-        return end(p, ']');
-    if (th_is_list(rest)) {
-        separate(p, frame);
-        frame->rest = th_cell(rest)[1];
-        return begin(p, th_cell(rest)[0]);
-    }
-    th_buffer_add_byte(p->out, '|');
-    frame->rest = TH_NIL;
-    return begin(p, rest);
-}
-
-static bool step(struct printer *p, struct frame *frame)
-{
-    if (frame->kind == LIST)
-        return step_list(p, frame);
-    if (frame->kind == MAP_VALUE) {
-        th_buffer_add_text(p->out, "=>");
-        frame->kind = MAP_KEY;
-        frame->left--;
-        return begin(p, *frame->value++);
-    }
-    if (frame->left == 0)
-        return end(p, '}');
-    separate(p, frame);
-    if (frame->kind == MAP_KEY)
-        frame->kind = MAP_VALUE;
-    else
-        frame->left--;
-    return begin(p, *frame->next++);
 }
 
 size_t th_text_print_beam(struct th_buffer *out, th_term t, long limit)
 {
-    struct printer p = {.out = out, .left = limit};
-    bool goes_on = begin(&p, t);
+    struct printer p; /* not cleared: most of it is frames */
+    bool goes_on;
 
-    while (goes_on && p.depth > 0)
-        goes_on = step(&p, &p.frames[p.depth - 1]);
+    p.out = out;
+    p.left = limit;
+    p.numbers = 0;
+    th_text_walk_begin(&p.walk, out, "=>");
+    goes_on = begin(&p, t);
+    while (goes_on && p.walk.stack.depth > 0)
+        if (th_text_walk_step(&p.walk, &t))
+            goes_on = begin(&p, t);
     if (p.left <= 0)
         th_buffer_add_text(out, "... ");
-    th_free(p.frames);
+    th_stack_end(&p.walk.stack);
     return p.numbers;
 }

@@ -1,0 +1,128 @@
+/*
+ * The brackets of nested terms, for the two printers (text_print.c, text_beam.c), which write the
+ * leaves between them: a walk with a stack of its own, one frame for each bracket that is open.
+ *
+ *     th_text_walk_begin(&walk, out, " => ");
+ *     ... th_text_walk_open(&walk, t) for a term with parts, else its text ...
+ *     while (walk.stack.depth > 0)
+ *         if (th_text_walk_step(&walk, &t))
+ *             ... as above, for T ...
+ *     th_stack_end(&walk.stack);
+ *
+ * Inside term/ only.
+ */
+#ifndef TH_TEXT_WALK_H
+#define TH_TEXT_WALK_H
+
+#include "make.h"
+#include "map.h"
+#include "stack.h"
+
+/* What is to come behind an open bracket. */
+struct th_text_frame {
+    enum { TH_TEXT_LIST, TH_TEXT_TUPLE, TH_TEXT_MAP_KEY, TH_TEXT_MAP_VALUE } kind;
+    bool started;         /* something stands behind the bracket already */
+    th_term rest;         /* list: the elements and the tail to come, as a list */
+    size_t left;          /* tuple, map: how many elements or pairs */
+    const th_term *next;  /* tuple, map: the first of them, or its key */
+    const th_term *value; /* map: the value of the first of them */
+};
+
+enum { TH_TEXT_SHALLOW = 32 /* open brackets that need no memory of their own */ };
+
+struct th_text_walk {
+    struct th_buffer *out;
+    const char *arrow;     /* between a key and its value */
+    struct th_stack stack; /* of frames */
+    struct th_text_frame shallow[TH_TEXT_SHALLOW];
+};
+
+static inline void th_text_walk_begin(struct th_text_walk *walk, struct th_buffer *out,
+                                      const char *arrow)
+{
+    walk->out = out;
+    walk->arrow = arrow;
+    th_stack_begin(&walk->stack, walk->shallow, TH_TEXT_SHALLOW);
+}
+
+static inline void th_text_walk_push(struct th_text_walk *walk, struct th_text_frame frame)
+{
+    *(struct th_text_frame *)th_stack_push(&walk->stack, sizeof frame) = frame;
+}
+
+/* Writes the opening bracket of T, a tuple, map or cell. Frames may move. */
+static inline void th_text_walk_open(struct th_text_walk *walk, th_term t)
+{
+    if (th_is_list(t)) {
+        th_buffer_add(walk->out, "[", 1);
+        th_text_walk_push(walk, (struct th_text_frame){.kind = TH_TEXT_LIST, .rest = t});
+    } else if (th_is_tuple(t)) {
+        th_buffer_add(walk->out, "{", 1);
+        th_text_walk_push(walk, (struct th_text_frame){.kind = TH_TEXT_TUPLE,
+                                                       .left = th_tuple_arity(t),
+                                                       .next = th_tuple_elements(t)});
+    } else {
+        th_buffer_add(walk->out, "#{", 2);
+        th_text_walk_push(walk, (struct th_text_frame){.kind = TH_TEXT_MAP_KEY,
+                                                       .left = th_map_size(t),
+                                                       .next = th_map_keys(t),
+                                                       .value = th_map_values(t)});
+    }
+}
+
+static inline void th_text_walk_separate(struct th_text_walk *walk, struct th_text_frame *frame)
+{
+    if (frame->started)
+        th_buffer_add_byte(walk->out, ',');
+    frame->started = true;
+}
+
+/* False: the bracket was closed. */
+static inline bool th_text_walk_step_list(struct th_text_walk *walk, struct th_text_frame *frame,
+                                          th_term *t)
+{
+    th_term rest = frame->rest;
+
+    if (th_is_list(rest)) {
+        th_text_walk_separate(walk, frame);
+        frame->rest = th_cell(rest)[1];
+        *t = th_cell(rest)[0];
+        return true;
+    }
+    frame->rest = TH_NIL;
+    *t = rest;
+    th_buffer_add_byte(walk->out, rest == TH_NIL ? ']' : '|');
+    walk->stack.depth -= rest == TH_NIL;
+    return rest != TH_NIL;
+}
+
+/* Goes on behind the innermost bracket: writes what stands before the next term, *T, which is then
+ * to be written. False: the bracket was closed. */
+static inline bool th_text_walk_step(struct th_text_walk *walk, th_term *t)
+{
+    struct th_text_frame *frame = th_stack_top(&walk->stack, sizeof *frame);
+
+    if (frame->kind == TH_TEXT_LIST)
+        return th_text_walk_step_list(walk, frame, t);
+    if (frame->kind == TH_TEXT_MAP_VALUE) {
+        th_buffer_add_text(walk->out, walk->arrow);
+        frame->kind = TH_TEXT_MAP_KEY;
+        frame->left--;
+        *t = *frame->value++;
+        return true;
+    }
+    if (frame->left == 0) {
+        th_buffer_add_byte(walk->out, '}');
+        walk->stack.depth--;
+        return false;
+    }
+    th_text_walk_separate(walk, frame);
+    if (frame->kind == TH_TEXT_MAP_KEY)
+        frame->kind = TH_TEXT_MAP_VALUE;
+    else
+        frame->left--;
+    *t = *frame->next++;
+    return true;
+}
+
+#endif
