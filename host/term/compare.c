@@ -13,7 +13,7 @@
 #include "make.h"
 #include "map.h"
 #include "map_order.h"
-#include "rest.h"
+#include "compare_internal.h"
 #include "stack.h"
 
 enum { FIRST_RUNS = 16 };

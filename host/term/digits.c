@@ -1,11 +1,11 @@
 /*
  * The digits of integers of any size, both ways, as many at a time as one limb takes; those of long
- * integers in blocks (positions.h).
+ * integers in blocks (digits_internal.h).
  */
 #include "big.h"
 
 #include "make.h"
-#include "positions.h"
+#include "digits_internal.h"
 
 #include <stdlib.h>
 

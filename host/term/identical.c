@@ -8,7 +8,7 @@
 #include "compare.h"
 
 #include "map.h"
-#include "rest.h"
+#include "compare_internal.h"
 #include "stack.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Magnitudes of integers: adding, multiplying, dividing, shifting. */
-#include "limbs.h"
+#include "integer_internal.h"
 
 void th_limbs_add(uint64_t *sum, const struct th_limbs *a, const struct th_limbs *b)
 {

@@ -2,7 +2,7 @@
  * Maps: made at once from pairs, or one change after the other.
  *
  * Small maps are runs of words, sorted on the stack. The pairs of large ones stand in tables
- * (map_table.h): hashed, unless a key is not plain. No call of malloc is made.
+ * (map_internal.h): hashed, unless a key is not plain. No call of malloc is made.
  */
 #include "map.h"
 

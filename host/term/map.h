@@ -9,7 +9,7 @@
 #define TH_MAP_H
 
 #include "env.h"
-#include "map_table.h"
+#include "map_internal.h"
 #include "word.h"
 
 /*

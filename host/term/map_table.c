@@ -1,4 +1,4 @@
-#include "map_table.h"
+#include "map_internal.h"
 
 #include "compare.h"
 #include "host/base/base.h"

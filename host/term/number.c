@@ -2,7 +2,7 @@
 #include "number.h"
 
 #include "big.h"
-#include "limbs.h"
+#include "integer_internal.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Integers as bits in two's complement, without end to the left. */
 #include "number.h"
 
-#include "limbs.h"
+#include "integer_internal.h"
 
 /* No BEAM makes integers of so many bits. */
 enum { SHIFT_MOST = 1 << 26 };

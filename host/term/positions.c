@@ -1,4 +1,4 @@
-#include "positions.h"
+#include "digits_internal.h"
 
 #include "transform.h"
 

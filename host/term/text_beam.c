@@ -8,7 +8,7 @@
 #include "text_beam.h"
 
 #include "atom.h"
-#include "text_leaf.h"
+#include "text_internal.h"
 #include "text_walk.h"
 
 #include <string.h>

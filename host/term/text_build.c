@@ -1,4 +1,4 @@
-#include "text_build.h"
+#include "text_parse_internal.h"
 
 #include "make.h"
 #include "map.h"

@@ -1,5 +1,5 @@
 /* Pids, ports, references and funs as text. */
-#include "text_leaf.h"
+#include "text_internal.h"
 
 #include "atom.h"
 #include "make.h"

@@ -1,5 +1,5 @@
 /* Numbers, atoms, strings and bit strings as text. */
-#include "text_leaf.h"
+#include "text_internal.h"
 
 #include "atom.h"
 #include "big.h"

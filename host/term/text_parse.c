@@ -8,7 +8,7 @@
 #include "text.h"
 
 #include "make.h"
-#include "text_build.h"
+#include "text_parse_internal.h"
 #include "text_limits.h"
 #include "text_scan.h"
 

@@ -1,7 +1,7 @@
 /* The printer of terms as people read them. */
 #include "text.h"
 
-#include "text_leaf.h"
+#include "text_internal.h"
 #include "text_walk.h"
 
 #include <string.h>

@@ -27,7 +27,7 @@
  *                  struct th_binary *
  *   sub binary     size in bits; address of the first byte; the heap binary that holds it
  *   map            number of pairs n; for n <= TH_MAP_SMALL then keys..., in ascending order, and
- *                  values...; for more the address of a table (map_table.h) that has them, in the
+ *                  values...; for more the address of a table (map_internal.h) that has them, in the
  *                  order in which they were recorded or put
  *   reference      node; creation | count << 32 | magic << 40; its 32-bit words, two a word (3
  *                  words, filled up with zeros). A magic one goes on with struct th_offheap (2

@@ -5,8 +5,8 @@
  * more of the term than that takes, and end in the middle where it is not enough. So a long list
  * counts as a string as soon as its first ROOM elements are characters.
  */
-#ifndef TH_TEXT_LEAF_H
-#define TH_TEXT_LEAF_H
+#ifndef TH_TEXT_INTERNAL_H
+#define TH_TEXT_INTERNAL_H
 
 #include "env.h"
 #include "host/base/base.h"

@@ -2,8 +2,8 @@
  * Two terms side by side, from where they begin to differ: for identity and order. Inside term/
  * only.
  */
-#ifndef TH_REST_H
-#define TH_REST_H
+#ifndef TH_COMPARE_INTERNAL_H
+#define TH_COMPARE_INTERNAL_H
 
 #include "word.h"
 

@@ -6,8 +6,8 @@
  * which joins twice as much; so there is nothing to divide in either direction. The products are
  * made by transforms (transform.h).
  */
-#ifndef TH_POSITIONS_H
-#define TH_POSITIONS_H
+#ifndef TH_DIGITS_INTERNAL_H
+#define TH_DIGITS_INTERNAL_H
 
 #include "host/base/base.h"
 

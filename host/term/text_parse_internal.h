@@ -1,8 +1,8 @@
 /*
  * The brackets that are open while a term is read, and the terms that were read behind them.
  */
-#ifndef TH_TEXT_BUILD_H
-#define TH_TEXT_BUILD_H
+#ifndef TH_TEXT_PARSE_INTERNAL_H
+#define TH_TEXT_PARSE_INTERNAL_H
 
 #include "text_segment.h"
 

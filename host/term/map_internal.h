@@ -16,8 +16,8 @@
  *
  * Inside term/ only, but for what map.h needs.
  */
-#ifndef TH_MAP_TABLE_H
-#define TH_MAP_TABLE_H
+#ifndef TH_MAP_INTERNAL_H
+#define TH_MAP_INTERNAL_H
 
 #include "env.h"
 

@@ -3,8 +3,8 @@
  *
  * Results are written to places that the caller gives, with zero limbs at their ends or not.
  */
-#ifndef TH_LIMBS_H
-#define TH_LIMBS_H
+#ifndef TH_INTEGER_INTERNAL_H
+#define TH_INTEGER_INTERNAL_H
 
 #include "make.h"
 
