@@ -11,102 +11,78 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-enum {
-    OPTION_LOAD_INFO = TH_OPTION_OWN,
-    OPTION_REPEAT,
-    OPTION_THREADS,
-    OPTION_CHECK,
-    OPTION_GRACE,
-    MOST_THREADS = 1024
-};
+enum { MOST_THREADS = 1024 };
 
 struct call {
-    const char **folders;
-    size_t folder_count, folder_capacity;
+    struct th_texts folders;
     struct th_call_arguments arguments;
     uint64_t repeat, threads;
     int64_t grace;    /* nanoseconds, for functions that run in the end */
     bool check, many; /* many: --repeat or --threads was given */
 };
 
-static const struct argp_option options[] = {
-    {NULL, 'L', "DIR", 0,
-     "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed", 0},
-    {NULL, 'f', "FILE", 0, "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", 0},
-    {"grace", OPTION_GRACE, "T", 0, TH_GRACE_HELP, 0},
-    {"load-info", OPTION_LOAD_INFO, "TERM", 0,
-     "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)", 0},
-    {"repeat", OPTION_REPEAT, "N", 0, "Evaluate all N times", 0},
-    {"threads", OPTION_THREADS, "N", 0,
-     "Evaluate all in N processes at once, on N schedulers, each with its own variables", 0},
-    {"check", OPTION_CHECK, NULL, 0,
-     "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden", 0},
+static enum th_status check(void *input)
+{
+    struct call *call = input;
+
+    call->many = call->repeat || call->threads;
+    call->repeat = call->repeat ? call->repeat : 1;
+    call->threads = call->threads ? call->threads : 1;
+    if (call->arguments.library_count == 0)
+        return th_error_raise(TH_USAGE, "which LIBRARY?");
+    if (call->many && call->arguments.text_count == 0)
+        return th_error_raise(TH_USAGE,
+                              "--repeat and --threads want EXPRESSIONs, or - for stdin");
+    return TH_OK;
+}
+
+static const struct th_argument arguments[] = {
+    {.letter = 'L',
+     .value = "DIR",
+     .type = TH_ARGUMENT_FOLDER,
+     .how = TH_ARGUMENT_REPEATS,
+     TH_INTO(struct call, folders),
+     .help = "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed"},
+    {.name = "repeat",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     .least = 1,
+     .most = INT64_MAX / MOST_THREADS,
+     TH_INTO(struct call, repeat),
+     .help = "Evaluate all N times"},
+    {.name = "threads",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     .least = 1,
+     .most = MOST_THREADS,
+     TH_INTO(struct call, threads),
+     .help = "Evaluate all in N processes at once, on N schedulers, each with its own variables"},
+    {.name = "grace",
+     .value = "T",
+     .type = TH_ARGUMENT_TIME,
+     .most = INT64_MAX,
+     TH_INTO(struct call, grace),
+     .help = TH_GRACE_HELP},
+    {.name = "check",
+     TH_INTO(struct call, check),
+     .help = "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden"},
     {0},
 };
 
-/* --- Arguments -------------------------------------------------------------------------------- */
+static const struct th_argument_set sets[] = {
+    {.items = arguments, .check = check},
+    {.items = th_call_argument_table, .offset = offsetof(struct call, arguments)},
+    {.items = th_encoding_arguments},
+    {0},
+};
 
-static uint64_t count_from_one(const char *text, struct argp_state *state, const char *option,
-                               uint64_t most)
-{
-    uint64_t count = th_option_count(text, state, option);
-
-    if (count < 1 || count > most)
-        argp_error(state, "%s wants a number from 1 to %" PRIu64 ", not '%s'", option, most, text);
-    return count;
-}
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct call *call = state->input;
-
-    switch (key) {
-    case 'L':
-        TH_ARRAY_GROW(call->folders, call->folder_count, call->folder_capacity);
-        call->folders[call->folder_count++] = value;
-        return 0;
-    case 'f':
-        th_call_arguments_add_file(&call->arguments, value);
-        return 0;
-    case OPTION_LOAD_INFO:
-        call->arguments.info = value;
-        return 0;
-    case OPTION_REPEAT:
-        call->repeat = count_from_one(value, state, "--repeat", INT64_MAX / MOST_THREADS);
-        call->many = true;
-        return 0;
-    case OPTION_THREADS:
-        call->threads = count_from_one(value, state, "--threads", MOST_THREADS);
-        call->many = true;
-        return 0;
-    case OPTION_GRACE:
-        call->grace = th_option_wait(value, state, "--grace");
-        return 0;
-    case OPTION_CHECK:
-        call->check = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        th_call_arguments_add(&call->arguments, value);
-        return 0;
-    case ARGP_KEY_END:
-        if (call->arguments.library_count == 0)
-            argp_error(state, "which LIBRARY?");
-        if (call->many && call->arguments.text_count == 0)
-            argp_error(state, "--repeat and --threads want EXPRESSIONs, or - for stdin");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{&th_encoding_argp, 0, NULL, 0}, {0}};
-
-static const struct argp argp = {
-    options,
-    parse,
-    "LIBRARY... [EXPRESSION...]",
-    "Loads NIF libraries and evaluates Erlang expressions that call their functions, as a shell "
-    "does.\v" TH_CALL_ARGUMENTS_HELP " Without any, stdin is read; if that "
+static const struct th_usage usage = {
+    .sets = sets,
+    .before =
+        "Loads NIF libraries and evaluates Erlang expressions that call their functions, as a shell "
+    "does.",
+    .after =
+    TH_CALL_ARGUMENTS_HELP " Without any, stdin is read; if that "
     "is a terminal, there is a prompt.\n\n"
     "There are terms, variables and patterns, operators, case, if, try, catch, receive and !; "
     "self(), register/2, timer:sleep/1 and the like; flush(), f(), f(V), b() and q() as in the "
@@ -119,9 +95,8 @@ static const struct argp argp = {
     "  tracehost call -L priv jiffy 'jiffy:nif_decode_init(<<\"[1,2]\">>, []).'\n"
     "  tracehost call ./my_nif.so '{ok, C} = my_nif:new().' 'my_nif:add(C, 1).'\n"
     "  tracehost call --threads=4 --repeat=1000 my_nif -f stress.txt\n",
-    children,
-    NULL,
-    NULL,
+    .words = "LIBRARY... [EXPRESSION...]",
+    .live = true,
 };
 
 /* --- The work --------------------------------------------------------------------------------- */
@@ -185,7 +160,7 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
 {
     enum th_status status;
 
-    status = th_call_arguments_load(&call->arguments, call->folders, call->folder_count, false);
+    status = th_call_arguments_load(&call->arguments, call->folders.items, call->folders.count, false);
     if (status == TH_OK)
         status = evaluate_all(call, work);
     else
@@ -219,12 +194,12 @@ static enum th_status run(const struct call *call, struct th_call_work *work)
 
 int th_command_call(int argc, char **argv)
 {
-    struct call call = {.repeat = 1, .threads = 1, .grace = TH_GRACE};
+    struct call call = {.grace = TH_GRACE};
     struct th_program *programs;
     size_t count;
     enum th_status status;
 
-    th_command_parse(&argp, argc, argv, &call);
+    th_command_parse(&usage, argc, argv, &call);
     if (call.arguments.text_count == 0 && !isatty(STDIN_FILENO))
         th_call_arguments_add_file(&call.arguments, "-");
     th_interrupt_install();
@@ -249,7 +224,7 @@ int th_command_call(int argc, char **argv)
     for (size_t i = 0; i < count; i++)
         th_shell_program_free(&programs[i]);
     th_free(programs);
-    th_free(call.folders);
+    th_free(call.folders.items);
     th_call_arguments_free(&call.arguments);
     return th_interrupt_status(th_command_finish("call", status));
 }

@@ -137,3 +137,37 @@ enum th_status th_call_arguments_load(const struct th_call_arguments *arguments,
     th_env_release(&env);
     return status;
 }
+
+/* --- The table -------------------------------------------------------------------------------- */
+
+static enum th_status take_word(const struct th_argument *argument, const char *value, void *input)
+{
+    (void)argument;
+    th_call_arguments_add(input, value);
+    return TH_OK;
+}
+
+static enum th_status take_file(const struct th_argument *argument, const char *value, void *input)
+{
+    (void)argument;
+    th_call_arguments_add_file(input, value);
+    return TH_OK;
+}
+
+const struct th_argument th_call_argument_table[] = {
+    {.value = "LIBRARY",
+     .type = TH_ARGUMENT_LIBRARY,
+     .how = TH_ARGUMENT_REPEATS,
+     .take = take_word},
+    {.letter = 'f',
+     .value = "FILE",
+     .type = TH_ARGUMENT_FILE,
+     .take = take_file,
+     .help = "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs"},
+    {.name = "load-info",
+     .value = "TERM",
+     .type = TH_ARGUMENT_TEXT,
+     TH_INTO(struct th_call_arguments, info),
+     .help = "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)"},
+    {0},
+};

@@ -8,6 +8,8 @@
 #include "call_library.h"
 #include "host/shell/shell.h"
 
+#include "host/control/control.h"
+
 /* For a command's help. */
 #define TH_CALL_ARGUMENTS_HELP                                                                     \
     "LIBRARY is a name, looked up as NAME.so, or a path with a '/'. EXPRESSION is what ends in a " \
@@ -27,6 +29,9 @@ struct th_call_arguments {
     size_t text_count, text_capacity;
     const char *info; /* what load() is given, Erlang text; NULL: 0 */
 };
+
+/* LIBRARY..., -f and --load-info. */
+extern const struct th_argument th_call_argument_table[];
 
 /* Takes an argument: a library, an expression, or - for stdin; the name of a file with expressions.
  * They are not copied. */

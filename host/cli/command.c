@@ -3,22 +3,29 @@
 #include "host/library/library.h"
 #include "host/trace/trace.h"
 
+#include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* "tracehost 0.1.0 (NIF API 2.18)" */
 static const char version[] = "tracehost " TH_VERSION " (NIF API 2.18)";
 
-static int (*asked)(const struct argp *argp, void *input, bool in_order);
-static const char *parsing; /* the command whose options argp reads, which may end the program */
-static const struct argp *parsed;
-static int parsed_count;
-static char **parsed_words;
+static int (*asked)(const struct th_usage *usage);
 static int stdout_error; /* errno of the first flush that failed; of the main thread */
 
+/* A command line that argp reads, which may end the program. Of the main thread. */
+static struct {
+    const char *command; /* NULL: none is read */
+    const struct th_usage *usage;
+    void *input;
+    struct th_argument_rows rows;
+    int count;
+    char **words;
+    size_t positional; /* words so far that are no options */
+} parsing;
+
+/* "tracehost 0.1.0 (NIF API 2.18)" */
 const char *th_command_version(void)
 {
     return version;
@@ -30,27 +37,8 @@ const char th_exit_statuses[] =
 
 /* --- Options that there are not --- */
 
-struct option_names {
-    const char **items;
-    size_t count, capacity;
-};
-
-static void add_names(struct option_names *names, const struct argp *argp)
-{
-    const struct argp_option *o = argp->options;
-    const struct argp_child *child = argp->children;
-
-    for (; o && (o->name || o->key || o->doc || o->group); o++)
-        if (o->name && !(o->flags & (OPTION_DOC | OPTION_HIDDEN))) {
-            TH_ARRAY_GROW(names->items, names->count, names->capacity);
-            names->items[names->count++] = o->name;
-        }
-    for (; child && child->argp; child++)
-        add_names(names, child->argp);
-}
-
 /* An option may be cut short, as long as it is one alone: getopt has told of others. */
-static bool is_option(const struct option_names *names, const char *word)
+static bool is_option(const struct th_names *names, const char *word)
 {
     for (size_t i = 0; i < names->count; i++)
         if (strncmp(names->items[i], word, strlen(word)) == 0)
@@ -61,107 +49,192 @@ static bool is_option(const struct option_names *names, const char *word)
 /* The program ends with STATUS, perhaps because argp has met an option that it does not know. */
 static void suggest_option(int status, void *unused)
 {
-    struct option_names names = {0};
+    struct th_names names = {0};
 
     (void)unused;
-    if (!parsing || status != TH_USAGE)
+    if (!parsing.command || status != TH_USAGE)
         return;
-    add_names(&names, parsed);
-    for (int i = 1; i < parsed_count && strcmp(parsed_words[i], "--") != 0; i++) {
-        char *word = th_printf("%s", parsed_words[i]);
+    for (size_t i = 0; i < parsing.rows.count; i++)
+        if (parsing.rows.items[i].argument->name)
+            th_names_add(&names, parsing.rows.items[i].argument->name);
+    for (int i = 1; i < parsing.count && strcmp(parsing.words[i], "--") != 0; i++) {
+        char *word = th_printf("%s", parsing.words[i]);
         const char *nearest;
         word[strcspn(word, "=")] = 0;
         nearest = strncmp(word, "--", 2) == 0 && !is_option(&names, word + 2)
-                      ? th_spelling_nearest(word + 2, names.items, names.count)
+                      ? th_spelling_nearest(word + 2, (const char *const *)names.items, names.count)
                       : NULL;
         th_free(word);
         if (nearest) {
-            fprintf(stderr, "tracehost %s: did you mean '--%s'?\n", parsing, nearest);
+            fprintf(stderr, "tracehost %s: did you mean '--%s'?\n", parsing.command, nearest);
             break;
         }
     }
-    th_free(names.items);
+    th_names_free(&names);
 }
 
 /* argp ends the program with 0 when it has printed help, whatever became of that. */
 static void check_help(void)
 {
-    if (parsing && th_command_finish(parsing, TH_OK) != TH_OK)
+    if (parsing.command && th_command_finish(parsing.command, TH_OK) != TH_OK)
         _exit(TH_FAILED);
 }
 
-/* --- -h --- */
+/* --- Parsing --- */
 
-static error_t take_short_help(int key, char *value, struct argp_state *state)
+enum { ROW_KEY = 0x1000 }; /* argp's key of an option without a letter: this and its row */
+
+/* Ends the program with argp_error() if STATUS is not TH_OK. */
+static error_t check(enum th_status status, struct argp_state *state)
 {
-    (void)value;
-    if (key != 'h')
-        return ARGP_ERR_UNKNOWN;
-    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    if (status != TH_OK)
+        argp_error(state, "%s", th_error_link(0));
     return 0;
 }
 
-/* The children of ARGP, and one that takes -h, which no command has for anything else. */
-static struct argp_child *add_short_help(const struct argp *argp)
+static error_t take(const struct th_argument_row *row, const char *value, struct argp_state *state)
 {
-    static const struct argp_option options[] = {{NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1}, {0}};
-    static const struct argp short_help = {options, take_short_help, NULL, NULL, NULL, NULL, NULL};
-    size_t count = 0;
-    struct argp_child *children;
-
-    while (argp->children && argp->children[count].argp)
-        count++;
-    children = th_alloc_zero((count + 2) * sizeof *children);
-    for (size_t i = 0; i < count; i++)
-        children[i] = argp->children[i];
-    children[count].argp = &short_help;
-    return children;
+    return check(th_argument_store(row->argument, value, (char *)parsing.input + row->offset),
+                 state);
 }
 
-static void parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
+static error_t take_word(const char *value, struct argp_state *state)
 {
-    char *name = th_printf("tracehost %s", argv[0]);
-    char *command = argv[0];
-    struct argp with_help = *argp;
-    struct argp_child *children;
+    const struct th_argument_row *row = th_usage_positional(&parsing.rows, parsing.positional++);
+    char *words;
+
+    if (!row && parsing.positional == 2) {
+        row = th_usage_positional(&parsing.rows, 0);
+        argp_error(state, "one %s at a time, please", row->argument->value);
+    } else if (!row) {
+        words = th_usage_words(parsing.usage);
+        argp_error(state, "there are only %.*s and %s", (int)strcspn(words, " "), words,
+                   words + strcspn(words, " ") + 1);
+        th_free(words);
+    } else {
+        take(row, value, state);
+        while (row->argument->type == TH_ARGUMENT_REST && state->next < state->argc)
+            take(row, state->argv[state->next++], state);
+    }
+    return 0;
+}
+
+/* The words that are missing; all that is checked after the last one. */
+static error_t end(struct argp_state *state)
+{
+    const struct th_argument_row *row = th_usage_positional(&parsing.rows, parsing.positional);
+    const struct th_argument_row *other = th_usage_positional(&parsing.rows, 1);
+    bool taken = row && row->argument->how & TH_ARGUMENT_REPEATS && parsing.positional > 0;
+    const struct th_argument_row *first = th_usage_positional(&parsing.rows, 0);
+
+    if (row && !taken && row->argument->how & TH_ARGUMENT_NEEDED) {
+        if (other && other != first && other->argument->how & TH_ARGUMENT_NEEDED)
+            argp_error(state, "%s and %s are wanted", first->argument->value,
+                       other->argument->value);
+        argp_error(state, "which %s?", row->argument->value);
+    }
+    for (const struct th_argument_set *set = parsing.usage->sets; set->items; set++)
+        if (set->check)
+            check(set->check((char *)parsing.input + set->offset), state);
+    return 0;
+}
+
+static error_t parse_key(int key, char *value, struct argp_state *state)
+{
+    const struct th_argument_row *row;
+
+    switch (key) {
+    case 'h': /* which no command has for anything else */
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        return 0;
+    case ARGP_KEY_ARG:
+        return take_word(value, state);
+    case ARGP_KEY_END:
+        return end(state);
+    default:
+        row = key >= ROW_KEY && (size_t)(key - ROW_KEY) < parsing.rows.count
+                  ? &parsing.rows.items[key - ROW_KEY]
+                  : th_usage_lettered(&parsing.rows, key > 32 && key < 127 ? (char)key : 0);
+        return row ? take(row, value, state) : ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Options without a group come first: behind others, argp takes them for parts of their group. The
+ * caller's to free. */
+static struct argp_option *make_options(bool *in_order)
+{
+    const struct th_argument_rows *rows = &parsing.rows;
+    struct argp_option *options = th_alloc_zero((rows->count + 2) * sizeof *options);
+    size_t count = 0;
+
+    for (size_t i = 0; i < 2 * rows->count; i++) {
+        const struct th_argument_row *row = &rows->items[i % rows->count];
+        const struct th_argument *a = row->argument;
+        *in_order |= a->type == TH_ARGUMENT_REST;
+        if (th_argument_is_option(a) && (a->group != 0) == (i >= rows->count))
+            options[count++] = (struct argp_option){
+                .name = a->name,
+                .key = a->letter ? a->letter : ROW_KEY + (int)(row - rows->items),
+                .arg = a->value,
+                .flags = a->how & TH_ARGUMENT_OPTIONAL ? OPTION_ARG_OPTIONAL : 0,
+                .doc = row->help,
+                .group = a->group,
+            };
+    }
+    options[count] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN, .group = -1};
+    return options;
+}
+
+/* With argp, which ends the program if anything is wrong, or help is asked for. */
+static void parse_with(const char *name, bool in_order, struct argp_option *options)
+{
+    char *words = th_usage_words(parsing.usage), *after = th_usage_after(parsing.usage, "\n");
+    char *doc = th_printf("%s\v%s", parsing.usage->before, after);
+    const struct argp argp = {options, parse_key, words, doc, NULL, NULL, NULL};
     error_t error;
 
-    if (asked)
-        exit(asked(argp, input, flags & ARGP_IN_ORDER));
-    children = add_short_help(argp);
-    with_help.children = children;
     argp_err_exit_status = TH_USAGE;
     argp_program_version = version; /* libc's own variable: ours would be hidden from it */
     setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-    argv[0] = name;
-    program_invocation_name = program_invocation_short_name = name;
-    parsing = command;
-    parsed = argp;
-    parsed_count = argc;
-    parsed_words = argv;
+    program_invocation_name = program_invocation_short_name = (char *)name;
     atexit(check_help);
     on_exit(suggest_option, NULL);
-    error = argp_parse(&with_help, argc, argv, flags, NULL, input);
+    error = argp_parse(&argp, parsing.count, parsing.words, in_order ? ARGP_IN_ORDER : 0, NULL,
+                       parsing.input);
     if (error)
         th_give_up("cannot read the arguments: %s", strerror(error));
-    th_free(children);
-    parsing = NULL;
-    argv[0] = command;
     program_invocation_name = program_invocation_short_name = "tracehost";
+    th_free(doc);
+    th_free(after);
+    th_free(words);
+}
+
+void th_command_parse(const struct th_usage *usage, int argc, char **argv, void *input)
+{
+    char *name = th_printf("tracehost %s", argv[0]);
+    char *command = argv[0];
+    struct argp_option *options;
+    bool in_order = false;
+
+    if (asked)
+        exit(asked(usage));
+    parsing.command = command;
+    parsing.usage = usage;
+    parsing.input = input;
+    parsing.rows = th_usage_rows(usage);
+    parsing.count = argc;
+    parsing.words = argv;
+    argv[0] = name;
+    options = make_options(&in_order);
+    parse_with(name, in_order, options);
+    argv[0] = command;
+    parsing.command = NULL;
+    th_free(options);
+    th_free(parsing.rows.items);
     th_warn_as(name); /* to the end: nobody frees it */
 }
 
-void th_command_parse(const struct argp *argp, int argc, char **argv, void *input)
-{
-    parse(argp, 0, argc, argv, input);
-}
-
-void th_command_parse_in_order(const struct argp *argp, int argc, char **argv, void *input)
-{
-    parse(argp, ARGP_IN_ORDER, argc, argv, input);
-}
-
-void th_command_ask(int (*tell)(const struct argp *argp, void *input, bool in_order))
+void th_command_ask(int (*tell)(const struct th_usage *usage))
 {
     asked = tell;
 }
@@ -195,67 +268,4 @@ int th_command_finish(const char *command, int status)
     else
         return status;
     return th_command_fail(command);
-}
-
-error_t th_option_check(enum th_status status, struct argp_state *state)
-{
-    if (status != TH_OK)
-        argp_error(state, "%s", th_error_link(0));
-    return 0;
-}
-
-uint64_t th_option_count(const char *text, struct argp_state *state, const char *option)
-{
-    char *end;
-    uint64_t count;
-
-    errno = 0;
-    count = strtoull(text, &end, 10);
-    if (errno || end == text || *end || *text == '-')
-        argp_error(state, "%s wants a number, not '%s'", option, text);
-    return count;
-}
-
-size_t th_option_bytes(const char *text, struct argp_state *state, const char *option)
-{
-    static const char letters[] = "KMG";
-    const char *letter;
-    char *end;
-    uint64_t count;
-    unsigned shift = 0;
-
-    errno = 0;
-    count = strtoull(text, &end, 10);
-    if (!errno && end > text && *end && (letter = strchr(letters, *end))) {
-        shift = 10 * (unsigned)(letter - letters + 1);
-        end += end[1] == 'i' && end[2] == 'B' ? 3 : 1;
-    }
-    if (errno || end == text || *end || *text == '-' || count > SIZE_MAX >> shift)
-        argp_error(state, "%s wants a size such as 1048576, 64KiB or 2GiB, not '%s'", option, text);
-    return (size_t)count << shift;
-}
-
-int64_t th_option_time(const char *text, struct argp_state *state, const char *option)
-{
-    static const struct {
-        const char *name;
-        long double ns;
-    } units[] = {{"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"us", 1e3L}, {"ns", 1}, {"min", 60e9L}};
-    char *end;
-    long double value = strtold(text, &end); /* 64 bits of mantissa: every nanosecond since 1970 */
-
-    for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].name) == 0 && fabsl(value * units[i].ns) < 9.2e18L)
-            return llroundl(value * units[i].ns);
-    argp_error(state, "%s wants a time such as 1.5, 250ms, 10us or 2min, not '%s'", option, text);
-    return 0;
-}
-
-int64_t th_option_wait(const char *text, struct argp_state *state, const char *option)
-{
-    int64_t time = th_option_time(text, state, option);
-
-    if (time < 0)
-        argp_error(state, "%s wants a time that is not below 0, not '%s'", option, text);
-    return time;
 }

@@ -54,14 +54,14 @@ void th_completion_skip(struct th_completion *c, char separator)
 
 /* --- Options ---------------------------------------------------------------------------------- */
 
-static void add_long(struct th_completion *c, const struct th_option_row *option)
+static void add_long(struct th_completion *c, const struct th_argument *option)
 {
     char *text = th_printf("--%s", option->name);
     char *with = th_printf("--%s=", option->name);
 
-    if (!option->argument || option->optional)
+    if (!option->value || option->how & TH_ARGUMENT_OPTIONAL)
         th_completion_add(c, "word", text);
-    if (option->argument)
+    if (option->value)
         th_completion_add(c, "part", with);
     th_free(text);
     th_free(with);
@@ -70,7 +70,7 @@ static void add_long(struct th_completion *c, const struct th_option_row *option
 static void add_options(struct th_completion *c)
 {
     for (size_t i = 0; i < c->options.count; i++) {
-        const struct th_option_row *option = &c->options.items[i];
+        const struct th_argument *option = c->options.items[i].argument;
         const char letter[] = {'-', option->letter, '\0'};
         if (option->letter)
             th_completion_add(c, "word", letter);
@@ -79,42 +79,47 @@ static void add_options(struct th_completion *c)
     }
 }
 
+static bool needs_value(const struct th_argument_row *row)
+{
+    return row->argument->value && !(row->argument->how & TH_ARGUMENT_OPTIONAL);
+}
+
 /* The letters of WORD, which begins with a dash; *VALUE is that of the last one, "" if that is in
  * the next word. NULL: none has a value. */
-static const struct th_option_row *valued_letter(const struct th_option_table *table,
-                                                 const char *word, const char **value)
+static const struct th_argument_row *valued_letter(const struct th_argument_rows *options,
+                                                   const char *word, const char **value)
 {
     for (word++; *word; word++) {
-        const struct th_option_row *option = th_option_lettered(table, *word);
+        const struct th_argument_row *row = th_usage_lettered(options, *word);
         *value = word + 1;
-        if (!option || (option->argument && !option->optional))
-            return option;
+        if (!row || needs_value(row))
+            return row;
     }
     return NULL;
 }
 
 /* The option of a WORD that has a value, which *VALUE is; "" if it is the next word. */
-static const struct th_option_row *valued(const struct th_option_table *table, const char *word,
-                                          const char **value)
+static const struct th_argument_row *valued(const struct th_argument_rows *options,
+                                            const char *word, const char **value)
 {
     size_t length = strcspn(word, "=");
-    const struct th_option_row *option;
+    const struct th_argument_row *row;
 
     if (strncmp(word, "--", 2) != 0)
-        return valued_letter(table, word, value);
-    option = th_option_named(table, word + 2, length - 2);
+        return valued_letter(options, word, value);
+    row = th_usage_named(options, word + 2, length - 2);
     *value = word + length + (word[length] == '=');
-    return option && option->argument && (word[length] || !option->optional) ? option : NULL;
+    return row && row->argument->value && (word[length] || needs_value(row)) ? row : NULL;
 }
 
 static void add_for_dash(struct th_completion *c)
 {
     const char *value = "";
-    const struct th_option_row *option = valued(&c->options, c->word, &value);
+    const struct th_argument_row *row = valued(&c->options, c->word, &value);
 
-    if (option && (*value || strchr(c->word, '='))) {
+    if (row && (*value || strchr(c->word, '='))) {
         c->begin = (size_t)(value - c->word);
-        th_completion_add_value(c, option);
+        th_completion_add_value(c, row);
     } else {
         add_options(c);
     }
@@ -122,34 +127,14 @@ static void add_for_dash(struct th_completion *c)
 
 /* --- Arguments -------------------------------------------------------------------------------- */
 
-/* What the usage says of argument INDEX: "STREAM" of "STREAM...". The caller's to free. */
-static char *type_of(const char *usage, size_t index)
-{
-    char *found = NULL;
-
-    while (*usage && !found) {
-        size_t length = strcspn(usage, " ");
-        bool repeats = memmem(usage, length, "...", 3) != NULL;
-        size_t begin = strspn(usage, "[");
-        if (repeats || index-- == 0)
-            found = th_printf("%.*s", (int)strcspn(usage + begin, " .[]"), usage + begin);
-        usage += length;
-        usage += strspn(usage, " ");
-    }
-    return found ? found : th_strdup("");
-}
-
 static void add_argument(struct th_completion *c)
 {
-    char *type = type_of(c->options.usage, c->argument_count);
+    const struct th_argument_row *row = th_usage_positional(&c->rows, c->argument_count);
 
-    if (c->options.about.commands && c->argument_count > 0)
+    if (c->usage->commands && c->argument_count > 0)
         th_completion_add_ctl(c);
-    else if (strcmp(type, "NAME") == 0 && c->options.about.name)
-        th_completion_add_type(c, c->options.about.name);
-    else
-        th_completion_add_type(c, type);
-    th_free(type);
+    else if (row)
+        th_completion_add_value(c, row);
 }
 
 static void note_argument(struct th_completion *c, const char *word)
@@ -158,17 +143,17 @@ static void note_argument(struct th_completion *c, const char *word)
     c->arguments[c->argument_count++] = word;
 }
 
-static void note_value(struct th_completion *c, const struct th_option_row *option,
+static void note_value(struct th_completion *c, const struct th_argument_row *option,
                        const char *value)
 {
-    if (option->letter != 'L')
+    if (option->argument->type != TH_ARGUMENT_FOLDER)
         return;
     TH_ARRAY_GROW(c->folders, c->folder_count, c->folder_capacity);
     c->folders[c->folder_count++] = value;
 }
 
 /* All words but the last one; true: no option can follow. *WANTING: the one whose value is to. */
-static bool note_words(struct th_completion *c, const struct th_option_row **wanting)
+static bool note_words(struct th_completion *c, const struct th_argument_row **wanting)
 {
     bool plain = false;
 
@@ -182,7 +167,7 @@ static bool note_words(struct th_completion *c, const struct th_option_row **wan
             plain = true;
         } else if (plain || word[0] != '-' || !word[1]) {
             note_argument(c, word);
-            plain = plain || c->options.in_order;
+            plain = plain || c->usage->commands;
         } else {
             *wanting = valued(&c->options, word, &value);
             if (*wanting && (*value || strchr(word, '='))) {
@@ -197,16 +182,18 @@ static bool note_words(struct th_completion *c, const struct th_option_row **wan
 /* --- The command ------------------------------------------------------------------------------ */
 
 static struct th_completion
-    completion; /* for tell(), which argp's side calls; of the main thread */
+    completion; /* for tell(), which th_command_parse() calls; of the main thread */
 
-static int tell(const struct argp *argp, void *input, bool in_order)
+static int tell(const struct th_usage *usage)
 {
     struct th_completion *c = &completion;
-    const struct th_option_row *wanting;
+    const struct th_argument_row *wanting;
     bool plain;
 
-    th_option_table_read(&c->options, argp, input);
-    c->options.in_order = in_order;
+    c->usage = usage;
+    c->rows = th_usage_rows(usage);
+    c->options = th_usage_rows(usage);
+    th_usage_sort(&c->options);
     plain = note_words(c, &wanting);
     if (c->line.redirected)
         th_completion_add_files(c, "files");
@@ -216,7 +203,8 @@ static int tell(const struct argp *argp, void *input, bool in_order)
         add_for_dash(c);
     else
         add_argument(c);
-    th_option_table_free(&c->options);
+    th_free(c->rows.items);
+    th_free(c->options.items);
     th_shell_line_free(&c->line);
     th_free(c->folders);
     th_free(c->arguments);

@@ -16,12 +16,14 @@
 #ifndef TH_COMPLETE_H
 #define TH_COMPLETE_H
 
-#include "option_table.h"
+#include "usage.h"
 #include "shell_line.h"
 
 struct th_completion {
     struct th_shell_line line;
-    struct th_option_table options; /* of the command */
+    const struct th_usage *usage;    /* of the command */
+    struct th_argument_rows rows;    /* all of its arguments */
+    struct th_argument_rows options; /* those that are options */
     const char *word;               /* what is being typed, without its quotes */
     size_t begin;                   /* what is looked for begins so many bytes behind that */
     const char **folders;           /* of -L */
@@ -38,15 +40,11 @@ void th_completion_add_files(struct th_completion *completion, const char *kind)
 /* From the byte after the last SEPARATOR on. */
 void th_completion_skip(struct th_completion *completion, char separator);
 
-/* Offer values: of OPTION; of what the usage calls TYPE. */
-void th_completion_add_value(struct th_completion *completion, const struct th_option_row *option);
-void th_completion_add_type(struct th_completion *completion, const char *type);
+/* Offers values of ROW. */
+void th_completion_add_value(struct th_completion *completion, const struct th_argument_row *row);
 
 /* The words of a command of `tracehost ctl`, for the host of the socket that is the first argument.
  */
 void th_completion_add_ctl(struct th_completion *completion);
-
-/* Patterns of -p: of functions of plugins. */
-void th_completion_add_patterns(struct th_completion *completion);
 
 #endif

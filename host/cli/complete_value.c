@@ -24,15 +24,15 @@ static bool is_listed(const struct th_completion *c, size_t from, const char *wo
     return false;
 }
 
-static void add_choices(struct th_completion *c, const struct th_choices *choices)
+static void add_choices(struct th_completion *c, const struct th_argument_row *row)
 {
     size_t from = c->begin;
 
-    if (choices->how & TH_CHOICES_LIST)
+    if (row->argument->how & TH_ARGUMENT_LIST)
         th_completion_skip(c, ',');
-    for (size_t i = 0; choices->words[i]; i++)
-        if (!is_listed(c, from, choices->words[i]))
-            th_completion_add(c, "word", choices->words[i]);
+    for (size_t i = 0; row->words[i]; i++)
+        if (!is_listed(c, from, row->words[i]))
+            th_completion_add(c, "word", row->words[i]);
 }
 
 static void add_probes(struct th_completion *c)
@@ -206,10 +206,10 @@ static void add_functions_of_module(struct th_completion *c, const char *module)
 }
 
 /* Libraries are what functions are in; recordings are too long to be looked through. */
-void th_completion_add_patterns(struct th_completion *c)
+static void add_patterns(struct th_completion *c)
 {
     const char *value = c->word + c->begin, *colon = strchr(value, ':');
-    bool live = strncmp(c->options.usage, "LIBRARY", 7) == 0;
+    bool live = c->usage->live;
     char *module;
 
     th_completion_add(c, "word", "on_load");
@@ -276,44 +276,42 @@ void th_completion_add_ctl(struct th_completion *c)
     th_free(line);
 }
 
-/* --- By kind ---------------------------------------------------------------------------------- */
+/* --- By type ---------------------------------------------------------------------------------- */
 
-void th_completion_add_type(struct th_completion *c, const char *type)
+static void add_files(struct th_completion *c)
 {
-    static const struct {
-        const char *type;
-        void (*add)(struct th_completion *c);
-    } adders[] = {{"TRACER", add_tracers}, {"LIBRARY", add_plugins}};
-    static const struct {
-        const char *type, *kind;
-    } files[] = {{"FILE", "files"},
-                 {"STREAM", "files"},
-                 {"IN", "files"},
-                 {"OUT", "files"},
-                 {"DIR", "folders"},
-                 {"SOCKET", "sockets"},
-                 {"LIBRARY|PROGRAM", "files"}};
-
-    for (size_t i = 0; i < sizeof adders / sizeof adders[0]; i++)
-        if (strcmp(adders[i].type, type) == 0)
-            adders[i].add(c);
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        if (strcmp(files[i].type, type) == 0)
-            th_completion_add_files(c, files[i].kind);
-    if (strcmp(type, "LIBRARY|PROGRAM") == 0) {
-        add_libraries(c, TH_SEARCH_TRACERS, "");
-        add_libraries(c, TH_SEARCH_PLUGINS, "");
-    }
+    th_completion_add_files(c, "files");
 }
 
-void th_completion_add_value(struct th_completion *c, const struct th_option_row *option)
+static void add_folders(struct th_completion *c)
 {
-    if (option->choices)
-        add_choices(c, option->choices);
-    else if (strcmp(option->argument, "PATTERN") != 0)
-        th_completion_add_type(c, option->argument);
-    else if (option->letter == 'p')
-        th_completion_add_patterns(c);
-    else
-        add_probes(c);
+    th_completion_add_files(c, "folders");
+}
+
+static void add_sockets(struct th_completion *c)
+{
+    th_completion_add_files(c, "sockets");
+}
+
+static void add_programs(struct th_completion *c)
+{
+    add_files(c);
+    add_libraries(c, TH_SEARCH_TRACERS, "");
+    add_libraries(c, TH_SEARCH_PLUGINS, "");
+}
+
+void th_completion_add_value(struct th_completion *c, const struct th_argument_row *row)
+{
+    static void (*const adders[])(struct th_completion *c) = {
+        [TH_ARGUMENT_FILE] = add_files,       [TH_ARGUMENT_FOLDER] = add_folders,
+        [TH_ARGUMENT_SOCKET] = add_sockets,   [TH_ARGUMENT_TRACER] = add_tracers,
+        [TH_ARGUMENT_LIBRARY] = add_plugins,  [TH_ARGUMENT_PROGRAM] = add_programs,
+        [TH_ARGUMENT_PATTERN] = add_patterns, [TH_ARGUMENT_PROBE] = add_probes,
+    };
+    enum th_argument_type type = row->argument->type;
+
+    if (row->words)
+        add_choices(c, row);
+    else if (type < sizeof adders / sizeof adders[0] && adders[type])
+        adders[type](c);
 }

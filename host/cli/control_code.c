@@ -1,69 +1,87 @@
 /* Commands about code: load, purge, delete, modules. They are carried out apart: they may wait for
  * libraries' code, for processes that are to end, and for each other. */
-#include "control_code.h"
-
 #include "call_library.h"
 #include "control_host.h"
-#include "control_words.h"
 #include "module_list.h"
 
 #include <string.h>
 
-enum { PURGE = 1, HARD, INFO };
-
-const struct argp_option th_load_option_table[] = {
-    {"purge", PURGE, "HOW", 0, NULL, 0},
-    {"hard", HARD, NULL, 0, NULL, 0},
-    {"load-info", INFO, "TERM", 0, NULL, 0},
-    {0},
-};
-
-/* What a command says. */
+/* What a command's words are. */
 struct asked {
-    const char *usage; /* th_control_usage_... */
-    unsigned takes;    /* the options that it has, a bit each */
     enum th_purge purge;
     const char *info;
-
-    const char **names; /* libraries, modules */
-    size_t name_count, name_capacity;
+    const char *module;
+    struct th_texts names; /* of libraries */
 };
 
-static enum th_status take_purge(struct asked *asked, const char *how)
+static enum th_status take_purge(const struct th_argument *argument, const char *how, void *input)
 {
+    struct asked *asked = input;
+
+    (void)argument;
     if (strcmp(how, "hard") != 0 && strcmp(how, "soft") != 0)
         return th_error_raise(TH_USAGE, "--purge is soft or hard, not '%.60s'", how);
     asked->purge = *how == 'h' ? TH_PURGE_HARD : TH_PURGE_SOFT;
     return TH_OK;
 }
 
-static enum th_status take(void *context, int key, const char *value)
+static enum th_status take_hard(const struct th_argument *argument, const char *value, void *input)
 {
-    struct asked *asked = context;
-
-    if (key == TH_WORD) {
-        TH_ARRAY_GROW(asked->names, asked->name_count, asked->name_capacity);
-        asked->names[asked->name_count++] = value;
-        return TH_OK;
-    }
-    if (!(asked->takes & 1u << key))
-        return TH_END;
-    if (key == PURGE)
-        return take_purge(asked, value);
-    if (key == HARD)
-        asked->purge = TH_PURGE_HARD;
-    else
-        asked->info = value;
-    return TH_OK;
+    (void)value;
+    return take_purge(argument, "hard", input);
 }
 
-/* ASKED->names is freed in any case. */
-static enum th_status read_words(const struct th_control_host *host, struct asked *asked, int count,
-                                 char **words)
+static const struct th_argument purge_option = {
+    .name = "purge",
+    .value = "hard",
+    .type = TH_ARGUMENT_TEXT,
+    .words = TH_WORDS("soft", "hard"),
+    .take = take_purge,
+};
+static const struct th_argument hidden_purge_option = {
+    .name = "purge",
+    .value = "hard",
+    .type = TH_ARGUMENT_TEXT,
+    .how = TH_ARGUMENT_HIDDEN,
+    .words = TH_WORDS("soft", "hard"),
+    .take = take_purge,
+};
+static const struct th_argument module_argument = {
+    .value = "MODULE",
+    .type = TH_ARGUMENT_MODULE,
+    .how = TH_ARGUMENT_NEEDED,
+    TH_INTO(struct asked, module),
+};
+
+const struct th_argument *const th_control_arguments_load[] = {
+    &(const struct th_argument){.value = "LIBRARY",
+                                .type = TH_ARGUMENT_LIBRARY,
+                                .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+                                TH_INTO(struct asked, names)},
+    &purge_option,
+    &(const struct th_argument){.name = "load-info",
+                                .value = "TERM",
+                                .type = TH_ARGUMENT_TEXT,
+                                TH_INTO(struct asked, info)},
+    NULL};
+
+const struct th_argument *const th_control_arguments_purge[] = {
+    &module_argument,
+    &(const struct th_argument){.name = "hard", .take = take_hard},
+    &hidden_purge_option,
+    NULL};
+
+const struct th_argument *const th_control_arguments_delete[] = {&module_argument, &purge_option,
+                                                                 NULL};
+
+/* ASKED->names is freed by the caller in any case. */
+static enum th_status read_words(const struct th_control_host *host,
+                                 enum th_control_command_id which, int count, char **words,
+                                 struct asked *asked)
 {
-    if (!host->options->live)
+    if (!host->live)
         return th_error_raise(TH_USAGE, "code is loaded by hosts that run it: tracehost run");
-    return th_words_take(th_load_option_table, asked->usage, count, words, take, asked);
+    return th_control_read(which, count, words, asked);
 }
 
 /* --- load ------------------------------------------------------------------------------------- */
@@ -114,18 +132,15 @@ static enum th_status load_asked(const struct th_control_host *host, const struc
                                  json_t **result)
 {
     struct th_module_list list = {
-        .names = asked->names, .count = asked->name_count, .purge = asked->purge};
+        .names = asked->names.items, .count = asked->names.count, .purge = asked->purge};
     struct th_search search;
     th_env env;
     enum th_status status;
 
-    if (asked->name_count == 0)
-        return th_error_raise(TH_USAGE, "load which LIBRARY?");
     th_env_init(&env, TH_ENV_PLAIN);
     status = th_load_info_read(asked->info, &env, &list.info);
     if (status == TH_OK) {
-        th_search_init(&search, TH_SEARCH_PLUGINS, host->options->folders,
-                       host->options->folder_count);
+        th_search_init(&search, TH_SEARCH_PLUGINS, host->folders, host->folder_count);
         list.search = &search;
         status = load(host, &list, result);
         th_search_free(&search);
@@ -145,13 +160,12 @@ static void look_at_files(struct th_control_host *host)
 enum th_status th_control_do_load(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    struct asked asked = {
-        .usage = th_control_usage_load, .takes = 1u << PURGE | 1u << INFO, .info = host->load_info};
-    enum th_status status = read_words(host, &asked, count, words);
+    struct asked asked = {.info = host->load_info};
+    enum th_status status = read_words(host, TH_CONTROL_LOAD, count, words, &asked);
 
     if (status == TH_OK)
         status = load_asked(host, &asked, result);
-    th_free(asked.names);
+    th_free(asked.names.items);
     if (status == TH_OK)
         look_at_files(context);
     return status;
@@ -178,31 +192,27 @@ static enum th_status refuse_module(const char *name)
 }
 
 /* Reads a command about one MODULE. */
-static enum th_status read_module(const struct th_control_host *host, struct asked *asked,
-                                  int count, char **words, th_term *module)
+static enum th_status read_module(const struct th_control_host *host,
+                                  enum th_control_command_id which, int count, char **words,
+                                  struct asked *asked, th_term *module)
 {
-    enum th_status status = read_words(host, asked, count, words);
+    enum th_status status = read_words(host, which, count, words, asked);
 
-    if (status == TH_OK && asked->name_count == 0)
-        status = th_error_raise(TH_USAGE, "which MODULE? `modules` lists them");
-    else if (status == TH_OK && asked->name_count > 1)
-        status = th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many",
-                                asked->names[1]);
-    if (status == TH_OK) {
-        *module = th_atom_existing_utf8(asked->names[0], strlen(asked->names[0]));
-        if (*module == TH_NONE || !th_module_known(*module))
-            status = refuse_module(asked->names[0]);
-    }
-    th_free(asked->names);
-    return status;
+    if (status != TH_OK)
+        return status;
+    *module = th_atom_existing_utf8(asked->module, strlen(asked->module));
+    if (*module == TH_NONE || !th_module_known(*module))
+        return refuse_module(asked->module);
+    return TH_OK;
 }
 
 enum th_status th_control_do_purge(void *context, int count, char **words, json_t **result)
 {
-    struct asked asked = {.usage = th_control_usage_purge, .takes = 1u << HARD | 1u << PURGE};
+    struct asked asked = {0};
     th_term module;
     bool had = false;
-    enum th_status status = read_module(context, &asked, count, words, &module);
+    enum th_status status =
+        read_module(context, TH_CONTROL_PURGE, count, words, &asked, &module);
 
     if (status == TH_OK)
         status = th_code_purge(module, asked.purge, &had);
@@ -214,9 +224,10 @@ enum th_status th_control_do_purge(void *context, int count, char **words, json_
 
 enum th_status th_control_do_delete(void *context, int count, char **words, json_t **result)
 {
-    struct asked asked = {.usage = th_control_usage_delete, .takes = 1u << PURGE};
+    struct asked asked = {0};
     th_term module;
-    enum th_status status = read_module(context, &asked, count, words, &module);
+    enum th_status status =
+        read_module(context, TH_CONTROL_DELETE, count, words, &asked, &module);
 
     if (status == TH_OK)
         status = th_code_delete(module, asked.purge);
@@ -238,14 +249,11 @@ static json_t *module_of(const struct th_module_code *code)
 
 enum th_status th_control_do_modules(void *context, int count, char **words, json_t **result)
 {
-    struct asked asked = {.usage = th_control_usage_modules};
-    enum th_status status = read_words(context, &asked, 0, NULL);
+    enum th_status status = read_words(context, TH_CONTROL_MODULES, count, words, NULL);
     struct th_module_code *codes;
     json_t *modules;
     size_t found;
 
-    if (status == TH_OK)
-        status = th_control_no_words(count, words);
     if (status != TH_OK)
         return status;
     modules = json_array();

@@ -1,154 +1,8 @@
-/* Commands about functions: pattern, functions, info. */
+/* Commands about functions: functions, info. */
 #include "control_host.h"
-#include "control_words.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* --- pattern ---------------------------------------------------------------------------------- */
-
-struct patterning {
-    struct th_pattern_options options;
-    const char *which;
-};
-
-static enum th_status take_pattern(void *context, int key, const char *value)
-{
-    struct patterning *patterning = context;
-    enum th_pattern_key option;
-
-    if (key == TH_TRACE_SESSION) {
-        patterning->which = value;
-        return TH_OK;
-    }
-    if (key == TH_WORD || key == 'p')
-        return patterning->options.count == 0
-                   ? th_pattern_options_begin(&patterning->options, value)
-                   : TH_END;
-    return th_trace_option_is_pattern(key, &option)
-               ? th_pattern_options_add(&patterning->options, option, value)
-               : TH_END;
-}
-
-static json_t *left_out(const struct th_pattern_option *option, const struct th_session *session,
-                        size_t *concerned)
-{
-    struct th_pattern_refusals refusals;
-    json_t *reasons = json_array();
-
-    th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
-    *concerned = refusals.concerned;
-    for (size_t i = 0; i < refusals.count; i++)
-        json_array_append_new(reasons, json_pack("{s:I, s:o, s:s}", "functions",
-                                                 (json_int_t)refusals.items[i].functions, "first",
-                                                 th_control_function(&refusals.items[i].first),
-                                                 "why", refusals.items[i].why));
-    return reasons;
-}
-
-/* TEXT is what the user gave for PATTERN, which no function matches: warns of what may be meant. */
-static void warn_of_spelling(const struct th_control_host *host, const struct th_pattern *pattern,
-                             const char *text)
-{
-    char *question = th_pattern_question(pattern, host->tracing);
-
-    if (*question)
-        th_warn("%.60s: there is no such function%s", text, question);
-    th_free(question);
-}
-
-/* Live functions are there or not; one of a recording may still come. */
-static json_t *told(const struct th_control_host *host, const struct th_pattern_option *option,
-                    const struct th_session *session, size_t matched)
-{
-    json_t *result = json_pack("{s:s, s:o}", "pattern", option->text, "session",
-                               th_control_session_name(session));
-    size_t concerned;
-    json_t *reasons;
-
-    if (option->object != TH_PATTERN_FUNCTIONS)
-        return result;
-    json_object_set_new(result, "functions", json_integer((json_int_t)matched));
-    if (!host->options->live && matched == 0)
-        warn_of_spelling(host, &option->pattern, option->text);
-    if (!host->options->live)
-        return result;
-    if (option->pattern.on_load) {
-        json_object_set_new(result, "waits", json_boolean(!th_pattern_option_clears(option)));
-        return result;
-    }
-    reasons = left_out(option, session, &concerned);
-    json_object_set_new(result, "there", json_integer((json_int_t)concerned));
-    if (concerned == 0)
-        warn_of_spelling(host, &option->pattern, option->text);
-    if (concerned == 0 && option->pattern.module != TH_NONE && !th_pattern_option_clears(option))
-        json_object_set_new(result, "waits", json_true());
-    json_object_set_new(result, "left_out", reasons);
-    return result;
-}
-
-static enum th_status set_pattern(const struct th_control_host *host,
-                                  const struct patterning *patterning, json_t **result)
-{
-    const struct th_pattern_option *option = &patterning->options.items[0];
-    struct th_session *session;
-    struct th_search search;
-    enum th_status status = th_pattern_option_check(option);
-    size_t matched;
-
-    if (status == TH_OK)
-        status = th_control_session(host, patterning->which, &session);
-    if (status != TH_OK)
-        return status;
-    th_trace_options_search(host->options, &search);
-    status = th_pattern_option_set(option, &search, session, &matched);
-    th_search_free(&search);
-    if (status == TH_OK)
-        *result = told(host, option, session, matched);
-    return status;
-}
-
-/* Without the lock. */
-static enum th_status load_meta_tracer(struct th_control_host *host,
-                                       const struct patterning *patterning,
-                                       struct th_preloaded *loaded)
-{
-    struct th_search search;
-    enum th_status status;
-
-    if (!patterning->options.items[0].meta_tracer)
-        return TH_OK;
-    th_trace_options_search(host->options, &search);
-    th_tracer_lock_leave(&host->lock);
-    status = th_pattern_options_preload(&patterning->options, &search, loaded);
-    th_tracer_lock_return(&host->lock);
-    th_search_free(&search);
-    return status;
-}
-
-enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result)
-{
-    struct th_control_host *host = context;
-    struct patterning patterning = {.options.live = host->options->live};
-    struct th_preloaded loaded = {0};
-    enum th_status status = th_words_take(th_trace_option_table, th_control_usage_pattern, count,
-                                          words, take_pattern, &patterning);
-
-    if (status == TH_OK && patterning.options.count == 0)
-        status = th_error_raise(TH_USAGE, "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, "
-                                          "send or receive");
-    if (status == TH_OK)
-        status = load_meta_tracer(host, &patterning, &loaded);
-    if (status == TH_OK)
-        status = set_pattern(host, &patterning, result);
-    if (loaded.count > 0) {
-        th_tracer_lock_leave(&host->lock);
-        th_preloaded_release(&loaded);
-        th_tracer_lock_return(&host->lock);
-    }
-    th_free(patterning.options.items);
-    return status;
-}
 
 /* --- What a session has set ------------------------------------------------------------------- */
 
@@ -331,21 +185,23 @@ static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
     return th_error_raise(TH_USAGE, "'%.60s' is none of M:F/A, M:F/_, M:_/_ or _:_/_", text);
 }
 
+const struct th_argument *const th_control_arguments_functions[] = {
+    &(const struct th_argument){.value = "PATTERN", .type = TH_ARGUMENT_PATTERN}, NULL};
+
 enum th_status th_control_do_functions(void *context, int count, char **words, json_t **result)
 {
     struct listing listing = {.host = context,
                               .pattern = {.module = TH_NONE, .function = TH_NONE, .arity = -1}};
-    enum th_status status = TH_OK;
+    const char *text = NULL;
+    enum th_status status = th_control_read(TH_CONTROL_FUNCTIONS, count, words, &text);
 
-    if (count > 0)
-        status = read_pattern(&listing.pattern, words[0]);
-    if (status == TH_OK && count > 1)
-        status = th_control_no_words(count - 1, words + 1);
+    if (status == TH_OK && text)
+        status = read_pattern(&listing.pattern, text);
     if (status != TH_OK)
         return status;
     th_tracing_functions(listing.host->tracing, add_function, &listing);
-    if (listing.count == 0 && count > 0)
-        warn_of_spelling(listing.host, &listing.pattern, words[0]);
+    if (listing.count == 0 && text)
+        th_pattern_warn_of_spelling(&listing.pattern, text, listing.host->tracing);
     *result = json_pack("{s:o}", "functions", listed(&listing));
     th_free(listing.items);
     return TH_OK;
@@ -401,7 +257,7 @@ static void add_all(json_t *object, const struct th_session *session, const stru
 static json_t *on_load_info(const struct th_control_host *host)
 {
     return json_pack("{s:s, s:b, s:b, s:b, s:n, s:o}", "function", "on_load", "live",
-                     (int)host->options->live, "local", 1, "global", 1, "no_local", "sessions",
+                     (int)host->live, "local", 1, "global", 1, "no_local", "sessions",
                      set_by(host, NULL, add_all));
 }
 
@@ -414,27 +270,31 @@ static enum th_status refuse_function(const struct listing *listing, const char 
     return TH_USAGE;
 }
 
+const struct th_argument *const th_control_arguments_info[] = {
+    &(const struct th_argument){.value = "M:F/A|on_load",
+                                .type = TH_ARGUMENT_FUNCTION,
+                                .how = TH_ARGUMENT_NEEDED},
+    NULL};
+
 enum th_status th_control_do_info(void *context, int count, char **words, json_t **result)
 {
     struct listing listing = {.host = context};
-    enum th_status status;
+    const char *text;
+    enum th_status status = th_control_read(TH_CONTROL_INFO, count, words, &text);
 
-    if (count == 0)
-        return th_error_raise(TH_USAGE, "of which function, M:F/A, or on_load?");
-    status = th_control_no_words(count - 1, words + 1);
-    if (status == TH_OK && strcmp(words[0], "on_load") == 0) {
+    if (status == TH_OK && strcmp(text, "on_load") == 0) {
         *result = on_load_info(listing.host);
         return TH_OK;
     }
     if (status == TH_OK)
-        status = read_pattern(&listing.pattern, words[0]);
+        status = read_pattern(&listing.pattern, text);
     if (status == TH_OK && listing.pattern.arity == TH_ANY_ARITY)
-        status = th_error_raise(TH_USAGE, "'%.60s' is no M:F/A", words[0]);
+        status = th_error_raise(TH_USAGE, "'%.60s' is no M:F/A", text);
     if (status != TH_OK)
         return status;
     th_tracing_functions(listing.host->tracing, add_function, &listing);
     if (listing.count == 0)
-        return refuse_function(&listing, words[0]);
+        return refuse_function(&listing, text);
     *result = describe(&listing.items[0]);
     json_object_set_new(*result, "sessions", set_by(listing.host, &listing.items[0].name, add_all));
     th_free(listing.items);

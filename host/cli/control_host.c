@@ -1,7 +1,5 @@
 #include "control_host.h"
 
-#include "top.h"
-
 #include "host/crash/crash.h"
 #include "host/term/term.h"
 
@@ -9,43 +7,118 @@
 #include <string.h>
 #include <time.h>
 
-enum how { LOCKED, LOADS, APART };
-
-#define X(name, how, arguments, help)                                              \
-    static enum th_status carry_out_##name(void *context, int count, char **words, \
-                                           json_t **result)                        \
-    {                                                                              \
-        enum th_status status;                                                     \
-        if ((how) != APART)                                                        \
-            th_control_host_lock(context);                                         \
-        status = th_control_do_##name(context, count, words, result);              \
-        if ((how) != APART)                                                        \
-            th_control_host_unlock(context);                                       \
-        return status;                                                             \
-    }
-TH_CONTROL_COMMANDS(X)
-#undef X
-
-#define X(name, how, arguments, help) const char th_control_usage_##name[] = arguments;
-TH_CONTROL_COMMANDS(X)
-#undef X
-
-static const struct th_control_command all_commands[] = {
-#define X(name, how, arguments, help) \
-    {#name, th_control_usage_##name, help, carry_out_##name, (how) != LOCKED},
-    TH_CONTROL_COMMANDS(X)
-#undef X
+const struct th_control_command th_control_commands[] = {
+    [TH_CONTROL_STATUS] = {.name = "status",
+                           .help = "how the host fares: time, events, rates, losses",
+                           .carry_out = th_control_do_status},
+    [TH_CONTROL_TRACERS] = {.name = "tracers",
+                            .help = "the tracers that can be attached, and where they are",
+                            .carry_out = th_control_do_tracers},
+    [TH_CONTROL_ATTACH] = {.name = "attach",
+                           .arguments = th_control_arguments_attach,
+                           .missing = "attach which TRACER? `tracers` lists them",
+                           .help = "loads a tracer and has it trace, as -t does with the options "
+                                   "behind it",
+                           .carry_out = th_control_do_attach,
+                           .takes_long = true},
+    [TH_CONTROL_DETACH] = {.name = "detach",
+                           .arguments = th_control_arguments_detach,
+                           .missing = "detach which SESSION? `sessions` lists them",
+                           .help = "ends a session: its number, its name or its tracer",
+                           .carry_out = th_control_do_detach,
+                           .takes_long = true},
+    [TH_CONTROL_REPLACE] =
+        {.name = "replace",
+         .arguments = th_control_arguments_replace,
+         .missing = "replace the tracer of which SESSION by which TRACER?",
+         .help = "another tracer, or new code of the same, takes the session over; without a state "
+                 "it stays",
+         .carry_out = th_control_do_replace,
+         .takes_long = true},
+    [TH_CONTROL_SESSIONS] = {.name = "sessions",
+                             .help = "the sessions, what they trace, and what became of their "
+                                     "events",
+                             .carry_out = th_control_do_sessions},
+    [TH_CONTROL_PATTERN] =
+        {.name = "pattern",
+         .arguments = th_control_arguments_pattern,
+         .missing = "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, send or receive",
+         .help = "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are "
+                 "for counts",
+         .carry_out = th_control_do_pattern,
+         .takes_long = true},
+    [TH_CONTROL_FLAGS] = {.name = "flags",
+                          .arguments = th_control_arguments_flags,
+                          .missing = "which flags? a LIST such as call,send",
+                          .help = "gives trace flags, or takes them: of all, existing, new, pids "
+                                  "or names",
+                          .carry_out = th_control_do_flags},
+    [TH_CONTROL_FUNCTIONS] = {.name = "functions",
+                              .arguments = th_control_arguments_functions,
+                              .help = "the functions, their breakpoints and counts",
+                              .carry_out = th_control_do_functions},
+    [TH_CONTROL_INFO] = {.name = "info",
+                         .arguments = th_control_arguments_info,
+                         .missing = "of which function, M:F/A, or on_load?",
+                         .help = "what each session has set for a function, and counted; on_load: "
+                                 "for functions to come",
+                         .carry_out = th_control_do_info},
+    [TH_CONTROL_PROCESSES] = {.name = "processes",
+                              .help = "who there is, and what they do",
+                              .carry_out = th_control_do_processes},
+    [TH_CONTROL_LOAD] =
+        {.name = "load",
+         .arguments = th_control_arguments_load,
+         .missing = "load which LIBRARY?",
+         .help = "loads libraries, or new code of those that are there, all of them at one instant "
+                 "or none; --purge=hard kills who is still in code that must go first; --load-info "
+                 "as `run` has it, and else what that was given; the answer names functions whose "
+                 "new code has no room for local breakpoints that are set",
+         .carry_out = th_control_do_load,
+         .takes_long = true,
+         .unlocked = true},
+    [TH_CONTROL_PURGE] = {.name = "purge",
+                          .arguments = th_control_arguments_purge,
+                          .missing = "which MODULE? `modules` lists them",
+                          .help = "unloads a module's old code, which was replaced or deleted, if "
+                                  "nobody is in it any more; --hard kills who is",
+                          .carry_out = th_control_do_purge,
+                          .takes_long = true,
+                          .unlocked = true},
+    [TH_CONTROL_DELETE] = {.name = "delete",
+                           .arguments = th_control_arguments_delete,
+                           .missing = "which MODULE? `modules` lists them",
+                           .help = "a module can be called no more; what it was is old code",
+                           .carry_out = th_control_do_delete,
+                           .takes_long = true,
+                           .unlocked = true},
+    [TH_CONTROL_MODULES] = {.name = "modules",
+                            .help = "the code of modules, current and old, and how many are in it",
+                            .carry_out = th_control_do_modules,
+                            .takes_long = true,
+                            .unlocked = true},
+    [TH_CONTROL_STOP] = {.name = "stop",
+                         .help = "ends the host, as a signal does",
+                         .carry_out = th_control_do_stop},
+    [TH_CONTROL_HELP] = {.name = "help",
+                         .arguments = th_control_arguments_help,
+                         .help = "what a command does; without one this list",
+                         .carry_out = th_control_do_help},
 };
 
-const struct th_control_command *th_control_commands(size_t *count)
+static void lock(void *context)
 {
-    *count = sizeof all_commands / sizeof all_commands[0];
-    return all_commands;
+    th_control_host_lock(context);
+}
+
+static void unlock(void *context)
+{
+    th_control_host_unlock(context);
 }
 
 /* --- The host --------------------------------------------------------------------------------- */
 
-void th_control_host_prepare(struct th_control_host *host, const char *path)
+void th_control_host_prepare(struct th_control_host *host)
 {
     host->server = NULL;
     pthread_mutex_init(&host->lock.mutex, NULL);
@@ -56,48 +129,36 @@ void th_control_host_prepare(struct th_control_host *host, const char *path)
                                     .load_info = host->load_info};
     host->began = host->rate.time = th_clock_real_monotonic();
     host->setup = (struct th_control_setup){
-        .path = path,
+        .path = host->path,
         .program = host->program,
         .version = TH_VERSION,
-        .commands = all_commands,
-        .command_count = sizeof all_commands / sizeof all_commands[0],
+        .commands = th_control_commands,
+        .command_count = TH_CONTROL_COMMANDS,
         .context = host,
         .begin = th_crash_thread_begin, /* commands load tracers, and ask them */
         .end = th_crash_thread_end,
+        .lock = lock,
+        .unlock = unlock,
     };
 }
 
-static enum th_status serve(struct th_control_host *host)
+enum th_status th_control_host_begin(struct th_control_host *host)
 {
-    if (!host->setup.path || th_control_begin(&host->setup, &host->server) == TH_OK)
+    th_control_host_prepare(host);
+    if (!host->path || th_control_begin(&host->setup, &host->server) == TH_OK)
         return TH_OK;
-    return th_error_context("cannot serve --control=%s", host->setup.path);
+    return th_error_context("cannot serve --control=%s", host->path);
 }
 
-/* Commands come already, so with the lock. */
-static enum th_status trace(struct th_control_host *host)
+enum th_status th_control_host_watch(struct th_control_host *host)
 {
-    struct th_top_setup top = {host->program, host->tracing, host->options};
-    enum th_status status = th_trace_options_attach(host->options, host->tracing);
-
-    if (status == TH_OK && host->options->watch)
-        status = th_watch_begin(&host->watch);
-    return status == TH_OK ? th_top_begin(&top) : status;
+    return host->watches ? th_watch_begin(&host->watch) : TH_OK;
 }
 
-/* Tracers must not begin to write where the socket is another host's, so it comes first. */
-enum th_status th_control_host_start(struct th_control_host *host)
+void th_control_host_search(const struct th_control_host *host, struct th_search *search)
 {
-    enum th_status status;
-
-    th_control_host_prepare(host, host->options->control);
-    status = serve(host);
-    if (status != TH_OK)
-        return status;
-    th_control_host_lock(host);
-    status = trace(host);
-    th_control_host_unlock(host);
-    return status;
+    th_search_init(search, TH_SEARCH_TRACERS, host->folders, host->folder_count);
+    search->replaceable = host->path || host->watches;
 }
 
 void th_control_host_end(struct th_control_host *host)
@@ -139,13 +200,6 @@ enum th_status th_control_at_tracees(const struct th_control_host *host,
                                      enum th_status (*errand)(void *argument), void *argument)
 {
     return host->between ? th_between_ask(host->between, errand, argument) : errand(argument);
-}
-
-enum th_status th_control_no_words(int count, char **words)
-{
-    if (count == 0)
-        return TH_OK;
-    return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", words[0]);
 }
 
 /* --- Sessions --------------------------------------------------------------------------------- */

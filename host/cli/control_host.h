@@ -4,7 +4,7 @@
  * their files share.
  *
  *   host = {.program = "run", .tracing = tracing, ...};
- *   th_control_host_start(&host);
+ *   th_control_host_begin(&host);
  *   ... it runs ...
  *   th_control_host_end(&host);        before sessions are looked at without the lock
  *
@@ -16,7 +16,7 @@
 #define TH_CONTROL_HOST_H
 
 #include "between.h"
-#include "trace_options.h"
+#include "session_arguments.h"
 #include "watch.h"
 
 #include "host/control/control.h"
@@ -26,7 +26,11 @@
 struct th_control_host {
     const char *program; /* "run", "replay" */
     struct th_tracing *tracing;
-    const struct th_trace_options *options;
+    bool live; /* this host is traced, not a recording */
+    const char *const *folders; /* of tracers and plugins, which are looked in first */
+    size_t folder_count;
+    const char *path; /* of the socket; NULL: there is none */
+    bool watches;     /* tracers and plugins are replaced when their files change */
     const char *load_info; /* for code that is loaded, Erlang text; NULL: 0 */
 
     /* Has the work end, soon, as a signal does; any number of times. Any thread. */
@@ -53,12 +57,19 @@ struct th_control_host {
     struct th_tracer_lock lock;
 };
 
-/* Sets host->setup and what is its own: the first part of the start. */
-void th_control_host_prepare(struct th_control_host *host, const char *path);
+/* Sets host->setup and what is its own: the first part of the beginning. */
+void th_control_host_prepare(struct th_control_host *host);
 
-/* What host->options ask for: serves the socket, attaches the tracers, watches their files, shows
- * the view. th_control_host_end() comes after it in any case. */
-enum th_status th_control_host_start(struct th_control_host *host);
+/* Serves the socket, if there is to be one: before tracers begin to write where another host may be
+ * at work. th_control_host_end() comes after it in any case. */
+enum th_status th_control_host_begin(struct th_control_host *host);
+
+/* Watches files, if the host is to. With the lock, when its first tracers are attached. */
+enum th_status th_control_host_watch(struct th_control_host *host);
+
+/* Fills SEARCH with the folders of tracers, which are opened replaceable. End with
+ * th_search_free(). */
+void th_control_host_search(const struct th_control_host *host, struct th_search *search);
 
 /* No command is carried out and no tracer replaced any more; the view stays: see top.h. Waits for
  * what has begun, so without the lock. Again: nothing. */
@@ -100,62 +111,73 @@ json_t *th_control_session_name(const struct th_session *session);
 /* What SESSION has counted: an array of functions, most calls first. */
 json_t *th_control_counted(const struct th_session *session);
 
-/* TH_USAGE: a command has words that it has no use for. */
-enum th_status th_control_no_words(int count, char **words);
+/* --- The commands ----------------------------------------------------------------------------- */
 
-/* --- The commands: see control_host.c --------------------------------------------------------- */
+/* Each is carried out by the server's thread, with the lock; or, as it may take long, in a thread of
+ * its own: with the lock, which it lets go of while tracers are loaded, asked or unloaded, and while
+ * thread progress is waited for (named_tracer.h); or without the lock: then it must leave sessions
+ * alone. */
+enum th_control_command_id {
+    TH_CONTROL_STATUS,
+    TH_CONTROL_TRACERS,
+    TH_CONTROL_ATTACH,
+    TH_CONTROL_DETACH,
+    TH_CONTROL_REPLACE,
+    TH_CONTROL_SESSIONS,
+    TH_CONTROL_PATTERN,
+    TH_CONTROL_FLAGS,
+    TH_CONTROL_FUNCTIONS,
+    TH_CONTROL_INFO,
+    TH_CONTROL_PROCESSES,
+    TH_CONTROL_LOAD,
+    TH_CONTROL_PURGE,
+    TH_CONTROL_DELETE,
+    TH_CONTROL_MODULES,
+    TH_CONTROL_STOP,
+    TH_CONTROL_HELP,
+    TH_CONTROL_COMMANDS
+};
 
-/* Each is LOCKED, carried out by the server's thread, with the lock; or in a thread of its own, as
- * it may take long: LOADS with the lock, which it lets go of while tracers are loaded, asked or
- * unloaded, and while thread progress is waited for (named_tracer.h); APART without it: then it
- * must leave sessions alone. */
+/* By enum th_control_command_id. */
+extern const struct th_control_command th_control_commands[TH_CONTROL_COMMANDS];
 
-#define TH_CONTROL_COMMANDS(X)                                                                     \
-    X(status, LOCKED, "", "how the host fares: time, events, rates, losses")                       \
-    X(tracers, LOCKED, "", "the tracers that can be attached, and where they are")                 \
-    X(attach, LOADS,                                                                               \
-      "TRACER [--session=NAME] [--flags=LIST] [--processes=LIST] [--ports=LIST] [-p PATTERN "      \
-      "[--match-spec=SPEC] [--return] [--exception] [--caller] "                                   \
-      "[--caller-line] [--kind=LIST] "                                                             \
-      "[--meta-tracer=TRACER]]...",                                                                \
-      "loads a tracer and has it trace, as -t does with the options behind it")                    \
-    X(detach, LOADS, "SESSION", "ends a session: its number, its name or its tracer")              \
-    X(replace, LOADS, "SESSION TRACER",                                                            \
-      "another tracer, or new code of the same, takes the session over; without a state it stays") \
-    X(sessions, LOCKED, "", "the sessions, what they trace, and what became of their events")      \
-    X(pattern, LOADS,                                                                              \
-      "PATTERN [--match-spec=SPEC] [--return] [--exception] [--caller] "                           \
-      "[--caller-line] [--kind=LIST] "                                                             \
-      "[--meta-tracer=TRACER] [--session=SESSION]",                                                \
-      "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are for "        \
-      "counts")                                                                                    \
-    X(flags, LOCKED, "LIST [on|off] [WHOM] [--ports=WHOM] [--session=SESSION]",                    \
-      "gives trace flags, or takes them: of all, existing, new, pids or names")                    \
-    X(functions, LOCKED, "[PATTERN]", "the functions, their breakpoints and counts")               \
-    X(info, LOCKED, "M:F/A|on_load",                                                               \
-      "what each session has set for a function, and counted; on_load: for functions to come")     \
-    X(processes, LOCKED, "", "who there is, and what they do")                                     \
-    X(load, APART, "LIBRARY... [--purge=hard] [--load-info=TERM]",                                 \
-      "loads libraries, or new code of those that are there, all of them at one instant or none; " \
-      "--purge=hard kills who is still in code that must go first; --load-info as `run` has it, "  \
-      "and else what that was given; the answer names functions whose new code has no room for "   \
-      "local breakpoints that are set")                                                            \
-    X(purge, APART, "MODULE [--hard]",                                                             \
-      "unloads a module's old code, which was replaced or deleted, if nobody is in it any more; "  \
-      "--hard kills who is")                                                                       \
-    X(delete, APART, "MODULE [--purge=hard]",                                                      \
-      "a module can be called no more; what it was is old code")                                   \
-    X(modules, APART, "", "the code of modules, current and old, and how many are in it")          \
-    X(stop, LOCKED, "", "ends the host, as a signal does")                                         \
-    X(help, LOCKED, "[COMMAND]", "what a command does; without one this list")
+/* Stores the words of command WHICH in INPUT, whose struct its table is for. TH_USAGE. */
+static inline enum th_status th_control_read(enum th_control_command_id which, int count,
+                                             char *const words[], void *input)
+{
+    return th_control_take(&th_control_commands[which], count, words, input);
+}
 
-const struct th_control_command *th_control_commands(size_t *count);
+/* Tables of arguments, and what does the commands; by the files that do. CONTEXT is the struct
+ * th_control_host. */
+extern const struct th_argument *const th_control_arguments_attach[];
+extern const struct th_argument *const th_control_arguments_detach[];
+extern const struct th_argument *const th_control_arguments_replace[];
+extern const struct th_argument *const th_control_arguments_pattern[];
+extern const struct th_argument *const th_control_arguments_flags[];
+extern const struct th_argument *const th_control_arguments_functions[];
+extern const struct th_argument *const th_control_arguments_info[];
+extern const struct th_argument *const th_control_arguments_load[];
+extern const struct th_argument *const th_control_arguments_purge[];
+extern const struct th_argument *const th_control_arguments_delete[];
+extern const struct th_argument *const th_control_arguments_help[];
 
-/* "TRACER [--session=NAME] ...", of each as th_control_usage_attach. */
-#define X(name, how, arguments, help)            \
-    extern const char th_control_usage_##name[]; \
-    enum th_status th_control_do_##name(void *context, int count, char **words, json_t **result);
-TH_CONTROL_COMMANDS(X)
-#undef X
+enum th_status th_control_do_status(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_tracers(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_attach(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_replace(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_sessions(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_flags(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_functions(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_info(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_processes(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_load(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_purge(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_delete(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_modules(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_stop(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_help(void *context, int count, char **words, json_t **result);
 
 #endif

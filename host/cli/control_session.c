@@ -1,6 +1,5 @@
-/* Commands about sessions: attach, detach, sessions, flags. */
+/* Commands about sessions: attach, detach, replace, sessions, flags. */
 #include "control_host.h"
-#include "control_words.h"
 
 #include <string.h>
 
@@ -96,14 +95,14 @@ static json_t *session_of(const struct th_session *session)
 }
 
 struct attaching {
+    struct th_session_options sessions; /* of the command: one. Its arguments are stored here */
     struct th_control_host *host;
-    struct th_trace_options trace;
     struct attaching *next; /* of the host's */
 };
 
 static const char *title_of(const struct attaching *attaching)
 {
-    return attaching->trace.sessions.items[0].title;
+    return attaching->sessions.items[0].title;
 }
 
 /* By a session, or one that is being attached without the lock. */
@@ -127,7 +126,7 @@ static bool is_taken(const struct th_control_host *host, const char *title)
 enum th_status th_control_do_sessions(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    enum th_status status = th_control_no_words(count, words);
+    enum th_status status = th_control_read(TH_CONTROL_SESSIONS, count, words, NULL);
     json_t *sessions;
 
     if (status != TH_OK)
@@ -144,24 +143,45 @@ enum th_status th_control_do_sessions(void *context, int count, char **words, js
 
 /* --- attach ----------------------------------------------------------------------------------- */
 
-static enum th_status take_attached(void *context, int key, const char *value)
+static enum th_status take_title(const struct th_argument *argument, const char *value, void *input)
 {
-    struct attaching *attaching = context;
-    struct th_session_option *option = &attaching->trace.sessions.items[0];
+    struct attaching *attaching = input;
 
-    if (key == TH_WORD && option->tracer_count > 0)
-        return TH_END;
-    if (key == TH_WORD)
-        key = 't';
-    else if (key == 't')
-        return TH_END;
-    if (key != TH_TRACE_SESSION)
-        return th_trace_options_take(&attaching->trace, key, value);
+    (void)argument;
     if (!*value)
         return th_error_raise(TH_USAGE, "--session wants a name");
-    option->title = value; /* in its place among the options: here all are for one session */
+    attaching->sessions.items[0].title = value; /* wherever it stands: there is one session */
     return TH_OK;
 }
+
+static enum th_status take_tracer(const struct th_argument *argument, const char *value,
+                                  void *input)
+{
+    (void)argument;
+    return th_session_options_tracer(input, value);
+}
+
+const struct th_argument *const th_control_arguments_attach[] = {
+    &(const struct th_argument){.value = "TRACER",
+                                .type = TH_ARGUMENT_TRACER,
+                                .how = TH_ARGUMENT_NEEDED,
+                                .take = take_tracer},
+    &(const struct th_argument){.name = "session",
+                                .value = "NAME",
+                                .type = TH_ARGUMENT_SESSION,
+                                .take = take_title},
+    &th_session_arguments[TH_SESSION_FLAGS],
+    &th_session_arguments[TH_SESSION_PROCESSES],
+    &th_session_arguments[TH_SESSION_PORTS],
+    &th_session_arguments[TH_SESSION_PATTERN],
+    &th_session_arguments[TH_SESSION_SPEC],
+    &th_session_arguments[TH_SESSION_RETURN],
+    &th_session_arguments[TH_SESSION_EXCEPTION],
+    &th_session_arguments[TH_SESSION_CALLER],
+    &th_session_arguments[TH_SESSION_CALLER_LINE],
+    &th_session_arguments[TH_SESSION_KIND],
+    &th_session_arguments[TH_SESSION_META_TRACER],
+    NULL};
 
 static enum th_status refuse_taken(const struct attaching *attaching)
 {
@@ -174,16 +194,11 @@ static enum th_status refuse_taken(const struct attaching *attaching)
 
 static enum th_status read_attached(struct attaching *attaching, int count, char **words)
 {
-    struct th_session_options *sessions = &attaching->trace.sessions;
-    enum th_status status = th_words_take(th_trace_option_table, th_control_usage_attach, count,
-                                          words, take_attached, attaching);
+    enum th_status status = th_control_read(TH_CONTROL_ATTACH, count, words, attaching);
 
-    if (status != TH_OK)
-        return status;
-    if (sessions->items[0].tracer_count == 0)
-        return th_error_raise(TH_USAGE, "attach which TRACER? `tracers` lists them");
-    status = refuse_taken(attaching);
-    return status == TH_OK ? th_session_options_check(sessions) : status;
+    if (status == TH_OK)
+        status = refuse_taken(attaching);
+    return status == TH_OK ? th_session_options_check(&attaching->sessions) : status;
 }
 
 /* Loads the libraries of the tracers that are to be attached. Other commands may run meanwhile. */
@@ -193,9 +208,9 @@ static enum th_status load(struct attaching *attaching, struct th_control_host *
     struct th_search search;
     enum th_status status;
 
-    th_trace_options_search(host->options, &search);
+    th_control_host_search(host, &search);
     th_tracer_lock_leave(&host->lock);
-    status = th_session_options_preload(&attaching->trace.sessions, &search, loaded);
+    status = th_session_options_preload(&attaching->sessions, &search, loaded);
     th_tracer_lock_return(&host->lock);
     th_search_free(&search);
     return status == TH_OK ? refuse_taken(attaching) : status;
@@ -204,14 +219,13 @@ static enum th_status load(struct attaching *attaching, struct th_control_host *
 static enum th_status attach(void *argument)
 {
     struct attaching *attaching = argument;
-    const struct th_trace_options *options = attaching->host->options;
     struct th_tracing *tracing = attaching->host->tracing;
     bool holds = th_tracing_hold(); /* else the thread will go on */
     struct th_search search;
     enum th_status status;
 
-    th_trace_options_search(options, &search);
-    status = th_session_options_attach(&attaching->trace.sessions, &search, tracing);
+    th_control_host_search(attaching->host, &search);
+    status = th_session_options_attach(&attaching->sessions, &search, tracing);
     th_search_free(&search);
     if (holds)
         th_tracing_go(tracing);
@@ -226,7 +240,7 @@ static enum th_status attach_titled(struct attaching *attaching, struct th_contr
 
     attaching->next = host->attaching;
     host->attaching = attaching;
-    status = th_session_options_name_tracees(&attaching->trace.sessions)
+    status = th_session_options_name_tracees(&attaching->sessions)
                  ? th_control_at_tracees(host, attach, attaching)
                  : attach(attaching);
     while (*place != attaching)
@@ -243,8 +257,8 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
     const struct th_session *session;
     enum th_status status;
 
-    th_trace_options_init(&attaching.trace, attaching.host->options->live);
-    attaching.trace.sessions.running = attaching.trace.live;
+    th_session_options_init(&attaching.sessions, host->live);
+    attaching.sessions.running = host->live;
     status = read_attached(&attaching, count, words);
     if (status == TH_OK)
         status = load(&attaching, host, &loaded);
@@ -252,11 +266,11 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
         status = attach_titled(&attaching, host);
     if (status == TH_OK) {
         th_watch_look(&host->watch);
-        session = th_session_find(host->tracing, attaching.trace.sessions.items[0].began);
+        session = th_session_find(host->tracing, attaching.sessions.items[0].began);
         if (session) /* another may have ended it meanwhile */
             *result = session_of(session);
     }
-    th_trace_options_free(&attaching.trace);
+    th_session_options_free(&attaching.sessions);
     th_tracer_lock_leave(&host->lock);
     th_preloaded_release(&loaded);
     th_tracer_lock_return(&host->lock);
@@ -265,6 +279,14 @@ enum th_status th_control_do_attach(void *context, int count, char **words, json
 
 /* --- detach ----------------------------------------------------------------------------------- */
 
+static const struct th_argument which_session = {
+    .value = "SESSION",
+    .type = TH_ARGUMENT_SESSION,
+    .how = TH_ARGUMENT_NEEDED,
+};
+
+const struct th_argument *const th_control_arguments_detach[] = {&which_session, NULL};
+
 /* With what it has counted, which goes with it. */
 enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result)
 {
@@ -272,14 +294,12 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
     unsigned long failures = th_failures();
     struct th_session *session;
     struct th_library *library;
-    enum th_status status;
+    const char *which;
+    enum th_status status = th_control_read(TH_CONTROL_DETACH, count, words, &which);
     char *failure;
 
-    if (count == 0)
-        return th_error_raise(TH_USAGE, "detach which SESSION? `sessions` lists them");
-    status = th_control_no_words(count - 1, words + 1);
     if (status == TH_OK)
-        status = th_control_session(host, words[0], &session);
+        status = th_control_session(host, which, &session);
     if (status != TH_OK)
         return status;
     *result = session_of(session);
@@ -300,13 +320,28 @@ enum th_status th_control_do_detach(void *context, int count, char **words, json
 
 /* --- replace ---------------------------------------------------------------------------------- */
 
+struct replacing {
+    const char *session, *tracer;
+};
+
+const struct th_argument *const th_control_arguments_replace[] = {
+    &(const struct th_argument){.value = "SESSION",
+                                .type = TH_ARGUMENT_SESSION,
+                                .how = TH_ARGUMENT_NEEDED,
+                                TH_INTO(struct replacing, session)},
+    &(const struct th_argument){.value = "TRACER",
+                                .type = TH_ARGUMENT_TRACER,
+                                .how = TH_ARGUMENT_NEEDED,
+                                TH_INTO(struct replacing, tracer)},
+    NULL};
+
 static enum th_status replace(struct th_control_host *host, struct th_session *session,
                               const char *text)
 {
     struct th_search search;
     enum th_status status;
 
-    th_trace_options_search(host->options, &search);
+    th_control_host_search(host, &search);
     status = th_tracer_replace(session, &search, text, &host->lock);
     th_search_free(&search);
     return status;
@@ -316,18 +351,16 @@ enum th_status th_control_do_replace(void *context, int count, char **words, jso
 {
     struct th_control_host *host = context;
     struct th_session *session;
+    struct replacing replacing;
     th_session_id id;
-    enum th_status status;
+    enum th_status status = th_control_read(TH_CONTROL_REPLACE, count, words, &replacing);
 
-    if (count < 2)
-        return th_error_raise(TH_USAGE, "replace the tracer of which SESSION by which TRACER?");
-    status = th_control_no_words(count - 2, words + 2);
     if (status == TH_OK)
-        status = th_control_session(host, words[0], &session);
+        status = th_control_session(host, replacing.session, &session);
     if (status != TH_OK)
         return status;
     id = th_session_id_of(session);
-    status = replace(host, session, words[1]);
+    status = replace(host, session, replacing.tracer);
     if (status != TH_OK)
         return th_error_context("the session keeps the tracer that it has");
     th_watch_look(&host->watch);
@@ -340,54 +373,81 @@ enum th_status th_control_do_replace(void *context, int count, char **words, jso
 /* --- flags ------------------------------------------------------------------------------------ */
 
 struct flagging {
+    struct th_session_options options; /* whom: --processes and --ports are stored here */
     const struct th_control_host *host;
     const char *list, *mode, *which;
-    bool whom;                         /* somebody was named */
-    struct th_session_options options; /* of whom: they read --processes and --ports */
     uint32_t flags;
     struct th_session *session;
 };
 
-static enum th_status take_whom(struct flagging *flagging, bool ports, const char *list)
+/* Behind the list: on or off, then whom, if that was not said by an option. */
+static enum th_status take_mode_or_whom(const struct th_argument *argument, const char *value,
+                                        void *input)
 {
-    flagging->whom = true;
-    return th_session_options_tracees(&flagging->options, ports, list);
-}
+    struct flagging *flagging = input;
+    bool mode = strcmp(value, "on") == 0 || strcmp(value, "off") == 0;
 
-static enum th_status take_flagged(void *context, int key, const char *value)
-{
-    struct flagging *flagging = context;
-
-    if (key == TH_TRACE_SESSION)
-        flagging->which = value;
-    else if (key == TH_TRACE_PROCESSES || key == TH_TRACE_PORTS)
-        return take_whom(flagging, key == TH_TRACE_PORTS, value);
-    else if (key != TH_WORD)
-        return TH_END;
-    else if (!flagging->list)
-        flagging->list = value;
-    else if (!flagging->mode && (strcmp(value, "on") == 0 || strcmp(value, "off") == 0))
+    (void)argument;
+    if (mode && !flagging->mode) {
         flagging->mode = value;
-    else if (!flagging->whom)
-        return take_whom(flagging, false, value);
-    else
-        return TH_END;
-    return TH_OK;
+        return TH_OK;
+    }
+    if (flagging->options.items[0].tracee_count > 0)
+        return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
+    return th_session_options_tracees(&flagging->options, false, value);
 }
+
+static enum th_status take_tracees(const struct th_argument *argument, const char *value,
+                                   void *input)
+{
+    return th_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
+}
+
+const struct th_argument *const th_control_arguments_flags[] = {
+    &(const struct th_argument){.value = "LIST",
+                                .type = TH_ARGUMENT_TEXT,
+                                .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_LIST,
+                                .words = th_trace_flag_words,
+                                TH_INTO(struct flagging, list)},
+    &(const struct th_argument){.value = "on|off",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("on", "off", "all", "existing", "new"),
+                                .take = take_mode_or_whom},
+    &(const struct th_argument){.value = "WHOM",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_mode_or_whom},
+    &(const struct th_argument){.name = "ports",
+                                .value = "WHOM",
+                                .type = TH_ARGUMENT_TEXT,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_tracees},
+    &(const struct th_argument){.name = "session",
+                                .value = "SESSION",
+                                .type = TH_ARGUMENT_SESSION,
+                                TH_INTO(struct flagging, which)},
+    &(const struct th_argument){.name = "processes",
+                                .value = "WHOM",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS | TH_ARGUMENT_HIDDEN,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_tracees},
+    NULL};
 
 static enum th_status read_flagged(struct flagging *flagging, int count, char **words)
 {
-    enum th_status status = th_words_take(th_trace_option_table, th_control_usage_flags, count,
-                                          words, take_flagged, flagging);
+    enum th_status status = th_control_read(TH_CONTROL_FLAGS, count, words, flagging);
+    const struct th_session_option *option = &flagging->options.items[0];
 
-    if (status == TH_OK && !flagging->list)
-        return th_error_raise(TH_USAGE, "which flags? a LIST such as call,send");
     if (status == TH_OK)
         status = th_flags_parse(flagging->list, &flagging->flags);
-    if (status == TH_OK && !flagging->whom) {
-        status = take_whom(flagging, false, "all");
+    if (status == TH_OK && option->tracee_count == 0) {
+        status = th_session_options_tracees(&flagging->options, false, "all");
         if (status == TH_OK && flagging->flags & TH_FLAGS_OF_PORTS & ~TH_FLAG_CPU_TIMESTAMP)
-            status = take_whom(flagging, true, "all");
+            status = th_session_options_tracees(&flagging->options, true, "all");
     }
     return status == TH_OK ? th_control_session(flagging->host, flagging->which, &flagging->session)
                            : status;
@@ -411,7 +471,7 @@ enum th_status th_control_do_flags(void *context, int count, char **words, json_
     struct flagging flagging = {.host = context};
     enum th_status status;
 
-    th_session_options_init(&flagging.options, flagging.host->options->live);
+    th_session_options_init(&flagging.options, flagging.host->live);
     flagging.options.running = flagging.options.live;
     status = read_flagged(&flagging, count, words);
     if (status == TH_OK && th_session_options_name_tracees(&flagging.options))

@@ -62,7 +62,7 @@ static json_t *lost(const struct th_control_host *host)
 enum th_status th_control_do_status(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
-    enum th_status status = th_control_no_words(count, words);
+    enum th_status status = th_control_read(TH_CONTROL_STATUS, count, words, NULL);
     int64_t now = th_clock_real_monotonic();
     json_t *events;
     uint64_t total;
@@ -125,7 +125,7 @@ static void add_others(json_t *tracers, const struct th_control_host *host,
 enum th_status th_control_do_tracers(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    enum th_status status = th_control_no_words(count, words);
+    enum th_status status = th_control_read(TH_CONTROL_TRACERS, count, words, NULL);
     struct th_found_list list = {0};
     struct th_search search;
     json_t *tracers;
@@ -133,7 +133,7 @@ enum th_status th_control_do_tracers(void *context, int count, char **words, jso
     if (status != TH_OK)
         return status;
     tracers = json_array();
-    th_search_init(&search, TH_SEARCH_TRACERS, host->options->folders, host->options->folder_count);
+    th_search_init(&search, TH_SEARCH_TRACERS, host->folders, host->folder_count);
     th_search_list(&search, &list);
     for (size_t i = 0; i < list.count; i++)
         if (!list.items[i].shadowed)
@@ -164,7 +164,7 @@ static enum th_status list_processes(void *argument)
 enum th_status th_control_do_processes(void *context, int count, char **words, json_t **result)
 {
     struct asked asked = {.host = context};
-    enum th_status status = th_control_no_words(count, words);
+    enum th_status status = th_control_read(TH_CONTROL_PROCESSES, count, words, NULL);
 
     if (status == TH_OK)
         status = th_control_at_tracees(asked.host, list_processes, &asked);
@@ -178,7 +178,7 @@ enum th_status th_control_do_processes(void *context, int count, char **words, j
 enum th_status th_control_do_stop(void *context, int count, char **words, json_t **result)
 {
     struct th_control_host *host = context;
-    enum th_status status = th_control_no_words(count, words);
+    enum th_status status = th_control_read(TH_CONTROL_STOP, count, words, NULL);
 
     (void)result;
     if (status == TH_OK)
@@ -186,18 +186,17 @@ enum th_status th_control_do_stop(void *context, int count, char **words, json_t
     return status;
 }
 
-static json_t *help_of(const struct th_control_command *command)
-{
-    return json_pack("{s:s, s:s, s:s}", "command", command->name, "arguments", command->arguments,
-                     "help", command->help);
-}
+const struct th_argument *const th_control_arguments_help[] = {
+    &(const struct th_argument){
+        .value = "COMMAND", .type = TH_ARGUMENT_COMMAND, .size = sizeof(const char *)},
+    NULL};
 
 /* Of all commands, or of the one that is named. */
 enum th_status th_control_do_help(void *context, int count, char **words, json_t **result)
 {
     const struct th_control_host *host = context;
-    const char *only = count == 1 ? words[0] : NULL;
-    enum th_status status = only ? TH_OK : th_control_no_words(count, words);
+    const char *only = NULL;
+    enum th_status status = th_control_read(TH_CONTROL_HELP, count, words, &only);
     json_t *commands;
 
     if (status != TH_OK)
@@ -205,7 +204,7 @@ enum th_status th_control_do_help(void *context, int count, char **words, json_t
     commands = json_array();
     for (size_t i = 0; i < host->setup.command_count; i++)
         if (!only || strcmp(only, host->setup.commands[i].name) == 0)
-            json_array_append_new(commands, help_of(&host->setup.commands[i]));
+            json_array_append_new(commands, th_control_help(&host->setup.commands[i]));
     if (json_array_size(commands) > 0) {
         *result = json_pack("{s:o}", "commands", commands);
         return TH_OK;

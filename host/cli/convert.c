@@ -1,6 +1,5 @@
 /* tracehost convert: a stream in the other format. */
 #include "interrupt.h"
-#include "option_table.h"
 #include "stream.h"
 
 #include <string.h>
@@ -11,55 +10,39 @@ struct convert {
     const char *in, *out;
 };
 
-enum { TO = TH_OPTION_OWN };
-
-static const struct argp_option options[] = {
-    {"to", TO, "FORMAT", 0,
-     "jsonl or trace; without it the suffix of OUT tells: .jsonl, .json or "
-     ".trace, .log, .dat",
-     0},
+/* The suffixes may be given to --to, too. */
+static const struct th_argument arguments[] = {
+    {.value = "IN",
+     .type = TH_ARGUMENT_FILE,
+     .how = TH_ARGUMENT_NEEDED,
+     TH_INTO(struct convert, in)},
+    {.value = "OUT",
+     .type = TH_ARGUMENT_FILE,
+     .how = TH_ARGUMENT_NEEDED,
+     TH_INTO(struct convert, out)},
+    {.name = "to",
+     .value = "FORMAT",
+     .type = TH_ARGUMENT_TEXT,
+     .how = TH_ARGUMENT_OTHERS,
+     .words = TH_WORDS("jsonl", "trace"),
+     TH_INTO(struct convert, to),
+     .help = "jsonl or trace; without it the suffix of OUT tells: .jsonl, .json or .trace, .log, "
+             ".dat"},
     {0},
 };
 
-/* The suffixes may be given, too. */
-static const struct th_choices choices[] = {
-    {TO, "--to", TH_WORDS("jsonl", "trace"), TH_CHOICES_OTHERS}, {0}};
+static const struct th_argument_set sets[] = {
+    {.items = arguments},
+    {.items = th_stream_arguments, .offset = offsetof(struct convert, stream)},
+    {.items = th_limit_arguments, .offset = offsetof(struct convert, stream)},
+    {0},
+};
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct convert *convert = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = state->child_inputs[1] = &convert->stream;
-        return 0;
-    case TO:
-        convert->to = value;
-        return 0;
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->choices = choices;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 1)
-            argp_error(state, "there are only IN and OUT");
-        *(state->arg_num ? &convert->out : &convert->in) = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num < 2)
-            argp_error(state, "IN and OUT are wanted");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {
-    {&th_stream_argp, 0, NULL, 0}, {&th_limit_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    "IN OUT",
-    "Converts a recorded stream between the trace-port format and JSON lines, losing nothing.\v"
+static const struct th_usage usage = {
+    .sets = sets,
+    .before =
+        "Converts a recorded stream between the trace-port format and JSON lines, losing nothing.",
+    .after =
     "Either may be - for stdin or stdout. The JSON is described in samples/README.md. IN may be "
     "tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT): then it is recorded, "
     "until the node or a signal ends it.\n\n"
@@ -67,9 +50,6 @@ static const struct argp argp = {
     "  tracehost convert calls.trace calls.jsonl\n"
     "  tracehost convert tcp://localhost:4711 calls.trace\n"
     "  tracehost convert --to=trace calls.jsonl - | tracehost info -",
-    children,
-    NULL,
-    NULL,
 };
 
 static const struct {
@@ -98,7 +78,7 @@ int th_command_convert(int argc, char **argv)
     struct convert convert = {0};
     enum th_format format;
 
-    th_command_parse(&argp, argc, argv, &convert);
+    th_command_parse(&usage, argc, argv, &convert);
     if (!find_format(&convert, &format)) {
         if (convert.to)
             th_error_raise(TH_USAGE, "there is no format '%s': it is jsonl or trace", convert.to);

@@ -22,10 +22,8 @@ enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[]);
 /* The same, of the words in LINE. */
 enum th_status th_ctl_do_line(struct th_ctl *ctl, const char *line);
 
-/* COUNT words, a command, in which paths of tracers and other libraries, for which the host would
- * look from its own folder, begin with this program's. NULL behind them; one piece of memory, the
- * caller's to free. */
-char **th_ctl_paths(int count, char *const words[]);
+/* The command NAME of a host; NULL: there is none. */
+const struct th_control_command *th_ctl_command(const char *name);
 
 /* Tells on stderr why, unless STATUS is TH_OK or TH_END, from the chain; returns it. */
 enum th_status th_ctl_tell(enum th_status status);

@@ -1,9 +1,9 @@
-/* What a line of the prompt may go on with: asked from the host, at each tab, but for the list of
- * commands, which does not change. */
+/* What a line of the prompt may go on with: by the types of the commands' arguments. What there is
+ * in the host is asked for at each tab. */
 #include "ctl.h"
 
+#include "control_host.h"
 #include "line_editor.h"
-#include "trace_options.h"
 
 #include "host/trace/trace.h"
 
@@ -12,7 +12,7 @@
 /* A line, taken apart. */
 struct place {
     struct th_ctl *ctl;
-    char *command;    /* the first word; "" if that is being typed */
+    const struct th_argument *const *arguments; /* of the command */
     const char *word; /* what is being typed */
     struct th_completions *completions;
 };
@@ -95,31 +95,18 @@ static void add_functions(struct place *place, bool patterns)
     }
 }
 
-/* The options that the arguments of the command name: "[--kind=LIST]". */
-static void add_options(struct place *place, const char *arguments)
+/* The options of the command that is typed. */
+static void add_options(struct place *place)
 {
-    for (const char *option = arguments; (option = strstr(option, "--"));) {
-        size_t length = strcspn(option, "=] ");
-        char *word = th_printf("%.*s%s", (int)length, option, option[length] == '=' ? "=" : "");
+    for (const struct th_argument *const *a = place->arguments; *a; a++) {
+        const char *end = (*a)->value ? "=" : "";
+        char *word;
+        if (!(*a)->name || (*a)->how & (TH_ARGUMENT_HIDDEN | TH_ARGUMENT_REPEATS))
+            continue;
+        word = th_printf("--%s%s", (*a)->name, end);
         add(place, word);
         th_free(word);
-        option += length;
     }
-}
-
-static void add_options_of_command(struct place *place)
-{
-    json_t *result = ask(place, "help"), *command;
-    size_t i;
-
-    json_array_foreach(json_object_get(result, "commands"), i, command)
-    {
-        const char *name = json_string_value(json_object_get(command, "command"));
-        const char *arguments = json_string_value(json_object_get(command, "arguments"));
-        if (name && arguments && strcmp(name, place->command) == 0)
-            add_options(place, arguments);
-    }
-    json_decref(result);
 }
 
 /* Moves the word's beginning on: what is before it stays. */
@@ -135,32 +122,6 @@ static void skip_to_last(struct place *place, char separator)
 
     if (last)
         skip(place, (size_t)(last + 1 - place->word));
-}
-
-static void add_words(struct place *place, const char *const words[])
-{
-    for (size_t i = 0; words[i]; i++)
-        add(place, words[i]);
-}
-
-static void add_flags(struct place *place)
-{
-    skip_to_last(place, ',');
-    add_words(place, th_trace_flag_words);
-}
-
-static void add_kinds(struct place *place)
-{
-    skip_to_last(place, ',');
-    add_words(place, th_pattern_kind_names);
-}
-
-static void add_specs(struct place *place)
-{
-    static const char *const of_counts[] = {"pause", "restart", NULL};
-
-    add_words(place, th_trace_spec_words);
-    add_words(place, of_counts);
 }
 
 /* The path of the host's tracer NAME, the caller's to free; a path is itself. */
@@ -245,51 +206,16 @@ static void add_libraries(struct place *place)
     add_each(place, "modules", "modules", "path");
 }
 
-static void add_purges(struct place *place)
+static void add_processes(struct place *place)
 {
-    static const char *const purges[] = {"soft", "hard", NULL};
-
-    add_words(place, purges);
-}
-
-static void add_whom(struct place *place)
-{
-    skip_to_last(place, ',');
-    add_words(place, th_trace_group_words);
     add_each(place, "processes", "processes", "name");
     add_each(place, "processes", "processes", "pid");
 }
 
-static void add_ports(struct place *place)
-{
-    skip_to_last(place, ',');
-    add_words(place, th_trace_group_words);
-}
-
-/* An option with a value: what that may be. */
-static void add_value(struct place *place)
-{
-    static const struct {
-        const char *option;
-        void (*add)(struct place *place);
-    } values[] = {{"--session=", add_sessions},    {"--flags=", add_flags},
-                  {"--kind=", add_kinds},          {"--match-spec=", add_specs},
-                  {"--meta-tracer=", add_tracers}, {"--processes=", add_whom},
-                  {"--ports=", add_ports},         {"--purge=", add_purges}};
-
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        size_t length = strlen(values[i].option);
-        if (strncmp(place->word, values[i].option, length) != 0)
-            continue;
-        skip(place, length);
-        values[i].add(place);
-        return;
-    }
-}
-
 static void add_commands(struct place *place)
 {
-    add_each(place, "help", "commands", "command");
+    for (size_t i = 0; i < TH_CONTROL_COMMANDS; i++)
+        add(place, th_control_commands[i].name);
 }
 
 static void add_patterns(struct place *place)
@@ -302,47 +228,78 @@ static void add_names(struct place *place)
     add_functions(place, false);
 }
 
-/* A list of flags, then on or off and whom. */
-static void add_flag_words(struct place *place)
+/* Values of ARGUMENT: its words, and what there is of its type. */
+static void add_values(struct place *place, const struct th_argument *argument)
 {
-    static const char *const modes[] = {"on", "off", NULL};
+    static void (*const adders[])(struct place *place) = {
+        [TH_ARGUMENT_TRACER] = add_tracers,   [TH_ARGUMENT_LIBRARY] = add_libraries,
+        [TH_ARGUMENT_PATTERN] = add_patterns, [TH_ARGUMENT_FUNCTION] = add_names,
+        [TH_ARGUMENT_SESSION] = add_sessions, [TH_ARGUMENT_MODULE] = add_modules,
+        [TH_ARGUMENT_TRACEES] = add_processes, [TH_ARGUMENT_COMMAND] = add_commands,
+    };
+    const char *const *words = argument->live_words ? argument->live_words : argument->words;
 
-    add_words(place, modes);
-    add_whom(place);
-    add_words(place, th_trace_flag_words);
+    if (argument->how & TH_ARGUMENT_LIST)
+        skip_to_last(place, ',');
+    for (; words && *words; words++)
+        add(place, *words);
+    if (argument == &th_session_arguments[TH_SESSION_SPEC]) { /* of counts, which only hosts have */
+        add(place, "pause");
+        add(place, "restart");
+    }
+    if (argument->type < sizeof adders / sizeof adders[0] && adders[argument->type])
+        adders[argument->type](place);
 }
 
-/* A session, then a tracer: which of them is told by what there is of either. */
-static void add_replacing(struct place *place)
+/* The argument that was visited last, and its value. */
+struct visited {
+    const struct th_argument *argument;
+    const char *value;
+};
+
+static enum th_status note_visited(void *context, const struct th_argument *argument,
+                                   const char *value)
 {
-    add_sessions(place);
-    add_tracers(place);
+    *(struct visited *)context = (struct visited){argument, value};
+    return TH_OK;
 }
 
-/* A word that is no option. */
-static void add_argument(struct place *place, bool is_pattern)
+/* Whatever the word that is typed may be: the value of an option before it, of one that it names, or
+ * a positional word. WORDS are the line's, COUNT of them before the last one. */
+static void add_typed(struct place *place, int count, char *words[])
 {
-    static const struct {
-        const char *command;
-        void (*add)(struct place *place);
-    } arguments[] = {
-        {"", add_commands},         {"attach", add_tracers},   {"detach", add_sessions},
-        {"replace", add_replacing}, {"pattern", add_patterns}, {"functions", add_patterns},
-        {"info", add_names},        {"flags", add_flag_words}, {"load", add_libraries},
-        {"purge", add_modules},     {"delete", add_modules}};
+    struct visited visited = {0};
 
-    for (size_t i = 0; !is_pattern && i < sizeof arguments / sizeof arguments[0]; i++)
-        if (strcmp(arguments[i].command, place->command) == 0)
-            arguments[i].add(place);
-    if (is_pattern)
-        add_patterns(place);
+    words[count] = (char *)(uintptr_t)place->word;
+    if (th_arguments_visit(place->arguments, count, words + 1, note_visited, &visited) != TH_OK)
+        th_error_clear();
+    if (!visited.value || visited.value < place->word ||
+        visited.value > place->word + strlen(place->word))
+        return;
+    skip(place, (size_t)(visited.value - place->word));
+    add_values(place, visited.argument);
 }
 
-static bool ends_with(const char *line, size_t end, const char *word)
+/* LINE is HEAD and the word that is typed. */
+static void complete_command(struct place *place, const char *head)
 {
-    size_t length = strlen(word);
+    static const struct th_argument *const none[] = {NULL};
+    const struct th_control_command *command;
+    bool dash = place->word[0] == '-' && !strchr(place->word, '=');
+    char **words;
+    int count;
 
-    return end >= length && memcmp(line + end - length, word, length) == 0;
+    if (th_ctl_split(head, &count, &words) != TH_OK || count == 0) {
+        th_error_clear();
+        return;
+    }
+    command = th_ctl_command(words[0]);
+    place->arguments = command && command->arguments ? command->arguments : none;
+    if (dash)
+        add_options(place);
+    else
+        add_typed(place, count, words);
+    th_free(words);
 }
 
 void th_ctl_complete(struct th_ctl *ctl, const char *line, struct th_completions *completions)
@@ -350,15 +307,12 @@ void th_ctl_complete(struct th_ctl *ctl, const char *line, struct th_completions
     const char *begin = line + strspn(line, " \t");
     const char *last = strrchr(line, ' ');
     struct place place = {.ctl = ctl, .word = last ? last + 1 : begin, .completions = completions};
-    bool first = place.word <= begin;
+    char *head = th_printf("%.*s", (int)(place.word - line), line);
 
-    place.command = th_printf("%.*s", first ? 0 : (int)strcspn(begin, " \t"), begin);
     completions->from = (size_t)(place.word - line);
-    if (!first && strncmp(place.word, "--", 2) == 0 && strchr(place.word, '='))
-        add_value(&place);
-    else if (!first && place.word[0] == '-')
-        add_options_of_command(&place);
+    if (place.word <= begin)
+        add_commands(&place);
     else
-        add_argument(&place, ends_with(line, completions->from, " -p "));
-    th_free(place.command);
+        complete_command(&place, head);
+    th_free(head);
 }

@@ -1,7 +1,6 @@
 /* tracehost dump: every record as text. */
 #include "encoding.h"
 #include "interrupt.h"
-#include "option_table.h"
 #include "stream.h"
 
 #include <string.h>
@@ -13,65 +12,45 @@ struct dump {
     const char *name;
 };
 
-static const struct argp_option options[] = {
-    {"format", TH_OPTION_FORMAT, "FORMAT", 0,
-     "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it, or, with "
-     "--encoding=unicode, \"~0tp.~n\"; jsonl: one JSON object a line",
-     0},
-    {"output", 'o', "FILE", 0, "Write to FILE, which appears when it is complete", 0},
+static const struct th_argument arguments[] = {
+    {.value = "STREAM",
+     .type = TH_ARGUMENT_FILE,
+     .how = TH_ARGUMENT_NEEDED,
+     TH_INTO(struct dump, name)},
+    {.name = "format",
+     .value = "FORMAT",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("term", "jsonl"),
+     TH_INTO(struct dump, jsonl),
+     .help = "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it, or, "
+             "with --encoding=unicode, \"~0tp.~n\"; jsonl: one JSON object a line"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .type = TH_ARGUMENT_FILE,
+     TH_INTO(struct dump, output),
+     .help = "Write to FILE, which appears when it is complete"},
     {0},
 };
 
-static const struct th_choices choices[] = {
-    {TH_OPTION_FORMAT, "--format", TH_WORDS("term", "jsonl"), 0}, {0}};
+static const struct th_argument_set sets[] = {
+    {.items = arguments},
+    {.items = th_stream_arguments, .offset = offsetof(struct dump, stream)},
+    {.items = th_limit_arguments, .offset = offsetof(struct dump, stream)},
+    {.items = th_encoding_arguments},
+    {0},
+};
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct dump *dump = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = state->child_inputs[1] = &dump->stream;
-        return 0;
-    case TH_OPTION_FORMAT:
-        dump->jsonl = th_option_choice(choices, key, value, state) == 1;
-        return 0;
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->choices = choices;
-        return 0;
-    case 'o':
-        dump->output = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0)
-            argp_error(state, "one STREAM at a time, please");
-        dump->name = value;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which STREAM?");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0},
-                                             {&th_limit_argp, 0, NULL, 0},
-                                             {&th_encoding_argp, 0, NULL, 0},
-                                             {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    "STREAM",
-    "Prints every record of a recorded stream.\v"
+static const struct th_usage usage = {
+    .sets = sets,
+    .before =
+        "Prints every record of a recorded stream.",
+    .after =
     "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - for "
     "stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT).\n\n"
     "Examples:\n"
     "  tracehost dump calls.trace\n"
     "  tracehost dump --format=jsonl --max-events=3 calls.trace",
-    children,
-    NULL,
-    NULL,
 };
 
 static void print_records(struct th_stream *stream, struct th_output *out)
@@ -126,7 +105,7 @@ int th_command_dump(int argc, char **argv)
 {
     struct dump dump = {0};
 
-    th_command_parse(&argp, argc, argv, &dump);
+    th_command_parse(&usage, argc, argv, &dump);
     th_interrupt_install();
     if (dump.jsonl)
         return th_rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);

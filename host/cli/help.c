@@ -1,11 +1,10 @@
 /* tracehost help --json: the commands and their options, for programs. */
 #include "command.h"
-#include "option_table.h"
 
 #include <jansson.h>
 #include <string.h>
 
-static const struct th_command *told; /* what json_of_command() is about; of the main thread */
+static const struct th_command *told; /* what tell() is about; of the main thread */
 
 static int print(json_t *json)
 {
@@ -15,54 +14,51 @@ static int print(json_t *json)
     return th_command_finish("help", TH_OK);
 }
 
-static json_t *json_of_words(const struct th_choices *choices)
+static json_t *json_of_words(const char *const *words)
 {
-    json_t *words = json_array();
+    json_t *list = json_array();
 
-    for (size_t i = 0; choices && choices->words[i]; i++)
-        json_array_append_new(words, json_string(choices->words[i]));
-    return words;
+    for (size_t i = 0; words && words[i]; i++)
+        json_array_append_new(list, json_string(words[i]));
+    return list;
 }
 
-static json_t *json_of_option(const struct th_option_row *option)
+static json_t *json_of_option(const struct th_argument_row *row)
 {
+    const struct th_argument *option = row->argument;
     const char letter[] = {option->letter, '\0'};
 
     return json_pack("{s:s?, s:s?, s:s?, s:b, s:s, s:i, s:o, s:b, s:b}", "name", option->name,
-                     "letter", option->letter ? letter : NULL, "argument", option->argument,
-                     "optional", option->optional, "help", option->help, "group", option->group,
-                     "choices", json_of_words(option->choices), "list",
-                     option->choices && option->choices->how & TH_CHOICES_LIST, "others",
-                     option->choices && option->choices->how & TH_CHOICES_OTHERS);
+                     "letter", option->letter ? letter : NULL, "argument", option->value,
+                     "optional", option->how & TH_ARGUMENT_OPTIONAL, "help", row->help, "group",
+                     option->group, "choices", json_of_words(row->words), "list",
+                     option->how & TH_ARGUMENT_LIST, "others", option->how & TH_ARGUMENT_OTHERS);
 }
 
-static json_t *json_of_commands(const struct th_about *about)
+static json_t *json_of_commands(const struct th_usage *usage)
 {
     json_t *commands = json_array();
 
-    for (size_t i = 0; i < about->command_count; i++) {
-        const struct th_control_command *command = &about->commands[i];
-        json_array_append_new(commands,
-                              json_pack("{s:s, s:s, s:s}", "command", command->name, "arguments",
-                                        command->arguments, "help", command->help));
-    }
+    for (size_t i = 0; i < usage->command_count; i++)
+        json_array_append_new(commands, th_control_help(&usage->commands[i]));
     return commands;
 }
 
-static int tell(const struct argp *argp, void *input, bool in_order)
+static int tell(const struct th_usage *usage)
 {
-    struct th_option_table table;
+    struct th_argument_rows rows = th_usage_rows(usage);
+    char *words = th_usage_words(usage), *after = th_usage_after(usage, "\n");
     json_t *options = json_array(), *json;
 
-    (void)in_order;
-    th_option_table_read(&table, argp, input);
-    for (size_t i = 0; i < table.count; i++)
-        json_array_append_new(options, json_of_option(&table.items[i]));
+    th_usage_sort(&rows);
+    for (size_t i = 0; i < rows.count; i++)
+        json_array_append_new(options, json_of_option(&rows.items[i]));
     json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "command", told->name, "summary",
-                     told->summary, "usage", table.usage, "before", table.before, "after",
-                     table.after ? table.after : "", "options", options, "commands",
-                     json_of_commands(&table.about));
-    th_option_table_free(&table);
+                     told->summary, "usage", words, "before", usage->before, "after", after,
+                     "options", options, "commands", json_of_commands(usage));
+    th_free(after);
+    th_free(words);
+    th_free(rows.items);
     return print(json);
 }
 

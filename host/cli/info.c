@@ -2,7 +2,6 @@
 #include "census.h"
 #include "encoding.h"
 #include "interrupt.h"
-#include "option_table.h"
 #include "stream.h"
 
 #include <jansson.h>
@@ -16,69 +15,51 @@ struct info {
     const char *name;
 };
 
-enum { TOP = TH_OPTION_OWN };
+static enum th_status choose_top(void *input)
+{
+    struct info *info = input;
 
-static const struct argp_option options[] = {
-    {"format", TH_OPTION_FORMAT, "FORMAT", 0, "text (the default) or json", 0},
-    {"top", TOP, "N", 0,
-     "Show the N most frequent functions and tracees; 0: all (the default: 20 as text, all as "
-     "json)",
-     0},
+    if (info->top == UINT64_MAX)
+        info->top = info->json ? 0 : 20;
+    return TH_OK;
+}
+
+static const struct th_argument arguments[] = {
+    {.value = "STREAM",
+     .type = TH_ARGUMENT_FILE,
+     .how = TH_ARGUMENT_NEEDED,
+     TH_INTO(struct info, name)},
+    {.name = "format",
+     .value = "FORMAT",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("text", "json"),
+     TH_INTO(struct info, json),
+     .help = "text (the default) or json"},
+    {.name = "top",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     TH_INTO(struct info, top),
+     .help = "Show the N most frequent functions and tracees; 0: all (the default: 20 as text, all "
+             "as json)"},
     {0},
 };
 
-static const struct th_choices choices[] = {
-    {TH_OPTION_FORMAT, "--format", TH_WORDS("text", "json"), 0}, {0}};
+static const struct th_argument_set sets[] = {
+    {.items = arguments, .check = choose_top},
+    {.items = th_stream_arguments, .offset = offsetof(struct info, stream)},
+    {.items = th_limit_arguments, .offset = offsetof(struct info, stream)},
+    {.items = th_encoding_arguments},
+    {0},
+};
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct info *info = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = state->child_inputs[1] = &info->stream;
-        return 0;
-    case TH_OPTION_FORMAT:
-        info->json = th_option_choice(choices, key, value, state) == 1;
-        return 0;
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->choices = choices;
-        return 0;
-    case TOP:
-        info->top = th_option_count(value, state, "--top");
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0)
-            argp_error(state, "one STREAM at a time, please");
-        info->name = value;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which STREAM?");
-        return 0;
-    case ARGP_KEY_FINI:
-        if (info->top == UINT64_MAX)
-            info->top = info->json ? 0 : 20;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0},
-                                             {&th_limit_argp, 0, NULL, 0},
-                                             {&th_encoding_argp, 0, NULL, 0},
-                                             {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    "STREAM",
-    "Counts the records of a stream: by tag, by tracee, by function called; its time span; what "
-    "was dropped or is damaged.\v"
+static const struct th_usage usage = {
+    .sets = sets,
+    .before =
+        "Counts the records of a stream: by tag, by tracee, by function called; its time span; what "
+    "was dropped or is damaged.",
+    .after =
     "Example:\n"
     "  tracehost info --top=5 calls.trace",
-    children,
-    NULL,
-    NULL,
 };
 
 static size_t shown(const struct th_census_list *list, uint64_t top)
@@ -311,7 +292,7 @@ int th_command_info(int argc, char **argv)
     struct th_stream stream = {.command = "info", .options = &info.stream};
     int status;
 
-    th_command_parse(&argp, argc, argv, &info);
+    th_command_parse(&usage, argc, argv, &info);
     th_interrupt_install();
     stream.name = info.name;
     status = th_stream_open(&stream);

@@ -1,7 +1,5 @@
 #include "libraries.h"
 
-#include "option_table.h"
-
 #include "host/crash/crash.h"
 #include "host/trace/trace.h"
 
@@ -9,42 +7,11 @@
 #include <unistd.h>
 
 struct arguments {
-    enum th_search_kind kind;
-    const char **folders;
-    size_t folder_count, folder_capacity;
+    struct th_texts folders; /* of -L */
     const char *name; /* NULL: list all */
 };
 
 enum { LINE_WIDTH = 79, MOST_NEWEST = 3 };
-
-static const struct argp_option options[] = {
-    {NULL, 'L', "DIR", 0,
-     "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed", 0},
-    {0},
-};
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct arguments *arguments = state->input;
-
-    switch (key) {
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->name =
-            arguments->kind == TH_SEARCH_TRACERS ? "TRACER" : "LIBRARY";
-        return 0;
-    case 'L':
-        TH_ARRAY_GROW(arguments->folders, arguments->folder_count, arguments->folder_capacity);
-        arguments->folders[arguments->folder_count++] = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0)
-            argp_error(state, "one NAME at a time, please");
-        arguments->name = value;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* --- The list --- */
 
@@ -169,13 +136,27 @@ static int print_library(const struct th_libraries_command *command, const struc
 
 int th_libraries_run(const struct th_libraries_command *command, int argc, char **argv)
 {
-    const struct argp argp = {options, parse, "[NAME]", command->help, NULL, NULL, NULL};
-    struct arguments arguments = {.kind = command->kind};
+    bool tracers = command->kind == TH_SEARCH_TRACERS;
+    const struct th_argument rows[] = {
+        {.value = "NAME",
+         .type = tracers ? TH_ARGUMENT_TRACER : TH_ARGUMENT_LIBRARY,
+         TH_INTO(struct arguments, name)},
+        {.letter = 'L',
+         .value = "DIR",
+         .type = TH_ARGUMENT_FOLDER,
+         .how = TH_ARGUMENT_REPEATS,
+         TH_INTO(struct arguments, folders),
+         .help = "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed"},
+        {0}};
+    const struct th_argument_set sets[] = {{.items = rows}, {0}};
+    const struct th_usage usage = {
+        .sets = sets, .before = command->before, .after = command->after};
+    struct arguments arguments = {0};
     struct th_search search;
     int status = TH_OK;
 
-    th_command_parse(&argp, argc, argv, &arguments);
-    th_search_init(&search, command->kind, arguments.folders, arguments.folder_count);
+    th_command_parse(&usage, argc, argv, &arguments);
+    th_search_init(&search, command->kind, arguments.folders.items, arguments.folders.count);
     th_crash_install();
     if (arguments.name)
         status = print_library(command, &search, arguments.name);
@@ -183,6 +164,6 @@ int th_libraries_run(const struct th_libraries_command *command, int argc, char 
         print_list(&search);
     th_crash_end();
     th_search_free(&search);
-    th_free(arguments.folders);
+    th_free(arguments.folders.items);
     return th_command_finish(command->name, status);
 }

@@ -10,7 +10,7 @@
 struct th_libraries_command {
     enum th_search_kind kind;
     const char *name; /* of the command */
-    const char *help; /* for argp: what it does, a vertical tab, more and examples */
+    const char *before, *after; /* of struct th_usage */
 
     /* Tells what is in LIBRARY, after its name and version. */
     void (*print)(const struct th_library *library);

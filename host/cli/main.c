@@ -72,14 +72,12 @@ static int unknown(const char *name)
     enum { OTHERS = sizeof others / sizeof others[0] };
     const char *names[COMMANDS + OTHERS], *nearest, *of_ctl;
     bool option = *name == '-';
-    size_t count;
-    const struct th_control_command *of_hosts = th_control_commands(&count);
 
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     memcpy(names + COMMANDS, others, sizeof others);
     nearest = th_spelling_nearest(name, names, COMMANDS + OTHERS);
-    of_ctl = th_control_nearest(of_hosts, count, name);
+    of_ctl = th_control_nearest(th_control_commands, TH_CONTROL_COMMANDS, name);
     fprintf(stderr, "tracehost: there is no %s '%s'; ", option ? "option" : "command", name);
     if (nearest)
         fprintf(stderr, "did you mean '%s'?\n", nearest);

@@ -2,94 +2,88 @@
 #include "command.h"
 #include "encoding.h"
 #include "match_text.h"
-#include "option_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct match {
     enum th_match_kind kind;
-    bool json, arity_given;
-    uint64_t arity;
+    bool json;
+    int64_t arity; /* below 0: not given */
     const char *self, *caller, *spec, *target; /* texts, NULL if not given */
     th_env env;
     struct th_match_trial trial;
 };
 
-enum { KIND = TH_OPTION_OWN, ARITY, SELF, CALLER, ARITY_MOST = 255 };
+enum { ARITY_MOST = 255 };
 
-static const struct argp_option options[] = {
-    {"kind", KIND, "KIND", 0, "What it is for: call (the default), send or receive", 0},
-    {"arity", ARITY, "N", 0, "Instead of TERM: N arguments of which nothing else is known", 0},
-    {"self", SELF, "PID", 0, "The tracee; without it, it is not known", 0},
-    {"caller", CALLER, "TERM", 0, "What {caller} gives: {Module,Function,Arity} or undefined", 0},
-    {"format", TH_OPTION_FORMAT, "FORMAT", 0, "text (the default) or json", 0},
+static enum th_status take_arity(const struct th_argument *argument, const char *value, void *input)
+{
+    struct match *match = input;
+    enum th_status status = th_argument_number(argument, value, &match->arity);
+
+    if (status == TH_OK && match->arity > ARITY_MOST)
+        return th_error_raise(TH_USAGE, "--arity is at most %d", ARITY_MOST);
+    return status;
+}
+
+static enum th_status check(void *input)
+{
+    const struct match *match = input;
+
+    if (!match->spec || (match->arity >= 0) == !!match->target)
+        return th_error_raise(TH_USAGE, "SPEC and TERM are wanted, or SPEC and --arity");
+    return TH_OK;
+}
+
+/* The kinds as in enum th_match_kind. */
+static const struct th_argument arguments[] = {
+    {.value = "SPEC", .type = TH_ARGUMENT_TEXT, TH_INTO(struct match, spec)},
+    {.value = "TERM", .type = TH_ARGUMENT_TEXT, TH_INTO(struct match, target)},
+    {.name = "kind",
+     .value = "KIND",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("call", "send", "receive"),
+     TH_INTO(struct match, kind),
+     .help = "What it is for: call (the default), send or receive"},
+    {.name = "arity",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     .take = take_arity,
+     .help = "Instead of TERM: N arguments of which nothing else is known"},
+    {.name = "self",
+     .value = "PID",
+     .type = TH_ARGUMENT_TEXT,
+     TH_INTO(struct match, self),
+     .help = "The tracee; without it, it is not known"},
+    {.name = "caller",
+     .value = "TERM",
+     .type = TH_ARGUMENT_TEXT,
+     TH_INTO(struct match, caller),
+     .help = "What {caller} gives: {Module,Function,Arity} or undefined"},
+    {.name = "format",
+     .value = "FORMAT",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("text", "json"),
+     TH_INTO(struct match, json),
+     .help = "text (the default) or json"},
     {0},
 };
 
-/* The kinds as in enum th_match_kind. */
-static const struct th_choices choices[] = {
-    {KIND, "--kind", TH_WORDS("call", "send", "receive"), 0},
-    {TH_OPTION_FORMAT, "--format", TH_WORDS("text", "json"), 0},
-    {0}};
+static const struct th_argument_set sets[] = {
+    {.items = arguments, .check = check},
+    {.items = th_encoding_arguments},
+    {0},
+};
 
-static void take_argument(struct match *match, char *value, struct argp_state *state)
-{
-    if (state->arg_num == 0)
-        match->spec = value;
-    else if (state->arg_num == 1 && !match->arity_given)
-        match->target = value;
-    else
-        argp_error(state, "there are only SPEC and TERM, or --arity for the latter");
-}
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct match *match = state->input;
-
-    switch (key) {
-    case KIND:
-        match->kind = (enum th_match_kind)th_option_choice(choices, key, value, state);
-        return 0;
-    case ARITY:
-        match->arity = th_option_count(value, state, "--arity");
-        match->arity_given = true;
-        if (match->arity > ARITY_MOST)
-            argp_error(state, "--arity is at most %d", ARITY_MOST);
-        return 0;
-    case SELF:
-        match->self = value;
-        return 0;
-    case CALLER:
-        match->caller = value;
-        return 0;
-    case TH_OPTION_FORMAT:
-        match->json = th_option_choice(choices, key, value, state) == 1;
-        return 0;
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->choices = choices;
-        return 0;
-    case ARGP_KEY_ARG:
-        take_argument(match, value, state);
-        return 0;
-    case ARGP_KEY_END:
-        if (!match->spec || match->arity_given == !!match->target)
-            argp_error(state, "SPEC and TERM are wanted, or SPEC and --arity");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{&th_encoding_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    "SPEC TERM",
-    "Tries a match specification: on a call with the arguments that are the list TERM, on a "
+static const struct th_usage usage = {
+    .sets = sets,
+    .before =
+        "Tries a match specification: on a call with the arguments that are the list TERM, on a "
     "message "
     "sent, [Receiver,Message], or received, [Node,Sender,Message]. Prints what "
-    "erlang:match_spec_test/3 would, and for each clause that fails, why it does.\v"
+    "erlang:match_spec_test/3 would, and for each clause that fails, why it does.",
+    .after =
     "SPEC is Erlang text, or a name: c (caller_trace), x (exception_trace), cx "
     "(caller_exception_trace), r (return_trace). Actions are shown, not taken. What is not known, "
     "as "
@@ -99,9 +93,7 @@ static const struct argp argp = {
     "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[]}]\" '[4,x]'\n"
     "  tracehost match --kind=send \"[{[me,'_'],[],[]}]\" '[me,ok]'\n"
     "  tracehost match --arity=2 c",
-    children,
-    NULL,
-    NULL,
+    .words = "SPEC TERM",
 };
 
 /* --- Reading ---------------------------------------------------------------------------------- */
@@ -123,7 +115,7 @@ static enum th_status read_spec(struct match *match, th_term *spec)
 static enum th_status read_target(struct match *match, struct th_match_subject *subject)
 {
     static const size_t wanted[] = {0, 2, 3}; /* elements, by kind; of calls any number */
-    size_t length = match->arity;
+    size_t length = match->arity < 0 ? 0 : (size_t)match->arity;
 
     subject->count = length;
     if (match->target) {
@@ -206,12 +198,12 @@ static int compile_and_try(struct match *match, th_term term,
 
 int th_command_match(int argc, char **argv)
 {
-    struct match match = {.kind = TH_MATCH_CALL};
+    struct match match = {.kind = TH_MATCH_CALL, .arity = -1};
     struct th_match_subject subject = {0};
     th_term spec;
     int status;
 
-    th_command_parse(&argp, argc, argv, &match);
+    th_command_parse(&usage, argc, argv, &match);
     th_env_init(&match.env, TH_ENV_PLAIN);
     if (read_options(&match) != TH_OK || read_spec(&match, &spec) != TH_OK ||
         read_target(&match, &subject) != TH_OK)

@@ -3,13 +3,15 @@
 
 #include "host/breakpoint/breakpoint.h"
 
-static const char help[] =
+static const char before[] =
     "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
     "breakpoints "
     "they can have, which of them are for dirty schedulers, where they are in the source if there "
     "is debug information, its NIF version, the functions it imports and the version that has them "
     "all. What is shown as Module:Function/Arity can be called with "
-    "`tracehost call`, and traced; local functions can be traced.\v"
+    "`tracehost call`, and traced; local functions can be traced.";
+
+static const char after[] =
     "A global breakpoint sees calls that come from outside, a local one also those that the "
     "library "
     "makes in C.\n\n"
@@ -158,7 +160,8 @@ int th_command_plugins(int argc, char **argv)
     static const struct th_libraries_command command = {
         .kind = TH_SEARCH_PLUGINS,
         .name = "plugins",
-        .help = help,
+        .before = before,
+        .after = after,
         .print = print_functions,
     };
 

@@ -1,6 +1,5 @@
 /* tracehost probes: the USDT probes of the program, or of any ELF file. */
 #include "command.h"
-#include "option_table.h"
 
 #include "host/library/library.h"
 #include "host/probe/probe.h"
@@ -10,57 +9,38 @@
 
 struct probes {
     bool json;
-    const char *folders[16]; /* of -L */
-    size_t folder_count;
+    struct th_texts folders; /* of -L */
     const char *name; /* NULL: the program itself */
 };
 
-static const struct argp_option options[] = {
-    {"format", TH_OPTION_FORMAT, "FORMAT", 0, "text (the default) or json", 0},
-    {NULL, 'L', "DIR", 0, "Look for libraries in DIR first, then where tracers and plugins are", 0},
+static const struct th_argument arguments[] = {
+    {.value = "LIBRARY|PROGRAM", .type = TH_ARGUMENT_PROGRAM, TH_INTO(struct probes, name)},
+    {.name = "format",
+     .value = "FORMAT",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("text", "json"),
+     TH_INTO(struct probes, json),
+     .help = "text (the default) or json"},
+    {.letter = 'L',
+     .value = "DIR",
+     .type = TH_ARGUMENT_FOLDER,
+     .how = TH_ARGUMENT_REPEATS,
+     TH_INTO(struct probes, folders),
+     .help = "Look for libraries in DIR first, then where tracers and plugins are"},
     {0},
 };
 
-static const struct th_choices choices[] = {
-    {TH_OPTION_FORMAT, "--format", TH_WORDS("text", "json"), 0}, {0}};
+static const struct th_argument_set sets[] = {
+    {.items = arguments},
+    {0},
+};
 
-static void add_folder(struct probes *probes, const char *folder, struct argp_state *state)
-{
-    if (probes->folder_count == sizeof probes->folders / sizeof probes->folders[0])
-        argp_error(state, "too many -L");
-    probes->folders[probes->folder_count++] = folder;
-}
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct probes *probes = state->input;
-
-    switch (key) {
-    case TH_OPTION_FORMAT:
-        probes->json = th_option_choice(choices, key, value, state) == 1;
-        return 0;
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->choices = choices;
-        return 0;
-    case 'L':
-        add_folder(probes, value, state);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 0)
-            argp_error(state, "one LIBRARY or PROGRAM at a time, please");
-        probes->name = value;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp argp = {
-    options,
-    parse,
-    "[LIBRARY|PROGRAM]",
-    "Lists the USDT probes of a file, from its notes, with what is known of their arguments; of "
-    "tracehost itself if none is given.\v"
+static const struct th_usage usage = {
+    .sets = sets,
+    .before =
+        "Lists the USDT probes of a file, from its notes, with what is known of their arguments; of "
+    "tracehost itself if none is given.",
+    .after =
     "LIBRARY is a name, looked up as NAME.so among tracers and plugins, or a path with a '/'; so "
     "is PROGRAM. It need not be one for tracehost, and none of its code is run. Arguments without "
     "a name are told by their size.\n\n"
@@ -68,9 +48,6 @@ static const struct argp argp = {
     "  tracehost probes\n"
     "  tracehost probes usdt\n"
     "  tracehost probes --format=json /lib/x86_64-linux-gnu/libc.so.6",
-    NULL,
-    NULL,
-    NULL,
 };
 
 /* --- Arguments --- */
@@ -232,7 +209,7 @@ static enum th_status find_in(enum th_search_kind kind, const struct probes *pro
     struct th_search search;
     enum th_status status;
 
-    th_search_init(&search, kind, probes->folders, probes->folder_count);
+    th_search_init(&search, kind, probes->folders.items, probes->folders.count);
     status = th_search_find(&search, probes->name, path);
     th_search_free(&search);
     return status;
@@ -286,7 +263,10 @@ static enum th_status run(const struct probes *probes)
 int th_command_probes(int argc, char **argv)
 {
     struct probes probes = {0};
+    int status;
 
-    th_command_parse(&argp, argc, argv, &probes);
-    return th_command_finish("probes", (int)run(&probes));
+    th_command_parse(&usage, argc, argv, &probes);
+    status = (int)run(&probes);
+    th_free(probes.folders.items);
+    return th_command_finish("probes", status);
 }

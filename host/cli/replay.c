@@ -1,130 +1,90 @@
 /* tracehost replay: recorded streams into tracers. */
 #include "encoding.h"
-#include "option_table.h"
 #include "replaying.h"
 
 #include <string.h>
 
-enum {
-    CLOCK = TH_OPTION_OWN,
-    FAIL_ON_LOSS,
-    VERIFY,
-    RECORDED_CALLERS,
-    MAX_FRAMES,
-    EACH_RETURNS,
-    PROBES,
-    CHECK
-};
+static enum th_status take_frames(const struct th_argument *argument, const char *value,
+                                  void *input)
+{
+    enum { ALL = TH_EXECUTION_ALL_FRAMES / TH_EXECUTION_FRAMES, MOST = 1000000000 };
+    struct th_replaying *replay = input;
+    int64_t frames;
+    enum th_status status = th_argument_number(argument, value, &frames);
 
-static const struct argp_option options[] = {
-    {"check", CHECK, NULL, 0,
-     "Watch what the tracers do with the NIF API; exit with 1 if it is forbidden", 4},
-    {"clock", CLOCK, "CLOCK", 0,
-     "recorded (the default): tracers that ask for the time get that of the event; wall: they get "
-     "the real time",
-     2},
-    {"recorded-callers", RECORDED_CALLERS, NULL, 0,
-     "For all -p: the recording was made with {message,{caller}}, so that its results are callers",
-     3},
-    {"each-returns", EACH_RETURNS, NULL, 0,
-     "For all -p: tail calls have returns of their own in the recording, though it tells that they "
-     "are tail calls",
-     3},
-    {"max-frames", MAX_FRAMES, "N", 0,
-     "For all -p: remember at most N calls of a process that have not returned, and 16 N of all "
-     "together (default: 1000000)",
-     3},
-    {"probes", PROBES, NULL, 0, "Events hit the USDT probes that they would hit in a host", 2},
-    {"verify", VERIFY, NULL, 0, "Decode every term of every record, wanted or not", 4},
-    {"fail-on-loss", FAIL_ON_LOSS, NULL, 0,
-     "Exit with 4 if the recorder dropped events or calls were forgotten", 4},
+    if (status != TH_OK)
+        return status;
+    if (frames < 2 || frames > MOST)
+        return th_error_raise(TH_USAGE, "--max-frames is from 2 to %d, not %s", MOST, value);
+    replay->execution.frames = (uint32_t)frames;
+    replay->execution.all_frames = (uint64_t)(ALL * frames);
+    return TH_OK;
+}
+
+static const struct th_argument arguments[] = {
+    {.value = "STREAM",
+     .type = TH_ARGUMENT_FILE,
+     .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+     TH_INTO(struct th_replaying, streams)},
+    {.name = "check",
+     TH_INTO(struct th_replaying, check),
+     .help = "Watch what the tracers do with the NIF API; exit with 1 if it is forbidden",
+     .group = 4},
+    {.name = "clock",
+     .value = "CLOCK",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("recorded", "wall"),
+     TH_INTO(struct th_replaying, wall_clock),
+     .help = "recorded (the default): tracers that ask for the time get that of the event; wall: "
+             "they get the real time",
+     .group = 2},
+    {.name = "recorded-callers",
+     TH_INTO(struct th_replaying, recorded_callers),
+     .help = "For all -p: the recording was made with {message,{caller}}, so that its results are "
+             "callers",
+     .group = 3},
+    {.name = "each-returns",
+     TH_INTO(struct th_replaying, execution.each_returns),
+     .help = "For all -p: tail calls have returns of their own in the recording, though it tells "
+             "that they are tail calls",
+     .group = 3},
+    {.name = "max-frames",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     .take = take_frames,
+     .help = "For all -p: remember at most N calls of a process that have not returned, and 16 N "
+             "of all together (default: 1000000)",
+     .group = 3},
+    {.name = "probes",
+     TH_INTO(struct th_replaying, play.probes),
+     .help = "Events hit the USDT probes that they would hit in a host",
+     .group = 2},
+    {.name = "verify",
+     TH_INTO(struct th_replaying, play.verify),
+     .help = "Decode every term of every record, wanted or not",
+     .group = 4},
+    {.name = "fail-on-loss",
+     TH_INTO(struct th_replaying, fail_on_loss),
+     .help = "Exit with 4 if the recorder dropped events or calls were forgotten",
+     .group = 4},
     {0},
 };
 
-static const struct th_choices choices[] = {{CLOCK, "--clock", TH_WORDS("recorded", "wall"), 0},
-                                            {0}};
+static const struct th_argument_set sets[] = {
+    {.items = arguments},
+    {.items = th_trace_arguments, .offset = offsetof(struct th_replaying, trace), .check = th_trace_options_check},
+    {.items = th_session_arguments, .offset = offsetof(struct th_replaying, trace.sessions)},
+    {.items = th_stream_arguments, .offset = offsetof(struct th_replaying, stream)},
+    {.items = th_bounds_arguments, .offset = offsetof(struct th_replaying, play), .check = th_bounds_check},
+    {.items = th_encoding_arguments},
+    {0},
+};
 
-static void set_max_frames(struct th_execution_options *options, const char *value,
-                           struct argp_state *state)
-{
-    enum { ALL = TH_EXECUTION_ALL_FRAMES / TH_EXECUTION_FRAMES, MOST = 1000000000 };
-    uint64_t frames = th_option_count(value, state, "--max-frames");
-
-    if (frames < 2 || frames > MOST)
-        argp_error(state, "--max-frames is from 2 to %d, not %s", MOST, value);
-    options->frames = (uint32_t)frames;
-    options->all_frames = ALL * frames;
-}
-
-static error_t parse_own(int key, char *value, struct argp_state *state)
-{
-    struct th_replaying *replay = state->input;
-
-    switch (key) {
-    case CLOCK:
-        replay->wall_clock = th_option_choice(choices, key, value, state) == 1;
-        return 0;
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->choices = choices;
-        return 0;
-    case FAIL_ON_LOSS:
-        replay->fail_on_loss = true;
-        return 0;
-    case CHECK:
-        replay->check = true;
-        return 0;
-    case PROBES:
-        replay->play.probes = true;
-        return 0;
-    case VERIFY:
-        replay->play.verify = true;
-        return 0;
-    case RECORDED_CALLERS:
-        replay->recorded_callers = true;
-        return 0;
-    case MAX_FRAMES:
-        set_max_frames(&replay->execution, value, state);
-        return 0;
-    case EACH_RETURNS:
-        replay->execution.each_returns = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct th_replaying *replay = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &replay->trace;
-        state->child_inputs[1] = &replay->stream;
-        state->child_inputs[2] = &replay->play;
-        return 0;
-    case ARGP_KEY_ARGS:
-        replay->streams = state->argv + state->next;
-        replay->stream_count = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which STREAM?");
-        return 0;
-    default:
-        return parse_own(key, value, state);
-    }
-}
-
-static const struct argp_child children[] = {{&th_trace_argp, 0, NULL, 0},
-                                             {&th_stream_argp, 0, NULL, 0},
-                                             {&th_bounds_argp, 0, NULL, 0},
-                                             {&th_encoding_argp, 0, NULL, 0},
-                                             {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    "STREAM...",
-    "Loads tracers by name and plays recorded streams into them, one stream after the other.\v"
+static const struct th_usage usage = {
+    .sets = sets,
+    .before =
+        "Loads tracers by name and plays recorded streams into them, one stream after the other.",
+    .after =
     "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - for "
     "stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT).\n\n"
     "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every callback "
@@ -142,9 +102,7 @@ static const struct argp argp = {
     "  tracehost replay -p lists:map/2 --return -p ets:_ --kind=count a.trace\n"
     "  tracehost replay -t count --reconnect=30s tcp://localhost:4711\n"
     "  tracehost replay -p send --match-spec \"[{['_',stop],[],[]}]\" a.trace\n",
-    children,
-    NULL,
-    NULL,
+    .flags = true,
 };
 
 int th_command_replay(int argc, char **argv)
@@ -153,8 +111,9 @@ int th_command_replay(int argc, char **argv)
     int status;
 
     th_trace_options_init(&replay.trace, false);
-    th_command_parse(&argp, argc, argv, &replay);
+    th_command_parse(&usage, argc, argv, &replay);
     status = th_replaying_run(&replay);
     th_trace_options_free(&replay.trace);
+    th_free(replay.streams.items);
     return status;
 }

@@ -30,57 +30,57 @@ struct totals {
 
 /* --- from, to, max-events, max-records --- */
 
-static const struct argp_option bounds[] = {
-    {"from", TH_OPTION_FROM, "T", 0, "Leave out events before T", 2},
-    {"to", TH_OPTION_TO, "T", 0, "Leave out events after T", 2},
-    {"max-events", TH_OPTION_MAX_EVENTS, "N", 0,
-     "Stop after N events that a tracer was told of, in all streams together", 90},
-    {"max-records", TH_OPTION_MAX_RECORDS, "N", 0, "Stop after N records of each stream", 90},
-    {0},
-};
-
-static void set_bound(struct th_time_bound *bound, const char *text, struct argp_state *state,
-                      const char *option)
+static enum th_status take_bound(const struct th_argument *argument, const char *value, void *input)
 {
+    struct th_time_bound *bound = (struct th_time_bound *)((char *)input + argument->into);
+
     bound->set = true;
-    bound->relative = *text != '@';
-    bound->ns = th_option_time(text + (*text == '@'), state, option);
+    bound->relative = *value != '@';
+    return th_argument_number(argument, value + (*value == '@'), &bound->ns);
 }
 
 /* Of the same kind, they can be compared before there is a time. */
-static void check_bounds(const struct th_player_options *play, struct argp_state *state)
+enum th_status th_bounds_check(void *input)
 {
+    const struct th_player_options *play = input;
+
     if (play->from.set && play->to.set && play->from.relative == play->to.relative &&
         play->from.ns > play->to.ns)
-        argp_error(state, "--from is after --to: no event is between them");
+        return th_error_raise(TH_USAGE, "--from is after --to: no event is between them");
+    return TH_OK;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct th_player_options *play = state->input;
-
-    switch (key) {
-    case TH_OPTION_FROM:
-        set_bound(&play->from, value, state, "--from");
-        return 0;
-    case TH_OPTION_TO:
-        set_bound(&play->to, value, state, "--to");
-        return 0;
-    case TH_OPTION_MAX_EVENTS:
-        play->max_events = (struct th_limit){true, th_option_count(value, state, "--max-events")};
-        return 0;
-    case TH_OPTION_MAX_RECORDS:
-        play->max_records = (struct th_limit){true, th_option_count(value, state, "--max-records")};
-        return 0;
-    case ARGP_KEY_END:
-        check_bounds(play, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp th_bounds_argp = {.options = bounds, .parser = parse};
+const struct th_argument th_bounds_arguments[] = {
+    {.name = "from",
+     .value = "T",
+     .type = TH_ARGUMENT_TIME,
+     .take = take_bound,
+     TH_INTO(struct th_player_options, from),
+     .help = "Leave out events before T",
+     .group = 2},
+    {.name = "to",
+     .value = "T",
+     .type = TH_ARGUMENT_TIME,
+     .take = take_bound,
+     TH_INTO(struct th_player_options, to),
+     .help = "Leave out events after T",
+     .group = 2},
+    {.name = "max-events",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     .take = th_limit_take,
+     TH_INTO(struct th_player_options, max_events),
+     .help = "Stop after N events that a tracer was told of, in all streams together",
+     .group = 90},
+    {.name = "max-records",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     .take = th_limit_take,
+     TH_INTO(struct th_player_options, max_records),
+     .help = "Stop after N records of each stream",
+     .group = 90},
+    {0},
+};
 
 /* --- the work --- */
 
@@ -102,17 +102,17 @@ static void complain(void *context)
  * opened before its tracers begin. */
 static enum th_status check_streams(const struct th_replaying *replay)
 {
-    struct th_etf_node *nodes = th_alloc((replay->stream_count + 1) * sizeof *nodes);
+    struct th_etf_node *nodes = th_alloc((replay->streams.count + 1) * sizeof *nodes);
     enum th_status status = TH_OK;
 
-    for (size_t i = 0; i < replay->stream_count && status == TH_OK; i++)
-        status = th_stream_check_stdout(replay->streams[i]);
-    for (size_t i = 0; i < replay->stream_count && replay->stream_count > 1 && status == TH_OK;
+    for (size_t i = 0; i < replay->streams.count && status == TH_OK; i++)
+        status = th_stream_check_stdout(replay->streams.items[i]);
+    for (size_t i = 0; i < replay->streams.count && replay->streams.count > 1 && status == TH_OK;
          i++) {
-        status = th_reader_peek(replay->streams[i], &nodes[i]);
+        status = th_reader_peek(replay->streams.items[i], &nodes[i]);
         for (size_t before = 0; before < i && status == TH_OK; before++)
-            status = th_recording_match_nodes(replay->streams[i], &nodes[i],
-                                              replay->streams[before], &nodes[before]);
+            status = th_recording_match_nodes(replay->streams.items[i], &nodes[i],
+                                              replay->streams.items[before], &nodes[before]);
     }
     th_free(nodes);
     return status;
@@ -241,7 +241,7 @@ static void tell_unplayed(const struct th_replaying *replay, const struct th_pla
 
     if (!played->records && !limited && replay->opened && !th_interrupt_came())
         th_warn("there are no records in %s",
-                replay->stream_count == 1 ? th_stream_title(replay->streams[0]) : "the streams");
+                replay->streams.count == 1 ? th_stream_title(replay->streams.items[0]) : "the streams");
     tell_bounds(replay, played);
 }
 
@@ -317,10 +317,10 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     int64_t began = th_clock_real_monotonic();
     int worst = TH_OK;
 
-    for (size_t i = 0; i < replay->stream_count && !th_interrupt_came() &&
+    for (size_t i = 0; i < replay->streams.count && !th_interrupt_came() &&
                        (i == 0 || !is_enough(replay, &totals));
          i++) {
-        int status = play_stream(replay, tracing, replay->streams[i], &totals);
+        int status = play_stream(replay, tracing, replay->streams.items[i], &totals);
         if (worst == TH_OK || status == TH_MALFORMED || status == TH_USAGE)
             worst = status;
         if (status == TH_USAGE)
@@ -355,10 +355,10 @@ static enum th_status check_output(void *context, const char *path)
 {
     const struct th_replaying *replay = context;
 
-    for (size_t i = 0; i < replay->stream_count; i++)
-        if (th_reader_would_read(replay->streams[i], path))
+    for (size_t i = 0; i < replay->streams.count; i++)
+        if (th_reader_would_read(replay->streams.items[i], path))
             return th_error_raise(TH_USAGE, "it would write over the stream %s",
-                                  th_stream_title(replay->streams[i]));
+                                  th_stream_title(replay->streams.items[i]));
     return TH_OK;
 }
 
@@ -427,14 +427,13 @@ static enum th_status start_control(struct th_replaying *replay, struct th_traci
     replay->control = (struct th_control_host){
         .program = replay->command,
         .tracing = tracing,
-        .options = &replay->trace,
         .stop = stop_as_told,
         .tell = tell_status,
         .between = &replay->between,
         .processes = list_processes,
         .context = replay,
     };
-    return th_control_host_start(&replay->control);
+    return th_trace_options_begin(&replay->trace, &replay->control);
 }
 
 int th_replaying_run(struct th_replaying *replay)

@@ -3,8 +3,9 @@
  *
  *   struct th_replaying replay = {.command = "replay"};
  *   th_trace_options_init(&replay.trace, false);
- *   ... argp, with th_trace_argp or what is like it, th_stream_argp and th_bounds_argp as children
- * ... status = th_replaying_run(&replay); th_trace_options_free(&replay.trace);
+ *   ... th_command_parse(), with the sets of trace_options.h, stream.h and th_bounds_arguments ...
+ *   status = th_replaying_run(&replay);
+ *   th_trace_options_free(&replay.trace);
  */
 #ifndef TH_REPLAYING_H
 #define TH_REPLAYING_H
@@ -22,8 +23,7 @@ struct th_replaying {
     struct th_trace_options trace;
     bool wall_clock, fail_on_loss, recorded_callers, check;
     struct th_execution_options execution;
-    char **streams;
-    size_t stream_count;
+    struct th_texts streams;
 
     /* Set by th_replaying_run(). */
     size_t opened;    /* of the streams */
@@ -42,9 +42,10 @@ struct th_replaying {
     } shown;
 };
 
-/* --from, --to, --max-events and --max-records, for an argp child; its input is a struct
- * th_player_options. */
-extern const struct argp th_bounds_argp;
+/* --from, --to, --max-events and --max-records: of a struct th_player_options, which is checked
+ * after the last one. */
+extern const struct th_argument th_bounds_arguments[];
+enum th_status th_bounds_check(void *input);
 
 /* Plays the streams in turn, and ends all tracers. Returns the exit status. */
 int th_replaying_run(struct th_replaying *replay);

@@ -1,7 +1,6 @@
 /* tracehost report: a page about recorded streams. */
 #include "encoding.h"
 #include "interrupt.h"
-#include "option_table.h"
 #include "replaying.h"
 
 #include <string.h>
@@ -17,92 +16,58 @@ struct page {
     bool names_itself;  /* `output` was not given */
 };
 
-enum { TITLE = TH_OPTION_OWN, OPTIONS_MOST = 32 };
+static enum th_status check_sessions(void *input)
+{
+    return th_session_options_check(input);
+}
 
-static const struct argp_option own_options[] = {
-    {"output", 'o', "FILE", 0,
-     "Write the page to FILE, which appears when it is complete; - for stdout (default: the first "
-     "STREAM's name with .html in place of its suffix, in the current folder)",
-     1},
-    {"title", TITLE, "TEXT", 0, "What the page is called (default: the first STREAM's name)", 1},
+static const struct th_argument arguments[] = {
+    {.value = "STREAM",
+     .type = TH_ARGUMENT_FILE,
+     .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+     TH_INTO(struct page, replay.streams)},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .type = TH_ARGUMENT_FILE,
+     TH_INTO(struct page, output),
+     .help = "Write the page to FILE, which appears when it is complete; - for stdout (default: "
+             "the first STREAM's name with .html in place of its suffix, in the current folder)",
+     .group = 1},
+    {.name = "title",
+     .value = "TEXT",
+     .type = TH_ARGUMENT_TEXT,
+     TH_INTO(struct page, title),
+     .help = "What the page is called (default: the first STREAM's name)",
+     .group = 1},
+    {0},
 };
 
-/* These, and what replay says of whom and what to trace. */
-static struct argp_option options[OPTIONS_MOST];
-
-/* Of replay's options, those that make sense with one tracer in one session. */
-static bool is_wanted(const struct argp_option *option)
+/* Those that make sense with one tracer in one session. */
+static bool is_wanted(const struct th_argument *argument)
 {
-    enum th_pattern_key pattern;
+    enum th_session_argument which = (enum th_session_argument)(argument - th_session_arguments);
 
-    if (th_trace_option_is_pattern(option->key, &pattern))
-        return pattern != TH_PATTERN_KIND && pattern != TH_PATTERN_META_TRACER;
-    return option->key == 'p' || option->key == TH_TRACE_FLAGS ||
-           option->key == TH_TRACE_PROCESSES || option->key == TH_TRACE_PORTS;
+    return which != TH_SESSION_TRACER && which != TH_SESSION_BEGIN && which != TH_SESSION_KIND &&
+           which != TH_SESSION_META_TRACER;
 }
 
-static void make_options(void)
-{
-    size_t count = sizeof own_options / sizeof own_options[0];
+static const struct th_argument_set sets[] = {
+    {.items = arguments},
+    {.items = th_session_arguments, .offset = offsetof(struct page, replay.trace.sessions), .has = is_wanted, .check = check_sessions},
+    {.items = th_stream_arguments, .offset = offsetof(struct page, replay.stream)},
+    {.items = th_bounds_arguments, .offset = offsetof(struct page, replay.play), .check = th_bounds_check},
+    {.items = th_encoding_arguments},
+    {0},
+};
 
-    memcpy(options, own_options, sizeof own_options);
-    for (const struct argp_option *option = th_trace_option_table; option->name || option->doc;
-         option++)
-        if (is_wanted(option) && count < OPTIONS_MOST - 1)
-            options[count++] = *option;
-}
-
-static error_t parse_tracing(int key, const char *value, struct argp_state *state)
-{
-    struct page *page = state->input;
-    enum th_status status = th_trace_options_take(&page->replay.trace, key, value);
-
-    return status == TH_END ? ARGP_ERR_UNKNOWN : th_option_check(status, state);
-}
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct page *page = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &page->replay.stream;
-        state->child_inputs[1] = &page->replay.play;
-        return 0;
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->choices = th_trace_option_choices;
-        return 0;
-    case 'o':
-        page->output = value;
-        return 0;
-    case TITLE:
-        page->title = value;
-        return 0;
-    case ARGP_KEY_ARGS:
-        page->replay.streams = state->argv + state->next;
-        page->replay.stream_count = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which STREAM?");
-        return 0;
-    case ARGP_KEY_END:
-        return th_option_check(th_session_options_check(&page->replay.trace.sessions), state);
-    default:
-        return parse_tracing(key, value, state);
-    }
-}
-
-static const struct argp_child children[] = {{&th_stream_argp, 0, NULL, 0},
-                                             {&th_bounds_argp, 0, NULL, 0},
-                                             {&th_encoding_argp, 0, NULL, 0},
-                                             {0}};
-static const struct argp argp = {
-    options,
-    parse,
-    "STREAM...",
-    "Makes one page of recorded streams, for browsers: what was called how often and how long that "
+static const struct th_usage usage = {
+    .sets = sets,
+    .before =
+        "Makes one page of recorded streams, for browsers: what was called how often and how long that "
     "took, where time went by stack, when processes ran, who sent messages to whom and how long "
-    "these waited, the slowest calls.\v"
+    "these waited, the slowest calls.",
+    .after =
     "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - for "
     "stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT). Several "
     "streams make one page, as if they were parts of one recording.\n\n"
@@ -113,9 +78,6 @@ static const struct argp argp = {
     "  tracehost report --title='night of the 3rd' -o night.html 'night*.trace'\n"
     "  tracehost report --from=10s --to=20s --processes=server calls.trace\n"
     "  tracehost report -p lists:_ --exception -o - calls.trace | gzip >lists.gz\n",
-    children,
-    NULL,
-    NULL,
 };
 
 /* --- where it goes --- */
@@ -147,10 +109,10 @@ static enum th_status check_output(const struct page *page)
 {
     const struct th_replaying *replay = &page->replay;
 
-    for (size_t i = 0; i < replay->stream_count; i++)
-        if (th_reader_would_read(replay->streams[i], page->output))
+    for (size_t i = 0; i < replay->streams.count; i++)
+        if (th_reader_would_read(replay->streams.items[i], page->output))
             return th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
-                                  th_stream_title(replay->streams[i]));
+                                  th_stream_title(replay->streams.items[i]));
     return TH_OK;
 }
 
@@ -236,14 +198,14 @@ int th_command_report(int argc, char **argv)
     char *name = NULL;
     int status;
 
-    make_options();
     th_trace_options_init(&page.replay.trace, false);
-    th_command_parse(&argp, argc, argv, &page);
+    th_command_parse(&usage, argc, argv, &page);
     page.names_itself = !page.output;
     if (page.names_itself)
-        page.output = name = name_page(page.replay.streams[0]);
+        page.output = name = name_page(page.replay.streams.items[0]);
     status = make_page(&page);
     th_trace_options_free(&page.replay.trace);
+    th_free(page.replay.streams.items);
     th_free(name);
     return status;
 }

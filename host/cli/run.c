@@ -260,14 +260,13 @@ static enum th_status start_control(struct running *running)
     running->control = (struct th_control_host){
         .program = "run",
         .tracing = running->tracing,
-        .options = &running->run->trace,
         .load_info = running->run->arguments.info,
         .stop = stop_as_told,
         .tell = tell_status,
         .processes = list_processes,
         .context = running,
     };
-    return th_control_host_start(&running->control);
+    return th_trace_options_begin(&running->run->trace, &running->control);
 }
 
 /* --- The run ---------------------------------------------------------------------------------- */
@@ -343,8 +342,8 @@ static enum th_status run_libraries(struct running *running)
 {
     const struct th_run_options *run = running->run;
     bool may_change = run->trace.control || run->trace.watch;
-    enum th_status status = th_call_arguments_load(&run->arguments, run->trace.folders,
-                                                   run->trace.folder_count, may_change);
+    enum th_status status = th_call_arguments_load(&run->arguments, run->trace.folders.items,
+                                                   run->trace.folders.count, may_change);
 
     if (status == TH_OK)
         status = run_traced(running);
@@ -412,7 +411,7 @@ int th_command_run(int argc, char **argv)
     enum th_status status;
 
     th_trace_options_init(&run.trace, true);
-    th_command_parse(&th_run_argp, argc, argv, &run);
+    th_command_parse(&th_run_usage, argc, argv, &run);
     th_interrupt_install();
     programs = th_alloc((run.arguments.text_count + 1) * sizeof *programs);
     status = th_call_arguments_read(&run.arguments, programs, &count);

@@ -18,6 +18,6 @@ struct th_run_options {
 };
 
 /* Its input is a struct th_run_options, whose `trace` th_trace_options_init() has begun. */
-extern const struct argp th_run_argp;
+extern const struct th_usage th_run_usage;
 
 #endif

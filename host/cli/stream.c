@@ -2,101 +2,100 @@
 
 #include "census.h"
 #include "interrupt.h"
-#include "option_table.h"
 
 #include <string.h>
 
 enum { TOLD = 10 /* so many faults of a stream are shown */ };
 
-static const struct argp_option options[] = {
-    {"allow-partial", TH_OPTION_ALLOW_PARTIAL, NULL, 0,
-     "Exit with 0 though a stream is damaged or cut off (else 4)", 90},
-    {"scheduler-id", TH_OPTION_SCHEDULER_ID, NULL, 0,
-     "Where one integer may be a match specification's result or a scheduler's number, it is the "
-     "scheduler's: for streams recorded with the flag scheduler_id",
-     90},
-    {"max-memory", TH_OPTION_MAX_MEMORY, "BYTES", 0,
-     "Take an event for damaged that needs more memory to be read: 1MiB or more "
-     "(default: 512MiB)",
-     90},
-    {"reconnect", TH_OPTION_RECONNECT, "T", OPTION_ARG_OPTIONAL,
-     "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again", 90},
-    {"progress", TH_OPTION_PROGRESS, "WHEN", 0,
-     "Show on stderr how far a stream is read, from the first second on: auto (the default: if "
-     "stderr "
-     "is a terminal), always, never",
-     90},
+static enum th_status take_reconnect(const struct th_argument *argument, const char *value,
+                                     void *input)
+{
+    struct th_stream_options *options = input;
+    enum th_status status = th_argument_number(argument, value, &options->reconnect_ns);
+
+    if (status == TH_OK && options->reconnect_ns <= 0)
+        return th_error_raise(TH_USAGE, "--reconnect wants a time above 0, not '%s'", value);
+    return status;
+}
+
+static enum th_status take_memory(const struct th_argument *argument, const char *value,
+                                  void *input)
+{
+    struct th_stream_options *options = input;
+    int64_t bytes;
+    enum th_status status = th_argument_number(argument, value, &bytes);
+
+    if (status == TH_OK && bytes < TH_READER_LEAST_MEMORY)
+        return th_error_raise(TH_USAGE, "--max-memory wants 1MiB at least, not '%s'", value);
+    if (status == TH_OK)
+        options->max_memory = (size_t)bytes;
+    return status;
+}
+
+const struct th_argument th_stream_arguments[] = {
+    {.name = "allow-partial",
+     TH_INTO(struct th_stream_options, allow_partial),
+     .help = "Exit with 0 though a stream is damaged or cut off (else 4)",
+     .group = 90},
+    {.name = "scheduler-id",
+     TH_INTO(struct th_stream_options, scheduler_id),
+     .help = "Where one integer may be a match specification's result or a scheduler's number, it "
+             "is the scheduler's: for streams recorded with the flag scheduler_id",
+     .group = 90},
+    {.name = "max-memory",
+     .value = "BYTES",
+     .type = TH_ARGUMENT_BYTES,
+     .take = take_memory,
+     .help = "Take an event for damaged that needs more memory to be read: 1MiB or more "
+             "(default: 512MiB)",
+     .group = 90},
+    {.name = "reconnect",
+     .value = "T",
+     .type = TH_ARGUMENT_TIME,
+     .how = TH_ARGUMENT_OPTIONAL,
+     .otherwise = "60s",
+     .take = take_reconnect,
+     .help = "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again",
+     .group = 90},
+    {.name = "progress",
+     .value = "WHEN",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("auto", "always", "never"),
+     TH_INTO(struct th_stream_options, progress),
+     .help = "Show on stderr how far a stream is read, from the first second on: auto (the "
+             "default: if stderr is a terminal), always, never",
+     .group = 90},
     {0},
 };
 
-static const struct th_choices choices[] = {
-    {TH_OPTION_PROGRESS, "--progress", TH_WORDS("auto", "always", "never"), 0}, {0}};
-
-static void set_reconnect(struct th_stream_options *options, const char *value,
-                          struct argp_state *state)
+enum th_status th_limit_take(const struct th_argument *argument, const char *value, void *input)
 {
-    options->reconnect_ns = th_option_time(value ? value : "60s", state, "--reconnect");
-    if (options->reconnect_ns <= 0)
-        argp_error(state, "--reconnect wants a time above 0, not '%s'", value);
+    struct th_limit *limit = (struct th_limit *)((char *)input + argument->into);
+    int64_t count;
+    enum th_status status = th_argument_number(argument, value, &count);
+
+    if (status == TH_OK)
+        *limit = (struct th_limit){true, (uint64_t)count};
+    return status;
 }
 
-static void set_memory(struct th_stream_options *options, const char *value,
-                       struct argp_state *state)
-{
-    options->max_memory = th_option_bytes(value, state, "--max-memory");
-    if (options->max_memory < TH_READER_LEAST_MEMORY)
-        argp_error(state, "--max-memory wants 1MiB at least, not '%s'", value);
-}
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    struct th_stream_options *into = state->input;
-
-    switch (key) {
-    case TH_OPTION_ALLOW_PARTIAL:
-        into->allow_partial = true;
-        return 0;
-    case TH_OPTION_SCHEDULER_ID:
-        into->scheduler_id = true;
-        return 0;
-    case TH_OPTION_MAX_MEMORY:
-        set_memory(into, value, state);
-        return 0;
-    case TH_OPTION_RECONNECT:
-        set_reconnect(into, value, state);
-        return 0;
-    case TH_OPTION_PROGRESS:
-        into->progress = (enum th_progress_when)th_option_choice(choices, key, value, state);
-        return 0;
-    case TH_KEY_ABOUT:
-        ((struct th_about *)state->hook)->choices = choices;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp th_stream_argp = {.options = options, .parser = parse};
-
-static const struct argp_option limit_options[] = {
-    {"max-records", TH_OPTION_MAX_RECORDS, "N", 0, "Stop after N records", 90},
-    {"max-events", TH_OPTION_MAX_EVENTS, "N", 0, "The same: each record is an event here", 90},
+const struct th_argument th_limit_arguments[] = {
+    {.name = "max-records",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     .take = th_limit_take,
+     TH_INTO(struct th_stream_options, max_records),
+     .help = "Stop after N records",
+     .group = 90},
+    {.name = "max-events",
+     .value = "N",
+     .type = TH_ARGUMENT_NUMBER,
+     .take = th_limit_take,
+     TH_INTO(struct th_stream_options, max_records),
+     .help = "The same: each record is an event here",
+     .group = 90},
     {0},
 };
-
-static error_t parse_limit(int key, char *value, struct argp_state *state)
-{
-    struct th_stream_options *into = state->input;
-
-    if (key != TH_OPTION_MAX_RECORDS && key != TH_OPTION_MAX_EVENTS)
-        return ARGP_ERR_UNKNOWN;
-    into->max_records.count = th_option_count(
-        value, state, key == TH_OPTION_MAX_EVENTS ? "--max-events" : "--max-records");
-    into->max_records.set = true;
-    return 0;
-}
-
-const struct argp th_limit_argp = {.options = limit_options, .parser = parse_limit};
 
 const char *th_stream_title(const char *name)
 {

@@ -15,13 +15,14 @@ struct th_stream_options {
     enum th_progress_when progress;
 };
 
-/* The options that all commands on streams have, for an argp child; its input is a struct
- * th_stream_options. */
-extern const struct argp th_stream_argp;
+/* The options that all commands on streams have: of a struct th_stream_options. */
+extern const struct th_argument th_stream_arguments[];
 
-/* --max-records, which is --max-events as well, for commands whose events are records. The same
- * input. */
-extern const struct argp th_limit_argp;
+/* --max-records, which is --max-events as well, for commands whose events are records. Likewise. */
+extern const struct th_argument th_limit_arguments[];
+
+/* Takes a number as a struct th_limit that is set, which ARGUMENT's member is. */
+enum th_status th_limit_take(const struct th_argument *argument, const char *value, void *input);
 
 struct th_stream {
     const char *command; /* for messages */

@@ -1,5 +1,7 @@
 #include "trace_pattern.h"
 
+#include "control_host.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -50,17 +52,15 @@ static enum th_status raise_kind(bool live, const char *name, size_t length)
                           live ? ", time or memory" : " or time", (int)length, name);
 }
 
-/* Of recordings `memory` is known, too: why it cannot be had is told when it is set. */
-static enum th_status set_kinds(struct th_pattern_option *option, bool live, const char *list)
+enum th_status th_pattern_kinds_parse(const char *list, bool live, uint32_t *kinds)
 {
-    option->kind_list = list;
-    option->kinds = 0;
+    *kinds = 0;
     for (;; list++) {
         size_t length = strcspn(list, ",");
         uint32_t kind = kind_named(list, length);
         if (!kind)
             return raise_kind(live, list, length);
-        option->kinds |= kind;
+        *kinds |= kind;
         list += length;
         if (!*list)
             return TH_OK;
@@ -72,7 +72,7 @@ static bool asks_more(const struct th_pattern_option *option)
     return option->returns || option->exceptions || option->callers || option->lines;
 }
 
-static enum th_status check_one(const struct th_pattern_option *option)
+enum th_status th_pattern_option_check_words(const struct th_pattern_option *option)
 {
     if (option->spec && asks_more(option))
         return th_error_raise(TH_USAGE, "-p %s has --match-spec: say the rest there", option->text);
@@ -87,40 +87,6 @@ enum th_status th_pattern_option_check(const struct th_pattern_option *option)
         return th_error_raise(TH_USAGE, "-p %s has a --meta-tracer, but is not of --kind=meta",
                               option->text);
     return TH_OK;
-}
-
-enum th_status th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
-                                      const char *value)
-{
-    static const char *const names[] = {"match-spec",  "return", "exception",  "caller",
-                                        "caller-line", "kind",   "meta-tracer"};
-    struct th_pattern_option *option;
-    enum th_status status = TH_OK;
-
-    if (!options->count)
-        return th_error_raise(TH_USAGE, "--%s stands before the first -p that it could be for",
-                              names[key]);
-    option = &options->items[options->count - 1];
-    if (option->object != TH_PATTERN_FUNCTIONS && key != TH_PATTERN_SPEC)
-        return th_error_raise(TH_USAGE, "-p %s is about messages, --%s about calls", option->text,
-                              names[key]);
-    switch (key) {
-    case TH_PATTERN_SPEC:
-        option->spec = value;
-        break;
-    case TH_PATTERN_KIND:
-        status = set_kinds(option, options->live, value);
-        break;
-    case TH_PATTERN_META_TRACER:
-        option->meta_tracer = value;
-        break;
-    default:
-        option->returns |= key == TH_PATTERN_RETURN;
-        option->exceptions |= key == TH_PATTERN_EXCEPTION;
-        option->callers |= key == TH_PATTERN_CALLER;
-        option->lines |= key == TH_PATTERN_CALLER_LINE;
-    }
-    return status == TH_OK ? check_one(option) : status;
 }
 
 uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name)
@@ -285,6 +251,16 @@ char *th_pattern_question(const struct th_pattern *pattern, const struct th_trac
     return question;
 }
 
+void th_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
+                                 const struct th_tracing *tracing)
+{
+    char *question = th_pattern_question(pattern, tracing);
+
+    if (*question)
+        th_warn("%.60s: there is no such function%s", text, question);
+    th_free(question);
+}
+
 /* Warns that there is no function that OPTION is for, which is WHAT. */
 static void warn_of_none(const struct th_pattern_option *option, const struct th_tracing *tracing,
                          const char *what)
@@ -403,4 +379,147 @@ enum th_status th_pattern_option_set(const struct th_pattern_option *option,
 {
     *matched = 0;
     return set_one(option, search, session, false, matched);
+}
+
+/* --- The command ------------------------------------------------------------------------------ */
+
+struct patterning {
+    struct th_session_options options; /* of one session: the pattern is stored here */
+    const char *which;
+};
+
+static enum th_status take_pattern(const struct th_argument *argument, const char *value,
+                                   void *input)
+{
+    struct th_pattern_options *patterns = th_session_options_patterns(input);
+
+    (void)argument;
+    return patterns->count == 0
+               ? th_pattern_options_begin(patterns, value)
+               : th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
+}
+
+const struct th_argument *const th_control_arguments_pattern[] = {
+    &(const struct th_argument){.value = "PATTERN",
+                                .type = TH_ARGUMENT_PATTERN,
+                                .how = TH_ARGUMENT_NEEDED,
+                                .take = take_pattern},
+    &th_session_arguments[TH_SESSION_SPEC],
+    &th_session_arguments[TH_SESSION_RETURN],
+    &th_session_arguments[TH_SESSION_EXCEPTION],
+    &th_session_arguments[TH_SESSION_CALLER],
+    &th_session_arguments[TH_SESSION_CALLER_LINE],
+    &th_session_arguments[TH_SESSION_KIND],
+    &th_session_arguments[TH_SESSION_META_TRACER],
+    &(const struct th_argument){.name = "session",
+                                .value = "SESSION",
+                                .type = TH_ARGUMENT_SESSION,
+                                TH_INTO(struct patterning, which)},
+    NULL};
+
+static json_t *left_out(const struct th_pattern_option *option, const struct th_session *session,
+                        size_t *concerned)
+{
+    struct th_pattern_refusals refusals;
+    json_t *reasons = json_array();
+
+    th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    *concerned = refusals.concerned;
+    for (size_t i = 0; i < refusals.count; i++)
+        json_array_append_new(reasons, json_pack("{s:I, s:o, s:s}", "functions",
+                                                 (json_int_t)refusals.items[i].functions, "first",
+                                                 th_control_function(&refusals.items[i].first),
+                                                 "why", refusals.items[i].why));
+    return reasons;
+}
+
+/* Live functions are there or not; one of a recording may still come. */
+static json_t *told(const struct th_control_host *host, const struct th_pattern_option *option,
+                    const struct th_session *session, size_t matched)
+{
+    json_t *result = json_pack("{s:s, s:o}", "pattern", option->text, "session",
+                               th_control_session_name(session));
+    size_t concerned;
+    json_t *reasons;
+
+    if (option->object != TH_PATTERN_FUNCTIONS)
+        return result;
+    json_object_set_new(result, "functions", json_integer((json_int_t)matched));
+    if (!host->live && matched == 0)
+        th_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
+    if (!host->live)
+        return result;
+    if (option->pattern.on_load) {
+        json_object_set_new(result, "waits", json_boolean(!th_pattern_option_clears(option)));
+        return result;
+    }
+    reasons = left_out(option, session, &concerned);
+    json_object_set_new(result, "there", json_integer((json_int_t)concerned));
+    if (concerned == 0)
+        th_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
+    if (concerned == 0 && option->pattern.module != TH_NONE && !th_pattern_option_clears(option))
+        json_object_set_new(result, "waits", json_true());
+    json_object_set_new(result, "left_out", reasons);
+    return result;
+}
+
+static enum th_status set_pattern(const struct th_control_host *host,
+                                  const struct patterning *patterning, json_t **result)
+{
+    const struct th_pattern_option *option = &patterning->options.items[0].patterns.items[0];
+    struct th_session *session;
+    struct th_search search;
+    enum th_status status = th_pattern_option_check(option);
+    size_t matched;
+
+    if (status == TH_OK)
+        status = th_control_session(host, patterning->which, &session);
+    if (status != TH_OK)
+        return status;
+    th_control_host_search(host, &search);
+    status = th_pattern_option_set(option, &search, session, &matched);
+    th_search_free(&search);
+    if (status == TH_OK)
+        *result = told(host, option, session, matched);
+    return status;
+}
+
+/* Without the lock. */
+static enum th_status load_meta_tracer(struct th_control_host *host,
+                                       const struct patterning *patterning,
+                                       struct th_preloaded *loaded)
+{
+    struct th_search search;
+    enum th_status status;
+
+    if (!patterning->options.items[0].patterns.items[0].meta_tracer)
+        return TH_OK;
+    th_control_host_search(host, &search);
+    th_tracer_lock_leave(&host->lock);
+    status = th_pattern_options_preload(&patterning->options.items[0].patterns, &search, loaded);
+    th_tracer_lock_return(&host->lock);
+    th_search_free(&search);
+    return status;
+}
+
+enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result)
+{
+    struct th_control_host *host = context;
+    struct patterning patterning = {0};
+    struct th_preloaded loaded = {0};
+    enum th_status status;
+
+    th_session_options_init(&patterning.options, host->live);
+    status = th_control_read(TH_CONTROL_PATTERN, count, words, &patterning);
+    if (status == TH_OK)
+        status = load_meta_tracer(host, &patterning, &loaded);
+    if (status == TH_OK)
+        status = set_pattern(host, &patterning, result);
+    if (loaded.count > 0) {
+        th_tracer_lock_leave(&host->lock);
+        th_preloaded_release(&loaded);
+        th_tracer_lock_return(&host->lock);
+    }
+    th_session_options_free(&patterning.options);
+    return status;
 }

@@ -25,21 +25,15 @@ struct th_pattern_options {
     bool live; /* of this host's functions, not of recorded ones */
 };
 
-/* The options that belong to a -p. */
-enum th_pattern_key {
-    TH_PATTERN_SPEC,
-    TH_PATTERN_RETURN,
-    TH_PATTERN_EXCEPTION,
-    TH_PATTERN_CALLER,
-    TH_PATTERN_CALLER_LINE,
-    TH_PATTERN_KIND,
-    TH_PATTERN_META_TRACER
-};
-
-/* Take one option. TH_USAGE, in one sentence, if it is wrong. */
+/* Begins a -p. TH_USAGE, in one sentence, if TEXT is no pattern. */
 enum th_status th_pattern_options_begin(struct th_pattern_options *options, const char *text);
-enum th_status th_pattern_options_add(struct th_pattern_options *options, enum th_pattern_key key,
-                                      const char *value);
+
+/* The kinds in LIST, "count,time". TH_USAGE likewise. Of recordings `memory` is taken, too: an error
+ * explains why it cannot be had when it is set. */
+enum th_status th_pattern_kinds_parse(const char *list, bool live, uint32_t *kinds);
+
+/* After each option. TH_USAGE, likewise, if OPTION's do not go together. */
+enum th_status th_pattern_option_check_words(const struct th_pattern_option *option);
 
 /* After the last option of one. TH_USAGE likewise. */
 enum th_status th_pattern_option_check(const struct th_pattern_option *option);
@@ -77,6 +71,11 @@ enum th_status th_pattern_options_set(const struct th_pattern_options *options,
 /* "; did you mean 'lists:map/2'?" if TRACING has functions whose names are like PATTERN's, else "".
  * Owner: the caller, who frees the text with th_free(). */
 char *th_pattern_question(const struct th_pattern *pattern, const struct th_tracing *tracing);
+
+/* Warns of functions that may be meant. TEXT is what the user gave for PATTERN, which no function
+ * matches. */
+void th_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
+                                 const struct th_tracing *tracing);
 
 /* Warns of those that no call in what was played was for. */
 void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,

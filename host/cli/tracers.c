@@ -3,10 +3,12 @@
 
 #include "host/trace/trace.h"
 
-static const char help[] =
+static const char before[] =
     "Lists the libraries in the tracer path; or shows what is in one: its callbacks and what fills "
     "each slot, its settings, its NIF version, the functions it imports and the version that has "
-    "them all.\v"
+    "them all.";
+
+static const char after[] =
     "A library that is shown is opened: its constructors and its nif_init run, its load does "
     "not.\n\n"
     "Examples:\n"
@@ -62,7 +64,8 @@ int th_command_tracers(int argc, char **argv)
     static const struct th_libraries_command command = {
         .kind = TH_SEARCH_TRACERS,
         .name = "tracers",
-        .help = help,
+        .before = before,
+        .after = after,
         .print = print_tracer,
         .check = th_library_check_tracer,
     };

@@ -30,6 +30,8 @@
 #ifndef TH_CONTROL_H
 #define TH_CONTROL_H
 
+#include "argument.h"
+
 #include "host/base/base.h"
 
 #include <jansson.h>
@@ -47,13 +49,15 @@ struct th_control;
 
 struct th_control_command {
     const char *name;
-    const char *arguments; /* for people: "NAME[=STATE] [--session=NAME]"; "" */
-    const char *help;      /* for people: a sentence without a full stop */
+    const struct th_argument *const *arguments; /* NULL behind them; NULL: there are none */
+    const char *missing; /* the error if an argument that is needed is not there */
+    const char *help;    /* for people: a sentence without a full stop */
     /* Does it. ARGUMENTS are COUNT texts and NULL behind them, for as long as the call; they may be
-     * moved about, as by argp. TH_OK: *RESULT, if it is set, is the answer's "result", which the
+     * moved about. TH_OK: *RESULT, if it is set, is the answer's "result", which the
      * server lets go of; else null. Otherwise the thread's chain is the answer. */
     enum th_status (*carry_out)(void *context, int count, char **arguments, json_t **result);
     bool takes_long; /* it is carried out in a thread of its own, beside all others */
+    bool unlocked;   /* without setup->lock() */
 };
 
 struct th_control_setup {
@@ -66,11 +70,23 @@ struct th_control_setup {
     /* Called by each thread that carries them out, at its beginning and end. NULL: nothing. */
     void (*begin)(void);
     void (*end)(void);
+    /* Around each command that is not `unlocked`. NULL: nothing. */
+    void (*lock)(void *context);
+    void (*unlock)(void *context);
 };
 
 /* The name in COMMANDS, of COUNT, that is most like NAME; NULL if none may have been meant. */
 const char *th_control_nearest(const struct th_control_command commands[], size_t count,
                                const char *name);
+
+/* The usage of COMMAND: "SESSION TRACER". Owner: the caller, who frees it with th_free(). And what
+ * `help` answers of it; likewise, with json_decref(). */
+char *th_control_usage(const struct th_control_command *command);
+json_t *th_control_help(const struct th_control_command *command);
+
+/* Stores COMMAND's arguments in INPUT. TH_USAGE: WORDS are others. */
+enum th_status th_control_take(const struct th_control_command *command, int count,
+                               char *const words[], void *input);
 
 /* TH_USAGE: SETUP has no command NAME. */
 enum th_status th_control_unknown(const struct th_control_setup *setup, const char *name);

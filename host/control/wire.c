@@ -157,7 +157,11 @@ static enum th_status carry_out(const struct th_control_setup *setup,
     for (size_t i = 0; i < count; i++)
         arguments[i] = (char *)json_string_value(json_array_get(request->arguments, i));
     arguments[count] = NULL;
+    if (setup->lock && !command->unlocked)
+        setup->lock(setup->context);
     status = command->carry_out(setup->context, (int)count, arguments, result);
+    if (setup->unlock && !command->unlocked)
+        setup->unlock(setup->context);
     th_free(arguments);
     return status;
 }

@@ -251,17 +251,17 @@ tracehost ctl: this command has no option --stats
 EOF
 wrong 'an option that there is not' attach count --falgs=call <<'EOF'
 -- stderr
-tracehost ctl: there is no option --falgs=call; did you mean '--flags'?
+tracehost ctl: this command has no option --falgs=call; did you mean '--flags'?
 -- status 2
 EOF
 wrong 'an option that is like nothing' attach count --nosuch <<'EOF'
 -- stderr
-tracehost ctl: there is no option --nosuch
+tracehost ctl: this command has no option --nosuch
 -- status 2
 EOF
 wrong 'an option that is like one of another command' load bank --seson=1 <<'EOF'
 -- stderr
-tracehost ctl: there is no option --seson=1
+tracehost ctl: this command has no option --seson=1
 -- status 2
 EOF
 spelled() {
@@ -273,11 +273,11 @@ spelled() {
 }
 expect 'options of each command' spelled <<'EOF'
 -- stderr
-tracehost ctl: there is no option --kin=count; did you mean '--kind'?
-tracehost ctl: there is no option --seson=1; did you mean '--session'?
-tracehost ctl: there is no option --purg=hard; did you mean '--purge'?
-tracehost ctl: there is no option --hrad; did you mean '--hard'?
-tracehost ctl: there is no option --prge=hard; did you mean '--purge'?
+tracehost ctl: this command has no option --kin=count; did you mean '--kind'?
+tracehost ctl: this command has no option --seson=1; did you mean '--session'?
+tracehost ctl: this command has no option --purg=hard; did you mean '--purge'?
+tracehost ctl: this command has no option --hrad; did you mean '--hard'?
+tracehost ctl: this command has no option --prge=hard; did you mean '--purge'?
 -- status 2
 EOF
 wrong 'an option without its value' attach count --flags <<'EOF'

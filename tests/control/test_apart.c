@@ -33,8 +33,8 @@ static void count_end(void)
 }
 
 static const struct th_control_command commands[] = {
-    {.name = "say", .arguments = "", .help = "", .carry_out = say},
-    {.name = "wait", .arguments = "", .help = "", .carry_out = wait_and_say, .takes_long = true},
+    {.name = "say", .help = "", .carry_out = say},
+    {.name = "wait", .help = "", .carry_out = wait_and_say, .takes_long = true},
 };
 
 static void until_waiting(int count)

@@ -296,8 +296,7 @@ static void mark_counting(struct items *items)
 /* False: there is no such function. */
 static bool ask_ctl(const char *function, int session, struct items *items)
 {
-    static const struct th_trace_options options = {.live = true};
-    struct th_control_host control = {.tracing = host->tracing, .options = &options};
+    struct th_control_host control = {.tracing = host->tracing, .live = true};
     char *words[] = {(char *)(uintptr_t)function};
     json_t *result, *one;
     size_t i;

@@ -8,7 +8,6 @@
 
 struct hosting {
     struct th_control_host host;
-    struct th_trace_options options;
     struct th_between between; /* nobody looks: what is asked there is refused */
 };
 
@@ -36,20 +35,20 @@ static struct hosting *hosting_of(bool live)
 
     if (hosting->host.tracing)
         return hosting;
-    th_trace_options_init(&hosting->options, live);
     th_between_begin(&hosting->between);
     th_between_end(&hosting->between);
     hosting->host = (struct th_control_host){
         .program = live ? "run" : "replay",
         .tracing = th_tracing_create(),
-        .options = &hosting->options,
+        .live = live,
+        .path = "socket",
         .stop = stop,
         .tell = tell,
         .processes = no_processes,
         .between = live ? NULL : &hosting->between,
     };
     th_tracing_share(hosting->host.tracing);
-    th_control_host_prepare(&hosting->host, "socket");
+    th_control_host_prepare(&hosting->host);
     return hosting;
 }
 

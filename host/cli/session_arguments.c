@@ -1,0 +1,247 @@
+#include "session_arguments.h"
+
+#include <string.h>
+
+static enum th_status take_tracer(const struct th_argument *argument, const char *value,
+                                  void *input)
+{
+    (void)argument;
+    return th_session_options_tracer(input, value);
+}
+
+static enum th_status take_flags(const struct th_argument *argument, const char *value, void *input)
+{
+    (void)argument;
+    return th_session_options_flags(input, value);
+}
+
+static enum th_status take_tracees(const struct th_argument *argument, const char *value,
+                                   void *input)
+{
+    return th_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
+}
+
+static enum th_status begin_session(const struct th_argument *argument, const char *value,
+                                    void *input)
+{
+    (void)argument;
+    return th_session_options_begin(input, value);
+}
+
+static enum th_status begin_pattern(const struct th_argument *argument, const char *value,
+                                    void *input)
+{
+    (void)argument;
+    return th_pattern_options_begin(th_session_options_patterns(input), value);
+}
+
+static enum th_status take_kinds(struct th_pattern_option *option, bool live, const char *list)
+{
+    option->kind_list = list;
+    return th_pattern_kinds_parse(list, live, &option->kinds);
+}
+
+/* An option of the latest -p. */
+static enum th_status take_pattern(const struct th_argument *argument, const char *value,
+                                   void *input)
+{
+    struct th_pattern_options *options = th_session_options_patterns(input);
+    enum th_session_argument which = (enum th_session_argument)(argument - th_session_arguments);
+    struct th_pattern_option *option;
+    enum th_status status = TH_OK;
+
+    if (!options->count)
+        return th_error_raise(TH_USAGE, "--%s stands before the first -p that it could be for",
+                              argument->name);
+    option = &options->items[options->count - 1];
+    if (option->object != TH_PATTERN_FUNCTIONS && which != TH_SESSION_SPEC)
+        return th_error_raise(TH_USAGE, "-p %s is about messages, --%s about calls", option->text,
+                              argument->name);
+    if (which == TH_SESSION_SPEC)
+        option->spec = value;
+    else if (which == TH_SESSION_KIND)
+        status = take_kinds(option, options->live, value);
+    else if (which == TH_SESSION_META_TRACER)
+        option->meta_tracer = value;
+    option->returns |= which == TH_SESSION_RETURN;
+    option->exceptions |= which == TH_SESSION_EXCEPTION;
+    option->callers |= which == TH_SESSION_CALLER;
+    option->lines |= which == TH_SESSION_CALLER_LINE;
+    return status == TH_OK ? th_pattern_option_check_words(option) : status;
+}
+
+/* --- The table -------------------------------------------------------------------------------- */
+
+const char *const th_trace_flag_words[] = {
+#define X(name, bit, help) #name,
+    TH_FLAGS(X)
+#undef X
+        "all",
+    NULL};
+
+static const char *const recorded_kind_words[] = {
+#define X(name, bit) #name,
+    TH_PATTERN_KINDS(X)
+#undef X
+        NULL};
+
+static const char *const group_words[] = {"all", "existing", "new", NULL};
+
+/* Help of recordings, and of this host where that is another. */
+const struct th_argument th_session_arguments[TH_SESSION_ARGUMENTS + 1] = {
+    [TH_SESSION_TRACER] =
+        {
+            .name = "tracer",
+            .letter = 't',
+            .value = "TRACER",
+            .type = TH_ARGUMENT_TRACER,
+            .take = take_tracer,
+            .help = "NAME, NAME=STATE or NAME,key=value,...; may be given more than once "
+                    "(default: text)",
+            .group = 1,
+        },
+    [TH_SESSION_FLAGS] =
+        {
+            .name = "flags",
+            .value = "LIST",
+            .type = TH_ARGUMENT_TEXT,
+            .how = TH_ARGUMENT_LIST,
+            .words = th_trace_flag_words,
+            .take = take_flags,
+            .help = "What to trace, as in erlang:trace/3, separated by commas (default: all that "
+                    "was recorded, as it was recorded)",
+            .live_help = "What to trace, as in erlang:trace/3, separated by commas (default: "
+                         "call,send,receive,procs,ports)",
+            .group = 2,
+        },
+    [TH_SESSION_PROCESSES] =
+        {
+            .name = "processes",
+            .value = "LIST",
+            .type = TH_ARGUMENT_TRACEES,
+            .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+            .words = group_words,
+            .take = take_tracees,
+            .help = "Only these: all; existing (when the recording began); new (spawned in it); "
+                    "pids; registered names (default: whoever was recorded, unless --ports is "
+                    "given)",
+            .live_help = "Only these: all; existing (who evaluates the expressions); new (whoever "
+                         "is spawned) (default: all, unless --ports is given)",
+            .group = 2,
+        },
+    [TH_SESSION_PORTS] =
+        {
+            .name = "ports",
+            .value = "LIST",
+            .type = TH_ARGUMENT_TEXT,
+            .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+            .words = group_words,
+            .take = take_tracees,
+            .help = "The same of ports (default: likewise)",
+            .group = 2,
+        },
+    [TH_SESSION_BEGIN] =
+        {
+            .name = "session",
+            .value = "NAME",
+            .type = TH_ARGUMENT_TEXT,
+            .take = begin_session,
+            .help = "Begins a session: -t (one), --flags, --processes, --ports and -p that follow "
+                    "are for it alone",
+            .group = 2,
+        },
+    [TH_SESSION_PATTERN] =
+        {
+            .name = "pattern",
+            .letter = 'p',
+            .value = "PATTERN",
+            .type = TH_ARGUMENT_PATTERN,
+            .how = TH_ARGUMENT_REPEATS,
+            .take = begin_pattern,
+            .help =
+                "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
+                "whatever the recording was made for, and, without --flags, nothing but calls; "
+                "on_load: of functions that come later; of all messages sent (send) or received "
+                "(receive) those that --match-spec says; the options of this group are for the -p "
+                "before them",
+            .live_help =
+                "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
+                "and, without --flags, nothing but calls; functions that are not there yet are "
+                "waited for, all of them by on_load; of all messages sent (send) or received "
+                "(receive) those that --match-spec says; the options of this group are for the -p "
+                "before them (default: all calls)",
+            .group = 3,
+        },
+    [TH_SESSION_SPEC] =
+        {
+            .name = "match-spec",
+            .value = "SPEC",
+            .type = TH_ARGUMENT_TEXT,
+            .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_BELONGS,
+            .words = TH_WORDS("c", "x", "cx", "r", "true", "false"),
+            .take = take_pattern,
+            .help = "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none "
+                    "any more",
+            .group = 3,
+        },
+    [TH_SESSION_RETURN] =
+        {
+            .name = "return",
+            .how = TH_ARGUMENT_BELONGS,
+            .take = take_pattern,
+            .help = "With what they return",
+            .group = 3,
+        },
+    [TH_SESSION_EXCEPTION] =
+        {
+            .name = "exception",
+            .how = TH_ARGUMENT_BELONGS,
+            .take = take_pattern,
+            .help = "With what they return or raise",
+            .group = 3,
+        },
+    [TH_SESSION_CALLER] =
+        {
+            .name = "caller",
+            .how = TH_ARGUMENT_BELONGS,
+            .take = take_pattern,
+            .help = "With their callers",
+            .group = 3,
+        },
+    [TH_SESSION_CALLER_LINE] =
+        {
+            .name = "caller-line",
+            .how = TH_ARGUMENT_BELONGS,
+            .take = take_pattern,
+            .help = "With their callers, and the file and line of the call where that is known",
+            .group = 3,
+        },
+    [TH_SESSION_KIND] =
+        {
+            .name = "kind",
+            .value = "LIST",
+            .type = TH_ARGUMENT_TEXT,
+            .how = TH_ARGUMENT_LIST | TH_ARGUMENT_BELONGS,
+            .words = recorded_kind_words,
+            .live_words = th_pattern_kind_names,
+            .take = take_pattern,
+            .help = "local (the default); global: only external calls; meta: whoever makes them; "
+                    "count: they are counted; time: how long they take",
+            .live_help =
+                "local: all calls; global: only those from other libraries; meta: whoever makes "
+                "them; count: they are counted; time: how long they take; memory: how many words "
+                "they take (default: local of functions with room for a breakpoint, global of "
+                "others)",
+            .group = 3,
+        },
+    [TH_SESSION_META_TRACER] =
+        {
+            .name = "meta-tracer",
+            .value = "TRACER",
+            .type = TH_ARGUMENT_TRACER,
+            .how = TH_ARGUMENT_BELONGS,
+            .take = take_pattern,
+            .help = "With --kind=meta: calls go to this tracer, not to that of -t",
+            .group = 3,
+        },
+};

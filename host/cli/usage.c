@@ -1,0 +1,150 @@
+#include "usage.h"
+
+#include "host/trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The options that argp adds to every command. */
+static const struct th_argument added[] = {
+    {.name = "help", .letter = '?', .help = "Give this help list", .group = -1},
+    {.name = "usage", .help = "Give a short usage message", .group = -1},
+    {.name = "version", .letter = 'V', .help = "Print program version", .group = -1},
+    {0},
+};
+
+static void add_row(struct th_argument_rows *rows, const struct th_argument *argument,
+                    size_t offset, bool live)
+{
+    TH_ARRAY_GROW(rows->items, rows->count, rows->capacity);
+    rows->items[rows->count++] = (struct th_argument_row){
+        .argument = argument,
+        .offset = offset,
+        .help = live && argument->live_help ? argument->live_help : argument->help,
+        .words = live && argument->live_words ? argument->live_words : argument->words,
+    };
+}
+
+struct th_argument_rows th_usage_rows(const struct th_usage *usage)
+{
+    struct th_argument_rows rows = {0};
+
+    for (const struct th_argument_set *set = usage->sets; set->items; set++)
+        for (const struct th_argument *a = set->items; !th_argument_is_last(a); a++)
+            if (!set->has || set->has(a))
+                add_row(&rows, a, set->offset, usage->live);
+    return rows;
+}
+
+/* Groups below 0 come last. A letter stands where a name of that letter would. */
+static int compare(const void *first, const void *second)
+{
+    const struct th_argument *a = ((const struct th_argument_row *)first)->argument;
+    const struct th_argument *b = ((const struct th_argument_row *)second)->argument;
+    const char letters[2][2] = {{a->letter}, {b->letter}};
+    int order;
+
+    if (a->group != b->group)
+        return (a->group < 0) != (b->group < 0) ? (a->group < 0 ? 1 : -1) : a->group - b->group;
+    order = strcasecmp(a->letter ? letters[0] : a->name, b->letter ? letters[1] : b->name);
+    return order ? order : a->letter - b->letter;
+}
+
+void th_usage_sort(struct th_argument_rows *rows)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (th_argument_is_option(rows->items[i].argument))
+            rows->items[count++] = rows->items[i];
+    rows->count = count;
+    for (const struct th_argument *a = added; !th_argument_is_last(a); a++)
+        add_row(rows, a, 0, false);
+    qsort(rows->items, rows->count, sizeof *rows->items, compare);
+}
+
+const struct th_argument_row *th_usage_named(const struct th_argument_rows *rows, const char *name,
+                                             size_t length)
+{
+    const struct th_argument_row *found = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *its = rows->items[i].argument->name;
+        if (!its || strncmp(its, name, length) != 0)
+            continue;
+        if (!its[length])
+            return &rows->items[i];
+        found = &rows->items[i];
+        count++;
+    }
+    return count == 1 ? found : NULL;
+}
+
+const struct th_argument_row *th_usage_lettered(const struct th_argument_rows *rows, char letter)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (letter && rows->items[i].argument->letter == letter)
+            return &rows->items[i];
+    return NULL;
+}
+
+const struct th_argument_row *th_usage_positional(const struct th_argument_rows *rows, size_t index)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct th_argument *argument = rows->items[i].argument;
+        if (th_argument_is_option(argument))
+            continue;
+        if (argument->how & TH_ARGUMENT_REPEATS || index == 0)
+            return &rows->items[i];
+        index--;
+    }
+    return NULL;
+}
+
+/* --- Text ------------------------------------------------------------------------------------- */
+
+/* Owner: the caller. */
+static char *text_of(struct th_buffer *buffer)
+{
+    char *text = th_strdup(th_buffer_text(buffer));
+
+    th_buffer_free(buffer);
+    return text;
+}
+
+char *th_usage_words(const struct th_usage *usage)
+{
+    struct th_argument_rows rows = th_usage_rows(usage);
+    const struct th_argument **positional = th_alloc((rows.count + 1) * sizeof *positional);
+    struct th_buffer text = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows.count; i++)
+        if (!th_argument_is_option(rows.items[i].argument))
+            positional[count++] = rows.items[i].argument;
+    positional[count] = NULL;
+    if (usage->words)
+        th_buffer_add_text(&text, usage->words);
+    else
+        th_arguments_usage(positional, &text);
+    th_free(positional);
+    th_free(rows.items);
+    return text_of(&text);
+}
+
+char *th_usage_after(const struct th_usage *usage, const char *separator)
+{
+    struct th_buffer text = {0};
+
+    th_buffer_add_text(&text, usage->after);
+    if (usage->flags) {
+        th_buffer_printf(&text, "%sFlags:\n", separator);
+#define X(name, bit, what) th_buffer_printf(&text, "  %-26s %s\n", #name, what);
+        TH_FLAGS(X)
+#undef X
+        th_buffer_add_text(
+            &text, "  all                        all but cpu_timestamp, silent and set_on_...");
+    }
+    return text_of(&text);
+}

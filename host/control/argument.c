@@ -1,0 +1,349 @@
+#include "argument.h"
+
+#include "host/library/library.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *th_argument_title(const struct th_argument *argument)
+{
+    static _Thread_local char title[64];
+
+    if (argument->name)
+        snprintf(title, sizeof title, "--%s", argument->name);
+    else if (argument->letter)
+        snprintf(title, sizeof title, "-%c", argument->letter);
+    else
+        snprintf(title, sizeof title, "%s", argument->value);
+    return title;
+}
+
+/* --- Values ----------------------------------------------------------------------------------- */
+
+static enum th_status refuse(const struct th_argument *argument, const char *wanted,
+                             const char *value)
+{
+    return th_error_raise(TH_USAGE, "%s wants %s, not '%s'", th_argument_title(argument), wanted,
+                          value);
+}
+
+static enum th_status read_count(const struct th_argument *argument, const char *text,
+                                 int64_t *number)
+{
+    char *end;
+    uint64_t count;
+
+    errno = 0;
+    count = strtoull(text, &end, 10);
+    if (errno || end == text || *end || *text == '-' || count > INT64_MAX)
+        return refuse(argument, "a number", text);
+    *number = (int64_t)count;
+    return TH_OK;
+}
+
+/* A whole number and KiB, MiB, GiB (or K, M, G). */
+static enum th_status read_bytes(const struct th_argument *argument, const char *text,
+                                 int64_t *number)
+{
+    static const char letters[] = "KMG";
+    const char *letter;
+    char *end;
+    uint64_t count;
+    unsigned shift = 0;
+
+    errno = 0;
+    count = strtoull(text, &end, 10);
+    if (!errno && end > text && *end && (letter = strchr(letters, *end))) {
+        shift = 10 * (unsigned)(letter - letters + 1);
+        end += end[1] == 'i' && end[2] == 'B' ? 3 : 1;
+    }
+    if (errno || end == text || *end || *text == '-' || count > (uint64_t)INT64_MAX >> shift)
+        return refuse(argument, "a size such as 1048576, 64KiB or 2GiB", text);
+    *number = (int64_t)(count << shift);
+    return TH_OK;
+}
+
+/* A number and ns, us, ms, s or min; s without one. */
+static enum th_status read_time(const struct th_argument *argument, const char *text,
+                                int64_t *number)
+{
+    static const struct {
+        const char *name;
+        long double ns;
+    } units[] = {{"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"us", 1e3L}, {"ns", 1}, {"min", 60e9L}};
+    char *end;
+    long double value = strtold(text, &end); /* 64 bits of mantissa: every nanosecond since 1970 */
+
+    for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(end, units[i].name) == 0 && fabsl(value * units[i].ns) < 9.2e18L) {
+            *number = llroundl(value * units[i].ns);
+            return TH_OK;
+        }
+    return refuse(argument, "a time such as 1.5, 250ms, 10us or 2min", text);
+}
+
+/* "text or json", "always, never or auto" */
+static enum th_status read_choice(const struct th_argument *argument, const char *text,
+                                  int64_t *number)
+{
+    struct th_buffer list = {0};
+
+    for (size_t i = 0; argument->words[i]; i++) {
+        if (strcmp(argument->words[i], text) == 0) {
+            *number = (int64_t)i;
+            th_buffer_free(&list);
+            return TH_OK;
+        }
+        th_buffer_printf(&list, "%s%s", i == 0 ? "" : argument->words[i + 1] ? ", " : " or ",
+                         argument->words[i]);
+    }
+    th_error_raise(TH_USAGE, "%s is %s, not '%s'", th_argument_title(argument),
+                   th_buffer_text(&list), text);
+    th_buffer_free(&list);
+    return TH_USAGE;
+}
+
+static enum th_status check_bounds(const struct th_argument *argument, const char *text,
+                                   int64_t number)
+{
+    char wanted[80];
+
+    if (!argument->most || (number >= argument->least && number <= argument->most))
+        return TH_OK;
+    if (argument->type == TH_ARGUMENT_TIME)
+        return refuse(argument, "a time that is not below 0", text);
+    snprintf(wanted, sizeof wanted, "a number from %lld to %lld", (long long)argument->least,
+             (long long)argument->most);
+    return refuse(argument, wanted, text);
+}
+
+enum th_status th_argument_number(const struct th_argument *argument, const char *text,
+                                  int64_t *number)
+{
+    static enum th_status (*const readers[])(const struct th_argument *argument, const char *text,
+                                             int64_t *number) = {
+        [TH_ARGUMENT_NUMBER] = read_count,
+        [TH_ARGUMENT_BYTES] = read_bytes,
+        [TH_ARGUMENT_TIME] = read_time,
+        [TH_ARGUMENT_CHOICE] = read_choice,
+    };
+    enum th_status status = readers[argument->type](argument, text, number);
+
+    return status == TH_OK ? check_bounds(argument, text, *number) : status;
+}
+
+/* The low bytes of NUMBER: integers of this machine begin with them. */
+static enum th_status store_number(const struct th_argument *argument, const char *value,
+                                   void *member)
+{
+    int64_t number;
+    enum th_status status = th_argument_number(argument, value, &number);
+
+    if (status == TH_OK)
+        memcpy(member, &number, argument->size);
+    return status;
+}
+
+enum th_status th_argument_store(const struct th_argument *argument, const char *value, void *input)
+{
+    void *member = (char *)input + argument->into;
+    struct th_texts *texts = member;
+
+    if (!value)
+        value = argument->otherwise;
+    if (argument->take)
+        return argument->take(argument, value, input);
+    if (argument->type == TH_ARGUMENT_FLAG) {
+        *(bool *)member = true;
+    } else if (argument->type <= TH_ARGUMENT_CHOICE) {
+        return store_number(argument, value, member);
+    } else if (argument->how & TH_ARGUMENT_REPEATS || argument->type == TH_ARGUMENT_REST) {
+        TH_ARRAY_GROW(texts->items, texts->count, texts->capacity);
+        texts->items[texts->count++] = value;
+    } else {
+        *(const char **)member = value;
+    }
+    return TH_OK;
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+struct words {
+    const struct th_argument *const *arguments;
+    const struct th_argument *const *positional; /* of the next word that is no option */
+    int left;
+    char *const *next;
+    th_argument_visitor *visit;
+    void *context;
+};
+
+static const struct th_argument *find_letter(const struct words *words, char letter)
+{
+    for (const struct th_argument *const *a = words->arguments; *a; a++)
+        if ((*a)->letter == letter)
+            return *a;
+    return NULL;
+}
+
+static const struct th_argument *find_name(const struct words *words, const char *name,
+                                           size_t length)
+{
+    for (const struct th_argument *const *a = words->arguments; *a; a++)
+        if ((*a)->name && strlen((*a)->name) == length && memcmp((*a)->name, name, length) == 0)
+            return *a;
+    return NULL;
+}
+
+static enum th_status refuse_option(const struct words *words, const char *word)
+{
+    struct th_names names = {0};
+    char *given = th_printf("%.*s", (int)strcspn(word, "="), word), *question;
+
+    for (const struct th_argument *const *a = words->arguments; *a; a++)
+        if ((*a)->name && !((*a)->how & TH_ARGUMENT_HIDDEN))
+            th_names_take(&names, th_printf("--%s", (*a)->name));
+    question = th_spelling_question(given, (const char *const *)names.items,
+                                    strlen(given) > 2 ? names.count : 0);
+    th_error_raise(TH_USAGE, "this command has no option %.60s%s", word, question);
+    th_free(question);
+    th_free(given);
+    th_names_free(&names);
+    return TH_USAGE;
+}
+
+/* VALUE stands behind the option; NULL: it is the next word. */
+static enum th_status visit_option(struct words *words, const struct th_argument *option,
+                                   const char *word, const char *value)
+{
+    if (!option)
+        return refuse_option(words, word);
+    if (!option->value && value)
+        return th_error_raise(TH_USAGE, "%s has no value", th_argument_title(option));
+    if (option->value && !value && !(option->how & TH_ARGUMENT_OPTIONAL)) {
+        if (words->left == 0)
+            return th_error_raise(TH_USAGE, "%.60s wants a value", word);
+        value = *words->next++;
+        words->left--;
+    }
+    return words->visit(words->context, option, value);
+}
+
+static enum th_status visit_long(struct words *words, const char *word)
+{
+    const char *name = word + 2;
+    size_t length = strcspn(name, "=");
+
+    return visit_option(words, find_name(words, name, length), word,
+                        name[length] ? name + length + 1 : NULL);
+}
+
+static enum th_status visit_positional(struct words *words, const char *word)
+{
+    const struct th_argument *argument;
+
+    while (*words->positional && th_argument_is_option(*words->positional))
+        words->positional++;
+    argument = *words->positional;
+    if (!argument)
+        return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", word);
+    if (!(argument->how & TH_ARGUMENT_REPEATS))
+        words->positional++;
+    return words->visit(words->context, argument, word);
+}
+
+enum th_status th_arguments_visit(const struct th_argument *const arguments[], int count,
+                                  char *const items[], th_argument_visitor *visit, void *context)
+{
+    struct words words = {arguments, arguments, count, items, visit, context};
+    enum th_status status = TH_OK;
+    bool plain = false; /* no options any more */
+
+    while (words.left > 0 && status == TH_OK) {
+        const char *word = *words.next++;
+        words.left--;
+        if (!plain && strcmp(word, "--") == 0)
+            plain = true;
+        else if (plain || word[0] != '-' || !word[1])
+            status = visit_positional(&words, word);
+        else if (word[1] == '-')
+            status = visit_long(&words, word);
+        else
+            status = visit_option(&words, find_letter(&words, word[1]), word,
+                                  word[2] ? word + 2 : NULL);
+    }
+    return status;
+}
+
+struct taking {
+    void *input;
+    const struct th_argument *latest; /* word that is no option */
+};
+
+static enum th_status take(void *context, const struct th_argument *argument, const char *value)
+{
+    struct taking *taking = context;
+
+    if (!th_argument_is_option(argument))
+        taking->latest = argument;
+    return th_argument_store(argument, value, taking->input);
+}
+
+enum th_status th_arguments_take(const struct th_argument *const arguments[], const char *missing,
+                                 int count, char *const words[], void *input)
+{
+    struct taking taking = {.input = input};
+    const struct th_argument *needed = NULL; /* the last one */
+    enum th_status status = th_arguments_visit(arguments, count, words, take, &taking);
+
+    if (status != TH_OK)
+        return status;
+    for (; *arguments; arguments++) {
+        if ((*arguments)->how & TH_ARGUMENT_NEEDED)
+            needed = *arguments;
+        if (*arguments == taking.latest)
+            needed = NULL;
+    }
+    return needed ? th_error_raise(TH_USAGE, "%s", missing) : TH_OK;
+}
+
+/* --- Usage ------------------------------------------------------------------------------------ */
+
+static void add_usage_of(const struct th_argument *argument, struct th_buffer *usage)
+{
+    bool option = th_argument_is_option(argument);
+    bool optional = option || !(argument->how & TH_ARGUMENT_NEEDED);
+
+    th_buffer_add_text(usage, optional ? "[" : "");
+    if (option && argument->how & TH_ARGUMENT_REPEATS)
+        th_buffer_printf(usage, "-%c ", argument->letter);
+    else if (option)
+        th_buffer_printf(usage, "--%s%s", argument->name, argument->value ? "=" : "");
+    th_buffer_add_text(usage, argument->value ? argument->value : "");
+    if (!option && argument->how & TH_ARGUMENT_REPEATS)
+        th_buffer_add_text(usage, "...");
+    if (!option || !(argument->how & TH_ARGUMENT_REPEATS)) /* else others belong to it */
+        th_buffer_add_text(usage, optional ? "]" : "");
+}
+
+void th_arguments_usage(const struct th_argument *const arguments[], struct th_buffer *usage)
+{
+    bool open = false; /* the brackets of an option that repeats */
+    const char *blank = "";
+
+    for (; *arguments; arguments++) {
+        const struct th_argument *argument = *arguments;
+        if (argument->how & TH_ARGUMENT_HIDDEN)
+            continue;
+        if (open && !(argument->how & TH_ARGUMENT_BELONGS)) {
+            th_buffer_add_text(usage, "]...");
+            open = false;
+        }
+        th_buffer_add_text(usage, blank);
+        add_usage_of(argument, usage);
+        open |= th_argument_is_option(argument) && argument->how & TH_ARGUMENT_REPEATS;
+        blank = " ";
+    }
+    th_buffer_add_text(usage, open ? "]..." : "");
+}

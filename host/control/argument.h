@@ -1,0 +1,130 @@
+/*
+ * Typed arguments: one table of them describes the words of a command, of the command line as well
+ * as of the socket. From it come parsing, completion, help and the manual page.
+ *
+ *   static const struct th_argument arguments[] = {
+ *       {.name = "repeat", .value = "N", .type = TH_ARGUMENT_NUMBER, .least = 1,
+ *        TH_INTO(struct call, repeat), .help = "Evaluate all N times"},
+ *       {.value = "LIBRARY", .type = TH_ARGUMENT_LIBRARY, .how = TH_ARGUMENT_REPEATS, ...},
+ *       {0}};
+ *
+ * A row with a name or a letter is an option. Any other row is a positional word: the first word
+ * that is no option belongs to the first such row, and so on.
+ */
+#ifndef TH_CONTROL_ARGUMENT_H
+#define TH_CONTROL_ARGUMENT_H
+
+#include "host/base/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The type of a value: how it is read, and what completes it. */
+enum th_argument_type {
+    TH_ARGUMENT_FLAG, /* an option without a value: its member becomes true */
+
+    /* The member is an integer, an enum or a bool. */
+    TH_ARGUMENT_NUMBER,
+    TH_ARGUMENT_BYTES,  /* a size: 64KiB; in bytes */
+    TH_ARGUMENT_TIME,   /* 250ms; in nanoseconds */
+    TH_ARGUMENT_CHOICE, /* one of ->words: its index */
+
+    /* Texts. The member is a const char *, or, of what repeats, a struct th_texts. */
+    TH_ARGUMENT_TEXT,
+    TH_ARGUMENT_FILE, /* a path, or a stream */
+    TH_ARGUMENT_FOLDER,
+    TH_ARGUMENT_SOCKET,
+    TH_ARGUMENT_TRACER,   /* NAME, NAME=STATE, NAME,key=value */
+    TH_ARGUMENT_LIBRARY,  /* a plugin */
+    TH_ARGUMENT_PROGRAM,  /* a tracer, a plugin or any file */
+    TH_ARGUMENT_PATTERN,  /* of functions or messages */
+    TH_ARGUMENT_FUNCTION, /* M:F/A or on_load */
+    TH_ARGUMENT_PROBE,
+    TH_ARGUMENT_SESSION,
+    TH_ARGUMENT_MODULE,
+    TH_ARGUMENT_TRACEES, /* a list of processes or ports */
+    TH_ARGUMENT_COMMAND, /* of a host */
+    TH_ARGUMENT_REST     /* this word and all that follow, options too */
+};
+
+enum th_argument_how {
+    TH_ARGUMENT_REPEATS = 1,  /* may be given more than once */
+    TH_ARGUMENT_NEEDED = 2,   /* a positional word that must be there */
+    TH_ARGUMENT_OPTIONAL = 4, /* the option may stand without its value */
+    TH_ARGUMENT_LIST = 8,     /* ->words are parted by commas */
+    TH_ARGUMENT_OTHERS = 16,  /* ->words are some of the values that are taken */
+    TH_ARGUMENT_HIDDEN = 32,  /* usage lines leave it out */
+    TH_ARGUMENT_BELONGS = 64  /* the option is for the repeating option before it */
+};
+
+/* Texts of an argument that repeats. They are not copied. Owner: the table's struct; free ->items
+ * with th_free(). */
+struct th_texts {
+    const char **items;
+    size_t count, capacity;
+};
+
+struct th_argument {
+    const char *name; /* "--name"; NULL: there is none */
+    char letter;      /* "-l"; 0: there is none */
+    const char *value; /* the value as help shows it; NULL: a flag */
+    enum th_argument_type type;
+    unsigned how;             /* enum th_argument_how */
+    const char *const *words; /* values, NULL behind them; NULL: any value */
+    const char *otherwise;    /* the value of an option that stands without one */
+    int64_t least, most;      /* bounds of a number or time; ->most 0: there are none */
+    size_t into, size;        /* the member: TH_INTO() */
+    /* Takes VALUE in place of ->into. TH_USAGE, with one link, if it is wrong. NULL: ->into. */
+    enum th_status (*take)(const struct th_argument *argument, const char *value, void *input);
+    const char *help;
+    const char *live_help;         /* in place of ->help where this host is traced; NULL: the same */
+    const char *const *live_words; /* likewise */
+    int group;                     /* of the help: by number, those below 0 last */
+};
+
+#define TH_INTO(type, member) \
+    .into = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+#define TH_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static inline bool th_argument_is_option(const struct th_argument *argument)
+{
+    return argument->name || argument->letter;
+}
+
+static inline bool th_argument_is_last(const struct th_argument *argument)
+{
+    return !th_argument_is_option(argument) && !argument->value;
+}
+
+/* "--name", "-l" or "VALUE", for messages. Valid until the thread's next call. */
+const char *th_argument_title(const struct th_argument *argument);
+
+/* Reads VALUE as ARGUMENT's type, and puts it where INPUT's struct has it. NULL is the value of a
+ * flag, and of an option that stands without its value. TH_USAGE, with one link, if it is wrong. */
+enum th_status th_argument_store(const struct th_argument *argument, const char *value,
+                                 void *input);
+
+/* Read numbers, for `take` functions. TH_USAGE, with one link that names ARGUMENT. */
+enum th_status th_argument_number(const struct th_argument *argument, const char *text,
+                                  int64_t *number);
+
+/* What words are found to be: VALUE is that of ARGUMENT, NULL where it has none. Else than TH_OK:
+ * no further word is looked at. */
+typedef enum th_status th_argument_visitor(void *context, const struct th_argument *argument,
+                                           const char *value);
+
+/* Calls VISIT for each of COUNT WORDS, in their order, as ARGUMENTS, with NULL behind them, describe
+ * them: --name=value, --name value, -xvalue, -x value; -- before words that begin with a dash.
+ * TH_USAGE if there is no such argument, or VISIT's status. */
+enum th_status th_arguments_visit(const struct th_argument *const arguments[], int count,
+                                  char *const words[], th_argument_visitor *visit, void *context);
+
+/* Stores all WORDS in INPUT. TH_USAGE also if a needed word is missing: MISSING says so. */
+enum th_status th_arguments_take(const struct th_argument *const arguments[], const char *missing,
+                                 int count, char *const words[], void *input);
+
+/* Adds the usage of ARGUMENTS: "TRACER [--flags=LIST] [-p PATTERN [--return]]...". */
+void th_arguments_usage(const struct th_argument *const arguments[], struct th_buffer *usage);
+
+#endif
