@@ -1,7 +1,5 @@
 #include "call_library.h"
 
-#include <string.h>
-
 static enum th_status load(struct th_library *library, th_term info)
 {
     struct th_prepared *prepared = th_code_prepare(library);
@@ -53,12 +51,4 @@ enum th_status th_call_library_add(const struct th_search *search, const char *n
                                 th_atom_name(th_library_name(library))->text);
     th_library_release(library);
     return status;
-}
-
-enum th_status th_load_info_read(const char *text, th_env *env, th_term *info)
-{
-    *info = th_small(0);
-    if (!text || th_text_parse(env, text, strlen(text), info) == TH_OK)
-        return TH_OK;
-    return th_error_raise(TH_USAGE, "--load-info is no Erlang term: %s", th_error_link(0));
 }

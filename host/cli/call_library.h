@@ -10,7 +10,4 @@
 enum th_status th_call_library_add(const struct th_search *search, const char *name, th_term info,
                                    bool copy);
 
-/* What load() is to be given, the term of TEXT in ENV; of NULL 0. TH_USAGE. */
-enum th_status th_load_info_read(const char *text, th_env *env, th_term *info);
-
 #endif

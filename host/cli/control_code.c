@@ -1,6 +1,5 @@
 /* Commands about code: load, purge, delete, modules. They are carried out apart: they may wait for
  * libraries' code, for processes that are to end, and for each other. */
-#include "call_library.h"
 #include "control_host.h"
 #include "module_list.h"
 
@@ -138,7 +137,7 @@ static enum th_status load_asked(const struct th_control_host *host, const struc
     enum th_status status;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    status = th_load_info_read(asked->info, &env, &list.info);
+    status = th_module_info_read(asked->info, &env, &list.info);
     if (status == TH_OK) {
         th_search_init(&search, TH_SEARCH_PLUGINS, host->folders, host->folder_count);
         list.search = &search;

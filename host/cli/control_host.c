@@ -123,7 +123,7 @@ void th_control_host_prepare(struct th_control_host *host)
     host->server = NULL;
     pthread_mutex_init(&host->lock.mutex, NULL);
     atomic_init(&host->lock.away, 0);
-    host->watch = (struct th_watch){.command = host->program,
+    host->watch = (struct th_watch){.host = host,
                                     .tracing = host->tracing,
                                     .lock = &host->lock,
                                     .load_info = host->load_info};

@@ -35,6 +35,9 @@ struct th_control_host {
 
     /* Has the work end, soon, as a signal does; any number of times. Any thread. */
     void (*stop)(void *context);
+    /* Reports what the watch has done, or has not and why: a line, with its causes below, each with
+     * its newline. The watch's thread. */
+    void (*report)(const struct th_control_host *host, const char *text);
     /* Adds to what `status` answers. The server's thread. */
     void (*tell)(void *context, json_t *status);
     /* Of the thread that alone may name processes; NULL: any may. */

@@ -3,6 +3,7 @@
 #include "host/crash/crash.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 enum { MOST_THREADS = 8 };
 
@@ -119,4 +120,12 @@ void th_module_list_free(struct th_module_list *list)
     }
     th_free(list->made);
     th_free(list->finished);
+}
+
+enum th_status th_module_info_read(const char *text, th_env *env, th_term *info)
+{
+    *info = th_small(0);
+    if (!text || th_text_parse(env, text, strlen(text), info) == TH_OK)
+        return TH_OK;
+    return th_error_raise(TH_USAGE, "--load-info is no Erlang term: %s", th_error_link(0));
 }

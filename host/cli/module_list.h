@@ -45,4 +45,7 @@ enum th_status th_module_list_finish(struct th_module_list *list);
 /* Drops what was prepared and not finished. After th_module_list_prepare(). */
 void th_module_list_free(struct th_module_list *list);
 
+/* What load() is to be given, the term of TEXT in ENV; of NULL 0. TH_USAGE. */
+enum th_status th_module_info_read(const char *text, th_env *env, th_term *info);
+
 #endif

@@ -125,13 +125,31 @@ void th_trace_options_free(struct th_trace_options *trace)
     th_free(trace->folders.items);
 }
 
+/* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
+ * floats in their shortest form, `k => v` in maps, and the line ends as others do. */
+static void display(th_term term)
+{
+    struct th_buffer line = {0};
+
+    th_text_print(&line, term);
+    th_buffer_add_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, stdout);
+    th_buffer_free(&line);
+}
+
+static void report(const struct th_control_host *host, const char *text)
+{
+    th_command_flush();
+    fprintf(stderr, "tracehost %s: %s", host->program, text);
+}
+
 static enum th_status attach(const struct th_trace_options *trace,
                              const struct th_control_host *host)
 {
     struct th_search search;
     enum th_status status;
 
-    th_tracing_use_display(host->tracing, th_pattern_display);
+    th_tracing_use_display(host->tracing, display);
     status = th_crash_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
     if (status != TH_OK)
         return status;
@@ -155,6 +173,7 @@ enum th_status th_trace_options_begin(const struct th_trace_options *trace,
     host->folder_count = trace->folders.count;
     host->path = trace->control;
     host->watches = trace->watch;
+    host->report = report;
     status = th_control_host_begin(host);
     if (status != TH_OK)
         return status;

@@ -104,18 +104,6 @@ uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const ch
     return of[option->object].flag;
 }
 
-/* --- display --- */
-
-void th_pattern_display(th_term term)
-{
-    struct th_buffer line = {0};
-
-    th_text_print(&line, term);
-    th_buffer_add_byte(&line, '\n');
-    fwrite(line.data, 1, line.size, stdout);
-    th_buffer_free(&line);
-}
-
 /* --- setting --- */
 
 /* The specification that --return, --exception, --caller and --caller-line ask for. */

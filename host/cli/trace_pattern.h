@@ -87,8 +87,4 @@ enum th_status th_pattern_option_set(const struct th_pattern_option *option,
                                      const struct th_search *search, struct th_session *session,
                                      size_t *matched);
 
-/* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
- * floats in their shortest form, `k => v` in maps, and the line ends as others do. */
-void th_pattern_display(th_term term);
-
 #endif

@@ -1,13 +1,16 @@
 #include "watch.h"
 
-#include "command.h"
+#include "control_host.h"
 
 #include "host/crash/crash.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -26,6 +29,30 @@ struct th_watch_refusal {
     th_session_id session;
     struct stat file;
 };
+
+/* --- Reports ---------------------------------------------------------------------------------- */
+
+void th_watch_report(const struct th_watch *watch, const char *format, ...)
+{
+    char text[PATH_MAX + 256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    watch->host->report(watch->host, text);
+}
+
+void th_watch_report_failure(const struct th_watch *watch)
+{
+    struct th_buffer text = {0};
+    const char *link;
+
+    for (size_t i = 0; (link = th_error_link(i)); i++)
+        th_buffer_printf(&text, "%s%s\n", i == 0 ? "" : "  ", link);
+    watch->host->report(watch->host, th_buffer_text(&text));
+    th_buffer_free(&text);
+}
 
 /* --- Places ----------------------------------------------------------------------------------- */
 
@@ -218,12 +245,11 @@ static void renew(struct th_watch *watch, struct th_session *session)
         return;
     path = th_strdup(path_of(session));
     if (th_tracer_renew(session, watch->lock) == TH_OK) {
-        th_command_flush();
-        fprintf(stderr, "tracehost %s: the new %s is at work\n", watch->command, path);
+        th_watch_report(watch, "the new %s is at work\n", path);
     } else if (th_watch_is_still(path, &file)) {
         note_refusal(watch, id, &file);
         th_error_context("the new %s is not used, the old one goes on", path);
-        th_command_fail(watch->command);
+        th_watch_report_failure(watch);
     }
     th_error_clear();
     th_free(path);

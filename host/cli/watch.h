@@ -2,7 +2,7 @@
  * --watch: tracers whose files change while they are at work are replaced; of plugins the new code
  * is loaded (watch_modules.h).
  *
- *   watch = {.command = "run", .tracing = tracing, .lock = &lock};
+ *   watch = {.host = host, .tracing = tracing, .lock = &lock};
  *   th_watch_begin(&watch);        the sessions are there
  *   ... events ...
  *   th_watch_end(&watch);          before sessions are destroyed, or looked at without the lock
@@ -13,7 +13,7 @@
  * the way to it, is finished. It is looked at when no file has become so for a while, so that a
  * burst of writes is one change. A file that is being written is not looked at before it is closed.
  * If a finished one is another than is at work, the tracer is replaced, by that thread:
- * th_tracer_renew(). What came of it is told on stderr; a file that was refused is not tried again
+ * th_tracer_renew(). What came of it is reported to the host; a file that was refused is not tried again
  * before it changes.
  */
 #ifndef TH_WATCH_H
@@ -24,8 +24,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct th_control_host;
+
 struct th_watch {
-    const char *command;        /* for messages */
+    const struct th_control_host *host; /* it is reported to */
     struct th_tracing *tracing; /* shared */
     /* Around what is done to sessions; others take it while they destroy any, or load libraries. */
     struct th_tracer_lock *lock;
@@ -58,6 +60,11 @@ const char *th_watch_name_in(const char *path);
 /* The file PATH is to be looked at: it is finished, or what happened to it is not known. By the
  * watch's own thread. */
 bool th_watch_is_finished(struct th_watch *watch, const char *path);
+
+/* Report to the host what was done; the thread's chain. By the watch's own thread. */
+void th_watch_report(const struct th_watch *watch, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void th_watch_report_failure(const struct th_watch *watch);
 
 /* TH_FAILED if there is no inotify or no thread for it. With the lock or without. */
 enum th_status th_watch_begin(struct th_watch *watch);

@@ -1,7 +1,5 @@
 #include "watch.h"
 
-#include "call_library.h"
-#include "command.h"
 #include "module_list.h"
 
 #include <string.h>
@@ -72,10 +70,8 @@ void th_watch_modules_free(struct th_watch_modules *modules)
 static void tell_loaded(const struct th_watch *watch, const struct th_watch_module *module,
                         const struct th_finished *finished)
 {
-    th_command_flush();
-    fprintf(stderr, "tracehost %s: the new %s is loaded: module %s, generation %llu\n",
-            watch->command, module->path, th_atom_name(finished->name)->text,
-            (unsigned long long)finished->generation);
+    th_watch_report(watch, "the new %s is loaded: module %s, generation %llu\n", module->path,
+                    th_atom_name(finished->name)->text, (unsigned long long)finished->generation);
     th_tracing_warn_of_losses(watch->tracing, finished->name);
 }
 
@@ -102,19 +98,19 @@ static enum th_status load(const struct th_watch *watch, const struct th_watch_m
     th_env env;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    status = th_load_info_read(watch->load_info, &env, &term);
+    status = th_module_info_read(watch->load_info, &env, &term);
     if (status == TH_OK)
         status = load_with(watch, module, term);
     th_env_release(&env);
     return status;
 }
 
-static void tell_refused(const struct th_watch_module *module, const char *command,
+static void tell_refused(const struct th_watch *watch, const struct th_watch_module *module,
                          const char *outcome)
 {
     if (th_watch_is_still(module->path, &module->file)) {
         th_error_context("the new %s is not loaded%s", module->path, outcome);
-        th_command_fail(command);
+        th_watch_report_failure(watch);
     }
     th_error_clear();
 }
@@ -143,9 +139,9 @@ static void renew(struct th_watch *watch, struct th_watch_module *module, th_ter
     if (module->waits && waited)
         th_error_clear();
     else if (module->waits)
-        tell_refused(module, watch->command, " yet, but when old code is not in use any more");
+        tell_refused(watch, module, " yet, but when old code is not in use any more");
     else if (load(watch, module) != TH_OK)
-        tell_refused(module, watch->command, ", the old code goes on");
+        tell_refused(watch, module, ", the old code goes on");
 }
 
 bool th_watch_modules_renew(struct th_watch *watch)

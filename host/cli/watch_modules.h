@@ -27,7 +27,7 @@ struct th_watch_modules {
 void th_watch_modules_update(struct th_watch_modules *modules);
 void th_watch_modules_free(struct th_watch_modules *modules);
 
-/* Loads WATCH's modules whose files are finished and new, and tells on stderr what came of it.
+/* Loads WATCH's modules whose files are finished and new, and reports what came of it.
  * True: it is to be called again in a while. */
 bool th_watch_modules_renew(struct th_watch *watch);
 

@@ -1,6 +1,7 @@
 /* The client's end: a request, and the wait for its answer. */
-#include "control.h"
+#include "client.h"
 
+#include "server.h"
 #include "socket.h"
 
 #include <errno.h>

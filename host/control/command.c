@@ -1,5 +1,5 @@
 /* Commands of a host, as their tables of arguments have them. */
-#include "control.h"
+#include "server.h"
 
 static const struct th_argument *const none[] = {NULL};
 

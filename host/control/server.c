@@ -9,7 +9,7 @@
  * If there is no place for a new client, or no descriptor, the one is let go that has been idle for
  * longest. If that gives no descriptor, nobody is listened to for a second, or until a client goes.
  */
-#include "control.h"
+#include "server.h"
 
 #include "apart.h"
 #include "socket.h"

@@ -2,7 +2,7 @@
 #ifndef TH_CONTROL_WIRE_H
 #define TH_CONTROL_WIRE_H
 
-#include "control.h"
+#include "server.h"
 
 /* Each adds a line to OUT: the server's first one; the answer to what is no request; */
 void th_wire_greet(const struct th_control_setup *setup, struct th_buffer *out);
