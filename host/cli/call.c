@@ -31,8 +31,7 @@ static enum th_status check(void *input)
     if (call->arguments.library_count == 0)
         return th_error_raise(TH_USAGE, "which LIBRARY?");
     if (call->many && call->arguments.text_count == 0)
-        return th_error_raise(TH_USAGE,
-                              "--repeat and --threads want EXPRESSIONs, or - for stdin");
+        return th_error_raise(TH_USAGE, "--repeat and --threads want EXPRESSIONs, or - for stdin");
     return TH_OK;
 }
 
@@ -78,11 +77,11 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before =
-        "Loads NIF libraries and evaluates Erlang expressions that call their functions, as a shell "
-    "does.",
-    .after =
-    TH_CALL_ARGUMENTS_HELP " Without any, stdin is read; if that "
+    .before = "Loads NIF libraries and evaluates Erlang expressions that call their functions, as "
+              "a shell "
+              "does.",
+    .after = TH_CALL_ARGUMENTS_HELP
+    " Without any, stdin is read; if that "
     "is a terminal, there is a prompt.\n\n"
     "There are terms, variables and patterns, operators, case, if, try, catch, receive and !; "
     "self(), register/2, timer:sleep/1 and the like; flush(), f(), f(V), b() and q() as in the "
@@ -160,7 +159,8 @@ static enum th_status work_with_libraries(const struct call *call, struct th_cal
 {
     enum th_status status;
 
-    status = th_call_arguments_load(&call->arguments, call->folders.items, call->folders.count, false);
+    status =
+        th_call_arguments_load(&call->arguments, call->folders.items, call->folders.count, false);
     if (status == TH_OK)
         status = evaluate_all(call, work);
     else

@@ -1,6 +1,6 @@
 #include "call_arguments.h"
 
-#include "module_list.h"
+#include "host/control/control.h"
 
 #include <errno.h>
 #include <string.h>

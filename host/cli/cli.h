@@ -3,6 +3,7 @@
 #define TH_CLI_H
 
 #include "call_session.h"
-#include "control_host.h"
+
+#include "host/control/control.h"
 
 #endif

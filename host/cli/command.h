@@ -2,7 +2,7 @@
 #ifndef TH_COMMAND_H
 #define TH_COMMAND_H
 
-#include "usage.h"
+#include "host/cli/options/usage.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -54,12 +54,11 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before =
-        "Counts the records of a stream: by tag, by tracee, by function called; its time span; what "
-    "was dropped or is damaged.",
-    .after =
-    "Example:\n"
-    "  tracehost info --top=5 calls.trace",
+    .before = "Counts the records of a stream: by tag, by tracee, by function called; its time "
+              "span; what "
+              "was dropped or is damaged.",
+    .after = "Example:\n"
+             "  tracehost info --top=5 calls.trace",
 };
 
 static size_t shown(const struct th_census_list *list, uint64_t top)

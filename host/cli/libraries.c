@@ -8,7 +8,7 @@
 
 struct arguments {
     struct th_texts folders; /* of -L */
-    const char *name; /* NULL: list all */
+    const char *name;        /* NULL: list all */
 };
 
 enum { LINE_WIDTH = 79, MOST_NEWEST = 3 };

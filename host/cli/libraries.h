@@ -9,7 +9,7 @@
 
 struct th_libraries_command {
     enum th_search_kind kind;
-    const char *name; /* of the command */
+    const char *name;           /* of the command */
     const char *before, *after; /* of struct th_usage */
 
     /* Tells what is in LIBRARY, after its name and version. */

@@ -1,6 +1,6 @@
 /* The program: finds the subcommand and runs it. */
 #include "command.h"
-#include "control_host.h"
+#include "host/control/control.h"
 #include "encoding.h"
 
 #include "host/library/library.h"

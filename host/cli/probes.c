@@ -10,7 +10,7 @@
 struct probes {
     bool json;
     struct th_texts folders; /* of -L */
-    const char *name; /* NULL: the program itself */
+    const char *name;        /* NULL: the program itself */
 };
 
 static const struct th_argument arguments[] = {
@@ -37,17 +37,18 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before =
-        "Lists the USDT probes of a file, from its notes, with what is known of their arguments; of "
-    "tracehost itself if none is given.",
-    .after =
-    "LIBRARY is a name, looked up as NAME.so among tracers and plugins, or a path with a '/'; so "
-    "is PROGRAM. It need not be one for tracehost, and none of its code is run. Arguments without "
-    "a name are told by their size.\n\n"
-    "Examples:\n"
-    "  tracehost probes\n"
-    "  tracehost probes usdt\n"
-    "  tracehost probes --format=json /lib/x86_64-linux-gnu/libc.so.6",
+    .before = "Lists the USDT probes of a file, from its notes, with what is known of their "
+              "arguments; of "
+              "tracehost itself if none is given.",
+    .after = "LIBRARY is a name, looked up as NAME.so among tracers and plugins, or a path with a "
+             "'/'; so "
+             "is PROGRAM. It need not be one for tracehost, and none of its code is run. Arguments "
+             "without "
+             "a name are told by their size.\n\n"
+             "Examples:\n"
+             "  tracehost probes\n"
+             "  tracehost probes usdt\n"
+             "  tracehost probes --format=json /lib/x86_64-linux-gnu/libc.so.6",
 };
 
 /* --- Arguments --- */

@@ -2,7 +2,7 @@
 #include "replaying.h"
 
 #include "interrupt.h"
-#include "top.h"
+#include "host/cli/top/top.h"
 #include "trace_summary.h"
 
 #include "host/crash/crash.h"
@@ -240,8 +240,9 @@ static void tell_unplayed(const struct th_replaying *replay, const struct th_pla
     bool limited = replay->play.max_records.set || replay->play.max_events.set;
 
     if (!played->records && !limited && replay->opened && !th_interrupt_came())
-        th_warn("there are no records in %s",
-                replay->streams.count == 1 ? th_stream_title(replay->streams.items[0]) : "the streams");
+        th_warn("there are no records in %s", replay->streams.count == 1
+                                                  ? th_stream_title(replay->streams.items[0])
+                                                  : "the streams");
     tell_bounds(replay, played);
 }
 

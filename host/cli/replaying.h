@@ -10,9 +10,9 @@
 #ifndef TH_REPLAYING_H
 #define TH_REPLAYING_H
 
-#include "control_host.h"
+#include "host/control/control.h"
 #include "stream.h"
-#include "trace_options.h"
+#include "host/cli/options/trace_options.h"
 
 #include "host/replay/replay.h"
 

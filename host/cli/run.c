@@ -14,13 +14,13 @@
  * Results are shown at the end of all, when tracers have written what they have.
  */
 #include "call_session.h"
-#include "control_host.h"
+#include "host/control/control.h"
 #include "interrupt.h"
 #include "probe_lines.h"
 #include "run_limit.h"
-#include "run_options.h"
+#include "host/cli/options/run_options.h"
 #include "state_expression.h"
-#include "top.h"
+#include "host/cli/top/top.h"
 #include "trace_summary.h"
 
 #include "host/crash/crash.h"

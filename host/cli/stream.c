@@ -55,7 +55,8 @@ const struct th_argument th_stream_arguments[] = {
      .how = TH_ARGUMENT_OPTIONAL,
      .otherwise = "60s",
      .take = take_reconnect,
-     .help = "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again",
+     .help =
+         "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again",
      .group = 90},
     {.name = "progress",
      .value = "WHEN",

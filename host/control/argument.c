@@ -96,7 +96,10 @@ static enum th_status read_choice(const struct th_argument *argument, const char
             th_buffer_free(&list);
             return TH_OK;
         }
-        th_buffer_printf(&list, "%s%s", i == 0 ? "" : argument->words[i + 1] ? ", " : " or ",
+        th_buffer_printf(&list, "%s%s",
+                         i == 0                   ? ""
+                         : argument->words[i + 1] ? ", "
+                                                  : " or ",
                          argument->words[i]);
     }
     th_error_raise(TH_USAGE, "%s is %s, not '%s'", th_argument_title(argument),
@@ -270,8 +273,8 @@ enum th_status th_arguments_visit(const struct th_argument *const arguments[], i
         else if (word[1] == '-')
             status = visit_long(&words, word);
         else
-            status = visit_option(&words, find_letter(&words, word[1]), word,
-                                  word[2] ? word + 2 : NULL);
+            status =
+                visit_option(&words, find_letter(&words, word[1]), word, word[2] ? word + 2 : NULL);
     }
     return status;
 }

@@ -66,8 +66,8 @@ struct th_texts {
 };
 
 struct th_argument {
-    const char *name; /* "--name"; NULL: there is none */
-    char letter;      /* "-l"; 0: there is none */
+    const char *name;  /* "--name"; NULL: there is none */
+    char letter;       /* "-l"; 0: there is none */
     const char *value; /* the value as help shows it; NULL: a flag */
     enum th_argument_type type;
     unsigned how;             /* enum th_argument_how */
@@ -78,13 +78,12 @@ struct th_argument {
     /* Takes VALUE in place of ->into. TH_USAGE, with one link, if it is wrong. NULL: ->into. */
     enum th_status (*take)(const struct th_argument *argument, const char *value, void *input);
     const char *help;
-    const char *live_help;         /* in place of ->help where this host is traced; NULL: the same */
+    const char *live_help; /* in place of ->help where this host is traced; NULL: the same */
     const char *const *live_words; /* likewise */
     int group;                     /* of the help: by number, those below 0 last */
 };
 
-#define TH_INTO(type, member) \
-    .into = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+#define TH_INTO(type, member) .into = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 #define TH_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static inline bool th_argument_is_option(const struct th_argument *argument)

@@ -32,5 +32,7 @@
 
 #include "client.h"
 #include "server.h"
+#include "host/control/commands/commands.h"
+#include "host/control/commands/module_list.h"
 
 #endif

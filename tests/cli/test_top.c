@@ -1,6 +1,6 @@
 /* What --top shows: rows from counts, lines of a given width, keys. */
-#include "host/cli/top_key.h"
-#include "host/cli/top_view.h"
+#include "host/cli/top/top_key.h"
+#include "host/cli/top/top_view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

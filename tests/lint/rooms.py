@@ -20,8 +20,10 @@ ORDER = [
     ['trace'],
     ['crash', 'check'],
     ['runtime'],
-    ['nif', 'replay', 'probe', 'control'],
-    ['cli', 'embed'],
+    ['nif', 'replay', 'probe'],
+    ['control'],
+    ['embed'],
+    ['cli'],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 FREE_FOR_ALL = 'host/probe/probe.h'  # the macros of the probes

@@ -1,0 +1,220 @@
+/* tracehost ctl: tells a host that runs what to do. */
+#include "ctl.h"
+
+#include "host/cli/command.h"
+#include "host/cli/encoding.h"
+#include "host/cli/interrupt.h"
+#include "host/cli/line_editor.h"
+#include "host/control/control.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+    bool json;
+    const char *path;
+    struct th_texts words; /* the command and its arguments, with the options of its own */
+};
+
+static const struct th_argument arguments[] = {
+    {.value = "SOCKET",
+     .type = TH_ARGUMENT_SOCKET,
+     .how = TH_ARGUMENT_NEEDED,
+     TH_INTO(struct arguments, path)},
+    {.value = "COMMAND [ARGUMENT...]", .type = TH_ARGUMENT_REST, TH_INTO(struct arguments, words)},
+    {.name = "json",
+     TH_INTO(struct arguments, json),
+     .help = "Print answers as they came, a line of JSON each"},
+    {0},
+};
+
+static const struct th_argument_set sets[] = {
+    {.items = arguments}, {.items = th_encoding_arguments}, {0}};
+
+static const struct th_usage usage = {
+    .sets = sets,
+    .before = "Tells a host that runs what to do: one that was started with --control=SOCKET."
+              "",
+    .after =
+        "Without a COMMAND stdin is read, a command a line; if that is a terminal, there is a "
+        "prompt, "
+        "with a history, and completion by the tab key. `help` lists the commands. Words are "
+        "parted by "
+        "blanks, but in 'quotes' and \"quotes\".\n\n"
+        "The exit status is what the command of the host says, as if it had been given when that "
+        "was "
+        "started; of several, that of the first one that failed. It is 1 if the host goes away.\n\n"
+        "Examples:\n"
+        "  tracehost run --control=/tmp/bank ./bank.so 'bank:go()' &\n"
+        "  tracehost ctl /tmp/bank attach count -p bank:_/_\n"
+        "  tracehost ctl /tmp/bank pattern bank:deposit/2 --kind=count,time\n"
+        "  tracehost ctl --json /tmp/bank functions bank:_/_\n"
+        "  tracehost ctl /tmp/bank detach count\n",
+    .commands = th_control_commands,
+    .command_count = TH_CONTROL_COMMANDS,
+};
+
+/* --- Paths ------------------------------------------------------------------------------------ */
+
+/* Where paths of tracers and other libraries begin in the words' own bytes. */
+struct paths {
+    const char **found;
+    int count;
+};
+
+static enum th_status look_for_path(void *context, const struct th_argument *argument,
+                                    const char *value)
+{
+    struct paths *paths = context;
+    const char *ends = argument->type == TH_ARGUMENT_TRACER ? "=," : ""; /* its state follows */
+
+    if ((argument->type == TH_ARGUMENT_TRACER || argument->type == TH_ARGUMENT_LIBRARY) &&
+        *value != '/' && memchr(value, '/', strcspn(value, ends)))
+        paths->found[paths->count++] = value;
+    return TH_OK;
+}
+
+const struct th_control_command *th_ctl_command(const char *name)
+{
+    for (size_t i = 0; i < TH_CONTROL_COMMANDS; i++)
+        if (strcmp(th_control_commands[i].name, name) == 0)
+            return &th_control_commands[i];
+    return NULL;
+}
+
+/* The words, and before what was found HERE. NULL behind them; one piece of memory, the caller's to
+ * free. */
+static char **put_before(int count, char *const words[], const struct paths *found,
+                         const char *here)
+{
+    size_t room = ((size_t)count + 1) * sizeof(char *), used = room;
+    const char **next = found->found, **end = next + found->count;
+    char **paths;
+
+    for (int i = 0; i < count; i++)
+        room += strlen(here) + 1 + strlen(words[i]) + 1;
+    paths = th_alloc(room);
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i], *path = word + strlen(word), *slash = "", *before = "";
+        if (next < end && *next >= word && *next < path) {
+            path = *next++;
+            before = here;
+            slash = "/";
+        }
+        paths[i] = (char *)paths + used;
+        used +=
+            (size_t)snprintf(paths[i], room - used, "%.*s%s%s%s", (int)(path - word), word, before,
+                             slash, path + (*slash && !strncmp(path, "./", 2) ? 2 : 0)) +
+            1;
+    }
+    paths[count] = NULL;
+    return paths;
+}
+
+/* COUNT words, a command, in which paths, for which the host would look from its own folder, begin
+ * with this program's. As put_before(). */
+static char **make_absolute(int count, char *const words[])
+{
+    const struct th_control_command *command = th_ctl_command(words[0]);
+    struct paths paths = {.found = th_alloc((size_t)count * sizeof *paths.found)};
+    char here[PATH_MAX];
+    char **made;
+
+    if (command && command->arguments && getcwd(here, sizeof here) &&
+        th_arguments_visit(command->arguments, count - 1, words + 1, look_for_path, &paths) !=
+            TH_OK)
+        th_error_clear(); /* the host says what is wrong */
+    made = put_before(count, words, &paths, here);
+    th_free(paths.found);
+    return made;
+}
+
+/* --- One command ------------------------------------------------------------------------------ */
+
+/* Its links become the chain. */
+static enum th_status raise_answer(const json_t *answer)
+{
+    const json_t *links = json_object_get(answer, "error");
+    size_t i = json_array_size(links);
+    int status = (int)json_integer_value(json_object_get(answer, "status"));
+
+    if (status < TH_FAILED || status > TH_CRASHED || i == 0)
+        return th_error_raise(TH_MALFORMED, "the answer is none that is known");
+    th_error_raise((enum th_status)status, "%s", json_string_value(json_array_get(links, i - 1)));
+    while (--i > 0)
+        th_error_context("%s", json_string_value(json_array_get(links, i - 1)));
+    return (enum th_status)status;
+}
+
+/* Prints the warnings of the host for the user who asked. */
+static void show_warnings(const json_t *answer)
+{
+    const json_t *warning;
+    size_t i;
+
+    json_array_foreach(json_object_get(answer, "warnings"), i, warning)
+    {
+        th_warn("%s", json_string_value(warning));
+    }
+}
+
+static enum th_status show_answer(const struct th_ctl *ctl, const char *command,
+                                  const json_t *answer)
+{
+    bool ok = json_is_true(json_object_get(answer, "ok"));
+
+    if (ctl->json) {
+        json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        putchar('\n');
+        return ok ? TH_OK : (enum th_status)json_integer_value(json_object_get(answer, "status"));
+    }
+    show_warnings(answer);
+    if (!ok)
+        return raise_answer(answer);
+    th_ctl_print(command, json_object_get(answer, "result"), stdout);
+    return TH_OK;
+}
+
+enum th_status th_ctl_do(struct th_ctl *ctl, int count, char *const words[])
+{
+    char **sent = make_absolute(count, words);
+    json_t *answer;
+    enum th_status status =
+        th_control_ask(ctl->client, sent[0], count - 1, sent + 1, ctl->stop, &answer);
+
+    th_free(sent);
+    if (status == TH_FAILED)
+        ctl->gone = true;
+    if (status != TH_OK)
+        return status;
+    status = show_answer(ctl, words[0], answer);
+    json_decref(answer);
+    return status;
+}
+
+/* --- The program ------------------------------------------------------------------------------ */
+
+static enum th_status work(struct th_ctl *ctl, const struct arguments *given)
+{
+    if (given->words.count == 0)
+        return th_line_terminal() ? th_ctl_prompt(ctl) : th_ctl_script(ctl);
+    return th_ctl_tell(th_ctl_do(ctl, (int)given->words.count, (char *const *)given->words.items));
+}
+
+int th_command_ctl(int argc, char **argv)
+{
+    struct arguments given = {0};
+    struct th_ctl ctl = {0};
+    int status;
+
+    th_command_parse(&usage, argc, argv, &given);
+    ctl.json = given.json;
+    status = th_control_connect(given.path, &ctl.client, &ctl.greeting);
+    if (status != TH_OK)
+        return th_command_fail("ctl");
+    status = work(&ctl, &given);
+    th_control_disconnect(ctl.client);
+    th_free(given.words.items);
+    return th_interrupt_status(th_command_finish("ctl", status));
+}

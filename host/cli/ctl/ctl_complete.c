@@ -1,0 +1,318 @@
+/* What a line of the prompt may go on with: by the types of the commands' arguments. What there is
+ * in the host is asked for at each tab. */
+#include "ctl.h"
+
+#include "host/control/control.h"
+#include "host/cli/line_editor.h"
+
+#include "host/trace/trace.h"
+
+#include <string.h>
+
+/* A line, taken apart. */
+struct place {
+    struct th_ctl *ctl;
+    const struct th_argument *const *arguments; /* of the command */
+    const char *word;                           /* what is being typed */
+    struct th_completions *completions;
+};
+
+static void add(struct place *place, const char *word)
+{
+    th_completions_add(place->completions, word, place->word);
+}
+
+/* The result of COMMAND, the caller's; NULL: it has failed, which is not told. */
+static json_t *ask(struct place *place, const char *command)
+{
+    json_t *answer, *result = NULL;
+
+    if (th_control_ask(place->ctl->client, command, 0, NULL, place->ctl->stop, &answer) == TH_OK) {
+        result = json_incref(json_object_get(answer, "result"));
+        json_decref(answer);
+    }
+    th_error_clear();
+    return result;
+}
+
+/* What each of the objects in the array ROWS of COMMAND's result has as KEY. */
+static void add_each(struct place *place, const char *command, const char *rows, const char *key)
+{
+    json_t *result = ask(place, command), *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(result, rows), i, row)
+    {
+        const char *text = json_string_value(json_object_get(row, key));
+        if (text)
+            add(place, text);
+    }
+    json_decref(result);
+}
+
+static void add_sessions(struct place *place)
+{
+    json_t *result = ask(place, "sessions"), *session;
+    size_t i;
+
+    json_array_foreach(json_object_get(result, "sessions"), i, session)
+    {
+        const char *title = json_string_value(json_object_get(session, "title"));
+        char *number =
+            th_printf("%lld", (long long)json_integer_value(json_object_get(session, "number")));
+        add(place, number);
+        add(place, title ? title : json_string_value(json_object_get(session, "tracer")));
+        th_free(number);
+    }
+    json_decref(result);
+}
+
+/* The modules first: of a module that is typed its functions. */
+static void add_functions(struct place *place, bool patterns)
+{
+    bool module_typed = strchr(place->word, ':') != NULL;
+    json_t *result = ask(place, "functions"), *function;
+    size_t i;
+
+    json_array_foreach(json_object_get(result, "functions"), i, function)
+    {
+        const char *name = json_string_value(json_object_get(function, "function"));
+        const char *colon = name ? strchr(name, ':') : NULL;
+        char *module = colon ? th_printf("%.*s:%s", (int)(colon - name), name,
+                                         module_typed && patterns ? "_/_" : "")
+                             : NULL;
+        if (module && (patterns || !module_typed))
+            add(place, module);
+        if (module_typed && name)
+            add(place, name);
+        th_free(module);
+    }
+    json_decref(result);
+    add(place, "on_load");
+    if (patterns) {
+        add(place, "send");
+        add(place, "receive");
+    }
+}
+
+/* The options of the command that is typed. */
+static void add_options(struct place *place)
+{
+    for (const struct th_argument *const *a = place->arguments; *a; a++) {
+        const char *end = (*a)->value ? "=" : "";
+        char *word;
+        if (!(*a)->name || (*a)->how & (TH_ARGUMENT_HIDDEN | TH_ARGUMENT_REPEATS))
+            continue;
+        word = th_printf("--%s%s", (*a)->name, end);
+        add(place, word);
+        th_free(word);
+    }
+}
+
+/* Moves the word's beginning on: what is before it stays. */
+static void skip(struct place *place, size_t bytes)
+{
+    place->word += bytes;
+    place->completions->from += bytes;
+}
+
+static void skip_to_last(struct place *place, char separator)
+{
+    const char *last = strrchr(place->word, separator);
+
+    if (last)
+        skip(place, (size_t)(last + 1 - place->word));
+}
+
+/* The path of the host's tracer NAME, the caller's to free; a path is itself. */
+static char *tracer_path(struct place *place, const char *name)
+{
+    json_t *result = strchr(name, '/') ? NULL : ask(place, "tracers"), *tracer;
+    char *path = NULL;
+    size_t i;
+
+    json_array_foreach(json_object_get(result, "tracers"), i, tracer)
+    {
+        const char *its = json_string_value(json_object_get(tracer, "name"));
+        const char *where = json_string_value(json_object_get(tracer, "path"));
+        if (!path && its && where && strcmp(its, name) == 0)
+            path = th_strdup(where);
+    }
+    json_decref(result);
+    return path ? path : th_strdup(name);
+}
+
+/* The user types a setting, or the value of one. */
+static void add_settings_of(struct place *place, const struct th_tracer_setting *settings)
+{
+    const char *typed = place->word;
+    size_t length = strcspn(typed, "=");
+
+    if (typed[length])
+        skip(place, length + 1);
+    for (; settings && settings->name; settings++) {
+        char *key = th_printf("%s=", settings->name);
+        struct th_names words = {0};
+        if (!typed[length])
+            add(place, key);
+        else if (strncmp(key, typed, length + 1) == 0)
+            th_setting_words(settings, &words);
+        for (size_t i = 0; i < words.count; i++)
+            add(place, words.items[i]);
+        th_names_free(&words);
+        th_free(key);
+    }
+}
+
+/* The word is NAME,key=value,... up to the cursor. */
+static void add_settings(struct place *place)
+{
+    char *name = th_printf("%.*s", (int)strcspn(place->word, ","), place->word);
+    char *path = tracer_path(place, name);
+    struct th_library *library = NULL;
+    struct th_search search;
+
+    th_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
+    if (th_library_find(&search, path, &library) != TH_OK)
+        th_error_clear();
+    skip_to_last(place, ',');
+    if (library) {
+        add_settings_of(place, th_library_settings(library));
+        th_library_release(library);
+    }
+    th_search_free(&search);
+    th_free(path);
+    th_free(name);
+}
+
+/* NAME, or NAME and settings. An Erlang term is not completed. */
+static void add_tracers(struct place *place)
+{
+    if (place->word[strcspn(place->word, ",=")] == ',')
+        add_settings(place);
+    else
+        add_each(place, "tracers", "tracers", "name");
+}
+
+static void add_modules(struct place *place)
+{
+    add_each(place, "modules", "modules", "module");
+}
+
+/* New code lies, as a rule, where the old one did. */
+static void add_libraries(struct place *place)
+{
+    add_modules(place);
+    add_each(place, "modules", "modules", "path");
+}
+
+static void add_processes(struct place *place)
+{
+    add_each(place, "processes", "processes", "name");
+    add_each(place, "processes", "processes", "pid");
+}
+
+static void add_commands(struct place *place)
+{
+    for (size_t i = 0; i < TH_CONTROL_COMMANDS; i++)
+        add(place, th_control_commands[i].name);
+}
+
+static void add_patterns(struct place *place)
+{
+    add_functions(place, true);
+}
+
+static void add_names(struct place *place)
+{
+    add_functions(place, false);
+}
+
+/* Values of ARGUMENT: its words, and what there is of its type. */
+static void add_values(struct place *place, const struct th_argument *argument)
+{
+    static void (*const adders[])(struct place * place) = {
+        [TH_ARGUMENT_TRACER] = add_tracers,    [TH_ARGUMENT_LIBRARY] = add_libraries,
+        [TH_ARGUMENT_PATTERN] = add_patterns,  [TH_ARGUMENT_FUNCTION] = add_names,
+        [TH_ARGUMENT_SESSION] = add_sessions,  [TH_ARGUMENT_MODULE] = add_modules,
+        [TH_ARGUMENT_TRACEES] = add_processes, [TH_ARGUMENT_COMMAND] = add_commands,
+    };
+    const char *const *words = argument->live_words ? argument->live_words : argument->words;
+
+    if (argument->how & TH_ARGUMENT_LIST)
+        skip_to_last(place, ',');
+    for (; words && *words; words++)
+        add(place, *words);
+    if (argument == &th_session_arguments[TH_SESSION_SPEC]) { /* of counts, which only hosts have */
+        add(place, "pause");
+        add(place, "restart");
+    }
+    if (argument->type < sizeof adders / sizeof adders[0] && adders[argument->type])
+        adders[argument->type](place);
+}
+
+/* The argument that was visited last, and its value. */
+struct visited {
+    const struct th_argument *argument;
+    const char *value;
+};
+
+static enum th_status note_visited(void *context, const struct th_argument *argument,
+                                   const char *value)
+{
+    *(struct visited *)context = (struct visited){argument, value};
+    return TH_OK;
+}
+
+/* Whatever the word that is typed may be: the value of an option before it, of one that it names, or
+ * a positional word. WORDS are the line's, COUNT of them before the last one. */
+static void add_typed(struct place *place, int count, char *words[])
+{
+    struct visited visited = {0};
+
+    words[count] = (char *)(uintptr_t)place->word;
+    if (th_arguments_visit(place->arguments, count, words + 1, note_visited, &visited) != TH_OK)
+        th_error_clear();
+    if (!visited.value || visited.value < place->word ||
+        visited.value > place->word + strlen(place->word))
+        return;
+    skip(place, (size_t)(visited.value - place->word));
+    add_values(place, visited.argument);
+}
+
+/* LINE is HEAD and the word that is typed. */
+static void complete_command(struct place *place, const char *head)
+{
+    static const struct th_argument *const none[] = {NULL};
+    const struct th_control_command *command;
+    bool dash = place->word[0] == '-' && !strchr(place->word, '=');
+    char **words;
+    int count;
+
+    if (th_ctl_split(head, &count, &words) != TH_OK || count == 0) {
+        th_error_clear();
+        return;
+    }
+    command = th_ctl_command(words[0]);
+    place->arguments = command && command->arguments ? command->arguments : none;
+    if (dash)
+        add_options(place);
+    else
+        add_typed(place, count, words);
+    th_free(words);
+}
+
+void th_ctl_complete(struct th_ctl *ctl, const char *line, struct th_completions *completions)
+{
+    const char *begin = line + strspn(line, " \t");
+    const char *last = strrchr(line, ' ');
+    struct place place = {.ctl = ctl, .word = last ? last + 1 : begin, .completions = completions};
+    char *head = th_printf("%.*s", (int)(place.word - line), line);
+
+    completions->from = (size_t)(place.word - line);
+    if (place.word <= begin)
+        add_commands(&place);
+    else
+        complete_command(&place, head);
+    th_free(head);
+}

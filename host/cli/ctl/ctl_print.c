@@ -1,0 +1,497 @@
+/* The answers of the host's commands, as people read them: an entry in a table for each. */
+#include "ctl.h"
+
+#include "host/cli/command.h"
+#include "ctl_table.h"
+
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : "-";
+}
+
+static long long number_of(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static double real_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static const json_t *part(const json_t *object, const char *key)
+{
+    return json_object_get(object, key);
+}
+
+/* A table, or that there is nothing to show. */
+static void print_rows(const struct th_ctl_column columns[], const json_t *rows,
+                       const char *nothing, FILE *out)
+{
+    if (json_array_size(rows) == 0)
+        fprintf(out, "%s\n", nothing);
+    else
+        th_ctl_table(columns, rows, out);
+}
+
+/* --- status ----------------------------------------------------------------------------------- */
+
+static void print_position(const json_t *replay, FILE *out)
+{
+    long long bytes = number_of(replay, "bytes"), size = number_of(replay, "size");
+
+    if (!replay)
+        return;
+    fprintf(out, "stream      %s: byte %lld", text_of(replay, "stream"), bytes);
+    if (size > 0)
+        fprintf(out, " of %lld (%.0f%%)", size, 100.0 * (double)bytes / (double)size);
+    fprintf(out, ", %lld record%s, %lld played\n", number_of(replay, "records"),
+            th_plural((uint64_t)number_of(replay, "records")), number_of(replay, "played"));
+}
+
+/* Those counts of an object that are not 0: "3 dropped, 1 refused". */
+static void print_counts(const char *title, const json_t *counts, const char *none, FILE *out)
+{
+    const char *key, *before = "";
+    json_t *value;
+
+    fprintf(out, "%-12s", title);
+    json_object_foreach((json_t *)counts, key, value)
+    {
+        if (json_integer_value(value) == 0)
+            continue;
+        fprintf(out, "%s%lld %s", before, (long long)json_integer_value(value), key);
+        before = ", ";
+    }
+    fprintf(out, "%s\n", *before ? "" : none);
+}
+
+static void print_status(const json_t *status, FILE *out)
+{
+    const json_t *rate = part(status, "rate");
+
+    fprintf(out, "%s, pid %lld, tracehost %s, for %.1f s\n", text_of(status, "program"),
+            number_of(status, "pid"), text_of(status, "version"), real_of(status, "seconds"));
+    print_position(part(status, "replay"), out);
+    if (part(status, "schedulers"))
+        fprintf(out, "processes   %lld, on %lld scheduler%s\n", number_of(status, "processes"),
+                number_of(status, "schedulers"),
+                th_plural((uint64_t)number_of(status, "schedulers")));
+    fprintf(out, "sessions    %lld\n", number_of(status, "sessions"));
+    print_counts("events", part(status, "events"), "none", out);
+    fprintf(out, "rate        %.0f/s in the last %.1f s\n", real_of(rate, "events_per_second"),
+            real_of(rate, "over_seconds"));
+    print_counts("lost", part(status, "lost"), "nothing", out);
+    print_counts("control", part(status, "control"), "nobody", out);
+}
+
+/* --- Sessions --------------------------------------------------------------------------------- */
+
+static char *traced_of(const json_t *session)
+{
+    return th_ctl_text(part(part(session, "counts"), "traced"));
+}
+
+static char *discarded_of(const json_t *session)
+{
+    return th_ctl_text(part(part(session, "counts"), "discarded"));
+}
+
+static char *attached_of(const json_t *session)
+{
+    if (json_is_true(part(session, "attached")))
+        return th_strdup("-");
+    return th_strdup(json_is_true(part(session, "failed")) ? "failed" : "detached");
+}
+
+/* Where the existing and the new ones are not traced alike, both. */
+static char *flags_of(const json_t *session)
+{
+    char *born = th_ctl_text(part(session, "flags"));
+    char *found = th_ctl_text(part(session, "flags_existing"));
+    char *both =
+        strcmp(born, found) == 0 ? th_strdup(born) : th_printf("existing %s; new %s", found, born);
+
+    th_free(born);
+    th_free(found);
+    return both;
+}
+
+static void print_sessions(const json_t *result, FILE *out)
+{
+    static const struct th_ctl_column columns[] = {
+        {"session", "number", true, NULL},
+        {"name", "title", false, NULL},
+        {"tracer", "tracer", false, NULL},
+        {"traced", NULL, true, traced_of},
+        {"discarded", NULL, true, discarded_of},
+        {"breakpoints", "breakpoints", true, NULL},
+        {"is", NULL, false, attached_of},
+        {"flags", NULL, false, flags_of},
+        {0},
+    };
+
+    print_rows(columns, part(result, "sessions"), "no sessions", out);
+}
+
+/* "session 1, tracer 'count'". */
+static void print_name(const json_t *session, FILE *out)
+{
+    fprintf(out, "session %lld", number_of(session, "number"));
+    if (json_is_string(part(session, "title")))
+        fprintf(out, " '%s'", text_of(session, "title"));
+    fprintf(out, ", tracer '%s'", text_of(session, "tracer"));
+}
+
+static void print_waiting(const json_t *session, FILE *out)
+{
+    const json_t *pattern;
+    size_t i;
+
+    json_array_foreach(part(session, "waiting"), i, pattern)
+    {
+        fprintf(out, "  waits for code: -p %s\n", json_string_value(pattern));
+    }
+}
+
+static void print_session(const json_t *session, FILE *out)
+{
+    char *flags = flags_of(session);
+    long long breakpoints = number_of(session, "breakpoints");
+
+    print_name(session, out);
+    fprintf(out, ": flags %s", flags);
+    if (breakpoints > 0)
+        fprintf(out, ", %lld breakpoint%s", breakpoints, th_plural((uint64_t)breakpoints));
+    fputc('\n', out);
+    print_waiting(session, out);
+    th_free(flags);
+}
+
+/* --- Functions -------------------------------------------------------------------------------- */
+
+static char *seconds_of(const json_t *object)
+{
+    const json_t *ns = part(object, "ns");
+
+    return ns ? th_printf("%.6f", json_number_value(ns) / 1e9) : th_strdup("-");
+}
+
+static const struct th_ctl_column count_columns[] = {
+    {"calls", "calls", true, NULL},
+    {"seconds", NULL, true, seconds_of},
+    {"words", "words", true, NULL},
+    {"function", "function", false, NULL},
+    {0},
+};
+
+static void print_detached(const json_t *session, FILE *out)
+{
+    const json_t *functions = part(session, "functions");
+
+    print_name(session, out);
+    fputs(" has ended\n", out);
+    print_counts("events", part(session, "counts"), "none", out);
+    print_waiting(session, out);
+    if (json_array_size(functions) > 0)
+        th_ctl_table(count_columns, functions, out);
+}
+
+static void print_left_out(const json_t *left, FILE *out)
+{
+    long long functions = number_of(left, "functions");
+
+    fprintf(out, "  left out: %s", text_of(left, "first"));
+    if (functions > 1)
+        fprintf(out, " and %lld more", functions - 1);
+    fprintf(out, ": %s\n", text_of(left, "why"));
+}
+
+static void print_pattern(const json_t *result, FILE *out)
+{
+    const json_t *left;
+    size_t i;
+
+    print_name(part(result, "session"), out);
+    fprintf(out, ": %s", text_of(result, "pattern"));
+    if (part(result, "functions"))
+        fprintf(out, ": %lld function%s", number_of(result, "functions"),
+                th_plural((uint64_t)number_of(result, "functions")));
+    if (json_is_true(part(result, "waits")))
+        fputs("; it waits for code to come", out);
+    else if (part(result, "there") && number_of(result, "there") == 0)
+        fputs(", as there is none of that name", out);
+    fputc('\n', out);
+    json_array_foreach(part(result, "left_out"), i, left)
+    {
+        print_left_out(left, out);
+    }
+}
+
+/* Which breakpoints it can have. */
+static char *can_have(const json_t *function)
+{
+    bool local = json_is_true(part(function, "local"));
+    bool global = json_is_true(part(function, "global"));
+
+    return th_strdup(local && global ? "local,global" : local ? "local" : global ? "global" : "-");
+}
+
+/* One session's: "1 local,count", with those that are paused in brackets behind. */
+static void add_set(struct th_buffer *text, const json_t *session)
+{
+    char *kinds = th_ctl_text(part(session, "kinds"));
+    char *active = th_ctl_text(part(session, "active"));
+
+    th_buffer_printf(text, "%s%lld %s", text->size > 0 ? "; " : "", number_of(session, "number"),
+                     kinds);
+    if (strcmp(kinds, active) != 0)
+        th_buffer_printf(text, " (active: %s)", active);
+    th_free(kinds);
+    th_free(active);
+}
+
+static char *set_by(const json_t *function)
+{
+    struct th_buffer text = {0};
+    const json_t *session;
+    char *copy;
+    size_t i;
+
+    json_array_foreach(part(function, "sessions"), i, session)
+    {
+        add_set(&text, session);
+    }
+    copy = th_strdup(text.size > 0 ? th_buffer_text(&text) : "-");
+    th_buffer_free(&text);
+    return copy;
+}
+
+/* Of the sessions that count it. */
+static char *counts_of(const json_t *function)
+{
+    struct th_buffer text = {0};
+    const json_t *session;
+    char *copy;
+    size_t i;
+
+    json_array_foreach(part(function, "sessions"), i, session)
+    {
+        if (part(session, "calls"))
+            th_buffer_printf(&text, "%s%lld", text.size > 0 ? "; " : "",
+                             number_of(session, "calls"));
+    }
+    copy = th_strdup(text.size > 0 ? th_buffer_text(&text) : "-");
+    th_buffer_free(&text);
+    return copy;
+}
+
+static void print_functions(const json_t *result, FILE *out)
+{
+    static const struct th_ctl_column columns[] = {
+        {"function", "function", false, NULL},
+        {"can have", NULL, false, can_have},
+        {"calls", NULL, true, counts_of},
+        {"sessions have set", NULL, false, set_by},
+        {0},
+    };
+
+    print_rows(columns, part(result, "functions"), "no such functions", out);
+}
+
+static void print_usage(const json_t *session, const char *key, const char *title, const char *unit,
+                        FILE *out)
+{
+    const struct th_ctl_column columns[] = {{"  process", "process", false, NULL},
+                                            {"calls", "calls", true, NULL},
+                                            {unit, unit, true, NULL},
+                                            {0}};
+
+    if (json_array_size(part(session, key)) == 0)
+        return;
+    fprintf(out, "  %s\n", title);
+    th_ctl_table(columns, part(session, key), out);
+}
+
+static void print_set(const json_t *session, FILE *out)
+{
+    static const char *const keys[] = {"kinds",           "active",      "match_spec",
+                                       "meta_match_spec", "meta_tracer", "call_count"};
+
+    print_name(session, out);
+    fputc('\n', out);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char *text = th_ctl_text(part(session, keys[i]));
+        if (part(session, keys[i]))
+            fprintf(out, "  %-16s%s\n", keys[i], text);
+        th_free(text);
+    }
+    print_usage(session, "call_time", "call_time", "ns", out);
+    print_usage(session, "call_memory", "call_memory", "words", out);
+}
+
+static void print_info(const json_t *result, FILE *out)
+{
+    char *can = can_have(result);
+    const json_t *session;
+    size_t i;
+
+    fprintf(out, "%s can have breakpoints: %s\n", text_of(result, "function"), can);
+    th_free(can);
+    if (json_is_string(part(result, "no_local")))
+        fprintf(out, "  no local one: %s\n", text_of(result, "no_local"));
+    json_array_foreach(part(result, "sessions"), i, session)
+    {
+        print_set(session, out);
+    }
+}
+
+/* --- The host --------------------------------------------------------------------------------- */
+
+static void print_tracers(const json_t *result, FILE *out)
+{
+    static const struct th_ctl_column columns[] = {
+        {"tracer", "name", false, NULL},
+        {"sessions", "sessions", false, NULL},
+        {"found", "origin", false, NULL},
+        {"path", "path", false, NULL},
+        {0},
+    };
+
+    print_rows(columns, part(result, "tracers"), "no tracers", out);
+}
+
+static void print_processes(const json_t *result, FILE *out)
+{
+    static const struct th_ctl_column columns[] = {
+        {"pid", "pid", false, NULL},
+        {"name", "name", false, NULL},
+        {"is", "doing", false, NULL},
+        {"messages", "messages", true, NULL},
+        {"reductions", "reductions", true, NULL},
+        {"words", "words", true, NULL},
+        {"links", "links", true, NULL},
+        {"function", "function", false, NULL},
+        {0},
+    };
+
+    print_rows(columns, part(result, "processes"), "no processes", out);
+}
+
+/* --- Code ------------------------------------------------------------------------------------- */
+
+/* "bank:run/0 and 2 more: local,count: calls from within the module are not met any more: why" */
+static void print_lost(const json_t *lost, FILE *out)
+{
+    char *kinds = th_ctl_text(part(lost, "kinds"));
+    long long functions = number_of(lost, "functions");
+
+    fputs("  ", out);
+    print_name(part(lost, "session"), out);
+    fprintf(out, ": %s", text_of(lost, "first"));
+    if (functions > 1)
+        fprintf(out, " and %lld more", functions - 1);
+    fprintf(out, ": %s: calls%s are not met any more: %s\n", kinds,
+            json_is_true(part(lost, "outside")) ? " from within the module" : "",
+            text_of(lost, "why"));
+    th_free(kinds);
+}
+
+static void print_loaded(const json_t *result, FILE *out)
+{
+    static const struct th_ctl_column columns[] = {
+        {"module", "module", false, NULL},
+        {"generation", "generation", true, NULL},
+        {"was", "what", false, NULL},
+        {"from", "path", false, NULL},
+        {0},
+    };
+    long long rounds = number_of(result, "rounds");
+    const json_t *lost;
+    size_t i;
+
+    th_ctl_table(columns, part(result, "modules"), out);
+    fprintf(out, "all at one instant, after %lld round%s of thread progress\n", rounds,
+            th_plural((uint64_t)rounds));
+    json_array_foreach(part(result, "lost"), i, lost)
+    {
+        print_lost(lost, out);
+    }
+}
+
+static void print_purged(const json_t *result, FILE *out)
+{
+    fprintf(out, "%s: %s\n", text_of(result, "module"),
+            json_is_true(part(result, "had_old_code")) ? "the old code is gone"
+                                                       : "there is no old code");
+}
+
+static void print_deleted(const json_t *result, FILE *out)
+{
+    fprintf(out, "%s can be called no more; what it was is old code, until it is purged\n",
+            text_of(result, "module"));
+}
+
+static void print_modules(const json_t *result, FILE *out)
+{
+    static const struct th_ctl_column columns[] = {
+        {"module", "module", false, NULL},
+        {"code", "code", false, NULL},
+        {"generation", "generation", true, NULL},
+        {"functions", "functions", true, NULL},
+        {"local", "local_functions", true, NULL},
+        {"users", "users", true, NULL},
+        {"path", "path", false, NULL},
+        {0},
+    };
+
+    print_rows(columns, part(result, "modules"), "no modules", out);
+}
+
+static void print_stop(const json_t *result, FILE *out)
+{
+    (void)result;
+    fputs("the host ends\n", out);
+}
+
+static void print_help(const json_t *result, FILE *out)
+{
+    const json_t *command;
+    size_t i;
+
+    json_array_foreach(part(result, "commands"), i, command)
+    {
+        fprintf(out, "%s%s%s\n    %s\n", text_of(command, "command"),
+                *text_of(command, "arguments") ? " " : "", text_of(command, "arguments"),
+                text_of(command, "help"));
+    }
+}
+
+static const struct {
+    const char *command;
+    void (*print)(const json_t *result, FILE *out);
+} printers[] = {
+    {"status", print_status},   {"tracers", print_tracers},     {"attach", print_session},
+    {"detach", print_detached}, {"replace", print_session},     {"sessions", print_sessions},
+    {"pattern", print_pattern}, {"flags", print_session},       {"functions", print_functions},
+    {"info", print_info},       {"processes", print_processes}, {"load", print_loaded},
+    {"purge", print_purged},    {"delete", print_deleted},      {"modules", print_modules},
+    {"stop", print_stop},       {"help", print_help},
+};
+
+/* A command that only the host knows, of another version, is shown as it is. */
+void th_ctl_print(const char *command, json_t *result, FILE *out)
+{
+    th_ctl_show_terms(result);
+    for (size_t i = 0; i < sizeof printers / sizeof printers[0]; i++)
+        if (strcmp(printers[i].command, command) == 0) {
+            printers[i].print(result, out);
+            return;
+        }
+    json_dumpf(result, out, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+}

@@ -1,0 +1,144 @@
+/*
+ * The prompt of `tracehost ctl`: Ctrl-C ends a command that takes long, or a line that is typed,
+ * and gives the prompt back; Ctrl-D ends, as do `quit` and `exit`.
+ */
+#include "ctl.h"
+
+#include "host/cli/command.h"
+#include "host/cli/interrupt.h"
+#include "host/cli/line_editor.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Written by the handlers of signals. Relaxed: it stands for itself. */
+static volatile int interrupted;
+
+static void interrupt(void)
+{
+    __atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+}
+
+static void on_interrupt(int unused)
+{
+    (void)unused;
+    interrupt();
+}
+
+/* Signals come while something is waited for, and at no other time. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t ours;
+
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ours, before);
+}
+
+/* The host is asked from here on, until end_asking(). */
+static void begin_asking(const sigset_t *open)
+{
+    __atomic_store_n(&interrupted, 0, __ATOMIC_RELAXED);
+    pthread_sigmask(SIG_SETMASK, open, NULL);
+}
+
+/* True: an answer may have been abandoned. */
+static bool end_asking(void)
+{
+    hold_signals(NULL);
+    return __atomic_load_n(&interrupted, __ATOMIC_RELAXED);
+}
+
+struct prompt {
+    struct th_ctl *ctl;
+    struct th_line_editor *editor;
+    char *text;    /* that it shows */
+    sigset_t open; /* the signals that were blocked before */
+};
+
+/* LINE is WORD and blanks. */
+static bool is_word(const char *line, const char *word)
+{
+    size_t length = strlen(word);
+
+    line += strspn(line, " ");
+    return strncmp(line, word, length) == 0 && line[length + strspn(line + length, " ")] == 0;
+}
+
+/* What was abandoned is done by the host for all that. */
+static void do_line(struct prompt *prompt, const char *line)
+{
+    enum th_status status;
+
+    begin_asking(&prompt->open);
+    status = th_ctl_tell(th_ctl_do_line(prompt->ctl, line));
+    end_asking();
+    if (status == TH_OK && is_word(line, "help"))
+        puts("quit, exit, Ctrl-D\n    leave this prompt; the host goes on");
+    if (status == TH_END && !th_interrupt_came())
+        fputs("\nnot waited for any more; the host does it for all that\n", stderr);
+}
+
+/* A signal that ends it is there again for the editor, which then ends the line. */
+static void complete(void *context, const char *line, struct th_completions *completions)
+{
+    struct prompt *prompt = context;
+
+    begin_asking(&prompt->open);
+    th_ctl_complete(prompt->ctl, line, completions);
+    if (end_asking())
+        raise(SIGINT);
+}
+
+/* TH_FAILED: the host has gone. */
+static enum th_status read_and_do(struct prompt *prompt)
+{
+    struct th_ctl *ctl = prompt->ctl;
+    const char *line;
+
+    while (!ctl->gone && !th_interrupt_came()) {
+        switch (
+            th_line_edit(prompt->editor, prompt->text, th_control_descriptor(ctl->client), &line)) {
+        case TH_LINE_TYPED:
+            if (is_word(line, "quit") || is_word(line, "exit"))
+                return TH_OK;
+            do_line(prompt, line);
+            break;
+        case TH_LINE_INTERRUPTED:
+            break;
+        case TH_LINE_OVER:
+            return TH_OK;
+        case TH_LINE_NEWS:
+            return th_error_raise(TH_FAILED, "the host has ended");
+        }
+    }
+    return ctl->gone ? TH_FAILED : TH_OK; /* which was told */
+}
+
+enum th_status th_ctl_prompt(struct th_ctl *ctl)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    struct prompt prompt = {.ctl = ctl};
+    struct th_completer completer = {complete, &prompt};
+    enum th_status status;
+
+    prompt.editor = th_line_editor_create(stdout, &completer);
+    if (!prompt.editor)
+        return th_ctl_tell(th_error_raise(TH_FAILED, "there is no memory for a prompt"));
+    prompt.text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
+    th_interrupt_install();
+    sigaction(SIGINT, &action, NULL);
+    hold_signals(&prompt.open);
+    th_interrupt_tell(interrupt);
+    ctl->stop = &interrupted;
+    status = read_and_do(&prompt);
+    th_ctl_tell(status);
+    pthread_sigmask(SIG_SETMASK, &prompt.open, NULL);
+    th_line_editor_free(prompt.editor);
+    th_free(prompt.text);
+    return status;
+}

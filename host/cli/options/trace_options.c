@@ -1,0 +1,189 @@
+#include "trace_options.h"
+
+#include "host/cli/state_expression.h"
+#include "host/cli/top/top.h"
+
+#include "host/crash/crash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nanoseconds after which a callback is named that nothing ends. */
+#define SLOW ((int64_t)10 * 1000 * 1000 * 1000)
+
+/* Tracers learn it as other programs do. */
+static enum th_status take_color(const struct th_argument *argument, const char *value, void *input)
+{
+    int64_t when;
+    enum th_status status = th_argument_number(argument, value, &when);
+
+    (void)input;
+    if (status == TH_OK && when == 0)
+        setenv("CLICOLOR_FORCE", "1", 1);
+    if (status == TH_OK && when == 1) {
+        unsetenv("CLICOLOR_FORCE");
+        setenv("NO_COLOR", "1", 1);
+    }
+    return status;
+}
+
+static enum th_status take_top(const struct th_argument *argument, const char *value, void *input)
+{
+    const int64_t least = 100000000; /* 100 ms */
+    struct th_trace_options *trace = input;
+    enum th_status status = th_argument_number(argument, value, &trace->top);
+
+    if (status == TH_OK && trace->top < least)
+        return th_error_raise(TH_USAGE, "--top wants a time from 100ms on, not '%s'", value);
+    return status;
+}
+
+const struct th_argument th_trace_arguments[] = {
+    {.letter = 'L',
+     .value = "DIR",
+     .type = TH_ARGUMENT_FOLDER,
+     .how = TH_ARGUMENT_REPEATS,
+     TH_INTO(struct th_trace_options, folders),
+     .help = "Look for tracers in DIR first, then in $TRACEHOST_PATH, then where tracehost is "
+             "installed",
+     .live_help =
+         "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then where "
+         "tracehost is installed",
+     .group = 1},
+    {.name = "watch",
+     TH_INTO(struct th_trace_options, watch),
+     .help = "When the file of a tracer of -t is compiled anew, or another is moved there, go on "
+             "with that one, with all that is set; one that is refused leaves the old one at work",
+     .group = 1},
+    {.name = "callback-timeout",
+     .value = "T",
+     .type = TH_ARGUMENT_TIME,
+     TH_INTO(struct th_trace_options, timeout),
+     .help = "Give up if a callback takes longer than T (default: one that takes 10s is named, and "
+             "goes on)",
+     .group = 4},
+    {.name = "stats",
+     TH_INTO(struct th_trace_options, stats),
+     .help = "Show what became of all events, at the end on stderr",
+     .group = 4},
+    {.name = "format",
+     .value = "FORMAT",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("text", "json"),
+     TH_INTO(struct th_trace_options, json),
+     .help = "How counts are shown: text (the default) or json",
+     .group = 4},
+    {.name = "control",
+     .value = "SOCKET",
+     .type = TH_ARGUMENT_SOCKET,
+     TH_INTO(struct th_trace_options, control),
+     .help = "Do what `tracehost ctl SOCKET` says while it runs; without -t, -p and the like "
+             "nothing is traced at first",
+     .group = 4},
+    {.name = "top",
+     .value = "T",
+     .type = TH_ARGUMENT_TIME,
+     .how = TH_ARGUMENT_OPTIONAL,
+     .otherwise = "1s",
+     .take = take_top,
+     .help = "Show the functions that are called most on the terminal, anew every T (1s): of -p, "
+             "else all; without -t no tracer is told. Keys: c and t sort, arrows scroll, r "
+             "restarts the counts, p pauses, q ends with status 0 what Ctrl-C ends with 130",
+     .group = 4},
+    {.name = "color",
+     .value = "WHEN",
+     .type = TH_ARGUMENT_CHOICE,
+     .words = TH_WORDS("always", "never", "auto"),
+     .take = take_color,
+     .help = "always, never or auto (the default): for tracers that use colours; NO_COLOR is "
+             "obeyed",
+     .group = 4},
+    {0},
+};
+
+enum th_status th_trace_options_check(void *input)
+{
+    struct th_trace_options *trace = input;
+    enum th_status status;
+
+    trace->sessions.optional = trace->top > 0;
+    status = th_session_options_check(&trace->sessions);
+    return status == TH_OK && trace->top ? th_top_check(trace) : status;
+}
+
+/* --- the work --- */
+
+void th_trace_options_init(struct th_trace_options *trace, bool live)
+{
+    *trace = (struct th_trace_options){.live = live};
+    th_session_options_init(&trace->sessions, live);
+    th_state_expressions_begin(TH_NONE);
+}
+
+void th_trace_options_free(struct th_trace_options *trace)
+{
+    th_session_options_free(&trace->sessions);
+    th_free(trace->folders.items);
+}
+
+/* Shows a term on stdout, in a line of its own, as erlang:display/1 does; but as text is here:
+ * floats in their shortest form, `k => v` in maps, and the line ends as others do. */
+static void display(th_term term)
+{
+    struct th_buffer line = {0};
+
+    th_text_print(&line, term);
+    th_buffer_add_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, stdout);
+    th_buffer_free(&line);
+}
+
+static void report(const struct th_control_host *host, const char *text)
+{
+    th_command_flush();
+    fprintf(stderr, "tracehost %s: %s", host->program, text);
+}
+
+static enum th_status attach(const struct th_trace_options *trace,
+                             const struct th_control_host *host)
+{
+    struct th_search search;
+    enum th_status status;
+
+    th_tracing_use_display(host->tracing, display);
+    status = th_crash_set_timeout(trace->timeout ? trace->timeout : SLOW, trace->timeout != 0);
+    if (status != TH_OK)
+        return status;
+    th_tracing_hold();
+    th_control_host_search(host, &search);
+    if (!trace->control || !th_session_options_are_empty(&trace->sessions))
+        status = th_session_options_attach(&trace->sessions, &search, host->tracing);
+    th_search_free(&search);
+    th_output_stop = NULL; /* whoever attaches from now on awaits an answer */
+    return status;
+}
+
+enum th_status th_trace_options_begin(const struct th_trace_options *trace,
+                                      struct th_control_host *host)
+{
+    struct th_top_setup top = {host->program, host->tracing, trace};
+    enum th_status status;
+
+    host->live = trace->live;
+    host->folders = trace->folders.items;
+    host->folder_count = trace->folders.count;
+    host->path = trace->control;
+    host->watches = trace->watch;
+    host->report = report;
+    status = th_control_host_begin(host);
+    if (status != TH_OK)
+        return status;
+    th_control_host_lock(host); /* commands come already */
+    status = attach(trace, host);
+    if (status == TH_OK)
+        status = th_control_host_watch(host);
+    if (status == TH_OK)
+        status = th_top_begin(&top);
+    th_control_host_unlock(host);
+    return status;
+}

@@ -1,0 +1,309 @@
+/*
+ * The view's thread, which reads, shows, and obeys keys.
+ *
+ * It alone has the model and the screen. It is told of an end by what wakes it: a signal or
+ * th_interrupt_stop() (interrupt.h), th_top_wait() and th_top_end().
+ */
+#include "top.h"
+
+#include "host/cli/interrupt.h"
+#include "host/cli/progress_line.h"
+#include "top_key.h"
+#include "top_terminal.h"
+#include "top_view.h"
+
+#include "host/crash/crash.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct top {
+    struct th_top_setup setup;
+    struct th_session *session;
+    void (*about)(const struct th_session *session, const struct th_tracing *tracing,
+                  struct th_buffer lines[]);
+    pthread_mutex_t lock; /* around the end of the thread */
+    pthread_t thread;
+    bool begun; /* and has not ended; under the lock */
+    /* Relaxed: words in themselves. When all had been played, 0: it has not; the thread is to end;
+     * the screen is left. */
+    _Atomic int64_t played;
+    atomic_bool ending, left;
+
+    /* The thread's own. */
+    struct th_top_model model;
+    struct th_buffer about_lines[TH_TOP_ABOUT];
+    int64_t began; /* what is shown counts from then on */
+    int64_t next;  /* reading */
+    size_t first;  /* row that is shown */
+    bool paused, ended;
+} top = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- readings --- */
+
+static void read_function(void *context, const struct th_function *function,
+                          const struct th_bp_info *info)
+{
+    struct th_top_counted counted = {.calls = info->calls};
+    uint64_t timed = 0;
+
+    (void)context;
+    for (size_t i = 0; i < info->time_count; i++) {
+        timed += info->time[i].calls;
+        counted.time += info->time[i].amount;
+    }
+    if (!(info->kinds & TH_BP_COUNT))
+        counted.calls = timed;
+    th_top_model_add(&top.model, function, &counted, info->kinds & TH_BP_TIME);
+}
+
+static void read_counts(int64_t now)
+{
+    for (size_t i = 0; i < TH_TOP_ABOUT; i++)
+        top.about_lines[i].size = 0;
+    top.about(top.session, top.setup.tracing, top.about_lines);
+    th_top_model_begin(&top.model, now);
+    th_session_functions(top.session, read_function, NULL);
+    th_top_model_end(&top.model);
+    top.next = now + top.setup.options->top;
+}
+
+/* The last counts are read at once. */
+static void look_for_end(void)
+{
+    if (top.ended || !atomic_load_explicit(&top.played, memory_order_relaxed))
+        return;
+    top.ended = true;
+    top.next = 0;
+}
+
+static void read_if_due(void)
+{
+    int64_t now = th_clock_real_monotonic();
+
+    look_for_end();
+    if (top.next == 0 || (!top.paused && now >= top.next))
+        read_counts(now);
+}
+
+/* --- the screen --- */
+
+static struct th_top_view look(void)
+{
+    struct th_terminal_size size = th_terminal_size();
+    int64_t played = atomic_load_explicit(&top.played, memory_order_relaxed);
+    struct th_top_view view = {
+        .command = top.setup.command,
+        .model = &top.model,
+        .elapsed = (played ? played : th_clock_real_monotonic()) - top.began,
+        .paused = top.paused,
+        .ended = top.ended,
+        .width = size.width,
+        .height = size.height,
+    };
+
+    for (size_t i = 0; i < TH_TOP_ABOUT; i++)
+        view.about[i] = th_buffer_text(&top.about_lines[i]);
+    if (view.elapsed < 0) /* restarted when all was played */
+        view.elapsed = 0;
+    if (top.first > th_top_view_last(&view))
+        top.first = th_top_view_last(&view);
+    view.first = top.first;
+    return view;
+}
+
+/* Each line in its place, which is wiped out first: behind a line that is as long as the screen is
+ * wide, that would take its last character. The lines are as many as the screen has. */
+static void paint(struct th_buffer *frame, const char *lines, size_t heading)
+{
+    const char *reversed = getenv("NO_COLOR") ? "" : "\033[7m";
+
+    th_buffer_add_text(frame, "\033[H");
+    for (size_t i = 0; *lines; i++) {
+        size_t length = strcspn(lines, "\n");
+        if (i > 0)
+            th_buffer_add_text(frame, "\r\n");
+        th_buffer_printf(frame, "%s\033[K", i == heading ? reversed : "");
+        th_buffer_add(frame, lines, length);
+        th_buffer_add_text(frame, i == heading ? "\033[m" : "");
+        lines += length + 1;
+    }
+}
+
+static void draw(void)
+{
+    struct th_top_view view = look();
+    struct th_buffer lines = {0}, frame = {0};
+    size_t heading = th_top_view_print(&lines, &view);
+
+    paint(&frame, th_buffer_text(&lines), heading);
+    th_terminal_draw(frame.data, frame.size);
+    th_buffer_free(&frame);
+    th_buffer_free(&lines);
+}
+
+/* --- keys --- */
+
+static void scroll(int key)
+{
+    struct th_top_view view = look();
+    size_t page = th_top_view_rows(&view), last = th_top_view_last(&view);
+    size_t step = key == TH_KEY_PAGE_UP || key == TH_KEY_PAGE_DOWN ? page : 1;
+
+    if (key == TH_KEY_HOME || key == TH_KEY_END)
+        top.first = key == TH_KEY_HOME ? 0 : last;
+    else if (key == TH_KEY_UP || key == TH_KEY_PAGE_UP || key == 'k')
+        top.first -= top.first < step ? top.first : step;
+    else
+        top.first = top.first + step < last ? top.first + step : last;
+}
+
+static void restart(void)
+{
+    if (!top.ended)
+        read_counts(th_clock_real_monotonic());
+    th_top_model_restart(&top.model);
+    top.began = top.model.now;
+}
+
+static void pause_or_go_on(void)
+{
+    top.paused = !top.paused;
+    if (!top.paused)
+        top.next = 0;
+}
+
+static void obey(int key)
+{
+    switch (key) {
+    case 'q':
+        th_interrupt_stop();
+        return;
+    case 'c':
+    case 't':
+        th_top_model_sort(&top.model, key == 'c' ? TH_TOP_BY_CALLS : TH_TOP_BY_TIME);
+        top.first = 0;
+        return;
+    case 'r':
+        restart();
+        return;
+    case 'p':
+        pause_or_go_on();
+        return;
+    case 'j':
+    case 'k':
+    case TH_KEY_UP ... TH_KEY_END:
+        scroll(key);
+        return;
+    default:
+        return;
+    }
+}
+
+static void obey_all(const struct th_terminal_news *news)
+{
+    size_t used = 0, done = 0;
+
+    for (; done < news->key_count; done += used)
+        obey(th_top_key_read(news->keys + done, news->key_count - done, &used));
+}
+
+/* --- the thread --- */
+
+static bool is_over(const struct th_terminal_news *news)
+{
+    return news->gone || th_interrupt_came() ||
+           atomic_load_explicit(&top.ending, memory_order_relaxed);
+}
+
+static void *watch(void *context)
+{
+    struct th_terminal_news news = {0};
+
+    (void)context;
+    while (!is_over(&news)) {
+        read_if_due();
+        draw();
+        th_terminal_wait(top.paused ? INT64_MAX : top.next, &news);
+        obey_all(&news);
+    }
+    th_terminal_leave();
+    atomic_store_explicit(&top.left, true, memory_order_relaxed);
+    th_interrupt_wake();
+    return NULL;
+}
+
+/* --- for the commands --- */
+
+static enum th_status create_session(const struct th_top_setup *setup)
+{
+    struct th_session_setup made = {.name = "--top", .state = TH_NIL, .flags = TH_FLAG_CALL};
+    enum th_status status;
+
+    if (!setup->options->live)
+        status = th_session_attach(setup->tracing, &made, &top.session);
+    else if ((status = th_session_create(setup->tracing, &made, &top.session)) == TH_OK)
+        status = th_session_trace(top.session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
+    return status == TH_OK ? th_top_count(setup->options, top.session) : status;
+}
+
+/* From here on nothing may fail but the thread. */
+static enum th_status begin_thread(void)
+{
+    int error;
+
+    th_crash_set_restore(th_terminal_leave);
+    th_interrupt_tell(th_terminal_wake);
+    th_progress_divert(th_top_place);
+    error = pthread_create(&top.thread, NULL, watch, NULL);
+    top.begun = !error;
+    if (!error)
+        return TH_OK;
+    th_terminal_leave();
+    return th_error_raise(TH_FAILED, "cannot start a thread: %s", strerror(error));
+}
+
+enum th_status th_top_begin(const struct th_top_setup *setup)
+{
+    enum th_status status;
+
+    if (!setup->options->top)
+        return TH_OK;
+    top.setup = *setup;
+    top.about = setup->options->live ? th_top_about_run : th_top_about_replay;
+    top.began = th_clock_real_monotonic();
+    status = create_session(setup);
+    if (status == TH_OK)
+        status = th_terminal_enter();
+    return status == TH_OK ? begin_thread() : status;
+}
+
+void th_top_wait(void)
+{
+    if (!top.begun)
+        return;
+    atomic_store_explicit(&top.played, th_clock_real_monotonic(), memory_order_relaxed);
+    th_terminal_wake();
+    while (!th_interrupt_came() && !atomic_load_explicit(&top.left, memory_order_relaxed))
+        th_interrupt_wait(INT64_MAX);
+}
+
+void th_top_end(void)
+{
+    pthread_mutex_lock(&top.lock);
+    if (top.begun) {
+        top.begun = false;
+        atomic_store_explicit(&top.ending, true, memory_order_relaxed);
+        th_terminal_wake();
+        pthread_join(top.thread, NULL);
+        th_crash_set_restore(NULL);
+        th_interrupt_tell(NULL);
+        th_progress_divert(NULL);
+        th_top_model_free(&top.model);
+        for (size_t i = 0; i < TH_TOP_ABOUT; i++)
+            th_buffer_free(&top.about_lines[i]);
+    }
+    pthread_mutex_unlock(&top.lock);
+}

@@ -1,0 +1,54 @@
+/*
+ * A live view of functions (`--top`): how often they are called, and how long they take, on the
+ * terminal, while they run or are replayed.
+ *
+ *   th_top_begin(&setup);
+ *   ... what is counted ...
+ *   th_top_wait();                  a replay: the view stays until it is left
+ *   th_top_end();
+ *
+ * It counts with breakpoints, call_count and call_time, in a session of its own that has no tracer;
+ * a thread reads them, so the tracing is shared. Its counts stay in that session, which ends with
+ * the tracing: so they are among the results (trace_summary.h).
+ *
+ * The view is left by `q`, which asks for the end as a signal does (th_interrupt_stop()), by
+ * signals, and by th_top_end(). There is one in the program.
+ */
+#ifndef TH_TOP_H
+#define TH_TOP_H
+
+#include "host/cli/options/trace_options.h"
+
+#include "host/replay/replay.h"
+
+struct th_top_setup {
+    const char *command;
+    struct th_tracing *tracing;
+    const struct th_trace_options *options;
+};
+
+/* After the last option. TH_USAGE, with the reason, if there can be no view, or options say what
+ * only a tracer can do, and there is none. */
+enum th_status th_top_check(const struct th_trace_options *options);
+
+/* Nothing, if the options do not ask for it; and so the others. Before what is counted happens. */
+enum th_status th_top_begin(const struct th_top_setup *setup);
+
+/* All has been played: waits until the view is left. */
+void th_top_wait(void);
+
+/* The terminal is as it was, with all that was printed meanwhile. Any thread. */
+void th_top_end(void);
+
+/* Has the session count what the -p that stand before all --session name, or all functions. */
+enum th_status th_top_count(const struct th_trace_options *options, struct th_session *session);
+
+/* What runs or is played, for the view's second and third line. By the view's thread, but for
+ * th_top_place(), which the thread that replays calls: how far it has come. */
+void th_top_about_run(const struct th_session *session, const struct th_tracing *tracing,
+                      struct th_buffer lines[]);
+void th_top_about_replay(const struct th_session *session, const struct th_tracing *tracing,
+                         struct th_buffer lines[]);
+void th_top_place(const char *title, const struct th_reader_info *info);
+
+#endif

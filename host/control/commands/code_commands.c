@@ -1,0 +1,261 @@
+/* Commands about code: load, purge, delete, modules. They are carried out apart: they may wait for
+ * libraries' code, for processes that are to end, and for each other. */
+#include "commands.h"
+#include "module_list.h"
+
+#include <string.h>
+
+/* What a command's words are. */
+struct asked {
+    enum th_purge purge;
+    const char *info;
+    const char *module;
+    struct th_texts names; /* of libraries */
+};
+
+static enum th_status take_purge(const struct th_argument *argument, const char *how, void *input)
+{
+    struct asked *asked = input;
+
+    (void)argument;
+    if (strcmp(how, "hard") != 0 && strcmp(how, "soft") != 0)
+        return th_error_raise(TH_USAGE, "--purge is soft or hard, not '%.60s'", how);
+    asked->purge = *how == 'h' ? TH_PURGE_HARD : TH_PURGE_SOFT;
+    return TH_OK;
+}
+
+static enum th_status take_hard(const struct th_argument *argument, const char *value, void *input)
+{
+    (void)value;
+    return take_purge(argument, "hard", input);
+}
+
+static const struct th_argument purge_option = {
+    .name = "purge",
+    .value = "hard",
+    .type = TH_ARGUMENT_TEXT,
+    .words = TH_WORDS("soft", "hard"),
+    .take = take_purge,
+};
+static const struct th_argument hidden_purge_option = {
+    .name = "purge",
+    .value = "hard",
+    .type = TH_ARGUMENT_TEXT,
+    .how = TH_ARGUMENT_HIDDEN,
+    .words = TH_WORDS("soft", "hard"),
+    .take = take_purge,
+};
+static const struct th_argument module_argument = {
+    .value = "MODULE",
+    .type = TH_ARGUMENT_MODULE,
+    .how = TH_ARGUMENT_NEEDED,
+    TH_INTO(struct asked, module),
+};
+
+const struct th_argument *const th_control_arguments_load[] = {
+    &(const struct th_argument){.value = "LIBRARY",
+                                .type = TH_ARGUMENT_LIBRARY,
+                                .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+                                TH_INTO(struct asked, names)},
+    &purge_option,
+    &(const struct th_argument){.name = "load-info",
+                                .value = "TERM",
+                                .type = TH_ARGUMENT_TEXT,
+                                TH_INTO(struct asked, info)},
+    NULL};
+
+const struct th_argument *const th_control_arguments_purge[] = {
+    &module_argument, &(const struct th_argument){.name = "hard", .take = take_hard},
+    &hidden_purge_option, NULL};
+
+const struct th_argument *const th_control_arguments_delete[] = {&module_argument, &purge_option,
+                                                                 NULL};
+
+/* ASKED->names is freed by the caller in any case. */
+static enum th_status read_words(const struct th_control_host *host,
+                                 enum th_control_command_id which, int count, char **words,
+                                 struct asked *asked)
+{
+    if (!host->live)
+        return th_error_raise(TH_USAGE, "code is loaded by hosts that run it: tracehost run");
+    return th_control_read(which, count, words, asked);
+}
+
+/* --- load ------------------------------------------------------------------------------------- */
+
+static void add_loss(void *lost, const struct th_pattern_loss *loss)
+{
+    json_array_append_new(lost, json_pack("{s:o, s:o, s:I, s:o, s:b, s:s}", "session",
+                                          th_control_session_name(loss->session), "first",
+                                          th_control_function(&loss->first), "functions",
+                                          (json_int_t)loss->functions, "kinds",
+                                          th_control_kinds(loss->kinds), "outside",
+                                          (int)loss->outside, "why", loss->why));
+}
+
+static json_t *loaded(const struct th_control_host *host, const struct th_module_list *list)
+{
+    json_t *modules = json_array(), *lost = json_array();
+
+    for (size_t i = 0; i < list->count; i++) {
+        th_tracing_losses(host->tracing, list->finished[i].name, add_loss, lost);
+        json_array_append_new(modules,
+                              json_pack("{s:o, s:I, s:s, s:s}", "module",
+                                        th_control_atom(list->finished[i].name), "generation",
+                                        (json_int_t)list->finished[i].generation, "what",
+                                        list->finished[i].upgraded ? "upgraded" : "loaded", "path",
+                                        list->made[i].path));
+    }
+    return json_pack("{s:o, s:I, s:o}", "modules", modules, "rounds", (json_int_t)list->rounds,
+                     "lost", lost);
+}
+
+static enum th_status load(const struct th_control_host *host, struct th_module_list *list,
+                           json_t **result)
+{
+    enum th_status status = th_module_list_prepare(list);
+
+    if (status == TH_OK)
+        status = th_module_list_finish(list);
+    if (status == TH_OK)
+        *result = loaded(host, list);
+    th_module_list_free(list);
+    if (status != TH_OK && list->count > 1)
+        th_error_context("none of the %zu libraries was loaded", list->count);
+    return status;
+}
+
+static enum th_status load_asked(const struct th_control_host *host, const struct asked *asked,
+                                 json_t **result)
+{
+    struct th_module_list list = {
+        .names = asked->names.items, .count = asked->names.count, .purge = asked->purge};
+    struct th_search search;
+    th_env env;
+    enum th_status status;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    status = th_module_info_read(asked->info, &env, &list.info);
+    if (status == TH_OK) {
+        th_search_init(&search, TH_SEARCH_PLUGINS, host->folders, host->folder_count);
+        list.search = &search;
+        status = load(host, &list, result);
+        th_search_free(&search);
+    }
+    th_env_release(&env);
+    return status;
+}
+
+/* There are other files to watch; the lock is held by who begins to. */
+static void look_at_files(struct th_control_host *host)
+{
+    th_control_host_lock(host);
+    th_watch_look(&host->watch);
+    th_control_host_unlock(host);
+}
+
+enum th_status th_control_do_load(void *context, int count, char **words, json_t **result)
+{
+    const struct th_control_host *host = context;
+    struct asked asked = {.info = host->load_info};
+    enum th_status status = read_words(host, TH_CONTROL_LOAD, count, words, &asked);
+
+    if (status == TH_OK)
+        status = load_asked(host, &asked, result);
+    th_free(asked.names.items);
+    if (status == TH_OK)
+        look_at_files(context);
+    return status;
+}
+
+/* --- purge, delete ---------------------------------------------------------------------------- */
+
+/* No module has the NAME. */
+static enum th_status refuse_module(const char *name)
+{
+    struct th_module_code *codes;
+    size_t count = th_code_list(&codes);
+    struct th_names names = {0};
+    char *question;
+
+    for (size_t i = 0; i < count; i++)
+        th_names_add(&names, th_atom_name(codes[i].name)->text);
+    question = th_spelling_question(name, (const char *const *)names.items, names.count);
+    th_error_raise(TH_USAGE, "there is no module %.60s%s", name, question);
+    th_free(question);
+    th_names_free(&names);
+    th_code_list_free(codes, count);
+    return TH_USAGE;
+}
+
+/* Reads a command about one MODULE. */
+static enum th_status read_module(const struct th_control_host *host,
+                                  enum th_control_command_id which, int count, char **words,
+                                  struct asked *asked, th_term *module)
+{
+    enum th_status status = read_words(host, which, count, words, asked);
+
+    if (status != TH_OK)
+        return status;
+    *module = th_atom_existing_utf8(asked->module, strlen(asked->module));
+    if (*module == TH_NONE || !th_module_known(*module))
+        return refuse_module(asked->module);
+    return TH_OK;
+}
+
+enum th_status th_control_do_purge(void *context, int count, char **words, json_t **result)
+{
+    struct asked asked = {0};
+    th_term module;
+    bool had = false;
+    enum th_status status = read_module(context, TH_CONTROL_PURGE, count, words, &asked, &module);
+
+    if (status == TH_OK)
+        status = th_code_purge(module, asked.purge, &had);
+    if (status == TH_OK)
+        *result =
+            json_pack("{s:o, s:b}", "module", th_control_atom(module), "had_old_code", (int)had);
+    return status;
+}
+
+enum th_status th_control_do_delete(void *context, int count, char **words, json_t **result)
+{
+    struct asked asked = {0};
+    th_term module;
+    enum th_status status = read_module(context, TH_CONTROL_DELETE, count, words, &asked, &module);
+
+    if (status == TH_OK)
+        status = th_code_delete(module, asked.purge);
+    if (status == TH_OK)
+        *result = json_pack("{s:o}", "module", th_control_atom(module));
+    return status;
+}
+
+/* --- modules ---------------------------------------------------------------------------------- */
+
+static json_t *module_of(const struct th_module_code *code)
+{
+    return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:s, s:s}", "module",
+                     th_control_atom(code->name), "code", code->old ? "old" : "current",
+                     "generation", (json_int_t)code->generation, "functions",
+                     (json_int_t)code->exports, "local_functions", (json_int_t)code->locals,
+                     "users", (json_int_t)code->users, "path", code->path, "file", code->file);
+}
+
+enum th_status th_control_do_modules(void *context, int count, char **words, json_t **result)
+{
+    enum th_status status = read_words(context, TH_CONTROL_MODULES, count, words, NULL);
+    struct th_module_code *codes;
+    json_t *modules;
+    size_t found;
+
+    if (status != TH_OK)
+        return status;
+    modules = json_array();
+    found = th_code_list(&codes);
+    for (size_t i = 0; i < found; i++)
+        json_array_append_new(modules, module_of(&codes[i]));
+    th_code_list_free(codes, found);
+    *result = json_pack("{s:o}", "modules", modules);
+    return TH_OK;
+}

@@ -1,0 +1,368 @@
+#include "commands.h"
+
+#include "host/crash/crash.h"
+#include "host/term/term.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const struct th_control_command th_control_commands[] = {
+    [TH_CONTROL_STATUS] = {.name = "status",
+                           .help = "how the host fares: time, events, rates, losses",
+                           .carry_out = th_control_do_status},
+    [TH_CONTROL_TRACERS] = {.name = "tracers",
+                            .help = "the tracers that can be attached, and where they are",
+                            .carry_out = th_control_do_tracers},
+    [TH_CONTROL_ATTACH] = {.name = "attach",
+                           .arguments = th_control_arguments_attach,
+                           .missing = "attach which TRACER? `tracers` lists them",
+                           .help = "loads a tracer and has it trace, as -t does with the options "
+                                   "behind it",
+                           .carry_out = th_control_do_attach,
+                           .takes_long = true},
+    [TH_CONTROL_DETACH] = {.name = "detach",
+                           .arguments = th_control_arguments_detach,
+                           .missing = "detach which SESSION? `sessions` lists them",
+                           .help = "ends a session: its number, its name or its tracer",
+                           .carry_out = th_control_do_detach,
+                           .takes_long = true},
+    [TH_CONTROL_REPLACE] =
+        {.name = "replace",
+         .arguments = th_control_arguments_replace,
+         .missing = "replace the tracer of which SESSION by which TRACER?",
+         .help = "another tracer, or new code of the same, takes the session over; without a state "
+                 "it stays",
+         .carry_out = th_control_do_replace,
+         .takes_long = true},
+    [TH_CONTROL_SESSIONS] = {.name = "sessions",
+                             .help = "the sessions, what they trace, and what became of their "
+                                     "events",
+                             .carry_out = th_control_do_sessions},
+    [TH_CONTROL_PATTERN] =
+        {.name = "pattern",
+         .arguments = th_control_arguments_pattern,
+         .missing = "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, send or receive",
+         .help = "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are "
+                 "for counts",
+         .carry_out = th_control_do_pattern,
+         .takes_long = true},
+    [TH_CONTROL_FLAGS] = {.name = "flags",
+                          .arguments = th_control_arguments_flags,
+                          .missing = "which flags? a LIST such as call,send",
+                          .help = "gives trace flags, or takes them: of all, existing, new, pids "
+                                  "or names",
+                          .carry_out = th_control_do_flags},
+    [TH_CONTROL_FUNCTIONS] = {.name = "functions",
+                              .arguments = th_control_arguments_functions,
+                              .help = "the functions, their breakpoints and counts",
+                              .carry_out = th_control_do_functions},
+    [TH_CONTROL_INFO] = {.name = "info",
+                         .arguments = th_control_arguments_info,
+                         .missing = "of which function, M:F/A, or on_load?",
+                         .help = "what each session has set for a function, and counted; on_load: "
+                                 "for functions to come",
+                         .carry_out = th_control_do_info},
+    [TH_CONTROL_PROCESSES] = {.name = "processes",
+                              .help = "who there is, and what they do",
+                              .carry_out = th_control_do_processes},
+    [TH_CONTROL_LOAD] =
+        {.name = "load",
+         .arguments = th_control_arguments_load,
+         .missing = "load which LIBRARY?",
+         .help = "loads libraries, or new code of those that are there, all of them at one instant "
+                 "or none; --purge=hard kills who is still in code that must go first; --load-info "
+                 "as `run` has it, and else what that was given; the answer names functions whose "
+                 "new code has no room for local breakpoints that are set",
+         .carry_out = th_control_do_load,
+         .takes_long = true,
+         .unlocked = true},
+    [TH_CONTROL_PURGE] = {.name = "purge",
+                          .arguments = th_control_arguments_purge,
+                          .missing = "which MODULE? `modules` lists them",
+                          .help = "unloads a module's old code, which was replaced or deleted, if "
+                                  "nobody is in it any more; --hard kills who is",
+                          .carry_out = th_control_do_purge,
+                          .takes_long = true,
+                          .unlocked = true},
+    [TH_CONTROL_DELETE] = {.name = "delete",
+                           .arguments = th_control_arguments_delete,
+                           .missing = "which MODULE? `modules` lists them",
+                           .help = "a module can be called no more; what it was is old code",
+                           .carry_out = th_control_do_delete,
+                           .takes_long = true,
+                           .unlocked = true},
+    [TH_CONTROL_MODULES] = {.name = "modules",
+                            .help = "the code of modules, current and old, and how many are in it",
+                            .carry_out = th_control_do_modules,
+                            .takes_long = true,
+                            .unlocked = true},
+    [TH_CONTROL_STOP] = {.name = "stop",
+                         .help = "ends the host, as a signal does",
+                         .carry_out = th_control_do_stop},
+    [TH_CONTROL_HELP] = {.name = "help",
+                         .arguments = th_control_arguments_help,
+                         .help = "what a command does; without one this list",
+                         .carry_out = th_control_do_help},
+};
+
+static void lock(void *context)
+{
+    th_control_host_lock(context);
+}
+
+static void unlock(void *context)
+{
+    th_control_host_unlock(context);
+}
+
+/* --- The host --------------------------------------------------------------------------------- */
+
+void th_control_host_prepare(struct th_control_host *host)
+{
+    host->server = NULL;
+    pthread_mutex_init(&host->lock.mutex, NULL);
+    atomic_init(&host->lock.away, 0);
+    host->watch = (struct th_watch){
+        .host = host, .tracing = host->tracing, .lock = &host->lock, .load_info = host->load_info};
+    host->began = host->rate.time = th_clock_real_monotonic();
+    host->setup = (struct th_control_setup){
+        .path = host->path,
+        .program = host->program,
+        .version = TH_VERSION,
+        .commands = th_control_commands,
+        .command_count = TH_CONTROL_COMMANDS,
+        .context = host,
+        .begin = th_crash_thread_begin, /* commands load tracers, and ask them */
+        .end = th_crash_thread_end,
+        .lock = lock,
+        .unlock = unlock,
+    };
+}
+
+enum th_status th_control_host_begin(struct th_control_host *host)
+{
+    th_control_host_prepare(host);
+    if (!host->path || th_control_begin(&host->setup, &host->server) == TH_OK)
+        return TH_OK;
+    return th_error_context("cannot serve --control=%s", host->path);
+}
+
+enum th_status th_control_host_watch(struct th_control_host *host)
+{
+    return host->watches ? th_watch_begin(&host->watch) : TH_OK;
+}
+
+void th_control_host_search(const struct th_control_host *host, struct th_search *search)
+{
+    th_search_init(search, TH_SEARCH_TRACERS, host->folders, host->folder_count);
+    search->replaceable = host->path || host->watches;
+}
+
+void th_control_host_end(struct th_control_host *host)
+{
+    if (host->between)
+        th_between_end(host->between);
+    th_control_end(host->server);
+    host->server = NULL;
+    th_watch_end(&host->watch); /* commands tell it of sessions */
+}
+
+void th_control_host_lock(struct th_control_host *host)
+{
+    th_tracer_lock_take(&host->lock);
+}
+
+/* The thread sanitizer does not know pthread_mutex_clocklock(). */
+bool th_control_host_lock_soon(struct th_control_host *host)
+{
+    enum { TRIES = 100 };
+    struct timespec nap = {0, 1000 * 1000 * 1000 / TRIES};
+
+    for (int i = 0; i < TRIES; i++) {
+        if (pthread_mutex_trylock(&host->lock.mutex) == 0) {
+            th_tracer_lock_taken(&host->lock);
+            return true;
+        }
+        nanosleep(&nap, NULL);
+    }
+    return false;
+}
+
+void th_control_host_unlock(struct th_control_host *host)
+{
+    th_tracer_lock_drop(&host->lock);
+}
+
+enum th_status th_control_at_tracees(const struct th_control_host *host,
+                                     enum th_status (*errand)(void *argument), void *argument)
+{
+    return host->between ? th_between_ask(host->between, errand, argument) : errand(argument);
+}
+
+/* --- Sessions --------------------------------------------------------------------------------- */
+
+json_int_t th_control_session_number(const struct th_session *session)
+{
+    return (json_int_t)(th_session_id_of(session) / TH_SESSIONS_LIMIT);
+}
+
+json_t *th_control_session_name(const struct th_session *session)
+{
+    return json_pack("{s:I, s:s, s:s?}", "number", th_control_session_number(session), "tracer",
+                     th_session_name(session), "title", th_session_title(session));
+}
+
+static bool is_titled(const struct th_session *session, const char *which)
+{
+    return th_session_title(session) && strcmp(th_session_title(session), which) == 0;
+}
+
+/* Whether WHICH is its number. */
+static bool is_numbered(const struct th_session *session, const char *which)
+{
+    char *end;
+    long long number = strtoll(which, &end, 10);
+
+    return !*end && end != which && number == th_control_session_number(session);
+}
+
+static bool is_of_tracer(const struct th_session *session, const char *which)
+{
+    return strcmp(th_session_name(session), which) == 0;
+}
+
+static bool is_any(const struct th_session *session, const char *which)
+{
+    (void)session;
+    (void)which;
+    return true;
+}
+
+/* How many sessions WHICH IS; *FOUND is the last of them. One without a tracer is the live view's
+ * (top.h), and nobody else's to change. */
+static size_t find(const struct th_control_host *host, const char *which,
+                   bool (*is)(const struct th_session *session, const char *which),
+                   struct th_session **found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        struct th_session *session = th_tracing_session(host->tracing, i);
+        if (!session || !th_session_has_tracer(session) || !is(session, which))
+            continue;
+        *found = session;
+        count++;
+    }
+    return count;
+}
+
+static enum th_status only_one(const struct th_control_host *host, struct th_session **session)
+{
+    size_t count = find(host, NULL, is_any, session);
+
+    if (count == 1)
+        return TH_OK;
+    if (count == 0)
+        return th_error_raise(TH_USAGE, "there is no session; `attach TRACER` begins one");
+    return th_error_raise(TH_USAGE,
+                          "there are %zu sessions: say which one, with --session=NUMBER, as "
+                          "`sessions` lists them",
+                          count);
+}
+
+/* No session has the number, title or tracer NAME. */
+static enum th_status refuse_session(const struct th_control_host *host, const char *name)
+{
+    struct th_names names = {0};
+    char *question;
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        if (!session || !th_session_has_tracer(session))
+            continue;
+        if (th_session_title(session))
+            th_names_add(&names, th_session_title(session));
+        th_names_add(&names, th_session_name(session));
+    }
+    question = th_spelling_question(name, (const char *const *)names.items, names.count);
+    th_error_raise(TH_USAGE, "there is no session or tracer '%.60s'%s", name, question);
+    th_free(question);
+    th_names_free(&names);
+    return TH_USAGE;
+}
+
+enum th_status th_control_session(const struct th_control_host *host, const char *which,
+                                  struct th_session **session)
+{
+    size_t count;
+
+    if (!which)
+        return only_one(host, session);
+    if (find(host, which, is_titled, session) > 0 || find(host, which, is_numbered, session) > 0)
+        return TH_OK;
+    count = find(host, which, is_of_tracer, session);
+    if (count == 1)
+        return TH_OK;
+    if (count == 0)
+        return refuse_session(host, which);
+    return th_error_raise(TH_USAGE,
+                          "tracer '%.60s' has %zu sessions: name one by its number, as `sessions` "
+                          "lists them",
+                          which, count);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *text_of(struct th_buffer *text)
+{
+    json_t *json = json_stringn((char *)text->data, text->size);
+
+    th_buffer_free(text);
+    return json ? json : json_string("?");
+}
+
+json_t *th_control_term(th_term term)
+{
+    struct th_buffer text = {0};
+
+    th_text_print(&text, term);
+    return text_of(&text);
+}
+
+json_t *th_control_atom(th_term atom)
+{
+    return json_string(th_atom_name(atom)->text);
+}
+
+json_t *th_control_function(const struct th_function *function)
+{
+    struct th_buffer text = {0};
+
+    th_function_print(&text, function);
+    return text_of(&text);
+}
+
+json_t *th_control_flags(uint32_t flags)
+{
+    json_t *names = json_array();
+
+#define X(name, bit, help)     \
+    if (flags & TH_FLAG_##bit) \
+        json_array_append_new(names, json_string(#name));
+    TH_FLAGS(X)
+#undef X
+    if (flags & TH_FLAG_AS_RECORDED)
+        json_array_append_new(names, json_string("as_recorded"));
+    return names;
+}
+
+json_t *th_control_kinds(uint32_t kinds)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; th_pattern_kind_names[i]; i++)
+        if (kinds & th_pattern_kinds[i])
+            json_array_append_new(names, json_string(th_pattern_kind_names[i]));
+    return names;
+}

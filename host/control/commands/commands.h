@@ -1,0 +1,186 @@
+/*
+ * A host that is told what to do while it runs, by a socket (--control=SOCKET), by files that
+ * change (--watch), and by who looks at it (--top). What its commands need to know of it, and what
+ * their files share.
+ *
+ *   host = {.program = "run", .tracing = tracing, ...};
+ *   th_control_host_begin(&host);
+ *   ... it runs ...
+ *   th_control_host_end(&host);        before sessions are looked at without the lock
+ *
+ * Commands are carried out one at a time, with host->lock held, which the watch takes, too: so
+ * nobody else destroys a session that one of them uses. What runs code of libraries that come and
+ * go is carried out apart, and lets go of the lock meanwhile: so nobody waits for that code.
+ */
+#ifndef TH_CONTROL_HOST_H
+#define TH_CONTROL_HOST_H
+
+#include "main_thread_task.h"
+#include "session_arguments.h"
+#include "watch.h"
+
+#include "host/control/server.h"
+
+#include <pthread.h>
+
+struct th_control_host {
+    const char *program; /* "run", "replay" */
+    struct th_tracing *tracing;
+    bool live;                  /* this host is traced, not a recording */
+    const char *const *folders; /* of tracers and plugins, which are looked in first */
+    size_t folder_count;
+    const char *path;      /* of the socket; NULL: there is none */
+    bool watches;          /* tracers and plugins are replaced when their files change */
+    const char *load_info; /* for code that is loaded, Erlang text; NULL: 0 */
+
+    /* Has the work end, soon, as a signal does; any number of times. Any thread. */
+    void (*stop)(void *context);
+    /* Reports what the watch has done, or has not and why: a line, with its causes below, each with
+     * its newline. The watch's thread. */
+    void (*report)(const struct th_control_host *host, const char *text);
+    /* Adds to what `status` answers. The server's thread. */
+    void (*tell)(void *context, json_t *status);
+    /* Of the thread that alone may name processes; NULL: any may. */
+    struct th_between *between;
+    /* What there is of processes; by the thread that may name them. */
+    json_t *(*processes)(void);
+    void *context;
+
+    /* Its own. */
+    struct th_control *server; /* NULL: it has no socket */
+    struct th_watch watch;     /* begins with the lock */
+    struct th_control_setup setup;
+    struct attaching *attaching; /* commands that are at it, by the lock */
+    int64_t began;
+    struct th_control_rate { /* at the last `status` */
+        int64_t time;
+        uint64_t events;
+    } rate;
+    /* Around each command, and around what others do to sessions meanwhile. Outermost. */
+    struct th_tracer_lock lock;
+};
+
+/* Sets host->setup and what is its own: the first part of the beginning. */
+void th_control_host_prepare(struct th_control_host *host);
+
+/* Serves the socket, if there is to be one: before tracers begin to write where another host may be
+ * at work. th_control_host_end() comes after it in any case. */
+enum th_status th_control_host_begin(struct th_control_host *host);
+
+/* Watches files, if the host is to. With the lock, when its first tracers are attached. */
+enum th_status th_control_host_watch(struct th_control_host *host);
+
+/* Fills SEARCH with the folders of tracers, which are opened replaceable. End with
+ * th_search_free(). */
+void th_control_host_search(const struct th_control_host *host, struct th_search *search);
+
+/* No command is carried out and no tracer replaced any more; the view stays: see top.h. Waits for
+ * what has begun, so without the lock. Again: nothing. */
+void th_control_host_end(struct th_control_host *host);
+
+/* Around what other threads than the server's do to sessions in between. */
+void th_control_host_lock(struct th_control_host *host);
+/* For who cannot wait, as the program is to end. False: others have had it for a second, and may
+ * have it for ever, as they are in a function of a tracer. */
+bool th_control_host_lock_soon(struct th_control_host *host);
+void th_control_host_unlock(struct th_control_host *host);
+
+/* --- What commands share ---------------------------------------------------------------------- */
+
+/* Has ERRAND(ARGUMENT) called by a thread that may name processes, and waits for its end. */
+enum th_status th_control_at_tracees(const struct th_control_host *host,
+                                     enum th_status (*errand)(void *argument), void *argument);
+
+/* TERM as Erlang text; the name of ATOM as it is; "m:f/a". */
+json_t *th_control_term(th_term term);
+json_t *th_control_atom(th_term atom);
+json_t *th_control_function(const struct th_function *function);
+
+/* The names of what is set, an array. "as_recorded": time stamps, arity and scheduler are. */
+json_t *th_control_flags(uint32_t flags);
+json_t *th_control_kinds(uint32_t kinds);
+
+/* The session that WHICH names: its number, its title, or its tracer, if that has one alone. NULL:
+ * the only one that there is. TH_USAGE. */
+enum th_status th_control_session(const struct th_control_host *host, const char *which,
+                                  struct th_session **session);
+
+/* Counts up from 1 by the order in which they began; none is ever given twice. */
+json_int_t th_control_session_number(const struct th_session *session);
+
+/* {"number": .., "tracer": .., "title": ..}, by which other objects refer to it. */
+json_t *th_control_session_name(const struct th_session *session);
+
+/* What SESSION has counted: an array of functions, most calls first. */
+json_t *th_control_counted(const struct th_session *session);
+
+/* --- The commands ----------------------------------------------------------------------------- */
+
+/* Each is carried out by the server's thread, with the lock; or, as it may take long, in a thread of
+ * its own: with the lock, which it lets go of while tracers are loaded, asked or unloaded, and while
+ * thread progress is waited for (named_tracer.h); or without the lock: then it must leave sessions
+ * alone. */
+enum th_control_command_id {
+    TH_CONTROL_STATUS,
+    TH_CONTROL_TRACERS,
+    TH_CONTROL_ATTACH,
+    TH_CONTROL_DETACH,
+    TH_CONTROL_REPLACE,
+    TH_CONTROL_SESSIONS,
+    TH_CONTROL_PATTERN,
+    TH_CONTROL_FLAGS,
+    TH_CONTROL_FUNCTIONS,
+    TH_CONTROL_INFO,
+    TH_CONTROL_PROCESSES,
+    TH_CONTROL_LOAD,
+    TH_CONTROL_PURGE,
+    TH_CONTROL_DELETE,
+    TH_CONTROL_MODULES,
+    TH_CONTROL_STOP,
+    TH_CONTROL_HELP,
+    TH_CONTROL_COMMANDS
+};
+
+/* By enum th_control_command_id. */
+extern const struct th_control_command th_control_commands[TH_CONTROL_COMMANDS];
+
+/* Stores the words of command WHICH in INPUT, whose struct its table is for. TH_USAGE. */
+static inline enum th_status th_control_read(enum th_control_command_id which, int count,
+                                             char *const words[], void *input)
+{
+    return th_control_take(&th_control_commands[which], count, words, input);
+}
+
+/* Tables of arguments, and what does the commands; by the files that do. CONTEXT is the struct
+ * th_control_host. */
+extern const struct th_argument *const th_control_arguments_attach[];
+extern const struct th_argument *const th_control_arguments_detach[];
+extern const struct th_argument *const th_control_arguments_replace[];
+extern const struct th_argument *const th_control_arguments_pattern[];
+extern const struct th_argument *const th_control_arguments_flags[];
+extern const struct th_argument *const th_control_arguments_functions[];
+extern const struct th_argument *const th_control_arguments_info[];
+extern const struct th_argument *const th_control_arguments_load[];
+extern const struct th_argument *const th_control_arguments_purge[];
+extern const struct th_argument *const th_control_arguments_delete[];
+extern const struct th_argument *const th_control_arguments_help[];
+
+enum th_status th_control_do_status(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_tracers(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_attach(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_replace(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_sessions(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_flags(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_functions(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_info(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_processes(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_load(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_purge(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_delete(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_modules(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_stop(void *context, int count, char **words, json_t **result);
+enum th_status th_control_do_help(void *context, int count, char **words, json_t **result);
+
+#endif

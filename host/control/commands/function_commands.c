@@ -1,0 +1,301 @@
+/* Commands about functions: functions, info. */
+#include "commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- What a session has set ------------------------------------------------------------------- */
+
+struct totals {
+    uint64_t calls;
+    int64_t amount;
+};
+
+static struct totals sum(const struct th_bp_usage *usage, size_t count)
+{
+    struct totals totals = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        totals.calls += usage[i].calls;
+        totals.amount += usage[i].amount;
+    }
+    return totals;
+}
+
+/* Kinds, and counts of all processes together. Calls are those of the kind that counts most: the
+ * numbers of all are the same where all began at the same time. */
+static void add_counts(json_t *object, const struct th_bp_info *info)
+{
+    struct totals time = sum(info->time, info->time_count);
+    struct totals memory = sum(info->memory, info->memory_count);
+    uint64_t calls = info->kinds & TH_BP_COUNT  ? info->calls
+                     : info->kinds & TH_BP_TIME ? time.calls
+                                                : memory.calls;
+
+    json_object_set_new(object, "kinds", th_control_kinds(info->kinds));
+    json_object_set_new(object, "active", th_control_kinds(info->active));
+    if (info->kinds & TH_BP_COUNTING)
+        json_object_set_new(object, "calls", json_integer((json_int_t)calls));
+    if (info->kinds & TH_BP_TIME)
+        json_object_set_new(object, "ns", json_integer(time.amount));
+    if (info->kinds & TH_BP_MEMORY)
+        json_object_set_new(object, "words", json_integer(memory.amount));
+}
+
+struct counted {
+    json_t **items;
+    size_t count, capacity;
+};
+
+static void add_counted(void *context, const struct th_function *function,
+                        const struct th_bp_info *info)
+{
+    struct counted *counted = context;
+    json_t *object;
+
+    if (!(info->kinds & TH_BP_COUNTING))
+        return;
+    object = json_pack("{s:o}", "function", th_control_function(function));
+    add_counts(object, info);
+    TH_ARRAY_GROW(counted->items, counted->count, counted->capacity);
+    counted->items[counted->count++] = object;
+}
+
+/* Most calls first, then by name. */
+static int by_calls(const void *a, const void *b)
+{
+    const json_t *one = *(json_t *const *)a, *other = *(json_t *const *)b;
+    json_int_t calls = json_integer_value(json_object_get(one, "calls"));
+    json_int_t others = json_integer_value(json_object_get(other, "calls"));
+
+    if (calls != others)
+        return calls < others ? 1 : -1;
+    return strcmp(json_string_value(json_object_get(one, "function")),
+                  json_string_value(json_object_get(other, "function")));
+}
+
+json_t *th_control_counted(const struct th_session *session)
+{
+    struct counted counted = {0};
+    json_t *functions = json_array();
+
+    th_session_functions(session, add_counted, &counted);
+    if (counted.count > 0)
+        qsort(counted.items, counted.count, sizeof *counted.items, by_calls);
+    for (size_t i = 0; i < counted.count; i++)
+        json_array_append_new(functions, counted.items[i]);
+    th_free(counted.items);
+    return functions;
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+struct listing {
+    const struct th_control_host *host;
+    struct th_pattern pattern;
+    struct th_traceable *items;
+    size_t count, capacity;
+};
+
+static bool concerns(const struct th_pattern *pattern, const struct th_function *name)
+{
+    return (pattern->module == TH_NONE || pattern->module == name->module) &&
+           (pattern->function == TH_NONE || pattern->function == name->function) &&
+           (pattern->arity == TH_ANY_ARITY || pattern->arity == (int)name->arity);
+}
+
+static void add_function(void *context, const struct th_traceable *function)
+{
+    struct listing *listing = context;
+
+    if (!concerns(&listing->pattern, &function->name))
+        return;
+    TH_ARRAY_GROW(listing->items, listing->count, listing->capacity);
+    listing->items[listing->count++] = *function;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct th_function *one = &((const struct th_traceable *)a)->name;
+    const struct th_function *other = &((const struct th_traceable *)b)->name;
+    int order = strcmp(th_atom_name(one->module)->text, th_atom_name(other->module)->text);
+
+    if (!order)
+        order = strcmp(th_atom_name(one->function)->text, th_atom_name(other->function)->text);
+    return order ? order : (one->arity > other->arity) - (one->arity < other->arity);
+}
+
+/* Lists the sessions that have set something for FUNCTION (NULL: for on_load), each as an object
+ * that ADD fills in. */
+static json_t *set_by(const struct th_control_host *host, const struct th_function *function,
+                      void (*add)(json_t *object, const struct th_session *session,
+                                  const struct th_bp_info *info))
+{
+    json_t *sessions = json_array();
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        struct th_bp_info info;
+        json_t *object;
+        if (!session || !(function ? th_session_function_info(session, function, &info)
+                                   : th_session_on_load_info(session, &info)))
+            continue;
+        object = th_control_session_name(session);
+        add(object, session, &info);
+        json_array_append_new(sessions, object);
+        th_bp_info_free(&info);
+    }
+    return sessions;
+}
+
+static json_t *describe(const struct th_traceable *function)
+{
+    return json_pack("{s:o, s:b, s:b, s:b, s:s?}", "function", th_control_function(&function->name),
+                     "live", (int)function->live, "local", (int)function->local, "global",
+                     (int)function->global, "no_local",
+                     function->local ? NULL : function->no_local);
+}
+
+static void add_short(json_t *object, const struct th_session *session,
+                      const struct th_bp_info *info)
+{
+    (void)session;
+    add_counts(object, info);
+}
+
+static json_t *listed(struct listing *listing)
+{
+    json_t *functions = json_array();
+
+    if (listing->count > 0)
+        qsort(listing->items, listing->count, sizeof *listing->items, by_name);
+    for (size_t i = 0; i < listing->count; i++) {
+        json_t *object = describe(&listing->items[i]);
+        json_object_set_new(object, "sessions",
+                            set_by(listing->host, &listing->items[i].name, add_short));
+        json_array_append_new(functions, object);
+    }
+    return functions;
+}
+
+static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
+{
+    if (th_pattern_parse(text, pattern))
+        return TH_OK;
+    return th_error_raise(TH_USAGE, "'%.60s' is none of M:F/A, M:F/_, M:_/_ or _:_/_", text);
+}
+
+const struct th_argument *const th_control_arguments_functions[] = {
+    &(const struct th_argument){.value = "PATTERN", .type = TH_ARGUMENT_PATTERN}, NULL};
+
+enum th_status th_control_do_functions(void *context, int count, char **words, json_t **result)
+{
+    struct listing listing = {.host = context,
+                              .pattern = {.module = TH_NONE, .function = TH_NONE, .arity = -1}};
+    const char *text = NULL;
+    enum th_status status = th_control_read(TH_CONTROL_FUNCTIONS, count, words, &text);
+
+    if (status == TH_OK && text)
+        status = read_pattern(&listing.pattern, text);
+    if (status != TH_OK)
+        return status;
+    th_tracing_functions(listing.host->tracing, add_function, &listing);
+    if (listing.count == 0 && text)
+        th_pattern_warn_of_spelling(&listing.pattern, text, listing.host->tracing);
+    *result = json_pack("{s:o}", "functions", listed(&listing));
+    th_free(listing.items);
+    return TH_OK;
+}
+
+/* --- info ------------------------------------------------------------------------------------- */
+
+static json_t *usage_of(const struct th_bp_usage *usage, size_t count, const char *unit)
+{
+    json_t *processes = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(processes, json_pack("{s:o, s:I, s:I}", "process",
+                                                   th_control_term(usage[i].process), "calls",
+                                                   (json_int_t)usage[i].calls, unit,
+                                                   (json_int_t)usage[i].amount));
+    return processes;
+}
+
+static void add_meta(json_t *object, const struct th_session *session,
+                     const struct th_bp_info *info)
+{
+    const char *name;
+    th_term state;
+
+    if (!(info->kinds & TH_BP_META))
+        return;
+    if (!th_pattern_meta_tracer(session, info, &name, &state))
+        name = th_session_name(session);
+    json_object_set_new(object, "meta_tracer", json_string(name));
+    json_object_set_new(object, "meta_match_spec",
+                        th_control_term(th_pattern_spec_source(info->meta_spec)));
+}
+
+/* As OTP's trace:info(Session, MFA, all) has it. */
+static void add_all(json_t *object, const struct th_session *session, const struct th_bp_info *info)
+{
+    add_counts(object, info);
+    if (info->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL))
+        json_object_set_new(object, "match_spec",
+                            th_control_term(th_pattern_spec_source(info->spec)));
+    add_meta(object, session, info);
+    if (info->kinds & TH_BP_COUNT)
+        json_object_set_new(object, "call_count", json_integer((json_int_t)info->calls));
+    if (info->kinds & TH_BP_TIME)
+        json_object_set_new(object, "call_time", usage_of(info->time, info->time_count, "ns"));
+    if (info->kinds & TH_BP_MEMORY)
+        json_object_set_new(object, "call_memory",
+                            usage_of(info->memory, info->memory_count, "words"));
+}
+
+/* All kinds can be set for it. */
+static json_t *on_load_info(const struct th_control_host *host)
+{
+    return json_pack("{s:s, s:b, s:b, s:b, s:n, s:o}", "function", "on_load", "live",
+                     (int)host->live, "local", 1, "global", 1, "no_local", "sessions",
+                     set_by(host, NULL, add_all));
+}
+
+static enum th_status refuse_function(const struct listing *listing, const char *text)
+{
+    char *question = th_pattern_question(&listing->pattern, listing->host->tracing);
+
+    th_error_raise(TH_USAGE, "there is no function %.60s%s", text, question);
+    th_free(question);
+    return TH_USAGE;
+}
+
+const struct th_argument *const th_control_arguments_info[] = {
+    &(const struct th_argument){
+        .value = "M:F/A|on_load", .type = TH_ARGUMENT_FUNCTION, .how = TH_ARGUMENT_NEEDED},
+    NULL};
+
+enum th_status th_control_do_info(void *context, int count, char **words, json_t **result)
+{
+    struct listing listing = {.host = context};
+    const char *text;
+    enum th_status status = th_control_read(TH_CONTROL_INFO, count, words, &text);
+
+    if (status == TH_OK && strcmp(text, "on_load") == 0) {
+        *result = on_load_info(listing.host);
+        return TH_OK;
+    }
+    if (status == TH_OK)
+        status = read_pattern(&listing.pattern, text);
+    if (status == TH_OK && listing.pattern.arity == TH_ANY_ARITY)
+        status = th_error_raise(TH_USAGE, "'%.60s' is no M:F/A", text);
+    if (status != TH_OK)
+        return status;
+    th_tracing_functions(listing.host->tracing, add_function, &listing);
+    if (listing.count == 0)
+        return refuse_function(&listing, text);
+    *result = describe(&listing.items[0]);
+    json_object_set_new(*result, "sessions", set_by(listing.host, &listing.items[0].name, add_all));
+    th_free(listing.items);
+    return TH_OK;
+}

@@ -1,0 +1,513 @@
+#include "pattern_options.h"
+
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* No function's pattern is without a colon. */
+static enum th_pattern_object object_of(const char *text)
+{
+    if (strcmp(text, "send") == 0)
+        return TH_PATTERN_SEND;
+    if (strcmp(text, "receive") == 0 || strcmp(text, "'receive'") == 0)
+        return TH_PATTERN_RECEIVE;
+    return TH_PATTERN_FUNCTIONS;
+}
+
+/* --- options, one by one --- */
+
+enum th_status th_pattern_options_begin(struct th_pattern_options *options, const char *text)
+{
+    struct th_pattern_option *option;
+
+    TH_ARRAY_GROW(options->items, options->count, options->capacity);
+    option = &options->items[options->count++];
+    *option = (struct th_pattern_option){.text = text, .object = object_of(text)};
+    if (option->object != TH_PATTERN_FUNCTIONS)
+        return TH_OK;
+    option->kinds = options->live ? TH_PATTERN_EITHER : TH_BP_LOCAL;
+    if (strcmp(text, "on_load") == 0)
+        option->pattern = (struct th_pattern){.arity = TH_ANY_ARITY, .on_load = true};
+    else if (!th_pattern_parse(text, &option->pattern))
+        return th_error_raise(TH_USAGE,
+                              "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
+                              "on_load, send or receive, not '%s'",
+                              text);
+    return TH_OK;
+}
+
+static uint32_t kind_named(const char *name, size_t length)
+{
+    for (size_t i = 0; th_pattern_kind_names[i]; i++)
+        if (strlen(th_pattern_kind_names[i]) == length &&
+            memcmp(name, th_pattern_kind_names[i], length) == 0)
+            return th_pattern_kinds[i];
+    return 0;
+}
+
+static enum th_status raise_kind(bool live, const char *name, size_t length)
+{
+    return th_error_raise(TH_USAGE, "--kind wants local, global, meta, count%s, not '%.*s'",
+                          live ? ", time or memory" : " or time", (int)length, name);
+}
+
+enum th_status th_pattern_kinds_parse(const char *list, bool live, uint32_t *kinds)
+{
+    *kinds = 0;
+    for (;; list++) {
+        size_t length = strcspn(list, ",");
+        uint32_t kind = kind_named(list, length);
+        if (!kind)
+            return raise_kind(live, list, length);
+        *kinds |= kind;
+        list += length;
+        if (!*list)
+            return TH_OK;
+    }
+}
+
+static bool asks_more(const struct th_pattern_option *option)
+{
+    return option->returns || option->exceptions || option->callers || option->lines;
+}
+
+enum th_status th_pattern_option_check_words(const struct th_pattern_option *option)
+{
+    if (option->spec && asks_more(option))
+        return th_error_raise(TH_USAGE, "-p %s has --match-spec: say the rest there", option->text);
+    if (option->kind_list && option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
+        return th_error_raise(TH_USAGE, "-p %s: global goes with no other kind", option->text);
+    return TH_OK;
+}
+
+enum th_status th_pattern_option_check(const struct th_pattern_option *option)
+{
+    if (option->meta_tracer && !(option->kinds & TH_BP_META))
+        return th_error_raise(TH_USAGE, "-p %s has a --meta-tracer, but is not of --kind=meta",
+                              option->text);
+    return TH_OK;
+}
+
+uint32_t th_pattern_option_flag(const struct th_pattern_option *option, const char **name)
+{
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } of[] = {
+        [TH_PATTERN_FUNCTIONS] = {TH_FLAG_CALL, "call"},
+        [TH_PATTERN_SEND] = {TH_FLAG_SEND, "send"},
+        [TH_PATTERN_RECEIVE] = {TH_FLAG_RECEIVE, "receive"},
+    };
+
+    *name = of[option->object].name;
+    return of[option->object].flag;
+}
+
+/* --- setting --- */
+
+/* The specification that --return, --exception, --caller and --caller-line ask for. */
+static char *spec_text(const struct th_pattern_option *option)
+{
+    const char *end = option->exceptions ? "{exception_trace}," : "{return_trace},";
+
+    return th_printf("[{'_',[],[%s%s]}]", option->exceptions || option->returns ? end : "",
+                     option->lines     ? "{message,{caller_line}}"
+                     : option->callers ? "{message,{caller}}"
+                                       : "true");
+}
+
+static enum th_status read_spec(const struct th_pattern_option *option, th_env *env, th_term *spec)
+{
+    char *text;
+    enum th_status status;
+
+    *spec = TH_AM(true);
+    if (option->spec) {
+        *spec = th_match_short(env, option->spec);
+        return *spec != TH_NONE ? TH_OK
+                                : th_text_parse(env, option->spec, strlen(option->spec), spec);
+    }
+    if (!asks_more(option))
+        return TH_OK;
+    text = spec_text(option);
+    status = th_text_parse(env, text, strlen(text), spec);
+    th_free(text);
+    return status;
+}
+
+enum th_status th_preload(struct th_preloaded *loaded, const struct th_search *search,
+                          const char *tracer)
+{
+    struct th_library *library;
+    enum th_status status = th_tracer_preload(search, tracer, &library);
+
+    if (library) {
+        TH_ARRAY_GROW(loaded->items, loaded->count, loaded->capacity);
+        loaded->items[loaded->count++] = library;
+    }
+    return status;
+}
+
+void th_preloaded_release(struct th_preloaded *loaded)
+{
+    while (loaded->count > 0)
+        th_library_release(loaded->items[--loaded->count]);
+    th_free(loaded->items);
+    *loaded = (struct th_preloaded){0};
+}
+
+enum th_status th_pattern_options_preload(const struct th_pattern_options *options,
+                                          const struct th_search *search,
+                                          struct th_preloaded *loaded)
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < options->count && status == TH_OK; i++)
+        if (options->items[i].meta_tracer)
+            status = th_preload(loaded, search, options->items[i].meta_tracer);
+    return status;
+}
+
+static enum th_status set_meta(const struct th_pattern_option *option,
+                               const struct th_search *search, struct th_session *session,
+                               th_term spec, size_t *matched)
+{
+    struct th_session_setup setup = {0};
+    struct th_named_tracer tracer;
+    enum th_status status = th_named_tracer_parse(option->meta_tracer, &tracer);
+
+    if (status != TH_OK)
+        return th_error_context("cannot use --meta-tracer '%s'", option->meta_tracer);
+    status = th_tracer_load(search, tracer.name, &setup.library);
+    setup.name = tracer.name;
+    setup.state = tracer.state;
+    if (status == TH_OK)
+        status = th_session_meta_function(session, &option->pattern, spec, &setup, matched);
+    th_named_tracer_free(&tracer);
+    return status;
+}
+
+/* --- functions that there are not --- */
+
+/* Patterns like PATTERN for the functions that there are. */
+struct candidates {
+    const struct th_pattern *pattern;
+    struct th_names names;
+};
+
+/* WORD may have been meant where NAME stands, which is given if it is not TH_NONE. */
+static bool is_like(th_term name, th_term word)
+{
+    const char *text = name == TH_NONE ? NULL : th_atom_name(name)->text;
+
+    return !text || th_spelling_nearest(text, &(const char *){th_atom_name(word)->text}, 1);
+}
+
+static void add_candidate(void *context, const struct th_traceable *function)
+{
+    struct candidates *candidates = context;
+    struct th_pattern like = *candidates->pattern;
+    struct th_buffer text = {0}, own = {0};
+
+    if (!is_like(like.module, function->name.module) ||
+        !is_like(like.function, function->name.function))
+        return;
+    like.module = function->name.module;
+    like.function = like.function == TH_NONE ? TH_NONE : function->name.function;
+    like.arity = like.arity == TH_ANY_ARITY ? TH_ANY_ARITY : (int)function->name.arity;
+    th_pattern_show(&own, candidates->pattern);
+    th_pattern_show(&text, &like);
+    if (strcmp(th_buffer_text(&text), th_buffer_text(&own)) != 0) /* named, and no more than that */
+        th_names_add(&candidates->names, th_buffer_text(&text));
+    th_buffer_free(&text);
+    th_buffer_free(&own);
+}
+
+char *th_pattern_question(const struct th_pattern *pattern, const struct th_tracing *tracing)
+{
+    struct candidates candidates = {.pattern = pattern};
+    struct th_buffer text = {0};
+    char *question;
+
+    th_tracing_functions(tracing, add_candidate, &candidates);
+    th_pattern_show(&text, pattern);
+    question = th_spelling_question(
+        th_buffer_text(&text), (const char *const *)candidates.names.items, candidates.names.count);
+    th_buffer_free(&text);
+    th_names_free(&candidates.names);
+    return question;
+}
+
+void th_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
+                                 const struct th_tracing *tracing)
+{
+    char *question = th_pattern_question(pattern, tracing);
+
+    if (*question)
+        th_warn("%.60s: there is no such function%s", text, question);
+    th_free(question);
+}
+
+/* Warns that there is no function that OPTION is for, which is WHAT. */
+static void warn_of_none(const struct th_pattern_option *option, const struct th_tracing *tracing,
+                         const char *what)
+{
+    char *question = th_pattern_question(&option->pattern, tracing);
+
+    th_warn("-p %s: %s%s", option->text, what, question);
+    th_free(question);
+}
+
+/* What a pattern of this host's functions does not do. SETS: it does not clear. */
+static void tell_left_out(const struct th_pattern_option *option, const struct th_session *session,
+                          bool sets)
+{
+    struct th_pattern_refusals refusals;
+    size_t told = 0;
+
+    if (option->pattern.on_load)
+        return;
+    th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    if (refusals.concerned == 0)
+        warn_of_none(option, th_session_tracing(session), "there is no such function yet");
+    for (size_t i = 0; i < refusals.count && sets; i++) {
+        struct th_buffer text = {0};
+        th_pattern_refusal_print(&text, &refusals.items[i]);
+        th_warn("-p %s leaves out %s", option->text, th_buffer_text(&text));
+        th_buffer_free(&text);
+        told += refusals.items[i].functions;
+    }
+    if (told < refusals.functions && sets)
+        th_warn("-p %s leaves out %zu more function%s", option->text, refusals.functions - told,
+                th_plural(refusals.functions - told));
+}
+
+static enum th_status set_function(const struct th_pattern_option *option,
+                                   const struct th_search *search, struct th_session *session,
+                                   th_term spec, bool tells, size_t *matched)
+{
+    uint32_t kinds = option->kinds & ~(uint32_t)(option->meta_tracer ? TH_BP_META : 0);
+    enum th_status status = TH_OK;
+
+    if (kinds)
+        status = th_session_function(session, &option->pattern, spec, kinds, matched);
+    if (status == TH_OK && tells)
+        tell_left_out(option, session, spec != TH_AM(false));
+    if (status == TH_OK && option->meta_tracer)
+        status = set_meta(option, search, session, spec, matched);
+    return status;
+}
+
+static enum th_status set_spec(const struct th_pattern_option *option,
+                               const struct th_search *search, struct th_session *session,
+                               th_term spec, bool tells, size_t *matched)
+{
+    switch (option->object) {
+    case TH_PATTERN_SEND:
+        return th_session_send_pattern(session, spec);
+    case TH_PATTERN_RECEIVE:
+        return th_session_receive_pattern(session, spec);
+    default:
+        return set_function(option, search, session, spec, tells, matched);
+    }
+}
+
+static enum th_status set_one(const struct th_pattern_option *option,
+                              const struct th_search *search, struct th_session *session,
+                              bool tells, size_t *matched)
+{
+    th_env env;
+    th_term spec;
+    enum th_status status;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    status = read_spec(option, &env, &spec);
+    if (status != TH_OK)
+        th_error_context("the match specification cannot be read");
+    else
+        status = set_spec(option, search, session, spec, tells, matched);
+    th_env_release(&env);
+    if (status == TH_OK)
+        return TH_OK;
+    th_error_context("-p %s cannot be set", option->text);
+    return TH_USAGE;
+}
+
+enum th_status th_pattern_options_set(const struct th_pattern_options *options,
+                                      const struct th_search *search, struct th_session *session,
+                                      bool first)
+{
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < options->count && status == TH_OK; i++)
+        status = set_one(&options->items[i], search, session, options->live && first, NULL);
+    return status;
+}
+
+bool th_pattern_option_clears(const struct th_pattern_option *option)
+{
+    return option->spec && strcmp(option->spec, "false") == 0;
+}
+
+void th_pattern_options_tell_uncalled(const struct th_pattern_options *options,
+                                      const struct th_tracing *tracing)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const struct th_pattern_option *option = &options->items[i];
+        if (option->object == TH_PATTERN_FUNCTIONS && !th_pattern_option_clears(option) &&
+            !th_tracing_called(tracing, &option->pattern))
+            warn_of_none(option, tracing, "no such function was called");
+    }
+}
+
+enum th_status th_pattern_option_set(const struct th_pattern_option *option,
+                                     const struct th_search *search, struct th_session *session,
+                                     size_t *matched)
+{
+    *matched = 0;
+    return set_one(option, search, session, false, matched);
+}
+
+/* --- The command ------------------------------------------------------------------------------ */
+
+struct patterning {
+    struct th_session_options options; /* of one session: the pattern is stored here */
+    const char *which;
+};
+
+static enum th_status take_pattern(const struct th_argument *argument, const char *value,
+                                   void *input)
+{
+    struct th_pattern_options *patterns = th_session_options_patterns(input);
+
+    (void)argument;
+    return patterns->count == 0
+               ? th_pattern_options_begin(patterns, value)
+               : th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
+}
+
+const struct th_argument *const th_control_arguments_pattern[] = {
+    &(const struct th_argument){.value = "PATTERN",
+                                .type = TH_ARGUMENT_PATTERN,
+                                .how = TH_ARGUMENT_NEEDED,
+                                .take = take_pattern},
+    &th_session_arguments[TH_SESSION_SPEC],
+    &th_session_arguments[TH_SESSION_RETURN],
+    &th_session_arguments[TH_SESSION_EXCEPTION],
+    &th_session_arguments[TH_SESSION_CALLER],
+    &th_session_arguments[TH_SESSION_CALLER_LINE],
+    &th_session_arguments[TH_SESSION_KIND],
+    &th_session_arguments[TH_SESSION_META_TRACER],
+    &(const struct th_argument){.name = "session",
+                                .value = "SESSION",
+                                .type = TH_ARGUMENT_SESSION,
+                                TH_INTO(struct patterning, which)},
+    NULL};
+
+static json_t *left_out(const struct th_pattern_option *option, const struct th_session *session,
+                        size_t *concerned)
+{
+    struct th_pattern_refusals refusals;
+    json_t *reasons = json_array();
+
+    th_session_pattern_refusals(session, &option->pattern, option->kinds, &refusals);
+    *concerned = refusals.concerned;
+    for (size_t i = 0; i < refusals.count; i++)
+        json_array_append_new(reasons, json_pack("{s:I, s:o, s:s}", "functions",
+                                                 (json_int_t)refusals.items[i].functions, "first",
+                                                 th_control_function(&refusals.items[i].first),
+                                                 "why", refusals.items[i].why));
+    return reasons;
+}
+
+/* Live functions are there or not; one of a recording may still come. */
+static json_t *told(const struct th_control_host *host, const struct th_pattern_option *option,
+                    const struct th_session *session, size_t matched)
+{
+    json_t *result = json_pack("{s:s, s:o}", "pattern", option->text, "session",
+                               th_control_session_name(session));
+    size_t concerned;
+    json_t *reasons;
+
+    if (option->object != TH_PATTERN_FUNCTIONS)
+        return result;
+    json_object_set_new(result, "functions", json_integer((json_int_t)matched));
+    if (!host->live && matched == 0)
+        th_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
+    if (!host->live)
+        return result;
+    if (option->pattern.on_load) {
+        json_object_set_new(result, "waits", json_boolean(!th_pattern_option_clears(option)));
+        return result;
+    }
+    reasons = left_out(option, session, &concerned);
+    json_object_set_new(result, "there", json_integer((json_int_t)concerned));
+    if (concerned == 0)
+        th_pattern_warn_of_spelling(&option->pattern, option->text, host->tracing);
+    if (concerned == 0 && option->pattern.module != TH_NONE && !th_pattern_option_clears(option))
+        json_object_set_new(result, "waits", json_true());
+    json_object_set_new(result, "left_out", reasons);
+    return result;
+}
+
+static enum th_status set_pattern(const struct th_control_host *host,
+                                  const struct patterning *patterning, json_t **result)
+{
+    const struct th_pattern_option *option = &patterning->options.items[0].patterns.items[0];
+    struct th_session *session;
+    struct th_search search;
+    enum th_status status = th_pattern_option_check(option);
+    size_t matched;
+
+    if (status == TH_OK)
+        status = th_control_session(host, patterning->which, &session);
+    if (status != TH_OK)
+        return status;
+    th_control_host_search(host, &search);
+    status = th_pattern_option_set(option, &search, session, &matched);
+    th_search_free(&search);
+    if (status == TH_OK)
+        *result = told(host, option, session, matched);
+    return status;
+}
+
+/* Without the lock. */
+static enum th_status load_meta_tracer(struct th_control_host *host,
+                                       const struct patterning *patterning,
+                                       struct th_preloaded *loaded)
+{
+    struct th_search search;
+    enum th_status status;
+
+    if (!patterning->options.items[0].patterns.items[0].meta_tracer)
+        return TH_OK;
+    th_control_host_search(host, &search);
+    th_tracer_lock_leave(&host->lock);
+    status = th_pattern_options_preload(&patterning->options.items[0].patterns, &search, loaded);
+    th_tracer_lock_return(&host->lock);
+    th_search_free(&search);
+    return status;
+}
+
+enum th_status th_control_do_pattern(void *context, int count, char **words, json_t **result)
+{
+    struct th_control_host *host = context;
+    struct patterning patterning = {0};
+    struct th_preloaded loaded = {0};
+    enum th_status status;
+
+    th_session_options_init(&patterning.options, host->live);
+    status = th_control_read(TH_CONTROL_PATTERN, count, words, &patterning);
+    if (status == TH_OK)
+        status = load_meta_tracer(host, &patterning, &loaded);
+    if (status == TH_OK)
+        status = set_pattern(host, &patterning, result);
+    if (loaded.count > 0) {
+        th_tracer_lock_leave(&host->lock);
+        th_preloaded_release(&loaded);
+        th_tracer_lock_return(&host->lock);
+    }
+    th_session_options_free(&patterning.options);
+    return status;
+}

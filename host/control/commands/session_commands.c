@@ -1,0 +1,483 @@
+/* Commands about sessions: attach, detach, replace, sessions, flags. */
+#include "commands.h"
+
+#include <string.h>
+
+/* --- What is told of a session ---------------------------------------------------------------- */
+
+static void add_count(json_t *object, const char *name, uint64_t count)
+{
+    json_object_set_new(object, name, json_integer((json_int_t)count));
+}
+
+/* The counts that --stats and the remarks at the end show, too. */
+static json_t *counts_of(const struct th_session *session)
+{
+    struct th_session_counts counts = th_session_counts(session);
+    struct th_pattern_counts patterns = th_session_pattern_counts(session);
+    struct th_message_counts messages = th_session_message_counts(session);
+    json_t *object = json_object();
+
+    add_count(object, "traced", counts.traced);
+    add_count(object, "enabled", counts.enabled);
+    add_count(object, "discarded", counts.discarded);
+    add_count(object, "filtered", counts.filtered);
+    add_count(object, "silenced", counts.silenced + messages.silenced);
+    add_count(object, "untraced", counts.untraced);
+    add_count(object, "removed", counts.removed);
+    add_count(object, "kept", counts.kept);
+    add_count(object, "refused", counts.refused);
+    add_count(object, "left_out", messages.unmatched);
+    add_count(object, "undecided", patterns.undecided + messages.undecided);
+    add_count(object, "actions_unsure", patterns.actions_unsure + messages.actions_unsure);
+    add_count(object, "callers_unknown", patterns.callers_unknown);
+    add_count(object, "lines_unknown", patterns.lines_unknown);
+    add_count(object, "external_unknown", patterns.external_unknown);
+    add_count(object, "untimed", patterns.untimed);
+    add_count(object, "returns_unknown", patterns.returns_unknown);
+    add_count(object, "returns_doubtful", patterns.returns_doubtful);
+    add_count(object, "meta_removed", patterns.meta_removed);
+    add_count(object, "meta_untold", patterns.meta_untold);
+    return object;
+}
+
+static json_t *flags_of(const struct th_session *session, enum th_tracees which)
+{
+    return th_control_flags(th_session_known_flags(session, which));
+}
+
+static void count_breakpoint(void *context, const struct th_function *function,
+                             const struct th_bp_info *info)
+{
+    json_int_t *count = context;
+
+    (void)function;
+    (void)info;
+    ++*count;
+}
+
+static void add_waiting(void *context, const struct th_pattern *pattern)
+{
+    struct th_buffer text = {0};
+
+    th_pattern_print(&text, pattern);
+    json_array_append_new(context, json_string(th_buffer_text(&text)));
+    th_buffer_free(&text);
+}
+
+/* Patterns that have met no function yet. */
+static void tell_waiting(json_t *object, const struct th_session *session)
+{
+    json_t *patterns = json_array();
+
+    th_session_waiting(session, add_waiting, patterns);
+    if (json_array_size(patterns) > 0)
+        json_object_set(object, "waiting", patterns);
+    json_decref(patterns);
+}
+
+static json_t *session_of(const struct th_session *session)
+{
+    json_t *object = th_control_session_name(session);
+    json_int_t breakpoints = 0;
+
+    th_session_functions(session, count_breakpoint, &breakpoints);
+    json_object_set_new(object, "state", th_control_term(th_session_state_term(session)));
+    json_object_set_new(object, "flags", flags_of(session, TH_PROCESSES_NEW));
+    json_object_set_new(object, "flags_existing", flags_of(session, TH_PROCESSES_EXISTING));
+    json_object_set_new(object, "flags_ports", flags_of(session, TH_PORTS_NEW));
+    json_object_set_new(object, "attached", json_boolean(th_session_attached(session)));
+    json_object_set_new(object, "failed", json_boolean(th_session_failed(session)));
+    json_object_set_new(object, "breakpoints", json_integer(breakpoints));
+    json_object_set_new(object, "counts", counts_of(session));
+    tell_waiting(object, session);
+    return object;
+}
+
+struct attaching {
+    struct th_session_options sessions; /* of the command: one. Its arguments are stored here */
+    struct th_control_host *host;
+    struct attaching *next; /* of the host's */
+};
+
+static const char *title_of(const struct attaching *attaching)
+{
+    return attaching->sessions.items[0].title;
+}
+
+/* By a session, or one that is being attached without the lock. */
+static bool is_taken(const struct th_control_host *host, const char *title)
+{
+    const struct attaching *other = host->attaching;
+
+    while (other && !(title_of(other) && strcmp(title_of(other), title) == 0))
+        other = other->next;
+    if (other)
+        return true;
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        const char *its = session ? th_session_title(session) : NULL;
+        if (its && strcmp(its, title) == 0)
+            return true;
+    }
+    return false;
+}
+
+enum th_status th_control_do_sessions(void *context, int count, char **words, json_t **result)
+{
+    const struct th_control_host *host = context;
+    enum th_status status = th_control_read(TH_CONTROL_SESSIONS, count, words, NULL);
+    json_t *sessions;
+
+    if (status != TH_OK)
+        return status;
+    sessions = json_array();
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        struct th_session *session = th_tracing_session(host->tracing, i);
+        if (session)
+            json_array_append_new(sessions, session_of(session));
+    }
+    *result = json_pack("{s:o}", "sessions", sessions);
+    return TH_OK;
+}
+
+/* --- attach ----------------------------------------------------------------------------------- */
+
+static enum th_status take_title(const struct th_argument *argument, const char *value, void *input)
+{
+    struct attaching *attaching = input;
+
+    (void)argument;
+    if (!*value)
+        return th_error_raise(TH_USAGE, "--session wants a name");
+    attaching->sessions.items[0].title = value; /* wherever it stands: there is one session */
+    return TH_OK;
+}
+
+static enum th_status take_tracer(const struct th_argument *argument, const char *value,
+                                  void *input)
+{
+    (void)argument;
+    return th_session_options_tracer(input, value);
+}
+
+const struct th_argument *const th_control_arguments_attach[] = {
+    &(const struct th_argument){.value = "TRACER",
+                                .type = TH_ARGUMENT_TRACER,
+                                .how = TH_ARGUMENT_NEEDED,
+                                .take = take_tracer},
+    &(const struct th_argument){
+        .name = "session", .value = "NAME", .type = TH_ARGUMENT_SESSION, .take = take_title},
+    &th_session_arguments[TH_SESSION_FLAGS],
+    &th_session_arguments[TH_SESSION_PROCESSES],
+    &th_session_arguments[TH_SESSION_PORTS],
+    &th_session_arguments[TH_SESSION_PATTERN],
+    &th_session_arguments[TH_SESSION_SPEC],
+    &th_session_arguments[TH_SESSION_RETURN],
+    &th_session_arguments[TH_SESSION_EXCEPTION],
+    &th_session_arguments[TH_SESSION_CALLER],
+    &th_session_arguments[TH_SESSION_CALLER_LINE],
+    &th_session_arguments[TH_SESSION_KIND],
+    &th_session_arguments[TH_SESSION_META_TRACER],
+    NULL};
+
+static enum th_status refuse_taken(const struct attaching *attaching)
+{
+    const char *title = title_of(attaching);
+
+    return title && is_taken(attaching->host, title)
+               ? th_error_raise(TH_USAGE, "there is a session '%s' already", title)
+               : TH_OK;
+}
+
+static enum th_status read_attached(struct attaching *attaching, int count, char **words)
+{
+    enum th_status status = th_control_read(TH_CONTROL_ATTACH, count, words, attaching);
+
+    if (status == TH_OK)
+        status = refuse_taken(attaching);
+    return status == TH_OK ? th_session_options_check(&attaching->sessions) : status;
+}
+
+/* Loads the libraries of the tracers that are to be attached. Other commands may run meanwhile. */
+static enum th_status load(struct attaching *attaching, struct th_control_host *host,
+                           struct th_preloaded *loaded)
+{
+    struct th_search search;
+    enum th_status status;
+
+    th_control_host_search(host, &search);
+    th_tracer_lock_leave(&host->lock);
+    status = th_session_options_preload(&attaching->sessions, &search, loaded);
+    th_tracer_lock_return(&host->lock);
+    th_search_free(&search);
+    return status == TH_OK ? refuse_taken(attaching) : status;
+}
+
+static enum th_status attach(void *argument)
+{
+    struct attaching *attaching = argument;
+    struct th_tracing *tracing = attaching->host->tracing;
+    bool holds = th_tracing_hold(); /* else the thread will go on */
+    struct th_search search;
+    enum th_status status;
+
+    th_control_host_search(attaching->host, &search);
+    status = th_session_options_attach(&attaching->sessions, &search, tracing);
+    th_search_free(&search);
+    if (holds)
+        th_tracing_go(tracing);
+    return status;
+}
+
+/* Nobody else may take the title until the session is there. */
+static enum th_status attach_titled(struct attaching *attaching, struct th_control_host *host)
+{
+    struct attaching **place = &host->attaching;
+    enum th_status status;
+
+    attaching->next = host->attaching;
+    host->attaching = attaching;
+    status = th_session_options_name_tracees(&attaching->sessions)
+                 ? th_control_at_tracees(host, attach, attaching)
+                 : attach(attaching);
+    while (*place != attaching)
+        place = &(*place)->next;
+    *place = attaching->next;
+    return status;
+}
+
+enum th_status th_control_do_attach(void *context, int count, char **words, json_t **result)
+{
+    struct th_control_host *host = context;
+    struct attaching attaching = {.host = host};
+    struct th_preloaded loaded = {0};
+    const struct th_session *session;
+    enum th_status status;
+
+    th_session_options_init(&attaching.sessions, host->live);
+    attaching.sessions.running = host->live;
+    status = read_attached(&attaching, count, words);
+    if (status == TH_OK)
+        status = load(&attaching, host, &loaded);
+    if (status == TH_OK)
+        status = attach_titled(&attaching, host);
+    if (status == TH_OK) {
+        th_watch_look(&host->watch);
+        session = th_session_find(host->tracing, attaching.sessions.items[0].began);
+        if (session) /* another may have ended it meanwhile */
+            *result = session_of(session);
+    }
+    th_session_options_free(&attaching.sessions);
+    th_tracer_lock_leave(&host->lock);
+    th_preloaded_release(&loaded);
+    th_tracer_lock_return(&host->lock);
+    return status;
+}
+
+/* --- detach ----------------------------------------------------------------------------------- */
+
+static const struct th_argument which_session = {
+    .value = "SESSION",
+    .type = TH_ARGUMENT_SESSION,
+    .how = TH_ARGUMENT_NEEDED,
+};
+
+const struct th_argument *const th_control_arguments_detach[] = {&which_session, NULL};
+
+/* With what it has counted, which goes with it. */
+enum th_status th_control_do_detach(void *context, int count, char **words, json_t **result)
+{
+    struct th_control_host *host = context;
+    unsigned long failures = th_failures();
+    struct th_session *session;
+    struct th_library *library;
+    const char *which;
+    enum th_status status = th_control_read(TH_CONTROL_DETACH, count, words, &which);
+    char *failure;
+
+    if (status == TH_OK)
+        status = th_control_session(host, which, &session);
+    if (status != TH_OK)
+        return status;
+    *result = session_of(session);
+    json_object_set_new(*result, "functions", th_control_counted(session));
+    failure = th_session_failure(session);
+    library = th_session_library(session);
+    th_library_keep(library); /* so that unload() is called here, without the lock */
+    th_session_destroy(session);
+    th_tracer_lock_leave(&host->lock);
+    th_library_release(library);
+    th_tracer_lock_return(&host->lock);
+    status = failure ? th_error_raise(TH_FAILED, "%s", failure) : th_failures_raise(failures);
+    th_free(failure);
+    if (status != TH_OK)
+        json_decref(*result);
+    return status;
+}
+
+/* --- replace ---------------------------------------------------------------------------------- */
+
+struct replacing {
+    const char *session, *tracer;
+};
+
+const struct th_argument *const th_control_arguments_replace[] = {
+    &(const struct th_argument){.value = "SESSION",
+                                .type = TH_ARGUMENT_SESSION,
+                                .how = TH_ARGUMENT_NEEDED,
+                                TH_INTO(struct replacing, session)},
+    &(const struct th_argument){.value = "TRACER",
+                                .type = TH_ARGUMENT_TRACER,
+                                .how = TH_ARGUMENT_NEEDED,
+                                TH_INTO(struct replacing, tracer)},
+    NULL};
+
+static enum th_status replace(struct th_control_host *host, struct th_session *session,
+                              const char *text)
+{
+    struct th_search search;
+    enum th_status status;
+
+    th_control_host_search(host, &search);
+    status = th_tracer_replace(session, &search, text, &host->lock);
+    th_search_free(&search);
+    return status;
+}
+
+enum th_status th_control_do_replace(void *context, int count, char **words, json_t **result)
+{
+    struct th_control_host *host = context;
+    struct th_session *session;
+    struct replacing replacing;
+    th_session_id id;
+    enum th_status status = th_control_read(TH_CONTROL_REPLACE, count, words, &replacing);
+
+    if (status == TH_OK)
+        status = th_control_session(host, replacing.session, &session);
+    if (status != TH_OK)
+        return status;
+    id = th_session_id_of(session);
+    status = replace(host, session, replacing.tracer);
+    if (status != TH_OK)
+        return th_error_context("the session keeps the tracer that it has");
+    th_watch_look(&host->watch);
+    session = th_session_find(host->tracing, id); /* another may have ended it meanwhile */
+    if (session)
+        *result = session_of(session);
+    return TH_OK;
+}
+
+/* --- flags ------------------------------------------------------------------------------------ */
+
+struct flagging {
+    struct th_session_options options; /* whom: --processes and --ports are stored here */
+    const struct th_control_host *host;
+    const char *list, *mode, *which;
+    uint32_t flags;
+    struct th_session *session;
+};
+
+/* Behind the list: on or off, then whom, if that was not said by an option. */
+static enum th_status take_mode_or_whom(const struct th_argument *argument, const char *value,
+                                        void *input)
+{
+    struct flagging *flagging = input;
+    bool mode = strcmp(value, "on") == 0 || strcmp(value, "off") == 0;
+
+    (void)argument;
+    if (mode && !flagging->mode) {
+        flagging->mode = value;
+        return TH_OK;
+    }
+    if (flagging->options.items[0].tracee_count > 0)
+        return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
+    return th_session_options_tracees(&flagging->options, false, value);
+}
+
+static enum th_status take_tracees(const struct th_argument *argument, const char *value,
+                                   void *input)
+{
+    return th_session_options_tracees(input, strcmp(argument->name, "ports") == 0, value);
+}
+
+const struct th_argument *const th_control_arguments_flags[] = {
+    &(const struct th_argument){.value = "LIST",
+                                .type = TH_ARGUMENT_TEXT,
+                                .how = TH_ARGUMENT_NEEDED | TH_ARGUMENT_LIST,
+                                .words = th_trace_flag_words,
+                                TH_INTO(struct flagging, list)},
+    &(const struct th_argument){.value = "on|off",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("on", "off", "all", "existing", "new"),
+                                .take = take_mode_or_whom},
+    &(const struct th_argument){.value = "WHOM",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_mode_or_whom},
+    &(const struct th_argument){.name = "ports",
+                                .value = "WHOM",
+                                .type = TH_ARGUMENT_TEXT,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_tracees},
+    &(const struct th_argument){.name = "session",
+                                .value = "SESSION",
+                                .type = TH_ARGUMENT_SESSION,
+                                TH_INTO(struct flagging, which)},
+    &(const struct th_argument){.name = "processes",
+                                .value = "WHOM",
+                                .type = TH_ARGUMENT_TRACEES,
+                                .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS | TH_ARGUMENT_HIDDEN,
+                                .words = TH_WORDS("all", "existing", "new"),
+                                .take = take_tracees},
+    NULL};
+
+static enum th_status read_flagged(struct flagging *flagging, int count, char **words)
+{
+    enum th_status status = th_control_read(TH_CONTROL_FLAGS, count, words, flagging);
+    const struct th_session_option *option = &flagging->options.items[0];
+
+    if (status == TH_OK)
+        status = th_flags_parse(flagging->list, &flagging->flags);
+    if (status == TH_OK && option->tracee_count == 0) {
+        status = th_session_options_tracees(&flagging->options, false, "all");
+        if (status == TH_OK && flagging->flags & TH_FLAGS_OF_PORTS & ~TH_FLAG_CPU_TIMESTAMP)
+            status = th_session_options_tracees(&flagging->options, true, "all");
+    }
+    return status == TH_OK ? th_control_session(flagging->host, flagging->which, &flagging->session)
+                           : status;
+}
+
+static enum th_status set_flags(void *argument)
+{
+    const struct flagging *flagging = argument;
+    const struct th_session_option *option = &flagging->options.items[0];
+    bool on = !flagging->mode || strcmp(flagging->mode, "on") == 0;
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < option->tracee_count && status == TH_OK; i++)
+        status = th_chosen_trace(&option->tracees[i], flagging->session, on, flagging->flags,
+                                 flagging->options.live);
+    return status;
+}
+
+enum th_status th_control_do_flags(void *context, int count, char **words, json_t **result)
+{
+    struct flagging flagging = {.host = context};
+    enum th_status status;
+
+    th_session_options_init(&flagging.options, flagging.host->live);
+    flagging.options.running = flagging.options.live;
+    status = read_flagged(&flagging, count, words);
+    if (status == TH_OK && th_session_options_name_tracees(&flagging.options))
+        status = th_control_at_tracees(flagging.host, set_flags, &flagging);
+    else if (status == TH_OK)
+        status = set_flags(&flagging);
+    th_session_options_free(&flagging.options);
+    if (status == TH_OK)
+        *result = session_of(flagging.session);
+    return status;
+}

@@ -1,0 +1,214 @@
+/* Commands about the host itself: status, tracers, processes, stop, help. */
+#include "commands.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* --- status ----------------------------------------------------------------------------------- */
+
+static double seconds(int64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+/* Of the sessions that there are: what their tracers were asked and told. */
+static json_t *events_of(const struct th_control_host *host, uint64_t *total)
+{
+    uint64_t traced = 0, discarded = 0;
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        struct th_session_counts counts = {0};
+        if (session)
+            counts = th_session_counts(session);
+        traced += counts.traced;
+        discarded += counts.discarded;
+    }
+    *total = traced + discarded;
+    return json_pack("{s:I, s:I}", "traced", (json_int_t)traced, "discarded",
+                     (json_int_t)discarded);
+}
+
+/* Since the `status` before, or the beginning. Sessions that are gone take their counts along. */
+static json_t *rate_of(struct th_control_host *host, uint64_t events, int64_t now)
+{
+    struct th_control_rate *rate = &host->rate;
+    double time = seconds(now - rate->time);
+    double more = events > rate->events ? (double)(events - rate->events) : 0;
+
+    *rate = (struct th_control_rate){now, events};
+    return json_pack("{s:f, s:f}", "events_per_second", time > 0 ? more / time : 0.0,
+                     "over_seconds", time);
+}
+
+static json_t *control_of(const struct th_control_host *host)
+{
+    struct th_control_counts counts = th_control_counts(host->server);
+
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "clients", (json_int_t)counts.clients, "requests",
+                     (json_int_t)counts.requests, "refused", (json_int_t)counts.refused,
+                     "malformed", (json_int_t)counts.malformed, "dropped",
+                     (json_int_t)counts.dropped);
+}
+
+static json_t *lost(const struct th_control_host *host)
+{
+    struct th_live_counts counts = th_live_counts(host->tracing);
+
+    return json_pack("{s:I, s:I, s:I}", "suppressed", (json_int_t)counts.suppressed, "strangers",
+                     (json_int_t)counts.strangers, "mail_dropped", (json_int_t)th_mail_dropped());
+}
+
+enum th_status th_control_do_status(void *context, int count, char **words, json_t **result)
+{
+    struct th_control_host *host = context;
+    enum th_status status = th_control_read(TH_CONTROL_STATUS, count, words, NULL);
+    int64_t now = th_clock_real_monotonic();
+    json_t *events;
+    uint64_t total;
+
+    if (status != TH_OK)
+        return status;
+    events = events_of(host, &total);
+    *result = json_pack("{s:s, s:i, s:s, s:f, s:I, s:o, s:o, s:o, s:o}", "program", host->program,
+                        "pid", (int)getpid(), "version", TH_VERSION, "seconds",
+                        seconds(now - host->began), "sessions",
+                        (json_int_t)th_tracing_sessions(host->tracing), "events", events, "rate",
+                        rate_of(host, total, now), "lost", lost(host), "control", control_of(host));
+    host->tell(host->context, *result);
+    return TH_OK;
+}
+
+/* --- tracers ---------------------------------------------------------------------------------- */
+
+/* The numbers of NAME's sessions. The live view's has no tracer. */
+static json_t *sessions_of(const struct th_control_host *host, const char *name)
+{
+    json_t *numbers = json_array();
+
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        if (session && th_session_has_tracer(session) &&
+            strcmp(th_session_name(session), name) == 0)
+            json_array_append_new(numbers, json_integer(th_control_session_number(session)));
+    }
+    return numbers;
+}
+
+static bool is_listed(const struct th_found_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_tracer(json_t *tracers, const struct th_control_host *host, const char *name,
+                       const char *path, const char *origin)
+{
+    json_array_append_new(tracers,
+                          json_pack("{s:s, s:s, s:s, s:o}", "name", name, "path", path, "origin",
+                                    origin, "sessions", sessions_of(host, name)));
+}
+
+/* Those that were attached by a path are in no folder that is searched. */
+static void add_others(json_t *tracers, const struct th_control_host *host,
+                       const struct th_found_list *list)
+{
+    for (size_t i = 0; i < th_tracing_sessions(host->tracing); i++) {
+        const struct th_session *session = th_tracing_session(host->tracing, i);
+        if (session && th_session_has_tracer(session) && !is_listed(list, th_session_name(session)))
+            add_tracer(tracers, host, th_session_name(session), th_session_name(session), "path");
+    }
+}
+
+enum th_status th_control_do_tracers(void *context, int count, char **words, json_t **result)
+{
+    const struct th_control_host *host = context;
+    enum th_status status = th_control_read(TH_CONTROL_TRACERS, count, words, NULL);
+    struct th_found_list list = {0};
+    struct th_search search;
+    json_t *tracers;
+
+    if (status != TH_OK)
+        return status;
+    tracers = json_array();
+    th_search_init(&search, TH_SEARCH_TRACERS, host->folders, host->folder_count);
+    th_search_list(&search, &list);
+    for (size_t i = 0; i < list.count; i++)
+        if (!list.items[i].shadowed)
+            add_tracer(tracers, host, list.items[i].name, list.items[i].path,
+                       th_search_origin_text(list.items[i].origin));
+    add_others(tracers, host, &list);
+    th_found_list_free(&list);
+    th_search_free(&search);
+    *result = json_pack("{s:o}", "tracers", tracers);
+    return TH_OK;
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+struct asked {
+    const struct th_control_host *host;
+    json_t *processes;
+};
+
+static enum th_status list_processes(void *argument)
+{
+    struct asked *asked = argument;
+
+    asked->processes = asked->host->processes();
+    return TH_OK;
+}
+
+enum th_status th_control_do_processes(void *context, int count, char **words, json_t **result)
+{
+    struct asked asked = {.host = context};
+    enum th_status status = th_control_read(TH_CONTROL_PROCESSES, count, words, NULL);
+
+    if (status == TH_OK)
+        status = th_control_at_tracees(asked.host, list_processes, &asked);
+    if (status == TH_OK)
+        *result = json_pack("{s:o}", "processes", asked.processes);
+    return status;
+}
+
+/* --- stop, help ------------------------------------------------------------------------------- */
+
+enum th_status th_control_do_stop(void *context, int count, char **words, json_t **result)
+{
+    struct th_control_host *host = context;
+    enum th_status status = th_control_read(TH_CONTROL_STOP, count, words, NULL);
+
+    (void)result;
+    if (status == TH_OK)
+        host->stop(host->context);
+    return status;
+}
+
+const struct th_argument *const th_control_arguments_help[] = {
+    &(const struct th_argument){
+        .value = "COMMAND", .type = TH_ARGUMENT_COMMAND, .size = sizeof(const char *)},
+    NULL};
+
+/* Of all commands, or of the one that is named. */
+enum th_status th_control_do_help(void *context, int count, char **words, json_t **result)
+{
+    const struct th_control_host *host = context;
+    const char *only = NULL;
+    enum th_status status = th_control_read(TH_CONTROL_HELP, count, words, &only);
+    json_t *commands;
+
+    if (status != TH_OK)
+        return status;
+    commands = json_array();
+    for (size_t i = 0; i < host->setup.command_count; i++)
+        if (!only || strcmp(only, host->setup.commands[i].name) == 0)
+            json_array_append_new(commands, th_control_help(&host->setup.commands[i]));
+    if (json_array_size(commands) > 0) {
+        *result = json_pack("{s:o}", "commands", commands);
+        return TH_OK;
+    }
+    json_decref(commands);
+    return th_control_unknown(&host->setup, only);
+}

@@ -1,0 +1,441 @@
+#include "watch.h"
+
+#include "commands.h"
+
+#include "host/crash/crash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MILLISECOND = 1000 * 1000 };
+static const int64_t quiet = 100 * MILLISECOND; /* after which a file is taken for finished ... */
+static const int64_t longest = 2000 * MILLISECOND; /* ... and this, however often it is written */
+static const int64_t retry = 1000 * MILLISECOND;   /* while a file is not there, or code in use */
+static const uint32_t finished = IN_CLOSE_WRITE | IN_MOVED_TO;
+static const uint32_t gone = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
+
+/* What was tried for a session last, and refused. */
+struct th_watch_refusal {
+    th_session_id session;
+    struct stat file;
+};
+
+/* --- Reports ---------------------------------------------------------------------------------- */
+
+void th_watch_report(const struct th_watch *watch, const char *format, ...)
+{
+    char text[PATH_MAX + 256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    watch->host->report(watch->host, text);
+}
+
+void th_watch_report_failure(const struct th_watch *watch)
+{
+    struct th_buffer text = {0};
+    const char *link;
+
+    for (size_t i = 0; (link = th_error_link(i)); i++)
+        th_buffer_printf(&text, "%s%s\n", i == 0 ? "" : "  ", link);
+    watch->host->report(watch->host, th_buffer_text(&text));
+    th_buffer_free(&text);
+}
+
+/* --- Places ----------------------------------------------------------------------------------- */
+
+static char *folder_of(const char *path)
+{
+    size_t length = (size_t)(th_watch_name_in(path) - path);
+
+    return length ? th_printf("%.*s", (int)length, path) : th_strdup("./");
+}
+
+/* "" where there is no tracer: no file is called that. */
+static const char *path_of(const struct th_session *session)
+{
+    return th_session_has_tracer(session) ? th_library_path(th_session_library(session)) : "";
+}
+
+/* Returns inotify's number of the folder of PATH, which stays the same as long as the folder is
+ * there. The numbers count up; of a folder that has a new one, events were missed. */
+static int watch_folder(struct th_watch *watch, const char *path)
+{
+    char *folder = folder_of(path);
+    int number = inotify_add_watch(watch->news, folder, finished | IN_CREATE | gone | IN_ONLYDIR);
+
+    th_free(folder);
+    watch->incomplete |= number > watch->latest_folder;
+    return number;
+}
+
+/* --- Files that are finished ------------------------------------------------------------------ */
+
+struct th_watch_file {
+    int folder; /* as watch_folder() has it */
+    char *name;
+};
+
+static struct th_watch_file *find_finished(const struct th_watch *watch, int folder,
+                                           const char *name)
+{
+    for (size_t i = 0; i < watch->finished_count; i++)
+        if (watch->finished[i].folder == folder && strcmp(watch->finished[i].name, name) == 0)
+            return &watch->finished[i];
+    return NULL;
+}
+
+bool th_watch_is_finished(struct th_watch *watch, const char *path)
+{
+    struct th_names places = {0};
+    bool found = false;
+
+    th_watch_places(path, &places);
+    for (size_t i = 0; i < places.count && !found; i++)
+        found = find_finished(watch, watch_folder(watch, places.items[i]),
+                              th_watch_name_in(places.items[i])) != NULL;
+    th_names_free(&places);
+    return found;
+}
+
+static void look_soon(struct th_watch *watch)
+{
+    int64_t now = th_clock_real_monotonic();
+
+    if (watch->due == INT64_MAX)
+        watch->latest = now + longest;
+    watch->due = now + quiet < watch->latest ? now + quiet : watch->latest;
+}
+
+static void note_finished(struct th_watch *watch, int folder, const char *name)
+{
+    if (!find_finished(watch, folder, name)) {
+        TH_ARRAY_GROW(watch->finished, watch->finished_count, watch->finished_capacity);
+        watch->finished[watch->finished_count++] = (struct th_watch_file){folder, th_strdup(name)};
+    }
+    look_soon(watch);
+}
+
+static void note_unfinished(struct th_watch *watch, int folder, const char *name)
+{
+    struct th_watch_file *file = find_finished(watch, folder, name);
+
+    if (!file)
+        return;
+    th_free(file->name);
+    *file = watch->finished[--watch->finished_count];
+}
+
+static void forget_finished(struct th_watch *watch)
+{
+    while (watch->finished_count > 0)
+        th_free(watch->finished[--watch->finished_count].name);
+}
+
+/* Somebody has the file open for writing, and will close it: the kernel grants no lease then. False
+ * if that is not known, as for others' files. Who opens it for writing while there is a lease waits
+ * for the close() here, of which a signal tells: one that is ignored. */
+static bool is_being_written(const char *path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool written;
+
+    if (file < 0)
+        return false;
+    fcntl(file, F_SETSIG, SIGURG);
+    written = fcntl(file, F_SETLEASE, F_RDLCK) != 0 && errno == EAGAIN;
+    close(file);
+    return written;
+}
+
+/* Watches the folders of PATH's places. If one is new, above LATEST, the file is finished unless it
+ * is open for writing. False: it is not there. */
+static bool watch_file(struct th_watch *watch, const char *path, int *latest)
+{
+    struct th_names places = {0};
+
+    th_watch_places(path, &places);
+    for (size_t i = 0; i < places.count; i++) {
+        int number = watch_folder(watch, places.items[i]);
+        if ((watch->all || number > watch->latest_folder) && !is_being_written(path))
+            note_finished(watch, number, th_watch_name_in(places.items[i]));
+        if (number > *latest)
+            *latest = number;
+    }
+    th_names_free(&places);
+    return access(path, F_OK) == 0;
+}
+
+/*
+ * A folder that was removed is not told to be if somebody still uses a file of it; so whenever a
+ * file is not there, its folder is looked up again, until it is.
+ */
+static void watch_folders(struct th_watch *watch)
+{
+    int latest = watch->latest_folder;
+    bool complete = true;
+
+    th_tracer_lock_take(watch->lock);
+    for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++) {
+        const struct th_session *session = th_tracing_session(watch->tracing, i);
+        if (th_session_has_tracer(session))
+            complete &= watch_file(watch, path_of(session), &latest);
+    }
+    th_tracer_lock_drop(watch->lock);
+    th_watch_modules_update(&watch->modules);
+    for (size_t i = 0; i < watch->modules.count; i++)
+        complete &= watch_file(watch, watch->modules.items[i].path, &latest);
+    watch->latest_folder = latest;
+    watch->all = false;
+    watch->incomplete = !complete;
+}
+
+/* --- Replacing -------------------------------------------------------------------------------- */
+
+static struct th_watch_refusal *refusal_of(struct th_watch *watch, th_session_id session)
+{
+    for (size_t i = 0; i < watch->refusal_count; i++)
+        if (watch->refusals[i].session == session)
+            return &watch->refusals[i];
+    return NULL;
+}
+
+static bool was_refused(struct th_watch *watch, th_session_id session, const struct stat *now)
+{
+    const struct th_watch_refusal *refusal = refusal_of(watch, session);
+    const struct stat *then = refusal ? &refusal->file : NULL;
+
+    return then && th_watch_is_same(then, now);
+}
+
+static void note_refusal(struct th_watch *watch, th_session_id session, const struct stat *file)
+{
+    struct th_watch_refusal *refusal = refusal_of(watch, session);
+
+    if (!refusal) {
+        TH_ARRAY_GROW(watch->refusals, watch->refusal_count, watch->refusal_capacity);
+        refusal = &watch->refusals[watch->refusal_count++];
+        refusal->session = session;
+    }
+    refusal->file = *file;
+}
+
+/* The lock is let go of meanwhile: then the session may be gone. */
+static void renew(struct th_watch *watch, struct th_session *session)
+{
+    th_session_id id = th_session_id_of(session);
+    struct stat file;
+    char *path;
+
+    if (!th_session_attached(session) || !th_watch_is_finished(watch, path_of(session)) ||
+        !th_tracer_is_outdated(session) || stat(path_of(session), &file) != 0 ||
+        was_refused(watch, id, &file))
+        return;
+    path = th_strdup(path_of(session));
+    if (th_tracer_renew(session, watch->lock) == TH_OK) {
+        th_watch_report(watch, "the new %s is at work\n", path);
+    } else if (th_watch_is_still(path, &file)) {
+        note_refusal(watch, id, &file);
+        th_error_context("the new %s is not used, the old one goes on", path);
+        th_watch_report_failure(watch);
+    }
+    th_error_clear();
+    th_free(path);
+}
+
+static void renew_all(struct th_watch *watch)
+{
+    th_tracer_lock_take(watch->lock);
+    for (size_t i = 0; i < th_tracing_sessions(watch->tracing); i++)
+        renew(watch, th_tracing_session(watch->tracing, i));
+    th_tracer_lock_drop(watch->lock);
+}
+
+/* --- News ------------------------------------------------------------------------------------- */
+
+/* The place of PATH that EVENT is about; the caller frees it. NULL: none. */
+static char *place_meant(struct th_watch *watch, const char *path,
+                         const struct inotify_event *event)
+{
+    struct th_names places = {0};
+    char *place = NULL;
+
+    th_watch_places(path, &places);
+    for (size_t i = 0; i < places.count && !place; i++)
+        if (strcmp(th_watch_name_in(places.items[i]), event->name) == 0 &&
+            watch_folder(watch, places.items[i]) == event->wd)
+            place = th_strdup(places.items[i]);
+    th_names_free(&places);
+    return place;
+}
+
+/* The same of the tracers and plugins that there are. */
+static char *path_meant(struct th_watch *watch, const struct inotify_event *event)
+{
+    char *path = NULL;
+
+    th_tracer_lock_take(watch->lock);
+    for (size_t i = 0; i < th_tracing_sessions(watch->tracing) && !path; i++) {
+        const struct th_session *session = th_tracing_session(watch->tracing, i);
+        path = place_meant(watch, path_of(session), event);
+    }
+    th_tracer_lock_drop(watch->lock);
+    for (size_t i = 0; i < watch->modules.count && !path; i++)
+        path = place_meant(watch, watch->modules.items[i].path, event);
+    return path;
+}
+
+static void take_of_file(struct th_watch *watch, const struct inotify_event *event,
+                         const char *path)
+{
+    struct stat file;
+    bool there = lstat(path, &file) == 0, is_link = there && S_ISLNK(file.st_mode);
+    /* A new name of a file that is there already: nobody will close it after writing. */
+    bool named = event->mask & IN_CREATE && there && file.st_nlink > 1;
+
+    watch->incomplete |= is_link || event->mask & gone;
+    if (is_link ? !is_being_written(path) : event->mask & finished || named)
+        note_finished(watch, event->wd, event->name);
+    else
+        note_unfinished(watch, event->wd, event->name);
+}
+
+static void take(struct th_watch *watch, const struct inotify_event *event)
+{
+    char *path = event->len > 0 ? path_meant(watch, event) : NULL;
+
+    if (path)
+        take_of_file(watch, event, path);
+    else if (event->len == 0) /* a folder has gone, or events are lost */
+        watch->incomplete = true;
+    if (event->mask & IN_Q_OVERFLOW)
+        watch->all = watch->incomplete = true;
+    th_free(path);
+}
+
+static void read_news(struct th_watch *watch)
+{
+    _Alignas(struct inotify_event) char bytes[4096];
+    ssize_t got;
+
+    while ((got = read(watch->news, bytes, sizeof bytes)) > 0)
+        for (char *at = bytes; at < bytes + got;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            take(watch, event);
+            at += sizeof *event + event->len;
+        }
+}
+
+/* Milliseconds; below 0: until there is news. */
+static int patience(const struct th_watch *watch)
+{
+    int64_t wait = watch->incomplete ? retry : INT64_MAX;
+    int64_t left = watch->due - th_clock_real_monotonic();
+
+    if (watch->due != INT64_MAX && left < wait)
+        wait = left > 0 ? left : 0;
+    return wait == INT64_MAX ? -1 : (int)((wait + MILLISECOND - 1) / MILLISECOND);
+}
+
+/* True: it is over. */
+static bool was_woken(struct th_watch *watch)
+{
+    uint64_t times;
+
+    if (read(watch->wake, &times, sizeof times) > 0)
+        watch->all = watch->incomplete = true;
+    return atomic_load_explicit(&watch->over, memory_order_relaxed);
+}
+
+static void watch_all_along(struct th_watch *watch)
+{
+    struct pollfd polled[] = {{watch->news, POLLIN, 0}, {watch->wake, POLLIN, 0}};
+
+    for (;;) {
+        poll(polled, 2, patience(watch));
+        if (polled[1].revents && was_woken(watch))
+            return;
+        read_news(watch);
+        if (watch->incomplete)
+            watch_folders(watch);
+        if (th_clock_real_monotonic() >= watch->due) {
+            watch->due = INT64_MAX;
+            renew_all(watch);
+            if (th_watch_modules_renew(watch))
+                watch->due = watch->latest = th_clock_real_monotonic() + retry;
+            forget_finished(watch);
+        }
+    }
+}
+
+/* --- Its life --------------------------------------------------------------------------------- */
+
+static void *run(void *context)
+{
+    th_crash_thread_begin();
+    watch_all_along(context);
+    th_crash_thread_end();
+    return NULL;
+}
+
+static void release(struct th_watch *watch)
+{
+    if (watch->news >= 0)
+        close(watch->news);
+    if (watch->wake >= 0)
+        close(watch->wake);
+    th_free(watch->refusals);
+    forget_finished(watch);
+    th_free(watch->finished);
+    th_watch_modules_free(&watch->modules);
+}
+
+enum th_status th_watch_begin(struct th_watch *watch)
+{
+    int error = 0;
+
+    atomic_init(&watch->over, false);
+    watch->due = INT64_MAX;
+    watch->news = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    watch->wake = eventfd(1, EFD_CLOEXEC); /* it looks at once */
+    if (watch->news < 0 || watch->wake < 0)
+        error = errno;
+    if (!error)
+        error = th_thread_start(&watch->thread, NULL, run, watch);
+    watch->begun = !error;
+    if (!error)
+        return TH_OK;
+    release(watch);
+    return th_error_raise(TH_FAILED, "cannot watch the tracers' files: %s", strerror(error));
+}
+
+void th_watch_look(const struct th_watch *watch)
+{
+    uint64_t one = 1;
+
+    while (watch->begun && write(watch->wake, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+void th_watch_end(struct th_watch *watch)
+{
+    if (!watch->begun)
+        return;
+    atomic_store_explicit(&watch->over, true, memory_order_relaxed);
+    th_watch_look(watch);
+    pthread_join(watch->thread, NULL);
+    release(watch);
+    watch->begun = false;
+}
