@@ -965,6 +965,72 @@ struct tracehost_live_counts {
 TRACEHOST_API enum tracehost_status tracehost_live_get_counts(tracehost_host *host,
                                                               struct tracehost_live_counts *counts);
 
+/* --- Control ---------------------------------------------------------------------------------- */
+
+/*
+ * What `--control` and `--watch` are to `tracehost run`: other programs tell a host what to do while
+ * it runs, and tracers whose files change are replaced.
+ */
+struct tracehost_control_setup {
+    size_t size;
+    /* The name of the program, for those who connect, and for reports. Not NULL. */
+    const char *program;
+    /* Where a Unix socket is made, mode 0600, in a folder that nobody else may write to: for
+     * `tracehost ctl PATH`. A socket of that name that nobody serves is replaced. NULL: none is. */
+    const char *path;
+    /* When the file of a tracer of a session is compiled anew, or another is moved there, the session
+     * goes on with that one. One that is refused leaves the old one at work. */
+    bool watch;
+    /* Does the command `stop`: has the program end soon. It may be called any number of times, by a
+     * thread of the library, and must not wait for tracehost_control_close(). NULL: `stop` is
+     * refused. */
+    void (*stop)(void *context);
+    /* Reports what the watch has done, or has not, and why: a line, with its causes in lines below,
+     * each with its newline. By a thread of the library, one call at a time. NULL: such reports go to
+     * stderr, the first line behind the program's name. */
+    void (*report)(void *context, const char *text);
+    void *context;
+};
+
+/*
+ * Opens the control of HOST, which was started as `live`: serves the socket and watches, by threads
+ * of the library that take no signals of the program. Sessions that clients attach are HOST's, as are
+ * those of the program to clients. All commands of `tracehost ctl` are there; load, purge, delete and
+ * modules are refused, as such programs run no code of libraries.
+ *
+ * Thread: the one that starts and stops HOST. Not in a callback.
+ * Order: after tracehost_host_start(); tracehost_control_close() comes before tracehost_host_stop().
+ *        While the control is open, a client may destroy any session at any time: what names one is
+ *        called between tracehost_control_lock() and tracehost_control_unlock().
+ * Owner: the texts of SETUP are copied.
+ * Errors: TRACEHOST_USAGE if HOST has a control already, or PATH is served by another process or is
+ *         no socket; TRACEHOST_FAILED if the system refuses a socket, a thread or a watch. Nothing is
+ *         open then.
+ */
+TRACEHOST_API enum tracehost_status
+tracehost_control_open(tracehost_host *host, const struct tracehost_control_setup *setup);
+
+/*
+ * Closes the control of HOST: waits for commands that have begun, lets all clients go, removes the
+ * socket and watches no more. Sessions stay. Nothing, if HOST has none.
+ *
+ * Thread: as tracehost_control_open(); not between lock and unlock, nor in `stop` and `report`.
+ * Errors: TRACEHOST_USAGE in a callback.
+ */
+TRACEHOST_API enum tracehost_status tracehost_control_close(tracehost_host *host);
+
+/*
+ * Keep clients' commands, and the watch, from changing sessions between the two: each is carried out
+ * before or after. A session may be gone before the lock is taken: tracehost_session_get_state() tells.
+ * The library itself lets go of the lock while it calls tracers to load, replace or unload them, and
+ * while it waits for other threads, as in tracehost_session_create(), _set_pattern() and _destroy().
+ *
+ * Thread: any, none twice at a time; not in a callback, nor in `stop` and `report`.
+ * Order: HOST has a control, and it is not closed meanwhile.
+ */
+TRACEHOST_API void tracehost_control_lock(tracehost_host *host);
+TRACEHOST_API void tracehost_control_unlock(tracehost_host *host);
+
 #ifdef __cplusplus
 }
 #endif

@@ -414,10 +414,11 @@ static void add_process(void *context, const struct th_process *process)
                       process->name == TH_NONE ? json_null() : th_control_term(process->name)));
 }
 
-static json_t *list_processes(void)
+static json_t *list_processes(void *context)
 {
     json_t *list = json_array();
 
+    (void)context;
     th_world_each(add_process, list);
     return list;
 }

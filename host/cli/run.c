@@ -243,12 +243,13 @@ static json_t *process_of(const struct th_process_seen *seen)
                      "words", (json_int_t)seen->words, "links", (json_int_t)seen->links);
 }
 
-static json_t *list_processes(void)
+static json_t *list_processes(void *context)
 {
     struct th_process_seen *processes;
     size_t count = th_runtime_list(&processes);
     json_t *list = json_array();
 
+    (void)context;
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, process_of(&processes[i]));
     th_free(processes);

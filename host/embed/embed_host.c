@@ -88,8 +88,8 @@ static void offer_functions(void)
 
 static void add_folder(tracehost_host *host, const char *folder)
 {
-    TH_ARRAY_GROW(host->folders, host->folder_count, host->folder_capacity);
-    host->folders[host->folder_count++] = th_strdup(folder);
+    TH_ARRAY_GROW(host->folders.items, host->folders.count, host->folders.capacity);
+    host->folders.items[host->folders.count++] = th_strdup(folder);
 }
 
 static enum th_status check_setup(const struct tracehost_setup *setup)
@@ -133,6 +133,7 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
     failures_before = th_failures();
     running = th_alloc_zero(sizeof *running);
     pthread_mutex_init(&running->loading, NULL);
+    pthread_mutex_init(&running->processes_lock, NULL);
     running->tracing = th_tracing_create();
     if (setup.live)
         th_tracing_share(running->tracing);
@@ -161,6 +162,8 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
 
     if (status == TH_OK && host && host->replay)
         status = th_error_raise(TH_USAGE, "a replay has not ended");
+    if (status == TH_OK && host && host->control)
+        status = th_error_raise(TH_USAGE, "the host's control has not been closed");
     if (status == TH_OK && host && atomic_load_explicit(&host->live, memory_order_relaxed))
         status = th_error_raise(TH_USAGE, "live processes or functions have not ended");
     if (status != TH_OK || !host)
@@ -170,9 +173,10 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     th_tracing_free(host->tracing);
     if (host->guard)
         th_crash_remove();
-    for (size_t i = 0; i < host->folder_count; i++)
-        th_free((char *)host->folders[i]);
-    th_free(host->folders);
+    for (size_t i = 0; i < host->folders.count; i++)
+        th_free((char *)host->folders.items[i]);
+    th_free(host->folders.items);
+    pthread_mutex_destroy(&host->processes_lock);
     pthread_mutex_destroy(&host->loading);
     th_free(host);
     running = NULL;
@@ -183,7 +187,8 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
 
 void th_embed_search(const tracehost_host *host, struct th_search *search)
 {
-    th_search_init(search, TH_SEARCH_TRACERS, host->folders, host->folder_count);
+    th_search_init(search, TH_SEARCH_TRACERS, host->folders.items, host->folders.count);
+    search->replaceable = host->control; /* by a client, or as its file changes */
 }
 
 enum tracehost_status tracehost_host_add_folder(tracehost_host *host, const char *folder)

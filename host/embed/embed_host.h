@@ -4,6 +4,7 @@
 
 #include "embed_sized.h"
 
+#include "host/control/control.h"
 #include "host/trace/trace.h"
 
 #include <pthread.h>
@@ -11,13 +12,15 @@
 
 struct tracehost_host {
     struct th_tracing *tracing;
-    const char **folders; /* of the setup, and added ones; each is ours */
-    size_t folder_count, folder_capacity;
+    struct th_texts folders;  /* of the setup, and added ones; each is ours */
     tracehost_replay *replay; /* that has begun and not ended, NULL: none */
     pthread_mutex_t loading;  /* guards the folders; libraries are loaded one at a time */
     atomic_size_t live;       /* processes and functions that have begun and not ended; relaxed: a
                                  program that stops the host has ended them before */
     bool guard;
+    struct th_control_host *control;   /* NULL: nobody else tells the host what to do */
+    tracehost_live_process *processes; /* that have begun and not ended */
+    pthread_mutex_t processes_lock;    /* around them */
 };
 
 /* Functions of the program that this thread has called from here and is in. */
@@ -33,6 +36,9 @@ enum th_status th_embed_check_outside(const tracehost_host *host);
 /* HOST is the one that runs, and has *FOUND, which is alive: else TH_USAGE. */
 enum th_status th_embed_session(const tracehost_host *host, tracehost_session session,
                                 struct th_session **found);
+
+/* The processes of HOST that have begun and not ended, as the command `processes` shows them. */
+json_t *th_embed_processes(tracehost_host *host);
 
 /* Where tracers are looked for; th_search_free() ends it. While loading is locked. */
 void th_embed_search(const tracehost_host *host, struct th_search *search);

@@ -10,6 +10,7 @@ struct tracehost_live_process {
     tracehost_host *host;
     uint64_t (*words)(void *context);
     void *context;
+    tracehost_live_process *next, *before; /* of the host's */
 };
 
 struct tracehost_live_function {
@@ -68,14 +69,44 @@ enum tracehost_status tracehost_live_begin(tracehost_host *host,
     th_live_process_begin(&made->process, host->tracing,
                           setup.parent ? &setup.parent->process : NULL, setup.linked);
     atomic_fetch_add_explicit(&host->live, 1, memory_order_relaxed);
+    pthread_mutex_lock(&host->processes_lock);
+    made->next = host->processes;
+    if (made->next)
+        made->next->before = made;
+    host->processes = made;
+    pthread_mutex_unlock(&host->processes_lock);
     *live = made;
     return TRACEHOST_OK;
+}
+
+static void leave_list(tracehost_live_process *live)
+{
+    tracehost_host *host = live->host;
+
+    pthread_mutex_lock(&host->processes_lock);
+    *(live->before ? &live->before->next : &host->processes) = live->next;
+    if (live->next)
+        live->next->before = live->before;
+    pthread_mutex_unlock(&host->processes_lock);
+}
+
+json_t *th_embed_processes(tracehost_host *host)
+{
+    json_t *list = json_array();
+
+    pthread_mutex_lock(&host->processes_lock);
+    for (const tracehost_live_process *live = host->processes; live; live = live->next)
+        json_array_append_new(
+            list, json_pack("{s:o, s:n}", "pid", th_control_term(live->process.id), "name"));
+    pthread_mutex_unlock(&host->processes_lock);
+    return list;
 }
 
 void tracehost_live_end(tracehost_live_process *live)
 {
     if (!live)
         return;
+    leave_list(live);
     th_live_process_end(&live->process);
     atomic_fetch_sub_explicit(&live->host->live, 1, memory_order_relaxed);
     th_free(live);

@@ -22,14 +22,16 @@ static void tell(void *context, json_t *status)
     (void)status;
 }
 
-static json_t *no_processes(void)
+static json_t *no_processes(void *context)
 {
+    (void)context;
     return json_array();
 }
 
 /* One that lasts for all inputs. */
 static struct hosting *hosting_of(bool live)
 {
+    static const struct th_texts no_folders;
     static struct hosting hostings[2];
     struct hosting *hosting = &hostings[live];
 
@@ -41,6 +43,8 @@ static struct hosting *hosting_of(bool live)
         .program = live ? "run" : "replay",
         .tracing = th_tracing_create(),
         .live = live,
+        .runs_code = live,
+        .folders = &no_folders,
         .path = "socket",
         .stop = stop,
         .tell = tell,

@@ -155,7 +155,7 @@ static enum th_status attach(const struct th_trace_options *trace,
     if (status != TH_OK)
         return status;
     th_tracing_hold();
-    th_control_host_search(host, &search);
+    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     if (!trace->control || !th_session_options_are_empty(&trace->sessions))
         status = th_session_options_attach(&trace->sessions, &search, host->tracing);
     th_search_free(&search);
@@ -170,14 +170,14 @@ enum th_status th_trace_options_begin(const struct th_trace_options *trace,
     enum th_status status;
 
     host->live = trace->live;
-    host->folders = trace->folders.items;
-    host->folder_count = trace->folders.count;
+    host->runs_code = trace->live;
+    host->folders = &trace->folders;
     host->path = trace->control;
     host->watches = trace->watch;
     host->report = report;
     status = th_control_host_begin(host);
     if (status != TH_OK)
-        return status;
+        return th_error_context("cannot serve --control=%s", trace->control);
     th_control_host_lock(host); /* commands come already */
     status = attach(trace, host);
     if (status == TH_OK)

@@ -76,7 +76,7 @@ static enum th_status read_words(const struct th_control_host *host,
                                  enum th_control_command_id which, int count, char **words,
                                  struct asked *asked)
 {
-    if (!host->live)
+    if (!host->runs_code)
         return th_error_raise(TH_USAGE, "code is loaded by hosts that run it: tracehost run");
     return th_control_read(which, count, words, asked);
 }
@@ -137,7 +137,7 @@ static enum th_status load_asked(const struct th_control_host *host, const struc
     th_env_init(&env, TH_ENV_PLAIN);
     status = th_module_info_read(asked->info, &env, &list.info);
     if (status == TH_OK) {
-        th_search_init(&search, TH_SEARCH_PLUGINS, host->folders, host->folder_count);
+        th_control_host_search(host, TH_SEARCH_PLUGINS, &search);
         list.search = &search;
         status = load(host, &list, result);
         th_search_free(&search);

@@ -143,9 +143,7 @@ void th_control_host_prepare(struct th_control_host *host)
 enum th_status th_control_host_begin(struct th_control_host *host)
 {
     th_control_host_prepare(host);
-    if (!host->path || th_control_begin(&host->setup, &host->server) == TH_OK)
-        return TH_OK;
-    return th_error_context("cannot serve --control=%s", host->path);
+    return host->path ? th_control_begin(&host->setup, &host->server) : TH_OK;
 }
 
 enum th_status th_control_host_watch(struct th_control_host *host)
@@ -153,10 +151,15 @@ enum th_status th_control_host_watch(struct th_control_host *host)
     return host->watches ? th_watch_begin(&host->watch) : TH_OK;
 }
 
-void th_control_host_search(const struct th_control_host *host, struct th_search *search)
+void th_control_host_search(const struct th_control_host *host, enum th_search_kind kind,
+                            struct th_search *search)
 {
-    th_search_init(search, TH_SEARCH_TRACERS, host->folders, host->folder_count);
-    search->replaceable = host->path || host->watches;
+    if (host->folders_lock)
+        pthread_mutex_lock(host->folders_lock);
+    th_search_init(search, kind, host->folders->items, host->folders->count);
+    if (host->folders_lock)
+        pthread_mutex_unlock(host->folders_lock);
+    search->replaceable = kind == TH_SEARCH_TRACERS && (host->path || host->watches);
 }
 
 void th_control_host_end(struct th_control_host *host)

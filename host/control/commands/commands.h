@@ -26,24 +26,26 @@
 struct th_control_host {
     const char *program; /* "run", "replay" */
     struct th_tracing *tracing;
-    bool live;                  /* this host is traced, not a recording */
-    const char *const *folders; /* of tracers and plugins, which are looked in first */
-    size_t folder_count;
-    const char *path;      /* of the socket; NULL: there is none */
-    bool watches;          /* tracers and plugins are replaced when their files change */
-    const char *load_info; /* for code that is loaded, Erlang text; NULL: 0 */
+    bool live;      /* this host is traced, not a recording */
+    bool runs_code; /* it loads and runs libraries: load, purge, delete and modules are for it */
+    const struct th_texts *folders; /* of tracers and plugins, which are looked in first */
+    pthread_mutex_t *folders_lock;  /* around what is read of them; NULL: none is added */
+    const char *path;               /* of the socket; NULL: there is none */
+    bool watches;                   /* tracers and plugins are replaced when their files change */
+    const char *load_info;          /* for code that is loaded, Erlang text; NULL: 0 */
 
-    /* Has the work end, soon, as a signal does; any number of times. Any thread. */
+    /* Has the work end, soon, as a signal does; any number of times. Any thread. NULL: it is nobody's
+     * to end. */
     void (*stop)(void *context);
     /* Reports what the watch has done, or has not and why: a line, with its causes below, each with
      * its newline. The watch's thread. */
     void (*report)(const struct th_control_host *host, const char *text);
-    /* Adds to what `status` answers. The server's thread. */
+    /* Adds to what `status` answers. The server's thread. NULL: nothing. */
     void (*tell)(void *context, json_t *status);
     /* Of the thread that alone may name processes; NULL: any may. */
     struct th_between *between;
     /* What there is of processes; by the thread that may name them. */
-    json_t *(*processes)(void);
+    json_t *(*processes)(void *context);
     void *context;
 
     /* Its own. */
@@ -70,9 +72,10 @@ enum th_status th_control_host_begin(struct th_control_host *host);
 /* Watches files, if the host is to. With the lock, when its first tracers are attached. */
 enum th_status th_control_host_watch(struct th_control_host *host);
 
-/* Fills SEARCH with the folders of tracers, which are opened replaceable. End with
+/* Fills SEARCH with the folders of KIND; tracers are opened replaceable. End with
  * th_search_free(). */
-void th_control_host_search(const struct th_control_host *host, struct th_search *search);
+void th_control_host_search(const struct th_control_host *host, enum th_search_kind kind,
+                            struct th_search *search);
 
 /* No command is carried out and no tracer replaced any more; the view stays: see top.h. Waits for
  * what has begun, so without the lock. Again: nothing. */

@@ -464,7 +464,7 @@ static enum th_status set_pattern(const struct th_control_host *host,
         status = th_control_session(host, patterning->which, &session);
     if (status != TH_OK)
         return status;
-    th_control_host_search(host, &search);
+    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     status = th_pattern_option_set(option, &search, session, &matched);
     th_search_free(&search);
     if (status == TH_OK)
@@ -482,7 +482,7 @@ static enum th_status load_meta_tracer(struct th_control_host *host,
 
     if (!patterning->options.items[0].patterns.items[0].meta_tracer)
         return TH_OK;
-    th_control_host_search(host, &search);
+    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     th_tracer_lock_leave(&host->lock);
     status = th_pattern_options_preload(&patterning->options.items[0].patterns, &search, loaded);
     th_tracer_lock_return(&host->lock);

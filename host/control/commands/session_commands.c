@@ -206,7 +206,7 @@ static enum th_status load(struct attaching *attaching, struct th_control_host *
     struct th_search search;
     enum th_status status;
 
-    th_control_host_search(host, &search);
+    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     th_tracer_lock_leave(&host->lock);
     status = th_session_options_preload(&attaching->sessions, &search, loaded);
     th_tracer_lock_return(&host->lock);
@@ -222,7 +222,7 @@ static enum th_status attach(void *argument)
     struct th_search search;
     enum th_status status;
 
-    th_control_host_search(attaching->host, &search);
+    th_control_host_search(attaching->host, TH_SEARCH_TRACERS, &search);
     status = th_session_options_attach(&attaching->sessions, &search, tracing);
     th_search_free(&search);
     if (holds)
@@ -339,7 +339,7 @@ static enum th_status replace(struct th_control_host *host, struct th_session *s
     struct th_search search;
     enum th_status status;
 
-    th_control_host_search(host, &search);
+    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     status = th_tracer_replace(session, &search, text, &host->lock);
     th_search_free(&search);
     return status;

@@ -75,7 +75,8 @@ enum th_status th_control_do_status(void *context, int count, char **words, json
                         seconds(now - host->began), "sessions",
                         (json_int_t)th_tracing_sessions(host->tracing), "events", events, "rate",
                         rate_of(host, total, now), "lost", lost(host), "control", control_of(host));
-    host->tell(host->context, *result);
+    if (host->tell)
+        host->tell(host->context, *result);
     return TH_OK;
 }
 
@@ -133,7 +134,7 @@ enum th_status th_control_do_tracers(void *context, int count, char **words, jso
     if (status != TH_OK)
         return status;
     tracers = json_array();
-    th_search_init(&search, TH_SEARCH_TRACERS, host->folders, host->folder_count);
+    th_control_host_search(host, TH_SEARCH_TRACERS, &search);
     th_search_list(&search, &list);
     for (size_t i = 0; i < list.count; i++)
         if (!list.items[i].shadowed)
@@ -157,7 +158,7 @@ static enum th_status list_processes(void *argument)
 {
     struct asked *asked = argument;
 
-    asked->processes = asked->host->processes();
+    asked->processes = asked->host->processes(asked->host->context);
     return TH_OK;
 }
 
@@ -181,6 +182,8 @@ enum th_status th_control_do_stop(void *context, int count, char **words, json_t
     enum th_status status = th_control_read(TH_CONTROL_STOP, count, words, NULL);
 
     (void)result;
+    if (status == TH_OK && !host->stop)
+        return th_error_raise(TH_USAGE, "this program ends by itself alone");
     if (status == TH_OK)
         host->stop(host->context);
     return status;

@@ -1,0 +1,133 @@
+/* A control socket, and files that are watched, in a program that is the host itself. */
+#include "embed_host.h"
+
+/* What the program has set up, beside the host that commands are for. */
+struct control {
+    struct th_control_host host; /* the first member */
+    tracehost_host *of;
+    char *program, *path; /* path: NULL, there is no socket */
+    struct tracehost_control_setup setup;
+};
+
+static void stop(void *context)
+{
+    const struct control *control = context;
+
+    control->setup.stop(control->setup.context);
+}
+
+static json_t *list_processes(void *context)
+{
+    const struct control *control = context;
+
+    return th_embed_processes(control->of);
+}
+
+static void report(const struct th_control_host *host, const char *text)
+{
+    const struct control *control = (const struct control *)host;
+
+    if (control->setup.report)
+        control->setup.report(control->setup.context, text);
+    else
+        fprintf(stderr, "%s: %s", control->program, text);
+}
+
+static enum th_status check(const tracehost_host *host, const struct tracehost_control_setup *setup)
+{
+    enum th_status status = th_embed_check_outside(host);
+
+    if (status != TH_OK)
+        return status;
+    if (host->control)
+        return th_error_raise(TH_USAGE, "the host has a control already");
+    if (!th_tracing_is_shared(host->tracing))
+        return th_error_raise(TH_USAGE, "the host was not started as live");
+    if (!setup->program || !*setup->program)
+        return th_embed_missing("name of the program");
+    if (!setup->path && !setup->watch)
+        return th_error_raise(TH_USAGE, "there is neither a path nor anything to watch");
+    return TH_OK;
+}
+
+static void free_control(struct control *control)
+{
+    th_free(control->program);
+    th_free(control->path);
+    th_free(control);
+}
+
+static enum th_status begin(struct control *control)
+{
+    enum th_status status = th_control_host_begin(&control->host);
+
+    if (status != TH_OK)
+        return th_error_context("cannot serve %s", control->path);
+    th_control_host_lock(&control->host); /* commands come already */
+    status = th_control_host_watch(&control->host);
+    th_control_host_unlock(&control->host);
+    if (status != TH_OK)
+        th_control_host_end(&control->host);
+    return status;
+}
+
+enum tracehost_status tracehost_control_open(tracehost_host *host,
+                                             const struct tracehost_control_setup *given)
+{
+    struct tracehost_control_setup setup;
+    struct control *control;
+    enum th_status status = th_sized_take(&setup, sizeof setup, given, "tracehost_control_setup");
+
+    if (status == TH_OK)
+        status = check(host, &setup);
+    if (status == TH_OK)
+        status = th_embed_enter();
+    if (status != TH_OK)
+        return th_answer(status);
+    control = th_alloc_zero(sizeof *control);
+    control->of = host;
+    control->setup = setup;
+    control->program = th_strdup(setup.program);
+    control->path = setup.path ? th_strdup(setup.path) : NULL;
+    control->host = (struct th_control_host){
+        .program = control->program,
+        .tracing = host->tracing,
+        .live = true,
+        .folders = &host->folders,
+        .folders_lock = &host->loading,
+        .path = control->path,
+        .watches = setup.watch,
+        .stop = setup.stop ? stop : NULL,
+        .report = report,
+        .processes = list_processes,
+        .context = control,
+    };
+    status = begin(control);
+    if (status == TH_OK)
+        host->control = &control->host;
+    else
+        free_control(control);
+    return th_answer(status);
+}
+
+enum tracehost_status tracehost_control_close(tracehost_host *host)
+{
+    enum th_status status = th_embed_check_outside(host);
+
+    if (status != TH_OK || !host->control)
+        return th_answer(status);
+    th_control_host_end(host->control);
+    free_control((struct control *)host->control);
+    host->control = NULL;
+    return TRACEHOST_OK;
+}
+
+void tracehost_control_lock(tracehost_host *host)
+{
+    th_control_host_lock(host->control);
+}
+
+void tracehost_control_unlock(tracehost_host *host)
+{
+    th_control_host_unlock(host->control);
+}
