@@ -297,21 +297,24 @@ static void note(const struct changes *changes, struct th_finished finished[])
         };
 }
 
-static enum th_status finish(struct changes *changes, struct th_finished finished[])
+static enum th_status finish(struct changes *changes, struct th_finish *f)
 {
     enum th_status status;
 
+    f->refusal = TH_CODE_NOT_PURGED;
     th_permission_wait();
     look_up(changes);
     status = check_old(changes);
-    if (status == TH_OK)
+    if (status == TH_OK) {
         status = run_libraries(changes);
+        f->refusal = status == TH_REFUSED ? TH_CODE_REFUSED : TH_CODE_FAILED;
+    }
     if (status == TH_OK)
         make(changes);
     else
         delete_failed(changes);
     if (status == TH_OK)
-        note(changes, finished);
+        note(changes, f->finished);
     th_permission_release();
     if (status == TH_OK)
         free_purged(changes);
@@ -338,6 +341,7 @@ enum th_status th_code_finish(struct th_finish *f)
     enum th_status status;
 
     f->rounds = 0;
+    f->refusal = TH_CODE_DUPLICATE;
     changes.items = th_alloc_zero((f->count + 1) * sizeof *changes.items);
     for (size_t i = 0; i < f->count; i++) {
         changes.items[i].new = f->prepared[i]->instance;
@@ -347,7 +351,7 @@ enum th_status th_code_finish(struct th_finish *f)
     if (status == TH_OK && f->purge == TH_PURGE_HARD)
         kill_users(&changes);
     if (status == TH_OK)
-        status = finish(&changes, f->finished);
+        status = finish(&changes, f);
     for (size_t i = 0; status == TH_OK && i < f->count; i++)
         th_free(f->prepared[i]);
     th_free(changes.items);

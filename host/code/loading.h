@@ -44,6 +44,15 @@ enum th_purge {
     TH_PURGE_HARD  /* their processes are killed */
 };
 
+/* Why code was not changed. */
+enum th_code_refusal {
+    TH_CODE_FAILED,     /* for none of the reasons below */
+    TH_CODE_REFUSED,    /* a library was refused, or has refused */
+    TH_CODE_NOT_PURGED, /* somebody is in old code that was to be purged */
+    TH_CODE_DUPLICATE,  /* two libraries of the list are one module */
+    TH_CODE_NOT_LOADED  /* the module has no current code */
+};
+
 /* What became of one of a list. */
 struct th_finished {
     th_term name;
@@ -57,6 +66,7 @@ struct th_finish {
     th_term info; /* what load() and upgrade() get */
     enum th_purge purge;
     unsigned rounds;              /* filled in: how often it has waited for thread progress */
+    enum th_code_refusal refusal; /* filled in, unless TH_OK is returned */
     struct th_finished *finished; /* filled in on TH_OK: COUNT of them. NULL: nobody asks */
 };
 
@@ -64,7 +74,7 @@ struct th_finish {
  * Makes all visible at one instant, or none. In this order:
  *
  *  1. It takes the permission.
- *  2. Old code of modules with current code is to be purged: TH_REFUSED, "not_purged", where
+ *  2. Old code of modules with current code is to be purged: TH_REFUSED, TH_CODE_NOT_PURGED, where
  *     somebody is in it. Old code of a deleted module stays, as in a BEAM.
  *  3. load() of those that have no code, neither current nor old. If one refuses, unload() of those
  *     before it.
@@ -76,17 +86,17 @@ struct th_finish {
  *
  * On TH_OK all of PREPARED are the modules' and gone. Else all are still the caller's, to be
  * dropped or finished once more, and what was there is there as before, but for what 5 says. Two of
- * one name: TH_USAGE. Libraries' code runs in the calling thread, with the permission: what it
+ * one name: TH_USAGE, TH_CODE_DUPLICATE. Libraries' code runs in the calling thread, with the permission: what it
  * wants of breakpoints is done afterwards.
  */
 enum th_status th_code_finish(struct th_finish *finish);
 
-/* The module NAME has no current code any more; it becomes old. TH_USAGE: it has none. TH_REFUSED
- * as for 2. */
+/* The module NAME has no current code any more; it becomes old. TH_USAGE: it has none,
+ * TH_CODE_NOT_LOADED. TH_REFUSED: TH_CODE_NOT_PURGED. */
 enum th_status th_code_delete(th_term name, enum th_purge purge);
 
 /* The old code of NAME goes: it is unloaded, once resources of it that have destructors are gone,
- * and closed. *HAD, which may be NULL: it had old code. TH_REFUSED: somebody is in it. */
+ * and closed. *HAD, which may be NULL: it had old code. TH_REFUSED: TH_CODE_NOT_PURGED. */
 enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had);
 
 /* Deletes and purges all modules, whoever is in them: for when nobody can be. The latest first. */

@@ -55,7 +55,7 @@ static void prepare(struct th_code_order *order, const struct th_code_request *r
     for (th_term list = request->what; status == TH_OK && th_is_list(list); list = th_cell(list)[1])
         status = prepare_one(order, th_cell(list)[0]);
     if (status != TH_OK)
-        th_code_order_fail(order);
+        th_code_order_fail(order, status == TH_REFUSED ? TH_CODE_REFUSED : TH_CODE_FAILED);
     th_error_clear();
 }
 

@@ -48,31 +48,6 @@ static void free_order(struct th_code_order *order)
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
-static const char *first_cause(void)
-{
-    const char *cause = "", *link;
-
-    for (size_t i = 0; (link = th_error_link(i)); i++)
-        cause = link;
-    return cause;
-}
-
-static const char *reason_of(enum th_code_command command)
-{
-    static const char not_purged[] = "not_purged"; /* how code/ begins to say so */
-
-    if (strncmp(first_cause(), not_purged, sizeof not_purged - 1) == 0)
-        return not_purged;
-    switch (th_error_status()) {
-    case TH_USAGE:
-        return command == TH_CODE_LOAD ? "duplicate" : "not_loaded";
-    case TH_REFUSED:
-        return "refused";
-    default:
-        return "failed";
-    }
-}
-
 static th_term error_texts(th_env *env)
 {
     th_term texts[TH_ERROR_LINKS];
@@ -86,10 +61,15 @@ static th_term error_texts(th_env *env)
     return th_make_list(env, texts, count);
 }
 
-void th_code_order_fail(struct th_code_order *order)
+void th_code_order_fail(struct th_code_order *order, enum th_code_refusal refusal)
 {
+    static const char *const words[] = {
+        [TH_CODE_FAILED] = "failed",         [TH_CODE_REFUSED] = "refused",
+        [TH_CODE_NOT_PURGED] = "not_purged", [TH_CODE_DUPLICATE] = "duplicate",
+        [TH_CODE_NOT_LOADED] = "not_loaded",
+    };
     th_env *env = &order->env;
-    th_term why = th_make_tuple_of(env, th_atom(reason_of(order->command)), error_texts(env));
+    th_term why = th_make_tuple_of(env, th_atom(words[refusal]), error_texts(env));
 
     order->answer = th_make_tuple_of(env, TH_AM(error), why);
 }
@@ -108,7 +88,7 @@ static th_term finished_list(th_env *env, const struct th_finished finished[], s
     return list;
 }
 
-static enum th_status finish(struct th_code_order *order)
+static void finish(struct th_code_order *order)
 {
     struct th_finished *finished = th_alloc((order->count + 1) * sizeof *finished);
     struct th_finish f = {.prepared = order->prepared,
@@ -123,35 +103,39 @@ static enum th_status finish(struct th_code_order *order)
     if (status == TH_OK) {
         order->answer = finished_list(&order->env, finished, order->count);
         order->count = 0; /* they are the modules' */
+    } else {
+        th_code_order_fail(order, f.refusal);
     }
     th_free(finished);
-    return status;
 }
 
-static enum th_status purge(struct th_code_order *order)
+static void purge(struct th_code_order *order)
 {
     bool had;
-    enum th_status status = th_code_purge(order->module, order->purge, &had);
 
-    if (status == TH_OK)
+    if (th_code_purge(order->module, order->purge, &had) == TH_OK)
         order->answer = had ? TH_AM(true) : TH_AM(false);
-    return status;
+    else
+        th_code_order_fail(order, TH_CODE_NOT_PURGED);
 }
 
-static enum th_status delete (struct th_code_order *order) {
+static void delete_module(struct th_code_order *order)
+{
     enum th_status status = th_code_delete(order->module, order->purge);
 
-    if (status == TH_OK) order->answer = TH_AM(true);
-    return status;
+    if (status == TH_OK)
+        order->answer = TH_AM(true);
+    else
+        th_code_order_fail(order, status == TH_USAGE ? TH_CODE_NOT_LOADED : TH_CODE_NOT_PURGED);
 }
 
 static void carry_out(struct th_code_order *order)
 {
-    static enum th_status (*const commands[])(struct th_code_order *) = {
-        [TH_CODE_LOAD] = finish, [TH_CODE_PURGE] = purge, [TH_CODE_DELETE] = delete};
+    static void (*const commands[])(struct th_code_order *) = {
+        [TH_CODE_LOAD] = finish, [TH_CODE_PURGE] = purge, [TH_CODE_DELETE] = delete_module};
 
-    if (order->answer == TH_NONE && commands[order->command](order) != TH_OK)
-        th_code_order_fail(order);
+    if (order->answer == TH_NONE)
+        commands[order->command](order);
     th_error_clear();
 }
 
@@ -229,7 +213,7 @@ void th_loader_submit(struct th_code_order *order)
     if (started)
         return;
     th_error_raise(TH_FAILED, "the thread that loads code cannot be started: %s", strerror(errno));
-    th_code_order_fail(order);
+    th_code_order_fail(order, TH_CODE_FAILED);
     th_error_clear();
     answer(order);
     free_order(order);

@@ -31,8 +31,8 @@ struct th_code_order {
 
 struct th_code_order *th_code_order_create(enum th_code_command command, th_term process);
 
-/* {error, {Why, Texts}}, in the ENV of ORDER: what the thread's error chain says. */
-void th_code_order_fail(struct th_code_order *order);
+/* The answer of ORDER is {error, {Why, Texts}}: REFUSAL, and what the thread's error chain says. */
+void th_code_order_fail(struct th_code_order *order, enum th_code_refusal refusal);
 
 /* Takes ORDER over. What a process has ordered that is dead when it is its turn is dropped. Any
  * thread. */
