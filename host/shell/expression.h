@@ -129,15 +129,19 @@ void th_shell_source_drop(struct th_source *source);
 struct th_expression_parser {
     struct th_scanner scanner; /* its token is the next one that is to be read */
     struct th_source *source;
+    bool failed; /* an error was raised: the rest of the text is passed over */
     unsigned depth;
     struct th_node **parts; /* of the nodes that are being built, the innermost last */
     size_t count, capacity;
 };
 
-/* A node of the parts from FIRST on, which are taken off; NULL with an error if the tree is too
- * deep. */
+/* A node of the parts from FIRST on, which are taken off. */
 struct th_node *th_shell_make_node(struct th_expression_parser *p, enum th_node_kind kind,
                                    const char *at, size_t first);
+
+/* A node of COUNT parts, NULL where one is missing. */
+struct th_node *th_shell_make_node_of(struct th_expression_parser *p, enum th_node_kind kind,
+                                      const char *at, struct th_node *const parts[], size_t count);
 
 /* A node without parts. */
 struct th_node *th_shell_make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
@@ -152,16 +156,21 @@ void th_shell_source_add_fun(struct th_source *source, struct th_node *node);
 /* Puts PART (NULL for one that is missing) behind the parts. */
 void th_shell_push_part(struct th_expression_parser *p, struct th_node *part);
 
-/* Reads the next token; false with an error. */
-bool th_shell_advance(struct th_expression_parser *p);
+/* Reads the next token. */
+void th_shell_advance(struct th_expression_parser *p);
 
-/* True if the token is the word, or operator, TEXT. */
+/* True if the token is the word, or operator, TEXT; th_shell_skip() reads the next one then. */
 bool th_shell_at(const struct th_expression_parser *p, const char *text);
+bool th_shell_skip(struct th_expression_parser *p, const char *text);
 
-/* Takes the token TEXT, which must be there. */
-bool th_shell_expect(struct th_expression_parser *p, const char *text);
+/* Reads the token TEXT, which must be there. */
+void th_shell_expect(struct th_expression_parser *p, const char *text);
 
-/* Raises an error for the place AT and returns NULL. */
+/* An error was raised: whoever reads goes on, and finds the text at its end. Returns a node that is
+ * none. */
+struct th_node *th_shell_stop(struct th_expression_parser *p) __attribute__((cold));
+
+/* The same, raising an error for the place AT unless one was raised before. */
 struct th_node *th_shell_fail(struct th_expression_parser *p, const char *at, const char *format,
                               ...) __attribute__((format(printf, 3, 4), cold));
 
@@ -169,38 +178,44 @@ struct th_node *th_shell_fail(struct th_expression_parser *p, const char *at, co
 struct th_node *th_shell_fail_here(struct th_expression_parser *p, const char *wanted)
     __attribute__((cold));
 
+/* Reads a node. */
+typedef struct th_node *th_shell_parsed(struct th_expression_parser *p);
+
+/* Reads nodes as PARSE does, as long as SEPARATOR follows; they are pushed. */
+void th_shell_parse_several(struct th_expression_parser *p, th_shell_parsed *parse,
+                            const char *separator);
+
 /* An expression; expressions separated by commas, as a block; what begins with a reserved word. */
-struct th_node *th_shell_parse_expression(struct th_expression_parser *p);
-struct th_node *th_shell_parse_block(struct th_expression_parser *p);
-struct th_node *th_shell_parse_word(struct th_expression_parser *p);
+th_shell_parsed th_shell_parse_expression, th_shell_parse_block, th_shell_parse_word;
 
 /* Behind "fun". */
 struct th_node *th_shell_parse_fun(struct th_expression_parser *p, const char *at);
 
-/* A clause from "when" or "->" on, whose PATTERN was read (NULL: an error was raised). */
+/* A clause from "when" or "->" on, whose PATTERN was read. */
 struct th_node *th_shell_parse_clause_rest(struct th_expression_parser *p, struct th_node *pattern);
 
-/* At "||": a comprehension of KIND that makes MADE, up to CLOSING, which is taken. */
+/* At "end", which is read. */
+void th_shell_parse_end(struct th_expression_parser *p);
+
+/* At "||": a comprehension of KIND that makes MADE, up to CLOSING, which is read. */
 struct th_node *th_shell_parse_comprehension(struct th_expression_parser *p, enum th_node_kind kind,
                                              struct th_node *made, const char *closing);
 
-/* Expressions up to CLOSING, which is taken; they are pushed. */
-bool th_shell_parse_elements(struct th_expression_parser *p, const char *closing);
+/* Expressions up to CLOSING, which is read; they are pushed. */
+void th_shell_parse_elements(struct th_expression_parser *p, const char *closing);
 
-/* A token that is a whole term, VALUE: takes it. A variable, or '_'. */
+/* A token that is a whole term, VALUE: reads it. A variable, or '_'. */
 struct th_node *th_shell_parse_constant(struct th_expression_parser *p, th_term value);
-struct th_node *th_shell_parse_variable(struct th_expression_parser *p);
+th_shell_parsed th_shell_parse_variable;
 
 /* What operators stand between; the same where a ':' behind it means no call; the rest of an
  * expression that begins with LEFT. */
-struct th_node *th_shell_parse_operand(struct th_expression_parser *p);
-struct th_node *th_shell_parse_primary(struct th_expression_parser *p);
+th_shell_parsed th_shell_parse_operand, th_shell_parse_primary;
 struct th_node *th_shell_parse_rest(struct th_expression_parser *p, struct th_node *left);
 
 /* An operand without its signs; the same with what may follow it: ":function(...)", "(...)",
  * "#{...}". */
-struct th_node *th_shell_parse_bare(struct th_expression_parser *p);
-struct th_node *th_shell_parse_called(struct th_expression_parser *p);
+th_shell_parsed th_shell_parse_bare, th_shell_parse_called;
 
 /* Behind "<<". */
 struct th_node *th_shell_parse_bits(struct th_expression_parser *p, const char *at);

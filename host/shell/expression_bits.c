@@ -3,52 +3,42 @@
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Behind ':'. A constant size goes into SPEC, another is returned; *GOOD false: an error. */
-static struct th_node *parse_size(struct th_expression_parser *p, struct th_spec *spec, bool *good)
+/* Behind ':'. A constant size goes into SPEC, and NULL is returned. */
+static struct th_node *parse_size(struct th_expression_parser *p, struct th_spec *spec)
 {
-    struct th_node *size = th_shell_advance(p) ? th_shell_parse_primary(p) : NULL;
-    uint64_t constant;
+    struct th_node *size = th_shell_parse_primary(p);
 
-    *good = false;
-    if (!size)
-        return NULL;
-    *good = true;
     spec->sized = true;
     if (size->kind != TH_NODE_CONSTANT)
         return size;
-    if (!th_get_uint64(size->value, &constant) || constant > TH_EXPRESSION_BITS) {
-        *good = false;
+    if (!th_get_uint64(size->value, &spec->size) || spec->size > TH_EXPRESSION_BITS)
         return th_shell_fail(p, size->at, "expected a size from 0 to %d", TH_EXPRESSION_BITS);
-    }
-    spec->size = constant;
     return NULL;
 }
 
-/* The segment that begins with VALUE, which was a string or not. */
-static struct th_node *parse_segment(struct th_expression_parser *p, struct th_node *value,
-                                     bool string)
+/* A segment; or a value before "||". */
+static struct th_node *parse_segment(struct th_expression_parser *p)
 {
-    size_t first = p->count;
-    bool good = true;
-    struct th_spec *spec = th_shell_source_alloc(p->source, sizeof *spec);
-    struct th_node *size = NULL, *segment;
+    bool string = p->scanner.token == TH_TOKEN_STRING;
+    struct th_node *value = th_shell_parse_primary(p), *size = NULL, *segment;
+    struct th_spec *spec;
     const char *wrong;
 
+    if (th_shell_at(p, "||"))
+        return value;
+    spec = th_shell_source_alloc(p->source, sizeof *spec);
     *spec = (struct th_spec){.place = value->at};
-    if (th_shell_at(p, ":"))
-        size = parse_size(p, spec, &good);
-    if (!good || (th_shell_at(p, "/") && th_spec_read_types(&p->scanner, spec) != TH_OK))
-        return NULL;
+    if (th_shell_skip(p, ":"))
+        size = parse_size(p, spec);
+    if (th_shell_at(p, "/") && th_spec_read_types(&p->scanner, spec) != TH_OK)
+        return th_shell_stop(p);
     wrong = th_spec_complete(spec);
     if (wrong)
         return th_shell_fail(p, value->at, "expected %s", wrong);
-    th_shell_push_part(p, value);
-    th_shell_push_part(p, size);
-    segment = th_shell_make_node(p, TH_NODE_SEGMENT, value->at, first);
-    if (segment) {
-        segment->spec = spec;
-        segment->exact = string;
-    }
+    segment =
+        th_shell_make_node_of(p, TH_NODE_SEGMENT, value->at, (struct th_node *[]){value, size}, 2);
+    segment->spec = spec;
+    segment->exact = string;
     return segment;
 }
 
@@ -56,25 +46,16 @@ struct th_node *th_shell_parse_bits(struct th_expression_parser *p, const char *
 {
     size_t first = p->count;
 
-    while (!th_shell_at(p, ">>")) {
-        bool string = p->scanner.token == TH_TOKEN_STRING;
-        struct th_node *value = th_shell_parse_primary(p), *segment;
-        if (value && p->count == first && th_shell_at(p, "||"))
-            return th_shell_parse_comprehension(p, TH_NODE_COMPREHENSION_BITS, value, ">>");
-        segment = value ? parse_segment(p, value, string) : NULL;
-        if (!segment)
-            return NULL;
-        th_shell_push_part(p, segment);
-        if (th_shell_at(p, ">>"))
-            break;
-        if (!th_shell_at(p, ","))
-            return th_shell_fail_here(p, "',' or '>>'");
-        if (!th_shell_advance(p))
-            return NULL;
-        if (th_shell_at(p, ">>"))
-            return th_shell_fail(p, p->scanner.start, "expected an expression");
+    if (!th_shell_skip(p, ">>")) {
+        th_shell_parse_several(p, parse_segment, ",");
+        if (th_shell_at(p, "||") && p->count == first + 1 &&
+            p->parts[first]->kind != TH_NODE_SEGMENT)
+            return th_shell_parse_comprehension(p, TH_NODE_COMPREHENSION_BITS, p->parts[--p->count],
+                                                ">>");
+        if (!th_shell_skip(p, ">>"))
+            th_shell_fail_here(p, "',' or '>>'");
     }
-    return th_shell_advance(p) ? th_shell_make_node(p, TH_NODE_BITS, at, first) : NULL;
+    return th_shell_make_node(p, TH_NODE_BITS, at, first);
 }
 
 /* --- Building --------------------------------------------------------------------------------- */

@@ -10,62 +10,49 @@
 
 static struct th_node *make_filter(struct th_expression_parser *p, struct th_node *expression)
 {
-    size_t first = p->count;
-    struct th_node *filter;
+    struct th_node *filter =
+        th_shell_make_node_of(p, TH_NODE_FILTER, expression->at, &expression, 1);
 
-    th_shell_push_part(p, expression);
-    filter = th_shell_make_node(p, TH_NODE_FILTER, expression->at, first);
-    if (filter)
-        filter->exact = th_shell_is_test(p->source, expression);
+    filter->exact = !p->failed && th_shell_is_test(p->source, expression);
     return filter;
 }
 
-/* At "<-", or "<=" for BITS. */
+/* Behind "<-", or "<=" for BITS. */
 static struct th_node *parse_generator(struct th_expression_parser *p, struct th_node *pattern,
                                        bool bits)
 {
-    size_t first = p->count;
     struct th_node *from, *generator;
 
     if (bits && pattern->kind != TH_NODE_BITS)
         return th_shell_fail(p, pattern->at, "expected a bit string as the pattern before '<='");
-    from = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL;
-    if (!from)
-        return NULL;
-    th_shell_push_part(p, pattern);
-    th_shell_push_part(p, from);
-    generator = th_shell_make_node(p, TH_NODE_GENERATOR, pattern->at, first);
-    if (generator)
-        generator->exact = bits;
+    from = th_shell_parse_expression(p);
+    generator = th_shell_make_node_of(p, TH_NODE_GENERATOR, pattern->at,
+                                      (struct th_node *[]){pattern, from}, 2);
+    generator->exact = bits;
     return generator;
 }
 
-/* At ":=" behind KEY: the generator of a map. */
+/* Behind ":=" that follows KEY: the generator of a map. */
 static struct th_node *parse_map_generator(struct th_expression_parser *p, struct th_node *key)
 {
-    size_t first = p->count;
-    struct th_node *value = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL, *pair;
+    struct th_node *value = th_shell_parse_expression(p), *pair;
 
-    if (!value)
-        return NULL;
-    if (!th_shell_at(p, "<-"))
+    if (!th_shell_skip(p, "<-"))
         return th_shell_fail_here(p, "an operator or '<-'");
-    th_shell_push_part(p, key);
-    th_shell_push_part(p, value);
-    pair = th_shell_make_node(p, TH_NODE_PAIR, key->at, first);
-    return pair ? parse_generator(p, pair, false) : NULL;
+    pair = th_shell_make_node_of(p, TH_NODE_PAIR, key->at, (struct th_node *[]){key, value}, 2);
+    return parse_generator(p, pair, false);
 }
 
 static struct th_node *parse_qualifier(struct th_expression_parser *p)
 {
     struct th_node *expression = th_shell_parse_expression(p);
 
-    if (!expression)
-        return NULL;
-    if (th_shell_at(p, ":="))
+    if (th_shell_skip(p, ":="))
         return parse_map_generator(p, expression);
-    if (th_shell_at(p, "<-") || th_shell_at(p, "<="))
-        return parse_generator(p, expression, th_shell_at(p, "<="));
+    if (th_shell_skip(p, "<-"))
+        return parse_generator(p, expression, false);
+    if (th_shell_skip(p, "<="))
+        return parse_generator(p, expression, true);
     return make_filter(p, expression);
 }
 
@@ -77,15 +64,11 @@ struct th_node *th_shell_parse_comprehension(struct th_expression_parser *p, enu
     if (made->kind == TH_NODE_PAIR && made->exact)
         return th_shell_fail(p, made->at, "expected '=>' between key and value of a new map");
     th_shell_push_part(p, made);
-    do {
-        struct th_node *part = th_shell_advance(p) ? parse_qualifier(p) : NULL;
-        if (!part)
-            return NULL;
-        th_shell_push_part(p, part);
-    } while (th_shell_at(p, ","));
-    if (!th_shell_at(p, closing))
-        return th_shell_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
-    return th_shell_advance(p) ? th_shell_make_node(p, kind, made->at, first) : NULL;
+    th_shell_advance(p);
+    th_shell_parse_several(p, parse_qualifier, ",");
+    if (!th_shell_skip(p, closing))
+        th_shell_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
+    return th_shell_make_node(p, kind, made->at, first);
 }
 
 /* --- Making ----------------------------------------------------------------------------------- */

@@ -24,11 +24,9 @@ static struct th_node *parse_clause(struct th_expression_parser *p, const char *
     size_t first = p->count;
     struct th_node *arguments;
 
-    if (!th_shell_expect(p, "(") || !th_shell_parse_elements(p, ")"))
-        return NULL;
+    th_shell_expect(p, "(");
+    th_shell_parse_elements(p, ")");
     arguments = th_shell_make_node(p, TH_NODE_TUPLE, at, first);
-    if (!arguments)
-        return NULL;
     if (arguments->count > MOST_ARGUMENTS)
         return th_shell_fail(p, at, "expected at most %d arguments", MOST_ARGUMENTS);
     if (*arity >= 0 && arguments->count != (size_t)*arity)
@@ -38,21 +36,16 @@ static struct th_node *parse_clause(struct th_expression_parser *p, const char *
 }
 
 /* A variable that stands in front of each clause if NAME does in front of the first. */
-static bool parse_clause_name(struct th_expression_parser *p, const struct th_node *name)
+static void parse_clause_name(struct th_expression_parser *p, const struct th_node *name)
 {
     const char *at = p->scanner.start;
-    struct th_node *again;
 
     if (!name)
-        return true;
-    if (p->scanner.token != TH_TOKEN_VARIABLE) {
+        return;
+    if (p->scanner.token != TH_TOKEN_VARIABLE)
         th_shell_fail_here(p, "the fun's name, as in front of the first clause");
-        return false;
-    }
-    again = th_shell_parse_variable(p);
-    if (again && again->value != name->value)
-        return th_shell_fail(p, at, "expected the fun's name, as in front of the first clause");
-    return again != NULL;
+    else if (th_shell_parse_variable(p)->value != name->value)
+        th_shell_fail(p, at, "expected the fun's name, as in front of the first clause");
 }
 
 /* At the '(' of the first clause. */
@@ -65,22 +58,15 @@ static struct th_node *parse_clauses(struct th_expression_parser *p, const char 
     int arity = -1;
 
     th_shell_push_part(p, name);
-    for (;;) {
-        struct th_node *clause = parse_clause(p, clause_at, &arity);
-        if (!clause)
-            return NULL;
-        th_shell_push_part(p, clause);
-        if (!th_shell_at(p, ";"))
-            break;
-        if (!th_shell_advance(p) || !parse_clause_name(p, name))
-            return NULL;
+    th_shell_push_part(p, parse_clause(p, clause_at, &arity));
+    while (th_shell_skip(p, ";")) {
+        parse_clause_name(p, name);
         clause_at = p->scanner.start;
+        th_shell_push_part(p, parse_clause(p, clause_at, &arity));
     }
-    if (!th_shell_at(p, "end"))
-        return th_shell_fail_here(p, "an operator, ',', ';' or 'end'");
-    fun = th_shell_advance(p) ? th_shell_make_node(p, TH_NODE_FUN, at, first) : NULL;
-    if (fun)
-        th_shell_source_add_fun(p->source, fun);
+    th_shell_parse_end(p);
+    fun = th_shell_make_node(p, TH_NODE_FUN, at, first);
+    th_shell_source_add_fun(p->source, fun);
     return fun;
 }
 
@@ -113,18 +99,14 @@ static struct th_node *parse_arity(struct th_expression_parser *p)
 static struct th_node *parse_export(struct th_expression_parser *p, const char *at,
                                     struct th_node *name)
 {
-    size_t first = p->count;
     struct th_node *function = name, *module = NULL, *arity;
 
-    if (th_shell_at(p, ":")) {
+    if (th_shell_skip(p, ":")) {
         module = name;
-        function = th_shell_advance(p) ? parse_name(p) : NULL;
-        if (!function)
-            return NULL;
+        function = parse_name(p);
     }
-    arity = th_shell_expect(p, "/") ? parse_arity(p) : NULL;
-    if (!arity)
-        return NULL;
+    th_shell_expect(p, "/");
+    arity = parse_arity(p);
     if (module && module->kind == TH_NODE_CONSTANT && function->kind == TH_NODE_CONSTANT &&
         arity->kind == TH_NODE_CONSTANT)
         return th_shell_make_leaf(p, TH_NODE_CONSTANT, at,
@@ -132,10 +114,8 @@ static struct th_node *parse_export(struct th_expression_parser *p, const char *
                                                  (uint32_t)th_small_value(arity->value)));
     if (!module && (function->kind != TH_NODE_CONSTANT || arity->kind != TH_NODE_CONSTANT))
         return th_shell_fail(p, at, "expected constants in fun Function/Arity");
-    th_shell_push_part(p, module);
-    th_shell_push_part(p, function);
-    th_shell_push_part(p, arity);
-    return th_shell_make_node(p, TH_NODE_EXPORT, at, first);
+    return th_shell_make_node_of(p, TH_NODE_EXPORT, at,
+                                 (struct th_node *[]){module, function, arity}, 3);
 }
 
 struct th_node *th_shell_parse_fun(struct th_expression_parser *p, const char *at)
@@ -145,9 +125,9 @@ struct th_node *th_shell_parse_fun(struct th_expression_parser *p, const char *a
     if (th_shell_at(p, "("))
         return parse_clauses(p, at, NULL);
     name = parse_name(p);
-    if (name && name->kind == TH_NODE_VARIABLE && th_shell_at(p, "("))
+    if (name->kind == TH_NODE_VARIABLE && th_shell_at(p, "("))
         return parse_clauses(p, at, name);
-    return name ? parse_export(p, at, name) : NULL;
+    return parse_export(p, at, name);
 }
 
 /* --- Making ----------------------------------------------------------------------------------- */

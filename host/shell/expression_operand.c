@@ -1,8 +1,7 @@
 /*
  * Reads operands: constants, variables, brackets, calls.
  *
- * Recursion follows the nesting of the text and is bounded by the parser's depth. Each function
- * that returns a node returns NULL with an error raised.
+ * Recursion follows the nesting of the text and is bounded by the parser's depth.
  */
 #include "expression.h"
 
@@ -12,7 +11,8 @@ struct th_node *th_shell_parse_constant(struct th_expression_parser *p, th_term 
 {
     struct th_node *leaf = th_shell_make_leaf(p, TH_NODE_CONSTANT, p->scanner.start, value);
 
-    return leaf && th_shell_advance(p) ? leaf : NULL;
+    th_shell_advance(p);
+    return leaf;
 }
 
 struct th_node *th_shell_parse_variable(struct th_expression_parser *p)
@@ -26,27 +26,17 @@ struct th_node *th_shell_parse_variable(struct th_expression_parser *p)
     if (name == TH_NONE)
         return th_shell_fail_here(p, "a variable whose name is not that long");
     leaf = th_shell_make_leaf(p, any ? TH_NODE_ANY : TH_NODE_VARIABLE, s->start, name);
-    return leaf && th_shell_advance(p) ? leaf : NULL;
+    th_shell_advance(p);
+    return leaf;
 }
 
-bool th_shell_parse_elements(struct th_expression_parser *p, const char *closing)
+void th_shell_parse_elements(struct th_expression_parser *p, const char *closing)
 {
-    if (th_shell_at(p, closing))
-        return th_shell_advance(p);
-    for (;;) {
-        struct th_node *element = th_shell_parse_expression(p);
-        if (!element)
-            return false;
-        th_shell_push_part(p, element);
-        if (th_shell_at(p, closing))
-            return th_shell_advance(p);
-        if (!th_shell_at(p, ",")) {
-            th_shell_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
-            return false;
-        }
-        if (!th_shell_advance(p))
-            return false;
-    }
+    if (th_shell_skip(p, closing))
+        return;
+    th_shell_parse_several(p, th_shell_parse_expression, ",");
+    if (!th_shell_skip(p, closing))
+        th_shell_fail(p, p->scanner.start, "expected an operator, ',' or '%s'", closing);
 }
 
 /* Behind '['. */
@@ -55,35 +45,21 @@ static struct th_node *parse_list(struct th_expression_parser *p, const char *at
     size_t first = p->count;
     struct th_node *tail = NULL;
 
-    while (!th_shell_at(p, "]")) {
-        struct th_node *element = th_shell_parse_expression(p);
-        if (!element)
-            return NULL;
-        th_shell_push_part(p, element);
+    if (!th_shell_at(p, "]")) {
+        th_shell_parse_several(p, th_shell_parse_expression, ",");
         if (th_shell_at(p, "||"))
             return p->count == first + 1
                        ? th_shell_parse_comprehension(p, TH_NODE_COMPREHENSION,
                                                       p->parts[--p->count], "]")
                        : th_shell_fail_here(p, "',', '|' or ']' behind several elements");
-        if (th_shell_at(p, "|")) {
-            tail = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL;
-            if (!tail)
-                return NULL;
-            break;
-        }
-        if (th_shell_at(p, "]"))
-            break;
-        if (!th_shell_at(p, ","))
-            return th_shell_fail_here(p, "an operator, ',', '|' or ']'");
-        if (!th_shell_advance(p))
-            return NULL;
-        if (th_shell_at(p, "]"))
-            return th_shell_fail_here(p, "an expression");
+        if (th_shell_skip(p, "|"))
+            tail = th_shell_parse_expression(p);
+        else if (!th_shell_at(p, "]"))
+            th_shell_fail_here(p, "an operator, ',', '|' or ']'");
     }
     if (!tail)
         tail = th_shell_make_leaf(p, TH_NODE_CONSTANT, p->scanner.start, TH_NIL);
-    if (!tail || !th_shell_expect(p, "]"))
-        return NULL;
+    th_shell_expect(p, "]");
     th_shell_push_part(p, tail);
     return th_shell_make_node(p, TH_NODE_LIST, at, first);
 }
@@ -92,28 +68,20 @@ static struct th_node *parse_tuple(struct th_expression_parser *p, const char *a
 {
     size_t first = p->count;
 
-    return th_shell_parse_elements(p, "}") ? th_shell_make_node(p, TH_NODE_TUPLE, at, first) : NULL;
+    th_shell_parse_elements(p, "}");
+    return th_shell_make_node(p, TH_NODE_TUPLE, at, first);
 }
 
 static struct th_node *parse_pair(struct th_expression_parser *p)
 {
-    size_t first = p->count;
-    struct th_node *key = th_shell_parse_expression(p);
-    bool exact = th_shell_at(p, ":=");
-    struct th_node *value, *pair;
+    struct th_node *key = th_shell_parse_expression(p), *value, *pair;
+    bool exact = th_shell_skip(p, ":=");
 
-    if (!key)
-        return NULL;
-    if (!exact && !th_shell_at(p, "=>"))
+    if (!exact && !th_shell_skip(p, "=>"))
         return th_shell_fail_here(p, "'=>' or ':='");
-    value = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL;
-    if (!value)
-        return NULL;
-    th_shell_push_part(p, key);
-    th_shell_push_part(p, value);
-    pair = th_shell_make_node(p, TH_NODE_PAIR, key->at, first);
-    if (pair)
-        pair->exact = exact;
+    value = th_shell_parse_expression(p);
+    pair = th_shell_make_node_of(p, TH_NODE_PAIR, key->at, (struct th_node *[]){key, value}, 2);
+    pair->exact = exact;
     return pair;
 }
 
@@ -124,42 +92,27 @@ static struct th_node *parse_map(struct th_expression_parser *p, struct th_node 
     const char *at = base ? base->at : p->scanner.start;
 
     th_shell_push_part(p, base);
-    if (!th_shell_advance(p))
-        return NULL;
-    if (!th_shell_at(p, "{"))
+    th_shell_advance(p);
+    if (!th_shell_skip(p, "{"))
         return th_shell_fail_here(p, "'{' behind '#' (there are no records here)");
-    if (!th_shell_advance(p))
-        return NULL;
-    while (!th_shell_at(p, "}")) {
-        struct th_node *pair = parse_pair(p);
-        if (!pair)
-            return NULL;
-        if (th_shell_at(p, "||") && !base && p->count == first + 1) {
+    if (!th_shell_skip(p, "}")) {
+        th_shell_parse_several(p, parse_pair, ",");
+        if (th_shell_at(p, "||") && !base && p->count == first + 2) {
             p->count = first;
-            return th_shell_parse_comprehension(p, TH_NODE_COMPREHENSION_MAP, pair, "}");
+            return th_shell_parse_comprehension(p, TH_NODE_COMPREHENSION_MAP, p->parts[first + 1],
+                                                "}");
         }
-        th_shell_push_part(p, pair);
-        if (th_shell_at(p, "}"))
-            break;
-        if (!th_shell_at(p, ","))
-            return th_shell_fail_here(p, "an operator, ',' or '}'");
-        if (!th_shell_advance(p))
-            return NULL;
-        if (th_shell_at(p, "}"))
-            return th_shell_fail_here(p, "an expression");
+        if (!th_shell_skip(p, "}"))
+            th_shell_fail_here(p, "an operator, ',' or '}'");
     }
-    return th_shell_advance(p) ? th_shell_make_node(p, TH_NODE_MAP, at, first) : NULL;
+    return th_shell_make_node(p, TH_NODE_MAP, at, first);
 }
 
 static struct th_node *parse_parenthesis(struct th_expression_parser *p)
 {
     struct th_node *inside = th_shell_parse_expression(p);
 
-    if (!inside)
-        return NULL;
-    if (!th_shell_at(p, ")"))
-        return th_shell_fail_here(p, "an operator or ')'");
-    return th_shell_advance(p) ? inside : NULL;
+    return th_shell_skip(p, ")") ? inside : th_shell_fail_here(p, "an operator or ')'");
 }
 
 /* What begins with a bracket or a word; its first token is taken. */
@@ -168,8 +121,7 @@ static struct th_node *parse_open(struct th_expression_parser *p)
     const char *at = p->scanner.start;
     int token = p->scanner.token;
 
-    if (!th_shell_advance(p))
-        return NULL;
+    th_shell_advance(p);
     switch (token) {
     case '[':
         return parse_list(p, at);
@@ -212,7 +164,7 @@ struct th_node *th_shell_parse_bare(struct th_expression_parser *p)
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* At '('. */
+/* Behind '('. */
 static struct th_node *parse_arguments(struct th_expression_parser *p, struct th_node *module,
                                        struct th_node *function)
 {
@@ -221,21 +173,18 @@ static struct th_node *parse_arguments(struct th_expression_parser *p, struct th
 
     th_shell_push_part(p, module);
     th_shell_push_part(p, function);
-    if (!th_shell_advance(p) || !th_shell_parse_elements(p, ")"))
-        return NULL;
+    th_shell_parse_elements(p, ")");
     if (p->count - first > 2 + 255)
-        return th_shell_fail(p, at, "expected at most 255 arguments");
+        th_shell_fail(p, at, "expected at most 255 arguments");
     return th_shell_make_node(p, TH_NODE_CALL, at, first);
 }
 
-/* At ':'. */
+/* Behind ':'. */
 static struct th_node *parse_remote_call(struct th_expression_parser *p, struct th_node *module)
 {
-    struct th_node *function = th_shell_advance(p) ? th_shell_parse_bare(p) : NULL;
+    struct th_node *function = th_shell_parse_bare(p);
 
-    if (!function)
-        return NULL;
-    if (!th_shell_at(p, "("))
+    if (!th_shell_skip(p, "("))
         return th_shell_fail_here(p, "'(' and the arguments of the function");
     return parse_arguments(p, module, function);
 }
@@ -245,18 +194,16 @@ struct th_node *th_shell_parse_called(struct th_expression_parser *p)
     bool enclosed = th_shell_at(p, "(");
     struct th_node *node = th_shell_parse_bare(p);
 
-    while (node) {
-        if (th_shell_at(p, ":"))
-            node = parse_remote_call(p, node);
-        else if (th_shell_at(p, "(") && node->kind == TH_NODE_CALL && !enclosed)
+    for (;; enclosed = false) {
+        if (th_shell_at(p, "(") && node->kind == TH_NODE_CALL && !enclosed)
             return th_shell_fail_here(p, "an operator (what is called is put in parentheses)");
-        else if (th_shell_at(p, "("))
+        if (th_shell_skip(p, ":"))
+            node = parse_remote_call(p, node);
+        else if (th_shell_skip(p, "("))
             node = parse_arguments(p, NULL, node);
         else if (th_shell_at(p, "#"))
             node = parse_map(p, node);
         else
-            break;
-        enclosed = false;
+            return node;
     }
-    return node;
 }

@@ -1,8 +1,8 @@
 /*
  * Reads forms: tokens, and operators by their precedence.
  *
- * Recursion follows the nesting of the text and is bounded by the parser's depth. Each function
- * that returns a node returns NULL with an error raised.
+ * Recursion follows the nesting of the text and is bounded by the parser's depth. After an error the
+ * text is at its end for everyone, so that no function looks whether another has failed.
  */
 #include "expression.h"
 
@@ -28,9 +28,18 @@ enum { COMPARISON = 200, UNARY = 600 /* precedences */ };
 
 /* --- Tokens ----------------------------------------------------------------------------------- */
 
-bool th_shell_advance(struct th_expression_parser *p)
+struct th_node *th_shell_stop(struct th_expression_parser *p)
 {
-    return th_scan_next(&p->scanner) == TH_OK;
+    p->failed = true;
+    p->scanner.token = TH_TOKEN_END;
+    p->scanner.start = p->scanner.at = p->scanner.end;
+    return th_shell_make_leaf(p, TH_NODE_ANY, p->scanner.end, TH_NONE);
+}
+
+void th_shell_advance(struct th_expression_parser *p)
+{
+    if (!p->failed && th_scan_next(&p->scanner) != TH_OK)
+        th_shell_stop(p);
 }
 
 bool th_shell_at(const struct th_expression_parser *p, const char *text)
@@ -52,8 +61,9 @@ struct th_node *th_shell_fail(struct th_expression_parser *p, const char *at, co
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    th_scan_fail(&p->scanner, at, "%s", message);
-    return NULL;
+    if (!p->failed)
+        th_scan_fail(&p->scanner, at, "%s", message);
+    return th_shell_stop(p);
 }
 
 struct th_node *th_shell_fail_here(struct th_expression_parser *p, const char *wanted)
@@ -61,12 +71,27 @@ struct th_node *th_shell_fail_here(struct th_expression_parser *p, const char *w
     return th_shell_fail(p, p->scanner.start, "expected %s", wanted);
 }
 
-bool th_shell_expect(struct th_expression_parser *p, const char *text)
+bool th_shell_skip(struct th_expression_parser *p, const char *text)
 {
-    if (th_shell_at(p, text))
-        return th_shell_advance(p);
-    th_shell_fail(p, p->scanner.start, "expected '%s'", text);
-    return false;
+    bool there = th_shell_at(p, text);
+
+    if (there)
+        th_shell_advance(p);
+    return there;
+}
+
+void th_shell_expect(struct th_expression_parser *p, const char *text)
+{
+    if (!th_shell_skip(p, text))
+        th_shell_fail(p, p->scanner.start, "expected '%s'", text);
+}
+
+void th_shell_parse_several(struct th_expression_parser *p, th_shell_parsed *parse,
+                            const char *separator)
+{
+    do
+        th_shell_push_part(p, parse(p));
+    while (th_shell_skip(p, separator));
 }
 
 /* --- Operators -------------------------------------------------------------------------------- */
@@ -96,7 +121,6 @@ static th_term negate(th_env *env, th_term number)
 static struct th_node *make_unary(struct th_expression_parser *p, enum th_operator op,
                                   const char *at, struct th_node *operand)
 {
-    size_t first = p->count;
     bool number = operand->kind == TH_NODE_CONSTANT &&
                   (th_is_integer(operand->value) || th_is_float(operand->value));
     struct th_node *node;
@@ -108,16 +132,13 @@ static struct th_node *make_unary(struct th_expression_parser *p, enum th_operat
             operand->value = negate(&p->source->env, operand->value);
         return operand;
     }
-    th_shell_push_part(p, operand);
-    node = th_shell_make_node(p, TH_NODE_UNARY, at, first);
-    if (node)
-        node->op = (unsigned char)op;
+    node = th_shell_make_node_of(p, TH_NODE_UNARY, at, &operand, 1);
+    node->op = (unsigned char)op;
     return node;
 }
 
 /* An operand with its signs, read as PARSE does what stands behind them. */
-static struct th_node *parse_signed(struct th_expression_parser *p,
-                                    struct th_node *(*parse)(struct th_expression_parser *))
+static struct th_node *parse_signed(struct th_expression_parser *p, th_shell_parsed *parse)
 {
     const char *at = p->scanner.start;
     enum th_operator op = th_shell_at(p, "+")      ? TH_OPERATOR_PLUS
@@ -134,9 +155,8 @@ static struct th_node *parse_signed(struct th_expression_parser *p,
     if (op == TH_OPERATOR_COUNT) {
         node = parse(p);
     } else {
-        node = th_shell_advance(p) ? parse_signed(p, parse) : NULL;
-        if (node)
-            node = make_unary(p, op, at, node);
+        th_shell_advance(p);
+        node = make_unary(p, op, at, parse_signed(p, parse));
     }
     p->depth--;
     return node;
@@ -155,68 +175,52 @@ struct th_node *th_shell_parse_primary(struct th_expression_parser *p)
 static struct th_node *make_binary(struct th_expression_parser *p, enum th_operator op,
                                    struct th_node *left, struct th_node *right)
 {
-    size_t first = p->count;
-    struct th_node *node;
+    enum th_node_kind kind = op == TH_OPERATOR_MATCH  ? TH_NODE_MATCH
+                             : op == TH_OPERATOR_SEND ? TH_NODE_SEND
+                                                      : TH_NODE_BINARY;
+    struct th_node *node =
+        th_shell_make_node_of(p, kind, left->at, (struct th_node *[]){left, right}, 2);
 
-    th_shell_push_part(p, left);
-    th_shell_push_part(p, right);
-    node = th_shell_make_node(p,
-                              op == TH_OPERATOR_MATCH  ? TH_NODE_MATCH
-                              : op == TH_OPERATOR_SEND ? TH_NODE_SEND
-                                                       : TH_NODE_BINARY,
-                              left->at, first);
-    if (node)
-        node->op = (unsigned char)op;
+    node->op = (unsigned char)op;
     return node;
 }
 
+/* At "catch". */
 static struct th_node *parse_catch(struct th_expression_parser *p)
 {
-    size_t first = p->count;
     const char *at = p->scanner.start;
-    struct th_node *inside = th_shell_advance(p) ? th_shell_parse_expression(p) : NULL;
+    struct th_node *inside;
 
-    if (!inside)
-        return NULL;
-    th_shell_push_part(p, inside);
-    return th_shell_make_node(p, TH_NODE_CATCH, at, first);
-}
-
-static struct th_node *climb(struct th_expression_parser *p, struct th_node *left, unsigned least);
-
-/* What stands behind an operator that binds at least as strongly as LEAST. */
-static struct th_node *parse_right(struct th_expression_parser *p, unsigned least)
-{
-    struct th_node *operand;
-
-    if (th_shell_at(p, "catch"))
-        return parse_catch(p);
-    operand = th_shell_parse_operand(p);
-    return operand ? climb(p, operand, least) : NULL;
+    th_shell_advance(p);
+    inside = th_shell_parse_expression(p);
+    return th_shell_make_node_of(p, TH_NODE_CATCH, at, &inside, 1);
 }
 
 /* Goes on behind LEFT with operators that bind at least as strongly as LEAST. */
 static struct th_node *climb(struct th_expression_parser *p, struct th_node *left, unsigned least)
 {
-    while (left) {
+    for (;;) {
         enum th_operator op = operator_at(p);
         unsigned precedence;
         struct th_node *right;
         if (op == TH_OPERATOR_COUNT || operators[op].precedence < least)
-            break;
+            return left;
         precedence = operators[op].precedence;
         p->depth++;
-        right = !th_shell_advance(p) ? NULL
-                : p->depth > TH_EXPRESSION_DEPTH
-                    ? th_shell_fail_here(p, "less operators behind each other")
-                    : parse_right(p, operators[op].right ? precedence : precedence + 1);
+        th_shell_advance(p);
+        if (p->depth > TH_EXPRESSION_DEPTH)
+            right = th_shell_fail_here(p, "less operators behind each other");
+        else if (th_shell_at(p, "catch"))
+            right = parse_catch(p);
+        else
+            right = climb(p, th_shell_parse_operand(p),
+                          operators[op].right ? precedence : precedence + 1);
         p->depth--;
-        left = right ? make_binary(p, op, left, right) : NULL;
-        if (left && precedence == COMPARISON && operator_at(p) != TH_OPERATOR_COUNT &&
+        left = make_binary(p, op, left, right);
+        if (precedence == COMPARISON && operator_at(p) != TH_OPERATOR_COUNT &&
             operators[operator_at(p)].precedence == COMPARISON)
             return th_shell_fail_here(p, "no second comparison: parentheses say which comes first");
     }
-    return left;
 }
 
 struct th_node *th_shell_parse_rest(struct th_expression_parser *p, struct th_node *left)
@@ -232,8 +236,7 @@ struct th_node *th_shell_parse_expression(struct th_expression_parser *p)
         return th_shell_fail_here(p, "less expressions inside each other");
     p->depth++;
     node = th_shell_at(p, "catch") ? parse_catch(p) : th_shell_parse_operand(p);
-    if (node)
-        node = th_shell_parse_rest(p, node);
+    node = th_shell_parse_rest(p, node);
     p->depth--;
     return node;
 }
@@ -243,36 +246,26 @@ struct th_node *th_shell_parse_block(struct th_expression_parser *p)
     size_t first = p->count;
     const char *at = p->scanner.start;
 
-    for (;;) {
-        struct th_node *expression = th_shell_parse_expression(p);
-        if (!expression)
-            return NULL;
-        th_shell_push_part(p, expression);
-        if (!th_shell_at(p, ","))
-            break;
-        if (!th_shell_advance(p))
-            return NULL;
-    }
+    th_shell_parse_several(p, th_shell_parse_expression, ",");
     return th_shell_make_node(p, TH_NODE_BLOCK, at, first);
 }
 
 /* --- Forms ------------------------------------------------------------------------------------ */
 
-static bool parse_form(struct th_expression_parser *p, struct th_program *program, bool open)
+/* Up to the full stop, or with OPEN to the end of the text. */
+static void parse_form(struct th_expression_parser *p, struct th_program *program, bool open)
 {
     struct th_node *form = th_shell_parse_block(p);
 
-    if (!form)
-        return false;
-    if (p->scanner.token == TH_TOKEN_END ? !open : p->scanner.token != TH_TOKEN_DOT) {
+    if (p->scanner.token == TH_TOKEN_END ? !open : p->scanner.token != TH_TOKEN_DOT)
         th_shell_fail_here(p, "an operator, ',' or a full stop");
-        return false;
+    if (p->failed || th_shell_check(p->source, form) != TH_OK) {
+        th_shell_stop(p);
+        return;
     }
-    if (th_shell_check(p->source, form) != TH_OK)
-        return false;
     TH_ARRAY_GROW(program->forms, program->count, program->capacity);
     program->forms[program->count++] = form;
-    return p->scanner.token == TH_TOKEN_END || th_shell_advance(p);
+    th_shell_advance(p);
 }
 
 /* How many there were; any thread may count. */
@@ -282,7 +275,6 @@ enum th_status th_shell_parse(struct th_program *program, const char *text, size
 {
     struct th_source *source = th_alloc(sizeof *source);
     struct th_expression_parser p = {.source = source};
-    bool good;
 
     *source = (struct th_source){.shares = 1, .text = th_alloc(size + 1), .size = size};
     source->number = atomic_fetch_add_explicit(&sources, 1, memory_order_relaxed) + 1;
@@ -290,12 +282,12 @@ enum th_status th_shell_parse(struct th_program *program, const char *text, size
     th_env_init(&source->env, TH_ENV_PLAIN);
     *program = (struct th_program){.source = source};
     p.scanner = th_scanner(&source->env, source->text, size);
-    good = th_shell_advance(&p);
-    while (good && p.scanner.token != TH_TOKEN_END)
-        good = parse_form(&p, program, open);
+    th_shell_advance(&p);
+    while (p.scanner.token != TH_TOKEN_END)
+        parse_form(&p, program, open);
     th_scanner_free(&p.scanner);
     th_free(p.parts);
-    return good ? TH_OK : th_error_status();
+    return p.failed ? th_error_status() : TH_OK;
 }
 
 enum th_typed th_shell_typed(const char *text, size_t size)

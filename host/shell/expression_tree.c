@@ -67,33 +67,38 @@ void th_shell_push_part(struct th_expression_parser *p, struct th_node *part)
     p->parts[p->count++] = part;
 }
 
-struct th_node *th_shell_make_node(struct th_expression_parser *p, enum th_node_kind kind,
-                                   const char *at, size_t first)
+struct th_node *th_shell_make_node_of(struct th_expression_parser *p, enum th_node_kind kind,
+                                      const char *at, struct th_node *const parts[], size_t count)
 {
-    size_t count = p->count - first;
-    struct th_node *node =
-        th_shell_source_alloc(p->source, sizeof *node + count * sizeof node->parts[0]);
+    struct th_node *node = th_shell_source_alloc(p->source, sizeof *node + count * sizeof parts[0]);
 
     *node = (struct th_node){.kind = (unsigned char)kind, .at = at, .count = count};
     for (size_t i = 0; i < count; i++) {
-        node->parts[i] = p->parts[first + i];
-        if (node->parts[i] && node->parts[i]->depth > node->depth)
-            node->depth = node->parts[i]->depth;
+        node->parts[i] = parts[i];
+        if (parts[i] && parts[i]->depth > node->depth)
+            node->depth = parts[i]->depth;
     }
-    p->count = first;
     if (++node->depth > TH_EXPRESSION_DEPTH)
         return th_shell_fail(p, at, "expected at most %d expressions inside each other",
                              TH_EXPRESSION_DEPTH);
     return node;
 }
 
+struct th_node *th_shell_make_node(struct th_expression_parser *p, enum th_node_kind kind,
+                                   const char *at, size_t first)
+{
+    size_t count = p->count - first;
+
+    p->count = first;
+    return th_shell_make_node_of(p, kind, at, p->parts + first, count);
+}
+
 struct th_node *th_shell_make_leaf(struct th_expression_parser *p, enum th_node_kind kind,
                                    const char *at, th_term value)
 {
-    struct th_node *leaf = th_shell_make_node(p, kind, at, p->count);
+    struct th_node *leaf = th_shell_make_node_of(p, kind, at, NULL, 0);
 
-    if (leaf)
-        leaf->value = value;
+    leaf->value = value;
     return leaf;
 }
 
